@@ -761,8 +761,6 @@ CREATE UNIQUE INDEX bookings_by_registration ON bookings (partner_id, registrati
 
 CREATE INDEX bookings_by_partner ON bookings (partner_id, booking_id);
 
-CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id);
-
 CREATE INDEX booking_tokens_by_end ON booking_tokens (ends_at);
 
 CREATE INDEX history_by_partner ON history (partner_id, seq);
@@ -1170,3 +1168,5 @@ END;
 CREATE INDEX cards_by_member ON cards (member_id);
 
 CREATE INDEX waiver_signatures_by_yes ON waiver_signatures (signed_at, signature_id) WHERE instr(answers, 'y') > 0;
+
+CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id, ends_at);

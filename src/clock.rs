@@ -9,7 +9,7 @@
 //! Pauses within a process are of no time of day: [`Clock::running`] measures them, whatever the machine's clock does.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A machine's clock may be this far behind the file before it counts as suspect: a small step back by NTP is not.
@@ -20,12 +20,13 @@ const JUMP_SECONDS: i64 = 86_400;
 /// A moment that the clock jumped to is taken for right when it has gone on from there for so long.
 const JUMP_DOUBT: Duration = Duration::from_secs(86_400);
 
+/// The time of day: never goes back, and says when it cannot be right.
 pub struct Clock {
     source: Source,
     /// The latest moment handed out or read from the file.
     high_water: AtomicI64,
     /// The latest moment that did not come from here, and the seconds that the clock had run by then.
-    anchor: (AtomicI64, AtomicU64),
+    anchor: Mutex<(i64, u64)>,
     /// The latest moment that the clock jumped ahead to, and the seconds that the clock had run by then.
     jump: Mutex<Option<(i64, Duration)>>,
 }
@@ -38,7 +39,7 @@ enum Source {
 }
 
 /// A moment in Unix seconds as other people's code wants it.
-pub fn system_time(moment: i64) -> SystemTime {
+pub(crate) fn system_time(moment: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(moment.max(0).unsigned_abs())
 }
 
@@ -59,7 +60,7 @@ impl Clock {
     }
 
     fn new(source: Source, high_water: i64) -> Clock {
-        let anchor = (AtomicI64::new(high_water), AtomicU64::new(0));
+        let anchor = Mutex::new((high_water, 0));
         Clock { source, high_water: AtomicI64::new(high_water), anchor, jump: Mutex::default() }
     }
 
@@ -81,30 +82,31 @@ impl Clock {
     /// Now, in Unix seconds. Never less than an earlier answer.
     pub fn now(&self) -> i64 {
         let reading = self.reading();
+        if reading == self.high_water.load(Ordering::Relaxed) {
+            return reading;
+        }
+        // One at a time: half of an anchor would give a moment that is still to come.
+        let mut anchor = self.anchor();
         let mark = self.high_water.load(Ordering::Relaxed);
-        if reading == mark {
-            return reading;
-        }
         if reading > mark {
-            self.look_for_jump(mark, reading);
+            self.look_for_jump(mark, reading, anchor.1);
             self.high_water.fetch_max(reading, Ordering::Relaxed);
-            self.anchor_at(reading);
+            *anchor = (reading, self.running().as_secs());
             return reading;
         }
-        let since = self.running().as_secs().saturating_sub(self.anchor.1.load(Ordering::Relaxed));
-        let carried = self.anchor.0.load(Ordering::Relaxed) + (since / 2) as i64;
+        let since = self.running().as_secs().saturating_sub(anchor.1);
+        let carried = anchor.0 + (since / 2) as i64;
         self.high_water.fetch_max(carried, Ordering::Relaxed).max(carried)
     }
 
-    /// From here on the site would go on by itself. Two threads at once may mix their seconds, which lie side by side.
-    fn anchor_at(&self, moment: i64) {
-        self.anchor.0.store(moment, Ordering::Relaxed);
-        self.anchor.1.store(self.running().as_secs(), Ordering::Relaxed);
+    /// From there on the site would go on by itself.
+    fn anchor(&self) -> MutexGuard<'_, (i64, u64)> {
+        self.anchor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the clock came from `mark` to `reading` faster than seconds ran.
-    fn look_for_jump(&self, mark: i64, reading: i64) {
-        let ran = self.running().as_secs().saturating_sub(self.anchor.1.load(Ordering::Relaxed));
+    /// Whether the clock came from `mark` to `reading` faster than seconds ran since it had run for `anchored`.
+    fn look_for_jump(&self, mark: i64, reading: i64, anchored: u64) {
+        let ran = self.running().as_secs().saturating_sub(anchored);
         if mark > 0 && reading - mark - ran as i64 > JUMP_SECONDS {
             *self.jump.lock().unwrap_or_else(PoisonError::into_inner) = Some((reading, self.running()));
         }
@@ -112,7 +114,7 @@ impl Clock {
 
     /// The moment (Unix seconds) before which nothing may be deleted for its age, because the clock may be wrong about it:
     /// it jumped ahead less than a day ago, or is behind what the file has seen. The beginning of time where it is right.
-    pub fn judged_from(&self) -> i64 {
+    pub(crate) fn judged_from(&self) -> i64 {
         let now = self.now();
         if self.is_suspect() {
             return self.reading();
@@ -124,18 +126,19 @@ impl Clock {
     }
 
     /// Whether the machine's clock is behind what the file has seen.
-    pub fn is_suspect(&self) -> bool {
+    pub(crate) fn is_suspect(&self) -> bool {
         self.reading() + TOLERANCE_SECONDS < self.high_water.load(Ordering::Relaxed)
     }
 
     /// Takes over the mark that the file remembers.
-    pub fn remember(&self, high_water: i64) {
+    pub(crate) fn remember(&self, high_water: i64) {
         let reading = self.reading();
+        let mut anchor = self.anchor();
         if reading > high_water {
-            self.look_for_jump(high_water, reading);
+            self.look_for_jump(high_water, reading, anchor.1);
         }
         if self.high_water.fetch_max(high_water, Ordering::Relaxed) < high_water {
-            self.anchor_at(high_water);
+            *anchor = (high_water, self.running().as_secs());
         }
     }
 

@@ -32,26 +32,47 @@ const OPENED_MAX: usize = 64;
 /// The purpose of a sealed value or keyed hash. Values of one purpose are useless for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
+    /// The text that shows whether a key belongs to a database.
     KeyCheck,
+    /// The key of all keyed hashes, which outlives a change of the site key.
     HashKey,
+    /// What a partner signs with.
     PartnerSecret,
+    /// Answers that a repeated request gets again.
     Answer,
+    /// Booking PINs.
     Pin,
+    /// The names of counters of failed attempts.
     Throttle,
+    /// Idempotency keys, and the bodies that came with them.
     Replay,
+    /// The values of a message in the outbox.
     Message,
+    /// Passcodes that were sent.
     Passcode,
+    /// Addresses that passcodes went to.
     PasscodeAddress,
+    /// The code on a certificate.
     Certificate,
+    /// Challenges that wait for a passkey.
     PasskeyChallenge,
+    /// Passkeys of usernames that nobody has.
     PasskeyDecoy,
+    /// Security questions of usernames that nobody has.
     MadeUpQuestions,
+    /// Secrets of authenticator apps.
     SecondFactor,
+    /// Recovery codes.
     RecoveryCode,
+    /// The bodies of callbacks that were stored.
     Callback,
+    /// Whom a deletion request is about.
     Deletion,
+    /// Private keys of certificates.
     TlsKey,
+    /// Codes by which an account is claimed, or a waiver is signed on a telephone.
     AccountClaim,
+    /// Tickets for a check-in that a kiosk keeps until the site answers.
     KioskTicket,
 }
 
@@ -61,18 +82,22 @@ pub type Hash = [u8; 32];
 /// The end of the audit log's chain: how many rows there are, and the last one's hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
+    /// The number of the last row; 0: there is none.
     pub seq: i64,
+    /// The last row's hash.
     pub hash: Hash,
 }
 
 /// The key of the audit log's chain, and where its rows begin.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ChainKey {
+    /// The HMAC key.
     pub secret: [u8; 32],
     /// The last row from before there was a key; `None`: the key is as old as the log.
     pub plain_end: Option<Head>,
 }
 
+/// The keys beside the database.
 pub struct Keys {
     site: [u8; KEY_BYTES],
     hashes: [u8; KEY_BYTES],
@@ -85,7 +110,7 @@ pub struct Keys {
 
 impl Keys {
     /// Makes a new key file, for a new site; fails where one is already.
-    pub fn create(path: &Path) -> std::io::Result<Keys> {
+    pub(crate) fn create(path: &Path) -> std::io::Result<Keys> {
         let keys = Keys::from_bytes(random()).with_chain_key(None);
         keys.write(path)?;
         Ok(keys)
@@ -103,7 +128,7 @@ impl Keys {
     }
 
     /// Reads a key file that nobody but its owner can read.
-    pub fn open(path: &Path) -> Result<Keys, String> {
+    pub(crate) fn open(path: &Path) -> Result<Keys, String> {
         let shown = path.display();
         let mut file = std::fs::File::open(path).map_err(|e| format!("cannot read the site key {shown}: {e}"))?;
         let mode =
@@ -128,35 +153,35 @@ impl Keys {
     }
 
     /// The keyed hashes take the site key until they have one of their own.
-    pub fn from_bytes(site: [u8; KEY_BYTES]) -> Keys {
+    pub(crate) fn from_bytes(site: [u8; KEY_BYTES]) -> Keys {
         let digest = Sha256::digest(site);
         let id = digest[..KEY_ID_BYTES].try_into().expect("a digest is longer than a key id");
         Keys { site, hashes: site, id, chain: None, opened: Mutex::default() }
     }
 
     /// The same with a key for the audit log from this row on: the one that it has, or else a new one.
-    pub fn with_chain_key(self, plain_end: Option<Head>) -> Keys {
+    pub(crate) fn with_chain_key(self, plain_end: Option<Head>) -> Keys {
         let secret = self.chain.map_or_else(random, |key| key.secret);
         Keys { chain: Some(ChainKey { secret, plain_end }), ..self }
     }
 
     /// The audit log's; `None` where the key file is from before there was one.
-    pub fn chain_key(&self) -> Option<&ChainKey> {
+    pub(crate) fn chain_key(&self) -> Option<&ChainKey> {
         self.chain.as_ref()
     }
 
     /// The same site key with this key for the keyed hashes; `None` where it has another length.
-    pub fn with_hash_key(self, key: &[u8]) -> Option<Keys> {
+    pub(crate) fn with_hash_key(self, key: &[u8]) -> Option<Keys> {
         Some(Keys { hashes: key.try_into().ok()?, ..self })
     }
 
     /// The key of the keyed hashes, sealed.
-    pub fn sealed_hash_key(&self) -> Vec<u8> {
+    pub(crate) fn sealed_hash_key(&self) -> Vec<u8> {
         self.seal(Purpose::HashKey, &self.hashes)
     }
 
     /// A new site key, in a new file, with the same keys for the keyed hashes and the audit log.
-    pub fn create_next(&self, path: &Path) -> std::io::Result<Keys> {
+    pub(crate) fn create_next(&self, path: &Path) -> std::io::Result<Keys> {
         let next = Keys { hashes: self.hashes, chain: self.chain.clone(), ..Keys::from_bytes(random()) };
         next.write(path)?;
         Ok(next)
@@ -190,7 +215,7 @@ impl Keys {
 
     /// A partner's secret. Each of its requests asks for it, so what was opened stays in memory; whether the secret is in
     /// force is the file's to say, each time.
-    pub fn unseal_partner_secret(&self, sealed: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn unseal_partner_secret(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(secret) = opened().get(sealed) {
             return Some(secret.clone());
@@ -250,6 +275,7 @@ pub fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
+/// Lower-case hexadecimal digits, two a byte.
 pub fn hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(bytes)
 }

@@ -2,13 +2,17 @@
 
 use crate::auth::Standby;
 use crate::http::Answer;
+use crate::http::body::Field;
 use crate::http::call::Call;
+use crate::http::fields;
 use crate::http::kinds::{Count, Line, Name, Named};
 use crate::http::reply::{self, Reply};
-use crate::ops::standby::epoch;
+use crate::i18n::language::Text;
+use crate::ops::standby::epoch::{self, EPOCH_MAX};
 use crate::ops::standby::feed::{Feed, Request, Said, Wish};
 use crate::site::Site;
 use http::{HeaderName, HeaderValue};
+use serde_json::{Value, json};
 
 /// What the answer is.
 const WORD: HeaderName = HeaderName::from_static("x-standby");
@@ -23,6 +27,24 @@ impl Named for Wish {
         &[("base", Wish::Base), ("tick", Wish::Tick), ("promoted", Wish::Promoted)];
 }
 
+/// How often a site was promoted.
+pub(crate) struct Epoch;
+
+impl Field for Epoch {
+    type Value = i64;
+
+    fn read(value: &Value) -> Result<i64, Text> {
+        fields::whole_in(0..=EPOCH_MAX)(value)
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [
+            { "type": "integer", "minimum": 0, "maximum": EPOCH_MAX },
+            { "type": "string", "pattern": r"^\s*(\+?0*[0-9]{1,4}|-0+)(\.0*)?\s*$" },
+        ] })
+    }
+}
+
 crate::body! {
     pub(crate) struct StandbyRequest {
         /// `tick`: the tick behind the one that is on the standby's disk; `base`: the copy that ticks go on from; `promoted`: nothing,
@@ -35,7 +57,7 @@ crate::body! {
         /// From which byte on.
         offset: Option<Count>,
         /// The highest epoch that the standby knows.
-        epoch: Option<Count>,
+        epoch: Option<Epoch>,
     }
 }
 

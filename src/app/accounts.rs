@@ -8,7 +8,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::ops::erasure::{self, Leaving};
 use crate::site::Site;
-use crate::store::tables::{invitations, members, notices, sessions};
+use crate::store::tables::{bans, invitations, members, notices, sessions};
 
 /// Closes an account: every session and credential of it ends, and every invitation that it gave. Audited. 403 where the actor may not serve the account.
 pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
@@ -17,7 +17,7 @@ pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     }
     sessions::end_credentials(cx.tx, member_id, None)?;
     invitations::delete_of_inviter(cx.tx, member_id)?;
-    members::set_banned(cx.tx, member_id, Some(cx.now()))?;
+    bans::set(cx.tx, member_id, Some(cx.now()))?;
     done(cx, "member.banned", member_id)
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> 
     if !cx.served(member_id)?.banned {
         return Ok(Outcome::Unchanged);
     }
-    members::set_banned(cx.tx, member_id, None)?;
+    bans::set(cx.tx, member_id, None)?;
     done(cx, "member.unbanned", member_id)
 }
 
@@ -44,21 +44,21 @@ pub(crate) fn ban_with(cx: &Change, member_id: i64, terms: &Ban) -> Result<Outco
     if terms.until.is_some_and(|until| until <= cx.now()) {
         return Err(Failure::field("until", Text::new("card.ban_past")));
     }
-    let known = members::find_ban(cx.tx, member_id)?;
+    let known = bans::find(cx.tx, member_id)?;
     if known.is_some_and(|known| known.ban_reason == terms.reason && known.banned_until == terms.until) {
         return Ok(Outcome::Unchanged);
     }
     if ban(cx, member_id)? == Outcome::Unchanged {
         cx.record("member.banned", &Whom::Member(member_id), &Detail::none().flag("again", true))?;
     }
-    members::set_ban_terms(cx.tx, member_id, terms.until, &terms.reason)?;
+    bans::set_terms(cx.tx, member_id, terms.until, &terms.reason)?;
     Ok(Outcome::Done)
 }
 
 /// Lifts every ban whose end has come. Audited. Returns how many.
 pub(crate) fn lift_ended_bans(site: &Site) -> Result<usize, Failure> {
     let now = site.now();
-    let ended = site.store.read(|tx| Ok(members::list_ended_bans(tx, now)?))?;
+    let ended = site.store.read(|tx| Ok(bans::list_ended(tx, now)?))?;
     if ended.is_empty() {
         return Ok(0);
     }

@@ -27,7 +27,7 @@ pub(crate) fn book(
     member_id: i64,
     sent: &Booking,
 ) -> Result<Result<i64, Denial>, Failure> {
-    Ok(match admit(cx, member_id, sent.flight_date)? {
+    Ok(match admit(cx, member_id, sent.flight_date, Address::Of(member_id))? {
         Ok(()) => Ok(put(cx, partner_id, member_id, sent)?),
         Err(denial) => Err(denial),
     })
@@ -43,10 +43,7 @@ pub(crate) fn book_at_desk(
     number: i64,
 ) -> Result<Result<i64, Denial>, Failure> {
     cx.actor.check_staff()?;
-    // An address that nobody has confirmed matters where nobody sees who books.
-    if let Err(denial) = admit(cx, member_id, flight_date)?
-        && denial != Denial::EmailNotConfirmed
-    {
+    if let Err(denial) = admit(cx, member_id, flight_date, Address::NotAsked)? {
         return Ok(Err(denial));
     }
     let partner_id = desk_client(cx)?;
@@ -98,9 +95,31 @@ pub(super) fn desk_client(cx: &Change) -> Result<i64, Failure> {
     })
 }
 
-/// Whether the member may book a flight of that date.
-pub(super) fn admit(cx: &Change, member_id: i64, flight_date: i64) -> Result<Result<(), Denial>, Failure> {
-    let mut standing = members::find_standing(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+/// Whose confirmed e-mail address is asked for. A missing one hides no other denial: ban, membership and birth are judged in any
+/// case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Address {
+    /// The flyer's, or this member's in its place: a guardian's for a child's.
+    Of(i64),
+    /// Nobody's: somebody sees who books.
+    NotAsked,
+}
+
+/// Whether the member may book a flight of that date. 422 at `flight_date` for one before the member's birth.
+pub(super) fn admit(
+    cx: &Change,
+    member_id: i64,
+    flight_date: i64,
+    address: Address,
+) -> Result<Result<(), Denial>, Failure> {
+    let find_standing = |id: i64| members::find_standing(cx.tx, id)?.ok_or_else(Failure::not_found);
+    let mut standing = find_standing(member_id)?;
+    if !standing.email_confirmed {
+        standing.email_confirmed = match address {
+            Address::NotAsked => true,
+            Address::Of(other) => other != member_id && find_standing(other)?.email_confirmed,
+        };
+    }
     if cx.site.config.first_flight_unconfirmed && !standing.email_confirmed && !bookings::has_flown(cx.tx, member_id)? {
         standing.email_confirmed = true;
     }

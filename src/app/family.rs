@@ -47,14 +47,13 @@ pub(super) fn put(
     if relation == Relation::Own {
         return wrong("relation", "field.missing");
     }
-    let child = members::find(cx.tx, child_id)?.ok_or_else(Failure::not_found)?;
-    let Some(guardian) = members::find(cx.tx, guardian_id)?.filter(|_| guardian_id != child_id) else {
+    cx.check_here(child_id)?;
+    let child = members::find_holder(cx.tx, child_id)?;
+    if guardian_id == child_id || !cx.is_here(guardian_id)? {
         return wrong("guardian", "family.unknown");
-    };
+    }
     let is_minor = |dob| flights::is_minor(cx.site, cx.tx, dob);
-    if let Some(dob) = guardian.dob
-        && is_minor(dob)?
-    {
+    if !may_act(cx.site, cx.tx, guardian_id)? {
         return wrong("guardian", "family.guardian_minor");
     }
     match child.dob {
@@ -88,9 +87,18 @@ pub(crate) fn end(cx: &Change, child_id: i64, guardian_id: i64) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
+/// Whether a member can act for another: nobody does who is known to be a minor, also where the day of birth was corrected
+/// since.
+pub(crate) fn may_act(site: &Site, tx: &Read, guardian_id: i64) -> Result<bool, Failure> {
+    match members::find_holder(tx, guardian_id)?.dob {
+        Some(dob) => Ok(!flights::is_minor(site, tx, dob)?),
+        None => Ok(true),
+    }
+}
+
 /// The children for whom a member acts now; none of them is of age.
 pub(crate) fn list_wards(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Guardianship>, Failure> {
-    if !site.config.waiver.required {
+    if !site.config.waiver.required || !may_act(site, tx, member_id)? {
         return Ok(Vec::new());
     }
     let mut wards = Vec::new();

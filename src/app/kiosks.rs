@@ -1,13 +1,14 @@
 //! Kiosks: the code that pairs one, the end of one, and what people book there for themselves.
 
+use super::bookings::Address;
 use super::{Change, Outcome, bookings, family};
 use crate::auth::kiosk;
 use crate::domain::audit::{Detail, Whom};
-use crate::domain::booking::{Booking, Denial};
+use crate::domain::booking::Booking;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
-use crate::store::tables::{bookings as booked, kiosks};
+use crate::store::tables::{bookings as booked, kiosks, tunnels};
 
 pub(crate) const NAME_CHARS_MAX: usize = 60;
 
@@ -31,9 +32,13 @@ pub(crate) fn revoke(cx: &Change, kiosk_id: i64) -> Result<Outcome, Failure> {
 /// Bits of a form's number; the member's own stands above them, so that each flyer of one form has a number.
 const FORM_NUMBER_BITS: u32 = 33;
 
+/// Bookings of one flyer that a kiosk shows, and takes, of a day: nobody flies more often.
+pub(crate) const DAY_BOOKINGS_MAX: i64 = 12;
+
 /// Books in the name of the desk for a flight at this moment: for the actor and children for whom the actor acts, all or nobody;
 /// each is checked in whom the waiver allows it. `number`: the form's; the same form sent again is the same bookings. 422 where
-/// these minutes are none that people book at a kiosk, or where somebody may not book. Returns whether all are checked in.
+/// these minutes are none that people book at a kiosk, or where somebody may not book or has booked enough for a day. Returns
+/// whether all are checked in.
 pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64) -> Result<bool, Failure> {
     let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
     if !cx.site.config.kiosk_minutes.contains(&minutes_booked) {
@@ -44,7 +49,7 @@ pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64
         if *flyer != member_id && !family::acts_for(cx.site, cx.tx, member_id, *flyer)? {
             return Err(Failure::not_found());
         }
-        if let Err(denial) = admit(cx, member_id, *flyer)? {
+        if let Err(denial) = bookings::admit(cx, *flyer, cx.now(), Address::Of(member_id))? {
             tracing::debug!(denial = denial.key(), "a booking at a kiosk was refused");
             return Err(Failure::field("flyers", Text::new("kiosk.book_denied")));
         }
@@ -58,18 +63,15 @@ pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64
     Ok(are_here)
 }
 
-/// A child has no address of its own: the guardian's says who books.
-fn admit(cx: &Change, member_id: i64, flyer: i64) -> Result<Result<(), Denial>, Failure> {
-    match bookings::admit(cx, flyer, cx.now())? {
-        Err(Denial::EmailNotConfirmed) if flyer != member_id => bookings::admit(cx, member_id, cx.now()),
-        admitted => Ok(admitted),
-    }
-}
-
 fn put(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Result<i64, Failure> {
     let partner_id = bookings::desk_client(cx)?;
     // The same form sent again is the flight of the first time.
     let known = booked::find_by_registration(cx.tx, partner_id, registration)?;
+    let (tunnel_id, today) = (cx.site.tunnel_id, tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0));
+    let of_today = booked::list_own(cx.tx, tunnel_id, flyer, today.from, today.to, DAY_BOOKINGS_MAX)?;
+    if known.is_none() && of_today.len() as i64 == DAY_BOOKINGS_MAX {
+        return Err(Failure::field("flyers", Text::new("kiosk.book_denied")));
+    }
     let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
     let sent = Booking {
         registration_id: Some(registration),
@@ -78,7 +80,7 @@ fn put(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Resul
         flight_date,
         minutes_booked,
         product_id: None,
-        tunnel_id: cx.site.tunnel_id,
+        tunnel_id,
         checkin_time: None,
     };
     bookings::put(cx, partner_id, flyer, &sent)

@@ -40,6 +40,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Write;
+use crate::store::queries::erasure;
 use crate::store::tables::audit;
 use crate::store::tables::members::{self, Account};
 use std::ops::Deref;
@@ -149,9 +150,21 @@ impl Change<'_> {
         Ok(())
     }
 
+    /// 404 where there is no such member, or where the member was erased: the number stays in the books, and nothing is done
+    /// for it any more.
+    pub(crate) fn check_here(&self, member_id: i64) -> Result<(), Failure> {
+        if self.is_here(member_id)? { Ok(()) } else { Err(Failure::not_found()) }
+    }
+
+    /// Whether there is such a member, who was not erased.
+    fn is_here(&self, member_id: i64) -> Result<bool, Failure> {
+        Ok(members::exists(self.tx, member_id)? && erasure::find(self.tx, member_id)?.is_none())
+    }
+
     /// The account of a member whom the actor may serve. 404 where there is none; 403 with the reason where the rank of
     /// the actor forbids it, and for the actor's own: its owner has the members' app.
     pub(crate) fn served(&self, member_id: i64) -> Result<Subject, Failure> {
+        self.check_here(member_id)?;
         let account = members::find_account_by_id(self.tx, member_id)?.ok_or_else(Failure::not_found)?;
         let denial = self.actor.rank.denial(account.member_id, account.role);
         denial.map_or(Ok(Subject(account)), |key| Err(Failure::not_allowed().saying(Text::new(key))))

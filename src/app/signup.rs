@@ -1,7 +1,7 @@
 //! Becoming a member: one function, whoever asks for it. An app sends all that the API takes; at the desk a clerk fills in the
 //! form; at a kiosk and on one's own telephone people do it themselves.
 
-use super::import_export::cell::read_birthday;
+use super::import_export::cell::read_birthday_of_form;
 use super::person::{self, Person};
 use super::{Actor, Change, claims, credentials};
 use crate::auth::allowance::Cause;
@@ -204,7 +204,7 @@ fn read(site: &Site, place: Place, typed: &[(String, String)]) -> Result<JoinFor
         map.insert("dob".to_owned(), date.into());
     }
     let mut fields = Fields::new(map);
-    fields.convert("dob", read_birthday);
+    fields.convert("dob", read_birthday_of_form);
     fields.demand("email");
     fields.demand("dob");
     if place == Place::Telephone {

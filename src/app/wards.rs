@@ -1,7 +1,7 @@
 //! Children whom an adult brings along: signed up by the adult, or linked by the child's own PIN at a kiosk. Nobody acts for
 //! an account that was there before by saying so: that takes the child's PIN, or staff.
 
-use super::import_export::cell::read_birthday;
+use super::import_export::cell::read_birthday_of_form;
 use super::person::AGE_SECONDS_MAX;
 use super::{Change, Outcome, family, flights, signup};
 use crate::domain::audit::{Detail, Whom};
@@ -43,7 +43,7 @@ impl Child {
         }
         let has_terms = !text(&map, "terms").is_empty();
         let mut fields = Fields::new(map);
-        fields.convert("dob", read_birthday);
+        fields.convert("dob", read_birthday_of_form);
         let real_name = fields.required("real_name", fields::line(NAME_CHARS_MAX));
         let dob = fields.required("dob", fields::moment);
         if dob.peek().is_some_and(|dob| !(now - AGE_SECONDS_MAX + 1..=now).contains(dob)) {

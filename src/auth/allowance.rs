@@ -26,7 +26,7 @@ const PARTS_PER_STRANGERS_PART: i64 = 2;
 
 /// Who causes a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub(crate) enum Cause {
     /// Anybody: a sign-up, a recovery, a new link for an old one.
     Stranger,
     /// A member who knew the password or has a session.
@@ -49,7 +49,7 @@ impl Cause {
 
 /// Whose share of messages is used up, and when there is room again, in Unix seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
+pub(crate) enum Over {
     /// The member's: told to whoever proved to be that member.
     Member(i64),
     /// The address's or number's, which others may have used up: told to nobody.
@@ -77,7 +77,7 @@ struct Limit {
 }
 
 /// Counts one message, unless a share is used up: then nothing is counted and nothing may be sent.
-pub fn take(
+pub(crate) fn take(
     site: &Site,
     tx: &Write,
     cause: Cause,
@@ -133,7 +133,7 @@ pub fn used_up(site: &Site, tx: &Read, channel: Channel) -> Result<UsedUp, Failu
 }
 
 /// Forgets what went to the member. Whether a share was used up.
-pub fn forget(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
+pub(crate) fn forget(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
     let mut used_up = false;
     for cause in Cause::ALL {
         let members = [Channel::Email, Channel::Sms].map(|channel| member_key(site, cause, profile.member_id, channel));

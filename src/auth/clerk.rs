@@ -9,7 +9,7 @@ use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members::Account;
-use crate::store::tables::sessions::{self, TokenHash};
+use crate::store::tables::sessions::{self, Session, TokenHash};
 
 /// Over https: a browser then takes the cookie from this very host and over nothing else.
 const SECURE_NAME: &str = "__Host-desk";
@@ -28,32 +28,54 @@ pub struct Clerk {
     by: By,
 }
 
+/// Lets a clerk go on with an answer that takes its time, for as long as the session that asked for it is in force and its
+/// holder's role is the same.
+#[derive(Debug)]
+pub(crate) struct Pass {
+    id: i64,
+    role: Role,
+    session: TokenHash,
+}
+
+impl Pass {
+    /// 401 once the session has ended, or is not what it was.
+    pub(crate) fn check(&self, site: &Site) -> Result<(), Failure> {
+        let found = find_in_force(site, &self.session)?;
+        let is_same = found.is_some_and(|found| found.member_id == self.id && found.role == self.role);
+        if is_same { Ok(()) } else { Err(Failure::not_signed_in().because("the session ended meanwhile")) }
+    }
+}
+
 impl Clerk {
-    pub fn id(&self) -> i64 {
+    pub(crate) fn pass(&self) -> Pass {
+        Pass { id: self.id, role: self.role, session: self.session }
+    }
+
+    pub(crate) fn id(&self) -> i64 {
         self.id
     }
 
-    pub fn role(&self) -> Role {
+    pub(crate) fn role(&self) -> Role {
         self.role
     }
 
     /// Whom this clerk may serve.
-    pub fn rank(&self) -> Rank {
+    pub(crate) fn rank(&self) -> Rank {
         Rank::Account { member_id: self.id, role: self.role }
     }
 
     /// The session that this browser holds.
-    pub fn session(&self) -> &TokenHash {
+    pub(crate) fn session(&self) -> &TokenHash {
         &self.session
     }
 
     /// The clerk and the origin of the call, for the audit log.
-    pub fn by(&self) -> &By {
+    pub(crate) fn by(&self) -> &By {
         &self.by
     }
 
     /// Why this clerk may not serve an account: see [`Rank::denial`].
-    pub fn denial(&self, subject: &Account) -> Option<&'static str> {
+    pub(crate) fn denial(&self, subject: &Account) -> Option<&'static str> {
         self.rank().denial(subject.member_id, subject.role)
     }
 
@@ -63,7 +85,7 @@ impl Clerk {
     }
 
     /// For what only an admin may do.
-    pub fn check_admin(&self) -> Result<(), Failure> {
+    pub(crate) fn check_admin(&self) -> Result<(), Failure> {
         let refused = || Failure::not_allowed().saying(Text::new("site.admins"));
         if self.role == Role::Admin { Ok(()) } else { Err(refused()) }
     }
@@ -73,8 +95,7 @@ impl Clerk {
 pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
     let Some(hash) = cookie(call, name(site, call)).map(token_hash) else { return Ok(None) };
     let now = site.now();
-    let found = site.store.read(|tx| Ok(sessions::find(tx, &hash, now)?))?;
-    let Some(found) = found.filter(|found| found.role.is_staff() && !found.banned) else { return Ok(None) };
+    let Some(found) = find_in_force(site, &hash)? else { return Ok(None) };
     call.who.set(Who::Member(found.member_id));
     if found.is_due_for_touch(now) {
         let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, &hash)?));
@@ -83,6 +104,13 @@ pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
     let by = call.by(found.member_id);
     let proven_at = found.proven_at;
     Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash, proven_at, by }))
+}
+
+/// The session, if it is in force and somebody's who works here.
+fn find_in_force(site: &Site, hash: &TokenHash) -> Result<Option<Session>, Failure> {
+    let now = site.now();
+    let found = site.store.read(|tx| Ok(sessions::find(tx, hash, now)?))?;
+    Ok(found.filter(|found| found.role.is_staff() && !found.banned))
 }
 
 /// Leads a browser that is not signed in to the sign-in, which leads back to the page that was asked for where a GET

@@ -109,6 +109,7 @@ fn account_key(site: &Site, lower_case_name: &[u8]) -> ThrottleKey {
 pub struct Lifted {
     /// Counters that were closed.
     pub delays: usize,
+    /// Whether the booking PIN was paused after wrong ones.
     pub pin_paused: bool,
     /// Whether it had its share of passcodes.
     pub passcodes_used_up: bool,

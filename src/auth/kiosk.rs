@@ -49,17 +49,17 @@ pub struct Guest {
 }
 
 impl Kiosk {
-    pub fn id(&self) -> i64 {
+    pub(crate) fn id(&self) -> i64 {
         self.id
     }
 }
 
 impl Guest {
-    pub fn kiosk_id(&self) -> i64 {
+    pub(crate) fn kiosk_id(&self) -> i64 {
         self.kiosk_id
     }
 
-    pub fn member_id(&self) -> i64 {
+    pub(crate) fn member_id(&self) -> i64 {
         self.member_id
     }
 
@@ -276,10 +276,10 @@ pub(crate) mod language {
         reply.with_cookie(&line(site, call, "", "; Max-Age=0"))
     }
 
-    /// Its path keeps it from every page but the kiosk's, see [`crate::http::call::language`].
+    /// Its path keeps it from every page but the kiosk's, see [`crate::http::accept::language`].
     fn line(site: &Site, call: &Call, tag: &str, age: &str) -> String {
         let secure = if super::is_secure(site, call) { "; Secure" } else { "" };
-        format!("{}={tag}; Path=/kiosk{age}; HttpOnly; SameSite=Strict{secure}", crate::http::call::KIOSK_LANGUAGE)
+        format!("{}={tag}; Path=/kiosk{age}; HttpOnly; SameSite=Strict{secure}", crate::http::accept::KIOSK_LANGUAGE)
     }
 }
 

@@ -27,14 +27,16 @@ mod standby;
 pub(crate) mod step;
 pub(crate) mod undo;
 
-pub use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor, SignedRequest};
-pub use clerk::Clerk;
-pub use kiosk::{Guest, Kiosk};
-pub use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
-pub use rates::{Caller, Pace, Rates, take_document, take_message};
-pub use session::{Bearer, Member, Staff, member_if_any, new_token, presented_session, token_hash};
-pub use signer::Signer;
-pub use standby::Standby;
+pub(crate) use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor, SignedRequest};
+
+pub(crate) use clerk::Clerk;
+pub(crate) use kiosk::{Guest, Kiosk};
+pub(crate) use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
+pub use rates::Rates;
+pub(crate) use rates::{Caller, Pace, take_document, take_message};
+pub(crate) use session::{Bearer, Member, Staff, member_if_any, presented_session};
+pub use session::{new_token, token_hash};
+pub(crate) use standby::Standby;
 
 use crate::auth::refusals::Refusals;
 use crate::http::Answer;
@@ -46,11 +48,15 @@ use crate::store::Condition;
 
 /// Who may call, as the type of the operation.
 pub enum Access {
+    /// Everybody.
     Open(fn(&Site, &Call) -> Answer),
+    /// A member's session.
     Member(fn(&Site, &Call, &Member) -> Answer),
     /// A member's session, or the token of a booking.
     Bearer(fn(&Site, &Call, &Bearer) -> Answer),
+    /// A session of the desk, an admin or a job that reads reports.
     Staff(fn(&Site, &Call, &Staff) -> Answer),
+    /// A partner, by its signature.
     Partner(fn(&Site, &Call, &Partner) -> Answer),
     /// A third party, by the signature of its own scheme.
     Callback(Callback),
@@ -67,7 +73,7 @@ pub enum Access {
 }
 
 impl Access {
-    pub const fn demand(&self) -> Demand {
+    pub(crate) const fn demand(&self) -> Demand {
         match self {
             Access::Open(_) => Demand::Open,
             Access::Member(_) => Demand::Member,
@@ -85,7 +91,7 @@ impl Access {
 }
 
 /// Finds out who calls, refuses those who may not, and runs the operation.
-pub fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
+pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
     let full = site.store.writer().condition() == Condition::Full;
     if full && !call.reads() && !call.row.when_full {
         return Err(Failure::disk_full().because("the room that is left is for sign-in"));

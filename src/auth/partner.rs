@@ -29,17 +29,17 @@ pub struct Partner {
 }
 
 impl Partner {
-    pub fn id(&self) -> i64 {
+    pub(crate) fn id(&self) -> i64 {
         self.id
     }
 
-    pub fn client_id(&self) -> &str {
+    pub(crate) fn client_id(&self) -> &str {
         &self.client_id
     }
 }
 
 /// A new secret, and its sealed form for the file. The secret itself is the HMAC key: 64 ASCII characters.
-pub fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
+pub(crate) fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
     let secret = hex(&random::<SECRET_BYTES>());
     let sealed = keys.seal(Purpose::PartnerSecret, secret.as_bytes());
     (secret, sealed)
@@ -163,7 +163,7 @@ fn mistake(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> Opti
 
 /// The digest by which a call with this body is taken: lowercase hex. A strict partner signs the time before it; `None`
 /// where the secret is damaged.
-pub fn expected(site: &Site, sealed: &[u8], timestamp: Option<&str>, body: &[u8]) -> Option<String> {
+pub(crate) fn expected(site: &Site, sealed: &[u8], timestamp: Option<&str>, body: &[u8]) -> Option<String> {
     let key = site.keys.unseal_partner_secret(sealed)?;
     Some(hex(&over(&key, timestamp, body)))
 }
@@ -223,4 +223,4 @@ fn check_first_use(
 }
 
 /// How long a used signature must be remembered: until its timestamp cannot pass any more.
-pub const SIGNATURE_KEPT_SECONDS: i64 = 2 * TIMESTAMP_SECONDS;
+pub(crate) const SIGNATURE_KEPT_SECONDS: i64 = 2 * TIMESTAMP_SECONDS;

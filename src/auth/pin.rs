@@ -13,7 +13,7 @@ pub fn hash(site: &Site, member_id: i64, pin: &str) -> [u8; 32] {
 }
 
 /// Whether it is the member's; who has none has no right one.
-pub fn is_right(site: &Site, tx: &Read, member_id: i64, given: &str) -> Result<bool, Failure> {
+pub(crate) fn is_right(site: &Site, tx: &Read, member_id: i64, given: &str) -> Result<bool, Failure> {
     let given = hash(site, member_id, given);
     let stored = members::find_pin(tx, member_id)?.and_then(|pin| pin.hash);
     Ok(stored.is_some_and(|hash| bool::from(hash.ct_eq(&given))))

@@ -19,13 +19,17 @@ const DOCUMENTS_PER_HOUR: i64 = 120;
 /// Whose requests are counted, and which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Caller {
+    /// By the partner's number.
     Partner(i64),
+    /// Accounts that are made.
     SignupFrom(Network),
     /// By the number of the kiosk.
     SignupAt(i64),
     /// Cards read at a kiosk, by its number.
     CardsAt(i64),
+    /// Passkey challenges.
     PasskeysFrom(Network),
+    /// Messages of the contact form.
     ContactFrom(Network),
     /// Messages of the contact form, whoever writes them.
     Contacts,
@@ -46,20 +50,22 @@ pub enum Caller {
 /// So many at once, and refilled evenly over a time.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
+    /// How many at once.
     pub requests: i64,
+    /// How long until all are refilled.
     pub within: Duration,
 }
 
 impl Pace {
-    pub fn per_minute(requests: i64) -> Pace {
+    pub(crate) fn per_minute(requests: i64) -> Pace {
         Pace { requests, within: Duration::from_secs(60) }
     }
 
-    pub fn per_hour(requests: i64) -> Pace {
+    pub(crate) fn per_hour(requests: i64) -> Pace {
         Pace { requests, within: Duration::from_secs(3600) }
     }
 
-    pub fn per_day(requests: i64) -> Pace {
+    pub(crate) fn per_day(requests: i64) -> Pace {
         Pace { requests, within: Duration::from_secs(86_400) }
     }
 
@@ -68,6 +74,7 @@ impl Pace {
     }
 }
 
+/// How much each caller has left; in memory, so that a restart forgets it.
 #[derive(Default)]
 pub struct Rates {
     buckets: Mutex<HashMap<Caller, Bucket>>,
@@ -105,14 +112,14 @@ pub(crate) fn take_change(site: &Site, call: &Call) -> Result<(), Failure> {
 
 /// One request that may end in a message to somebody, of as many as an address may send in a day. Counted before anybody
 /// looks whether there is an account, so that the count tells nothing.
-pub fn take_message(site: &Site, call: &Call) -> Result<(), Failure> {
+pub(crate) fn take_message(site: &Site, call: &Call) -> Result<(), Failure> {
     let pace = Pace::per_day(site.config.limits.messages_per_day_per_address);
     site.kept::<Rates>().take(Caller::MessagesFrom(call.network()), pace)
 }
 
 /// One picture or document for a signed-in member. Staff are not limited, because the desk makes documents for
 /// everybody.
-pub fn take_document(site: &Site, member_id: i64, role: Role) -> Result<(), Failure> {
+pub(crate) fn take_document(site: &Site, member_id: i64, role: Role) -> Result<(), Failure> {
     if role.is_staff() {
         return Ok(());
     }

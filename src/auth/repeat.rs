@@ -105,7 +105,7 @@ fn kept(site: &Site, tx: &Read, repeat: &Repeat) -> Result<Option<Reply>, Failur
 impl Site {
     /// Runs an operation's effect as one transaction. Where the caller sent an `Idempotency-Key`, the answer is kept in
     /// the same transaction, and a repeat gets it again without the effect.
-    pub fn once(&self, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
+    pub(crate) fn once(&self, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
         self.store.write(self.now(), |tx| run(self, tx, call, effect))
     }
 }

@@ -25,19 +25,22 @@ const PENDING_SECONDS: i64 = 3600;
 
 /// Proof that the second factor was passed, or that none is due: a session may be opened.
 #[derive(Debug)]
-pub struct Cleared(());
+pub(crate) struct Cleared(());
 
 /// The way by which a member wants to pass the second factor (`passcodeOption`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
+    /// A passcode by mail.
     Email,
+    /// A passcode by short message.
     Sms,
+    /// A code of the authenticator app.
     Totp,
 }
 
 /// The step that follows a right password.
 #[derive(Debug)]
-pub enum Next {
+pub(crate) enum Next {
     /// A session.
     Clear(Cleared),
     /// A code.
@@ -47,7 +50,7 @@ pub enum Next {
 }
 
 #[derive(Debug, PartialEq)]
-pub enum Due {
+pub(crate) enum Due {
     /// From the authenticator app.
     Totp,
     /// One that is sent there; nowhere, when the address that was confirmed is gone.
@@ -56,7 +59,7 @@ pub enum Due {
 
 /// The verdict on a code.
 #[derive(Debug)]
-pub enum Proof {
+pub(crate) enum Proof {
     Right(Cleared),
     Wrong,
     /// The code may be the authenticator's, but cannot be judged while the clock is suspect.
@@ -69,7 +72,7 @@ impl Named for Way {
 
 /// The step that is due after an account's password, by the way that was asked for, else by the strongest factor that
 /// the account has.
-pub fn next(site: &Site, tx: &Read, account: &Account, way: Option<Way>) -> Result<Next, Failure> {
+pub(crate) fn next(site: &Site, tx: &Read, account: &Account, way: Option<Way>) -> Result<Next, Failure> {
     let factor = second_factors::find(tx, account.member_id, site.now())?;
     let Some(kind) = factor.kind else {
         let required = is_required(site, account);
@@ -87,14 +90,14 @@ pub fn next(site: &Site, tx: &Read, account: &Account, way: Option<Way>) -> Resu
 }
 
 /// Desk and admin accounts serve others and open everything; in the demo nobody is hurt.
-pub fn is_required(site: &Site, account: &Account) -> bool {
+pub(crate) fn is_required(site: &Site, account: &Account) -> bool {
     account.role.is_staff() && !site.config.demo
 }
 
 /// Not shown in the contract: whether a member with an authenticator may have a passcode instead. Yes, where asked for,
 /// because phones get lost. An account that opens other people's data takes none, whichever factor is on: a mailbox is
 /// easier to get into than an authenticator, and without a mail server the passcode waits at the desk.
-pub fn takes_passcodes(account: &Account) -> bool {
+pub(crate) fn takes_passcodes(account: &Account) -> bool {
     !account.role.is_above_member()
 }
 
@@ -111,12 +114,18 @@ fn choose(kind: Kind, way: Option<Way>, reachable: Reachable) -> Option<(Channel
 }
 
 /// Puts the passcode that is due in line.
-pub fn send(site: &Site, call: &Call, tx: &Write, member_id: i64, to: &(Channel, String)) -> Result<(), Failure> {
+pub(crate) fn send(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    member_id: i64,
+    to: &(Channel, String),
+) -> Result<(), Failure> {
     passcode::send_or_refuse(site, tx, Use::SignIn, &target(call, member_id, to))
 }
 
 /// The same on the way in, where a recovery code does as well: false where as many as may be have gone out.
-pub fn send_if_any_is_left(
+pub(crate) fn send_if_any_is_left(
     site: &Site,
     call: &Call,
     tx: &Write,
@@ -132,7 +141,7 @@ fn target<'a>(call: &Call, member_id: i64, (channel, address): &'a (Channel, Str
 
 /// Whether a code proves the factor that is on: one of the authenticator's, a passcode that was sent, or a recovery
 /// code. A right one is used up.
-pub fn prove(site: &Site, call: &Call, tx: &Write, account: &Account, typed: &str) -> Result<Proof, Failure> {
+pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, account: &Account, typed: &str) -> Result<Proof, Failure> {
     let factor = second_factors::find(tx, account.member_id, tx.now())?;
     let Some(kind) = factor.kind else { return Ok(Proof::Wrong) };
     if let Some(code) = recovery_code::normalise(typed) {
@@ -175,28 +184,28 @@ fn prove_by_recovery_code(site: &Site, call: &Call, tx: &Write, member_id: i64, 
 }
 
 /// The secret of an authenticator app.
-pub type Secret = [u8; totp::SECRET_BYTES];
+pub(crate) type Secret = [u8; totp::SECRET_BYTES];
 
 /// A secret of nobody's yet.
-pub fn new_secret() -> Secret {
+pub(crate) fn new_secret() -> Secret {
     random()
 }
 
 /// The secret waits for its first code; an older one that waited is dead, and what is on stays on.
-pub fn begin_setup(site: &Site, tx: &Write, member_id: i64, secret: &Secret) -> Result<(), Failure> {
+pub(crate) fn begin_setup(site: &Site, tx: &Write, member_id: i64, secret: &Secret) -> Result<(), Failure> {
     let sealed = site.keys.seal(Purpose::SecondFactor, secret);
     second_factors::set_pending(tx, member_id, &sealed, tx.now() + PENDING_SECONDS)?;
     Ok(())
 }
 
 /// The secret that waits for its first code.
-pub fn find_pending(site: &Site, tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>, Failure> {
+pub(crate) fn find_pending(site: &Site, tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>, Failure> {
     let sealed = second_factors::find(tx, member_id, site.now())?.sealed_pending;
     sealed.map(|sealed| unseal(site, Some(&sealed))).transpose()
 }
 
 /// Whether a code is the first of the secret that waits: then the authenticator is on. `None`: none waits.
-pub fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str) -> Result<Option<Proof>, Failure> {
+pub(crate) fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str) -> Result<Option<Proof>, Failure> {
     let factor = second_factors::find(tx, member_id, tx.now())?;
     let Some(pending) = factor.sealed_pending else { return Ok(None) };
     if site.clock.is_suspect() {
@@ -211,7 +220,7 @@ pub fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str) -> Res
 
 /// Does what goes with every factor that is turned on: ends all older sessions but `kept`, tells the member, and
 /// returns new recovery codes.
-pub fn welcome_factor(
+pub(crate) fn welcome_factor(
     site: &Site,
     tx: &Write,
     member_id: i64,
@@ -225,14 +234,14 @@ pub fn welcome_factor(
 }
 
 /// Ends what a second factor from before opened, but the session `kept`.
-pub fn end_older(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<(), Failure> {
+pub(crate) fn end_older(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<(), Failure> {
     sessions::delete_of_member(tx, member_id, kept)?;
     passcodes::delete(tx, member_id, Use::SignIn.name())?;
     Ok(())
 }
 
 /// Ten new ones in place of the old; shown once, only their hashes are kept.
-pub fn new_recovery_codes(site: &Site, tx: &Write, member_id: i64) -> Result<Vec<String>, Failure> {
+pub(crate) fn new_recovery_codes(site: &Site, tx: &Write, member_id: i64) -> Result<Vec<String>, Failure> {
     second_factors::delete_recovery_codes(tx, member_id)?;
     let codes: Vec<String> = (0..recovery_code::CODES).map(|_| recovery_code::from_bytes(random())).collect();
     for shown in &codes {

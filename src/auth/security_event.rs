@@ -14,17 +14,28 @@ use crate::store::tables::outbox::{self, Channel};
 use crate::store::tables::{audit, notices, second_factors};
 use serde_json::{Value, json};
 
+/// A change of what opens an account, which its owner is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
+    /// By its owner.
     PasswordChanged,
+    /// A new password, without the old one.
     Recovered,
+    /// The new address was confirmed.
     EmailChanged,
+    /// The new number was confirmed.
     PhoneChanged,
+    /// An authenticator app was set up.
     SecondFactorOn,
+    /// By its owner, or by the desk.
     SecondFactorOff,
+    /// New ones replace the old ones.
     RecoveryCodes,
+    /// On one more device.
     PasskeyAdded,
+    /// The device opens the account no more.
     PasskeyRemoved,
+    /// An account of a network opens this one too.
     SocialLinked,
     /// One of the other events was undone by the link in its mail.
     ChangeUndone,
@@ -65,7 +76,7 @@ impl Event {
     }
 
     /// The part of the translation key after `mail.event.`.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Event::PasswordChanged => "password_changed",
             Event::Recovered => "recovered",
@@ -106,7 +117,7 @@ pub fn tell(
 
 /// The same of a new e-mail address or number, which is told where the old one was too: a thief would only read the new
 /// one. The link that undoes the change goes to an address from before it alone.
-pub fn tell_of_address(
+pub(crate) fn tell_of_address(
     site: &Site,
     tx: &Write,
     before: &Profile,

@@ -31,46 +31,46 @@ pub struct Member {
 
 /// A session that may read the reports.
 #[derive(Debug)]
-pub struct Staff {
-    pub role: Role,
-}
+pub struct Staff(());
 
 /// A member's session, or the token that a booking gave.
 #[derive(Debug)]
 pub enum Bearer {
+    /// A member's session.
     Member(Member),
+    /// The token of a booking; `booking_id` is `None` where it came with no booking fields.
     Booking { member_id: i64, booking_id: Option<i64> },
 }
 
 impl Member {
-    pub fn id(&self) -> i64 {
+    pub(crate) fn id(&self) -> i64 {
         self.id
     }
 
-    pub fn role(&self) -> Role {
+    pub(crate) fn role(&self) -> Role {
         self.role
     }
 
     /// The member and the origin of the call, for the audit log.
-    pub fn by(&self) -> &By {
+    pub(crate) fn by(&self) -> &By {
         &self.by
     }
 
     /// The session that this call came by.
-    pub fn session(&self) -> &TokenHash {
+    pub(crate) fn session(&self) -> &TokenHash {
         &self.session
     }
 
     /// For a change of what opens the account: 403 where the last proof (a sign-in, or one by password or code since)
     /// is more than ten minutes ago. A session token alone may be in somebody else's hands.
-    pub fn check_proven(&self, now: i64) -> Result<(), Failure> {
+    pub(crate) fn check_proven(&self, now: i64) -> Result<(), Failure> {
         if is_fresh(self.proven_at, now) { Ok(()) } else { Err(Failure::reauthentication_needed()) }
     }
 }
 
 impl Bearer {
     /// The member whose token it is.
-    pub fn member_id(&self) -> i64 {
+    pub(crate) fn member_id(&self) -> i64 {
         match self {
             Bearer::Member(member) => member.id,
             Bearer::Booking { member_id, .. } => *member_id,
@@ -107,7 +107,7 @@ pub(crate) fn token(call: &Call) -> Option<&str> {
 }
 
 /// The session that a call to an open operation may carry beside its password, in force or not.
-pub fn presented_session(call: &Call) -> Option<TokenHash> {
+pub(crate) fn presented_session(call: &Call) -> Option<TokenHash> {
     token(call).map(token_hash)
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn member(site: &Site, call: &Call) -> Result<Member, Failure> {
 }
 
 /// The member whose session an open operation's call carries, if it carries one: an ended one is as good as none.
-pub fn member_if_any(site: &Site, call: &Call) -> Result<Option<Member>, Failure> {
+pub(crate) fn member_if_any(site: &Site, call: &Call) -> Result<Option<Member>, Failure> {
     match member(site, call) {
         Ok(member) => Ok(Some(member)),
         Err(refusal) if refusal.status().is_client_error() => Ok(None),
@@ -154,7 +154,7 @@ pub fn member_if_any(site: &Site, call: &Call) -> Result<Option<Member>, Failure
 
 pub(crate) fn staff(site: &Site, call: &Call) -> Result<Staff, Failure> {
     let Member { role, .. } = signed_in(site, call)?;
-    if role.is_staff() || role == Role::Sync { Ok(Staff { role }) } else { Err(Failure::not_allowed()) }
+    if role.is_staff() || role == Role::Sync { Ok(Staff(())) } else { Err(Failure::not_allowed()) }
 }
 
 pub(crate) fn bearer(site: &Site, call: &Call) -> Result<Bearer, Failure> {

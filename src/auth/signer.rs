@@ -17,12 +17,12 @@ pub(crate) type Paper = [u8; 32];
 
 /// Who stands at the desk and proved it. Only this file makes one.
 #[derive(Debug)]
-pub struct Signer {
+pub(crate) struct Signer {
     id: i64,
 }
 
 impl Signer {
-    pub fn id(&self) -> i64 {
+    pub(crate) fn id(&self) -> i64 {
         self.id
     }
 }

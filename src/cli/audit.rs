@@ -117,7 +117,7 @@ impl Row for Kept {
         let row = &self.row;
         let detail = match serde_json::from_str::<Value>(&row.detail) {
             Ok(Value::Object(values)) => {
-                values.iter().map(|(name, value)| format!("{name} {}", shown(value))).collect()
+                values.iter().map(|(name, value)| format!("{name} {}", shown_as(name, value))).collect()
             }
             _ => vec![row.detail.clone()],
         };
@@ -139,6 +139,14 @@ impl Row for Kept {
             "detail": serde_json::from_str::<Value>(&row.detail).unwrap_or_else(|_| row.detail.as_str().into()),
             "hash": hex(&self.hash),
         })
+    }
+}
+
+/// A value whose name ends with `_at` is a moment.
+fn shown_as(name: &str, value: &Value) -> String {
+    match value.as_i64().filter(|_| name.ends_with("_at")) {
+        Some(moment) => shown_moment(moment),
+        None => shown(value),
     }
 }
 
@@ -173,7 +181,7 @@ fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, Trouble> {
     }
 }
 
-/// A moment as people type it, in the hall's time unless it ends with Z.
+/// A moment as people type it, in the hall's time unless it ends with Z or an offset.
 fn moment(text: &str, now: i64, hall: &Hall) -> Result<i64, Trouble> {
     let ago = |unit: char, seconds: i64| {
         let count: i64 = text.strip_suffix(unit)?.parse().ok().filter(|count| *count >= 0)?;
@@ -223,6 +231,7 @@ mod tests {
         assert_eq!(read("2027-01-15T08:00:00Z"), Some(now));
         assert_eq!(moment("2027-01-15T08:00", now, &Hall::at("Europe/Zurich")).ok(), Some(now - 3_600));
         assert_eq!(moment("2027-01-15T08:00Z", now, &Hall::at("Europe/Zurich")).ok(), Some(now));
+        assert_eq!(moment("2027-01-15T10:00:00+02:00", now, &Hall::at("Europe/Zurich")).ok(), Some(now));
         assert_eq!(read("1799999999"), Some(now - 1));
         assert_eq!(
             (read("90m"), read("24h"), read("7d")),

@@ -155,9 +155,15 @@ fn drilled(drill: Drill) -> Answered {
 impl Display for Drill {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         let (at, name) = (shown_moment(self.at), &self.backup);
-        match self.trouble.as_str() {
-            "" => write!(f, "Restore drill of {at}: {name} opens, and holds its {} rows.", self.rows),
-            trouble => write!(
+        match (self.trouble.as_str(), self.moment) {
+            ("", None) => write!(f, "Restore drill of {at}: {name} opens, and holds its {} rows.", self.rows),
+            ("", Some(moment)) => write!(
+                f,
+                "Restore drill of {at}: the off-site copy brings back the site as it was at {}, whole, with {} rows.",
+                shown_moment(moment),
+                self.rows
+            ),
+            (trouble, _) => write!(
                 f,
                 "Restore drill of {at}: {name} cannot be restored: {trouble}; make a new backup and check the disk"
             ),

@@ -2,19 +2,19 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-pub struct Bar {
+pub(crate) struct Bar {
     bar: ProgressBar,
     step: String,
 }
 
 impl Bar {
-    pub fn new(visible: bool) -> Bar {
+    pub(crate) fn new(visible: bool) -> Bar {
         let style = ProgressStyle::with_template("{msg:<28} {bar:40} {percent:>3} %").expect("the template is sound");
         let bar = if visible { ProgressBar::new(1).with_style(style) } else { ProgressBar::hidden() };
         Bar { bar, step: String::new() }
     }
 
-    pub fn tell(&mut self, step: &str, done: u64, total: u64) {
+    pub(crate) fn tell(&mut self, step: &str, done: u64, total: u64) {
         if self.step != step {
             step.clone_into(&mut self.step);
             self.bar.set_message(step.to_owned());

@@ -38,7 +38,7 @@ const COMMANDS_MAX: usize = 8;
 /// A command line on its way to the server, alone on its line. A secret (or the text of a file) travels here and in no
 /// process list.
 #[derive(Serialize, Deserialize)]
-pub struct Request {
+pub(crate) struct Request {
     pub args: Vec<String>,
     pub secret: Option<String>,
     /// How many bytes of a file come after it: the server may be another user, who cannot read that file.
@@ -94,7 +94,7 @@ impl NoOutcome {
 
 /// Has the server of a data directory carry a command out. The error: why it did not, with what to do. The wait for a server
 /// that hangs has a limit at each step.
-pub fn ask(
+pub(crate) fn ask(
     dir: &Path,
     request: &Request,
     attached: Option<&mut (dyn Read + Send)>,

@@ -44,8 +44,10 @@ impl Demo {
         let plan = Plan { members: self.members, entries: self.entries, seed: self.seed };
         let (port, begun) = (config.listen.first().map_or(0, |address| address.port()), Instant::now());
         let clock = || Clock::machine(0);
-        let (site, made) =
-            demo::create_as_planned(&place, config, &clock, &plan, global.shows_progress()).map_err(broken)?;
+        let mut bar = global.bar();
+        let mut progress = |step: &str, done, all| bar.tell(step, done, all);
+        let (site, made) = demo::create_as_planned(&place, config, &clock, &plan, &mut progress).map_err(broken)?;
+        drop(bar);
         let mut facts = demo::facts(&site).map_err(broken)?;
         facts.publish(&dir, &site.config.public_url(port), &[]).map_err(broken)?;
         site.close();

@@ -19,6 +19,7 @@ mod key;
 mod kiosk;
 mod marks;
 mod member;
+mod moment;
 mod outbox;
 mod outcome;
 mod owner;
@@ -387,6 +388,11 @@ thread_local! {
 fn show_moments_of(site: &Site) {
     let hall = site.hall().unwrap_or(Hall::UTC);
     site.store.rest();
+    show_moments_in(hall);
+}
+
+/// The same for a command that opens no site.
+fn show_moments_in(hall: Hall) {
     HALL.set(hall);
 }
 

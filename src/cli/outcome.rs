@@ -11,7 +11,7 @@ use std::io::Write;
 pub(super) const BROKEN: u8 = 2;
 
 /// The result of a command: `Display` for people, `Serialize` for machines.
-pub trait Answer: Display {
+pub(crate) trait Answer: Display {
     /// The answer on one line of JSON.
     fn json(&self) -> String;
 }
@@ -73,7 +73,7 @@ impl Serialize for Done {
 }
 
 /// Why a command was not done; one line that says what to do.
-pub enum Trouble {
+pub(crate) enum Trouble {
     /// The request was at fault.
     Refused(String),
     /// Something else was.
@@ -107,7 +107,7 @@ pub(super) fn broken(text: impl Into<String>) -> Trouble {
 
 /// The output of a command, and its exit code.
 #[derive(Serialize, Deserialize)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub code: u8,
     pub text: String,
     /// Whether the text is what was asked for, whatever the code says of it.
@@ -117,7 +117,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// The answer as it is printed: as JSON for machines, else in words.
-    pub fn of(answered: Answered, json: bool) -> Outcome {
+    pub(crate) fn of(answered: Answered, json: bool) -> Outcome {
         let printed = |answer: &dyn Answer| if json { answer.json() } else { answer.to_string() };
         let (code, text, is_result) = match answered {
             Ok(answer) => (0, printed(&*answer), true),
@@ -129,16 +129,16 @@ impl Outcome {
         Outcome { code, text, is_result }
     }
 
-    pub fn refused(text: impl Into<String>) -> Outcome {
+    pub(crate) fn refused(text: impl Into<String>) -> Outcome {
         Outcome::of(Err(refused(text)), false)
     }
 
-    pub fn broken(text: &str) -> Outcome {
+    pub(crate) fn broken(text: &str) -> Outcome {
         Outcome::of(Err(broken(text)), false)
     }
 
     /// Results to standard output, trouble to standard error.
-    pub fn print(&self) {
+    pub(crate) fn print(&self) {
         let text = self.text.trim_end();
         if text.is_empty() {
             return;

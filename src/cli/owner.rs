@@ -28,10 +28,10 @@ struct Half {
 /// Root that acts as somebody else, and what it still does as itself: the file that it wants is made where root may write,
 /// and is root's.
 #[derive(Default)]
-pub struct WayBack(Option<(libc::uid_t, libc::gid_t)>);
+pub(crate) struct WayBack(Option<(libc::uid_t, libc::gid_t)>);
 
 impl WayBack {
-    pub fn as_root<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn as_root<T>(&self, work: impl FnOnce() -> T) -> T {
         let Some((uid, gid)) = self.0 else { return work() };
         // SAFETY: plain numbers in, no memory touched. Where one fails, `work` is done as somebody who may do less.
         unsafe { (libc::seteuid(0), libc::setegid(0)) };

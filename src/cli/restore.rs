@@ -1,18 +1,22 @@
 //! `tunneldesk restore`: a backup takes the site's place, with all that is off site behind it, while no server runs.
 
+use super::moment::{self, Given, SiteClock};
 use super::owner::become_owner;
 use super::shell::by_us;
-use super::{Answered, Global, Trouble, broken, done, refused, shown_moment, stop_it_first};
+use super::{Answered, Global, Trouble, broken, done, refused, stop_it_first};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::domain::local_time::{Hall, Typed};
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::encrypted::Identities;
+use crate::ops::backup::manifest::Link;
 use crate::ops::backup::restore::{Restored, Wanted};
 use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{restore, shelf, undo};
-use crate::ops::replication::replay::{Replay, Replayed};
+use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
 use crate::store::engine::place::Place;
+use crate::store::queries::erasure::hall_of;
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -23,9 +27,10 @@ pub(super) struct Restore {
     /// behind it]
     #[arg(value_name = "BACKUP")]
     backup: Option<PathBuf>,
-    /// The site as it was at the end of that second, in UTC: "2026-11-22 14:03:10"
-    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
-    at: Option<i64>,
+    /// The site as it was at the end of that second: "2026-11-22 15:03:10" in the site's own time,
+    /// "2026-11-22 15:03:10+01:00" or "2026-11-22 14:03:10Z" wherever it is
+    #[arg(long, value_name = "MOMENT", value_parser = moment::parse)]
+    at: Option<Typed>,
     /// The secret key of an encrypted copy, as `age-keygen` writes it
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
@@ -36,6 +41,9 @@ pub(super) struct Restore {
     #[arg(long, conflicts_with_all = ["backup", "at", "identity", "dry_run"])]
     undo: bool,
 }
+
+/// A moment so much later than this machine's clock is a slip: most often one of another time zone.
+const AHEAD_SECONDS_MAX: i64 = 60;
 
 /// The backup that is restored.
 struct Choice {
@@ -55,6 +63,21 @@ struct Shelves {
     unreadable: Vec<(String, String)>,
 }
 
+/// Where the backup is looked for.
+enum Source {
+    /// The backup in the directory that was named.
+    Directory(Box<Backup>),
+    /// Of all that are at hand the one by this name, or the newest.
+    Shelves(Shelves, Option<String>),
+}
+
+/// Up to when the site is wanted, by its own clock.
+struct Until {
+    clock: SiteClock,
+    /// `None`: all there is.
+    given: Option<Given>,
+}
+
 impl Restore {
     pub(super) fn run(self, global: &Global) -> Answered {
         let config = global.checked()?;
@@ -64,7 +87,9 @@ impl Restore {
         if self.undo {
             return take_back(&place, &config);
         }
-        let choice = self.choose(&config)?;
+        let source = Source::find(self.backup.as_deref(), &config)?;
+        let until = Until::read(self.at, source.clock(&place))?;
+        let choice = until.choose(source, &config)?;
         let keys = self.identity.as_deref().map(Identities::read).transpose().map_err(refused)?;
         if keys.is_none() {
             refuse_sealed(&choice)?;
@@ -76,17 +101,22 @@ impl Restore {
         });
         drop(bar);
         let restored = restored.map_err(|e| broken(format!("nothing was changed: {e}")))?;
-        self.say(&choice, &restored, &config)
+        self.say(&choice, &restored, &until, &config)
     }
 
-    fn say(&self, choice: &Choice, restored: &Restored, config: &Config) -> Answered {
+    fn say(&self, choice: &Choice, restored: &Restored, until: &Until, config: &Config) -> Answered {
         let Choice { backup, silent: passed_over, unreadable, .. } = choice;
-        let Restored { replaced, erased, replayed } = restored;
+        let Restored { replaced, erased, replayed, hall } = restored;
         let (name, made_at) = (backup.name(), backup.manifest.made_at);
         let moment = replayed.as_ref().map_or(made_at, |replayed| replayed.moment);
         let ticks = replayed.as_ref().map_or(0, |replayed| replayed.ticks);
         let trouble = replayed.as_ref().and_then(|replayed| replayed.trouble.as_deref());
+        let asked = until.given.as_ref();
+        let gap_until = replayed.as_ref().and_then(|replayed| replayed.gap_until);
         let values = json!({ "backup": name, "made_at": made_at, "moment": moment, "ticks": ticks, "trouble": trouble,
+                             "gap_until": gap_until,
+                             "shown": hall.stamp(moment), "zone": hall.zone_name(),
+                             "at": asked.map(|given| until.clock.value(given)),
                              "dry_run": self.dry_run, "replaced": replaced, "erased_again": erased,
                              "passed_over": passed_over, "unreadable": unreadable });
         let kept = replaced.as_ref().map_or_else(String::new, |dir| {
@@ -100,7 +130,19 @@ impl Restore {
             (_, false) => &*format!("\n{erased} members had been erased since, and are not in it any more."),
             (_, true) => &*format!("\n{erased} members have been erased since, and would not be in it."),
         };
-        let lost = trouble.map_or_else(String::new, |why| format!("\nWhat came after that is lost: {why}."));
+        let lost = match trouble {
+            Some(why) => format!("\nWhat came after that is lost: {why}."),
+            None if asked.is_some() && replayed.is_none() => {
+                "\nWhat came after that until the wanted moment is lost: no off-site copy goes on from this backup."
+                    .to_owned()
+            }
+            None => gap_until.map_or_else(String::new, |gap| {
+                let until = hall.exact(gap);
+                format!(
+                    "\nWrites between then and {until} may be missing: the off-site copy began anew at that moment."
+                )
+            }),
+        };
         let passed_over = passed_over
             .as_ref()
             .map_or_else(String::new, |silent| format!("\nThe off-site backups were passed over: {silent}."));
@@ -108,42 +150,134 @@ impl Restore {
             .iter()
             .map(|(name, why)| format!("\nA newer backup was passed over, because it cannot be read: {name} ({why})."))
             .collect();
-        let when = shown_result(made_at, &name, replayed.as_ref());
+        let state_of = if ticks == 0 && asked.is_none() { made_at } else { moment };
+        let when = shown_result(hall, state_of, &name, ticks);
+        let asked = asked.map_or_else(String::new, |given| format!("\n{}", until.clock.tell(given)));
         let (is, next) = match self.dry_run {
             true => ("would be", "\n\nNothing was changed.".to_owned()),
             false => ("is", format!("\n\nNext:\n  tunneldesk serve --data {}", config.data.display())),
         };
-        done(format!("The site {is} as it was on {when}.{gone}{lost}{kept}{passed_over}{unreadable}{next}"), values)
+        done(
+            format!("The site {is} as it was on {when}.{asked}{gone}{lost}{kept}{passed_over}{unreadable}{next}"),
+            values,
+        )
+    }
+}
+
+impl Source {
+    fn find(named: Option<&Path>, config: &Config) -> Result<Source, Trouble> {
+        let Some(dir) = named.filter(|named| named.is_dir()) else {
+            let name = named.map(|named| named.to_string_lossy().into_owned());
+            return Ok(Source::Shelves(Shelves::find(config), name));
+        };
+        let backup = Backup::at(Target::Directory(dir.to_owned())).map_err(|why| {
+            let shown = dir.display();
+            refused(format!("{shown} is no backup: {why}; `tunneldesk backup list` shows those that there are"))
+        })?;
+        Ok(Source::Directory(Box::new(backup)))
+    }
+
+    /// The clock of the backup that was named, of the site that is here, or else of the newest backup that knows of one.
+    fn clock(&self, place: &Place) -> SiteClock {
+        let named = match self {
+            Source::Directory(backup) => Some(&**backup),
+            Source::Shelves(shelves, name) => name.as_ref().and_then(|name| shelves.by_name(name)),
+        };
+        let own = || hall_of(&place.database());
+        let newest = || match self {
+            Source::Directory(_) => None,
+            Source::Shelves(shelves, _) => shelves.backups.iter().rev().find_map(|backup| backup.manifest.hall()),
+        };
+        SiteClock::of(named.and_then(|backup| backup.manifest.hall()).or_else(own).or_else(newest))
+    }
+}
+
+impl Until {
+    fn read(typed: Option<Typed>, clock: SiteClock) -> Result<Until, Trouble> {
+        let (given, now) = (typed.map(|typed| clock.read(typed)).transpose()?, Clock::machine(0).now());
+        if let Some(given) = given.as_ref().filter(|given| given.moment > now + AHEAD_SECONDS_MAX) {
+            let [at, now] = [given.moment, now].map(|moment| clock.hall.exact(moment));
+            return Err(refused(format!(
+                "{at} is yet to come: it is {now}, by this machine's clock; without --at the site comes back with all \
+                 there is"
+            )));
+        }
+        Ok(Until { clock, given })
+    }
+
+    fn at(&self) -> Option<i64> {
+        self.given.as_ref().map(|given| given.moment)
+    }
+
+    /// As people read it, and type it.
+    fn shown(&self, moment: i64) -> String {
+        self.clock.hall.exact(moment)
     }
 
     /// The named one, or the newest on the two shelves that is not of a later moment.
-    fn choose(&self, config: &Config) -> Result<Choice, Trouble> {
-        if let Some(named) = self.backup.as_deref().filter(|named| named.is_dir()) {
-            let backup = Backup::at(Target::Directory(named.to_owned())).map_err(refused)?;
-            let replay = self.at.and_then(|at| Replay::of(&backup, &backup.at, Some(at)));
-            return Ok(Choice { backup, replay, silent: None, unreadable: Vec::new() });
-        }
-        let mut shelves = Shelves::find(config);
-        let Some(named) = &self.backup else {
-            let backup = shelves.newest(self.at)?;
-            let replay = self.replay(&backup, config, &mut shelves.silent);
+    fn choose(&self, source: Source, config: &Config) -> Result<Choice, Trouble> {
+        let (mut shelves, name) = match source {
+            Source::Directory(backup) => {
+                let backup = *backup;
+                self.check(&backup)?;
+                let replay = self.at().map(|at| Replay::of(&backup, &backup.at, Some(at))).transpose();
+                let replay = replay.map_err(refused)?.flatten();
+                return Ok(Choice { backup, replay, silent: None, unreadable: Vec::new() });
+            }
+            Source::Shelves(shelves, name) => (shelves, name),
+        };
+        let Some(name) = name else {
+            let backup = self.newest(&shelves)?;
+            let replay = self.replay(&backup, config, &mut shelves);
             let name = backup.name();
             shelves.unreadable.retain(|(other, _)| *other > name);
             return Ok(Choice { backup, replay, silent: shelves.silent, unreadable: shelves.unreadable });
         };
-        let found = shelves.backups.iter().find(|backup| backup.name() == named.to_string_lossy()).cloned();
-        let unknown =
-            || shelves.none(format!("there is no backup {}: `tunneldesk backup list` shows them", named.display()));
-        let backup = found.ok_or_else(unknown)?;
-        let replay = self.at.and_then(|_| self.replay(&backup, config, &mut shelves.silent));
+        let unknown = || shelves.none(format!("there is no backup {name}: `tunneldesk backup list` shows them"));
+        let backup = shelves.by_name(&name).cloned().ok_or_else(unknown)?;
+        self.check(&backup)?;
+        let replay = self.at().and_then(|_| self.replay(&backup, config, &mut shelves));
         Ok(Choice { backup, replay, silent: shelves.silent, unreadable: Vec::new() })
     }
 
-    fn replay(&self, backup: &Backup, config: &Config, passed_over: &mut Option<String>) -> Option<Replay> {
+    /// A backup that was made later than the wanted moment holds what the restore is to leave out.
+    fn check(&self, backup: &Backup) -> Result<(), Trouble> {
+        match self.at().filter(|at| last_write(backup) > *at) {
+            None => Ok(()),
+            Some(at) => Err(refused(format!(
+                "{} holds writes up to {}, later than {}: without its name the newest from before then is taken",
+                backup.name(),
+                self.shown(last_write(backup)),
+                self.shown(at)
+            ))),
+        }
+    }
+
+    /// The newest, of those that hold nothing that came later.
+    fn newest(&self, shelves: &Shelves) -> Result<Backup, Trouble> {
+        let oldest = shelves.backups.first().map_or(0, |backup| backup.manifest.made_at);
+        let is_before = |backup: &&Backup| self.at().is_none_or(|at| last_write(backup) <= at);
+        let newest = shelves.backups.iter().rev().find(is_before).cloned();
+        let newest = newest.ok_or_else(|| match self.at() {
+            None => shelves.none("there is no backup: name the directory of one".to_owned()),
+            Some(at) => shelves.none(format!("there is no backup from before {}", self.shown(at))),
+        })?;
+        let (now, made) = (Clock::machine(0).now(), newest.manifest.made_at);
+        if oldest <= now && now < made {
+            return Err(refused(format!(
+                "the newest backup is dated {}, which is yet to come: this machine's clock is behind, or was ahead when that was made; name the one you want, `tunneldesk backup list` shows them",
+                self.shown(made)
+            )));
+        }
+        Ok(newest)
+    }
+
+    fn replay(&self, backup: &Backup, config: &Config, shelves: &mut Shelves) -> Option<Replay> {
         let elsewhere = Elsewhere::default();
-        let second = elsewhere.target(config).filter(|_| passed_over.is_none())?;
-        let found = elsewhere.replay(backup, &second, self.at);
-        found.map_err(|silent| *passed_over = Some(silent)).ok().flatten()
+        let second = elsewhere.target(config).filter(|_| shelves.silent.is_none())?;
+        let found = elsewhere.replay(backup, &second, self.at());
+        let replay = found.map_err(|silent| shelves.silent = Some(silent)).ok().flatten()?;
+        Some(replay.before(self.at().and_then(|at| shelves.next_base(&backup.manifest.site_id, at))))
     }
 }
 
@@ -166,26 +300,15 @@ impl Shelves {
         found
     }
 
-    /// The newest, of those that hold nothing that came after `at`.
-    fn newest(&mut self, at: Option<i64>) -> Result<Backup, Trouble> {
-        let oldest = self.backups.first().map_or(0, |backup| backup.manifest.made_at);
-        let is_before = |backup: &&Backup| {
-            let made = &backup.manifest;
-            at.is_none_or(|at| made.chain.as_ref().map_or(made.made_at, |link| link.moment) <= at)
-        };
-        let newest = self.backups.iter().rev().find(is_before).cloned();
-        let newest = newest.ok_or_else(|| match at {
-            None => self.none("there is no backup: name the directory of one".to_owned()),
-            Some(at) => self.none(format!("there is no backup from before {} UTC", shown_second(at))),
-        })?;
-        let (now, made) = (Clock::machine(0).now(), newest.manifest.made_at);
-        if oldest <= now && now < made {
-            return Err(refused(format!(
-                "the newest backup is dated {}, which is yet to come: this machine's clock is behind, or was ahead when that was made; name the one you want, `tunneldesk backup list` shows them",
-                shown_moment(made)
-            )));
-        }
-        Ok(newest)
+    fn by_name(&self, name: &str) -> Option<&Backup> {
+        self.backups.iter().find(|backup| backup.name() == name)
+    }
+
+    /// The first that a chain of the site began with after a moment.
+    fn next_base(&self, site_id: &str, at: i64) -> Option<Link> {
+        let ours = self.backups.iter().filter(|backup| backup.manifest.site_id == site_id);
+        let later = ours.filter_map(|backup| backup.manifest.chain.as_ref()).filter(|link| link.moment > at);
+        later.min_by_key(|link| link.moment).cloned()
     }
 
     fn none(&self, text: String) -> Trouble {
@@ -193,6 +316,12 @@ impl Shelves {
         let all = std::iter::once(text).chain(self.silent.clone()).chain(damaged);
         refused(all.collect::<Vec<_>>().join("; "))
     }
+}
+
+/// The second of the last write in a backup, or at the latest that of the backup (Unix seconds).
+fn last_write(backup: &Backup) -> i64 {
+    let made = &backup.manifest;
+    made.chain.as_ref().map_or(made.made_at, |link| link.moment)
 }
 
 fn refuse_sealed(choice: &Choice) -> Result<(), Trouble> {
@@ -223,27 +352,12 @@ fn take_back(place: &Place, config: &Config) -> Answered {
     done(words, json!({ "from": from, "replaced": replaced }))
 }
 
-/// `2026-11-22 14:03:10 UTC (NAME and 12 seconds of writes behind it)`.
-fn shown_result(made_at: i64, name: &str, replayed: Option<&Replayed>) -> String {
-    match replayed {
-        Some(replayed) if replayed.ticks > 0 => {
-            let behind = match replayed.ticks {
-                1 => "one tick".to_owned(),
-                ticks => format!("{ticks} ticks"),
-            };
-            format!("{} UTC ({name} and {behind} behind it)", shown_second(replayed.moment))
-        }
-        _ => format!("{} ({name})", shown_moment(made_at)),
-    }
-}
-
-fn shown_second(moment: i64) -> String {
-    jiff::Timestamp::from_second(moment)
-        .map_or_else(|_| moment.to_string(), |t| t.strftime("%Y-%m-%d %H:%M:%S").to_string())
-}
-
-fn parse_moment(text: &str) -> Result<i64, String> {
-    let wrong = || format!("{text:?} is no moment like \"2026-11-22 14:03:10\", in UTC");
-    let moment: jiff::civil::DateTime = text.trim_end_matches(" UTC").parse().map_err(|_| wrong())?;
-    moment.to_zoned(jiff::tz::TimeZone::UTC).map(|moment| moment.timestamp().as_second()).map_err(|_| wrong())
+/// `2026-11-22 15:03:10+01:00 (Europe/Zurich; NAME and 12 ticks behind it)`.
+fn shown_result(hall: &Hall, moment: i64, name: &str, ticks: u64) -> String {
+    let behind = match ticks {
+        0 => String::new(),
+        1 => " and one tick behind it".to_owned(),
+        ticks => format!(" and {ticks} ticks behind it"),
+    };
+    format!("{} ({}; {name}{behind})", hall.exact(moment), hall.zone_name())
 }

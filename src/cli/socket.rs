@@ -31,7 +31,7 @@ impl Drop for Named {
 }
 
 /// Why a command was not brought to a server.
-pub enum Unheard {
+pub(crate) enum Unheard {
     /// Nobody listens.
     Nobody,
     /// Somebody listens, and takes no more connections.
@@ -42,7 +42,7 @@ pub enum Unheard {
 
 /// Listens for the commands of a data directory that this process holds, so that a socket there is one that a killed server
 /// left.
-pub fn bind(dir: &Path) -> io::Result<(UnixListener, Named)> {
+pub(crate) fn bind(dir: &Path) -> io::Result<(UnixListener, Named)> {
     let found = std::fs::metadata(dir)?;
     bind_at(place::control(dir)).or_else(|refused| {
         let mut beside = outside(&found).filter(|path| is_made_for_us(path.parent()));
@@ -62,7 +62,7 @@ fn bind_at(path: PathBuf) -> io::Result<(UnixListener, Named)> {
 }
 
 /// Reaches the server of a data directory, within a time.
-pub fn connect(dir: &Path, time_max: Duration) -> Result<UnixStream, Unheard> {
+pub(crate) fn connect(dir: &Path, time_max: Duration) -> Result<UnixStream, Unheard> {
     let Ok(found) = std::fs::metadata(dir) else { return Err(Unheard::Nobody) };
     let mut unheard = Unheard::Nobody;
     for path in std::iter::once(place::control(dir)).chain(outside(&found)) {
@@ -130,7 +130,7 @@ fn at_short<T>(path: &Path, open: impl FnOnce(&Path) -> io::Result<T>) -> io::Re
 }
 
 /// The user that the other side of a connection runs as.
-pub fn peer(stream: &UnixStream) -> io::Result<u32> {
+pub(crate) fn peer(stream: &UnixStream) -> io::Result<u32> {
     let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes, which is the size of `peer`.
@@ -141,7 +141,7 @@ pub fn peer(stream: &UnixStream) -> io::Result<u32> {
 }
 
 /// The user that this process acts as.
-pub fn ours() -> u32 {
+pub(crate) fn ours() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }

@@ -83,12 +83,15 @@ impl Promote {
 }
 
 fn say(promoted: &Promoted, data: &Path) -> Answered {
-    let Promoted { epoch, moment, main, erased, silent } = promoted;
-    let values = json!({ "epoch": epoch, "moment": moment, "main": main.as_ref().map(|main| &main.url),
+    let Promoted { epoch, moment, hall, main, erased, silent } = promoted;
+    let values = json!({ "epoch": epoch, "moment": moment, "shown": moment.map(|moment| hall.stamp(moment)),
+                         "zone": hall.zone_name(), "main": main.as_ref().map(|main| &main.url),
                          "erased_again": erased, "silent": silent });
     let state = moment.map_or_else(
         || "This site is the one that goes on".to_owned(),
-        |moment| format!("The copy is the site now, with everything up to {} UTC", shown_second(moment)),
+        |moment| {
+            format!("The copy is the site now, with everything up to {} ({})", hall.exact(moment), hall.zone_name())
+        },
     );
     let told = main.as_ref().map_or_else(String::new, |main| {
         format!(
@@ -97,16 +100,13 @@ fn say(promoted: &Promoted, data: &Path) -> Answered {
             main.url
         )
     });
-    let silent = silent
-        .as_ref()
-        .map_or_else(String::new, |silent| format!("\nThe place of off-site backups does not know of it: {silent}."));
+    let silent = silent.as_ref().map_or_else(String::new, |silent| {
+        format!(
+            "\nThe place of off-site backups does not know of it yet: {silent}. This site tells it once it answers."
+        )
+    });
     let next = format!("\n\nNext:\n  tunneldesk serve --data {}", data.display());
     done(format!("{state} (epoch {epoch}).{told}{silent}{next}"), values)
-}
-
-fn shown_second(moment: i64) -> String {
-    jiff::Timestamp::from_second(moment)
-        .map_or_else(|_| moment.to_string(), |t| t.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
 /// Without a path. In the clear only to this machine itself.

@@ -19,7 +19,7 @@ pub(super) struct Wire<'w> {
 }
 
 /// On the side of the shell: what a command makes, to standard output, or to a file that is there whole or not at all.
-pub struct Sheet {
+pub(crate) struct Sheet {
     to: Option<PathBuf>,
     /// The file is that of whoever typed the command.
     pub way_back: WayBack,
@@ -28,11 +28,11 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    pub fn new(to: Option<PathBuf>) -> Sheet {
+    pub(crate) fn new(to: Option<PathBuf>) -> Sheet {
         Sheet { to, way_back: WayBack::default(), unfinished: None, trouble: None }
     }
 
-    pub fn write(&mut self, text: &str) {
+    pub(crate) fn write(&mut self, text: &str) {
         let Some(beside) = self.beside() else {
             // A reader that went away (a pipe into `head`) is not our trouble.
             _ = io::stdout().write_all(text.as_bytes());
@@ -59,7 +59,7 @@ impl Sheet {
     }
 
     /// The file gets its name once the command was done.
-    pub fn finish(mut self, outcome: Outcome) -> Result<Outcome, Trouble> {
+    pub(crate) fn finish(mut self, outcome: Outcome) -> Result<Outcome, Trouble> {
         let (Some(to), Some(beside)) = (self.to.clone(), self.beside()) else { return Ok(outcome) };
         if let (None, Some(e)) = (&self.unfinished, &self.trouble) {
             return Err(broken(format!("cannot write {}: {e}", to.display())));

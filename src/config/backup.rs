@@ -4,6 +4,7 @@ use super::Settings;
 use super::recipient::Recipient;
 use super::second_place::SecondPlace;
 
+/// When backups are made, and where their copies go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backup {
     /// Hours between two; 0: none by themselves.

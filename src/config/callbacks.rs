@@ -3,6 +3,7 @@
 
 use super::{Config, Secret, Settings};
 
+/// The secrets of those who call back; a callback without one answers 503.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Callbacks {
     /// The payment processor's.
@@ -29,7 +30,7 @@ impl Settings {
 impl Config {
     /// The address that the mail provider signs together with the events. `port`: for a site that was given no address
     /// at all.
-    pub fn mail_webhook_url(&self, port: u16) -> String {
+    pub(crate) fn mail_webhook_url(&self, port: u16) -> String {
         let usual = || format!("{}/api/mail-webhook", self.public_url(port));
         self.callbacks.mail_url.clone().unwrap_or_else(usual)
     }
@@ -48,12 +49,7 @@ fn webhook(text: &str) -> Result<Option<String>, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn with(file: &str) -> Result<Config, Vec<String>> {
-        let mut settings = Settings::new();
-        settings.add_file(file, "t.toml");
-        settings.check()
-    }
+    use crate::config::with;
 
     #[test]
     fn the_address_is_the_public_one_or_what_is_given_to_the_letter() {

@@ -3,6 +3,8 @@
 mod backup;
 mod callbacks;
 mod credentials;
+mod limits;
+mod log;
 mod outgoing;
 pub(crate) mod recipient;
 pub mod replica;
@@ -14,30 +16,31 @@ mod tls;
 mod values;
 mod waiver;
 
-pub use backup::Backup;
-pub use callbacks::Callbacks;
+pub(crate) use backup::Backup;
+pub(crate) use callbacks::Callbacks;
+pub(crate) use limits::Limits;
+pub(crate) use log::{Log, LogAddresses, LogFormat};
 pub use outgoing::{Mail, Secret, Security, Sms};
-pub use replica::Replica;
-pub use second_place::{SecondPlace, Store};
-pub use social::{Social, TokenIssuer};
+pub(crate) use replica::Replica;
+pub(crate) use second_place::{SecondPlace, Store};
+pub(crate) use social::Social;
+pub use social::TokenIssuer;
 pub use sync::{Nats, Sync, Upstream};
-pub use terminal::wants_colour;
-pub use tls::{CertificateFiles, Tls};
-pub use values::host_name;
-pub use waiver::Waiver;
+pub(crate) use terminal::wants_colour;
+pub(crate) use tls::{CertificateFiles, Tls};
+pub(crate) use values::host_name;
+pub(crate) use waiver::Waiver;
 
 use crate::domain::catalogue::Catalogue;
 use ipnet::IpNet;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use toml::Value;
-use values::{
-    address, calling_code, currency, flight_minutes, log_addresses, log_format, loopback, origin, public_url,
-};
+use values::{address, calling_code, currency, flight_minutes, loopback, origin, public_url};
 
 /// The sample that the package ships is where the defaults come from, so the two cannot differ.
-pub const SAMPLE: &str = include_str!("../../packaging/tunneldesk.toml");
+pub(crate) const SAMPLE: &str = include_str!("../../packaging/tunneldesk.toml");
 
 const ENVIRONMENT_PREFIX: &str = "TUNNELDESK_";
 /// Environment variables of ours that are no settings.
@@ -53,20 +56,26 @@ const SECRETS: [&str; 6] = [
 ];
 const DEMO_YEARLY_FEE_CENTS: i64 = 3_000;
 
+/// All settings of a site, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
+    /// Where the site answers over plain HTTP.
     pub listen: Vec<SocketAddr>,
+    /// Where `/metrics` and health are answered to this machine alone; `None`: nowhere.
     pub metrics_listen: Option<SocketAddr>,
+    /// The data directory.
     pub data: PathBuf,
     /// Lower case, without a port.
     pub names: Vec<String>,
     /// Without a trailing slash.
     pub public_url: Option<String>,
+    /// Networks whose `X-Forwarded-For` is believed.
     pub proxies: Vec<IpNet>,
     /// Whose pages may call the API from a browser, as browsers write an origin.
     pub allowed_origins: Vec<String>,
     /// The built-in one, or with what the site's own file adds.
     pub catalogue: &'static Catalogue,
+    /// In hundredths of the fee's currency; 0: membership costs nothing.
     pub yearly_fee_cents: i64,
     /// Whether a member who never flew books without a confirmed e-mail address.
     pub first_flight_unconfirmed: bool,
@@ -84,72 +93,26 @@ pub struct Config {
     pub calling_codes: Vec<u16>,
     /// Who reads what is written in the contact form; without it the desk alone does.
     pub contact_to: Option<String>,
+    /// Connections, and waiting requests.
     pub limits: Limits,
+    /// How much is logged, and in what form.
     pub log: Log,
+    /// The networks by which members sign in.
     pub social: Social,
+    /// The secrets of those who call back.
     pub callbacks: Callbacks,
+    /// When backups are made, and where their copies go.
     pub backup: Backup,
+    /// What a standby may do.
     pub replica: Replica,
     /// Where the history goes; without it nowhere.
     pub sync: Option<Sync>,
+    /// Where the site answers over https, and with which certificate.
     pub tls: Tls,
     /// What people sign before they fly.
     pub waiver: Waiver,
     /// Invented people, so nobody needs a second factor. Said by `--demo` alone: no file can say it.
     pub demo: bool,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Limits {
-    pub connections_max: usize,
-    pub connections_per_address_max: usize,
-    pub pool_threads: usize,
-    pub queue_max: usize,
-    pub sign_in_misses_per_address: i64,
-    pub signups_per_hour_per_address: i64,
-    pub passkey_questions_per_minute_per_address: i64,
-    pub contacts_per_hour_per_address: i64,
-    pub recoveries_per_hour_per_address: i64,
-    /// Requests of one address that may end in a message to somebody.
-    pub messages_per_day_per_address: i64,
-    /// Passcodes and confirmation links that go out in all, by each channel; half of them at most to strangers.
-    pub mails_per_day: i64,
-    pub sms_per_day: i64,
-    pub changes_per_day_per_member: i64,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Log {
-    pub level: tracing::Level,
-    pub format: LogFormat,
-    pub addresses: LogAddresses,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LogFormat {
-    Auto,
-    Text,
-    Json,
-}
-
-/// How much of a caller's address the log has.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LogAddresses {
-    Whole,
-    /// An IPv4 address to /24, an IPv6 address to /48.
-    Network,
-    None,
-}
-
-impl LogAddresses {
-    pub fn shown(self, address: IpAddr) -> Option<IpAddr> {
-        match (self, address) {
-            (LogAddresses::None, _) => None,
-            (LogAddresses::Whole, address) => Some(address),
-            (LogAddresses::Network, IpAddr::V4(v4)) => Some(Ipv4Addr::from_bits(v4.to_bits() & (!0 << 8)).into()),
-            (LogAddresses::Network, IpAddr::V6(v6)) => Some(Ipv6Addr::from_bits(v6.to_bits() & (!0 << 80)).into()),
-        }
-    }
 }
 
 /// One setting as somebody typed it.
@@ -160,7 +123,7 @@ struct Setting {
 
 /// The settings as they were typed, by dotted key; later layers replace earlier ones.
 #[derive(Default)]
-pub struct Settings {
+pub(crate) struct Settings {
     typed: BTreeMap<String, Setting>,
     mistakes: Vec<String>,
     demo: bool,
@@ -168,14 +131,14 @@ pub struct Settings {
 
 impl Settings {
     /// The defaults alone.
-    pub fn new() -> Settings {
+    pub(crate) fn new() -> Settings {
         let mut settings = Settings::default();
         settings.add_file(SAMPLE, "the defaults");
         settings
     }
 
     /// Everything that is said outside the command line: the defaults, the file, the environment, the credentials.
-    pub fn gather(file: Option<&Path>) -> Settings {
+    pub(crate) fn gather(file: Option<&Path>) -> Settings {
         let mut settings = Settings::new();
         if let Some(path) = file {
             match std::fs::read_to_string(path) {
@@ -191,7 +154,7 @@ impl Settings {
     }
 
     /// Where the file is, when it was not named: the first that exists.
-    pub fn usual_file() -> Option<PathBuf> {
+    pub(crate) fn usual_file() -> Option<PathBuf> {
         ["tunneldesk.toml", "/etc/tunneldesk/tunneldesk.toml"].map(PathBuf::from).into_iter().find(|p| p.exists())
     }
 
@@ -234,7 +197,7 @@ impl Settings {
     }
 
     /// One setting from a flag, or on behalf of `--demo`.
-    pub fn set(&mut self, key: &str, value: impl Into<Value>, origin: &str) {
+    pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>, origin: &str) {
         let known = self.typed.contains_key(key) || origin.starts_with("the defaults");
         if known {
             self.typed.insert(key.to_owned(), Setting { value: value.into(), origin: origin.to_owned() });
@@ -245,7 +208,7 @@ impl Settings {
 
     /// The defaults of `serve --demo`: a directory of its own, a fee (so that a member can owe it), and no delays for a
     /// visitor who tries things out.
-    pub fn for_demo(&mut self) {
+    pub(crate) fn for_demo(&mut self) {
         self.demo = true;
         for (key, value) in [
             ("data", Value::from("tunneldesk-demo")),
@@ -266,7 +229,7 @@ impl Settings {
     }
 
     /// Checks everything. The error is one line a mistake.
-    pub fn check(mut self) -> Result<Config, Vec<String>> {
+    pub(crate) fn check(mut self) -> Result<Config, Vec<String>> {
         let config = Config {
             listen: self.list("listen", |s| s.parse().map_err(|_| "is not ADDRESS:PORT, for instance 0.0.0.0:8080")),
             metrics_listen: self.text("metrics_listen", loopback).flatten(),
@@ -291,32 +254,8 @@ impl Settings {
             sms: self.sms(),
             calling_codes: self.list("sms.calling_codes", calling_code),
             contact_to: self.text("mail.contact_to", address).flatten(),
-            limits: Limits {
-                connections_max: self.whole("limits.connections_max", 1, 100_000) as usize,
-                connections_per_address_max: self.whole("limits.connections_per_address_max", 1, 100_000) as usize,
-                pool_threads: self.whole("limits.pool_threads", 1, 512) as usize,
-                queue_max: self.whole("limits.queue_max", 1, 100_000) as usize,
-                sign_in_misses_per_address: self.whole("limits.sign_in_misses_per_address", 5, 1_000_000),
-                signups_per_hour_per_address: self.whole("limits.signups_per_hour_per_address", 1, 1_000_000),
-                passkey_questions_per_minute_per_address: self.whole(
-                    "limits.passkey_questions_per_minute_per_address",
-                    1,
-                    1_000_000,
-                ),
-                contacts_per_hour_per_address: self.whole("limits.contacts_per_hour_per_address", 1, 1_000_000),
-                recoveries_per_hour_per_address: self.whole("limits.recoveries_per_hour_per_address", 1, 1_000_000),
-                messages_per_day_per_address: self.whole("limits.messages_per_day_per_address", 1, 1_000_000),
-                mails_per_day: self.whole("limits.mails_per_day", 0, 1_000_000),
-                sms_per_day: self.whole("limits.sms_per_day", 0, 1_000_000),
-                changes_per_day_per_member: self.whole("limits.changes_per_day_per_member", 1, 1_000_000),
-            },
-            log: Log {
-                level: self
-                    .text("log.level", |s| s.parse().map_err(|_| "is not one of error, warn, info, debug, trace"))
-                    .unwrap_or(tracing::Level::INFO),
-                format: self.text("log.format", log_format).unwrap_or(LogFormat::Auto),
-                addresses: self.text("log.addresses", log_addresses).unwrap_or(LogAddresses::Whole),
-            },
+            limits: self.limits(),
+            log: self.log(),
             social: self.social(),
             callbacks: self.callbacks(),
             backup: self.backup(),
@@ -333,7 +272,7 @@ impl Settings {
     }
 
     /// Every key with the value in force and who said so, for `tunneldesk check`.
-    pub fn effective(&self) -> Vec<(String, String, String)> {
+    pub(crate) fn effective(&self) -> Vec<(String, String, String)> {
         let from = |s: &Setting| s.origin.rsplit_once(": ").map_or(s.origin.clone(), |(origin, _)| origin.to_owned());
         self.typed.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value), from(setting))).collect()
     }
@@ -433,3 +372,11 @@ fn typed_like(like: &Value, text: &str) -> Value {
 
 #[cfg(test)]
 mod tests;
+
+/// The configuration of a settings file with this text alone.
+#[cfg(test)]
+fn with(file: &str) -> Result<Config, Vec<String>> {
+    let mut settings = Settings::new();
+    settings.add_file(file, "t.toml");
+    settings.check()
+}

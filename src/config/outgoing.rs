@@ -12,40 +12,53 @@ pub struct Secret(String);
 /// Where mails go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mail {
+    /// The mail server's name or address.
     pub host: String,
+    /// The mail server's port.
     pub port: u16,
+    /// How the connection is encrypted.
     pub security: Security,
+    /// Username and password; `None`: the server asks for none.
     pub account: Option<(String, Secret)>,
     /// Without a name of its own it is the site's that is shown.
     pub from: Mailbox,
+    /// Where answers go; `None`: to `from`.
     pub reply_to: Option<Mailbox>,
     /// PEM; trusted instead of the public authorities.
     pub authority: Option<Vec<u8>>,
 }
 
+/// How the connection to a mail server is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Security {
+    /// From the first command on: a server without STARTTLS gets nothing.
     StartTls,
+    /// From the first byte on.
     Tls,
+    /// Not at all: for a server on this machine.
     None,
 }
 
 /// Where short messages go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sms {
+    /// The gateway's address, to POST to.
     pub url: String,
+    /// The JSON of a request, with places for `{to}` and `{text}`.
     pub body: String,
+    /// Sent as `Authorization: Bearer`, unless the body has a place for it.
     pub token: Option<Secret>,
     /// PEM; trusted instead of the public authorities.
     pub authority: Option<Vec<u8>>,
 }
 
 impl Secret {
+    /// Text that is to be kept secret.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(text.into())
     }
 
-    pub fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 }
@@ -194,13 +207,7 @@ fn address(host: &str) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-
-    fn with(file: &str) -> Result<Config, Vec<String>> {
-        let mut settings = Settings::new();
-        settings.add_file(file, "t.toml");
-        settings.check()
-    }
+    use crate::config::{Config, with};
 
     #[test]
     fn without_a_server_messages_wait() {

@@ -20,7 +20,7 @@ pub enum Recipient {}
 
 impl Recipient {
     #[cfg(feature = "encrypted-backups")]
-    pub fn parse(text: &str) -> Result<Recipient, &'static str> {
+    pub(crate) fn parse(text: &str) -> Result<Recipient, &'static str> {
         let secret = text.to_ascii_uppercase().starts_with("AGE-SECRET-KEY-");
         if secret {
             return Err("is the secret key: only the public one, which begins with age1, belongs here");
@@ -31,7 +31,7 @@ impl Recipient {
     }
 
     #[cfg(not(feature = "encrypted-backups"))]
-    pub fn parse(_: &str) -> Result<Recipient, &'static str> {
+    pub(crate) fn parse(_: &str) -> Result<Recipient, &'static str> {
         Err(LACKING)
     }
 }

@@ -15,6 +15,7 @@ const OTHERS: u32 = 0o077;
 pub struct Replica {
     /// By which the standby is known; without one there is no standby.
     pub token: Option<Secret>,
+    /// Whether answers wait for the standby.
     pub wait: Wait,
 }
 
@@ -44,7 +45,7 @@ impl Settings {
 }
 
 /// What is wrong with a token; `None`: nothing.
-pub fn what_is_wrong(token: &str) -> Option<&'static str> {
+pub(crate) fn what_is_wrong(token: &str) -> Option<&'static str> {
     let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
     let fits = (TOKEN_CHARS_MIN..=TOKEN_CHARS_MAX).contains(&token.len());
     (!(is_plain && fits))
@@ -52,20 +53,14 @@ pub fn what_is_wrong(token: &str) -> Option<&'static str> {
 }
 
 /// Whether others than its owner can read a file.
-pub fn is_open_to_others(file: &str) -> bool {
+pub(crate) fn is_open_to_others(file: &str) -> bool {
     std::fs::metadata(file).is_ok_and(|found| found.permissions().mode() & OTHERS != 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-
-    fn with(file: &str) -> Result<Config, Vec<String>> {
-        let mut settings = Settings::new();
-        settings.add_file(file, "t.toml");
-        settings.check()
-    }
+    use crate::config::{Config, with};
 
     #[test]
     fn there_is_no_standby_unless_somebody_says_so() {

@@ -7,9 +7,12 @@ use std::path::PathBuf;
 
 const SCHEME: &str = "s3://";
 
+/// Where off-site backups go.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SecondPlace {
+    /// A directory on another disk or a share.
     Directory(PathBuf),
+    /// A bucket of a store.
     Store(Store),
 }
 
@@ -18,12 +21,15 @@ pub enum SecondPlace {
 pub struct Store {
     /// Scheme, host and port, without a slash at its end.
     pub endpoint: String,
+    /// As the store names it; part of what is signed.
     pub region: String,
+    /// The bucket's name.
     pub bucket: String,
     /// What all names begin with, without slashes at its ends.
     pub prefix: String,
     /// Whether the bucket stands in the host's name, rather than in the path.
     pub bucket_in_host: bool,
+    /// The access key's public half.
     pub key_id: String,
     /// The secret, alone in a file, read anew for each request.
     pub secret_file: PathBuf,

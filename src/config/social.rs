@@ -3,10 +3,14 @@
 use super::{Secret, Settings};
 use std::path::PathBuf;
 
+/// The networks by which members sign in; one that is `None` is refused.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Social {
+    /// The settings of Google.
     pub google: Option<TokenIssuer>,
+    /// The settings of Apple.
     pub apple: Option<TokenIssuer>,
+    /// The app secret of Facebook.
     pub facebook: Option<Secret>,
 }
 

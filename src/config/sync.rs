@@ -7,6 +7,7 @@ use std::path::PathBuf;
 /// Where the history goes, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sync {
+    /// The receiver.
     pub upstream: Upstream,
     /// Under which the receiver knows this site, beside its `site_id`.
     pub client_id: String,
@@ -16,23 +17,31 @@ pub struct Sync {
     pub strict: bool,
     /// PEM; trusted instead of the public authorities.
     pub authority: Option<Vec<u8>>,
+    /// Rows of the history in one batch at most.
     pub batch_rows: i64,
+    /// Between two looks for new rows.
     pub interval_seconds: i64,
     /// Whether a server carries by itself.
     pub scheduled: bool,
 }
 
+/// The kinds of receivers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Upstream {
     /// The address to POST to.
     Https(String),
+    /// A JetStream of NATS.
     Nats(Nats),
 }
 
+/// A NATS server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nats {
+    /// The server's name or address.
     pub host: String,
+    /// The server's port.
     pub port: u16,
+    /// Whether the connection is encrypted from its first byte on.
     pub tls: bool,
     /// With a place for `{site_id}`.
     pub subject: String,
@@ -42,7 +51,7 @@ pub struct Nats {
 
 impl Upstream {
     /// Without what could be a secret.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         match self {
             Upstream::Https(url) => url.split('?').next().unwrap_or_default().to_owned(),
             Upstream::Nats(Nats { host, port, tls, subject, .. }) => {
@@ -185,13 +194,7 @@ fn header(text: &str) -> Result<String, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-
-    fn with(file: &str) -> Result<Config, Vec<String>> {
-        let mut settings = Settings::new();
-        settings.add_file(file, "t.toml");
-        settings.check()
-    }
+    use crate::config::{Config, with};
 
     fn secret() -> tempfile::NamedTempFile {
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -4,6 +4,7 @@ use super::Settings;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+/// Where the site answers over https, and with which certificate.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tls {
     /// Where the site answers over https; none: nowhere.
@@ -14,9 +15,12 @@ pub struct Tls {
     pub hsts_days: i64,
 }
 
+/// A certificate that somebody else gave; read anew when the files change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CertificateFiles {
+    /// PEM: the certificate, then its chain.
     pub certificate: PathBuf,
+    /// PEM: the private key.
     pub key: PathBuf,
 }
 

@@ -15,7 +15,7 @@ pub(super) fn loopback(text: &str) -> Result<Option<SocketAddr>, &'static str> {
     }
 }
 
-pub fn host_name(text: &str) -> Result<String, &'static str> {
+pub(crate) fn host_name(text: &str) -> Result<String, &'static str> {
     let sound = |label: &str| {
         (1..=63).contains(&label.len())
             && !label.starts_with('-')

@@ -27,9 +27,11 @@ pub(super) struct People {
 }
 
 /// One member of the cast.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Part {
+    /// What is special about the member on the day on which the site is made.
+    pub state: String,
     pub role: Role,
     /// For an account that is easier to remember than a name.
     pub username: Option<String>,
@@ -47,23 +49,6 @@ pub(super) struct Part {
     pub banned: bool,
 }
 
-impl Default for Part {
-    fn default() -> Part {
-        Part {
-            role: Role::Member,
-            username: None,
-            staff: None,
-            levels: Vec::new(),
-            end: End::Held,
-            flights_a_year: 0,
-            last_day: None,
-            paid_days: None,
-            unconfirmed: false,
-            banned: false,
-        }
-    }
-}
-
 /// A member who signs for others.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -76,9 +61,10 @@ pub(super) enum Staff {
 }
 
 /// How the second half of a level ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum End {
+    #[default]
     Held,
     /// The second half has not begun.
     Training,

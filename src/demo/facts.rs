@@ -6,18 +6,13 @@ use crate::app::partners::Terms;
 use crate::app::{self, Actor};
 use crate::auth::{new_token, token_hash};
 use crate::domain::audit::{By, Origin, Who};
-use crate::domain::currency::Currencies;
-use crate::domain::entry::Status;
 use crate::domain::password::{self, Cost};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::queries::holdings;
-use crate::store::queries::standing::{self, Flyer};
-use crate::store::tables::members::{self, Profile};
-use crate::store::tables::{entries, partners, sessions, tunnels};
+use crate::store::tables::{members, partners, sessions, tunnels};
 use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
@@ -26,12 +21,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const FILE: &str = "demo.json";
-/// A flyer with fewer days left is about to lapse.
-const LAPSING_DAYS: i64 = 31;
 
 /// The content of `demo.json`.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// With `/api`.
     pub base_url: String,
     pub tunnel_id: i64,
@@ -43,14 +36,14 @@ pub struct Facts {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PartnerFacts {
+pub(crate) struct PartnerFacts {
     pub client_id: String,
     pub secret: String,
 }
 
-/// Somebody to sign in as; `state` says what is special.
+/// Somebody to sign in as; `state` says what was special when the site was made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct MemberFacts {
+pub(crate) struct MemberFacts {
     pub username: String,
     pub password: String,
     pub member_id: i64,
@@ -64,7 +57,7 @@ pub struct MemberFacts {
 
 impl Facts {
     /// Tokens that an earlier start wrote are used again where they are still in force.
-    pub fn gather(site: &Site) -> Result<Facts, String> {
+    pub(crate) fn gather(site: &Site) -> Result<Facts, String> {
         let dir = site.store.path().parent().unwrap_or(Path::new("."));
         let known: Option<Facts> =
             std::fs::read(dir.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -74,7 +67,7 @@ impl Facts {
     }
 
     /// Writes `demo.json` for this address and returns what to say on the terminal.
-    pub fn publish(&mut self, data: &Path, url: &str, addresses: &[SocketAddr]) -> Result<String, String> {
+    pub(crate) fn publish(&mut self, data: &Path, url: &str, addresses: &[SocketAddr]) -> Result<String, String> {
         self.base_url = format!("{url}/api");
         let path = data.join(FILE);
         self.write(&path).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
@@ -92,7 +85,7 @@ impl Facts {
     }
 
     /// The first who is in this state.
-    pub fn find(&self, state: &str) -> Option<&MemberFacts> {
+    pub(crate) fn find(&self, state: &str) -> Option<&MemberFacts> {
         self.members.iter().find(|member| member.state == state)
     }
 }
@@ -116,7 +109,7 @@ fn not_a_demo(dir: &Path) -> String {
 
 fn gather(site: &Site, known: Option<&Facts>) -> Result<Facts, Failure> {
     let now = site.now();
-    let members = site.store.read(|tx| list_members(site, tx, now))?;
+    let members = site.store.read(list_members)?;
     let kept_partner = known.map(|facts| &facts.partner);
     let (tunnel_name, partner_holds, sync_holds) = site.store.read(|tx| {
         let name = tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.name).unwrap_or_default();
@@ -165,12 +158,11 @@ fn issue_sync_token(tx: &Write) -> Result<String, Failure> {
     Ok(token)
 }
 
-/// The cast, as they are now: a current flyer first, then the others in the order of their numbers.
-fn list_members(site: &Site, tx: &Read, now: i64) -> Result<Vec<MemberFacts>, Failure> {
+/// The cast: a current flyer first, then the others in the order of their numbers.
+fn list_members(tx: &Read) -> Result<Vec<MemberFacts>, Failure> {
     let mut all = Vec::new();
-    for member_id in 1..=PEOPLE.cast.len() as i64 {
+    for (part, member_id) in PEOPLE.cast.iter().zip(1..) {
         let Some(profile) = members::find(tx, member_id)? else { continue };
-        let state = state(site, tx, &profile, now)?;
         all.push(MemberFacts {
             username: profile.username,
             password: PASSWORD.to_owned(),
@@ -178,60 +170,10 @@ fn list_members(site: &Site, tx: &Read, now: i64) -> Result<Vec<MemberFacts>, Fa
             email: profile.email,
             role: profile.role.name().to_owned(),
             name: profile.real_name,
-            state,
+            state: part.state.clone(),
         });
     }
-    let first = all.iter().position(|member| member.state == CURRENT_FLYER).unwrap_or(0);
+    let first = all.iter().position(|member| member.state == "current flyer").unwrap_or(0);
     all[..=first].rotate_right(1);
     Ok(all)
-}
-
-const CURRENT_FLYER: &str = "current flyer";
-
-/// The standing of a member in a word or two: the first that applies, from role and ban down to *current flyer*.
-fn state(site: &Site, tx: &Read, profile: &Profile, now: i64) -> Result<String, Failure> {
-    let flyer = standing::read(tx, profile.member_id, now)?;
-    let fee = site.config.yearly_fee_cents > 0 && flyer.holds_flyer_1;
-    let word = if profile.role != Role::Member {
-        profile.role.name().to_owned()
-    } else if profile.banned_at.is_some() {
-        "banned".to_owned()
-    } else if !profile.email_verified {
-        "e-mail not confirmed".to_owned()
-    } else if fee && profile.paid_until.is_none_or(|until| until <= now) {
-        "unpaid".to_owned()
-    } else if flyer.role_name == "Flyer" {
-        let statuses = entries::list_skill_statuses(tx, profile.member_id)?;
-        flyer_state(&flyer, &statuses, now).to_owned()
-    } else {
-        let held = holdings::list(tx, profile.member_id)?;
-        let level = held.iter().filter(|held| held.cat_group == flyer.role_name).map(|held| &held.cat_id).max();
-        qualification(flyer.role_name, level.map_or("", String::as_str), &flyer.currency)
-    };
-    Ok(word)
-}
-
-fn flyer_state(flyer: &Flyer, statuses: &[Status], now: i64) -> &'static str {
-    let currency = flyer.currency.flyer;
-    match currency.renewal {
-        _ if statuses.contains(&Status::Pending) => "sign-off pending",
-        _ if statuses.contains(&Status::Denied) => "sign-off denied",
-        _ if statuses.contains(&Status::Suspended) => "skill suspended",
-        _ if !flyer.holds_flyer_1 && flyer.last_flight.is_none() => "never flown",
-        _ if !flyer.holds_flyer_1 => "beginner",
-        Some(renewal) if currency.current && renewal - now < LAPSING_DAYS * 86_400 => "about to lapse",
-        _ if currency.current => CURRENT_FLYER,
-        _ => "lapsed",
-    }
-}
-
-/// `instructor 2`; an only level has no number.
-fn qualification(role_name: &str, level: &str, currencies: &Currencies) -> String {
-    let name = match role_name {
-        "AFC" => "assistant flight coach".to_owned(),
-        "Instructor" | "Trainer" => format!("{} {level}", role_name.to_lowercase()),
-        other => other.to_lowercase(),
-    };
-    let lapsed = currencies.find(role_name).is_some_and(|currency| !currency.current);
-    if lapsed { format!("{name}, not current") } else { name }
 }

@@ -15,6 +15,7 @@ use crate::domain::entry::{Kind, Status};
 use crate::domain::local_time::Hall;
 use crate::domain::password::{self, Cost};
 use crate::http::failure::Failure;
+use crate::ops::backup::Progress;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::engine::bulk::{self, Bulk, Member, Signed};
@@ -22,7 +23,6 @@ use crate::store::queries::holdings;
 use crate::store::tables::entries::{self, NewTime};
 use crate::store::tables::history::{self, About, Event as Happened};
 use crate::store::tables::{bookings, media, members, moves, notices, partner_users, partners, signers};
-use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashMap;
 
 pub(super) const PARTNER_NAME: &str = "Airtime Booking";
@@ -61,11 +61,10 @@ struct Filler<'a> {
 }
 
 /// `hall`: by whose clock people come and go.
-pub(super) fn fill(site: &Site, hall: &Hall, plan: &Plan, visibly: bool) -> Result<Made, Failure> {
+pub(super) fn fill(site: &Site, hall: &Hall, plan: &Plan, progress: &mut Progress) -> Result<Made, Failure> {
     let midnight = hall.day(site.now(), 0).from;
     let ladder = Ladder::new(site.catalogue);
     let world = World::new(plan, people::make(plan, &ladder, midnight), ladder, midnight);
-    let bar = progress_bar(plan.entries, visibly);
     let write = |bulk: &Bulk| -> Result<Made, Failure> {
         write_members(bulk, &world, plan, site.tunnel_id)?;
         appoint(bulk, &world, site.tunnel_id)?;
@@ -83,9 +82,9 @@ pub(super) fn fill(site: &Site, hall: &Hall, plan: &Plan, visibly: bool) -> Resu
             changing: HashMap::new(),
             known: vec![false; world.people.len()],
         };
-        filler.write_all(plan, &bar)?;
+        filler.write_all(plan, progress)?;
         bulk.read_notices(midnight - UNREAD_DAYS * DAY)?;
-        bar.set_message("indexes");
+        progress("indexes", 0, 1);
         Ok(filler.made)
     };
     let finish = |bulk: &Bulk| -> Result<(), Failure> {
@@ -94,9 +93,7 @@ pub(super) fn fill(site: &Site, hall: &Hall, plan: &Plan, visibly: bool) -> Resu
         }
         Ok(())
     };
-    let made = bulk::load(site.store.writer(), write, finish)?;
-    bar.finish_and_clear();
-    Ok(made)
+    bulk::load(site.store.writer(), write, finish)
 }
 
 /// The number of a member.
@@ -170,7 +167,7 @@ fn appoint(bulk: &Bulk, world: &World, tunnel_id: i64) -> Result<(), Failure> {
 impl Filler<'_> {
     /// Writes all events. Of a large site one stretch of time after the other, so that memory stays bounded: each stretch
     /// derives everybody's events anew.
-    fn write_all(&mut self, plan: &Plan, bar: &ProgressBar) -> Result<(), Failure> {
+    fn write_all(&mut self, plan: &Plan, progress: &mut Progress) -> Result<(), Failure> {
         let world = self.world;
         let stretches = 1 + (plan.entries / ENTRIES_AT_ONCE) as i64;
         let end = |n: i64| world.midnight + DAY * (OPENING - OPENING * n / stretches);
@@ -184,7 +181,7 @@ impl Filler<'_> {
                 self.write(event)?;
                 if n % ROWS_BETWEEN_COMMITS == 0 {
                     self.bulk.commit()?;
-                    bar.set_position(self.made.entries);
+                    progress("entries", self.made.entries, plan.entries);
                 }
             }
         }
@@ -298,96 +295,84 @@ impl Filler<'_> {
     /// A safety record, signed by somebody who might on that day, who also wrote it.
     fn record_safety(&mut self, tx: &Write, who: usize, level: usize, kind: SafetyKind) -> Result<(), Failure> {
         let Some((logbook, record)) = self.world.ladder.safety(level, kind) else { return Ok(()) };
-        let signer = self.pick_signer(tx, who, level);
-        let safety = self.entry(tx, who, Kind::Safety, Status::Open, (logbook, "", &record.skill), signer);
-        let entry_id = self.bulk.insert_signed(&Signed {
-            author_id: number(signer.unwrap_or(ADMIN)),
+        let (entry, by) = self.begin_entry(tx, who, level);
+        let entry = Signed {
+            kind: Kind::Safety,
+            author_id: number(by),
+            cat_group: logbook,
+            skill: &record.skill,
             approval_date: Some(tx.now()),
-            ..safety
-        })?;
-        self.made.entries += 1;
-        self.add_move(tx.now(), entry_id, signer.unwrap_or(ADMIN), None, Status::Open)
+            ..entry
+        };
+        self.add_entry(&entry, &[(tx.now(), by, Status::Open)])
     }
 
     /// A skill: asked for, then signed, refused or withdrawn. A suspended one was signed before.
     fn record_skill(&mut self, tx: &Write, who: usize, climb: usize, skill: usize, end: End) -> Result<(), Failure> {
         let level_index = self.world.people[who].climbs[climb].level;
         let level = self.world.ladder.level(level_index);
-        let signer = self.pick_signer(tx, who, level_index);
-        let status = match end {
-            End::Held | End::Training => Status::Open,
-            End::Pending => Status::Pending,
-            End::Denied => Status::Denied,
-            End::Suspended => Status::Suspended,
-            End::Cancelled => Status::Cancelled,
-        };
-        let (signed, approval) = (status.is_signed(), tx.now() + self.rng.between(HOUR / 4, 2 * HOUR));
-        let praise = if signed && self.rng.percent(15) { self.rng.pick(&PEOPLE.praise) } else { "" };
-        let denial = if status == Status::Denied { self.rng.pick(&PEOPLE.denials) } else { "" };
-        let names = (&*level.cat_group, &*level.cat_id, &*level.skills[skill].skill);
-        let entry_id = self.bulk.insert_signed(&Signed {
-            comments_instructor: praise,
-            comment_denial: denial,
-            approval_date: signed.then_some(approval),
-            ..self.entry(tx, who, Kind::Skill, status, names, signer)
-        })?;
-        self.made.entries += 1;
-        self.add_move(tx.now(), entry_id, who, None, Status::Pending)?;
-        let (signer, pending) = (signer.unwrap_or(ADMIN), Some(Status::Pending));
-        match status {
-            Status::Pending => Ok(()),
-            Status::Cancelled => self.add_move(approval, entry_id, who, pending, status),
-            Status::Open | Status::Denied => self.add_move(approval, entry_id, signer, pending, status),
-            Status::Suspended => {
-                self.add_move(approval, entry_id, signer, pending, Status::Open)?;
-                self.add_move(approval + HOUR / 2, entry_id, ADMIN, Some(Status::Open), status)
+        let (entry, by) = self.begin_entry(tx, who, level_index);
+        let approval = tx.now() + self.rng.between(HOUR / 4, 2 * HOUR);
+        let (status, then) = match end {
+            End::Held | End::Training => (Status::Open, vec![(approval, by, Status::Open)]),
+            End::Pending => (Status::Pending, vec![]),
+            End::Denied => (Status::Denied, vec![(approval, by, Status::Denied)]),
+            End::Cancelled => (Status::Cancelled, vec![(approval, who, Status::Cancelled)]),
+            End::Suspended => {
+                let suspended = (approval + HOUR / 2, ADMIN, Status::Suspended);
+                (Status::Suspended, vec![(approval, by, Status::Open), suspended])
             }
-        }
-    }
-
-    fn pick_signer(&mut self, tx: &Write, who: usize, level: usize) -> Option<usize> {
-        let day = (tx.now() - self.world.midnight).div_euclid(DAY);
-        self.signers.pick(level, day, who, &mut self.rng)
-    }
-
-    /// An entry of somebody's own. `names`: programme, level and skill.
-    fn entry<'n>(
-        &self,
-        tx: &Write,
-        who: usize,
-        kind: Kind,
-        status: Status,
-        names: (&'n str, &'n str, &'n str),
-        signer: Option<usize>,
-    ) -> Signed<'n> {
-        Signed {
-            member_id: number(who),
-            kind,
+        };
+        let signed = status.is_signed();
+        let entry = Signed {
             status,
+            cat_group: &level.cat_group,
+            cat_id: &level.cat_id,
+            skill: &level.skills[skill].skill,
+            comments_instructor: if signed && self.rng.percent(15) {
+                self.rng.pick(&PEOPLE.praise).as_str()
+            } else {
+                ""
+            },
+            comment_denial: if status == Status::Denied { self.rng.pick(&PEOPLE.denials).as_str() } else { "" },
+            approval_date: signed.then_some(approval),
+            ..entry
+        };
+        self.add_entry(&entry, &[vec![(tx.now(), who, Status::Pending)], then].concat())
+    }
+
+    /// An entry of somebody's own that names who may sign for the level on that day, and whose deed the signature is: the
+    /// signer's, or the admin's where nobody may sign.
+    fn begin_entry(&mut self, tx: &Write, who: usize, level: usize) -> (Signed<'static>, usize) {
+        let day = (tx.now() - self.world.midnight).div_euclid(DAY);
+        let signer = self.signers.pick(level, day, who, &mut self.rng);
+        let entry = Signed {
+            member_id: number(who),
+            kind: Kind::Skill,
+            status: Status::Open,
             entry_date: tx.now(),
             tunnel_id: self.tunnel_id,
             author_id: number(who),
-            cat_group: names.0,
-            cat_id: names.1,
-            skill: names.2,
+            cat_group: "",
+            cat_id: "",
+            skill: "",
             instructor_id: signer.map(number),
             comments_instructor: "",
             comment_denial: "",
             approval_date: None,
-        }
+        };
+        (entry, signer.unwrap_or(ADMIN))
     }
 
-    fn add_move(&self, at: i64, entry_id: i64, by: usize, from: Option<Status>, to: Status) -> Result<(), Failure> {
-        moves::insert(&self.bulk.at(at), entry_id, number(by), from, moves::To::Status(to))?;
+    /// Writes an entry with its moves: when, by whom and to what.
+    fn add_entry(&mut self, entry: &Signed, moves: &[(i64, usize, Status)]) -> Result<(), Failure> {
+        let entry_id = self.bulk.insert_signed(entry)?;
+        self.made.entries += 1;
+        let mut from = None;
+        for (at, by, to) in moves {
+            moves::insert(&self.bulk.at(*at), entry_id, number(*by), from, moves::To::Status(*to))?;
+            from = Some(*to);
+        }
         Ok(())
     }
-}
-
-fn progress_bar(entries: u64, visibly: bool) -> ProgressBar {
-    if !visibly {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} entries, {elapsed} {msg}")
-        .expect("the template is sound");
-    ProgressBar::new(entries).with_style(style)
 }

@@ -6,7 +6,7 @@ use super::data::End;
 use super::ladder::Ladder;
 use super::people::{OPENING, Person};
 use super::rng::Rng;
-use crate::domain::booking::Denial;
+use crate::domain::booking::{Standing, admit};
 use crate::domain::catalogue::SafetyKind;
 use crate::domain::currency::FLYER_DAYS;
 
@@ -182,7 +182,7 @@ impl World {
             return;
         }
         let since = person.first_level_since(&self.ladder);
-        if let Some(denial) = denial(person, today, since) {
+        if let Err(denial) = admit(&standing(person, today, since), 1, today) {
             if rng.percent(20) {
                 events.push(Event { at, who, what: What::Refused(denial.key()) });
             }
@@ -242,16 +242,12 @@ fn certain_days(person: &Person) -> Vec<i64> {
     days
 }
 
-/// Why a booking that is made on this day is refused.
-fn denial(person: &Person, day: i64, first_level_since: Option<i64>) -> Option<Denial> {
-    let pays = first_level_since.is_some_and(|since| since <= day);
-    if person.banned.is_some() {
-        Some(Denial::Banned)
-    } else if !person.confirmed {
-        Some(Denial::EmailNotConfirmed)
-    } else if pays && person.paid_until.is_none_or(|until| day >= until) {
-        Some(Denial::Unpaid)
-    } else {
-        None
+/// The standing of a person on a day, in days.
+fn standing(person: &Person, day: i64, first_level_since: Option<i64>) -> Standing {
+    Standing {
+        banned: person.banned.is_some(),
+        email_confirmed: person.confirmed,
+        paid_until: person.paid_until,
+        holds_flyer_1: first_level_since.is_some_and(|since| since <= day),
     }
 }

@@ -17,12 +17,13 @@ mod rng;
 #[cfg(test)]
 mod tests;
 
-pub use facts::Facts;
+pub(crate) use facts::Facts;
 
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::Hall;
 use crate::http::failure::Failure;
+use crate::ops::backup::Progress;
 use crate::ops::lifecycle::Identity;
 use crate::site::Site;
 use crate::store::engine::place::{Place, Unheld};
@@ -31,9 +32,9 @@ use serde::Serialize;
 use std::fs::{self, File};
 use std::path::Path;
 
-pub const MEMBERS: u64 = 320;
-pub const ENTRIES: u64 = 12_000;
-pub const SEED: u64 = 1;
+pub(crate) const MEMBERS: u64 = 320;
+pub(crate) const ENTRIES: u64 = 12_000;
+pub(crate) const SEED: u64 = 1;
 /// Everybody's.
 pub const PASSWORD: &str = "fly-high-land-soft";
 const TUNNEL_ID: i64 = 1;
@@ -44,7 +45,7 @@ const UNFINISHED: &str = "unfinished";
 
 /// How large a demo site shall be.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
+pub(crate) struct Plan {
     pub members: u64,
     pub entries: u64,
     pub seed: u64,
@@ -52,31 +53,31 @@ pub struct Plan {
 
 /// The rows that were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Made {
+pub(crate) struct Made {
     pub members: u64,
     pub entries: u64,
     pub bookings: u64,
 }
 
 /// The usual demo site, in a held directory that has none.
-pub fn create(place: &Place, config: Config) -> Result<Site, String> {
+pub(crate) fn create(place: &Place, config: Config) -> Result<Site, String> {
     let plan = Plan { members: MEMBERS, entries: ENTRIES, seed: SEED };
-    create_as_planned(place, config, &|| Clock::machine(0), &plan, false).map(|(site, _)| site)
+    create_as_planned(place, config, &|| Clock::machine(0), &plan, &mut |_, _, _| ()).map(|(site, _)| site)
 }
 
-/// A demo site as large as wanted; with a progress bar if `visibly`.
-pub fn create_as_planned(
+/// A demo site as large as wanted. `progress` is told the step, and how many of how many are done.
+pub(crate) fn create_as_planned(
     place: &Place,
     config: Config,
     clock: &dyn Fn() -> Clock,
     plan: &Plan,
-    visibly: bool,
+    progress: &mut Progress,
 ) -> Result<(Site, Made), String> {
     if place.database().exists() {
         return Err(format!("there is a site in {} already", place.dir().display()));
     }
     let dir = place.dir().join(UNFINISHED);
-    let made = make_in(&dir, &config, clock(), plan, visibly).and_then(|(unfinished, made)| {
+    let made = make_in(&dir, &config, clock(), plan, progress).and_then(|(unfinished, made)| {
         take_over(&unfinished, place)
             .map_err(|e| format!("cannot finish the site in {}: {e}", place.dir().display()))?;
         Ok(made)
@@ -87,7 +88,13 @@ pub fn create_as_planned(
     Ok((site, made))
 }
 
-fn make_in(dir: &Path, config: &Config, clock: Clock, plan: &Plan, visibly: bool) -> Result<(Place, Made), String> {
+fn make_in(
+    dir: &Path,
+    config: &Config,
+    clock: Clock,
+    plan: &Plan,
+    progress: &mut Progress,
+) -> Result<(Place, Made), String> {
     if dir.exists() {
         fs::remove_dir_all(dir).map_err(|e| format!("cannot remove {}: {e}", dir.display()))?;
     }
@@ -102,7 +109,7 @@ fn make_in(dir: &Path, config: &Config, clock: Clock, plan: &Plan, visibly: bool
         country: "CH".to_owned(),
     };
     let site = Site::create(&unfinished, config.clone(), clock, &identity)?;
-    let filled = settle(&site).and_then(|hall| fill::fill(&site, &hall, plan, visibly));
+    let filled = settle(&site).and_then(|hall| fill::fill(&site, &hall, plan, progress));
     let made = filled.map_err(|e| format!("the demo site cannot be written: {e}"))?;
     Ok((unfinished, made))
 }
@@ -123,6 +130,6 @@ fn take_over(unfinished: &Place, place: &Place) -> std::io::Result<()> {
 
 /// The accounts and tokens by which a visitor uses the demo site; made anew where they are lost or expired. Refuses a
 /// site that is no demo.
-pub fn facts(site: &Site) -> Result<Facts, String> {
+pub(crate) fn facts(site: &Site) -> Result<Facts, String> {
     Facts::gather(site)
 }

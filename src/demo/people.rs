@@ -37,6 +37,7 @@ pub(super) struct Climb {
     pub optional: bool,
 }
 
+#[derive(Default)]
 pub(super) struct Person {
     pub username: Option<&'static str>,
     pub role: Role,
@@ -154,20 +155,15 @@ fn from_crowd(joined: i64, habit: &'static Habit, flies: bool, ladder: Option<&L
     let owes = !comes_again || rng.percent(9);
     let paid_until = if owes { (last + rng.between(1, 60)).min(-1) } else { joined.rem_euclid(365) + 1 };
     Person {
-        username: None,
-        role: Role::Member,
-        staff: None,
         joined,
         flies: flies.then_some((first, last)),
         comes_again,
         flights_a_year: habit.flights_a_year,
         climbs,
-        trainings: Vec::new(),
-        trained_until: i64::MAX,
         confirmed: !beginner || !rng.percent(if joined > -25 { 50 } else { 6 }),
         paid_until: (!beginner).then_some(paid_until),
-        banned: None,
         born: joined - if rng.percent(15) { rng.between(8 * 365, 16 * 365) } else { rng.between(16 * 365, 62 * 365) },
+        ..Person::default()
     }
 }
 

@@ -7,7 +7,9 @@
 //! give a row that they changed the hash that it would need. Rows from before there was a key carry a plain SHA-256; the
 //! last one's is kept beside the key.
 
-pub use crate::keys::{ChainKey, Hash, Head};
+pub use crate::keys::{ChainKey, Hash};
+
+pub(crate) use crate::keys::Head;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
@@ -19,10 +21,13 @@ const DETAIL_NAME_CHARS_MAX: usize = 80;
 /// Who did it: numbers and names of machines, never a person's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
+    /// By the number.
     Member(i64),
     /// Somebody at the machine's shell.
     Cli {
+        /// The numeric id of the Unix user.
         uid: u32,
+        /// The name of the Unix user; empty: the system knows none.
         user: String,
     },
     /// By the client-id.
@@ -36,11 +41,15 @@ pub enum Who {
 /// To whom or what it was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whom {
+    /// The site as a whole.
     Site,
+    /// By the number.
     Member(i64),
     /// By the client-id.
     Partner(String),
+    /// By the number.
     Tunnel(i64),
+    /// By the number of the claim.
     Payment(i64),
     /// By its name on the shelf.
     Backup(String),
@@ -49,6 +58,7 @@ pub enum Whom {
 /// Where it was done from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
+    /// A caller's IP address.
     Address(IpAddr),
     /// The machine's own.
     Shell,
@@ -59,7 +69,9 @@ pub enum Origin {
 /// Somebody somewhere, about to do something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct By {
+    /// The actor.
     pub who: Who,
+    /// Where the actor is.
     pub origin: Origin,
 }
 
@@ -71,11 +83,17 @@ pub struct Detail(String);
 /// A row as it is stored, but for its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
+    /// From 1 on, without gaps.
     pub seq: i64,
+    /// In Unix seconds.
     pub at: i64,
+    /// The actor as text: `member:7`.
     pub who: String,
+    /// The action: `member.banned`.
     pub deed: String,
+    /// The subject as text: `member:9`.
     pub whom: String,
+    /// As text: an address, `shell` or `site`.
     pub origin: String,
     /// JSON.
     pub detail: String,
@@ -95,7 +113,7 @@ impl ChainKey {
 }
 
 /// The hash that a row of the log must have, under the site's key if it has one.
-pub fn hash_of_kept(key: Option<&ChainKey>, before: &Hash, row: &Row) -> Hash {
+pub(crate) fn hash_of_kept(key: Option<&ChainKey>, before: &Hash, row: &Row) -> Hash {
     match key.filter(|key| key.is_of(row)) {
         Some(key) => key.hash(before, row),
         None => hash(before, row),
@@ -151,30 +169,33 @@ fn plain(name: &str) -> String {
 }
 
 impl Detail {
+    /// Nothing beside actor, action and subject.
     pub fn none() -> Detail {
         Detail::default()
     }
 
+    /// Adds a number under a name.
     pub fn number(self, name: &'static str, value: i64) -> Detail {
         self.with(name, value)
     }
 
-    pub fn flag(self, name: &'static str, value: bool) -> Detail {
+    pub(crate) fn flag(self, name: &'static str, value: bool) -> Detail {
         self.with(name, value)
     }
 
     /// A word of the program's own: a role, a programme, a state.
-    pub fn word(self, name: &'static str, value: &'static str) -> Detail {
+    pub(crate) fn word(self, name: &'static str, value: &'static str) -> Detail {
         self.with(name, quoted(value))
     }
 
+    /// Adds a list of numbers under a name.
     pub fn numbers(self, name: &'static str, values: &[i64]) -> Detail {
         let values: Vec<_> = values.iter().map(i64::to_string).collect();
         self.with(name, format_args!("[{}]", values.join(",")))
     }
 
     /// The names of fields that were changed.
-    pub fn fields(self, values: &[&'static str]) -> Detail {
+    pub(crate) fn fields(self, values: &[&'static str]) -> Detail {
         let values: Vec<_> = values.iter().map(|value| quoted(value)).collect();
         self.with("fields", format_args!("[{}]", values.join(",")))
     }

@@ -5,13 +5,21 @@ use serde::Serialize;
 /// What `generate-token` may say of a booking, beyond whose it is. Moments in Unix seconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Booking {
+    /// The partner's number of the booking: the same number is the same booking.
     pub registration_id: Option<i64>,
+    /// The partner's number of the purchase.
     pub purchase_id: Option<i64>,
+    /// When it was bought.
     pub purchase_date: Option<i64>,
+    /// When the flight begins.
     pub flight_date: i64,
+    /// Minutes in the air, 1 to 600.
     pub minutes_booked: i64,
+    /// The partner's number of the product.
     pub product_id: Option<i64>,
+    /// Where the flight is.
     pub tunnel_id: i64,
+    /// When the member is to be there.
     pub checkin_time: Option<i64>,
 }
 
@@ -31,7 +39,7 @@ impl Booking {
 
 /// What a member brings to the desk, as far as booking goes.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing {
+pub(crate) struct Standing {
     pub banned: bool,
     pub email_confirmed: bool,
     pub paid_until: Option<i64>,
@@ -40,7 +48,7 @@ pub struct Standing {
 
 /// Why a member cannot book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denial {
+pub(crate) enum Denial {
     Banned,
     EmailNotConfirmed,
     Unpaid,
@@ -48,7 +56,7 @@ pub enum Denial {
 
 impl Denial {
     /// The key of its text, and what the history records.
-    pub fn key(self) -> &'static str {
+    pub(crate) fn key(self) -> &'static str {
         match self {
             Denial::Banned => "booking.banned",
             Denial::EmailNotConfirmed => "booking.email_not_confirmed",
@@ -59,12 +67,12 @@ impl Denial {
 
 /// Membership is in force while it is paid for, while the member does not hold Flyer Level 1 yet, and always on a site
 /// that charges no fee.
-pub fn membership_in_force(standing: &Standing, yearly_fee_cents: i64, now: i64) -> bool {
+pub(crate) fn membership_in_force(standing: &Standing, yearly_fee_cents: i64, now: i64) -> bool {
     yearly_fee_cents == 0 || !standing.holds_flyer_1 || standing.paid_until.is_some_and(|until| now < until)
 }
 
 /// Whether the member may book; the first reason against it.
-pub fn admit(standing: &Standing, yearly_fee_cents: i64, now: i64) -> Result<(), Denial> {
+pub(crate) fn admit(standing: &Standing, yearly_fee_cents: i64, now: i64) -> Result<(), Denial> {
     if standing.banned {
         Err(Denial::Banned)
     } else if !standing.email_confirmed {

@@ -36,10 +36,14 @@ pub(crate) const SYNC_SECONDS_ALARM: i64 = 3 * DAY;
 pub(crate) const MISSES_WARNING: i64 = 200;
 pub(crate) const MISSES_ALARM: i64 = 5_000;
 
+/// How serious a fact is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
+    /// Nothing is to be done.
     Ok,
+    /// Something is to be done soon.
     Warning,
+    /// Something is to be done now.
     Alarm,
 }
 
@@ -48,7 +52,9 @@ pub enum State {
 pub struct Fact {
     /// By which machines know it; its title is the text `health.name.` with this.
     pub name: &'static str,
+    /// How serious it is.
     pub state: State,
+    /// The fact in words.
     pub text: Text,
     /// What to do; none where nothing is to be done.
     pub next: Option<Text>,
@@ -57,18 +63,18 @@ pub struct Fact {
 }
 
 impl State {
-    pub const ALL: [State; 3] = [State::Ok, State::Warning, State::Alarm];
+    pub(crate) const ALL: [State; 3] = [State::Ok, State::Warning, State::Alarm];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         ["ok", "warning", "alarm"][self as usize]
     }
 
-    pub fn parse(name: &str) -> Option<State> {
+    pub(crate) fn parse(name: &str) -> Option<State> {
         State::ALL.into_iter().find(|state| state.name() == name)
     }
 
     /// What grows too large.
-    pub fn above<T: PartialOrd>(value: T, warning: T, alarm: T) -> State {
+    pub(crate) fn above<T: PartialOrd>(value: T, warning: T, alarm: T) -> State {
         if value > alarm {
             State::Alarm
         } else if value > warning {
@@ -79,7 +85,7 @@ impl State {
     }
 
     /// What grows too small.
-    pub fn below<T: PartialOrd>(value: T, warning: T, alarm: T) -> State {
+    pub(crate) fn below<T: PartialOrd>(value: T, warning: T, alarm: T) -> State {
         if value < alarm {
             State::Alarm
         } else if value < warning {
@@ -91,17 +97,17 @@ impl State {
 }
 
 impl Fact {
-    pub fn ok(name: &'static str, text: Text) -> Fact {
+    pub(crate) fn ok(name: &'static str, text: Text) -> Fact {
         Fact { name, state: State::Ok, text, next: None, figure: None }
     }
 
     /// `next` is said where there is something to do.
-    pub fn judged(name: &'static str, state: State, text: Text, next: Text) -> Fact {
+    pub(crate) fn judged(name: &'static str, state: State, text: Text, next: Text) -> Fact {
         let next = (state != State::Ok).then_some(next);
         Fact { name, state, text, next, figure: None }
     }
 
-    pub fn with_figure(mut self, unit: &'static str, value: i64) -> Fact {
+    pub(crate) fn with_figure(mut self, unit: &'static str, value: i64) -> Fact {
         self.figure = Some((unit, value));
         self
     }

@@ -2,7 +2,7 @@
 
 use super::tunnel;
 use jiff::civil::{DateTime, Time, Weekday};
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, ToSpan, Zoned};
 
 /// The time zone of a hall.
@@ -11,13 +11,83 @@ pub struct Hall(TimeZone);
 
 /// A day of the hall, from its first moment to the next day's. Unix seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Day {
+pub(crate) struct Day {
     pub from: i64,
     pub to: i64,
 }
 
+/// Writes many moments of few days as [`Hall::written`] does: the day that they share is worked out once.
+pub(crate) struct Writer {
+    hall: Hall,
+    /// The day of the moment that was written last.
+    day: Day,
+    date: String,
+}
+
+/// A moment as people type it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Typed {
+    /// With its offset from UTC: Unix seconds.
+    Exact(i64),
+    /// As the hall's clock shows it.
+    Local(DateTime),
+}
+
+/// Why what a clock shows is not one moment: either the clock is set back to it, or it is set ahead past it. With the two
+/// moments (Unix seconds) that may be meant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Unclear {
+    Twice([i64; 2]),
+    LeftOut([i64; 2]),
+}
+
+/// The length of a day on which no hour is left out or comes twice.
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+
+impl Writer {
+    pub(crate) fn of(hall: Hall) -> Writer {
+        Writer { hall, day: Day { from: 0, to: 0 }, date: String::new() }
+    }
+
+    /// Appends `2026-11-21 14:05`.
+    pub(crate) fn write(&mut self, moment: i64, text: &mut String) {
+        if !self.day.holds(moment) {
+            (self.day, self.date) = (self.hall.day(moment, 0), self.hall.date(moment));
+        }
+        if !self.day.holds(moment) || self.day.to - self.day.from != DAY_SECONDS {
+            return text.push_str(&self.hall.written(moment));
+        }
+        let minutes = (moment - self.day.from) / 60;
+        text.push_str(&self.date);
+        for (sign, number) in [(' ', minutes / 60), (':', minutes % 60)] {
+            text.push(sign);
+            text.extend([number / 10, number % 10].map(|digit| char::from(b'0' + digit as u8)));
+        }
+    }
+}
+
+impl Day {
+    fn holds(&self, moment: i64) -> bool {
+        (self.from..self.to).contains(&moment)
+    }
+}
+
+impl Typed {
+    /// `2026-11-21` (its first moment) or `2026-11-21 14:05:09`; with `Z` or an offset like `+01:00` behind that, the moment
+    /// that this names everywhere.
+    pub(crate) fn parse(written: &str) -> Option<Typed> {
+        // First, because a moment without an offset would be read off one that has an offset; the name of a zone in brackets
+        // would be passed over likewise.
+        match written.parse::<Timestamp>() {
+            _ if written.contains('[') => None,
+            Ok(at) => Some(Typed::Exact(at.as_second())),
+            Err(_) => written.parse().ok().map(Typed::Local),
+        }
+    }
+}
+
 /// The IANA name of a time zone that is known here, as it is spelt there.
-pub fn zone(text: &str) -> Result<String, &'static str> {
+pub(crate) fn zone(text: &str) -> Result<String, &'static str> {
     let known = TimeZone::get(text).ok().and_then(|zone| Some(zone.iana_name()?.to_owned()));
     tunnel::time_zone(&known.unwrap_or_default())
 }
@@ -41,7 +111,7 @@ impl Hall {
     }
 
     /// The day of a moment, or one so many days before it.
-    pub fn day(&self, moment: i64, days_before: i64) -> Day {
+    pub(crate) fn day(&self, moment: i64, days_before: i64) -> Day {
         let day = self.zoned(moment).date().checked_sub(days_before.days()).unwrap_or_default();
         let start = |date: jiff::civil::Date| {
             let zoned = date.to_zoned(self.0.clone());
@@ -57,7 +127,7 @@ impl Hall {
     }
 
     /// `2026-11-21 14:05 CET`, for where the zone is not plain from the place.
-    pub fn shown(&self, moment: i64) -> String {
+    pub(crate) fn shown(&self, moment: i64) -> String {
         self.zoned(moment).strftime("%Y-%m-%d %H:%M %Z").to_string()
     }
 
@@ -67,9 +137,29 @@ impl Hall {
     }
 
     /// `2026-11-21 14:05`, as spreadsheets read it; the zone stands elsewhere.
-    pub(crate) fn written(&self, moment: i64) -> String {
+    pub fn written(&self, moment: i64) -> String {
         let at = self.calendar(moment);
         format!("{} {:02}:{:02}", at.date(), at.hour(), at.minute())
+    }
+
+    /// `2026-11-21 14:05:09+01:00`: exact, and as [`Typed::parse`] takes it.
+    pub(crate) fn exact(&self, moment: i64) -> String {
+        self.zoned(moment).strftime("%Y-%m-%d %H:%M:%S%:z").to_string()
+    }
+
+    /// The one moment at which the hall's clock shows this.
+    pub(crate) fn read(&self, typed: Typed) -> Result<i64, Unclear> {
+        let at = match typed {
+            Typed::Exact(at) => return Ok(at),
+            Typed::Local(at) => self.0.to_ambiguous_zoned(at),
+        };
+        let moment = |zoned: Result<Zoned, jiff::Error>| zoned.map_or(0, |zoned| zoned.timestamp().as_second());
+        let both = || [moment(at.clone().earlier()), moment(at.clone().later())];
+        match at.offset() {
+            AmbiguousOffset::Unambiguous { .. } => Ok(moment(at.compatible())),
+            AmbiguousOffset::Fold { .. } => Err(Unclear::Twice(both())),
+            AmbiguousOffset::Gap { .. } => Err(Unclear::LeftOut(both())),
+        }
     }
 
     /// `Europe/Zurich`.
@@ -77,13 +167,15 @@ impl Hall {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// The moment that the hall writes as `2026-11-21` (its first), or as `2026-11-21T14:05`.
-    pub fn moment_of(&self, written: &str) -> Option<i64> {
-        let at: DateTime = written.parse().ok()?;
-        at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
+    /// The moment of what is written as [`Typed::parse`] takes it: of two that the hall's clock shows alike the first.
+    pub(crate) fn moment_of(&self, written: &str) -> Option<i64> {
+        match Typed::parse(written)? {
+            Typed::Exact(at) => Some(at),
+            Typed::Local(at) => at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second()),
+        }
     }
 
-    pub fn year(&self, moment: i64) -> i16 {
+    pub(crate) fn year(&self, moment: i64) -> i16 {
         self.zoned(moment).year()
     }
 
@@ -105,13 +197,10 @@ impl Hall {
         noon.map_or(moment, |noon| noon.timestamp().as_second())
     }
 
-    /// A moment of the day that such a field names: `now` where that is its day, else its noon.
-    pub fn on_date(&self, now: i64, date: &str) -> Option<i64> {
-        if date == self.date(now) {
-            return Some(now);
-        }
-        let noon = date.parse::<jiff::civil::Date>().ok()?.at(12, 0, 0, 0).to_zoned(self.0.clone()).ok()?;
-        Some(noon.timestamp().as_second())
+    /// A moment of the day that such a field names, as [`Hall::start_of`] reads it: `now` where that is its day, else its noon.
+    pub(crate) fn on_date(&self, now: i64, date: &str) -> Option<i64> {
+        let start = self.start_of(date)?;
+        if date == self.date(now) { Some(now) } else { self.at_clock(start, "12:00") }
     }
 
     /// 0 to 23.
@@ -120,7 +209,7 @@ impl Hall {
     }
 
     /// Counted from Monday, which is 0.
-    pub fn weekday(&self, moment: i64) -> usize {
+    pub(crate) fn weekday(&self, moment: i64) -> usize {
         match self.zoned(moment).weekday() {
             Weekday::Monday => 0,
             Weekday::Tuesday => 1,
@@ -166,12 +255,32 @@ mod tests {
     }
 
     #[test]
+    fn many_moments_are_written_as_each_alone_is_also_where_an_hour_is_left_out_or_comes_twice() {
+        for zone in ["Europe/Zurich", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"] {
+            let hall = Hall::at(zone);
+            let mut writer = Writer::of(hall.clone());
+            // A year in steps that no day is a multiple of, and what lies beyond the calendar.
+            let moments = (0..365 * 13).map(|step| SPRING + step * 6_643).chain([i64::MIN, i64::MAX, -1, 0]);
+            for moment in moments {
+                let mut text = String::new();
+                writer.write(moment, &mut text);
+                assert_eq!(text, hall.written(moment), "{zone}: {moment}");
+            }
+        }
+    }
+
+    #[test]
     fn a_day_is_written_and_read_by_the_hall_s_calendar() {
         let zurich = Hall::at("Europe/Zurich");
         assert_eq!((zurich.clock(SPRING).as_str(), zurich.date(SPRING).as_str()), ("12:00", "2026-03-29"));
         assert_eq!(zurich.start_of("2026-03-29"), Some(zurich.day(SPRING, 0).from));
         for odd in ["", "29.3.2026", "2026-02-30", "9999-01-01", "2026-03-29T12:00"] {
             assert_eq!(zurich.start_of(odd), None, "{odd}");
+        }
+        assert_eq!(zurich.on_date(SPRING, "2026-03-29"), Some(SPRING));
+        assert_eq!(zurich.on_date(SPRING, "2026-03-28"), Some(SPRING - 23 * 3_600));
+        for odd in ["0001-01-01", "-000044-03-15", "1899-12-31", "2201-01-01", "2026-03-28T09:00", "2026-02-29"] {
+            assert_eq!(zurich.on_date(SPRING, odd), None, "{odd}");
         }
     }
 
@@ -187,6 +296,36 @@ mod tests {
             ("2026-03-29 12:00", "Europe/Zurich", "UTC")
         );
         assert_eq!(Hall::UTC.moment_of("2026-03-29T12:00"), Some(SPRING + 7_200));
+    }
+
+    #[test]
+    fn a_time_that_the_clock_shows_twice_or_never_is_two_moments_and_neither_is_chosen() {
+        let (zurich, read) = (Hall::at("Europe/Zurich"), |text: &str| Typed::parse(text).unwrap());
+        let (back, ahead) = (1_792_888_200, 1_774_747_800);
+        assert_eq!(zurich.read(read("2026-10-25 02:30:00")), Err(Unclear::Twice([back, back + 3_600])));
+        assert_eq!(
+            [back, back + 3_600].map(|at| zurich.exact(at)),
+            ["2026-10-25 02:30:00+02:00", "2026-10-25 02:30:00+01:00"]
+        );
+        assert_eq!(zurich.read(read("2026-03-29 02:30:00")), Err(Unclear::LeftOut([ahead - 3_600, ahead])));
+        assert_eq!(
+            [ahead - 3_600, ahead].map(|at| zurich.exact(at)),
+            ["2026-03-29 01:30:00+01:00", "2026-03-29 03:30:00+02:00"]
+        );
+        for (text, moment) in [
+            ("2026-10-25 02:30:00+01:00", back + 3_600),
+            ("2026-10-25 00:30:00Z", back),
+            ("2026-10-25 01:59:59", back - 1_801),
+            ("2026-03-29 03:30:00", ahead),
+            ("2026-03-29 12:00", SPRING),
+        ] {
+            assert_eq!(zurich.read(read(text)), Ok(moment), "{text}");
+            assert_eq!(zurich.read(read(&zurich.exact(moment))), Ok(moment), "{text}");
+        }
+        assert_eq!(Hall::UTC.read(read("2026-10-25 02:30:00")), Ok(back + 7_200));
+        for odd in ["", "yesterday", "1795356190", "2026-11-22 25:00:00", "2026-11-22 14:03:10[Asia/Tokyo]"] {
+            assert_eq!(Typed::parse(odd), None, "{odd}");
+        }
     }
 
     #[test]

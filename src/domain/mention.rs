@@ -7,7 +7,7 @@ const NAME_CHARS_MIN: usize = 5;
 
 /// What a person is called here.
 #[derive(Debug, Clone, Default)]
-pub struct Person {
+pub(crate) struct Person {
     pub username: String,
     pub screen_name: String,
     pub real_name: String,
@@ -17,7 +17,7 @@ pub struct Person {
 
 impl Person {
     /// What is looked for in texts by or for the person: every name, and its words.
-    pub fn closely(&self) -> Vec<&str> {
+    pub(crate) fn closely(&self) -> Vec<&str> {
         let whole = [&self.email, &self.real_name, &self.screen_name, &self.username, &self.phone];
         let words = self.real_name.split_whitespace().chain(self.screen_name.split_whitespace());
         let long = |text: &&str| text.chars().count() >= WORD_CHARS_MIN;
@@ -25,7 +25,7 @@ impl Person {
     }
 
     /// What is looked for in everybody's texts: what can hardly mean anybody else.
-    pub fn widely(&self) -> Vec<&str> {
+    pub(crate) fn widely(&self) -> Vec<&str> {
         let name = self.real_name.trim();
         let full = name.contains(char::is_whitespace) && name.chars().count() >= NAME_CHARS_MIN;
         let name = if full { name } else { "" };

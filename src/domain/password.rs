@@ -51,7 +51,7 @@ impl Cost {
 
 /// What is known of whoever sets a password; what is not is empty.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Owner<'a> {
+pub(crate) struct Owner<'a> {
     pub username: &'a str,
     pub email: &'a str,
     pub real_name: &'a str,
@@ -68,13 +68,13 @@ impl Owner<'_> {
 }
 
 /// Whether a new password will do for this owner; the text says why not and what would. Takes milliseconds.
-pub fn check(password: &str, owner: &Owner) -> Result<(), Text> {
+pub(crate) fn check(password: &str, owner: &Owner) -> Result<(), Text> {
     check_form(password, owner)?;
     strength::judge(&nfc(password), &owner.words())
 }
 
 /// The part of [`check`] that takes no time: the length, and that the password is not the owner's name or address.
-pub fn check_form(password: &str, owner: &Owner) -> Result<(), Text> {
+pub(crate) fn check_form(password: &str, owner: &Owner) -> Result<(), Text> {
     let password = &*nfc(password);
     if !CHARS.contains(&password.chars().count()) {
         return Err(Text::new("field.password_length").with("min", CHARS.start()).with("max", CHARS.end()));
@@ -100,7 +100,7 @@ pub fn hash(secret: &str, cost: Cost) -> String {
 }
 
 /// Whether two secrets are the same, in whichever form their letters were typed.
-pub fn is_same(one: &str, other: &str) -> bool {
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
     nfc(one) == nfc(other)
 }
 
@@ -108,7 +108,7 @@ pub fn is_same(one: &str, other: &str) -> bool {
 ///
 /// A hash from before secrets were normalised is of the secret as it was typed, so a secret that is not in NFC is tried in
 /// both forms, whatever comes of the first.
-pub fn verify(secret: &str, phc: Option<&str>, cost: Cost) -> bool {
+pub(crate) fn verify(secret: &str, phc: Option<&str>, cost: Cost) -> bool {
     let normal = nfc(secret);
     let is_right = verify_as_typed(&normal, phc, cost);
     if normal == secret { is_right } else { is_right | verify_as_typed(secret, phc, cost) }
@@ -135,12 +135,12 @@ fn is_hash_of(phc: &str, secret: &str, memory: &mut Vec<Block>) -> Option<bool> 
 }
 
 /// Gives the memory that this thread hashed in back to the system.
-pub fn rest() {
+pub(crate) fn rest() {
     MEMORY.take();
 }
 
 /// Whether the hash was made with other parameters than those of this cost, so that the next sign-in should renew it.
-pub fn is_outdated(phc: &str, cost: Cost) -> bool {
+pub(crate) fn is_outdated(phc: &str, cost: Cost) -> bool {
     let Ok(parsed) = PasswordHash::new(phc) else { return true };
     let Ok(params) = Params::try_from(&parsed) else { return true };
     (params.m_cost(), params.t_cost(), params.p_cost()) != (cost.memory_kib, cost.passes, Cost::LANES)

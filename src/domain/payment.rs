@@ -21,7 +21,7 @@ pub(crate) enum Status {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Price {
+pub(crate) struct Price {
     /// In the smallest unit of the currency.
     pub cents: i64,
     /// ISO 4217, upper case.
@@ -30,7 +30,7 @@ pub struct Price {
 
 /// What a year of membership costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fee {
+pub(crate) struct Fee {
     /// In the smallest unit of the currency; 0: the site charges none, and any payment will do.
     pub cents: i64,
     /// ISO 4217, upper case; `None`: the settings name none, and the site's country has not exactly one.
@@ -39,7 +39,7 @@ pub struct Fee {
 
 /// What keeps a payment from extending a membership until the desk has decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Question {
+pub(crate) enum Question {
     /// The fee came, and nobody knows whose it is.
     Unmatched,
     /// Two members' apps claim it, and the processor names nobody.
@@ -131,7 +131,7 @@ impl Fee {
     /// # Errors
     ///
     /// What is to be decided instead.
-    pub fn paid_by(&self, price: Option<&Price>) -> Result<(), Question> {
+    pub(crate) fn paid_by(&self, price: Option<&Price>) -> Result<(), Question> {
         if self.cents == 0 {
             return Ok(());
         }
@@ -146,7 +146,7 @@ impl Fee {
 }
 
 impl Question {
-    pub const ALL: [Question; 7] = [
+    pub(crate) const ALL: [Question; 7] = [
         Question::Unmatched,
         Question::DoublyClaimed,
         Question::Unpriced,
@@ -156,12 +156,12 @@ impl Question {
         Question::PartlyRefunded,
     ];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         ["unmatched", "doubly_claimed", "unpriced", "fee_unknown", "other_currency", "underpaid", "partly_refunded"]
             [self as usize]
     }
 
-    pub fn parse(name: &str) -> Option<Question> {
+    pub(crate) fn parse(name: &str) -> Option<Question> {
         Question::ALL.into_iter().find(|question| question.name() == name)
     }
 }

@@ -27,22 +27,28 @@ const PROGRAMMES: [(&str, &str); 6] = [
     ("Flyer", ""),
 ];
 
+/// Which of the two reminders of a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
+    /// Before the lapse, with time to fly.
     First,
+    /// A few days before the lapse.
     Last,
 }
 
+/// A notice that a currency runs out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reminder {
+    /// The programme's name.
     pub programme: &'static str,
+    /// The first or the last before the lapse.
     pub kind: Kind,
     /// When the currency ends, in Unix seconds. Together with the two above it tells one reminder from another.
     pub renewal: i64,
 }
 
 impl Kind {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::First => "first",
             Kind::Last => "last",

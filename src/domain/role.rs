@@ -6,47 +6,52 @@ use std::time::Duration;
 const HOUR: u64 = 3600;
 const DAY: u64 = 24 * HOUR;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What an account may do at this site.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
+    /// Flies, and sees what is the member's own.
+    #[default]
     Member,
     /// Works at the front desk.
     Desk,
+    /// Works at the front desk, and changes what the site is.
     Admin,
     /// A job that reads the two partner reports and nothing else.
     Sync,
 }
 
 impl Role {
-    pub const ALL: [Role; 4] = [Role::Member, Role::Desk, Role::Admin, Role::Sync];
+    pub(crate) const ALL: [Role; 4] = [Role::Member, Role::Desk, Role::Admin, Role::Sync];
 
+    /// As it is stored, and as the API has it.
     pub fn name(self) -> &'static str {
         ["member", "desk", "admin", "sync"][self as usize]
     }
 
-    pub fn parse(name: &str) -> Option<Role> {
+    pub(crate) fn parse(name: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
 
     /// Whether the role serves others: the desk and the admins.
-    pub fn is_staff(self) -> bool {
+    pub(crate) fn is_staff(self) -> bool {
         matches!(self, Role::Desk | Role::Admin)
     }
 
     /// Whether the role does more here than a member: the desk, the admins and the jobs.
-    pub fn is_above_member(self) -> bool {
+    pub(crate) fn is_above_member(self) -> bool {
         self != Role::Member
     }
 
     /// The one rule of rank. An actor of this role may read, reset or send what belongs to an account of the subject's
     /// role: the desk what is a member's, an admin everything. Otherwise a clerk could become an admin.
-    pub fn may_serve(self, subject: Role) -> bool {
+    pub(crate) fn may_serve(self, subject: Role) -> bool {
         self == Role::Admin || (self == Role::Desk && subject == Role::Member)
     }
 
     /// How long a session lives unused, and at the most. Whoever serves others signs in anew each day. A job's session is not idle by nature: it ends after 400 days,
     /// when somebody should look at it anyway.
-    pub fn session_lifetime(self) -> (Duration, Duration) {
+    pub(crate) fn session_lifetime(self) -> (Duration, Duration) {
         let (idle, most) = match self {
             Role::Member => (30 * DAY, 180 * DAY),
             Role::Desk | Role::Admin => (12 * HOUR, DAY),
@@ -58,7 +63,7 @@ impl Role {
 
 /// Whom an actor may serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rank {
+pub(crate) enum Rank {
     /// The machine's shell, a job, an import: everybody.
     Owner,
     /// Somebody with an account: by its role.
@@ -70,7 +75,7 @@ pub enum Rank {
 impl Rank {
     /// Why the actor may not read, reset or send what belongs to an account, as the key of a text; `None` where the actor
     /// may. Nobody serves the own account: its owner has the members' app.
-    pub fn denial(self, subject_id: i64, subject: Role) -> Option<&'static str> {
+    pub(crate) fn denial(self, subject_id: i64, subject: Role) -> Option<&'static str> {
         match self {
             Rank::Account { member_id, .. } if member_id == subject_id => Some("desk.own_account"),
             Rank::Account { role, .. } if role.may_serve(subject) => None,
@@ -80,7 +85,7 @@ impl Rank {
     }
 
     /// The account of the actor, if the actor has one.
-    pub fn member_id(self) -> Option<i64> {
+    pub(crate) fn member_id(self) -> Option<i64> {
         match self {
             Rank::Account { member_id, .. } => Some(member_id),
             Rank::Owner | Rank::Outside => None,
@@ -88,7 +93,7 @@ impl Rank {
     }
 
     /// Whether the actor serves others: the desk, the admins, and the machine's owner.
-    pub fn is_staff(self) -> bool {
+    pub(crate) fn is_staff(self) -> bool {
         match self {
             Rank::Account { role, .. } => role.is_staff(),
             Rank::Owner => true,
@@ -96,7 +101,7 @@ impl Rank {
         }
     }
 
-    pub fn is_admin(self) -> bool {
+    pub(crate) fn is_admin(self) -> bool {
         matches!(self, Rank::Owner | Rank::Account { role: Role::Admin, .. })
     }
 }

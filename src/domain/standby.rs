@@ -3,6 +3,7 @@
 /// Whether an answer waits until the standby has its write on its disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Wait {
+    /// Answers do not wait.
     #[default]
     Never,
     /// While the standby keeps up; otherwise answers go out without it.

@@ -4,7 +4,7 @@ use super::{country, phone};
 use crate::i18n::language::Language;
 
 /// Columns of such a list.
-pub const FIELDS: [&str; 7] = ["tunnel_id", "name", "city", "country", "time_zone", "website", "phone"];
+pub(crate) const FIELDS: [&str; 7] = ["tunnel_id", "name", "city", "country", "time_zone", "website", "phone"];
 
 const NAME_CHARS_MAX: usize = 100;
 const WEBSITE_CHARS_MAX: usize = 200;
@@ -13,13 +13,17 @@ const TIME_ZONE_CHARS_MAX: usize = 64;
 /// All that is known of a tunnel. What is not known is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tunnel {
+    /// The number by which partners and entries name it.
     pub tunnel_id: i64,
+    /// As people say it.
     pub name: String,
+    /// Where it stands.
     pub city: String,
     /// ISO 3166-1 alpha-2, upper case.
     pub country: String,
     /// As IANA names it.
     pub time_zone: String,
+    /// With `https://`.
     pub website: String,
     /// E.164.
     pub phone: String,
@@ -27,7 +31,7 @@ pub struct Tunnel {
 
 /// What a list says of one. A field that it does not have stays as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub(crate) struct Listed {
     pub tunnel_id: i64,
     pub name: String,
     pub country: String,
@@ -39,7 +43,7 @@ pub struct Listed {
 
 impl Listed {
     /// Judges one row, whose fields `value` gives; the error is a sentence a mistake.
-    pub fn read(value: impl Fn(&str) -> Option<String>) -> Result<Listed, Vec<String>> {
+    pub(crate) fn read(value: impl Fn(&str) -> Option<String>) -> Result<Listed, Vec<String>> {
         let mut mistakes = Vec::new();
         let mut judge = |field: &str, rule: &dyn Fn(&str) -> Result<String, &'static str>| {
             let given = value(field).map(|text| text.trim().to_owned())?;
@@ -66,7 +70,7 @@ impl Listed {
     }
 
     /// The tunnel as it is known from now on.
-    pub fn over(self, known: Option<&Tunnel>) -> Tunnel {
+    pub(crate) fn over(self, known: Option<&Tunnel>) -> Tunnel {
         let keep = |said: Option<String>, known: Option<&String>| {
             said.unwrap_or_else(|| known.map_or_else(String::new, String::clone))
         };
@@ -104,7 +108,7 @@ fn code(text: &str) -> Result<String, &'static str> {
 }
 
 /// By its form: which ones there are changes from year to year.
-pub fn time_zone(text: &str) -> Result<String, &'static str> {
+pub(crate) fn time_zone(text: &str) -> Result<String, &'static str> {
     let part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_+-".contains(&b))

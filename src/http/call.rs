@@ -1,6 +1,7 @@
 //! One request, whole and at rest: its body is read before an operation sees it.
 
 use crate::domain::audit::{self, By, Origin};
+use crate::http::accept;
 use crate::http::body::{Body, Draft};
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
@@ -9,7 +10,7 @@ use crate::http::row::Row;
 use crate::i18n::language::{Language, Text};
 use crate::keys::{hex, random};
 use bytes::Bytes;
-use http::header::{self, AsHeaderName};
+use http::header::AsHeaderName;
 use http::{HeaderMap, HeaderName, Method};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
@@ -29,16 +30,15 @@ const REQUEST_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 const TAG_CHARS_MAX: usize = 64;
 /// A session's token, or the digest that a partner made.
 pub(crate) const TOKEN: HeaderName = HeaderName::from_static("token");
-/// Some clients write tildes before these names.
+/// Some clients write a tilde before this name.
 const MONITOR_USER: HeaderName = HeaderName::from_static("~monitor-user");
-const TILDE_ACCEPT_LANGUAGE: HeaderName = HeaderName::from_static("~accept-language");
 /// More than any sender of forms has.
 const FORM_FIELDS_MAX: usize = 100;
 
 /// The outcome of a proof of identity, as a word of the log: a failed sign-in must be found there, and its status alone
 /// does not tell it from a right one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OutcomeWord {
+pub(crate) enum OutcomeWord {
     /// As the status says.
     #[default]
     Plain,
@@ -55,7 +55,7 @@ pub enum OutcomeWord {
 
 impl OutcomeWord {
     /// `ok`, `refused`, `failed`, or what a proof of identity came to.
-    pub fn word(self, status: u16) -> &'static str {
+    pub(crate) fn word(self, status: u16) -> &'static str {
         match self {
             OutcomeWord::WrongCredentials => "wrong_credentials",
             OutcomeWord::Delayed => "delayed",
@@ -69,11 +69,15 @@ impl OutcomeWord {
     }
 }
 
+/// A request whose head and body were read, on its way to an operation.
 pub struct Call {
+    /// The row of the table that the request means.
     pub row: &'static Row,
+    /// `HEAD` as it came, though it is answered like `GET`.
     pub method: Method,
     /// As it came, without the query.
     pub path: String,
+    /// As they came.
     pub headers: HeaderMap,
     /// The query after the `?`, as received.
     pub query: String,
@@ -81,17 +85,20 @@ pub struct Call {
     pub peer: IpAddr,
     /// Whether it came by our own TLS.
     pub secure: bool,
+    /// The caller's, where it is well-formed, else one that was made here.
     pub request_id: String,
+    /// The whole of it, within the row's limit.
     pub body: Bytes,
+    /// The parts of the path that vary, in their order.
     pub params: Vec<String>,
     /// The principal, for the log: set by the gate.
-    pub who: Cell<Who>,
+    pub(crate) who: Cell<Who>,
     /// Whether the answer is to wait: somebody who guesses shall not guess fast, nor keep others waiting.
     pub delayed: Cell<bool>,
     /// The outcome of a proof of identity, for the log.
-    pub outcome: Cell<OutcomeWord>,
+    pub(crate) outcome: Cell<OutcomeWord>,
     /// The `Idempotency-Key` of an admitted caller; set by the gate.
-    pub repeat: OnceCell<Repeat>,
+    pub(crate) repeat: OnceCell<Repeat>,
 }
 
 /// Who counts as one caller wherever an address has a limit: an IPv4 address, and of IPv6 the /64 that every household has
@@ -119,7 +126,7 @@ impl std::fmt::Display for Network {
 
 /// A principal as the log names it: numbers, never names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Who {
+pub(crate) enum Who {
     #[default]
     Anyone,
     Member(i64),
@@ -131,7 +138,7 @@ pub enum Who {
 
 impl Who {
     /// As the log has it. Not by `write!`, which costs a good part of the line, and every request has one.
-    pub fn text(self) -> Cow<'static, str> {
+    pub(crate) fn text(self) -> Cow<'static, str> {
         let (kind, id) = match self {
             Who::Anyone => return "-".into(),
             Who::Sender(name) => return ["sender:", name].concat().into(),
@@ -144,7 +151,7 @@ impl Who {
 }
 
 /// See [`crate::auth::repeat`].
-pub struct Repeat {
+pub(crate) struct Repeat {
     pub replay_key: [u8; 32],
     pub body_digest: [u8; 32],
     pub kept: Cell<bool>,
@@ -154,7 +161,7 @@ pub struct Repeat {
 
 /// Which rows of a list are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page {
+pub(crate) struct Page {
     pub limit: i64,
     pub offset: i64,
 }
@@ -162,66 +169,63 @@ pub struct Page {
 impl Call {
     /// A header that is text, trimmed; an empty one is absent. Headers that every request is asked for are looked up by
     /// a constant, which costs a fraction of a lookup by name.
-    pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
+    pub(crate) fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
     }
 
     /// A member at the other end, for the audit log.
-    pub fn by(&self, member_id: i64) -> By {
+    pub(crate) fn by(&self, member_id: i64) -> By {
         By { who: audit::Who::Member(member_id), origin: Origin::Address(self.peer) }
     }
 
     /// Notes the token that the answer will hand out: the answer is repeated for as long as the token is in force.
-    pub fn hands_out(&self, token_hash: &[u8; 32]) {
+    pub(crate) fn hands_out(&self, token_hash: &[u8; 32]) {
         if let Some(repeat) = self.repeat.get() {
             repeat.token_hash.set(Some(*token_hash));
         }
     }
 
     /// Whose limits count for the caller's address.
-    pub fn network(&self) -> Network {
+    pub(crate) fn network(&self) -> Network {
         self.peer.into()
     }
 
     /// The name under which the caller reaches the site, without a port.
-    pub fn host(&self) -> Option<String> {
+    pub(crate) fn host(&self) -> Option<String> {
         self.header("host").map(host_name)
     }
 
     /// Whether the operation only looks.
-    pub fn reads(&self) -> bool {
+    pub(crate) fn reads(&self) -> bool {
         matches!(self.method, Method::GET | Method::HEAD)
     }
 
     /// The language that the caller reads.
-    pub fn language(&self) -> Language {
-        let members = MEMBERS_PAGES
-            .iter()
-            .any(|page| self.path.strip_prefix(page).is_some_and(|rest| !rest.starts_with(char::is_alphabetic)));
-        if members { best_of(&self.headers, &Language::AT_KIOSK) } else { language(&self.headers) }
+    pub(crate) fn language(&self) -> Language {
+        accept::language_of(&self.path, &self.headers)
     }
 
     /// Whether the caller says which language that is.
-    pub fn asks_for_language(&self) -> bool {
-        self.headers.contains_key(header::ACCEPT_LANGUAGE) || self.headers.contains_key(TILDE_ACCEPT_LANGUAGE)
+    pub(crate) fn asks_for_language(&self) -> bool {
+        accept::names_language(&self.headers)
     }
 
-    pub fn say(&self, key: &'static str) -> String {
+    pub(crate) fn say(&self, key: &'static str) -> String {
         self.language().say(&Text::new(key))
     }
 
     /// A part of the path by its place in the pattern.
-    pub fn param(&self, index: usize) -> &str {
+    pub(crate) fn param(&self, index: usize) -> &str {
         &self.params[index]
     }
 
     /// A part of the path as the number of a row; what cannot be one names nothing.
-    pub fn param_id(&self, index: usize) -> Option<i64> {
+    pub(crate) fn param_id(&self, index: usize) -> Option<i64> {
         self.param(index).parse().ok().filter(|id| *id > 0)
     }
 
     /// The fields of a JSON body. No body is as good as an empty object.
-    pub fn fields(&self) -> Result<Fields, Failure> {
+    pub(crate) fn fields(&self) -> Result<Fields, Failure> {
         let json = fields::without_mark(&self.body);
         if json.iter().all(u8::is_ascii_whitespace) {
             return Ok(Fields::new(Map::new()));
@@ -237,23 +241,23 @@ impl Call {
     }
 
     /// The body that the operation's row declares.
-    pub fn body<B: Body>(&self) -> Result<B, Failure> {
+    pub(crate) fn body<B: Body>(&self) -> Result<B, Failure> {
         self.draft()?.finish()
     }
 
     /// The same, for an operation that judges more than the fields say by themselves.
-    pub fn draft<B: Body>(&self) -> Result<Draft<B>, Failure> {
+    pub(crate) fn draft<B: Body>(&self) -> Result<Draft<B>, Failure> {
         Ok(self.draft_of(self.fields()?))
     }
 
     /// The same of fields that the operation looked at first.
-    pub fn draft_of<B: Body>(&self, fields: Fields) -> Draft<B> {
+    pub(crate) fn draft_of<B: Body>(&self, fields: Fields) -> Draft<B> {
         debug_assert_eq!(self.row.body.map(|body| body.name), Some(B::NAME), "the row declares another body");
         Draft::read(fields)
     }
 
     /// The names and values of a body that is a form, in its order; `None` where it is none.
-    pub fn form(&self) -> Result<Option<Vec<(String, String)>>, Failure> {
+    pub(crate) fn form(&self) -> Result<Option<Vec<(String, String)>>, Failure> {
         if !self.header("content-type").is_some_and(is_form) {
             return Ok(None);
         }
@@ -263,7 +267,7 @@ impl Call {
     }
 
     /// The fields of a body that is a form or JSON.
-    pub fn fields_or_form(&self) -> Result<Fields, Failure> {
+    pub(crate) fn fields_or_form(&self) -> Result<Fields, Failure> {
         match self.form()? {
             Some(pairs) => Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect())),
             None => self.fields(),
@@ -271,46 +275,33 @@ impl Call {
     }
 
     /// The query's fields.
-    pub fn query(&self) -> Fields {
+    pub(crate) fn query(&self) -> Fields {
         Fields::new(pairs(&self.query).map(|(name, text)| (name, Value::String(text))).collect())
     }
 
     /// `limit` and `offset` of a `GET` that answers a list: the whole list unless a part is asked for.
-    pub fn page(&self) -> Result<Page, Failure> {
+    pub(crate) fn page(&self) -> Result<Page, Failure> {
         let ListQuery { limit, offset } = Draft::read(self.query()).finish()?;
         Ok(Page { limit: limit.unwrap_or(LIST_ROWS_MAX), offset: offset.unwrap_or(0) })
     }
 
     /// The same path and query with another `limit` and `offset`.
-    pub fn path_of_page(&self, page: Page) -> String {
+    pub(crate) fn path_of_page(&self, page: Page) -> String {
         let is_other = |pair: &&str| pairs(pair).next().is_some_and(|(name, _)| name != "limit" && name != "offset");
         let others: String = self.query.split('&').filter(is_other).map(|pair| format!("{pair}&")).collect();
         format!("{}?{others}limit={}&offset={}", self.path, page.limit, page.offset)
     }
 
     /// Whether the caller would rather see a page than JSON: a browser does, a program that takes anything does not.
-    pub fn prefers_page(&self) -> bool {
-        prefers_page(&self.headers)
+    pub(crate) fn prefers_page(&self) -> bool {
+        accept::prefers_page(&self.headers)
     }
 
     /// The opaque tag that some clients send for the log.
-    pub fn monitor_user(&self) -> Option<&str> {
+    pub(crate) fn monitor_user(&self) -> Option<&str> {
         self.header(MONITOR_USER)
             .filter(|tag| tag.len() <= TAG_CHARS_MAX && tag.bytes().all(|b| b.is_ascii_graphic() || b == b' '))
     }
-}
-
-/// See [`Call::prefers_page`].
-pub(crate) fn prefers_page(headers: &HeaderMap) -> bool {
-    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("");
-    let quality = |wanted: &str| {
-        let named = accept.split(',').take(20).map(|one| one.split_once(';').unwrap_or((one, "")));
-        let found = named.filter(|(kind, _)| kind.trim().eq_ignore_ascii_case(wanted));
-        let read =
-            |(_, rest): (&str, &str)| rest.trim().strip_prefix("q=").map_or(Some(1.0), |q| q.trim().parse().ok());
-        found.filter_map(read).fold(0.0_f32, f32::max)
-    };
-    quality("text/html") > quality("application/json")
 }
 
 crate::body! {
@@ -323,37 +314,9 @@ crate::body! {
 
 impl Page {
     /// Of a report that a `POST` answers.
-    pub fn of_report(limit: Option<i64>, offset: Option<i64>) -> Page {
+    pub(crate) fn of_report(limit: Option<i64>, offset: Option<i64>) -> Page {
         Page { limit: limit.unwrap_or(REPORT_ROWS_USUAL), offset: offset.unwrap_or(0) }
     }
-}
-
-/// Pages that mails, papers and QR codes lead to: they speak every language that members read.
-const MEMBERS_PAGES: [&str; 6] = ["/join", "/claim", "/confirm", "/recover", "/undo", "/verify"];
-
-/// The cookie with the language that somebody chose at a kiosk. Its path is the kiosk's, so no other page gets it.
-pub(crate) const KIOSK_LANGUAGE: &str = "kiosk-language";
-
-/// The language that a request asks for. Some clients send the header with a tilde before its name: a program wrote that on
-/// purpose, where browsers and libraries add the other by themselves.
-pub(crate) fn language(headers: &HeaderMap) -> Language {
-    if let Some(chosen) = chosen_at_kiosk(headers) {
-        return chosen;
-    }
-    best_of(headers, &Language::ALL)
-}
-
-/// The best of these languages for what the headers accept.
-fn best_of(headers: &HeaderMap, known: &[Language]) -> Language {
-    let accepted = |name| Language::accepted(headers.get(name)?.to_str().ok()?, known);
-    [TILDE_ACCEPT_LANGUAGE, header::ACCEPT_LANGUAGE].into_iter().find_map(accepted).unwrap_or_default()
-}
-
-/// The language that somebody chose at the kiosk that asks.
-pub(crate) fn chosen_at_kiosk(headers: &HeaderMap) -> Option<Language> {
-    let pairs = headers.get(header::COOKIE)?.to_str().ok()?.split(';');
-    let tag = pairs.filter_map(|pair| pair.trim().strip_prefix(KIOSK_LANGUAGE)?.strip_prefix('=')).next()?;
-    Language::AT_KIOSK.into_iter().find(|language| language.tag() == tag)
 }
 
 /// A caller's well-formed request id, else a new one.

@@ -8,7 +8,9 @@ use std::time::Duration;
 /// A fault of one field of a request.
 #[derive(Debug, Clone)]
 pub struct Problem {
+    /// The field's name, as the client sent it.
     pub field: String,
+    /// What is wrong with it.
     pub text: Text,
 }
 
@@ -31,7 +33,7 @@ struct Parts {
 
 /// The state of the disk that a failed statement shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiskFault {
+pub(crate) enum DiskFault {
     Full,
     /// A page could not be read, or is not what it must be: once, or for good.
     Unreadable,
@@ -40,12 +42,12 @@ pub enum DiskFault {
 }
 
 /// Whether a page is not what was written there, as the sum of it says.
-pub fn is_of_bad_page(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_of_bad_page(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_DATA)
 }
 
 impl DiskFault {
-    pub fn of(error: &rusqlite::Error) -> Option<DiskFault> {
+    pub(crate) fn of(error: &rusqlite::Error) -> Option<DiskFault> {
         use rusqlite::ErrorCode::*;
         use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE};
         let extended = error.sqlite_error()?.extended_code;
@@ -81,8 +83,6 @@ impl Failure {
         bad_json = BAD_REQUEST;
         /// The request line or a header cannot be read.
         bad_request = BAD_REQUEST;
-        /// The status of a deletion without its code.
-        code_missing = BAD_REQUEST;
         /// No credential, or one that is not known (any more).
         not_signed_in = UNAUTHORIZED;
         /// A partner's digest is missing or wrong.
@@ -208,37 +208,37 @@ impl Failure {
     }
 
     /// 422 naming every bad field.
-    pub fn invalid(problems: Vec<Problem>) -> Failure {
+    pub(crate) fn invalid(problems: Vec<Problem>) -> Failure {
         let mut failure = Failure::invalid_fields();
         failure.0.problems = problems;
         failure
     }
 
     /// 422 naming one bad field.
-    pub fn field(field: &str, text: Text) -> Failure {
+    pub(crate) fn field(field: &str, text: Text) -> Failure {
         Failure::invalid(vec![Problem { field: field.to_owned(), text }])
     }
 
     /// Adds what the log shall say; callers never see it.
-    pub fn because(mut self, cause: impl std::fmt::Display) -> Failure {
+    pub(crate) fn because(mut self, cause: impl std::fmt::Display) -> Failure {
         self.0.cause = Some(cause.to_string());
         self
     }
 
     /// Says it in other words than the kind's own; the code stays.
-    pub fn saying(mut self, text: Text) -> Failure {
+    pub(crate) fn saying(mut self, text: Text) -> Failure {
         self.0.text = text;
         self
     }
 
     /// Tells the caller when to come back.
-    pub fn retry_after(mut self, wait: Duration) -> Failure {
+    pub(crate) fn retry_after(mut self, wait: Duration) -> Failure {
         self.0.retry_after = Some(wait);
         self
     }
 
     /// The methods that the path does know.
-    pub fn allow(mut self, methods: String) -> Failure {
+    pub(crate) fn allow(mut self, methods: String) -> Failure {
         self.0.allow = Some(methods);
         self
     }
@@ -249,45 +249,50 @@ impl Failure {
         self
     }
 
-    pub fn with_problem(mut self, field: &str, text: Text) -> Failure {
+    pub(crate) fn with_problem(mut self, field: &str, text: Text) -> Failure {
         self.0.problems.push(Problem { field: field.to_owned(), text });
         self
     }
 
+    /// The status of the answer.
     pub fn status(&self) -> StatusCode {
         self.0.status
     }
 
+    /// The stable word of the answer's `code`.
     pub fn code(&self) -> &'static str {
         self.0.code
     }
 
+    /// The public message.
     pub fn text(&self) -> &Text {
         &self.0.text
     }
 
+    /// The bad fields; empty unless the status is 422.
     pub fn problems(&self) -> &[Problem] {
         &self.0.problems
     }
 
-    pub fn cause(&self) -> Option<&str> {
+    pub(crate) fn cause(&self) -> Option<&str> {
         self.0.cause.as_deref()
     }
 
-    pub fn disk_fault(&self) -> Option<DiskFault> {
+    pub(crate) fn disk_fault(&self) -> Option<DiskFault> {
         self.0.disk_fault
     }
 
-    pub fn allowed_methods(&self) -> Option<&str> {
+    pub(crate) fn allowed_methods(&self) -> Option<&str> {
         self.0.allow.as_deref()
     }
 
+    /// Where a browser is sent on to.
     pub fn location(&self) -> Option<&str> {
         self.0.location.as_deref()
     }
 
     /// Seconds for `Retry-After`: as told, else as long as it takes to be otherwise, where the status calls for that.
-    pub fn retry_after_seconds(&self) -> Option<u64> {
+    pub(crate) fn retry_after_seconds(&self) -> Option<u64> {
         let busy = matches!(self.0.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);
         match self.0.retry_after {
             Some(wait) => Some(wait.as_millis().div_ceil(1000).max(1) as u64),

@@ -51,7 +51,7 @@ fn compress(text: &[u8], level: Compression) -> Bytes {
 }
 
 fn is_large_text(reply: &Reply) -> bool {
-    reply.status.is_success() && reply.body.len() >= TEXT_BYTES_MIN && is_text(&reply.headers)
+    reply.status.is_success() && reply.rest.is_none() && reply.body.len() >= TEXT_BYTES_MIN && is_text(&reply.headers)
 }
 
 fn is_text(headers: &HeaderMap) -> bool {

@@ -105,7 +105,7 @@ impl<const CHARS_MAX: usize> Field for Digits<CHARS_MAX> {
 }
 
 /// Text of a shared kind, of at most this many characters.
-pub fn bounded(kind: &str, chars_max: usize) -> Value {
+pub(crate) fn bounded(kind: &str, chars_max: usize) -> Value {
     let mut schema = shared(kind);
     schema["maxLength"] = chars_max.into();
     schema
@@ -185,7 +185,7 @@ impl Field for EntryMinutes {
 }
 
 /// A payload and its signature, in base64url.
-pub struct SignedText;
+pub(crate) struct SignedText;
 
 impl Field for SignedText {
     type Value = String;
@@ -219,8 +219,10 @@ impl Field for QuestionNumber {
 
 /// A value that clients name.
 pub trait Named: Copy + 'static {
+    /// Each name with its value.
     const NAMES: &'static [(&'static str, Self)];
 
+    /// The value with this name.
     fn named(text: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(name, _)| *name == text).map(|(_, value)| *value)
     }

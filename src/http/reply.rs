@@ -2,6 +2,7 @@
 
 use crate::http::call::{Call, Page};
 use crate::http::failure::Failure;
+use crate::http::pieces::Pieces;
 use crate::i18n::language::Language;
 use crate::keys::hex_into;
 use bytes::Bytes;
@@ -24,13 +25,18 @@ const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
 /// An answer, complete but for what the server adds.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Reply {
+    /// Of the answer.
     pub status: StatusCode,
+    /// Those that the operation gave.
     pub headers: HeaderMap,
+    /// Whole, unless `rest` follows.
     pub body: Bytes,
     /// The body by gzip, where it was compressed once for everybody.
     pub packed: Option<Bytes>,
+    /// The pieces of a long text that follow the body.
+    pub(crate) rest: Option<Pieces>,
 }
 
 /// A part of a report.
@@ -132,6 +138,7 @@ pub(crate) fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
         headers: headers(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
         body: body.into(),
         packed: None,
+        rest: None,
     }
 }
 
@@ -148,6 +155,7 @@ pub(crate) fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
         headers: headers(header::CONTENT_TYPE, HeaderValue::from_static(kind)),
         body: body.into(),
         packed: None,
+        rest: None,
     }
 }
 
@@ -155,6 +163,16 @@ pub(crate) fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
 pub(crate) fn file(kind: &'static str, disposition: &str, name: &str, body: impl Into<Bytes>) -> Reply {
     let named = HeaderValue::from_str(&format!("{disposition}; filename=\"{name}\""));
     bytes(kind, body).with_header(header::CONTENT_DISPOSITION, named.expect("our own words are header values"))
+}
+
+/// The same of a text in pieces.
+pub(crate) fn file_in_pieces(
+    kind: &'static str,
+    disposition: &str,
+    name: &str,
+    (first, rest): (Bytes, Option<Pieces>),
+) -> Reply {
+    Reply { rest, ..file(kind, disposition, name, first) }
 }
 
 /// A page of HTML that may load its style and pictures from this site and do nothing else.
@@ -184,17 +202,23 @@ pub(crate) fn console(status: StatusCode, language: Language, html: String) -> R
 /// 303: the answer to a form is another page, so that nobody sends it twice by looking again.
 pub(crate) fn see_other(place: &str) -> Reply {
     let place = HeaderValue::from_str(place).expect("places are paths of ours");
-    Reply { status: StatusCode::SEE_OTHER, headers: headers(header::LOCATION, place), body: Bytes::new(), packed: None }
+    Reply {
+        status: StatusCode::SEE_OTHER,
+        headers: headers(header::LOCATION, place),
+        body: Bytes::new(),
+        packed: None,
+        rest: None,
+    }
 }
 
 /// A status that says everything.
 pub(crate) fn empty(status: StatusCode) -> Reply {
-    Reply { status, headers: HeaderMap::with_capacity(HEADERS_USUAL), body: Bytes::new(), packed: None }
+    Reply { status, headers: HeaderMap::with_capacity(HEADERS_USUAL), body: Bytes::new(), packed: None, rest: None }
 }
 
 /// JSON that was an answer before.
 pub(crate) fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
-    Reply { status, headers: headers(header::CONTENT_TYPE, JSON), body: body.into(), packed: None }
+    Reply { status, headers: headers(header::CONTENT_TYPE, JSON), body: body.into(), packed: None, rest: None }
 }
 
 /// One header, and room for those that every answer has beside it.
@@ -252,20 +276,26 @@ pub(crate) fn refusal(failure: &Failure, language: Language, request_id: &str) -
 }
 
 impl Reply {
-    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Reply {
+    /// The same once more, of a reply that is whole.
+    pub(crate) fn again(&self) -> Reply {
+        let Reply { status, headers, body, packed, .. } = self;
+        Reply { status: *status, headers: headers.clone(), body: body.clone(), packed: packed.clone(), rest: None }
+    }
+
+    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Reply {
         self.headers.insert(name, value);
         self
     }
 
     /// Beside other cookies of the same reply.
-    pub fn with_cookie(mut self, cookie: &str) -> Reply {
+    pub(crate) fn with_cookie(mut self, cookie: &str) -> Reply {
         let cookie = HeaderValue::from_str(cookie).expect("cookies are tokens and words of ours");
         self.headers.append(header::SET_COOKIE, cookie);
         self
     }
 
     /// The same body by gzip, compressed once for everybody.
-    pub fn with_packed(mut self, packed: Bytes) -> Reply {
+    pub(crate) fn with_packed(mut self, packed: Bytes) -> Reply {
         self.packed = Some(packed);
         self
     }
@@ -274,7 +304,7 @@ impl Reply {
     /// keeps what is private or what a `POST` returned. A client that keeps the fingerprint beside a copy of its own, as
     /// existing ones do, is no cache and gets its 304. `packed`: the body goes out compressed, which is another form with
     /// another tag.
-    pub fn with_caching(mut self, call: &Call, packed: bool) -> Reply {
+    pub(crate) fn with_caching(mut self, call: &Call, packed: bool) -> Reply {
         let reads = call.reads();
         let policy = match (reads, call.row.is_public()) {
             (false, _) => "no-store",
@@ -282,7 +312,8 @@ impl Reply {
             (true, false) => "private, no-store",
         };
         self.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(policy));
-        if reads && self.status == StatusCode::OK {
+        // A text that is still to be made has no fingerprint yet.
+        if reads && self.status == StatusCode::OK && self.rest.is_none() {
             let digest = Sha256::digest(&self.body);
             let mut print = [0; 2 * ETAG_BYTES];
             hex_into(&digest[..ETAG_BYTES], &mut print);

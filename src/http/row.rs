@@ -5,28 +5,39 @@ use http::Method;
 use std::sync::OnceLock;
 
 /// The largest body, unless its row says otherwise.
-pub const BODY_BYTES_MAX: usize = 64 * 1024;
-pub const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const BODY_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// Who may call: the kind of credentials that a row demands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Demand {
+    /// None.
     Open,
+    /// A member's session.
     Member,
+    /// A member's session, or the token of a booking.
     Bearer,
+    /// A session that may read the reports.
     Staff,
+    /// A partner's signature.
     Partner,
+    /// The signature of a third party.
     Callback,
+    /// The standby's token.
     Standby,
+    /// None, in a browser.
     Page,
+    /// A session of somebody who works here, in a browser.
     Desk,
+    /// A paired kiosk.
     Kiosk,
+    /// A member who is signed in at a paired kiosk.
     Guest,
 }
 
 impl Demand {
     /// One word, as `tunneldesk routes` prints it.
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Demand::Open => "open",
             Demand::Member => "member",
@@ -43,11 +54,15 @@ impl Demand {
     }
 }
 
+/// A row of the table, but for its operation.
 pub struct Row {
+    /// Who may call it.
     pub demand: Demand,
+    /// `HEAD` goes with `GET`.
     pub method: Method,
     /// The prefix of `path`: `/api` for the contract.
     pub base: &'static str,
+    /// Behind the base, with `{name}` for each part that varies.
     pub path: &'static str,
     /// Runs on the few threads for password hashing, so that a flood of sign-ins leaves the others alone.
     pub hashes: bool,
@@ -57,6 +72,7 @@ pub struct Row {
     pub constant_time: bool,
     /// A partner must say who it is by `client-id`.
     pub client_id: bool,
+    /// A longer body is answered with 413.
     pub body_bytes_max: usize,
     /// Of the desk, for admins alone.
     pub admins: bool,
@@ -78,16 +94,16 @@ pub struct Row {
 static ROWS: OnceLock<Vec<&'static Row>> = OnceLock::new();
 
 /// Makes the table's rows known to [`rows`]; a second call changes nothing.
-pub fn make_known(rows: impl Iterator<Item = &'static Row>) {
+pub(crate) fn make_known(rows: impl Iterator<Item = &'static Row>) {
     _ = ROWS.get_or_init(|| rows.collect());
 }
 
-pub fn rows() -> &'static [&'static Row] {
+pub(crate) fn rows() -> &'static [&'static Row] {
     ROWS.get().map_or(&[], Vec::as_slice)
 }
 
 impl Row {
-    pub const fn new(demand: Demand, method: Method, path: &'static str) -> Row {
+    pub(crate) const fn new(demand: Demand, method: Method, path: &'static str) -> Row {
         let body_bytes_max = match demand {
             Demand::Callback => CALLBACK_BODY_BYTES_MAX,
             _ => BODY_BYTES_MAX,
@@ -118,7 +134,7 @@ impl Row {
     }
 
     /// Whether the port for metrics answers it too.
-    pub fn is_health(&self) -> bool {
+    pub(crate) fn is_health(&self) -> bool {
         self.base.is_empty() && ["/healthz", "/readyz"].contains(&self.path)
     }
 
@@ -137,7 +153,7 @@ impl Row {
     }
 
     /// Whether the answer is the same for everybody.
-    pub fn is_public(&self) -> bool {
+    pub(crate) fn is_public(&self) -> bool {
         self.demand == Demand::Open
     }
 

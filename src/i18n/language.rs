@@ -8,10 +8,14 @@ use std::sync::LazyLock;
 /// and on the pages that mails lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
+    /// `en`; also what is said where a language is not known.
     #[default]
     English,
+    /// `de`.
     German,
+    /// `fr`.
     French,
+    /// `es`.
     Spanish,
     /// Only what members read: everything else would be said in English.
     Italian,
@@ -83,7 +87,7 @@ impl Language {
     /// The languages of the whole product.
     pub const ALL: [Language; 4] = [Language::English, Language::German, Language::French, Language::Spanish];
     /// The languages that a kiosk offers.
-    pub const AT_KIOSK: [Language; 5] =
+    pub(crate) const AT_KIOSK: [Language; 5] =
         [Language::English, Language::German, Language::French, Language::Italian, Language::Spanish];
 
     /// ISO 639-1.
@@ -102,7 +106,7 @@ impl Language {
     }
 
     /// By its tag; a region is ignored.
-    pub fn find(tag: &str) -> Option<Language> {
+    pub(crate) fn find(tag: &str) -> Option<Language> {
         let primary = tag.split('-').next().unwrap_or("");
         Language::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
     }
@@ -114,7 +118,7 @@ impl Language {
 
     /// The best match of these languages for an `accept-language` value: by quality, then by order; a region is ignored where
     /// only the language is known. `None` when nothing matches.
-    pub fn accepted(header: &str, known: &[Language]) -> Option<Language> {
+    pub(crate) fn accepted(header: &str, known: &[Language]) -> Option<Language> {
         let mut best = (0.0_f32, None);
         for choice in header.split(',').take(20) {
             let mut parts = choice.split(';');
@@ -142,7 +146,7 @@ impl Language {
     }
 
     /// The text of a key, with what `value` says of each place; for pages that say the same many times.
-    pub(crate) fn fill<'v>(self, key: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
+    pub fn fill<'v>(self, key: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
         let found = CATALOGUES[self as usize].get(key);
         let Some(pattern) = found.or_else(|| CATALOGUES[self.whole() as usize].get(key)) else {
             return key.to_owned();
@@ -182,10 +186,12 @@ pub struct Text {
 }
 
 impl Text {
+    /// The text with this key in `assets/translations`.
     pub fn new(key: &'static str) -> Text {
         Text { key, values: Vec::new(), following: Vec::new() }
     }
 
+    /// The same, with a value for its place `{name}`.
     pub fn with(mut self, name: &'static str, value: impl ToString) -> Text {
         self.values.push((name, value.to_string()));
         self
@@ -193,7 +199,7 @@ impl Text {
 
     /// The text that a row names by its key, each of its places with what `value` says of it; `None` where there is no
     /// such text.
-    pub fn find(key: &str, value: impl Fn(&str) -> Option<String>) -> Option<Text> {
+    pub(crate) fn find(key: &str, value: impl Fn(&str) -> Option<String>) -> Option<Text> {
         let (key, pattern) = Language::default().texts().get_key_value(key)?;
         let places = pattern.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
         Some(places.fold(Text::new(key), |text, (name, _)| match value(name) {
@@ -203,16 +209,17 @@ impl Text {
     }
 
     /// Says more after it.
-    pub fn followed_by(mut self, sentences: impl IntoIterator<Item = Text>) -> Text {
+    pub(crate) fn followed_by(mut self, sentences: impl IntoIterator<Item = Text>) -> Text {
         self.following.extend(sentences);
         self
     }
 
+    /// The key in `assets/translations`.
     pub fn key(&self) -> &'static str {
         self.key
     }
 
-    pub fn in_english(&self) -> String {
+    pub(crate) fn in_english(&self) -> String {
         Language::English.say(self)
     }
 }

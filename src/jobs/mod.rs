@@ -27,7 +27,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 /// Before a job begins anew that a fault of ours has ended.
-pub const FAULT_PAUSE: Duration = Duration::from_secs(60);
+pub(crate) const FAULT_PAUSE: Duration = Duration::from_secs(60);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 /// Rows of each kind that one transaction removes, so that it stays short.
 const SWEEP_ROWS_MAX: i64 = 500;
@@ -56,7 +56,7 @@ const CLAIM_KEPT_SECONDS: i64 = 30 * 86_400;
 
 /// Does a job until the sender of `stop` is dropped. One that panics begins anew after the pause: a fault that one row
 /// brings out must not be the end of all backups.
-pub fn keep_at(site: &Site, stop: &Receiver<()>, pause: Duration, job: impl Fn(&Site, &Receiver<()>)) {
+pub(crate) fn keep_at(site: &Site, stop: &Receiver<()>, pause: Duration, job: impl Fn(&Site, &Receiver<()>)) {
     while is_faulty(site, || job(site, stop)) {
         if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
             return;
@@ -75,7 +75,7 @@ fn is_faulty(site: &Site, work: impl FnOnce()) -> bool {
 }
 
 /// Removes what is out of date and looks after the certificate, every minute until the sender of `stop` is dropped.
-pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
+pub(crate) fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
     while stop.recv_timeout(SWEEP_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         if let Err(failure) = sweep_all(site) {
             tracing::warn!(cause = %failure, "out-of-date rows were not removed; the next minute tries again");
@@ -87,7 +87,7 @@ pub fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
 }
 
 /// Looks through the file, once: the start of a server reads no more of it than it must.
-pub fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
+pub(crate) fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
     pace::give_way();
     let looked = soundness::look_through(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
     match looked {
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
-    use crate::ops::asking::Asking;
+    use crate::ops::asking;
     use crate::ops::audit::Verify;
     use crate::ops::lifecycle::Identity;
     use crate::store::engine::place::Place;
@@ -185,14 +185,14 @@ mod tests {
         let site = site(dir.path());
         let begin = |fault: bool| {
             let work = move |_: &Site| if fault { panic!("a fault") } else { Ok(String::new()) };
-            crate::ops::asking::begin(&site, Verify, work)
+            asking::begin(&site, Verify, work)
         };
         for (fault, wanted) in [(true, false), (false, true)] {
             assert!(begin(fault), "what failed before is not under way any more");
-            while site.kept::<Asking<Verify>>().last().unwrap().outcome.is_none() {
+            while asking::last::<Verify>(&site).unwrap().outcome.is_none() {
                 std::thread::yield_now();
             }
-            assert_eq!(site.kept::<Asking<Verify>>().last().unwrap().outcome.unwrap().is_ok(), wanted);
+            assert_eq!(asking::last::<Verify>(&site).unwrap().outcome.unwrap().is_ok(), wanted);
         }
     }
 }

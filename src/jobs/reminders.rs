@@ -32,7 +32,7 @@ pub struct Given {
 }
 
 /// A run every hour until the sender of `stop` is dropped.
-pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
+pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     let mut wait = FIRST_AFTER;
     while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         wait = INTERVAL;

@@ -24,7 +24,7 @@ impl<W> Default for Asking<W> {
 }
 
 impl<W: Copy> Asking<W> {
-    pub(crate) fn last(&self) -> Option<Asked<W>> {
+    fn last(&self) -> Option<Asked<W>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -43,6 +43,14 @@ impl<W: Copy> Asking<W> {
             last.outcome = Some(outcome);
         }
     }
+}
+
+/// The latest that was asked for. The thread's snapshot of the file is given back: it may be older than the end of that work,
+/// and whoever is told that the work is over shall read what came of it.
+pub(crate) fn last<W: Copy + Send + Sync + 'static>(site: &Site) -> Option<Asked<W>> {
+    let last = site.kept::<Asking<W>>().last();
+    site.store.rest();
+    last
 }
 
 /// Begins it; `false`: another of its kind is under way.
@@ -67,4 +75,44 @@ pub(crate) fn begin<W: Copy + Send + Sync + 'static>(
         kept.end(Err(format!("cannot start a thread: {e}")));
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::http::failure::Failure;
+    use crate::ops::lifecycle::Identity;
+    use crate::store::engine::place::Place;
+    use std::time::{Duration, Instant};
+
+    #[derive(Debug, Clone, Copy)]
+    struct Renaming;
+
+    fn version(site: &Site) -> Result<String, Failure> {
+        site.store.read(|tx| Ok(tx.get("SELECT version FROM site", [], |row| row.get(0))?))
+    }
+
+    #[test]
+    fn what_is_read_after_the_end_of_the_work_has_what_came_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+        let site = Site::create(&place, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap();
+        let before = version(&site).unwrap();
+        let work = |site: &Site| {
+            let change = site.store.write(site.now(), |tx| Ok(tx.run("UPDATE site SET version = '9.9.9'", [])?));
+            change.map(|_| String::new()).map_err(|e| e.to_string())
+        };
+        assert!(begin(&site, Renaming, work));
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while site.kept::<Asking<Renaming>>().last().unwrap().outcome.is_none() {
+            assert!(Instant::now() < deadline, "the work does not end");
+            std::thread::yield_now();
+        }
+        assert_eq!(version(&site).unwrap(), before, "this thread's snapshot is from before the work");
+        assert_eq!(last::<Renaming>(&site).unwrap().outcome, Some(Ok(String::new())));
+        assert_eq!(version(&site).unwrap(), "9.9.9");
+    }
 }

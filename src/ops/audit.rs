@@ -34,19 +34,38 @@ pub struct Walk {
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Break {
     /// A row does not carry the hash of what it says, under the key beside the database.
-    Changed { row: i64 },
-    /// Rows are not there; `to` is the last of them.
-    Missing { row: i64, to: i64 },
+    Changed {
+        /// Its number.
+        row: i64,
+    },
+    /// Rows are not there.
+    Missing {
+        /// The number of the first of them.
+        row: i64,
+        /// The number of the last of them.
+        to: i64,
+    },
     /// The rows that are there end in another hash than the site's row has: some were written anew.
-    EndDiffers { row: i64 },
+    EndDiffers {
+        /// The number of the last row.
+        row: i64,
+    },
     /// There are rows beyond the end: somebody else's.
-    Beyond { row: i64 },
+    Beyond {
+        /// The number of the first of them.
+        row: i64,
+    },
     /// A backup remembers another row there, or one that is no more: the log was written anew, or the file was put back.
-    WitnessDiffers { row: i64, backup: String },
+    WitnessDiffers {
+        /// Its number.
+        row: i64,
+        /// The backup's name.
+        backup: String,
+    },
 }
 
 impl Break {
-    pub fn row(&self) -> i64 {
+    pub(crate) fn row(&self) -> i64 {
         match self {
             Break::Changed { row }
             | Break::Missing { row, .. }
@@ -59,7 +78,7 @@ impl Break {
 
 impl Break {
     /// One word, as JSON has it too.
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             Break::Changed { .. } => "changed",
             Break::Missing { .. } => "missing",
@@ -71,14 +90,14 @@ impl Break {
 }
 
 /// The deed that says that somebody had the log read whole.
-pub const VERIFIED: &str = "audit.verified";
+pub(crate) const VERIFIED: &str = "audit.verified";
 
 /// The audit log read whole, as work that somebody asks for at the desk.
 #[derive(Debug, Clone, Copy)]
-pub struct Verify;
+pub(crate) struct Verify;
 
 /// Reads the log whole on a thread of its own, and writes the verdict into it; `false`: that is under way already.
-pub fn begin_verifying(site: &Site, by: &By) -> bool {
+pub(crate) fn begin_verifying(site: &Site, by: &By) -> bool {
     let by = by.clone();
     asking::begin(site, Verify, move |site| verify(site, &by).map(|()| String::new()).map_err(|e| e.to_string()))
 }

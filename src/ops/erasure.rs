@@ -73,7 +73,7 @@ pub(crate) fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progres
 /// A file that was set back (a rollback brings it as it was) may hold people whom its shelf knows to be erased: they go
 /// again. How many it still had.
 pub(crate) fn catch_up(site: &Site, progress: &mut Progress) -> Result<usize, String> {
-    let beside = tombstones::list(backup::shelf(&site.config.data).dir(), &site.site_id);
+    let beside = tombstones::list(backup::shelf(&site.config.data).dir(), &site.site_id)?;
     if beside.is_empty() {
         return Ok(0);
     }

@@ -19,8 +19,11 @@ const KEY_CHECK: &[u8] = b"this is the key";
 
 /// Who a new site is.
 pub struct Identity {
+    /// The number of the site's own tunnel, 1 or more.
     pub tunnel_id: i64,
+    /// As pages and papers show it.
     pub name: String,
+    /// Empty: not known.
     pub city: String,
     /// ISO 3166-1 alpha-2, upper case.
     pub country: String,
@@ -78,7 +81,7 @@ impl Site {
     }
 
     /// The same, telling how far an upgrade is.
-    pub fn open_telling(
+    pub(crate) fn open_telling(
         place: &Place,
         config: Config,
         clock: Clock,
@@ -119,7 +122,7 @@ impl Site {
     }
 
     /// A copy whose original is kept, so that an upgrade needs no backup.
-    pub fn open_copy(place: &Place, config: Config, clock: Clock) -> Result<Site, String> {
+    pub(crate) fn open_copy(place: &Place, config: Config, clock: Clock) -> Result<Site, String> {
         soundness::settle(&place.database())?;
         let keys = Keys::open(&place.key())?;
         if let Some(older) = migrate::older(place)? {
@@ -148,7 +151,7 @@ impl Site {
 
     /// Opens the site of a held directory that cannot be written, as it is: a forced read-only remount shall cost the hall
     /// its writes and not its logbooks.
-    pub fn open_read_only(place: &Place, config: Config, clock: Clock) -> Result<Site, String> {
+    pub(crate) fn open_read_only(place: &Place, config: Config, clock: Clock) -> Result<Site, String> {
         soundness::look_read_only(&place.database())?;
         let keys = Keys::open(&place.key())?;
         let store = Store::open_read_only(&place.database())?;
@@ -177,7 +180,7 @@ impl Site {
 }
 
 /// Whether a file with this check is sealed by these keys.
-pub fn fits(keys: &Keys, key_check: &[u8]) -> bool {
+pub(crate) fn fits(keys: &Keys, key_check: &[u8]) -> bool {
     keys.unseal(Purpose::KeyCheck, key_check).as_deref() == Some(KEY_CHECK)
 }
 

@@ -58,7 +58,7 @@ fn clear_next_key(place: &Place) -> std::io::Result<()> {
 
 impl Site {
     /// Gives the held directory a new site key. Afterwards `self` still holds the old keys: close it.
-    pub fn rotate_key(&self, place: &Place, by: &By) -> Result<Resealed, String> {
+    pub(crate) fn rotate_key(&self, place: &Place, by: &By) -> Result<Resealed, String> {
         let next = self.prepare_next_key(place)?;
         let done = self.reseal(&next, by)?;
         place.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;

@@ -9,6 +9,7 @@ use serde::Serialize;
 /// How far the history went upstream. Moments in Unix seconds, numbers are `seq`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
+    /// By which the receiver knows the site.
     pub site_id: String,
     /// Where it goes, without credentials; empty: the settings name no receiver.
     pub upstream: String,
@@ -18,21 +19,27 @@ pub struct Status {
     pub cursor: i64,
     /// The youngest row there is.
     pub last_seq: i64,
+    /// Rows that are not taken yet.
     pub waiting_rows: i64,
     /// For how long the oldest of them has waited, in seconds; 0: none waits.
     pub lag_seconds: i64,
+    /// Rows that the receiver does not take as they are.
     pub refused_rows: i64,
     /// When something was last taken, and last tried.
     pub taken_at: Option<i64>,
+    /// When something was last offered.
     pub tried_at: Option<i64>,
     /// Why the last try came to nothing; empty: it did not.
     pub trouble: String,
     /// How many in a row did.
     pub misses: i64,
+    /// Batches that were taken, since the site was made.
     pub batches: i64,
+    /// Rows that were taken, since the site was made.
     pub rows: i64,
     /// Rows that got new numbers because the file was put back.
     pub renumbered: i64,
+    /// When that happened last.
     pub renumbered_at: Option<i64>,
 }
 

@@ -23,6 +23,7 @@ const POST: Method = M::POST;
 const PUT: Method = M::PUT;
 const DELETE: Method = M::DELETE;
 
+/// The operations, in the contract's order, and ours behind them.
 #[rustfmt::skip] // One row an operation, in the contract's order.
 pub static ROUTES: &[Route] = &[
     // Partner metrics
@@ -230,7 +231,7 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/members/{member_id}/certificates",              desk::members::papers::list),
     desk    (POST,   "/desk/members/{member_id}/certificates",              desk::members::papers::certificate).drawing(),
     desk    (GET,    "/desk/members/{member_id}/waiver",                    desk::members::waiver::show_page),
-    desk    (GET,    "/desk/members/{member_id}/waiver.pdf",                desk::members::waiver::print).drawing(),
+    desk    (GET,    "/desk/members/{member_id}/waiver.pdf",                desk::members::waiver_print::print).drawing(),
     desk    (POST,   "/desk/members/{member_id}/waiver",                    desk::members::waiver::sign),
     desk    (POST,   "/desk/members/{member_id}/waiver/phone",              desk::members::waiver_phone::make),
     desk    (POST,   "/desk/members/{member_id}/waiver/decide",             desk::members::waiver::decide),
@@ -394,4 +395,4 @@ pub static PAGES: &[Route] = &[
 ];
 
 /// Every row: the operations, then the pages. Its places number the figures and the log.
-pub static TABLE: LazyLock<Vec<&'static Route>> = LazyLock::new(|| ROUTES.iter().chain(PAGES).collect());
+pub(crate) static TABLE: LazyLock<Vec<&'static Route>> = LazyLock::new(|| ROUTES.iter().chain(PAGES).collect());

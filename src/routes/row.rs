@@ -16,7 +16,9 @@ pub(super) const PICTURE_BYTES_MAX: usize = 5 * 1024 * 1024;
 
 /// A row of the table: what it says of its requests, and the operation, whose type is who may call it.
 pub struct Route {
+    /// Method, path and what goes for the request.
     pub row: Row,
+    /// Who may call the operation, and the operation.
     pub access: Access,
 }
 

@@ -8,8 +8,9 @@ use std::error::Error;
 use std::time::Duration;
 
 const BODY_TIME_MAX: Duration = Duration::from_secs(20);
-/// So much of a large body that is refused is still taken and thrown away where it was announced: many clients look for
-/// the answer only when they have sent everything, and a photograph is soon too large.
+/// So much of a body that is refused is still taken and thrown away, unless more was announced: many clients look for the answer
+/// only when they have sent everything, and a photograph is soon too large. A body in chunks announces nothing, and even an empty
+/// one may come after its head.
 const REFUSED_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// … in so much time: whoever waits for the answer before sending is not kept waiting.
 const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
@@ -35,11 +36,19 @@ where
 
 /// Takes a refused body to its end and keeps nothing.
 pub(super) async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B) {
-    if body.size_hint().exact().is_some_and(|bytes| bytes <= REFUSED_BYTES_MAX) {
-        let to_the_end = async { while let Some(Ok(_)) = body.frame().await {} };
-        // In time or not, the answer is the same.
-        _ = tokio::time::timeout(REFUSED_TIME_MAX, to_the_end).await;
+    if body.size_hint().exact().is_some_and(|bytes| bytes > REFUSED_BYTES_MAX) {
+        return;
     }
+    let mut left = REFUSED_BYTES_MAX;
+    let to_the_end = async {
+        while let Some(Ok(frame)) = body.frame().await
+            && left > 0
+        {
+            left = left.saturating_sub(frame.data_ref().map_or(0, |data| data.len() as u64));
+        }
+    };
+    // In time or not, the answer is the same.
+    _ = tokio::time::timeout(REFUSED_TIME_MAX, to_the_end).await;
 }
 
 #[cfg(test)]
@@ -74,5 +83,12 @@ mod tests {
         assert_eq!((slow.status().as_u16(), start.elapsed()), (408, BODY_TIME_MAX));
         let large = read(Drip(interval(Duration::from_nanos(1))), 1000).await.unwrap_err();
         assert_eq!(large.status().as_u16(), 413);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refused_body_is_taken_for_a_while_whether_its_size_was_announced_or_not() {
+        let start = Instant::now();
+        discard(Drip(interval(Duration::from_millis(100)))).await;
+        assert_eq!(start.elapsed(), REFUSED_TIME_MAX);
     }
 }

@@ -1,10 +1,10 @@
 //! Answers that go on: a stream of events which says that something changed, and never what. The page that listens asks for
 //! itself again.
 
+use super::rest::{Cut, Rest};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -24,9 +24,11 @@ const EVENT_GAP: Duration = Duration::from_millis(400);
 const CHANGED: &[u8] = b"event: changed\ndata:\n\n";
 const WORD: &[u8] = b":\n\n";
 
-/// The body of an answer: whole, or a stream of events.
+/// The body of an answer: whole, in pieces, or a stream of events.
 pub(super) enum Answer {
     Whole(Full<Bytes>),
+    /// The first piece until it is sent, and the rest.
+    Long(Bytes, Box<Rest>),
     /// Its place among the streams is given back with it.
     Live(
         mpsc::Receiver<Bytes>,
@@ -36,11 +38,15 @@ pub(super) enum Answer {
 
 impl Body for Answer {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Cut;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
         match &mut *self {
-            Answer::Whole(whole) => Pin::new(whole).poll_frame(cx),
+            Answer::Whole(whole) => {
+                Pin::new(whole).poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))
+            }
+            Answer::Long(first, _) if !first.is_empty() => Poll::Ready(Some(Ok(Frame::data(std::mem::take(first))))),
+            Answer::Long(_, rest) => rest.poll_next(cx).map(|piece| piece.map(|piece| piece.map(Frame::data))),
             Answer::Live(events, _) => events.poll_recv(cx).map(|event| event.map(|bytes| Ok(Frame::data(bytes)))),
         }
     }
@@ -48,6 +54,7 @@ impl Body for Answer {
     fn is_end_stream(&self) -> bool {
         match self {
             Answer::Whole(whole) => whole.is_end_stream(),
+            Answer::Long(first, rest) => first.is_empty() && rest.is_ended(),
             Answer::Live(..) => false,
         }
     }
@@ -55,7 +62,7 @@ impl Body for Answer {
     fn size_hint(&self) -> SizeHint {
         match self {
             Answer::Whole(whole) => whole.size_hint(),
-            Answer::Live(..) => SizeHint::default(),
+            Answer::Long(..) | Answer::Live(..) => SizeHint::default(),
         }
     }
 }

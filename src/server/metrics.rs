@@ -91,6 +91,7 @@ fn reply(text: String) -> Reply {
         headers: HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]),
         body: text.into(),
         packed: None,
+        rest: None,
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod matcher;
 mod metrics;
 mod pool;
 mod queue;
+mod rest;
 mod service;
 mod tls;
 mod unread;
@@ -57,8 +58,11 @@ pub struct Sockets {
 
 /// A server that runs until it is stopped.
 pub struct Running {
+    /// Where plain HTTP is answered.
     pub addresses: Vec<SocketAddr>,
+    /// Where https is answered.
     pub secure_addresses: Vec<SocketAddr>,
+    /// Where figures are answered.
     pub metrics_address: Option<SocketAddr>,
     phase: watch::Sender<Phase>,
     runtime: tokio::runtime::Runtime,
@@ -73,7 +77,7 @@ impl Sockets {
 
     /// Binds as [`Sockets::bind`] does, except addresses for which the service manager passed a socket. Every passed socket must
     /// belong to an address of the settings.
-    pub fn bind_or_take(config: &Config, mut passed: Vec<TcpListener>) -> Result<Sockets, String> {
+    pub(crate) fn bind_or_take(config: &Config, mut passed: Vec<TcpListener>) -> Result<Sockets, String> {
         let mut open = |address: SocketAddr, setting| match take_passed(&mut passed, address) {
             Some(socket) => usable(socket).map_err(|e| format!("cannot use the passed socket for {address}: {e}")),
             None => bind(address, setting),
@@ -93,10 +97,11 @@ impl Sockets {
     }
 
     /// Without the port for figures: for a demo beside another server.
-    pub fn without_metrics(config: &Config) -> Result<Sockets, String> {
+    pub(crate) fn without_metrics(config: &Config) -> Result<Sockets, String> {
         Sockets::bind(&Config { metrics_listen: None, ..config.clone() })
     }
 
+    /// Where plain HTTP will be answered.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         addresses(&self.public)
     }
@@ -173,10 +178,10 @@ async fn keep_a_timer_near() {
 }
 
 /// Tells whether the network threads of a running server do what they are asked.
-pub struct Pulse(tokio::runtime::Handle);
+pub(crate) struct Pulse(tokio::runtime::Handle);
 
 impl Pulse {
-    pub fn beats(&self, within: Duration) -> bool {
+    pub(crate) fn beats(&self, within: Duration) -> bool {
         let (beat, heard) = std::sync::mpsc::channel();
         self.0.spawn(async move { beat.send(()) });
         heard.recv_timeout(within).is_ok()
@@ -184,7 +189,7 @@ impl Pulse {
 }
 
 impl Running {
-    pub fn pulse(&self) -> Pulse {
+    pub(crate) fn pulse(&self) -> Pulse {
         Pulse(self.runtime.handle().clone())
     }
 
@@ -194,7 +199,7 @@ impl Running {
     }
 
     /// Stops as [`Running::stop`] does, but cuts requests off that take longer than `drain_time_max`.
-    pub fn stop_within(self, drain_time_max: Duration) {
+    pub(crate) fn stop_within(self, drain_time_max: Duration) {
         let Running { phase, runtime, service, .. } = self;
         runtime.block_on(async {
             let deadline = tokio::time::Instant::now() + drain_time_max;

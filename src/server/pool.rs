@@ -8,10 +8,12 @@
 //! drawn by [`crate::site::drawing::Drawer`].
 
 use super::queue::{Limits, Queue};
+use super::rest::{LONG_ANSWERS_MAX, Made, Rest};
 use crate::auth::{self, Access};
 use crate::http::call::{Call, OutcomeWord, Who};
 use crate::http::failure::Failure;
 use crate::http::gzip;
+use crate::http::pieces::Pieces;
 use crate::http::reply::{self, Reply};
 use crate::http::row::Demand;
 use crate::site::Site;
@@ -21,7 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 /// How long a request may wait for a thread before it is turned away; hashing is slow by design.
 const QUEUE_WAIT_MAX: Duration = Duration::from_secs(2);
@@ -48,9 +50,21 @@ pub(super) struct Pool {
     drawing: Queue<Job>,
     /// Where the settings know a standby.
     standby: Option<Queue<Job>>,
+    /// Of the long answers, see [`LONG_ANSWERS_MAX`].
+    long_answers: Arc<Semaphore>,
 }
 
-struct Job {
+#[expect(clippy::large_enum_variant, reason = "nearly all are calls, and none should cost an allocation")]
+pub(super) enum Job {
+    Call(Asked),
+    /// A further piece of a long answer.
+    Part {
+        pieces: Pieces,
+        done: oneshot::Sender<Made>,
+    },
+}
+
+pub(super) struct Asked {
     access: &'static Access,
     call: Call,
     queued: Instant,
@@ -62,6 +76,8 @@ struct Job {
 /// An answer, and what the log wants to know of it.
 pub(super) struct Finished {
     pub reply: Reply,
+    /// The rest of the reply, where that is long: [`Reply::rest`] with the pool that makes it.
+    pub rest: Option<Rest>,
     pub who: Who,
     /// See [`Call::delayed`].
     pub delayed: bool,
@@ -93,6 +109,7 @@ impl Pool {
             hashing: start(site, hashing, HASHING_QUEUE_WAIT_MAX)?,
             drawing: start(site, drawing, DRAWING_QUEUE_WAIT_MAX)?,
             standby: has_standby.then(|| start(site, standby, QUEUE_WAIT_MAX)).transpose()?,
+            long_answers: Arc::new(Semaphore::new(LONG_ANSWERS_MAX)),
             hashers: site.hashers.clone(),
         })
     }
@@ -111,15 +128,34 @@ impl Pool {
             _ => &self.writing,
         };
         let (done, answer) = oneshot::channel();
-        if let Err(job) = queue.push(Job { access, call, queued, done }) {
+        if let Err(Job::Call(job)) = queue.push(Job::Call(Asked { access, call, queued, done })) {
             fallback.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             let failure = Failure::overloaded().because("the queue is full");
             return refused(&job.call, failure, || Frame::named(fallback.site_name.get(), fallback.language));
         }
-        answer.await.map(|(finished, _)| finished).unwrap_or_else(|_| {
-            let failure = Failure::broken().because("a thread for requests ended early");
-            finished(reply::refusal(&failure, fallback.language, fallback.request_id), Who::Anyone, Some(failure))
-        })
+        match answer.await {
+            Ok((finished, call)) if finished.reply.rest.is_some() => self.go_on(fallback, finished, &call),
+            Ok((finished, _)) => finished,
+            Err(_) => {
+                let failure = Failure::broken().because("a thread for requests ended early");
+                finished(reply::refusal(&failure, fallback.language, fallback.request_id), Who::Anyone, Some(failure))
+            }
+        }
+    }
+
+    /// Gives a long answer a place and the way to its rest.
+    fn go_on(&self, fallback: &Fallback<'_>, mut finished: Finished, call: &Call) -> Finished {
+        let Some(pieces) = finished.reply.rest.take() else { return finished };
+        match self.long_answers.clone().try_acquire_owned() {
+            Ok(place) => {
+                finished.rest = Some(Rest::new(self.drawing.clone(), pieces, fallback.request_id, place));
+                finished
+            }
+            Err(_) => {
+                let failure = Failure::overloaded().because("as many long answers are under way as may be");
+                refused(call, failure, || Frame::named(fallback.site_name.get(), fallback.language))
+            }
+        }
     }
 
     /// Requests waiting now, for hashing and for everything else.
@@ -145,7 +181,12 @@ fn start(site: &Site, limits: Limits, wait_max: Duration) -> Result<Queue<Job>, 
     let site = site.for_another_thread();
     let work = move || {
         let site = site.for_another_thread();
-        Box::new(move |job| run(&site, job, wait_max)) as _
+        Box::new(move |job| match job {
+            Job::Call(asked) => run(&site, asked, wait_max),
+            // A client that has left needs no piece.
+            Job::Part { pieces, done } if !done.is_closed() => _ = done.send(pieces.make()),
+            Job::Part { .. } => {}
+        }) as _
     };
     Queue::start(limits, work).map_err(|e| format!("cannot start the threads for requests: {e}"))
 }
@@ -158,7 +199,7 @@ pub(super) struct Fallback<'a> {
     pub request_id: &'a str,
 }
 
-fn run(site: &Site, job: Job, wait_max: Duration) {
+fn run(site: &Site, job: Asked, wait_max: Duration) {
     let finished = if job.queued.elapsed() > wait_max {
         site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
         finish(site, &job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
@@ -169,7 +210,7 @@ fn run(site: &Site, job: Job, wait_max: Duration) {
 }
 
 /// Runs the operation. A panic is a 500 and the thread lives.
-fn perform(site: &Site, Job { access, call, .. }: &Job) -> Finished {
+fn perform(site: &Site, Asked { access, call, .. }: &Asked) -> Finished {
     let answer = catch_unwind(AssertUnwindSafe(|| auth::admit(site, call, access)));
     site.store.rest();
     let answer = answer.unwrap_or_else(|_| {
@@ -199,6 +240,7 @@ fn finished(reply: Reply, who: Who, failure: Option<Failure>) -> Finished {
     let code = failure.as_ref().map(Failure::code);
     Finished {
         reply,
+        rest: None,
         who,
         delayed: false,
         outcome: OutcomeWord::Plain,

@@ -47,6 +47,12 @@ struct State<J> {
     idled: u64,
 }
 
+impl<J> Clone for Queue<J> {
+    fn clone(&self) -> Queue<J> {
+        Queue(self.0.clone())
+    }
+}
+
 impl<J: Send + 'static> Queue<J> {
     /// Starts the first thread; `work` makes what a thread does with each job.
     ///
@@ -70,9 +76,18 @@ impl<J: Send + 'static> Queue<J> {
 
     /// Gives the job back where as many wait as may, or the queue is closed.
     pub(super) fn push(&self, job: J) -> Result<(), J> {
+        self.push_below(self.0.limits.jobs_max, job)
+    }
+
+    /// The same for a further part of a job that was taken: those who push such parts limit their number.
+    pub(super) fn push_part(&self, job: J) -> Result<(), J> {
+        self.push_below(usize::MAX, job)
+    }
+
+    fn push_below(&self, jobs_max: usize, job: J) -> Result<(), J> {
         let shared = &self.0;
         let mut state = shared.lock();
-        if state.work.is_none() || state.jobs.len() >= shared.limits.jobs_max {
+        if state.work.is_none() || state.jobs.len() >= jobs_max {
             return Err(job);
         }
         state.jobs.push_back(job);

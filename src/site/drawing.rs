@@ -25,7 +25,7 @@ pub struct Drawer {
 
 impl Drawer {
     /// The thread ends when nobody holds the site any more.
-    pub fn start(&self) -> io::Result<()> {
+    pub(crate) fn start(&self) -> io::Result<()> {
         let (jobs, taken) = unbounded();
         std::thread::Builder::new().name("drawing".to_owned()).spawn(move || {
             pace::give_way();
@@ -65,7 +65,7 @@ fn draw_all(jobs: &Receiver<Job>) {
 impl Site {
     /// Draws a picture or a document. Drawing takes time, so the caller's snapshot is released first. 503 where it
     /// takes longer than anybody should wait.
-    pub fn draw<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    pub(crate) fn draw<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
         writer_held::forbid("a drawing");
         self.store.rest();
         let drawn = self.drawer.run(DRAWING_WAIT_MAX, work);

@@ -45,7 +45,7 @@ impl Default for Hashers {
 
 impl Hashers {
     /// The threads end when nobody holds the site any more.
-    pub fn start(self: &Arc<Hashers>) -> io::Result<()> {
+    pub(crate) fn start(self: &Arc<Hashers>) -> io::Result<()> {
         let (jobs, taken) = unbounded();
         let threads = std::thread::available_parallelism().map_or(2, usize::from);
         for number in 0..threads {
@@ -63,7 +63,7 @@ impl Hashers {
         Ok(())
     }
 
-    pub fn note_read(&self, moment: Instant) {
+    pub(crate) fn note_read(&self, moment: Instant) {
         self.read_at.store(moment.duration_since(self.started).as_millis() as u64, Ordering::Relaxed);
     }
 
@@ -124,7 +124,7 @@ impl Site {
 
     /// Whether the secret is the one of the hash; in the same time, and false, where there is none. The caller's snapshot
     /// is let go of.
-    pub fn is_hash_of(&self, secret: &str, phc: Option<&str>) -> bool {
+    pub(crate) fn is_hash_of(&self, secret: &str, phc: Option<&str>) -> bool {
         self.store.rest();
         let (secret, phc) = (secret.to_owned(), phc.map(str::to_owned));
         let cost = self.hash_cost();

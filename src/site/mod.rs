@@ -24,22 +24,30 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// One thread's way to the file, and what all threads share.
 pub struct Site {
+    /// This thread's connections to the database.
     pub store: Store,
     shared: Arc<Shared>,
 }
 
 /// The state that all threads of a site share.
 pub struct Shared {
+    /// The time of day of the site.
     pub clock: Arc<Clock>,
+    /// The settings, as they were at the start.
     pub config: Arc<Config>,
+    /// The keys beside the database.
     pub keys: Arc<Keys>,
+    /// Programmes, levels and skills.
     pub catalogue: &'static Catalogue,
+    /// Counters since the start.
     pub stats: Arc<Stats>,
+    /// Hashes passwords, a few at a time.
     pub hashers: Arc<Hashers>,
     /// Draws pictures and documents, one at a time.
     pub drawer: Drawer,
     /// Where the server answers, once it does.
     ports: OnceLock<Ports>,
+    /// Random, made with the site; partners' receivers know the site by it.
     pub site_id: Box<str>,
     /// The number of the site's own tunnel.
     pub tunnel_id: i64,
@@ -88,7 +96,7 @@ impl Ports {
 
 impl Site {
     /// Whether somebody outside the house takes messages of this channel; otherwise they wait to be read at the desk.
-    pub fn delivers(&self, channel: Channel) -> bool {
+    pub(crate) fn delivers(&self, channel: Channel) -> bool {
         match channel {
             Channel::Email => self.config.mail.is_some(),
             Channel::Sms => self.config.sms.is_some(),
@@ -129,6 +137,7 @@ impl Site {
         kept.downcast().expect("each value is kept under its own type")
     }
 
+    /// Keeps a value that all threads share, one of each type: a later one replaces it.
     pub fn keep<T: Send + Sync + 'static>(&self, value: T) {
         let mut all = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(TypeId::of::<T>(), Arc::new(value));
@@ -148,7 +157,7 @@ impl Site {
     }
 
     /// The server says on which ports it answers: what is configured may leave the choice to the system.
-    pub fn answers_on(&self, ports: Ports) {
+    pub(crate) fn answers_on(&self, ports: Ports) {
         _ = self.ports.set(ports);
     }
 
@@ -166,7 +175,7 @@ impl Site {
     }
 
     /// The fee of a year's membership.
-    pub fn fee(&self, tx: &Read) -> Result<Fee, Failure> {
+    pub(crate) fn fee(&self, tx: &Read) -> Result<Fee, Failure> {
         let currency = match &self.config.fee_currency {
             Some(currency) => Some(currency.clone()),
             None => tunnels::find(tx, self.tunnel_id)?.and_then(|tunnel| payment::currency_of(&tunnel.country)),

@@ -3,8 +3,8 @@
 //! A [`Store`] is one thread's way to the file: its own read connection, and the door to the one [`writer`].
 //! Store functions take the transaction and never open one, so they compose.
 
-pub use crate::store::engine::condition::Condition;
-pub use crate::store::engine::writer::Writer;
+pub(crate) use crate::store::engine::condition::Condition;
+pub(crate) use crate::store::engine::writer::Writer;
 
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
 /// The SQLite that this binary carries.
-pub fn sqlite_version() -> &'static str {
+pub(crate) fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
@@ -64,7 +64,7 @@ pub struct Write<'c> {
 
 impl Store {
     /// Opens the file's writer. The caller holds the directory ([`crate::store::engine::place::Place`]).
-    pub fn open(path: &Path, grouped: bool) -> Result<Store, String> {
+    pub(crate) fn open(path: &Path, grouped: bool) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
         let opened = open_writer(path).and_then(|mut conn| conn.wal_hook(Some(note_log_pages)).map(|()| conn));
         let conn = opened.map_err(|e| format!("cannot open {}: {e}", path.display()))?;
@@ -72,7 +72,7 @@ impl Store {
     }
 
     /// Opens a file on a file system that takes no writes, as it is; every write is refused. The error is one line.
-    pub fn open_read_only(path: &Path) -> Result<Store, String> {
+    pub(crate) fn open_read_only(path: &Path) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
         let readers = Readers::of_read_only(path)?;
         let conn = readers.open().map_err(|e| format!("cannot open {}: {e}", path.display()))?;
@@ -91,17 +91,17 @@ impl Store {
     }
 
     /// Makes the ballast again where there is room for it; then writes go on. To be called every now and then.
-    pub fn look_at_the_room(&self) {
+    pub(crate) fn look_at_the_room(&self) {
         self.writer.watched.look_at_the_room();
     }
 
     /// The file was found damaged: nothing is written any more.
-    pub fn damage(&self, cause: &dyn std::fmt::Display) {
+    pub(crate) fn damage(&self, cause: &dyn std::fmt::Display) {
         self.writer.watched.damage(cause);
     }
 
     /// Moves all pages of the write-ahead log into the file.
-    pub fn empty_log(&self) -> rusqlite::Result<()> {
+    pub(crate) fn empty_log(&self) -> rusqlite::Result<()> {
         self.writer.capture.open_gate("the write-ahead log is emptied");
         crate::store::engine::log_mark::begin_to_empty(self.path());
         let emptied = self.writer.alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
@@ -111,7 +111,7 @@ impl Store {
     /// Commits without a flush, as others do: for the power cuts that must lose something, so that the others show
     /// something. Not in a product.
     #[cfg(debug_assertions)]
-    pub fn flush_seldom(&self) -> rusqlite::Result<()> {
+    pub(crate) fn flush_seldom(&self) -> rusqlite::Result<()> {
         self.writer.alone(|conn| conn.pragma_update(None, "synchronous", "normal"))
     }
 
@@ -122,15 +122,16 @@ impl Store {
     }
 
     /// Adds to the audit log under this key from now on, for all threads. Only the first one counts.
-    pub fn take_chain_key(&self, key: Option<&ChainKey>) {
+    pub(crate) fn take_chain_key(&self, key: Option<&ChainKey>) {
         _ = key.map(|key| self.writer.chain_key.set(key.clone()));
     }
 
     /// The audit log's key; `None`: its rows carry plain hashes.
-    pub fn chain_key(&self) -> Option<&ChainKey> {
+    pub(crate) fn chain_key(&self) -> Option<&ChainKey> {
         self.writer.chain_key.get()
     }
 
+    /// The one writer.
     pub fn writer(&self) -> &Writer {
         &self.writer
     }
@@ -141,10 +142,11 @@ impl Store {
     }
 
     /// Rings when messages wait for sending.
-    pub fn bell(&self) -> &Bell {
+    pub(crate) fn bell(&self) -> &Bell {
         &self.bell
     }
 
+    /// The database file.
     pub fn path(&self) -> &Path {
         self.readers.path()
     }
@@ -212,7 +214,11 @@ impl Store {
 
     /// The same for very many rows. Everybody who writes waits meanwhile, so it has a cache that holds what it changes:
     /// otherwise each page of an index goes to the disk again and again.
-    pub fn write_many<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn write_many<T>(
+        &self,
+        now: i64,
+        change: impl FnOnce(&Write) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         self.write(now, |tx| {
             let resize = |kib: i64| tx.conn.pragma_update(None, "cache_size", -kib);
             resize(crate::store::engine::connection::MANY_CACHE_KIB)?;
@@ -278,6 +284,7 @@ impl<'c> Read<'c> {
         self.find(sql, params, row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
     }
 
+    /// Every row that the statement gives, read by `row`.
     #[track_caller]
     pub fn list<'s, T>(
         &self,
@@ -292,7 +299,7 @@ impl<'c> Read<'c> {
 impl Read<'_> {
     /// Hands over each row as it is read, until `take` breaks off: no long list has to be in memory as a whole.
     #[track_caller]
-    pub fn each<'s, T>(
+    pub(crate) fn each<'s, T>(
         &self,
         sql: impl Into<Text<'s>>,
         params: impl Params,
@@ -312,7 +319,7 @@ impl Read<'_> {
 
 impl<'c> Write<'c> {
     /// See [`Read::on`].
-    pub fn on(conn: &'c Connection, now: i64) -> Write<'c> {
+    pub(crate) fn on(conn: &'c Connection, now: i64) -> Write<'c> {
         Write { read: Read::on(conn), now, chain_key: None, queued: Cell::new(false) }
     }
 
@@ -376,7 +383,7 @@ impl<'a> Asked<'a> {
 }
 
 /// Whether an insert or update failed because a row with that key is there already.
-pub fn is_taken(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_taken(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
     let code = error.sqlite_error().map(|e| e.extended_code);
     matches!(code, Some(SQLITE_CONSTRAINT_UNIQUE | SQLITE_CONSTRAINT_PRIMARYKEY))

@@ -14,8 +14,9 @@ mod upload;
 pub(crate) use frame::Frame;
 
 use crate::http::Answer;
+use crate::http::accept::prefers_page;
 use crate::http::assets;
-use crate::http::call::{Call, prefers_page};
+use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::http::reply::{self, Reply};
@@ -130,6 +131,18 @@ fn rendered(page: &impl Template) -> String {
 pub(crate) fn form(call: &Call) -> Result<Fields, Failure> {
     let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
     Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
+}
+
+/// The first mistake of a form that has one, behind the name of its field as the page shows it: `labels` are the fields and
+/// the keys of their names.
+pub(crate) fn mistake(language: Language, form: Fields, labels: &[(&str, &'static str)]) -> String {
+    let problems = form.finish().err();
+    let first = problems.as_ref().and_then(|failure| failure.problems().first());
+    let label = |field: &str| labels.iter().find(|(name, _)| *name == field).map(|(_, key)| *key);
+    match first.and_then(|problem| Some((label(&problem.field)?, &problem.text))) {
+        Some((label, text)) => format!("{}: {}", language.say(&Text::new(label)), language.say(text)),
+        None => language.say(&Text::new("desk.fields_wrong")),
+    }
 }
 
 /// A number by which the same form sent twice is known: positive, and exact in every program that reads numbers as floats.

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::site::Site;
-use tunneldesk::store::engine::place::Place;
 use tunneldesk::store::tables::outbox::{self, Channel, New};
 
 /// Each time takes a part of a millisecond.
@@ -19,7 +18,7 @@ const ASKED_MAX: usize = 20_000;
 
 /// Puts messages in line in a site that nobody runs.
 fn queue(desk: &Desk, messages: &[(Channel, &str, &str, Value)]) {
-    let place = Place::hold(&desk.data()).unwrap_or_else(|e| panic!("{e:?}"));
+    let place = desk.hold();
     let (site, _) = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();
     let queued = site.store.write(site.now(), |tx| {
         for (channel, recipient, template, values) in messages {

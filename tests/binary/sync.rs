@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::site::Site;
-use tunneldesk::store::engine::place::Place;
 use tunneldesk::store::tables::history::{self, About, Event};
 use tunneldesk::store::tables::partners;
 
@@ -29,7 +28,7 @@ const DRAIN_TIME_MAX: Duration = Duration::from_secs(180);
 
 /// Rows numbered upwards in their detail, in a site that nobody runs.
 fn add_rows(desk: &Desk, numbers: std::ops::RangeInclusive<i64>) {
-    let place = Place::hold(&desk.data()).unwrap_or_else(|e| panic!("{e:?}"));
+    let place = desk.hold();
     let (site, _) = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();
     let written = site.store.write(site.now(), |tx| {
         let partner_id = match partners::find(tx, "month")? {

@@ -91,7 +91,7 @@ fn a_code_is_read_as_it_is_printed_and_a_wrong_one_is_404() {
 
 #[test]
 fn each_certificate_has_a_code_of_its_own_that_another_site_does_not_share() {
-    let (site, other) = (Site::open(), Site::open());
+    let (site, other) = (Site::open(), Site::another());
     let codes = [issued(&site, "Jane").1, issued(&site, "Jane").1, issued(&other, "Jane").1];
     assert!(codes[0] != codes[1] && codes[0] != codes[2] && codes.iter().all(|code| code.len() == 24), "{codes:?}");
     look(&other, &codes[0], "*/*").refused(404);

@@ -28,10 +28,11 @@ pub struct Backed {
 }
 
 impl Backed {
-    pub fn start(site: &Path) -> Result<Backed, String> {
+    /// A copy of the site, and the clerk of the site at its desk.
+    pub fn start(site: &Path, clerk: &Clerk) -> Result<Backed, String> {
         let dir = server::copy(site, "backed")?;
         let server = Server::product(&dir, Writes::Grouped, None)?;
-        let clerk = Clerk::sign_in(server.address)?;
+        let clerk = clerk.at(server.address);
         Ok(Backed { server, dir, clerk })
     }
 

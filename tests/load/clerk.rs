@@ -27,6 +27,11 @@ impl Clerk {
         Clerk { address, agent: config.build().new_agent(), cookies: BTreeMap::new() }
     }
 
+    /// The same person before another server of the same site.
+    pub fn at(&self, address: SocketAddr) -> Clerk {
+        Clerk { address, ..self.clone() }
+    }
+
     /// The line of a request's head that carries the cookies.
     pub fn head(&self) -> String {
         format!("cookie: {}\r\n", self.line())

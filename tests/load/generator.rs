@@ -33,7 +33,7 @@ pub struct Callers {
 }
 
 /// As many as the bars speak of, in no mood to wait.
-const EAGER: Callers = Callers { connections: CONNECTIONS, every: None, open: false };
+pub const EAGER: Callers = Callers { connections: CONNECTIONS, every: None, open: false };
 
 /// When a measurement counts.
 #[derive(Clone, Copy)]

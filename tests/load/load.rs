@@ -16,14 +16,16 @@ mod desk;
 mod generator;
 mod live;
 mod machine;
+mod off_site;
 mod paint;
 mod report;
 mod scale;
+mod searches;
 mod server;
 mod site;
 
 use bars::{Figures, Measured};
-use generator::{Callers, Load, Seen, run_together};
+use generator::{Callers, EAGER, Load, Seen, run_together};
 use server::{Server, Writes};
 use site::Requests;
 use std::path::Path;
@@ -37,8 +39,9 @@ const SECONDS: f64 = 2.0;
 /// second and more, too.
 const MORE_FOR_BACKUPS: u32 = 2;
 const STARTS: usize = 7;
-/// Of its own highest rate each of reads, writes, sign-ins and desk pages is asked, all at once: 60 % of the server.
-const SHARE_OF_EACH: f64 = 0.15;
+/// What is asked at fixed rates of reads, writes, sign-ins and desk pages, as a share of what is answered of each where all four
+/// are asked as fast as possible.
+const SHARE_OF_HIGHEST: f64 = 0.6;
 /// Members who look at their profile while others guess passwords: 800 a second.
 const CALM: Callers = Callers { connections: 16, every: Some(Duration::from_millis(20)), open: false };
 
@@ -46,8 +49,16 @@ const CALM: Callers = Callers { connections: 16, every: Some(Duration::from_mill
 struct Plan {
     rounds: u32,
     time: Duration,
-    /// Nothing but what backups cost those who read.
-    backups_only: bool,
+    /// `None`: everything.
+    only: Option<Only>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Only {
+    /// What backups cost those who read.
+    Backups,
+    /// What the continuous off-site copy costs.
+    OffSite,
 }
 
 impl Plan {
@@ -99,8 +110,12 @@ fn plan(args: &[String]) -> Result<Plan, String> {
         }
     };
     let (rounds, seconds) = (number("--rounds", f64::from(ROUNDS))?, number("--seconds", SECONDS)?);
-    let backups_only = args.iter().any(|arg| arg == "--backups-only");
-    Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds), backups_only })
+    let only = args.iter().find_map(|arg| match arg.as_str() {
+        "--backups-only" => Some(Only::Backups),
+        "--off-site-only" => Some(Only::OffSite),
+        _ => None,
+    });
+    Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds), only })
 }
 
 /// What wants a site of its own: see [`scale`] and [`desk`].
@@ -128,28 +143,55 @@ fn measure(plan: &Plan) -> Result<bool, String> {
     let room = room()?;
     let dir = room.path().join("site");
     eprintln!("making a site …");
-    let requests = site::prepare(&dir)?;
+    let (requests, clerk) = site::prepare(&dir)?;
     let mut figures = Figures::default();
-    let backed = backup::Backed::start(&dir)?;
-    if plan.backups_only {
-        for round in 1..=plan.rounds {
-            eprintln!("round {round} of {}", plan.rounds);
-            run_backups(plan, &backed, &requests, &mut figures)?;
+    match plan.only {
+        Some(Only::Backups) => {
+            let backed = backup::Backed::start(&dir, &clerk)?;
+            in_rounds(plan, || run_backups(plan, &backed, &requests, &mut figures))?;
+            figures.restored = Some(backed.finish(room.path())?);
         }
-    } else {
-        measure_starts(&dir, &mut figures)?;
-        let servers = Servers::start(&dir)?;
-        for round in 1..=plan.rounds {
-            eprintln!("round {round} of {}", plan.rounds);
-            run_round(plan, &servers, &requests, room.path(), &mut figures)?;
-            run_backups(plan, &backed, &requests, &mut figures)?;
+        Some(Only::OffSite) => {
+            let copied = off_site::Copied::start(&dir, &requests)?;
+            in_rounds(plan, || run_copied(plan, &copied, &requests, &mut figures))?;
+            figures.copied_kib = copied.finish()?;
         }
-        figures.loaded_kib = servers.grouped.memory_kib("VmHWM");
-        figures.idle_again_kib = servers.grouped.memory_kib("VmRSS");
-        servers.stop()?;
+        None => {
+            let backed = backup::Backed::start(&dir, &clerk)?;
+            measure_starts(&dir, &mut figures)?;
+            let copied = off_site::Copied::start(&dir, &requests)?;
+            let servers = Servers::start(&dir)?;
+            in_rounds(plan, || {
+                run_round(plan, &servers, &requests, room.path(), &mut figures)?;
+                run_backups(plan, &backed, &requests, &mut figures)?;
+                run_copied(plan, &copied, &requests, &mut figures)
+            })?;
+            figures.loaded_kib = servers.grouped.memory_kib("VmHWM");
+            figures.idle_again_kib = servers.grouped.memory_kib("VmRSS");
+            figures.copied_kib = copied.finish()?;
+            servers.stop()?;
+            figures.restored = Some(backed.finish(room.path())?);
+        }
     }
-    figures.restored = Some(backed.finish(room.path())?);
     conclude(plan, &figures)
+}
+
+fn in_rounds(plan: &Plan, mut round: impl FnMut() -> Result<(), String>) -> Result<(), String> {
+    (1..=plan.rounds).try_for_each(|number| {
+        eprintln!("round {number} of {}", plan.rounds);
+        round()
+    })
+}
+
+/// What writers and readers feel of the off-site copy.
+fn run_copied(
+    plan: &Plan,
+    copied: &off_site::Copied,
+    requests: &Requests,
+    figures: &mut Figures,
+) -> Result<(), String> {
+    copied.measure(requests, plan.time)?.into_iter().for_each(|(what, seen)| note(figures, what, seen));
+    Ok(())
 }
 
 /// What readers feel of a backup.
@@ -230,19 +272,28 @@ fn run_one(what: Measured, load: &Load, server: &Server, time: Duration, figures
     Ok(())
 }
 
-/// Reads, writes, sign-ins and desk pages at once, at fixed rates.
+/// Reads, writes, sign-ins and desk pages at once: as many as are answered, and then a fixed share of that.
 fn run_mix(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mut Figures) -> Result<(), String> {
     use Measured::*;
     let loads = [
-        (MixedProfile, &requests.profile, Profile),
-        (MixedTime, &requests.time, Time),
-        (MixedLogin, &requests.login, Login),
-        (MixedDesk, &requests.desk, Desk),
+        (MixedProfile, &requests.profile),
+        (MixedTime, &requests.time),
+        (MixedLogin, &requests.login),
+        (MixedDesk, &requests.desk),
     ];
-    let paced = loads.map(|(_, load, highest)| (load, Callers::at_rate(SHARE_OF_EACH * figures.per_second(highest))));
-    let seen = run_together(&paced, servers.grouped.address, plan.time * 2);
-    let (each, together) = seen.map_err(|e| format!("{}: {e}", Mixed.name()))?;
-    loads.into_iter().zip(each).for_each(|((what, ..), seen)| note(figures, what, seen));
+    let run = |paced: &[(&Load, Callers)], time| {
+        run_together(paced, servers.grouped.address, time).map_err(|e| format!("{}: {e}", Mixed.name()))
+    };
+    let eager = loads.map(|(_, load)| (load, Callers { connections: EAGER.connections / loads.len(), ..EAGER }));
+    let (highest, most) = run(&eager, plan.time)?;
+    note(figures, MixedMost, most);
+    let paced: Vec<_> = loads
+        .iter()
+        .zip(highest)
+        .map(|((_, load), highest)| (*load, Callers::at_rate(SHARE_OF_HIGHEST * highest.per_second)))
+        .collect();
+    let (each, together) = run(&paced, plan.time * 2)?;
+    loads.into_iter().zip(each).for_each(|((what, _), seen)| note(figures, what, seen));
     note(figures, Mixed, together);
     Ok(())
 }
@@ -297,7 +348,7 @@ fn about(plan: &Plan) -> report::About {
 fn conclude(plan: &Plan, figures: &Figures) -> Result<bool, String> {
     let about = about(plan);
     println!("{}", figures.as_markdown(&about));
-    if !plan.backups_only && plan.is_full() {
+    if plan.only.is_none() && plan.is_full() {
         println!("kept as {}", report::keep(figures, &about)?.display());
     }
     let missed: Vec<_> = figures.bars().into_iter().filter(|bar| !bar.met).collect();

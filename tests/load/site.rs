@@ -45,18 +45,18 @@ pub struct Guest {
     pub token: String,
 }
 
-/// Fills an empty directory with a site, and prepares the requests to it. Leaves no server running.
-pub fn prepare(dir: &Path) -> Result<Requests, String> {
+/// Fills an empty directory with a site, and prepares the requests to it and its admin at the desk. Leaves no server running.
+pub fn prepare(dir: &Path) -> Result<(Requests, Clerk), String> {
     server::command(dir, &["demo", "--members", MEMBERS, "--entries", ENTRIES])?;
     let server = Server::product(dir, Writes::Grouped, None)?;
     let guests = guests(dir, server.address, MEMBERS_SKIPPED, CONNECTIONS)?;
-    let secret = add_partner(dir)?;
-    let (record_path, signature) = record(&secret, server.address)?;
+    let partner = Partner::add(dir)?;
+    let (record_path, signature) = record(&partner, server.address)?;
     let mut clerk = Clerk::sign_in(server.address)?;
-    let bookings = bookings(&secret, &mut clerk, &guests, server.address)?;
+    let bookings = bookings(&partner, &mut clerk, &guests, server.address)?;
     server.stop()?;
     let each = |request: &dyn Fn(&Guest) -> Vec<u8>| guests.iter().map(request).collect::<Vec<_>>();
-    Ok(Requests {
+    let requests = Requests {
         constant: Load { requests: vec![request("GET", "/", "", None)], status: 200 },
         profile: Load {
             requests: each(&|g| request("GET", "/api/account/profile/user", &bearer(g), None)),
@@ -78,7 +78,8 @@ pub fn prepare(dir: &Path) -> Result<Requests, String> {
             requests: (0..GUESSES).map(|n| guess(&guests, n, &forwarded(n))).collect(),
             status: 200,
         },
-    })
+    };
+    Ok((requests, clerk))
 }
 
 /// So many members after the first `skipped`, with new passwords, signed in by them.
@@ -97,7 +98,7 @@ pub fn guests(dir: &Path, address: SocketAddr, skipped: &str, count: usize) -> R
             password: text(&reset, "password")?.to_owned(),
             token: String::new(),
         };
-        guest.token = text(&post(address, "/api/auth/login", None, &credentials(&guest))?, "token")?.to_owned();
+        guest.token = text(&post(address, "/api/auth/login", &[], &credentials(&guest))?, "token")?.to_owned();
         guests.push(guest);
     }
     if guests.len() == count { Ok(guests) } else { Err(format!("the site has {} members to sign in", guests.len())) }
@@ -105,27 +106,45 @@ pub fn guests(dir: &Path, address: SocketAddr, skipped: &str, count: usize) -> R
 
 /// A partner's record: the path that reads it, and the signature that belongs to a request without a body.
 pub fn partner_record(dir: &Path, address: SocketAddr) -> Result<(String, String), String> {
-    record(&add_partner(dir)?, address)
+    record(&Partner::add(dir)?, address)
 }
 
-/// A partner's secret.
-fn add_partner(dir: &Path) -> Result<String, String> {
-    let added = server::command(dir, &["partner", "add", "Load", "--requests-per-minute", "0"])?;
-    text(&added, "secret").map(str::to_owned)
+/// A partner that may ask as often as it likes.
+struct Partner {
+    client_id: String,
+    secret: String,
 }
 
-fn sign(secret: &str, body: &str) -> String {
-    hex(&hmac_sha256(secret.as_bytes(), &[body.as_bytes()]))
+impl Partner {
+    fn add(dir: &Path) -> Result<Partner, String> {
+        let added = server::command(dir, &["partner", "add", "Load", "--requests-per-minute", "0"])?;
+        let field = |name: &str| text(&added, name).map(str::to_owned);
+        Ok(Partner { client_id: field("client_id")?, secret: field("secret")? })
+    }
+
+    fn sign(&self, body: &str) -> String {
+        hex(&hmac_sha256(self.secret.as_bytes(), &[body.as_bytes()]))
+    }
+
+    /// The headers that name the partner and sign the body.
+    fn headers(&self, body: &str) -> [(&'static str, String); 2] {
+        [("client-id", self.client_id.clone()), ("token", self.sign(body))]
+    }
 }
 
-fn record(secret: &str, address: SocketAddr) -> Result<(String, String), String> {
+fn record(partner: &Partner, address: SocketAddr) -> Result<(String, String), String> {
     let body = json!({ "email": "load@example.com" }).to_string();
-    let made = post(address, "/api/external/partner-metrics/op", Some(&sign(secret, &body)), &body)?;
-    Ok((format!("/api/external/partner-metrics/op/{}", made["id"]), sign(secret, "")))
+    let made = post(address, "/api/external/partner-metrics/op", &partner.headers(&body), &body)?;
+    Ok((format!("/api/external/partner-metrics/op/{}", made["id"]), partner.sign("")))
 }
 
 /// Bookings of the members who may book, each with a registration and an hour of its own.
-fn bookings(secret: &str, clerk: &mut Clerk, guests: &[Guest], address: SocketAddr) -> Result<Vec<Vec<u8>>, String> {
+fn bookings(
+    partner: &Partner,
+    clerk: &mut Clerk,
+    guests: &[Guest],
+    address: SocketAddr,
+) -> Result<Vec<Vec<u8>>, String> {
     const PATH: &str = "/api/external/partner-metrics/op/generate-token";
     const REGISTRATIONS_FROM: usize = 800_000_000;
     let now = jiff::Timestamp::now().as_second();
@@ -140,7 +159,7 @@ fn bookings(secret: &str, clerk: &mut Clerk, guests: &[Guest], address: SocketAd
     for (number, guest) in guests.iter().enumerate() {
         let booker = (guest.member_id, clerk.reset_pin(guest.member_id)?);
         let body = body(&booker, number, 1);
-        if post(address, PATH, Some(&sign(secret, &body)), &body)?["status"] == true {
+        if post(address, PATH, &partner.headers(&body), &body)?["status"] == true {
             bookers.push(booker);
         }
     }
@@ -150,7 +169,8 @@ fn bookings(secret: &str, clerk: &mut Clerk, guests: &[Guest], address: SocketAd
     }
     let bookings = (0..BOOKINGS).map(|number| {
         let body = body(&bookers[number % count], guests.len() + number, 2 + (number / count) as i64);
-        request("POST", PATH, &format!("token: {}\r\n", sign(secret, &body)), Some(&body))
+        let headers = partner.headers(&body).map(|(name, value)| format!("{name}: {value}\r\n")).concat();
+        request("POST", PATH, &headers, Some(&body))
     });
     Ok(bookings.collect())
 }
@@ -159,10 +179,10 @@ pub fn text<'v>(value: &'v Value, name: &str) -> Result<&'v str, String> {
     value[name].as_str().filter(|text| !text.is_empty()).ok_or_else(|| format!("no {name} in {value}"))
 }
 
-fn post(address: SocketAddr, path: &str, token: Option<&str>, body: &str) -> Result<Value, String> {
+fn post(address: SocketAddr, path: &str, headers: &[(&str, String)], body: &str) -> Result<Value, String> {
     let mut request = ureq::post(format!("http://{address}{path}")).content_type("application/json");
-    if let Some(token) = token {
-        request = request.header("token", token);
+    for (name, value) in headers {
+        request = request.header(*name, value);
     }
     let answer = request.send(body).and_then(|mut answer| answer.body_mut().read_json());
     answer.map_err(|e| format!("POST {path}: {e}"))

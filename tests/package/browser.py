@@ -17,7 +17,7 @@ class Browser:
         self.home = tempfile.TemporaryDirectory(prefix="tunneldesk-browser-")
         if trusted:
             self.trust(trusted)
-        environment = os.environ | {"HOME": self.home.name}
+        environment = os.environ | {"HOME": self.home.name, "TMPDIR": self.home.name}
         # It takes a free port of IPv4 and wants the same of IPv6, and ends where somebody has that one: it chooses anew.
         port = next(port for port in (self.start_driver(environment) for _ in range(5)) if port)
         self.base = f"http://127.0.0.1:{port}"

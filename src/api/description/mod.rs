@@ -103,13 +103,13 @@ fn text(value: &Value) -> &str {
 }
 
 /// `GET /openapi.json`: the description.
-pub fn document(site: &Site, _: &Call) -> Answer {
+pub(crate) fn document(site: &Site, _: &Call) -> Answer {
     let Text { plain, packed } = &Edition::of(site).document;
     Ok(reply::bytes("application/json", plain.clone()).with_packed(packed.clone()))
 }
 
 /// `GET /docs`: the description as a page.
-pub fn page(site: &Site, _: &Call) -> Answer {
+pub(crate) fn page(site: &Site, _: &Call) -> Answer {
     let Text { plain, packed } = &Edition::of(site).page;
     let reply = reply::page(StatusCode::OK, Language::English, plain.clone()).with_packed(packed.clone());
     Ok(reply.with_header(header::CONTENT_SECURITY_POLICY, PAGE_POLICY))

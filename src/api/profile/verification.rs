@@ -61,14 +61,16 @@ crate::body! {
     }
 }
 
-/// The fields of a body that names a place: the address where one is given, else the telephone number.
+/// The fields of a body that names a place: the address where one is given or nothing is, else the telephone number.
 fn place_fields(call: &Call) -> Result<Fields, Failure> {
     let mut fields = call.fields()?;
-    if fields.has("email") || !fields.has("phone") {
+    let has_number = fields.has("phone") || fields.has("country");
+    if fields.has("email") || !has_number {
         fields.ignore(&["country", "phone"]);
         fields.demand("email");
     } else {
         fields.demand("country");
+        fields.demand("phone");
     }
     Ok(fields)
 }

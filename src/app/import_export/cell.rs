@@ -1,6 +1,6 @@
 //! One cell of CSV (RFC 4180), safe to open in a spreadsheet: none begins with what that takes for a formula.
 
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::{Hall, Writer};
 use crate::http::fields;
 use crate::i18n::language::Text;
 use jiff::Timestamp;
@@ -41,6 +41,16 @@ impl<'t> RowWriter<'t> {
         self.part();
         // Writing to memory does not fail.
         _ = fmt::Write::write_fmt(self.table, format_args!("{cell}"));
+    }
+
+    /// A moment, which needs no quotes either.
+    pub(crate) fn moment(&mut self, writer: &mut Writer, moment: i64) {
+        self.part();
+        writer.write(moment, self.table);
+    }
+
+    pub(crate) fn nothing(&mut self) {
+        self.part();
     }
 
     pub(crate) fn end(self) {
@@ -133,6 +143,11 @@ pub(crate) fn moment_in(hall: &Hall) -> impl Fn(&Value) -> Result<i64, Text> + C
 /// The same; a birthday is a day wherever one is.
 pub(crate) fn read_birthday(value: &Value) -> Result<i64, Text> {
     moment_in(&Hall::UTC)(value)
+}
+
+/// The same, of a form that people fill in: there a day is chosen or typed in three parts, and the words are for them.
+pub(crate) fn read_birthday_of_form(value: &Value) -> Result<i64, Text> {
+    read_birthday(value).map_err(|_| Text::new("field.dob"))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! An edit of a skill entry. The effect of the edit depends on the actor's relation to the entry.
 
+use super::requests;
 use super::rules::{self, Request};
 use super::sign_offs::{self, Shown};
 use super::{actor_id, find_entry, no_change, record_for_other, relation};
@@ -8,7 +9,7 @@ use crate::domain::entry::{self, Act, Status};
 use crate::domain::signoff::Denial;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
-use crate::store::tables::skills::{self, SkillEntry, Wish};
+use crate::store::tables::skills::{self, SkillEntry};
 
 /// The fields of an edit; `None` leaves a value as it is.
 #[derive(Debug, Default)]
@@ -122,18 +123,8 @@ fn ask_again(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
     let instructor_id = instructor_id.ok_or_else(|| Failure::field("instructor", Text::new("field.missing")))?;
     let edited = Some((entry.entry_id, entry.entry_date));
     let item = rules::check(cx.site, cx.tx, entry.member_id, &request, edited, Some(instructor_id), cx.now())?;
-    let wish = Wish {
-        kind: item.kind,
-        cat_group: item.cat_group,
-        cat_id: item.cat_id,
-        skill: &request.skill,
-        entry_date: request.entry_date,
-        minutes: request.minutes,
-        tunnel_id: request.tunnel_id,
-        comment: &request.comment,
-        instructor_id,
-    };
-    skills::update_wish(cx.tx, entry.entry_id, &wish)?;
+    let changed = requests::new(entry.member_id, entry.author_id, instructor_id, &request, &item);
+    skills::update_request(cx.tx, entry.entry_id, &changed)?;
     record_for_other(cx, "entry.edited", entry.member_id, entry.entry_id)?;
     if to != entry.status {
         skills::step(cx.tx, entry, actor_id(cx)?, to)?;

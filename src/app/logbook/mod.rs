@@ -64,10 +64,10 @@ fn no_change(may_read: bool) -> Failure {
 /// holder; by the desk and the admins for everybody. A signed entry is part of the record and stays. Audited, unless the
 /// logbook is the actor's own.
 pub(crate) fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
-    let owner = entries::find_owner(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
+    let holder = entries::find_owner(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     let signable = skills::find(cx.tx, entry_id)?;
     let rank = cx.actor.rank;
-    if cx.member_id() != Some(owner.member_id) && !rank.is_staff() {
+    if cx.member_id() != Some(holder) && !rank.is_staff() {
         return Err(no_change(match &signable {
             Some(entry) => may_read(cx.tx, rank, entry, cx.now())?,
             None => reads_every_logbook(cx.tx, rank, cx.now())?,
@@ -77,7 +77,7 @@ pub(crate) fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
         Some(entry) => delete_unsigned(cx, &entry)?,
         None => _ = entries::delete(cx.tx, entry_id)?,
     }
-    record_for_other(cx, "entry.deleted", owner.member_id, entry_id)
+    record_for_other(cx, "entry.deleted", holder, entry_id)
 }
 
 fn delete_unsigned(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {

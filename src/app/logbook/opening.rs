@@ -37,9 +37,7 @@ pub(crate) fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i6
     if balance.minutes == 0 && balance.skills.is_empty() {
         return Err(Failure::field("time", Text::new("field.time_or_skills")));
     }
-    if !members::exists(cx.tx, holder_id)? {
-        return Err(Failure::not_found());
-    }
+    cx.check_here(holder_id)?;
     let items = check(cx, holder_id, balance)?;
     if balance.minutes > 0 {
         flights::check_time(cx, holder_id, balance.tunnel_id, balance.entry_date)?;

@@ -53,7 +53,14 @@ pub(crate) fn record_seen(
     Ok(entry_id)
 }
 
-fn new<'a>(member_id: i64, author_id: i64, instructor_id: i64, request: &'a Request, item: &Item) -> New<'a> {
+/// The entry that a request asks for, once the rules found its item.
+pub(super) fn new<'a>(
+    member_id: i64,
+    author_id: i64,
+    instructor_id: i64,
+    request: &'a Request,
+    item: &Item,
+) -> New<'a> {
     New {
         member_id,
         kind: item.kind,

@@ -8,7 +8,7 @@ use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
-use crate::store::tables::members::{self, Holder};
+use crate::store::tables::members::Holder;
 
 /// The values that an edit replaces; `None` leaves a value as it is.
 #[derive(Debug, Default)]
@@ -43,8 +43,8 @@ impl From<&Bearer> for Editor {
 /// Enters flight time in the logbook of a member, open at once. Audited, unless the logbook is the actor's own. Returns the
 /// number of the entry. 409 where the member has signed no waiver that is in force here.
 pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, Failure> {
-    if cx.member_id() != Some(member_id) && !members::exists(cx.tx, member_id)? {
-        return Err(Failure::not_found());
+    if cx.member_id() != Some(member_id) {
+        cx.check_here(member_id)?;
     }
     if let Some(holder) = check(cx, member_id, time, None)? {
         rules::check_room(&holder)?;

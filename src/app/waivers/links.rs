@@ -9,7 +9,7 @@ use crate::http::failure::Failure;
 use crate::keys::{Purpose, random};
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::{members, signing_links};
+use crate::store::tables::signing_links;
 
 /// As long as a family stands in the hall.
 const LINK_SECONDS: i64 = 60 * 60;
@@ -23,7 +23,7 @@ fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
 pub(crate) fn make(cx: &Change, member_id: i64) -> Result<String, Failure> {
     if cx.member_id() != Some(member_id) {
         cx.actor.check_staff()?;
-        members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+        cx.check_here(member_id)?;
     }
     let code = recovery_code::from_bytes(random());
     let hash = hash(cx.site, &code).ok_or_else(Failure::broken)?;

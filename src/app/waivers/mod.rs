@@ -22,11 +22,15 @@ use crate::store::tables::site_texts::{self, Kind, SiteText};
 use crate::store::tables::waivers::{self, Signature, Undecided};
 use crate::store::tables::{notices, tunnels};
 use serde_json::json;
+use std::time::Duration;
 
 /// Length of a typed name.
 pub(crate) const NAME_CHARS_MAX: usize = 100;
 /// Length of the word by which staff decides, and of the reason for doing without.
 pub(crate) const WORD_CHARS_MAX: usize = 300;
+/// Signatures for one flyer in 24 hours.
+const SIGNATURES_PER_DAY: i64 = 20;
+const DAY: Duration = Duration::from_secs(86_400);
 /// For whom one adult signs at once.
 pub(crate) const FLYERS_MAX: usize = 12;
 const YEAR_SECONDS: i64 = 365 * 86_400 + 6 * 3_600;
@@ -67,7 +71,7 @@ pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> 
     let text = find_text(cx, signing)?;
     let mut problems = Fields::new(Default::default());
     if signing.signer_name.trim().is_empty() {
-        problems.refuse("signer_name", Text::new("field.missing"));
+        problems.refuse("signer_name", Text::new("waiver.signer_missing"));
     }
     if !signing.strokes.is_empty() && !waiver::are_strokes(&signing.strokes) {
         problems.refuse("strokes", Text::new("waiver.strokes_wrong"));
@@ -110,6 +114,7 @@ fn judge(
 ) -> Result<Option<(Signature, bool)>, Failure> {
     let profile = members::find(cx.tx, flyer.member_id)?.ok_or_else(Failure::not_found)?;
     let guardianship = find_right(cx, &profile)?;
+    check_pace(cx, flyer.member_id)?;
     let mut refuse = |field: &str, key| problems.refuse(&format!("{field}_{}", flyer.member_id), Text::new(key));
     // Who answered with yes does not answer anew until staff has spoken: nobody signs around a decision.
     let open =
@@ -163,16 +168,27 @@ fn judge(
     Ok(Some((paper, profile.dob.is_some())))
 }
 
-/// By what guardianship the actor acts for a flyer; none where it is the flyer's own account, or staff. 404 for others.
+/// Each signature is kept for years: 429 where so many were made for one flyer, unless by staff.
+fn check_pace(cx: &Change, member_id: i64) -> Result<(), Failure> {
+    let of_today = waivers::count_since(cx.tx, member_id, cx.now() - DAY.as_secs().cast_signed())?;
+    match of_today < SIGNATURES_PER_DAY || cx.actor.rank.is_staff() {
+        true => Ok(()),
+        false => Err(Failure::too_fast().retry_after(DAY)),
+    }
+}
+
+/// By what guardianship the actor acts for a flyer; none where it is the flyer's own account, or staff. 404 for others, and for
+/// a flyer who was erased.
 fn find_right(cx: &Change, flyer: &Profile) -> Result<Option<Guardianship>, Failure> {
+    cx.check_here(flyer.member_id)?;
     if cx.member_id() == Some(flyer.member_id) {
         return Ok(None);
     }
     let guardian_id = cx.member_id().unwrap_or_default();
     match guardianships::find(cx.tx, flyer.member_id, guardian_id)? {
         _ if cx.actor.rank.is_staff() => Ok(None),
-        Some(known) => Ok(Some(known)),
-        None => Err(Failure::not_found()),
+        Some(known) if family::may_act(cx.site, cx.tx, guardian_id)? => Ok(Some(known)),
+        _ => Err(Failure::not_found()),
     }
 }
 
@@ -282,7 +298,8 @@ pub(crate) fn override_today(cx: &Change, member_id: i64, reason: &str) -> Resul
     if reason.trim().is_empty() {
         return Err(Failure::field("reason", Text::new("field.missing")));
     }
-    if !members::exists(cx.tx, member_id)? || flights::find_demand(cx.site, cx.tx)?.is_none() {
+    cx.check_here(member_id)?;
+    if flights::find_demand(cx.site, cx.tx)?.is_none() {
         return Err(Failure::not_found());
     }
     let ends_at = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0).to;

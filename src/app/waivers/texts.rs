@@ -6,6 +6,7 @@ use crate::domain::waiver::{self, BODY_CHARS_MAX, QUESTION_CHARS_MAX, QUESTIONS_
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::{Language, Text};
+use crate::store::Read;
 use crate::store::tables::site_texts::{self, Draft, Kind};
 
 /// Keeps a draft: by an admin. An empty title and text take it away. 422 names what is too long or missing.
@@ -41,10 +42,18 @@ pub(crate) fn save(cx: &Change, kind: Kind, draft: &Draft) -> Result<(), Failure
 
 /// Publishes the drafts of a kind as its next version: by an admin. A language without a draft is not in it. `asks_again`:
 /// who signed an earlier version signs again. 422 where there is no draft, or where languages ask a different number of
-/// questions. Audited. Returns the version.
-pub(crate) fn publish(cx: &Change, kind: Kind, asks_again: bool) -> Result<i64, Failure> {
+/// questions, or where another version than `seen` is in force; where that one has these very texts, the form was sent twice,
+/// and it stays. Audited. Returns the version.
+pub(crate) fn publish(cx: &Change, kind: Kind, asks_again: bool, seen: Option<i64>) -> Result<i64, Failure> {
     check_admin(cx)?;
     let drafts = site_texts::list_drafts(cx.tx, kind)?;
+    let known = site_texts::find_in_force(cx.tx, kind)?.map_or(0, |known| known.version);
+    if seen.is_some_and(|seen| seen != known) {
+        if list_changed(cx.tx, kind)?.is_empty() {
+            return Ok(known);
+        }
+        return Err(Failure::field("drafts", Text::new("texts.published_before").with("version", known)));
+    }
     let Some(first) = drafts.first() else {
         return Err(Failure::field("drafts", Text::new("texts.no_draft")));
     };
@@ -52,7 +61,7 @@ pub(crate) fn publish(cx: &Change, kind: Kind, asks_again: bool) -> Result<i64, 
     if drafts.iter().any(|draft| asked(draft) != asked(first)) {
         return Err(Failure::field("questions", Text::new("texts.questions_differ")));
     }
-    let version = site_texts::find_in_force(cx.tx, kind)?.map_or(0, |known| known.version) + 1;
+    let version = known + 1;
     for draft in &drafts {
         let hash = waiver::text_hash(&draft.title, &draft.body, &draft.questions);
         site_texts::insert(cx.tx, (kind, version, asks_again || version == 1), draft, &hash, cx.member_id())?;
@@ -60,6 +69,20 @@ pub(crate) fn publish(cx: &Change, kind: Kind, asks_again: bool) -> Result<i64, 
     let detail = Detail::none().word("kind", kind.name()).number("version", version).flag("asks_again", asks_again);
     cx.record("text.published", &Whom::Site, &detail)?;
     Ok(version)
+}
+
+/// The languages whose draft is another text than the one in force.
+pub(crate) fn list_changed(tx: &Read, kind: Kind) -> Result<Vec<String>, Failure> {
+    let known = site_texts::find_in_force(tx, kind)?.map_or(0, |known| known.version);
+    let mut changed = Vec::new();
+    for draft in site_texts::list_drafts(tx, kind)? {
+        let hash = waiver::text_hash(&draft.title, &draft.body, &draft.questions);
+        let published = site_texts::find(tx, kind, known, &draft.language)?;
+        if published.is_none_or(|published| published.text_hash != hash) {
+            changed.push(draft.language);
+        }
+    }
+    Ok(changed)
 }
 
 /// Throws the drafts of a kind away: by an admin.

@@ -9,7 +9,7 @@ use crate::site::Site;
 use sha2::{Digest, Sha256};
 
 crate::body! {
-    pub struct SignedRequest {
+    pub(crate) struct SignedRequest {
         signed_request: SignedText,
     }
 }
@@ -23,17 +23,17 @@ pub struct DeletionRequest {
 }
 
 impl DeletionRequest {
-    pub fn network(&self) -> Network {
+    pub(crate) fn network(&self) -> Network {
         self.network
     }
 
     /// How the network names the person.
-    pub fn user_id(&self) -> &str {
+    pub(crate) fn user_id(&self) -> &str {
         &self.user_id
     }
 
     /// The same for the same request, also when it comes again.
-    pub fn digest(&self) -> &[u8; 32] {
+    pub(crate) fn digest(&self) -> &[u8; 32] {
         &self.digest
     }
 }

@@ -24,7 +24,7 @@ pub struct MailEvents(String);
 
 impl MailEvents {
     /// The events; should be a JSON array.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.0
     }
 }

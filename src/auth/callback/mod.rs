@@ -5,9 +5,11 @@ mod deletion;
 mod mail;
 mod payment;
 
-pub use deletion::{DeletionRequest, SignedRequest};
-pub use mail::MailEvents;
-pub use payment::{PaymentCaller, Processor};
+pub(crate) use deletion::DeletionRequest;
+pub(crate) use deletion::SignedRequest;
+pub(crate) use mail::MailEvents;
+pub(crate) use payment::PaymentCaller;
+pub(crate) use payment::Processor;
 
 use super::{rates, repeat};
 use crate::http::Answer;

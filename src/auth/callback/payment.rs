@@ -19,7 +19,9 @@ const TIME_SECONDS: i64 = 300;
 /// Who speaks of a payment.
 #[derive(Debug)]
 pub enum PaymentCaller {
+    /// The payment processor, by its signature.
     Processor(Processor),
+    /// A member's app: a claim, and no proof.
     App(Member),
 }
 

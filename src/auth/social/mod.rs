@@ -12,7 +12,7 @@ use keys::KeySet;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Network {
+pub(crate) enum Network {
     Google,
     Apple,
     Facebook,
@@ -58,12 +58,12 @@ impl Named for Network {
 
 impl Network {
     /// Its name in the contract and in the file.
-    pub fn key(self) -> &'static str {
+    pub(crate) fn key(self) -> &'static str {
         Network::NAMES[self as usize].0
     }
 
     /// Its name for people.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         ["Google", "Apple", "Facebook"][self as usize]
     }
 

@@ -9,7 +9,7 @@ mod extension;
 pub(crate) mod names;
 
 /// Every `cat_group`. A catalogue has each of them once.
-pub const PROGRAMMES: [&str; 7] = ["Flyer", "AFC", "Instructor", "Trainer", "Examiner", "Coach", "Military"];
+pub(crate) const PROGRAMMES: [&str; 7] = ["Flyer", "AFC", "Instructor", "Trainer", "Examiner", "Coach", "Military"];
 /// Digits of a skill's id at the most; ids carry no meaning, and one that was given out never names another.
 const SKILL_DIGITS_MAX: usize = 9;
 const NAME_CHARS_MAX: usize = 100;
@@ -29,9 +29,11 @@ pub struct Catalogue {
     programmes: Vec<Programme>,
 }
 
+/// A programme: `Flyer`, `Instructor`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Programme {
+    /// The programme's name, as the API has it.
     pub cat_group: String,
     /// For whoever reads or extends the file.
     #[serde(default)]
@@ -40,6 +42,7 @@ pub struct Programme {
     pub safety_logbook: String,
     /// Empty where the logbook is shared.
     pub safety: Vec<Safety>,
+    /// From the lowest to the highest.
     pub levels: Vec<Level>,
 }
 
@@ -47,11 +50,15 @@ pub struct Programme {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Safety {
+    /// Numeric text, unique over the whole catalogue.
     pub skill: String,
+    /// As people say it.
     pub name: String,
+    /// The brief, or a training.
     pub kind: SafetyKind,
 }
 
+/// The kinds of safety records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SafetyKind {
@@ -61,6 +68,7 @@ pub enum SafetyKind {
     Recurrent,
 }
 
+/// A level of a programme.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
@@ -77,14 +85,17 @@ pub struct Level {
     pub requires: Vec<Requirement>,
     /// Any of these may sign its skills.
     pub signed_by: Vec<Signer>,
+    /// Required ones and optional ones.
     pub skills: Vec<Skill>,
 }
 
+/// One skill of a level.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Skill {
     /// Numeric text, unique over the whole catalogue, safety included.
     pub skill: String,
+    /// As people say it.
     pub name: String,
     /// Whether the level is held only with it.
     pub required: bool,
@@ -94,8 +105,11 @@ pub struct Skill {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
+    /// The programme's name.
     pub cat_group: String,
+    /// The lowest level that will do.
     pub cat_id: String,
+    /// The track; `None`: any.
     pub track: Option<String>,
 }
 
@@ -103,23 +117,31 @@ pub struct Requirement {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signer {
+    /// The programme's name.
     pub cat_group: String,
+    /// The lowest level that will do.
     pub cat_id_min: String,
+    /// A second programme to be held.
     pub and_holds: Option<String>,
 }
 
 /// What identifies a level; what a member holds is a list of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LevelKey<'a> {
+    /// The programme's name.
     pub cat_group: &'a str,
+    /// The level's number as text.
     pub cat_id: &'a str,
+    /// Empty where a programme has no tracks.
     pub track: &'a str,
 }
 
 /// A level somebody holds, and the moment (Unix seconds) from which on.
 #[derive(Debug, Clone, Copy)]
 pub struct Held<'a> {
+    /// The level that is held.
     pub level: &'a Level,
+    /// Unix seconds of the signature that completed it.
     pub since: i64,
 }
 
@@ -130,7 +152,7 @@ impl Catalogue {
     }
 
     /// A catalogue from its JSON. The error names every mistake, one a line; text of another shape, by its place.
-    pub fn parse(json: &str) -> Result<Catalogue, String> {
+    pub(crate) fn parse(json: &str) -> Result<Catalogue, String> {
         let catalogue: Catalogue = serde_json::from_str(json).map_err(|e| format!("not a catalogue: {e}"))?;
         catalogue.checked(Vec::new())
     }
@@ -153,7 +175,7 @@ impl Catalogue {
         if mistakes.is_empty() { Ok(self) } else { Err(mistakes.join("\n")) }
     }
 
-    pub fn programmes(&self) -> &[Programme] {
+    pub(crate) fn programmes(&self) -> &[Programme] {
         &self.programmes
     }
 
@@ -178,14 +200,16 @@ impl Catalogue {
         }
     }
 
-    pub fn find_programme(&self, cat_group: &str) -> Option<&Programme> {
+    pub(crate) fn find_programme(&self, cat_group: &str) -> Option<&Programme> {
         self.programmes.iter().find(|programme| programme.cat_group == cat_group)
     }
 
+    /// The level with this key.
     pub fn find_level(&self, key: LevelKey) -> Option<&Level> {
         self.levels().find(|level| level.key() == key)
     }
 
+    /// A skill by its id, with its level; not a safety record.
     pub fn find_skill(&self, skill: &str) -> Option<(&Level, &Skill)> {
         self.skills().find(|(_, one)| one.skill == skill)
     }
@@ -199,7 +223,7 @@ impl Catalogue {
     }
 
     /// The briefs and trainings that serve a programme, its own or the shared ones; none for an unknown programme.
-    pub fn safety(&self, cat_group: &str) -> &[Safety] {
+    pub(crate) fn safety(&self, cat_group: &str) -> &[Safety] {
         let logbook = self.find_programme(cat_group).map(|programme| &programme.safety_logbook);
         logbook.and_then(|name| self.find_programme(name)).map_or(&[], |programme| &programme.safety)
     }
@@ -220,7 +244,7 @@ impl Catalogue {
 
     /// The levels that somebody who holds these may enter now and does not hold yet. Whether the programme's safety
     /// brief was given is another question, answered by the safety logbook.
-    pub fn next_levels(&self, held: &[LevelKey]) -> Vec<&Level> {
+    pub(crate) fn next_levels(&self, held: &[LevelKey]) -> Vec<&Level> {
         self.levels().filter(|level| !held.contains(&level.key()) && level.admits(held)).collect()
     }
 
@@ -281,23 +305,24 @@ impl Catalogue {
 }
 
 impl Level {
+    /// The key by which the level is known.
     pub fn key(&self) -> LevelKey<'_> {
         LevelKey { cat_group: &self.cat_group, cat_id: &self.cat_id, track: &self.track }
     }
 
     /// What is required for it and not held.
-    pub fn missing(&self, held: &[LevelKey]) -> impl Iterator<Item = &Requirement> {
+    pub(crate) fn missing(&self, held: &[LevelKey]) -> impl Iterator<Item = &Requirement> {
         self.requires.iter().filter(|required| !held.iter().any(|one| required.met_by(one)))
     }
 
     /// Whether somebody who holds these may enter it.
-    pub fn admits(&self, held: &[LevelKey]) -> bool {
+    pub(crate) fn admits(&self, held: &[LevelKey]) -> bool {
         self.missing(held).next().is_none()
     }
 
     /// Whether somebody who holds these may sign its skills for another. Give only levels whose programme is current;
     /// that the tunnel lists the signer and that nobody signs for himself is the caller's to ask.
-    pub fn signable_by(&self, held: &[LevelKey]) -> bool {
+    pub(crate) fn signable_by(&self, held: &[LevelKey]) -> bool {
         self.signed_by.iter().any(|signer| signer.met_by(held))
     }
 
@@ -329,7 +354,7 @@ impl Level {
 
 impl SafetyKind {
     /// As the catalogue writes it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             SafetyKind::Initial => "initial",
             SafetyKind::Recurrent => "recurrent",
@@ -347,7 +372,7 @@ impl std::fmt::Display for Level {
 
 impl Requirement {
     /// Whether this level is enough for it.
-    pub fn met_by(&self, held: &LevelKey) -> bool {
+    pub(crate) fn met_by(&self, held: &LevelKey) -> bool {
         held.reaches(&self.cat_group, &self.cat_id) && self.track.as_ref().is_none_or(|track| track == held.track)
     }
 }

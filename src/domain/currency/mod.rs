@@ -8,10 +8,10 @@ use jiff::{Timestamp, ToSpan};
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 /// A flyer is current for this long after a flight …
-pub const FLYER_DAYS: i64 = 180;
+pub(crate) const FLYER_DAYS: i64 = 180;
 /// … and is told after this long, and once more after that.
-pub const FIRST_NOTICE_DAYS: i64 = 150;
-pub const LAST_NOTICE_DAYS: i64 = 172;
+pub(crate) const FIRST_NOTICE_DAYS: i64 = 150;
+pub(crate) const LAST_NOTICE_DAYS: i64 = 172;
 /// A safety training of a trainer, an examiner or a military flyer holds for a year by the calendar.
 const TRAINING_MONTHS: i64 = 12;
 /// The half-year cycles of coaches and instructors turn on this day of January and July, at midnight.
@@ -22,7 +22,7 @@ const RANKS: [&str; 7] = ["Examiner", "Trainer", "Instructor", "Coach", "AFC", "
 
 /// What the logbook says of a member.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Standing<'a> {
+pub(crate) struct Standing<'a> {
     pub held: &'a [LevelKey<'a>],
     /// The last flight that has been flown.
     pub last_flight: Option<i64>,
@@ -32,7 +32,7 @@ pub struct Standing<'a> {
 
 /// Where a member stands in one programme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Currency {
+pub(crate) struct Currency {
     pub current: bool,
     /// The first moment at which it is, or was, no longer current. `None` where the programme is not held, or where
     /// nothing was ever flown or trained.
@@ -40,7 +40,7 @@ pub struct Currency {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Currencies {
+pub(crate) struct Currencies {
     pub flyer: Currency,
     pub coach: Currency,
     pub instructor: Currency,
@@ -50,8 +50,9 @@ pub struct Currencies {
 }
 
 /// Word to a flyer whose currency runs out.
+#[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Notice {
+pub(crate) struct Notice {
     /// `FIRST_NOTICE_DAYS` or `LAST_NOTICE_DAYS`.
     pub days: i64,
     pub due: i64,
@@ -61,7 +62,7 @@ pub struct Notice {
 
 /// The currency of every programme that has one, at `now`. What lies after `now` has not happened yet and does not
 /// count.
-pub fn of(standing: &Standing, now: i64) -> Currencies {
+pub(crate) fn of(standing: &Standing, now: i64) -> Currencies {
     // Examiners are trained with the trainers and share their safety logbook.
     let trained = |cat_group, logbook| judge(standing.training_ends(cat_group, logbook, now), now);
     Currencies {
@@ -93,7 +94,8 @@ pub fn training_ends(logbook: &str, trained: i64) -> Option<i64> {
 
 /// The notices that come due after `after` and not later than `until`, for a flyer who flew last at `last_flight`.
 /// Calls with adjoining spans give each notice once.
-pub fn notices(last_flight: i64, after: i64, until: i64) -> Vec<Notice> {
+#[cfg(test)]
+pub(crate) fn notices(last_flight: i64, after: i64, until: i64) -> Vec<Notice> {
     let renewal = days_after(last_flight, FLYER_DAYS);
     [FIRST_NOTICE_DAYS, LAST_NOTICE_DAYS]
         .map(|days| Notice { days, due: days_after(last_flight, days), renewal })
@@ -103,13 +105,13 @@ pub fn notices(last_flight: i64, after: i64, until: i64) -> Vec<Notice> {
 }
 
 /// The highest programme of which a level is held. Everybody else is a flyer, if only a coming one.
-pub fn role_name(held: &[LevelKey]) -> &'static str {
+pub(crate) fn role_name(held: &[LevelKey]) -> &'static str {
     RANKS.into_iter().find(|rank| held.iter().any(|level| level.cat_group == *rank)).unwrap_or("Flyer")
 }
 
 impl Currencies {
     /// By `cat_group`; `None` for AFC, which has no currency of its own.
-    pub fn find(&self, cat_group: &str) -> Option<Currency> {
+    pub(crate) fn find(&self, cat_group: &str) -> Option<Currency> {
         match cat_group {
             "Flyer" => Some(self.flyer),
             "Coach" => Some(self.coach),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// Flight time.
     Time,
+    /// A skill that a level has.
     Skill,
     /// A safety brief or training.
     Safety,
@@ -20,7 +21,7 @@ pub enum Kind {
 /// What is stored. `not_current` is no state: an open entry shows as that while its programme's currency has lapsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub(crate) enum Status {
     /// Asked for, waits for the named signer.
     Pending,
     /// Signed off, in force, counts.
@@ -34,15 +35,15 @@ pub enum Status {
 }
 
 /// What an open entry of a lapsed programme shows as.
-pub const NOT_CURRENT: &str = "not_current";
+pub(crate) const NOT_CURRENT: &str = "not_current";
 
 /// Something done to an entry.
 #[derive(Debug, Clone, Copy)]
-pub enum Act<'a> {
+pub(crate) enum Act<'a> {
     /// For the first time, or anew after a refusal.
     Ask,
     /// Only whoever has the authority for it can even say this.
-    Sign(&'a Authority),
+    Sign(#[allow(dead_code, reason = "to have it is the proof")] &'a Authority),
     Deny,
     Cancel,
     Suspend,
@@ -51,7 +52,7 @@ pub enum Act<'a> {
 
 /// What somebody is to an entry.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Relation {
+pub(crate) struct Relation {
     pub holder: bool,
     /// The signer whom the entry names.
     pub named: bool,
@@ -62,7 +63,7 @@ pub struct Relation {
 
 /// What keeps a member from asking for a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Obstacle {
+pub(crate) enum Obstacle {
     /// The programme's safety brief comes first: its name.
     Brief(String),
     /// Another level comes first: its name.
@@ -70,41 +71,43 @@ pub enum Obstacle {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 3] = [Kind::Time, Kind::Skill, Kind::Safety];
+    pub(crate) const ALL: [Kind; 3] = [Kind::Time, Kind::Skill, Kind::Safety];
 
+    /// As it is stored, and as the API has it.
     pub fn name(self) -> &'static str {
         ["time", "skill", "safety"][self as usize]
     }
 
-    pub fn parse(name: &str) -> Option<Kind> {
+    pub(crate) fn parse(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
 impl Status {
-    pub const ALL: [Status; 5] = [Status::Pending, Status::Open, Status::Denied, Status::Suspended, Status::Cancelled];
+    pub(crate) const ALL: [Status; 5] =
+        [Status::Pending, Status::Open, Status::Denied, Status::Suspended, Status::Cancelled];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         ["pending", "open", "denied", "suspended", "cancelled"][self as usize]
     }
 
-    pub fn parse(name: &str) -> Option<Status> {
+    pub(crate) fn parse(name: &str) -> Option<Status> {
         Status::ALL.into_iter().find(|status| status.name() == name)
     }
 
     /// Whether it was signed: such an entry is part of the record.
-    pub fn is_signed(self) -> bool {
+    pub(crate) fn is_signed(self) -> bool {
         matches!(self, Status::Open | Status::Suspended)
     }
 
     /// Whether there cannot be a second entry of the same skill beside it.
-    pub fn takes_the_skill(self) -> bool {
+    pub(crate) fn takes_the_skill(self) -> bool {
         matches!(self, Status::Pending | Status::Open | Status::Suspended)
     }
 }
 
 /// The state after an act; `None` where the act does not go from this state. An entry that is to be begins from none.
-pub fn step(from: Option<Status>, act: Act) -> Option<Status> {
+pub(crate) fn step(from: Option<Status>, act: Act) -> Option<Status> {
     match (from, act) {
         (None | Some(Status::Denied), Act::Ask) => Some(Status::Pending),
         (None | Some(Status::Pending), Act::Sign(_)) => Some(Status::Open),
@@ -117,7 +120,7 @@ pub fn step(from: Option<Status>, act: Act) -> Option<Status> {
 }
 
 /// Whether somebody may do this to an entry at all.
-pub fn may(relation: Relation, act: Act) -> bool {
+pub(crate) fn may(relation: Relation, act: Act) -> bool {
     match act {
         Act::Ask | Act::Cancel => relation.holder || relation.staff,
         Act::Sign(_) => !relation.holder,
@@ -128,7 +131,7 @@ pub fn may(relation: Relation, act: Act) -> bool {
 
 /// The programmes whose currency has lapsed: of each a level is held (of the flyers' the first), and it is not current.
 /// Whoever is still on the way to a programme has nothing that could lapse.
-pub fn lapsed(held: &[LevelKey], currencies: &Currencies) -> Vec<&'static str> {
+pub(crate) fn lapsed(held: &[LevelKey], currencies: &Currencies) -> Vec<&'static str> {
     let holds = |programme: &str| {
         held.iter().any(|level| level.cat_group == programme && (programme != "Flyer" || level.cat_id == "1"))
     };
@@ -138,14 +141,14 @@ pub fn lapsed(held: &[LevelKey], currencies: &Currencies) -> Vec<&'static str> {
 }
 
 /// The state as it is shown, everywhere: an open skill of a programme that has lapsed is not current.
-pub fn shown(kind: Kind, cat_group: &str, status: Status, lapsed: &[&str]) -> &'static str {
+pub(crate) fn shown(kind: Kind, cat_group: &str, status: Status, lapsed: &[&str]) -> &'static str {
     let not_current = kind == Kind::Skill && status == Status::Open && lapsed.contains(&cat_group);
     if not_current { NOT_CURRENT } else { status.name() }
 }
 
 /// What keeps somebody who holds these levels, and has open safety records in these logbooks, from this skill or safety
 /// record; `None` also for a skill that the catalogue does not have.
-pub fn obstacle(catalogue: &Catalogue, skill: &str, held: &[LevelKey], briefed: &[String]) -> Option<Obstacle> {
+pub(crate) fn obstacle(catalogue: &Catalogue, skill: &str, held: &[LevelKey], briefed: &[String]) -> Option<Obstacle> {
     if let Some((level, _)) = catalogue.find_skill(skill) {
         return level_obstacle(catalogue, level, held, briefed);
     }

@@ -19,14 +19,14 @@ pub(crate) struct Signer<'a> {
 
 /// Proof that somebody may sign an entry of this holder: nothing else opens one, and only [`authority`] makes it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Authority {
+pub(crate) struct Authority {
     signer_id: i64,
     holder_id: i64,
 }
 
 /// Why somebody may not sign; the gravest reason first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denial {
+pub(crate) enum Denial {
     Oneself,
     /// Holds nothing that the level is signed by.
     Level,
@@ -38,18 +38,18 @@ pub enum Denial {
 }
 
 impl Authority {
-    pub fn signer_id(&self) -> i64 {
+    pub(crate) fn signer_id(&self) -> i64 {
         self.signer_id
     }
 
-    pub fn holder_id(&self) -> i64 {
+    pub(crate) fn holder_id(&self) -> i64 {
         self.holder_id
     }
 }
 
 impl Denial {
     /// The key of its text.
-    pub fn key(self) -> &'static str {
+    pub(crate) fn key(self) -> &'static str {
         match self {
             Denial::Oneself => "signer.oneself",
             Denial::Level => "signer.level",

@@ -54,8 +54,11 @@ templates!(
 /// A message as its recipient reads it.
 #[derive(Debug)]
 pub struct Letter {
+    /// One line.
     pub subject: String,
+    /// For mail programs without HTML.
     pub text: String,
+    /// A whole document.
     pub html: String,
     /// `None`: it is too much for a short message.
     pub sms: Option<String>,

@@ -2,7 +2,7 @@
 
 use crate::config::replica::{is_open_to_others, what_is_wrong};
 use crate::ops::agent::agent;
-use crate::ops::standby::epoch::Main;
+use crate::ops::standby::epoch::{EPOCH_MAX, Main};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use ureq::Agent;
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(40);
 /// More than any part has.
 const ANSWER_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Of a tick or a base.
+/// Of a base, which goes to the disk.
 const BYTES_MAX: u64 = 1 << 40;
 const PATH: &str = "/api/standby";
 
@@ -90,7 +90,7 @@ impl Asking {
         let bytes = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(unreached)?;
         let strange = || format!("{} answers what no tunneldesk does", self.url);
         let number = |text: Option<String>| text.and_then(|text| text.parse::<u64>().ok());
-        let epoch = number(epoch).ok_or_else(strange)?;
+        let epoch = number(epoch).filter(|epoch| *epoch <= EPOCH_MAX.unsigned_abs()).ok_or_else(strange)?;
         let reply = match word.as_deref() {
             Some("replaced") => Reply::Replaced,
             Some("base-needed") => Reply::BaseNeeded,

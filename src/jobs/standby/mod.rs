@@ -28,6 +28,10 @@ const LINE_INTERVAL_SECONDS: i64 = 60;
 /// Seconds without an answer after which the log says so again.
 const SILENCE_SECONDS: i64 = 60;
 
+/// Bytes of a tick, all of which is in memory before it counts: what waits for the standby by default. Instead of a longer one
+/// a base comes, which goes to the disk part by part.
+const TICK_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// A standby at work.
 struct Follower<'f> {
     data: &'f Path,
@@ -84,6 +88,10 @@ impl Follower<'_> {
                 self.tell_progress();
                 std::thread::sleep(IDLE_PAUSE);
                 Ok(())
+            }
+            Reply::Part(_, all) if all > TICK_BYTES_MAX => {
+                tracing::info!(bytes = all, "the next tick is longer than a standby takes; a new base is fetched");
+                self.fetch_base(known)
             }
             Reply::Part(bytes, all) => {
                 let tick = self.rest_of_tick(bytes, all, &lineage, number, known)?;
@@ -168,7 +176,7 @@ impl Follower<'_> {
 }
 
 /// Tells the machine that this one replaced, until it knows, or the sender of `stop` is dropped.
-pub fn tell_until_known(site: &Site, stop: &Receiver<()>) {
+pub(crate) fn tell_until_known(site: &Site, stop: &Receiver<()>) {
     let mut asking: Option<Asking> = None;
     loop {
         let own = epoch::own(&site.config.data);
@@ -184,7 +192,7 @@ pub fn tell_until_known(site: &Site, stop: &Receiver<()>) {
             }
             Ok(said) if said.reply == Reply::Replaced => {
                 tracing::info!(main = main.url, "the machine that was replaced knows so");
-                let noted = epoch::set_own(&site.config.data, &epoch::Own { main: None, ..own.clone() });
+                let noted = epoch::change_own(&site.config.data, |own| own.main = None);
                 _ = noted.inspect_err(|e| tracing::warn!(cause = %e, "cannot note that the replaced machine knows"));
                 site.forget_health();
                 return;
@@ -195,5 +203,78 @@ pub fn tell_until_known(site: &Site, stop: &Receiver<()>) {
         if stop.recv_timeout(TELL_INTERVAL) != Err(RecvTimeoutError::Timeout) {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::replication::tick::PageSums;
+    use crate::ops::standby::copy::Meta;
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpListener;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// A machine that answers each request with the next of these words, one byte, and how many it is to be in all; and what
+    /// it was asked for.
+    fn answering(answers: &'static [(&str, u64)]) -> (String, std::thread::JoinHandle<Vec<String>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = std::thread::spawn(move || {
+            let answer = |(word, all): &(&str, u64)| {
+                let mut stream = BufReader::new(listener.accept().unwrap().0);
+                stream.get_ref().set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+                let (mut head, mut body) = (String::new(), String::new());
+                while !head.ends_with("\r\n\r\n") {
+                    assert!(stream.read_line(&mut head).unwrap() > 0);
+                }
+                let length =
+                    head.to_lowercase().lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+                (&mut stream).take(length.unwrap()).read_to_string(&mut body).unwrap();
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\nx-standby: {word}\r\nx-standby-epoch: 0\r\n\
+                     x-standby-bytes: {all}\r\n\r\n."
+                );
+                stream.get_mut().write_all(head.as_bytes()).unwrap();
+                let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+                body["wish"].as_str().unwrap().to_owned()
+            };
+            answers.iter().map(answer).collect()
+        });
+        (url, asked)
+    }
+
+    fn wishes(answers: &'static [(&str, u64)]) -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let (url, asked) = answering(answers);
+        let token_file = dir.path().join("token");
+        std::fs::write(&token_file, "4f".repeat(32)).unwrap();
+        std::fs::set_permissions(&token_file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let main = Main { url, token_file, ca_file: None };
+        let page = dir.path().join("page");
+        std::fs::write(&page, [7; 4096]).unwrap();
+        let sums = PageSums::of_file(&page).unwrap();
+        let meta = Meta {
+            site_id: "ab".to_owned(),
+            lineage: "cd".repeat(16),
+            moment: 7,
+            checksum: format!("{:016x}", sums.whole()),
+            pages: sums.pages(),
+            key: "ef".to_owned(),
+        };
+        let mut base = Incoming::begin(&copy_in(dir.path())).unwrap();
+        base.take(&[meta.to_bytes(), vec![7; 4096]].concat()).unwrap();
+        let copy = Some(base.finish(0, &main).unwrap());
+        let asking = Asking::new(&main).unwrap();
+        let clock = Clock::machine(0);
+        let mut follower = Follower { data: dir.path(), main: &main, asking, clock, copy, told: (String::new(), 0) };
+        assert!(follower.round().is_err());
+        asked.join().unwrap()
+    }
+
+    #[test]
+    fn a_tick_that_is_too_long_for_the_memory_is_not_fetched_but_a_base() {
+        assert_eq!(wishes(&[("part", TICK_BYTES_MAX), ("nothing", 0)]), ["tick", "tick"]);
+        assert_eq!(wishes(&[("part", TICK_BYTES_MAX + 1), ("nothing", 0)]), ["tick", "base"]);
     }
 }

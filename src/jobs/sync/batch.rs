@@ -14,26 +14,38 @@ const BYTES_MAX: usize = 768 * 1024;
 /// A row of the history, as the report shows it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
+    /// From 1 on, without gaps.
     pub seq: i64,
+    /// The partner's.
     pub client_id: String,
+    /// `booking.recorded` and the like.
     pub event: String,
+    /// In Unix seconds.
     pub at: i64,
+    /// The partner's user record.
     pub user_id: Option<i64>,
+    /// The member whom it is about.
     pub member_id: Option<i64>,
+    /// The booking that it is about.
     pub booking_id: Option<i64>,
+    /// An object, as it was stored.
     pub detail: Box<RawValue>,
 }
 
 /// A batch, ready to go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
+    /// The site whose rows these are.
     pub site_id: String,
     /// The row before its first.
     pub after: i64,
+    /// The last row's `seq`.
     pub last: i64,
+    /// How many rows it has; 0 in a batch that only asks.
     pub rows: usize,
     /// The last row that the receiver holds once it has this batch, and when that happened.
     pub position: i64,
+    /// In Unix seconds.
     pub position_at: Option<i64>,
     /// Of a row that was refused: how often it was.
     refusals: Option<i64>,
@@ -72,7 +84,7 @@ impl Batch {
     }
 
     /// One row that was refused so many times, for a receiver that is past it.
-    pub fn again(site_id: &str, row: Row, position: i64, refusals: i64) -> Batch {
+    pub(crate) fn again(site_id: &str, row: Row, position: i64, refusals: i64) -> Batch {
         let (after, last) = (row.seq - 1, row.seq);
         let rows = &[row];
         let body = packed(&Body { site_id, after, last, again: true, history: rows, bookings: bookings(rows) });

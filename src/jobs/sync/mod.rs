@@ -19,9 +19,10 @@ mod upstream;
 pub use crate::ops::upstream::{Status, status};
 pub use batch::{Batch, Row};
 pub use pump::{Pump, Step};
-pub use reports::Reports;
-pub use source::{Here, Source};
-pub use status::{next, refused, rewind};
+pub(crate) use reports::Reports;
+pub use source::Here;
+pub(crate) use status::next;
+pub use status::{refused, rewind};
 pub use upstream::{Held, Trouble, Upstream};
 
 use crate::clock::Clock;
@@ -49,7 +50,7 @@ pub fn pump(site: &Site) -> Result<Option<Pump>, String> {
 }
 
 /// Until nothing waits: how many rows went. The error says in one line why a try came to nothing.
-pub fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Result<u64, String> {
+pub(crate) fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Result<u64, String> {
     let mut rows = 0;
     loop {
         match pump.step() {
@@ -64,7 +65,7 @@ pub fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Result<u64, String> 
 }
 
 /// Carries what there is, looks again after the interval, and waits after a miss, until the sender of `stop` is dropped.
-pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
+pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     let Some(settings) = site.config.sync.as_ref().filter(|settings| settings.scheduled) else { return };
     match pump(site) {
         Ok(Some(pump)) => work(pump, settings, stop),
@@ -74,7 +75,7 @@ pub fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
 }
 
 /// The same for any pump.
-pub fn work(mut pump: Pump, settings: &Sync, stop: &Receiver<()>) {
+pub(crate) fn work(mut pump: Pump, settings: &Sync, stop: &Receiver<()>) {
     let interval = Duration::from_secs(settings.interval_seconds.unsigned_abs());
     let mut wait = Duration::ZERO;
     while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {

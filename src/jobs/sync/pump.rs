@@ -28,6 +28,7 @@ pub enum Step {
     Wait(Duration),
 }
 
+/// Carries the history to a receiver, a step at a time.
 pub struct Pump {
     source: Box<dyn Source>,
     upstream: Box<dyn Upstream>,
@@ -49,6 +50,7 @@ pub struct Pump {
 }
 
 impl Pump {
+    /// Nothing is asked and nothing is sent yet.
     pub fn new(source: Box<dyn Source>, upstream: Box<dyn Upstream>, settings: &Sync, turn: Arc<Turn>) -> Pump {
         let (name, batch_rows) = (settings.upstream.shown(), settings.batch_rows);
         Pump {

@@ -23,7 +23,7 @@ const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// The most rows that the report gives at once.
 const PAGE_ROWS_MAX: i64 = 500;
 
-pub struct Reports {
+pub(crate) struct Reports {
     url: String,
     token: String,
     agent: Agent,
@@ -51,7 +51,7 @@ struct Page {
 impl Reports {
     /// `url` is where the site answers, `token` a session of its; `authority` is PEM, trusted instead of the public ones.
     /// Asks the site at once who it is. The error is one line.
-    pub fn open(
+    pub(crate) fn open(
         url: &str,
         token: String,
         authority: Option<&[u8]>,
@@ -67,20 +67,20 @@ impl Reports {
         Ok(reports)
     }
 
-    pub fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         self.site_id.clone()
     }
 
-    pub fn clock(&self) -> Arc<Clock> {
+    pub(crate) fn clock(&self) -> Arc<Clock> {
         self.clock.clone()
     }
 
-    pub fn refused_rows(&self) -> &[Refused] {
+    pub(crate) fn refused_rows(&self) -> &[Refused] {
         &self.kept.refused
     }
 
     /// How the sync of that site stands.
-    pub fn status(&mut self, settings: &Sync) -> Result<Status, String> {
+    pub(crate) fn status(&mut self, settings: &Sync) -> Result<Status, String> {
         let state = self.kept.state.clone();
         let newest = self.page(None, 1)?.data.first().map_or(0, |row| row.seq);
         let waiting = self.page(Some(state.cursor), 1)?;

@@ -14,6 +14,7 @@ const AHEAD_MAX: i64 = 10_000_000;
 
 /// The rows of one site, and the memory of what became of them.
 pub trait Source {
+    /// The site whose rows these are.
     fn site_id(&self) -> &str;
 
     /// Now, in Unix seconds.
@@ -35,8 +36,10 @@ pub trait Source {
     fn take_up(&mut self, state: &State, held: Held) -> Result<State, Trouble>;
 }
 
+/// What became of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
+    /// The receiver does not take this one as it is.
     Refused(Refused),
     /// The rows after the first up to the last.
     Taken(i64, i64),
@@ -48,6 +51,7 @@ pub struct Here {
 }
 
 impl Here {
+    /// The history of this site.
     pub fn new(site: Site) -> Here {
         Here { site }
     }

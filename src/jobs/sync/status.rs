@@ -17,7 +17,7 @@ pub fn refused(site: &Site) -> Result<Vec<Refused>, Failure> {
 }
 
 /// The batch that would go next, as far as the file knows. `None`: nothing waits.
-pub fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>, Failure> {
+pub(crate) fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>, Failure> {
     let state = site.store.read(|tx| Ok(sync::find(tx)?))?;
     let mut here = Here::new(site.for_another_thread());
     let rows: Vec<Row> = here.rows(state.cursor, settings.batch_rows).map_err(|e| Failure::broken().because(e))?;

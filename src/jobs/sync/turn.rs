@@ -4,9 +4,9 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use std::time::Duration;
 
 /// How long somebody waits for the turn: a few batches to a receiver that is slow.
-pub const TURN_WAIT_MAX: Duration = Duration::from_secs(60);
+pub(crate) const TURN_WAIT_MAX: Duration = Duration::from_secs(60);
 /// The error after waiting so long for the turn.
-pub const BUSY: &str = "another sync of this site is in progress: try again when it is through";
+pub(crate) const BUSY: &str = "another sync of this site is in progress: try again when it is through";
 
 /// Holds a token while nobody has the turn.
 pub struct Turn {
@@ -15,7 +15,7 @@ pub struct Turn {
 }
 
 /// The turn, given back when it is dropped, also by a panic.
-pub struct Taken<'t>(&'t Turn);
+pub(crate) struct Taken<'t>(&'t Turn);
 
 impl Default for Turn {
     fn default() -> Turn {
@@ -27,7 +27,7 @@ impl Default for Turn {
 
 impl Turn {
     /// `None`: others had it for all of `wait_max`.
-    pub fn take_within(&self, wait_max: Duration) -> Option<Taken<'_>> {
+    pub(crate) fn take_within(&self, wait_max: Duration) -> Option<Taken<'_>> {
         self.take.recv_timeout(wait_max).ok().map(|()| Taken(self))
     }
 }

@@ -20,6 +20,7 @@ pub trait Upstream {
 /// The last row that a receiver holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held {
+    /// The row's `seq`; 0: none.
     pub seq: i64,
     /// When it happened, so that rows with the same number can be told apart.
     pub at: Option<i64>,
@@ -35,11 +36,16 @@ pub enum Trouble {
     /// The receiver goes on from another place.
     Elsewhere(Held),
     /// None is taken now, or it is not known whether this one was. The receiver may have said how long to wait.
-    Later { error: String, wait: Option<Duration> },
+    Later {
+        /// One line.
+        error: String,
+        /// How long the receiver wants to be left alone.
+        wait: Option<Duration>,
+    },
 }
 
 impl Trouble {
-    pub fn later(error: impl std::fmt::Display) -> Trouble {
+    pub(crate) fn later(error: impl std::fmt::Display) -> Trouble {
         Trouble::Later { error: shown(error), wait: None }
     }
 }

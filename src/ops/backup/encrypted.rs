@@ -13,14 +13,19 @@ pub(crate) const SUFFIX: &str = ".age";
 const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Keys that may open them.
-pub struct Identities {
+pub(crate) struct Identities {
     keys: Vec<x25519::Identity>,
     from: PathBuf,
 }
 
 impl Recipient {
     /// Encrypts a file; what the encrypted one is. `progress` is told each chunk's bytes. Nothing is flushed.
-    pub fn encrypt(&self, from: &mut dyn Read, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+    pub(crate) fn encrypt(
+        &self,
+        from: &mut dyn Read,
+        to: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> io::Result<Print> {
         let mut seen = Seen { to, print: Print::begin() };
         self.seal(&mut seen, &mut |sealing| Print::of_reader(from, sealing, progress).map(drop))?;
         Ok(seen.print.end())
@@ -59,7 +64,7 @@ impl<W: Write> Write for Seen<W> {
 
 impl Identities {
     /// Reads a file as `age-keygen` writes it: a key a line, and remarks. The error is one line.
-    pub fn read(path: &Path) -> Result<Identities, String> {
+    pub(crate) fn read(path: &Path) -> Result<Identities, String> {
         let unreadable = |e: io::Error| format!("{} cannot be read: {e}", path.display());
         let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
         if bytes > IDENTITY_FILE_BYTES_MAX {
@@ -75,7 +80,7 @@ impl Identities {
     }
 
     /// Decrypts a file of that place into another; what the plain one is. The error is one line.
-    pub fn decrypt(
+    pub(crate) fn decrypt(
         &self,
         at: &Target,
         name: &str,

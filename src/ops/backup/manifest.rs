@@ -1,6 +1,7 @@
 //! The manifest of a backup, `manifest.json` beside its files. A backup without one was never finished.
 
 use crate::domain::audit::Head;
+use crate::domain::local_time::Hall;
 use crate::keys::hex;
 use crate::ops::replication::target::Target;
 use crate::store::engine::copy::Rows;
@@ -20,13 +21,16 @@ const FIELDS: [&str; 9] = ["version", "site_id", "schema", "made_at", "files", "
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     /// Of the program that made it.
     pub version: String,
     pub site_id: String,
     pub schema: i64,
     /// The moment of the copy, in Unix seconds.
     pub made_at: i64,
+    /// The IANA name of the site's time zone at that moment; manifests of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
     pub files: BTreeMap<String, Print>,
     /// The files of an encrypted copy: the same names, with a suffix.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -50,7 +54,7 @@ pub struct Manifest {
 
 /// Why a backup was made that no hour asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Upgrade {
+pub(crate) struct Upgrade {
     /// The version that opened the file last; empty: nobody knows.
     pub from_version: String,
     pub to_schema: i64,
@@ -58,7 +62,7 @@ pub struct Upgrade {
 
 /// Where the ticks behind a base begin ([`crate::ops::replication`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Link {
+pub(crate) struct Link {
     /// Which every tick behind it bears, in hex.
     pub lineage: String,
     /// The second of the last write in it, in Unix seconds.
@@ -74,28 +78,28 @@ pub struct Link {
 
 /// The end of the audit log, as a witness outside of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Anchor {
+pub(crate) struct Anchor {
     pub seq: i64,
     /// In hex.
     pub hash: String,
 }
 
 impl Anchor {
-    pub fn of(head: &Head) -> Anchor {
+    pub(crate) fn of(head: &Head) -> Anchor {
         Anchor { seq: head.seq, hash: hex(&head.hash) }
     }
 }
 
 /// The size and checksum that a file must have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Print {
+pub(crate) struct Print {
     pub bytes: u64,
     /// In hex.
     pub sha256: String,
 }
 
 impl Manifest {
-    pub fn read(at: &Target) -> Result<Manifest, String> {
+    pub(crate) fn read(at: &Target) -> Result<Manifest, String> {
         let (mut bytes, path) = (Vec::new(), at.within(NAME));
         let read = at.open(NAME).and_then(|mut file| file.read_to_end(&mut bytes));
         read.map_err(|e| format!("cannot read {path}: {e}"))?;
@@ -119,21 +123,45 @@ impl Manifest {
         Ok(manifest)
     }
 
-    pub fn write(&self, dir: &Path) -> io::Result<()> {
+    pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
         let mut file = File::create(dir.join(NAME))?;
         file.write_all(self.text().as_bytes())?;
         file.sync_all()
     }
 
     /// As it is written, with its checksum.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let summed = Manifest { checksum: UNSUMMED.to_owned(), ..self.clone() };
         let text = serde_json::to_string_pretty(&summed).expect("a manifest is text and numbers") + "\n";
         text.replacen(UNSUMMED, &checksum_of(&text), 1)
     }
 
+    /// The clock of the site, where the manifest says which that is.
+    pub(crate) fn hall(&self) -> Option<Hall> {
+        self.zone.as_deref().map(Hall::at)
+    }
+
+    /// For tests: a copy of nothing, made at that moment.
+    #[cfg(test)]
+    pub(crate) fn blank(made_at: i64) -> Manifest {
+        Manifest {
+            version: String::new(),
+            site_id: String::new(),
+            schema: 1,
+            made_at,
+            zone: None,
+            files: BTreeMap::new(),
+            encrypted: BTreeMap::new(),
+            rows: Rows::new(),
+            upgrade: None,
+            audit: None,
+            chain: None,
+            checksum: String::new(),
+        }
+    }
+
     /// Of all files together.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.files.values().map(|print| print.bytes).sum()
     }
 }
@@ -145,17 +173,21 @@ fn checksum_of(text: &str) -> String {
 
 impl Print {
     /// Reads a file whole. `progress` is told each chunk's bytes.
-    pub fn of(path: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+    pub(crate) fn of(path: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
         Print::of_copy(path, &mut io::sink(), progress)
     }
 
     /// The same while the bytes go somewhere.
-    pub fn of_copy(path: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+    pub(crate) fn of_copy(path: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
         Print::of_reader(&mut File::open(path)?, to, progress)
     }
 
     /// The same of whatever is read.
-    pub fn of_reader(from: &mut dyn Read, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
+    pub(crate) fn of_reader(
+        from: &mut dyn Read,
+        to: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> io::Result<Print> {
         let mut printing = Print::begin();
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
@@ -169,24 +201,24 @@ impl Print {
         }
     }
 
-    pub fn begin() -> Printing {
+    pub(crate) fn begin() -> Printing {
         Printing { digest: Sha256::new(), bytes: 0 }
     }
 }
 
 /// The print of what went by so far.
-pub struct Printing {
+pub(crate) struct Printing {
     digest: Sha256,
     bytes: u64,
 }
 
 impl Printing {
-    pub fn add(&mut self, bytes: &[u8]) {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.digest.update(bytes);
         self.bytes += bytes.len() as u64;
     }
 
-    pub fn end(self) -> Print {
+    pub(crate) fn end(self) -> Print {
         Print { bytes: self.bytes, sha256: hex(&self.digest.finalize()) }
     }
 }
@@ -200,22 +232,18 @@ mod tests {
             version: "0.1.0".to_owned(),
             site_id: "ab".to_owned(),
             schema: 7,
-            made_at: 1_800_000_000,
             files: BTreeMap::from([("site.key".to_owned(), Print { bytes: 65, sha256: "5a".repeat(32) })]),
-            encrypted: BTreeMap::new(),
             rows: Rows::from([("members".to_owned(), 3)]),
-            upgrade: None,
-            audit: None,
-            chain: None,
-            checksum: String::new(),
+            ..Manifest::blank(1_800_000_000)
         }
     }
 
     #[test]
     fn no_bit_of_a_manifest_changes_unnoticed() {
         let dir = tempfile::tempdir().unwrap();
-        manifest().write(dir.path()).unwrap();
-        assert_eq!(Manifest::read(&Target::Directory(dir.path().to_owned())).unwrap(), manifest());
+        let manifest = Manifest { zone: Some("Europe/Zurich".to_owned()), ..manifest() };
+        manifest.write(dir.path()).unwrap();
+        assert_eq!(Manifest::read(&Target::Directory(dir.path().to_owned())).unwrap(), manifest);
         let bytes = std::fs::read(dir.path().join(NAME)).unwrap();
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();

@@ -247,12 +247,13 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
     let version = crate::VERSION.to_owned();
     let audit = sound.audit.as_ref().map(Anchor::of);
     let encrypted = Default::default();
-    let (site_id, schema, rows, made_at) = (sound.site_id, sound.schema, sound.rows, source.now);
+    let (site_id, schema, rows, made_at, zone) = (sound.site_id, sound.schema, sound.rows, source.now, sound.zone);
     let manifest = Manifest {
         version,
         site_id,
         schema,
         made_at,
+        zone,
         files,
         encrypted,
         rows,

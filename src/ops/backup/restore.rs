@@ -8,6 +8,7 @@ use super::{Progress, check_space, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::local_time::Hall;
 use crate::http::failure::Failure;
 use crate::ops::erasure;
 use crate::ops::replication::replay::{Replay, Replayed};
@@ -54,7 +55,8 @@ pub(crate) fn try_in(
     let replay = |replay: &Replay| {
         let tell = &mut |done, all| progress("going on from there", done, all);
         let replayed = replay.run(&place.database(), wanted.keys, tell)?;
-        crate::store::engine::copy::check(&place.database()).map(|_| replayed)
+        let sound = crate::store::engine::copy::check(&place.database())?;
+        Ok::<_, String>(Replayed { rows: sound.rows.values().sum(), ..replayed })
     };
     let replayed = wanted.replay.map(replay).transpose()?;
     let config = Config { data: dir.to_owned(), ..config.clone() };
@@ -99,6 +101,8 @@ pub(crate) struct Restored {
     pub erased: usize,
     /// How far the ticks behind it led.
     pub replayed: Option<Replayed>,
+    /// The zone of the restored site.
+    pub hall: Hall,
 }
 
 /// Puts a backup in the place of the held directory's file, with the ticks behind it and without whoever was erased since. A
@@ -112,11 +116,13 @@ pub(crate) fn restore(
     progress: &mut Progress,
 ) -> Result<Restored, String> {
     let (tried, backup) = (tried_in(place), wanted.backup);
-    let gone = erased_since(place, backup, config);
-    let (mut erased, mut replayed) = (0, None);
+    let gone = erased_since(place, backup, config)?;
+    let (mut erased, mut replayed, mut hall) = (0, None, Hall::UTC);
     try_in(&tried, wanted, config, progress, |site, led_to, progress| {
         let moment = led_to.as_ref().map_or(backup.manifest.made_at, |led_to| led_to.moment);
         replayed = led_to;
+        hall = site.hall().unwrap_or(Hall::UTC);
+        site.store.rest();
         let again = erasure::erase_again(site, &gone, progress);
         erased = again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
         erasure::rebuild(site, progress)?;
@@ -132,9 +138,9 @@ pub(crate) fn restore(
     _ = std::fs::remove_dir_all(tried.join("backups"));
     if is_dry {
         std::fs::remove_dir_all(&tried).map_err(|e| format!("cannot remove {}: {e}", tried.display()))?;
-        return Ok(Restored { replaced: None, erased, replayed });
+        return Ok(Restored { replaced: None, erased, replayed, hall });
     }
-    Ok(Restored { replaced: take_over(place, &tried)?, erased, replayed })
+    Ok(Restored { replaced: take_over(place, &tried)?, erased, replayed, hall })
 }
 
 /// Where a backup is tried before it takes the place of the held directory's file.
@@ -161,8 +167,9 @@ pub(crate) fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, 
 }
 
 /// Everybody whom any place at hand knows to be erased: the file that is replaced, the shelves, and where the backup lies.
-/// A second place that does not answer is passed over; the shelf beside the file is told of everybody as well.
-pub(crate) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Vec<Tombstone> {
+/// A second place that does not answer is passed over; the shelf beside the file is told of everybody as well. The error is one
+/// line: a shelf's list is there, and cannot be read.
+pub(crate) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Result<Vec<Tombstone>, String> {
     let site_id = &backup.manifest.site_id;
     let mut known = match place.database().exists() && site_of(&place.database()).as_ref() == Some(site_id) {
         true => list_of_file(&place.database()),
@@ -170,13 +177,15 @@ pub(crate) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> V
     };
     let own = place.dir().join("backups");
     let shelves = [Some(own.as_path()), backup.at.path().and_then(Path::parent)];
-    known.extend(shelves.into_iter().flatten().flat_map(|shelf| tombstones::list(shelf, site_id)));
+    for shelf in shelves.into_iter().flatten() {
+        known.extend(tombstones::list(shelf, site_id)?);
+    }
     let elsewhere = Elsewhere::default();
     let second = elsewhere.target(config).and_then(|second| elsewhere.list_erased(&second, site_id).ok());
     known.extend(second.into_iter().flatten());
     known.sort_unstable();
     known.dedup_by_key(|tombstone| (tombstone.member_id, tombstone.join_date));
-    known
+    Ok(known)
 }
 
 /// Moves the history's numbers on after a restore. Rows written after the backup have numbers that others know,
@@ -197,7 +206,7 @@ pub(crate) fn leftovers(dir: &Path) -> Vec<PathBuf> {
 /// Finishes what was cut off in a held directory: a swap that was begun goes on, and what never came so far is removed.
 /// Says where the old files lie that were swapped out. Each step may be done again.
 pub(crate) fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
-    for left in leftovers(place.dir()).into_iter().chain(Some(super::drill::tried_in(place.dir()))) {
+    for left in leftovers(place.dir()).into_iter().chain(super::drill::tried_in(place.dir())) {
         match std::fs::remove_dir_all(&left) {
             Ok(()) => tracing::info!(dir = %left.display(), "removed what was left by a command that was cut off"),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}

@@ -38,7 +38,7 @@ pub(crate) fn run(place: &Place, config: &Config, by: &By, progress: &mut Progre
     let dir = place.dir().display();
     restore::complete(place).map_err(|e| Unmoved::Failed(format!("an earlier restore cannot be finished: {e}")))?;
     if !place.database().exists() {
-        return Err(Unmoved::Nothing(format!("there is no site in {dir}")));
+        return Err(Unmoved::Nothing(format!("there is no site in {dir}: name its directory with --data")));
     }
     let schema = migrate::schema(place).map_err(Unmoved::Failed)?;
     let ways_back = shelf(place.dir()).before_upgrades();
@@ -62,7 +62,7 @@ pub(crate) fn run(place: &Place, config: &Config, by: &By, progress: &mut Progre
 /// The version of before may know of no erasures, and its file is not for this one to change. The shelf remembers them for
 /// the next upgrade. How many the backup still holds.
 fn remember_erased(place: &Place, backup: &Backup, config: &Config) -> Result<usize, String> {
-    let gone = restore::erased_since(place, backup, config);
+    let gone = restore::erased_since(place, backup, config)?;
     let shelf = shelf(place.dir());
     tombstones::keep(shelf.dir(), &backup.manifest.site_id, &gone).map_err(|e| super::unwritten(&shelf, &e))?;
     Ok(gone

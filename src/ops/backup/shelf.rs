@@ -24,8 +24,10 @@ const WAY_BACK_SECONDS: i64 = 35 * 86_400;
 /// A finished backup.
 #[derive(Debug, Clone)]
 pub struct Backup {
-    pub at: Target,
-    pub manifest: Manifest,
+    /// Where it lies.
+    pub(crate) at: Target,
+    /// What it says of itself.
+    pub(crate) manifest: Manifest,
 }
 
 pub(crate) struct Shelf {
@@ -48,27 +50,27 @@ pub(crate) struct Spared {
 }
 
 impl Backup {
-    pub fn at(at: Target) -> Result<Backup, String> {
+    pub(crate) fn at(at: Target) -> Result<Backup, String> {
         Ok(Backup { manifest: Manifest::read(&at)?, at })
     }
 
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.at.name()
     }
 
-    pub fn is_encrypted(&self) -> bool {
+    pub(crate) fn is_encrypted(&self) -> bool {
         !self.manifest.encrypted.is_empty()
     }
 
     /// Greater for the newer one; of those of one second for the one whose name has the higher number.
-    pub fn age_order(&self) -> (i64, usize, String) {
+    pub(crate) fn age_order(&self) -> (i64, usize, String) {
         let name = self.name();
         (self.manifest.made_at, name.len(), name)
     }
 
     /// Copies its files into a directory, while they are compared with what the manifest says of them, and flushes them;
     /// encrypted ones are opened by `keys`. `progress` is told bytes done and in all.
-    pub fn copy_to(
+    pub(crate) fn copy_to(
         &self,
         dir: &Path,
         keys: Option<&Identities>,
@@ -105,7 +107,7 @@ impl Backup {
     }
 
     /// Writes its files into a directory, encrypted; the manifest of that copy. `progress` as above.
-    pub fn encrypt_to(
+    pub(crate) fn encrypt_to(
         &self,
         dir: &Path,
         recipient: &Recipient,
@@ -279,22 +281,9 @@ mod tests {
     use super::*;
 
     fn lay(shelf: &Shelf, name: &str, made_at: i64) {
-        let manifest = Manifest {
-            version: String::new(),
-            site_id: String::new(),
-            schema: 1,
-            made_at,
-            files: Default::default(),
-            encrypted: Default::default(),
-            rows: Default::default(),
-            upgrade: None,
-            audit: None,
-            chain: None,
-            checksum: String::new(),
-        };
         let backup = shelf.dir.join(name);
         make_dir(&backup).unwrap();
-        manifest.write(&backup).unwrap();
+        Manifest::blank(made_at).write(&backup).unwrap();
     }
 
     #[test]

@@ -19,9 +19,23 @@ struct Line {
     erased_at: i64,
 }
 
-/// A site's, as a shelf knows them. A line that a crash cut off is passed over.
-pub(crate) fn list(shelf: &Path, site_id: &str) -> BTreeSet<Tombstone> {
-    parse(&std::fs::read_to_string(shelf.join(NAME)).unwrap_or_default(), site_id)
+/// A site's, as a shelf knows them. A line that a crash cut off is passed over. The error is one line: a list that cannot be
+/// read is none that is empty.
+pub(crate) fn list(shelf: &Path, site_id: &str) -> Result<BTreeSet<Tombstone>, String> {
+    Ok(parse(&read(shelf)?, site_id))
+}
+
+fn read(shelf: &Path) -> Result<String, String> {
+    let path = shelf.join(NAME);
+    match std::fs::read(&path) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(e) => Err(format!(
+            "cannot read who was erased, in {}: {e}; without that list they would come back: mend the disk, or move the file \
+             away",
+            path.display()
+        )),
+    }
 }
 
 /// A site's, of all in the list.
@@ -36,7 +50,7 @@ pub(crate) fn parse(text: &str, site_id: &str) -> BTreeSet<Tombstone> {
 /// Adds those that the shelf does not know yet, and flushes them.
 pub(crate) fn keep(shelf: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
     let path = shelf.join(NAME);
-    let Some(text) = missing(&std::fs::read_to_string(&path).unwrap_or_default(), site_id, all) else { return Ok(()) };
+    let Some(text) = missing(&read(shelf).map_err(io::Error::other)?, site_id, all) else { return Ok(()) };
     let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
@@ -70,8 +84,8 @@ mod tests {
         keep(dir.path(), "ab", &[JANE]).unwrap();
         keep(dir.path(), "ab", &[JANE, MARK]).unwrap();
         keep(dir.path(), "cd", &[MARK]).unwrap();
-        assert_eq!(list(dir.path(), "ab"), BTreeSet::from([JANE, MARK]));
-        assert_eq!(list(dir.path(), "cd"), BTreeSet::from([MARK]));
+        assert_eq!(list(dir.path(), "ab").unwrap(), BTreeSet::from([JANE, MARK]));
+        assert_eq!(list(dir.path(), "cd").unwrap(), BTreeSet::from([MARK]));
         assert_eq!(std::fs::read_to_string(dir.path().join(NAME)).unwrap().lines().count(), 3);
     }
 
@@ -83,6 +97,22 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{text}{}", &text[..text.len() / 2])).unwrap();
         keep(dir.path(), "ab", &[JANE, MARK]).unwrap();
-        assert_eq!(list(dir.path(), "ab"), BTreeSet::from([JANE, MARK]));
+        assert_eq!(list(dir.path(), "ab").unwrap(), BTreeSet::from([JANE, MARK]));
+    }
+
+    #[test]
+    fn a_flipped_bit_spoils_no_other_line_and_a_list_that_cannot_be_read_is_not_empty() {
+        let dir = tempfile::tempdir().unwrap();
+        keep(dir.path(), "ab", &[JANE, MARK]).unwrap();
+        let path = dir.path().join(NAME);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[5] |= 0x80;
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(list(dir.path(), "ab").unwrap(), BTreeSet::from([MARK]));
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        let refused = list(dir.path(), "ab").unwrap_err();
+        assert!(refused.contains("who was erased") && refused.contains(NAME), "{refused}");
+        assert!(keep(dir.path(), "ab", &[JANE]).is_err());
     }
 }

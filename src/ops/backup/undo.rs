@@ -29,7 +29,12 @@ pub(crate) fn run(place: &Place, config: &Config, by: &By) -> Result<Undone, Str
         Unheld::Unfit(why) => why,
     })?;
     let from = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let site = Site::open_copy(&held, Config { data: dir.clone(), ..config.clone() }, Clock::machine(0))?;
+    let site = Site::open_copy(&held, Config { data: dir.clone(), ..config.clone() }, Clock::machine(0)).map_err(|cause| {
+        format!(
+            "what the restore replaced is no site that can be opened ({cause}): `tunneldesk restore BACKUP` brings another \
+             backup back, and `tunneldesk backup list` shows them"
+        )
+    })?;
     let worked = prepare(&site, place, by, &from);
     site.close();
     worked?;
@@ -47,7 +52,7 @@ fn newest(data: &Path) -> Option<PathBuf> {
 }
 
 fn prepare(site: &Site, place: &Place, by: &By, from: &str) -> Result<(), String> {
-    let gone: Vec<_> = tombstones::list(shelf(place.dir()).dir(), &site.site_id).into_iter().collect();
+    let gone: Vec<_> = tombstones::list(shelf(place.dir()).dir(), &site.site_id)?.into_iter().collect();
     let erased = erasure::erase_again(site, &gone, &mut |_, _, _| ());
     erased.map_err(|e| format!("people who were erased are in {from}, and stay in it: {e}"))?;
     erasure::rebuild(site, &mut |_, _, _| ())?;

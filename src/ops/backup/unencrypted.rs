@@ -10,7 +10,7 @@ use std::path::Path;
 pub(crate) const SUFFIX: &str = ".age";
 
 /// Keys that may open them: none, in this build.
-pub enum Identities {}
+pub(crate) enum Identities {}
 
 impl Recipient {
     pub(crate) fn encrypt(&self, _: &mut dyn Read, _: &mut dyn Write, _: &mut dyn FnMut(u64)) -> io::Result<Print> {

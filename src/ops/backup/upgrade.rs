@@ -17,6 +17,7 @@ const COPIES: u64 = 2;
 /// An upgrade that was made.
 #[derive(Debug)]
 pub struct Upgraded {
+    /// The schema version that the file had.
     pub from: i64,
     /// The file as it was.
     pub backup: Backup,

@@ -192,7 +192,10 @@ pub(crate) fn drill(site: &Site) -> Fact {
     }
     let age = site.now() - last.at;
     let state = State::above(age, DRILL_SECONDS_WARNING, i64::MAX);
-    let text = Text::new("health.drill").with("at", at).with("name", name);
+    let text = match last.moment {
+        None => Text::new("health.drill").with("at", at).with("name", name),
+        Some(moment) => Text::new("health.drill.off_site").with("at", at).with("moment", shown(site, moment)),
+    };
     Fact::judged("drill", state, text, next).with_figure("age_seconds", age)
 }
 

@@ -58,14 +58,14 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
 }
 
 /// The directories that a command left there when it was cut off; none where there are none.
-pub fn leftovers(data: &Path) -> Option<Fact> {
+pub(crate) fn leftovers(data: &Path) -> Option<Fact> {
     let left = crate::ops::backup::restore::leftovers(data).into_iter().next()?;
     let (text, next) = (Text::new("health.leftovers"), Text::new("health.leftovers.next"));
     Some(Fact::judged("leftovers", State::Warning, text.with("path", left.display()), next))
 }
 
 /// The brief facts, at most some seconds old.
-pub fn brief(site: &Site) -> Arc<[Fact]> {
+pub(crate) fn brief(site: &Site) -> Arc<[Fact]> {
     let now = site.now();
     let kept = site.kept::<Kept>();
     let kept = || kept.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,13 +81,13 @@ pub fn brief(site: &Site) -> Arc<[Fact]> {
 
 impl Site {
     /// Drops the cached answer, so that the next look sees the present state.
-    pub fn forget_health(&self) {
+    pub(crate) fn forget_health(&self) {
         *self.kept::<Kept>().0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
 /// The facts about a directory whose site cannot be opened, because of `why`.
-pub fn look_at_closed(data: &Path, why: &str) -> Vec<Fact> {
+pub(crate) fn look_at_closed(data: &Path, why: &str) -> Vec<Fact> {
     let text = Text::new("health.closed").with("cause", why);
     let closed = Fact::judged("store", State::Alarm, text, Text::new("health.closed.next"));
     if !data.is_dir() {
@@ -97,7 +97,7 @@ pub fn look_at_closed(data: &Path, why: &str) -> Vec<Fact> {
 }
 
 /// The title of a fact.
-pub fn title(fact: &Fact) -> Text {
+pub(crate) fn title(fact: &Fact) -> Text {
     Text::find(&format!("health.name.{}", fact.name), |_| None).unwrap_or_else(|| Text::new("health.name.version"))
 }
 

@@ -5,21 +5,18 @@
 //! the log itself is the queue. Where too much waits, or the second place lost something, the chain is given up, and a new
 //! base begins another: the site never stops for its copy.
 
+mod base;
 pub(crate) mod chain;
 pub(crate) mod replay;
 pub(crate) mod s3;
 pub(crate) mod target;
 pub(crate) mod tick;
 
-use crate::domain::audit::By;
-use crate::ops::backup;
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
 use crate::site::Site;
-use crate::site::pace;
 use crate::store::engine::capture::{Behind, Whose};
 use crate::store::engine::connection::LOG_PAGES_MAX;
 use crate::store::engine::log_read::LogReader;
-use crate::store::engine::place;
 use crate::store::queries::erasure;
 use chain::{Chain, Unconfirmed, is_there};
 use std::io;
@@ -42,18 +39,10 @@ const HELD_TICK_TIME_MAX: Duration = Duration::from_millis(200);
 const HELD_LOG_PAGES_MIN: u32 = 4 * LOG_PAGES_MAX.cast_unsigned();
 /// How long the end of a server waits for the last tick.
 const LAST_TICK_TIME_MAX: Duration = Duration::from_secs(5);
-/// A chain has no more ticks than those of an hour, and somewhat longer: the hourly backup begins another.
-const CHAIN_SECONDS_MAX: i64 = 3_600 + 300;
 /// Rounds between two looks whether a second place that has nothing new still has the last tick.
 const ROUNDS_BETWEEN_LOOKS: u64 = 5;
 /// Rounds until a place in trouble is asked again: twice as many after each try in vain.
 const ROUNDS_TO_TRY_MAX: u64 = 8;
-/// Rounds until another base is tried: twice as many after each whose chain did not last.
-const ROUNDS_TO_BASE_MIN: u64 = 15;
-const ROUNDS_TO_BASE_MAX: u64 = 3_600;
-/// A chain that lives so long lasts.
-const LASTING_SECONDS: i64 = 600;
-
 /// The state of the off-site copy that all threads share.
 #[derive(Default)]
 pub(crate) struct Replica {
@@ -69,7 +58,7 @@ pub(crate) struct Replica {
 /// released build.
 #[cfg(debug_assertions)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// Checkpoints wait for nobody.
     Gate,
     /// A tick counts as confirmed without being sent.
@@ -79,7 +68,7 @@ pub enum Fault {
 #[cfg(debug_assertions)]
 impl Fault {
     /// By its name on the command line.
-    pub fn parse(name: &str) -> Result<Fault, String> {
+    pub(crate) fn parse(name: &str) -> Result<Fault, String> {
         match name {
             "gate" => Ok(Fault::Gate),
             "confirmation" => Ok(Fault::Confirmation),
@@ -88,7 +77,7 @@ impl Fault {
     }
 
     /// Has the server of this site get it wrong.
-    pub fn begin(self, site: &Site) {
+    pub(crate) fn begin(self, site: &Site) {
         match self {
             Fault::Gate => site.store.writer().capture.leave_gate_open(),
             Fault::Confirmation => site.kept::<Replica>().confirms_unsent.store(true, Ordering::Release),
@@ -108,7 +97,7 @@ struct Told {
 
 /// How the off-site copy is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Status {
+pub(crate) struct Status {
     /// Whether a restore finds a base and ticks of this process.
     pub has_chain: bool,
     /// Seconds since the oldest commit that the second place has not confirmed.
@@ -126,7 +115,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// `None`: there is no off-site copy, for want of a second place or of a running server.
-pub fn status(site: &Site) -> Option<Status> {
+pub(crate) fn status(site: &Site) -> Option<Status> {
     let replica = site.kept::<Replica>();
     if !replica.is_on.load(Ordering::Acquire) {
         return None;
@@ -225,7 +214,7 @@ impl<'s> Replicator<'s> {
             chain_since: 0,
             rounds: 0,
             rounds_to_base: 0,
-            next_rounds_to_base: ROUNDS_TO_BASE_MIN,
+            next_rounds_to_base: base::ROUNDS_TO_BASE_MIN,
             is_making_base: Arc::default(),
             erased: None,
             next_try: 0,
@@ -250,10 +239,9 @@ impl<'s> Replicator<'s> {
             if stop.recv_timeout(TICK_INTERVAL / LOOKS_PER_TICK) != Err(RecvTimeoutError::Timeout) {
                 return true;
             }
-            if self.chain.is_some()
-                && self.next_try == 0
-                && self.site.store.writer().capture.behind(Whose::Chain).bytes > bytes_max
-            {
+            let capture = &self.site.store.writer().capture;
+            let is_due = || capture.is_hurried() || capture.behind(Whose::Chain).bytes > bytes_max;
+            if self.chain.is_some() && self.next_try == 0 && is_due() {
                 return false;
             }
         }
@@ -263,7 +251,10 @@ impl<'s> Replicator<'s> {
     fn round(&mut self) {
         self.rounds += 1;
         let is_followed = |next: &Chain| self.site.store.writer().capture.follows(next.follower());
-        if let Some(next) = lock(&self.replica.next).take().filter(is_followed) {
+        let next = lock(&self.replica.next).take().filter(is_followed);
+        if let Some(next) = next {
+            // Up to the begin of the next chain this one is what a restore goes by.
+            self.ship(TICK_TIME_MAX, true);
             (self.chain, self.chain_since) = (Some(next), self.site.now());
             self.tell(None);
             (self.next_try, self.rounds_to_try) = (0, 1);
@@ -349,8 +340,8 @@ impl<'s> Replicator<'s> {
         }
     }
 
+    /// Gives up this chain alone: a base that is on its way begins another, which has no gap.
     fn lose_chain(&mut self, cause: String) {
-        self.site.store.writer().capture.give_up_those_of(Whose::Chain, &cause);
         self.chain = None;
         self.tell(Some(cause));
     }
@@ -386,7 +377,9 @@ impl<'s> Replicator<'s> {
         let (site, is_well) = (self.site, lock(&self.replica.told).trouble.is_none());
         let writer = site.store.writer();
         let frames = writer.capture.frames();
-        if self.chain.is_none() || frames < LOG_PAGES_MAX.cast_unsigned() || !is_well {
+        // Whoever is in a hurry holds the writer, and begins the log anew.
+        let is_long = frames >= LOG_PAGES_MAX.cast_unsigned() && !writer.capture.is_hurried();
+        if self.chain.is_none() || !is_long || !is_well {
             return;
         }
         if writer.capture.is_open() || frames >= HELD_LOG_PAGES_MIN {
@@ -398,45 +391,5 @@ impl<'s> Replicator<'s> {
                 writer.capture.wait_for_standby(HELD_TICK_TIME_MAX);
             });
         }
-    }
-
-    /// Begins a base where there is no chain, or the chain is long; on a thread of its own, since it takes its time.
-    fn make_base_where_due(&mut self) {
-        let age = self.chain.as_ref().map(|_| self.site.now() - self.chain_since);
-        if age.is_some_and(|age| age > LASTING_SECONDS) {
-            self.next_rounds_to_base = ROUNDS_TO_BASE_MIN;
-        }
-        let is_due = age.is_none_or(|age| age > CHAIN_SECONDS_MAX) && self.rounds_to_base == 0;
-        if !is_due || self.is_making_base.load(Ordering::Acquire) {
-            return;
-        }
-        if let Err(cause) = self.probe() {
-            return self.tell(Some(cause));
-        }
-        self.rounds_to_base = self.next_rounds_to_base;
-        self.next_rounds_to_base = (2 * self.next_rounds_to_base).min(ROUNDS_TO_BASE_MAX);
-        self.is_making_base.store(true, Ordering::Release);
-        let (site, is_making) = (self.site.for_another_thread(), self.is_making_base.clone());
-        let begun = std::thread::Builder::new().name("base".to_owned()).spawn(move || {
-            pace::give_way();
-            let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                backup::log(&backup::make(&site, &By::job("backup"), &mut |_, _, _| ()));
-            }));
-            is_making.store(false, Ordering::Release);
-            if made.is_err() {
-                site.stats.panics.fetch_add(1, Ordering::Relaxed);
-            }
-        });
-        if begun.is_err() {
-            self.is_making_base.store(false, Ordering::Release);
-        }
-    }
-
-    /// Whether the second place would take a base: the backups beside the site must not pile up for one that does not.
-    fn probe(&self) -> Result<(), String> {
-        let second = self.second.clone();
-        let bytes = std::fs::metadata(place::database(&self.site.config.data)).map_or(0, |file| file.len());
-        let probed = self.site.kept::<Elsewhere>().send(TICK_TIME_MAX, move || second.probe(bytes));
-        probed.unwrap_or_else(|| Err(silent(&self.second)))
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Replay {
     ticks: Vec<(u64, String)>,
     /// Up to the end of that second; `None`: all there are.
     until: Option<i64>,
+    /// The base that another chain began with later.
+    next: Option<Link>,
 }
 
 /// How far a replay came.
@@ -29,16 +31,31 @@ pub(crate) struct Replayed {
     pub ticks: u64,
     /// The second of the last commit in the file (Unix seconds).
     pub moment: i64,
+    /// Rows in the file, once it is checked.
+    pub rows: i64,
     /// Why it went no farther although there is more; `None`: there is not.
     pub trouble: Option<String>,
+    /// The second (Unix seconds) from which on another chain has what was written after `moment`, which nothing off site has
+    /// second by second; `None`: nothing was.
+    pub gap_until: Option<i64>,
 }
 
 impl Replay {
-    /// Behind a base, where its copy in the second place (`there`) has ticks. `None`: it is none that a chain began with.
-    pub(crate) fn of(base: &Backup, there: &Target, until: Option<i64>) -> Option<Replay> {
-        let (link, at) = (base.manifest.chain.clone()?, ticks_of(there));
-        let ticks = list(&at).unwrap_or_default();
-        Some(Replay { link, at, ticks, until })
+    /// Behind a base, where its copy in the second place (`there`) has ticks. `None`: it is none that a chain began with. The
+    /// error is one line: the second place does not say which ticks it has.
+    pub(crate) fn of(base: &Backup, there: &Target, until: Option<i64>) -> Result<Option<Replay>, String> {
+        let Some(link) = base.manifest.chain.clone() else { return Ok(None) };
+        let at = ticks_of(there);
+        let ticks = match list(&at) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+            listed => listed.map_err(|e| format!("cannot read {at}: {e}"))?,
+        };
+        Ok(Some(Replay { link, at, ticks, until, next: None }))
+    }
+
+    /// The replay, which knows of the base that another chain began with later.
+    pub(crate) fn before(self, next: Option<Link>) -> Replay {
+        Replay { next, ..self }
     }
 
     /// Whether its ticks are encrypted.
@@ -60,7 +77,8 @@ impl Replay {
             return Err(format!("{} is not the base that its ticks go on from", database.display()));
         }
         let file = File::options().read(true).write(true).open(database).map_err(failed)?;
-        let mut done = Replayed { ticks: 0, moment: self.link.moment, trouble: None };
+        let mut done = Replayed { moment: self.link.moment, ..Replayed::default() };
+        let mut is_whole = true;
         for (number, name) in &self.ticks {
             let tick = match self.open(*number, done.ticks + 1, name, keys, &sums) {
                 Ok(tick) => tick,
@@ -70,6 +88,7 @@ impl Replay {
                 }
             };
             if self.until.is_some_and(|until| tick.head.moment > until) {
+                is_whole = false;
                 break;
             }
             write(&file, &tick).map_err(failed)?;
@@ -80,6 +99,9 @@ impl Replay {
             (done.ticks, done.moment) = (*number, tick.head.moment);
             progress(done.ticks, self.ticks.len() as u64);
         }
+        // A chain that was given up, and one that ended with its server, may lack what came before the next one.
+        let is_other = |next: &&Link| is_whole && done.trouble.is_none() && next.checksum() != sums.whole();
+        done.gap_until = self.next.as_ref().filter(is_other).map(|next| next.moment);
         file.sync_all().map_err(failed)?;
         // The disk took what was written.
         match PageSums::of_file(database).map_err(failed)? == sums {

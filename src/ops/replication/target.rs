@@ -21,7 +21,7 @@ const PROBE_BYTES: usize = 64 * 1024;
 
 /// A place with files in it, and with places within it. Shown as people name it.
 #[derive(Debug, Clone)]
-pub enum Target {
+pub(crate) enum Target {
     Directory(PathBuf),
     S3(Folder),
 }

@@ -181,7 +181,8 @@ impl Copy {
             return Err("a tick does not lead to the file that it speaks of".to_owned());
         }
         let failed = |e: io::Error| format!("cannot write the standby's copy: {e}");
-        self.journal.write_all(&[&length.to_be_bytes()[..], tick.bytes()].concat()).map_err(failed)?;
+        self.journal.write_all(&length.to_be_bytes()).map_err(failed)?;
+        self.journal.write_all(tick.bytes()).map_err(failed)?;
         self.journal.sync_data().map_err(failed)?;
         (self.number, self.moment) = (tick.head.number, tick.head.moment);
         replay::write(&self.database, &tick).map_err(failed)?;

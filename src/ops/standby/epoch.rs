@@ -1,7 +1,7 @@
 //! The epoch of a site: a number that each promotion raises, so that of two machines with the same site one knows that it was
 //! replaced. A site that was never promoted has epoch 0.
 
-use crate::keys::random;
+use crate::keys::{hex, random};
 use crate::ops::backup::shelf;
 use crate::ops::replication::target::{Target, Written};
 use crate::site::Site;
@@ -9,12 +9,15 @@ use crate::store::engine::place;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const OWN: &str = "epoch.json";
 const FENCED: &str = "replaced.json";
+/// No site is promoted so often: a higher number is nobody's, and all lower ones would be taken with it.
+pub(crate) const EPOCH_MAX: i64 = 9_999;
 /// As many promotions in vain are no race.
 const CLAIMS_MAX: u64 = 100;
 
@@ -25,6 +28,17 @@ pub(crate) struct Own {
     /// The machine that was replaced, until it knows.
     #[serde(default)]
     pub main: Option<Main>,
+    /// The content of the epoch's file in the second place (hex), as long as that place did not take the file.
+    #[serde(default)]
+    pub unwritten: Option<String>,
+}
+
+impl Own {
+    /// Whether this machine gives way to another one with such an epoch. Of two machines that took the same epoch apart from
+    /// each other, the one whose epoch is in the second place goes on.
+    fn gives_way_to(&self, epoch: u64) -> bool {
+        epoch > self.epoch || epoch == self.epoch && epoch > 0 && self.unwritten.is_some()
+    }
 }
 
 /// How a standby reaches the machine that it follows.
@@ -59,20 +73,45 @@ pub(crate) fn own(data: &Path) -> Own {
 }
 
 pub(crate) fn set_own(data: &Path, own: &Own) -> io::Result<()> {
+    let _alone = lock_own();
     write(data, OWN, own)
+}
+
+/// Notes something of a machine that serves: several threads do.
+pub(crate) fn change_own(data: &Path, change: impl FnOnce(&mut Own)) -> io::Result<()> {
+    let _alone = lock_own();
+    let mut own = own(data);
+    change(&mut own);
+    write(data, OWN, &own)
+}
+
+fn lock_own() -> MutexGuard<'static, ()> {
+    static CHANGING: Mutex<()> = Mutex::new(());
+    CHANGING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What an epoch's file is to hold, so that a machine knows its own: 16 random bytes, in hex.
+pub(super) fn content() -> String {
+    hex(&random::<16>())
 }
 
 /// Whether the machine of a data directory was replaced.
 pub(crate) fn fenced(data: &Path) -> Option<Fenced> {
-    read::<Fenced>(&data.join(FENCED)).filter(|fenced| fenced.epoch > own(data).epoch)
+    read::<Fenced>(&data.join(FENCED)).filter(|fenced| own(data).gives_way_to(fenced.epoch))
 }
 
 /// Refuses writes from now on, also after a restart, where an epoch is higher than this machine's. Whether it is.
 pub(crate) fn fence_if_higher(site: &Site, epoch: u64, by: &str) -> bool {
-    let data = &site.config.data;
-    if epoch <= own(data).epoch {
-        return false;
+    let higher = epoch > own(&site.config.data).epoch;
+    if higher {
+        fence(site, epoch, by);
     }
+    higher
+}
+
+/// Refuses writes from now on, also after a restart.
+pub(super) fn fence(site: &Site, epoch: u64, by: &str) {
+    let data = &site.config.data;
     let fenced = Fenced { epoch, since: site.now(), by: by.to_owned() };
     // At once: a disk that does not take the note is no reason to write on.
     site.store.writer().watched.replace(&fenced);
@@ -82,7 +121,6 @@ pub(crate) fn fence_if_higher(site: &Site, epoch: u64, by: &str) -> bool {
         tracing::error!(%cause, "cannot note that another machine has taken this one's place");
     }
     site.forget_health();
-    true
 }
 
 /// The folder of a site's epochs in a second place.
@@ -107,43 +145,78 @@ pub(crate) fn find_higher(second: &Target, site_id: &str, own: u64) -> io::Resul
 /// The highest one; 0: there is none.
 fn newest_in(epochs: &Target) -> io::Result<u64> {
     match epochs.list() {
-        Ok(names) => Ok(names.iter().filter_map(|name| name.parse().ok()).max().unwrap_or_default()),
+        Ok(names) => Ok(names
+            .iter()
+            .filter_map(|name| name.parse().ok())
+            .filter(|epoch| *epoch <= EPOCH_MAX.unsigned_abs())
+            .max()
+            .unwrap_or_default()),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
         Err(e) => Err(e),
     }
 }
 
 /// Takes the next epoch of a site in a second place, `epoch` or higher, and every lower one that nobody took: one that is
-/// taken is another machine's.
-pub(crate) fn claim(second: &Target, site_id: &str, epoch: u64) -> io::Result<u64> {
-    if let Target::S3(store) = second {
-        // It shows by this whether it keeps the first of two files.
-        store.probe().map_err(io::Error::other)?;
-    }
-    let epochs = second.within(&folder_of(site_id));
+/// taken is another machine's. `content`: see [`content`].
+pub(crate) fn claim(second: &Target, site_id: &str, epoch: u64, content: &str) -> io::Result<u64> {
+    let epochs = writable(second, site_id)?;
     let newest = newest_in(&epochs)?;
     let wanted = epoch.max(newest + 1);
-    let machine = random::<16>();
     for epoch in newest + 1..wanted + CLAIMS_MAX {
-        match put(&epochs, &name_of(epoch), &machine) {
-            Ok(()) if epoch >= wanted => return Ok(epoch),
-            Ok(()) => {}
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e),
+        if put(&epochs, &name_of(epoch), content)? && epoch >= wanted {
+            return Ok(epoch);
         }
     }
     Err(io::Error::other("other machines take every epoch"))
 }
 
-/// A file that is there once; [`io::ErrorKind::AlreadyExists`]: another machine's is.
-fn put(epochs: &Target, name: &str, machine: &[u8]) -> io::Result<()> {
-    let Target::Directory(dir) = epochs else {
-        return epochs.put(name, &Written::default(), &mut |to| to.write_all(machine)).map(|_| ());
+/// Writes the epoch of a promotion that the second place did not hear of, and every lower one that nobody took. `Some`: the
+/// epoch that is in force there is another machine's.
+pub(crate) fn catch_up(second: &Target, site_id: &str, epoch: u64, content: &str) -> io::Result<Option<u64>> {
+    let epochs = writable(second, site_id)?;
+    let newest = newest_in(&epochs)?;
+    if newest > epoch {
+        return Ok(Some(newest));
+    }
+    for missing in newest + 1..=epoch {
+        put(&epochs, &name_of(missing), content)?;
+    }
+    let mut there = Vec::new();
+    epochs.open(&name_of(epoch))?.take(2 * content.len() as u64).read_to_end(&mut there)?;
+    Ok(Some(epoch).filter(|_| there != content.as_bytes()))
+}
+
+/// The folder of a site's epochs in a second place that takes files.
+fn writable(second: &Target, site_id: &str) -> io::Result<Target> {
+    match second {
+        // It shows by this whether it keeps the first of two files.
+        Target::S3(store) => store.probe().map_err(io::Error::other)?,
+        Target::Directory(dir) if !dir.is_dir() => {
+            return Err(io::Error::other("it is not there: is it mounted?"));
+        }
+        Target::Directory(_) => {}
+    }
+    Ok(second.within(&folder_of(site_id)))
+}
+
+/// Puts a file there unless one has its name; whether it did.
+fn put(epochs: &Target, name: &str, content: &str) -> io::Result<bool> {
+    let put = match epochs {
+        Target::Directory(dir) => put_in_directory(dir, name, content),
+        Target::S3(_) => epochs.put(name, &Written::default(), &mut |to| to.write_all(content.as_bytes())).map(drop),
     };
+    match put {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+fn put_in_directory(dir: &Path, name: &str, content: &str) -> io::Result<()> {
     shelf::make_dir(dir)?;
     dir.parent().map_or(Ok(()), |second| File::open(second)?.sync_all())?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(name))?;
-    file.write_all(machine)?;
+    file.write_all(content.as_bytes())?;
     file.sync_all()?;
     File::open(dir)?.sync_all()
 }
@@ -183,15 +256,15 @@ mod tests {
         let second = Target::Directory(second.path().to_owned());
         let higher = |site_id: &str, own| find_higher(&second, site_id, own).unwrap();
         assert_eq!(higher("ab", 0), None);
-        let claims: Vec<u64> = (0..3).map(|_| claim(&second, "ab", 1).unwrap()).collect();
+        let claim = |site_id: &str, epoch| claim(&second, site_id, epoch, &content()).unwrap();
+        let claims: Vec<u64> = (0..3).map(|_| claim("ab", 1)).collect();
         assert_eq!(claims, [1, 2, 3]);
-        assert_eq!(claim(&second, "ab", 9).unwrap(), 9);
+        assert_eq!(claim("ab", 9), 9);
         assert_eq!([higher("ab", 8), higher("ab", 9), higher("cd", 0)], [Some(9), None, None]);
         let names = second.within(&folder_of("ab")).list().unwrap();
         assert_eq!(names.len(), 9, "no number is left out: {names:?}");
         std::thread::scope(|scope| {
-            let claim = || claim(&second, "cd", 1).unwrap();
-            let claiming: Vec<_> = (0..4).map(|_| scope.spawn(claim)).collect();
+            let claiming: Vec<_> = (0..4).map(|_| scope.spawn(|| claim("cd", 1))).collect();
             let mut taken: Vec<u64> = claiming.into_iter().map(|one| one.join().unwrap()).collect();
             taken.sort_unstable();
             taken.dedup();
@@ -200,12 +273,38 @@ mod tests {
     }
 
     #[test]
+    fn an_epoch_that_came_to_nobody_is_written_later_and_gives_way_to_another_machines() {
+        let dir = tempfile::tempdir().unwrap();
+        let second = Target::Directory(dir.path().join("second"));
+        assert!(claim(&second, "ab", 1, "a").unwrap_err().to_string().contains("mounted"), "a place that is away");
+        assert!(catch_up(&second, "ab", 1, "a").is_err() && !dir.path().join("second").exists());
+        std::fs::create_dir(dir.path().join("second")).unwrap();
+        for _ in 0..2 {
+            assert_eq!(catch_up(&second, "ab", 2, "a").unwrap(), None);
+        }
+        assert_eq!(find_higher(&second, "ab", 0).unwrap(), Some(2));
+        assert_eq!(catch_up(&second, "ab", 2, "b").unwrap(), Some(2));
+        assert_eq!(catch_up(&second, "ab", 1, "b").unwrap(), Some(2));
+        assert_eq!(catch_up(&second, "ab", 3, "b").unwrap(), None);
+
+        let data = dir.path();
+        let fenced_at = |epoch| {
+            write(data, FENCED, &Fenced { epoch, since: 7, by: "a test".to_owned() }).unwrap();
+            fenced(data).is_some()
+        };
+        set_own(data, &Own { epoch: 2, unwritten: Some("b".to_owned()), main: None }).unwrap();
+        assert_eq!([fenced_at(1), fenced_at(2), fenced_at(3)], [false, true, true]);
+        change_own(data, |own| own.unwritten = None).unwrap();
+        assert_eq!([fenced_at(1), fenced_at(2), fenced_at(3)], [false, false, true]);
+    }
+
+    #[test]
     fn a_promotion_is_higher_than_all_that_a_directory_knows() {
         let data = tempfile::tempdir().unwrap();
         assert_eq!((own(data.path()), next(data.path(), 0)), (Own::default(), 1));
         write(data.path(), FENCED, &Fenced { epoch: 4, since: 7, by: "a test".to_owned() }).unwrap();
         assert_eq!((fenced(data.path()).unwrap().epoch, next(data.path(), 2)), (4, 5));
-        set_own(data.path(), &Own { epoch: 5, main: None }).unwrap();
+        set_own(data.path(), &Own { epoch: 5, ..Own::default() }).unwrap();
         assert_eq!((fenced(data.path()), next(data.path(), 8)), (None, 9));
     }
 }

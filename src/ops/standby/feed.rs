@@ -1,27 +1,23 @@
 //! What a standby asks of this site, and what it is told: a base first, then tick after tick, each once the one before is on its
 //! disk. One standby at a time: a newer request ends the wait of the one before.
 
-use super::base::{Base, Parcel};
+use super::line::{Line, part};
 use super::{Status, epoch};
-use crate::keys::hex;
-use crate::ops::replication::tick::Tick;
 use crate::site::{Site, pace};
 use crate::store::Condition;
-use crate::store::engine::capture::{Behind, End, Position, Whose};
-use crate::store::engine::log_read::LogReader;
-use std::fs::File;
-use std::io::Write;
+use crate::store::engine::capture::{Behind, Whose};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a request waits for something to tell.
 const NEWS_WAIT_MAX: Duration = Duration::from_secs(20);
 /// Where no answer waits for the standby, commits are gathered for so long.
 const GATHER_TIME: Duration = Duration::from_millis(250);
-/// A tick of more bytes goes through a file.
-const HELD_BYTES_MAX: u64 = 1024 * 1024;
-const SPOOL: &str = ".standby-tick";
+/// A base that the standby does not ask for so long goes, and with it the room that the base takes on the disk.
+pub(super) const BASE_IDLE_SECONDS_MAX: i64 = 600;
+/// Between the beginnings of two bases, each a copy of the whole file: where no base can be made, or two machines ask by turns.
+const BASE_INTERVAL_SECONDS: i64 = 30;
 
 /// What a standby asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +63,8 @@ pub(crate) struct Feed {
     is_ending: AtomicBool,
     turns: AtomicU64,
     stage: Mutex<Stage>,
+    /// When the last base was begun (Unix seconds); 0: never.
+    base_begun: AtomicI64,
     /// Since when no standby has a copy that goes on (Unix seconds); 0: one has.
     away_since: AtomicI64,
 }
@@ -77,19 +75,6 @@ enum Stage {
     Nothing,
     BaseUnderWay,
     Line(Box<Line>),
-}
-
-/// The chain of the standby.
-struct Line {
-    base: Base,
-    lineage: String,
-    log: LogReader,
-    is_attached: bool,
-    /// Of the last tick that the standby has.
-    number: u64,
-    read: Position,
-    /// On its way: the same is sent again until it is confirmed.
-    pending: Option<(End, Arc<Tick>, Parcel)>,
 }
 
 impl Feed {
@@ -137,11 +122,12 @@ impl Feed {
 
     fn base(&self, site: &Site, request: &Request) -> Said {
         let mut stage = self.stage();
-        match &*stage {
+        match &mut *stage {
             Stage::BaseUnderWay => return Said::BaseUnderWay,
             Stage::Line(line) if line.is_followed(site) => {
                 let asks_for_it = request.offset == 0 || request.lineage == line.lineage;
                 if let Some(parcel) = line.base.parcel.as_ref().filter(|_| asks_for_it) {
+                    line.asked = site.now();
                     return part(parcel, request.offset);
                 }
                 if request.offset > 0 {
@@ -150,6 +136,13 @@ impl Feed {
             }
             _ if request.offset > 0 => return Said::BaseNeeded,
             _ => {}
+        }
+        if site.now() - self.base_begun.load(Ordering::Acquire) < BASE_INTERVAL_SECONDS {
+            return Said::BaseUnderWay;
+        }
+        self.base_begun.store(site.now(), Ordering::Release);
+        if matches!(&*stage, Stage::Line(line) if line.is_attached) {
+            tracing::warn!("a standby asks for a base, and the copy that was followed until now is followed no more");
         }
         // The line before is let go of first: the base of the next one lies where its base did.
         *stage = Stage::Nothing;
@@ -183,6 +176,19 @@ impl Feed {
         };
     }
 
+    /// Lets go of a line whose log is kept no more, and of a base that was made and that nobody asked for in `idle_seconds_max`.
+    pub(super) fn let_go(&self, site: &Site, idle_seconds_max: i64) {
+        let mut stage = self.stage();
+        let Stage::Line(line) = &*stage else { return };
+        let is_idle = !line.is_attached && site.now() - line.asked >= idle_seconds_max;
+        if !line.is_followed(site) || is_idle {
+            tracing::warn!(is_idle, "the standby needs a new base");
+            *stage = Stage::Nothing;
+            drop(stage);
+            self.note_away(site);
+        }
+    }
+
     fn note_away(&self, site: &Site) {
         _ = self.away_since.compare_exchange(0, site.now(), Ordering::AcqRel, Ordering::Relaxed);
     }
@@ -194,14 +200,14 @@ impl Feed {
         let follower = {
             let mut stage = self.stage();
             let Some(line) = line_of(&mut stage, site, request) else {
-                return self.base_needed(site, stage);
+                return self.base_needed(site, request, stage);
             };
             if request.offset > 0 {
                 let pending = line.pending.as_ref().filter(|_| request.number == line.number);
                 return pending.map_or(Said::BaseNeeded, |(_, _, parcel)| part(parcel, request.offset));
             }
             if !line.acknowledge(site, request.number) {
-                return self.base_needed(site, stage);
+                return self.base_needed(site, request, stage);
             }
             line.base.follower
         };
@@ -215,21 +221,25 @@ impl Feed {
         let next = line_of(&mut stage, site, request).map(|line| line.next(site));
         match next {
             Some(Ok(said)) => said,
-            None => self.base_needed(site, stage),
+            None => self.base_needed(site, request, stage),
             Some(Err(cause)) => {
                 tracing::error!(cause, "the standby needs a new base");
-                self.base_needed(site, stage)
+                self.base_needed(site, request, stage)
             }
         }
     }
 
-    /// The line has ended, and with it the wish that checkpoints wait.
-    fn base_needed(&self, site: &Site, mut stage: MutexGuard<'_, Stage>) -> Said {
-        if matches!(&*stage, Stage::Line(line) if line.is_attached || !line.is_followed(site)) {
+    /// The line has ended, and with it the wish that checkpoints wait. The line of another copy goes on until a base is begun.
+    fn base_needed(&self, site: &Site, request: &Request, mut stage: MutexGuard<'_, Stage>) -> Said {
+        let is_over = |line: &Line| line.is_attached && line.lineage == request.lineage || !line.is_followed(site);
+        if matches!(&*stage, Stage::Line(line) if is_over(line)) {
             *stage = Stage::Nothing;
         }
+        let goes_on = matches!(&*stage, Stage::Line(line) if line.is_attached);
         drop(stage);
-        self.note_away(site);
+        if !goes_on {
+            self.note_away(site);
+        }
         Said::BaseNeeded
     }
 }
@@ -242,73 +252,63 @@ fn line_of<'s>(stage: &'s mut Stage, site: &Site, request: &Request) -> Option<&
     }
 }
 
-fn part(parcel: &Parcel, offset: u64) -> Said {
-    match parcel.part(offset) {
-        Ok(bytes) => Said::Part(bytes, parcel.bytes),
-        Err(cause) => {
-            tracing::error!(%cause, "cannot read what the standby asks for");
-            Said::BaseNeeded
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::ops::lifecycle::Identity;
+    use crate::store::engine::place::Place;
+    use std::time::Instant;
 
-impl Line {
-    fn new(site: &Site) -> Result<Line, String> {
-        let base = Base::make(site)?;
-        let log = LogReader::open(&site.config.data).map_err(|e| format!("cannot read the write-ahead log: {e}"))?;
-        let (lineage, read) = (hex(&base.lineage), base.begin);
-        Ok(Line { base, lineage, log, is_attached: false, number: 0, read, pending: None })
+    const TIME_MAX: Duration = Duration::from_secs(60);
+
+    fn request(wish: Wish, lineage: &str) -> Request {
+        Request { wish, lineage: lineage.to_owned(), number: 0, offset: 0, epoch: 0 }
     }
 
-    fn is_followed(&self, site: &Site) -> bool {
-        site.store.writer().capture.follows(self.base.follower)
+    /// Asks until there is a base; its lineage.
+    fn fetch(site: &Site, feed: &Feed) -> String {
+        let until = Instant::now() + TIME_MAX;
+        while !matches!(feed.answer(site, &request(Wish::Base, "")), Said::Part(..)) {
+            assert!(Instant::now() < until, "no base is made");
+            std::thread::yield_now();
+        }
+        let Stage::Line(line) = &*feed.stage() else { panic!("there is no line") };
+        line.lineage.clone()
     }
 
-    /// The standby has everything up to this tick on its disk. Whether that can be.
-    fn acknowledge(&mut self, site: &Site, number: u64) -> bool {
-        let capture = &site.store.writer().capture;
-        if !self.is_attached && number == 0 {
-            self.is_attached = true;
-            self.base.forget_file();
-            capture.attach(self.base.follower);
+    #[test]
+    fn a_base_that_nobody_comes_for_goes_and_another_machine_does_not_end_a_copy_that_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::hold(dir.path()).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
+        let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
+        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let (feed, base) = (site.kept::<Feed>(), super::super::base::dir_in(dir.path()));
+        feed.begin(&site);
+        let lineage = fetch(&site, &feed);
+        feed.let_go(&site, BASE_IDLE_SECONDS_MAX);
+        assert!(base.exists(), "a base that is being fetched is gone");
+        feed.let_go(&site, 0);
+        assert!(!base.exists() && !feed.status(&site).is_attached, "a base that nobody fetches takes room on the disk");
+        assert_eq!(feed.answer(&site, &request(Wish::Tick, &lineage)), Said::BaseNeeded);
+        // Not a copy of the whole file for each request.
+        assert_eq!(feed.answer(&site, &request(Wish::Base, "")), Said::BaseUnderWay);
+        assert!(!base.exists(), "a base is begun right behind another");
+        feed.base_begun.store(0, Ordering::Release);
+        let lineage = fetch(&site, &feed);
+        feed.end(&site);
+        let said = feed.answer(&site, &request(Wish::Tick, &lineage));
+        assert!(matches!(said, Said::Part(..)), "the record of the copy is the first tick: {said:?}");
+        assert!(feed.status(&site).is_attached && !base.exists());
+        for wish in [Wish::Tick, Wish::Base] {
+            _ = feed.answer(&site, &request(wish, &"0".repeat(32)));
+            feed.let_go(&site, 0);
+            assert!(feed.status(&site).is_attached, "another machine ended the copy that goes on");
         }
-        if self.is_attached && number == self.number + 1 {
-            let Some((end, tick, _)) = self.pending.take() else { return false };
-            tick.apply_to(&mut self.base.sums);
-            (self.number, self.read) = (number, end.position);
-            capture.confirm(self.base.follower);
-        }
-        self.is_attached && number == self.number
-    }
-
-    /// The next tick, or the one that is not confirmed yet.
-    fn next(&mut self, site: &Site) -> Result<Said, String> {
-        if self.pending.is_none() {
-            let Some(end) = site.store.writer().capture.next_end(self.base.follower)? else { return Ok(Said::Nothing) };
-            let changes = self.log.changes(self.read, end.position, crate::ops::replication::tick::page_sum)?;
-            let tick = Tick::next(self.base.lineage, self.number + 1, &end, changes, &self.base.sums);
-            let parcel = self.pack(site, &tick).map_err(|e| format!("cannot pack a tick: {e}"))?;
-            self.pending = Some((end, Arc::new(tick), parcel));
-        }
-        Ok(self.pending.as_ref().map_or(Said::Nothing, |(_, _, parcel)| part(parcel, 0)))
-    }
-
-    /// A long tick goes through a file without a name, so that it needs no memory.
-    fn pack(&self, site: &Site, tick: &Tick) -> std::io::Result<Parcel> {
-        let bytes = tick.bytes();
-        if bytes <= HELD_BYTES_MAX {
-            let mut head = Vec::with_capacity(bytes as usize);
-            tick.write(&self.log, &mut head)?;
-            return Ok(Parcel { bytes: head.len() as u64, head, file: None });
-        }
-        let path = site.config.data.join(SPOOL);
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
-        std::fs::remove_file(&path)?;
-        let mut to = std::io::BufWriter::with_capacity(256 * 1024, &file);
-        tick.write(&self.log, &mut to)?;
-        to.flush()?;
-        drop(to);
-        let bytes = file.metadata()?.len();
-        Ok(Parcel { head: Vec::new(), file: Some(file), bytes })
+        site.store.writer().capture.give_up("a test");
+        feed.let_go(&site, BASE_IDLE_SECONDS_MAX);
+        assert!(!feed.status(&site).is_attached, "a copy is told of that is kept up no more");
     }
 }

@@ -8,6 +8,7 @@ mod base;
 pub(crate) mod copy;
 pub(crate) mod epoch;
 pub(crate) mod feed;
+mod line;
 pub(crate) mod promote;
 
 use crate::ops::backup::elsewhere::Elsewhere;
@@ -28,6 +29,9 @@ const HELD_LOG_PAGES_MIN: u32 = 4 * LOG_PAGES_MAX.cast_unsigned();
 /// How long they wait.
 const HELD_TIME_MAX: Duration = Duration::from_millis(200);
 
+/// Who says that another machine goes on.
+const SECOND_PLACE: &str = "the place of off-site backups";
+
 /// Where the copy lies in the data directory of a standby.
 pub(crate) fn copy_in(data: &Path) -> PathBuf {
     data.join("standby")
@@ -35,7 +39,7 @@ pub(crate) fn copy_in(data: &Path) -> PathBuf {
 
 /// How the standby of this site is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Status {
+pub(crate) struct Status {
     /// Whether a standby has a copy that goes on.
     pub is_attached: bool,
     /// Whether it keeps up, so that answers wait for it where they are to.
@@ -46,7 +50,7 @@ pub struct Status {
 }
 
 /// `None`: the settings know no standby, or no server runs.
-pub fn status(site: &Site) -> Option<Status> {
+pub(crate) fn status(site: &Site) -> Option<Status> {
     let feed = site.kept::<Feed>();
     if !feed.is_on.load(Ordering::Acquire) {
         return None;
@@ -80,6 +84,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         if !is_store || second.is_multiple_of(LOOKS_PER_QUESTION) {
             look_at_the_second_place(site);
         }
+        site.kept::<Feed>().let_go(site, feed::BASE_IDLE_SECONDS_MAX);
         begin_log_anew(site);
         site.store.rest();
         if stop.recv_timeout(LOOK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
@@ -91,10 +96,24 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
 /// A higher epoch in the second place is another machine's that goes on with this site.
 fn look_at_the_second_place(site: &Site) {
     let Some(second) = Elsewhere::second(site) else { return };
-    let own = epoch::own(&site.config.data).epoch;
-    if let Some(higher) = site.kept::<Elsewhere>().find_higher_epoch(&second, &site.site_id, own) {
-        _ = epoch::fence_if_higher(site, higher, "the place of off-site backups");
+    let (own, elsewhere) = (epoch::own(&site.config.data), site.kept::<Elsewhere>());
+    if let Some(content) = own.unwritten.filter(|_| epoch::fenced(&site.config.data).is_none()) {
+        return match elsewhere.write_epoch(&second, &site.site_id, own.epoch, &content, epoch::catch_up) {
+            Ok(None) => note_written(site, own.epoch),
+            Ok(Some(taken)) => epoch::fence(site, taken, SECOND_PLACE),
+            Err(cause) => tracing::debug!(cause, "the place of off-site backups does not know of the promotion yet"),
+        };
     }
+    if let Some(higher) = elsewhere.find_higher_epoch(&second, &site.site_id, own.epoch) {
+        _ = epoch::fence_if_higher(site, higher, SECOND_PLACE);
+    }
+}
+
+/// The place of off-site backups knows of the promotion of this machine, at last.
+fn note_written(site: &Site, epoch: u64) {
+    tracing::info!(epoch, "the place of off-site backups knows of the promotion");
+    let noted = epoch::change_own(&site.config.data, |own| own.unwritten = None);
+    _ = noted.inspect_err(|e| tracing::warn!(cause = %e, "cannot note that the place of off-site backups knows"));
 }
 
 /// Moves a long log into the file, once the standby has all of it. Where there is a second place too, its thread does that.

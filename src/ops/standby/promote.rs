@@ -7,6 +7,7 @@ use super::epoch::{self, Main, Own};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::local_time::Hall;
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::{Progress, restore};
 use crate::ops::erasure;
@@ -22,6 +23,8 @@ pub(crate) struct Promoted {
     pub epoch: u64,
     /// The second of the last write that it has (Unix seconds); `None`: the directory held a site already.
     pub moment: Option<i64>,
+    /// The zone of the site.
+    pub hall: Hall,
     /// The machine that is to hear of it; `None`: nobody knows which.
     pub main: Option<Main>,
     /// People who had been erased, and were in the copy.
@@ -51,29 +54,39 @@ pub(crate) fn run(
     })?;
     let second = Elsewhere::default().target(config);
     let gone = second.and_then(|place| Elsewhere::default().list_erased(&place, &site_id).ok()).unwrap_or_default();
-    let (raised, silent) = raise(place, config, &site_id, known, raises);
+    let Raised { epoch: raised, unwritten, silent } = raise(place, config, &site_id, known, raises);
     let site = Site::open_copy(&held, Config { data: ready.clone(), ..config.clone() }, Clock::machine(0))?;
     let prepared = prepare(&site, &gone, by, raised, moment, progress);
+    let hall = site.hall().unwrap_or(Hall::UTC);
+    site.store.rest();
     site.close();
     let erased = prepared?;
     drop(held);
     let main = Some(main).filter(|main| !main.url.is_empty());
-    let own = Own { epoch: raised, main: main.clone().filter(|_| raises) };
+    let own = Own { epoch: raised, main: main.clone().filter(|_| raises), unwritten };
     epoch::set_own(data, &own).map_err(|e| format!("cannot note the epoch in {}: {e}", data.display()))?;
     take_over(place, &ready)?;
-    Ok(Promoted { epoch: raised, moment: Some(moment), main, erased, silent })
+    Ok(Promoted { epoch: raised, moment: Some(moment), hall, main, erased, silent })
 }
 
-/// The next epoch, and what is to be said where the place of off-site backups does not take it.
-fn raise(place: &Place, config: &Config, site_id: &str, known: u64, raises: bool) -> (u64, Option<String>) {
+/// The epoch of a promotion.
+struct Raised {
+    epoch: u64,
+    /// See [`Own::unwritten`].
+    unwritten: Option<String>,
+    silent: Option<String>,
+}
+
+/// The next epoch, which the place of off-site backups takes where there is one and it answers.
+fn raise(place: &Place, config: &Config, site_id: &str, known: u64, raises: bool) -> Raised {
     if !raises {
-        return (known, None);
+        return Raised { epoch: known, unwritten: None, silent: None };
     }
-    let next = epoch::next(place.dir(), known);
-    let Some(second) = Elsewhere::default().target(config) else { return (next, None) };
-    match Elsewhere::default().claim_epoch(&second, site_id, next) {
-        Ok(claimed) => (claimed, None),
-        Err(cause) => (next, Some(cause)),
+    let (next, content) = (epoch::next(place.dir(), known), epoch::content());
+    let second = Elsewhere::default().target(config);
+    match second.map(|second| Elsewhere::default().write_epoch(&second, site_id, next, &content, epoch::claim)) {
+        Some(Ok(claimed)) => Raised { epoch: claimed, unwritten: None, silent: None },
+        silent => Raised { epoch: next, unwritten: Some(content), silent: silent.and_then(Result::err) },
     }
 }
 
@@ -115,16 +128,17 @@ fn of_site(place: &Place, config: &Config, by: &By, raises: bool) -> Result<Prom
         ));
     }
     let (site, _) = Site::open(place, config.clone(), Clock::machine(0), true)?;
-    let (raised, silent) = raise(place, config, &site.site_id, 0, raises);
+    let Raised { epoch: raised, unwritten, silent } = raise(place, config, &site.site_id, 0, raises);
     let written = site.store.write(site.now(), |tx| {
         let detail = Detail::none().number("epoch", raised.cast_signed());
         audit::insert(tx, &by.who, "site.promoted", &Whom::Site, &by.origin, &detail)?;
         restore::leave_numbers(tx, tx.now())
     });
+    let hall = site.hall().unwrap_or(Hall::UTC);
     site.store.rest();
     site.close();
     written.map_err(|e| format!("the site takes no writes: {e}"))?;
-    let own = Own { epoch: raised, main: None };
+    let own = Own { epoch: raised, main: None, unwritten };
     epoch::set_own(data, &own).map_err(|e| format!("cannot note the epoch in {}: {e}", data.display()))?;
-    Ok(Promoted { epoch: raised, moment: None, main: None, erased: 0, silent })
+    Ok(Promoted { epoch: raised, moment: None, hall, main: None, erased: 0, silent })
 }

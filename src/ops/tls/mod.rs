@@ -6,7 +6,7 @@
 pub(crate) mod authority;
 mod validity;
 
-pub use validity::ends_at_of_file;
+pub(crate) use validity::ends_at_of_file;
 
 use crate::config::CertificateFiles;
 use crate::domain::audit::{By, Detail, Whom};
@@ -30,7 +30,7 @@ type Written = (i64, i64);
 
 /// The certificate for connections from now on.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub(crate) struct Shown {
     now: RwLock<Option<Arc<CertifiedKey>>>,
     /// When the files were written that it came from.
     written: RwLock<Option<Written>>,
@@ -49,7 +49,7 @@ impl Shown {
 }
 
 /// How connections are protected: TLS 1.2 and 1.3, HTTP/1.1 inside.
-pub fn protection(shown: Arc<Shown>) -> Result<ServerConfig, String> {
+pub(crate) fn protection(shown: Arc<Shown>) -> Result<ServerConfig, String> {
     let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_protocol_versions(&[&version::TLS13, &version::TLS12])
         .map_err(|e| format!("cannot set up TLS: {e}"))?
@@ -60,7 +60,7 @@ pub fn protection(shown: Arc<Shown>) -> Result<ServerConfig, String> {
 }
 
 /// Has the server show what there is. The error is one line that says what to do.
-pub fn load(site: &Site) -> Result<(), String> {
+pub(crate) fn load(site: &Site) -> Result<(), String> {
     if let Some(files) = &site.config.tls.files {
         return load_files(site, files);
     }
@@ -106,7 +106,7 @@ fn pair(certificate: &[u8], key: PrivateKeyDer<'static>) -> Result<CertifiedKey,
 }
 
 /// Looks whether there is a newer certificate to show, or one to make; every minute.
-pub fn refresh(site: &Site) -> Result<(), String> {
+pub(crate) fn refresh(site: &Site) -> Result<(), String> {
     if let Some(files) = &site.config.tls.files {
         let written = self::written(&files.certificate);
         let shown = *site.kept::<Shown>().written.read().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +125,7 @@ pub fn refresh(site: &Site) -> Result<(), String> {
     Ok(())
 }
 
-pub fn find(site: &Site, kind: Kind) -> Result<Option<Certificate>, Failure> {
+pub(crate) fn find(site: &Site, kind: Kind) -> Result<Option<Certificate>, Failure> {
     let found = site.store.read(|tx| Ok(tls::find(tx, kind)?));
     site.store.rest();
     found
@@ -146,7 +146,7 @@ pub fn init(site: &Site, subject: &str, names: &[String], by: &By) -> Result<Cer
 }
 
 /// A new certificate from the authority that there is, shown from now on.
-pub fn renew(site: &Site, by: &By) -> Result<Certificate, Failure> {
+pub(crate) fn renew(site: &Site, by: &By) -> Result<Certificate, Failure> {
     let authority = find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
     let server = signed_by(site, &authority)?;
     site.store.write(site.now(), |tx| {
@@ -187,7 +187,7 @@ fn row(site: &Site, subject: &str, names: &[String], made: authority::Made) -> C
 }
 
 /// A certificate's SHA-256, as devices show it: pairs of capital digits.
-pub fn fingerprint(certificate: &str) -> String {
+pub(crate) fn fingerprint(certificate: &str) -> String {
     use sha2::{Digest, Sha256};
     let der = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap_or_else(|_| Vec::new().into());
     Sha256::digest(&der).iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(":")

@@ -6,7 +6,7 @@ use std::path::Path;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// Unix seconds; `None` where there is no certificate.
-pub fn ends_at_of_file(path: &Path) -> Option<i64> {
+pub(crate) fn ends_at_of_file(path: &Path) -> Option<i64> {
     ends_at(&std::fs::read(path).ok()?)
 }
 

@@ -1,6 +1,9 @@
 //! The HTTP service: from a request's head to its answer, and the request's line in the log.
 
 mod addresses;
+mod head;
+mod line;
+mod no_request;
 
 use super::cors::{self, Origins};
 use super::limiter::{Limiter, Progress, Waits};
@@ -11,28 +14,30 @@ use super::tls::HANDSHAKES_MAX;
 use super::{body, metrics};
 use crate::auth::Access;
 use crate::config::{Limits, LogAddresses};
+use crate::http::accept;
 use crate::http::call::{self, Call, OutcomeWord, Who};
 use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply::{self, Reply};
-use crate::http::row::{CALLBACK_BODY_BYTES_MAX, Demand};
+use crate::http::row::CALLBACK_BODY_BYTES_MAX;
 use crate::i18n::language::Language;
 use crate::routes::TABLE;
 use crate::site::{LastName, Site};
 use crate::stats::Stats;
 use crate::web::{self, Frame};
+use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Incoming;
 use ipnet::IpNet;
-use std::borrow::Cow;
+use line::Line;
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 pub(super) type Response = hyper::Response<live::Answer>;
 
@@ -46,10 +51,6 @@ const LARGE_BODIES_MAX: usize = 4;
 const TICK: Duration = Duration::from_millis(10);
 /// For an answer that tells somebody who misses too often no more than that; no thread is held meanwhile.
 const DELAY: Duration = Duration::from_millis(250);
-/// Of a path with its query: the longest of ours, with everything that it may say, has a few hundred.
-const URI_BYTES_MAX: usize = 8 * 1024;
-/// Of all headers, names and values.
-const HEADER_BYTES_MAX: usize = 16 * 1024;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The kind of listener that accepted a connection.
@@ -97,22 +98,6 @@ pub(super) struct Peer {
     shown: Option<String>,
 }
 
-/// The facts of a request that the log line has beside the answer.
-struct Line<'p> {
-    started: Instant,
-    request_id: String,
-    method: Method,
-    /// Who asked, as the proxies say.
-    caller: IpAddr,
-    shown: Option<Cow<'p, str>>,
-    /// Whether it came by TLS.
-    secure: bool,
-    row: Option<usize>,
-    monitor_user: Option<String>,
-    /// A place among the large bodies, given back with the answer.
-    large: Option<OwnedSemaphorePermit>,
-}
-
 impl HttpService {
     pub(super) fn new(site: &Site, pool: Pool) -> HttpService {
         _ = site.name();
@@ -145,7 +130,7 @@ impl HttpService {
         request: Request<Incoming>,
         peer: &Peer,
         kind: ListenerKind,
-        progress: &Progress,
+        progress: &Arc<Progress>,
     ) -> Response {
         let mut response = self.answer_one(request, peer, kind, progress).await;
         if progress.is_last() {
@@ -160,7 +145,7 @@ impl HttpService {
         request: Request<Incoming>,
         peer: &Peer,
         kind: ListenerKind,
-        progress: &Progress,
+        progress: &Arc<Progress>,
     ) -> Response {
         let caller = self.caller(peer.address, request.headers());
         let mut line = Line {
@@ -174,7 +159,7 @@ impl HttpService {
             monitor_user: None,
             large: None,
         };
-        let language = call::language(request.headers());
+        let language = accept::language(request.headers());
         let page = web::refusal_for(request.method(), request.uri().path(), request.headers());
         let asked = self.origins.look(&request);
         if kind == ListenerKind::Metrics && request.uri().path() == "/metrics" {
@@ -200,7 +185,8 @@ impl HttpService {
                     request_id: &line.request_id,
                 };
                 let constant_time = call.row.constant_time;
-                let finished = self.pool.run(&fallback, access, call).await;
+                let mut finished = self.pool.run(&fallback, access, call).await;
+                finished.rest = finished.rest.map(|rest| rest.over(progress.clone()));
                 if finished.delayed {
                     tokio::time::sleep(DELAY).await;
                 }
@@ -221,39 +207,6 @@ impl HttpService {
             }
         };
         self.respond(line, finished, asked)
-    }
-
-    /// The bytes of the answer to what is no request, with this status of hyper's. Nobody can say which language its
-    /// sender reads.
-    pub(super) fn refuse_unread(&self, status: StatusCode, peer: &Peer) -> Vec<u8> {
-        let line = Line {
-            started: Instant::now(),
-            request_id: call::request_id(None),
-            method: Method::from_bytes(b"-").expect("a dash is a token"),
-            caller: peer.address,
-            shown: self.shown(peer, peer.address),
-            secure: false,
-            row: None,
-            monitor_user: None,
-            large: None,
-        };
-        let failure = match status {
-            StatusCode::URI_TOO_LONG => Failure::uri_too_long(),
-            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Failure::headers_too_large(),
-            _ => Failure::bad_request(),
-        };
-        let reply = reply::refusal(&failure, Language::English, &line.request_id);
-        let finished = Finished { code: Some(failure.code()), ..finished(reply) };
-        let body = finished.reply.body.clone();
-        let response = self.respond(line, finished, cors::Asked::default());
-        let reason = response.status().canonical_reason().unwrap_or("");
-        let mut bytes = format!("HTTP/1.1 {} {reason}\r\n", response.status().as_str()).into_bytes();
-        for (name, value) in response.headers() {
-            bytes.extend_from_slice(&[name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
-        }
-        bytes.extend_from_slice(format!("connection: close\r\ncontent-length: {}\r\n\r\n", body.len()).as_bytes());
-        bytes.extend_from_slice(&body);
-        bytes
     }
 
     /// The operation that the request means, with the request as a whole call; or why it is none.
@@ -304,9 +257,9 @@ impl HttpService {
     }
 
     /// The row that the head means, with the parts of its path.
-    fn find(&self, head: &http::request::Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
-        check_size(head)?;
-        check_form(head)?;
+    fn find(&self, head: &Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
+        head::check_size(head)?;
+        head::check_form(head)?;
         self.check_host(&head.headers, &head.uri)?;
         match matcher::find(&head.method, head.uri.path()) {
             Match::Found(place, _) if kind == ListenerKind::Metrics && !TABLE[place].is_health() => {
@@ -343,7 +296,7 @@ impl HttpService {
         let took = line.started.elapsed();
         let status = finished.reply.status;
         self.stats.answered(line.row, status.as_u16(), took);
-        log(&line, &finished, status, took.as_micros() as u64);
+        line.log(&finished, status, took.as_micros() as u64);
         let Reply { status, mut headers, body, .. } = finished.reply;
         asked.dress(&mut headers);
         headers.insert(
@@ -354,31 +307,16 @@ impl HttpService {
         if let Some(hsts) = self.hsts.as_ref().filter(|_| line.secure) {
             headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts.clone());
         }
-        let mut response = Response::new(live.unwrap_or_else(|| live::Answer::Whole(Full::new(body))));
+        let body = match (live, finished.rest) {
+            (Some(live), _) => live,
+            (None, Some(rest)) => live::Answer::Long(body, Box::new(rest)),
+            (None, None) => live::Answer::Whole(Full::new(body)),
+        };
+        let mut response = Response::new(body);
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         response
     }
-}
-
-/// Checks the size of a head. hyper's own limit is larger, so that the refusal is ours, in the caller's language.
-fn check_size(head: &http::request::Parts) -> Result<(), Failure> {
-    let address = head.uri.path_and_query().map_or(0, |path| path.as_str().len());
-    if address > URI_BYTES_MAX {
-        return Err(Failure::uri_too_long());
-    }
-    let headers: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-    if headers > HEADER_BYTES_MAX { Err(Failure::headers_too_large()) } else { Ok(()) }
-}
-
-/// Refuses two heads that hyper reads and HTTP/1.1 forbids (RFC 9112 §3.2): two hosts, of which a proxy may have believed the other, and a target
-/// that is a bare name, as for a tunnel (`GET api`).
-fn check_form(head: &http::request::Parts) -> Result<(), Failure> {
-    let is_name = head.uri.scheme().is_none() && head.uri.authority().is_some() && head.method != Method::CONNECT;
-    if is_name || head.headers.get_all(header::HOST).iter().count() > 1 {
-        return Err(Failure::bad_request().because("a bare name for a target, or two hosts"));
-    }
-    Ok(())
 }
 
 /// Waits for the end of a tick, so that the time of the answer does not tell whether a message was sent or a row found.
@@ -394,22 +332,14 @@ fn hsts(days: i64) -> Option<HeaderValue> {
 }
 
 fn finished(reply: Reply) -> Finished {
-    Finished { reply, who: Who::Anyone, delayed: false, outcome: OutcomeWord::Plain, code: None, cause: None }
-}
-
-/// One line a request, without a value that came from a person.
-fn log(line: &Line<'_>, finished: &Finished, status: StatusCode, micros: u64) {
-    let route = line.row.map_or("-", |row| TABLE[row].path);
-    let (id, method, who, status) = (&*line.request_id, line.method.as_str(), &*finished.who.text(), status.as_u16());
-    let (code, cause, tag) = (finished.code, finished.cause.as_deref(), line.monitor_user.as_deref());
-    let (outcome, address) = (finished.outcome.word(status), line.shown.as_deref());
-    if status >= 500 {
-        tracing::error!(id, method, route, who, address, status, outcome, micros, code, cause, tag, "request");
-    } else if line.row.is_some_and(|row| TABLE[row].demand == Demand::Standby) && status == 200 {
-        // One for each group of commits.
-        tracing::debug!(id, method, route, who, address, status, outcome, micros, code, tag, "request");
-    } else {
-        tracing::info!(id, method, route, who, address, status, outcome, micros, code, tag, "request");
+    Finished {
+        reply,
+        rest: None,
+        who: Who::Anyone,
+        delayed: false,
+        outcome: OutcomeWord::Plain,
+        code: None,
+        cause: None,
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// Characters of a cause that are kept.
 const CAUSE_CHARS_MAX: usize = 400;
 
+/// What the alarm is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A page, a row or an index of the database is not what was written. Over when a backup was verified, or restored.
@@ -22,7 +23,7 @@ pub enum Kind {
 
 /// An alarm that stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alarm {
+pub(crate) struct Alarm {
     /// Unix seconds of the first time.
     pub since: i64,
     /// One line.
@@ -56,7 +57,7 @@ pub fn clear(dir: &Path, kind: Kind) -> bool {
     std::fs::remove_file(path(dir, kind)).is_ok()
 }
 
-pub fn find(dir: &Path, kind: Kind) -> Option<Alarm> {
+pub(crate) fn find(dir: &Path, kind: Kind) -> Option<Alarm> {
     let bytes = std::fs::read(path(dir, kind)).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();

@@ -22,12 +22,12 @@ pub struct Ballast {
 
 impl Ballast {
     /// Of a data directory; nothing is made yet.
-    pub fn in_dir(dir: &Path) -> Ballast {
+    pub(crate) fn in_dir(dir: &Path) -> Ballast {
         Ballast { dir: dir.to_owned() }
     }
 
     /// Gives the room back, and says how much that was.
-    pub fn give_up(&self) -> u64 {
+    pub(crate) fn give_up(&self) -> u64 {
         let path = place::ballast(&self.dir);
         let bytes = std::fs::metadata(&path).map_or(0, |file| file.blocks() * BLOCK_BYTES);
         match std::fs::remove_file(&path) {
@@ -37,19 +37,19 @@ impl Ballast {
     }
 
     /// Before the file is opened: a disk without room must not keep the site from starting.
-    pub fn make_way(&self) {
+    pub(crate) fn make_way(&self) {
         if !self.has_room(ROOM_BYTES_MIN) {
             self.give_up();
         }
     }
 
     /// Whether it is there whole; where it is not and there is room, it is made.
-    pub fn is_made(&self) -> bool {
+    pub(crate) fn is_made(&self) -> bool {
         self.is_whole() || self.has_room(BALLAST_BYTES + ROOM_BYTES_AGAIN) && self.make().is_ok()
     }
 
     /// Whether it is there, or could be, and some room beside it.
-    pub fn leaves_room(&self) -> bool {
+    pub(crate) fn leaves_room(&self) -> bool {
         self.is_made() && self.has_room(ROOM_BYTES_MIN)
     }
 

@@ -4,7 +4,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 /// Remembers one ring while nobody listens.
 #[derive(Clone)]
-pub struct Bell {
+pub(crate) struct Bell {
     ring: Sender<()>,
     rung: Receiver<()>,
 }
@@ -17,12 +17,12 @@ impl Default for Bell {
 }
 
 impl Bell {
-    pub fn ring(&self) {
+    pub(crate) fn ring(&self) {
         // A full channel is a bell that rings already.
         _ = self.ring.try_send(());
     }
 
-    pub fn rung(&self) -> &Receiver<()> {
+    pub(crate) fn rung(&self) -> &Receiver<()> {
         &self.rung
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Condition {
+pub(crate) enum Condition {
     Sound,
     /// There is no room on the disk but what the ballast gave up: that is for sign-in, and whatever frees room. Passes by
     /// itself.

@@ -6,7 +6,7 @@ use super::connection::{open_checked, open_immutable, prepare_connection};
 use super::place;
 use super::reader::CACHE_KIB;
 use crate::domain::audit::Head;
-use crate::store::tables::audit;
+use crate::store::tables::{audit, tunnels};
 use crate::store::{Read, Store, Writer};
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::collections::BTreeMap;
@@ -27,6 +27,8 @@ pub(crate) type Rows = BTreeMap<String, i64>;
 pub(crate) struct Sound {
     pub schema: i64,
     pub site_id: String,
+    /// The IANA name of its time zone; none in a file from before there was one.
+    pub zone: Option<String>,
     /// Sealed by the site key.
     pub key_check: Vec<u8>,
     pub rows: Rows,
@@ -178,6 +180,7 @@ pub(crate) fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>
     Ok(Ok(Sound {
         schema: conn.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))?,
         site_id: conn.query_row("SELECT site_id FROM site", [], |row| row.get(0))?,
+        zone: tunnels::find_own_hall(&Read::on(conn))?.map(|hall| hall.zone_name().to_owned()),
         key_check: conn.query_row("SELECT key_check FROM site", [], |row| row.get(0))?,
         rows: rows(conn)?,
         audit: audit_head(conn)?,

@@ -73,31 +73,34 @@ impl Place {
         Place::hold(dir)
     }
 
+    /// The data directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
+    /// The database file in it.
     pub fn database(&self) -> PathBuf {
         database(&self.dir)
     }
 
+    /// The key file in it.
     pub fn key(&self) -> PathBuf {
         key(&self.dir)
     }
 
     /// Where a new site key waits until the file is sealed by it.
-    pub fn next_key(&self) -> PathBuf {
+    pub(crate) fn next_key(&self) -> PathBuf {
         self.dir.join("site.key.next")
     }
 
     /// The key that waited is the site's key; the old one is gone.
-    pub fn take_next_key(&self) -> std::io::Result<()> {
+    pub(crate) fn take_next_key(&self) -> std::io::Result<()> {
         std::fs::rename(self.next_key(), self.key())?;
         self.flush()
     }
 
     /// The names of the site's files that lie in the directory, the database apart.
-    pub fn remains(&self) -> Vec<&'static str> {
+    pub(crate) fn remains(&self) -> Vec<&'static str> {
         let log_bytes = std::fs::metadata(log(&self.dir)).map_or(0, |log| log.len());
         let has_backups = std::fs::read_dir(self.dir.join("backups")).is_ok_and(|mut backups| backups.next().is_some());
         let found = [("its key", self.key().exists()), ("its log", log_bytes > 0), ("its backups", has_backups)];
@@ -106,7 +109,7 @@ impl Place {
 
     /// The error for a directory without a database. It proposes a new site only where no other file of a site lies
     /// there.
-    pub fn without_database(&self) -> String {
+    pub(crate) fn without_database(&self) -> String {
         let (dir, remains) = (self.dir.display(), self.remains().join(", "));
         if remains.is_empty() {
             return format!(
@@ -119,7 +122,7 @@ impl Place {
     }
 
     /// The error for a database that holds no site, because an `init` was cut off.
-    pub fn without_site(&self) -> String {
+    pub(crate) fn without_site(&self) -> String {
         let database = self.database();
         let next = match self.remains().contains(&"its backups") {
             true => "put a backup in its place with `tunneldesk restore`",
@@ -143,7 +146,7 @@ impl Place {
 
     /// Why nothing can be written here, as the end of a sentence about the disk and what to do about it; `None` where
     /// something can.
-    pub fn why_unwritable(&self) -> Option<(&'static str, &'static str)> {
+    pub(crate) fn why_unwritable(&self) -> Option<(&'static str, &'static str)> {
         match self.takes_writes() {
             Ok(false) => Some(("takes no writes", "make it writable")),
             _ if self.has_room_for_index() => None,
@@ -172,51 +175,51 @@ impl Place {
     }
 }
 
-pub fn database(dir: &Path) -> PathBuf {
+pub(crate) fn database(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite")
 }
 
 /// SQLite's write-ahead log.
-pub fn log(dir: &Path) -> PathBuf {
+pub(crate) fn log(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite-wal")
 }
 
 /// SQLite's index of that log.
-pub fn shared_memory(dir: &Path) -> PathBuf {
+pub(crate) fn shared_memory(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite-shm")
 }
 
 /// See [`super::log_mark`].
-pub fn log_mark(dir: &Path) -> PathBuf {
+pub(crate) fn log_mark(dir: &Path) -> PathBuf {
     dir.join("log-mark")
 }
 
 /// See [`super::sums`].
-pub fn sums(dir: &Path) -> PathBuf {
+pub(crate) fn sums(dir: &Path) -> PathBuf {
     super::sums::beside(&database(dir))
 }
 
-pub fn key(dir: &Path) -> PathBuf {
+pub(crate) fn key(dir: &Path) -> PathBuf {
     dir.join("site.key")
 }
 
 /// By which commands reach the running server; what is left of one that was killed says nothing.
-pub fn control(dir: &Path) -> PathBuf {
+pub(crate) fn control(dir: &Path) -> PathBuf {
     dir.join("control.sock")
 }
 
 /// Is there while the database was found damaged and nothing has shown since that it is sound.
-pub fn suspicion(dir: &Path) -> PathBuf {
+pub(crate) fn suspicion(dir: &Path) -> PathBuf {
     dir.join("damaged")
 }
 
 /// See [`super::ballast`].
-pub fn ballast(dir: &Path) -> PathBuf {
+pub(crate) fn ballast(dir: &Path) -> PathBuf {
     dir.join("ballast")
 }
 
 /// The bytes that an unprivileged process may still write in the directory.
-pub fn free_bytes(dir: &Path) -> std::io::Result<u64> {
+pub(crate) fn free_bytes(dir: &Path) -> std::io::Result<u64> {
     let path = std::ffi::CString::new(dir.as_os_str().as_bytes())?;
     let mut answer = std::mem::MaybeUninit::<libc::statvfs>::uninit();
     // SAFETY: the path ends in a zero byte and the answer is written before it is read.
@@ -228,7 +231,7 @@ pub fn free_bytes(dir: &Path) -> std::io::Result<u64> {
 
 /// Has the disk begin with what was written so far, without waiting for it. Left to the flush at the end, all of a large
 /// file would go at once, and whoever reads meanwhile would wait for it.
-pub fn begin_to_flush(file: &File) {
+pub(crate) fn begin_to_flush(file: &File) {
     // SAFETY: the descriptor is open. A refusal, or a disk that fails, shows when the whole file is flushed.
     unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
 }

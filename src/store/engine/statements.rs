@@ -19,13 +19,14 @@ pub struct Sql {
 /// A statement as it is asked for.
 #[derive(Clone, Copy)]
 pub enum Text<'s> {
+    /// Part of the program, and prepared once a connection.
     Constant(&'static Sql),
     /// Put together while the program runs.
     Made(&'s str),
 }
 
 /// A connection with the statements that it keeps.
-pub struct WithStatements {
+pub(crate) struct WithStatements {
     /// They point to the connection, and are dropped before it.
     statements: Statements,
     /// Stays where it is for as long as there are statements.
@@ -60,11 +61,12 @@ pub(crate) enum Handle<'c> {
 unsafe impl Send for Statements {}
 
 impl Sql {
-    pub const fn new(text: &'static str) -> Sql {
+    pub(crate) const fn new(text: &'static str) -> Sql {
         Sql { text, number: AtomicUsize::new(0) }
     }
 
-    pub const fn text(&self) -> &'static str {
+    #[cfg(test)]
+    pub(crate) const fn text(&self) -> &'static str {
         self.text
     }
 
@@ -105,7 +107,8 @@ impl<'s> From<&'s String> for Text<'s> {
 }
 
 impl<'s> Text<'s> {
-    pub(crate) fn as_str(self) -> &'s str {
+    /// The SQL.
+    pub fn as_str(self) -> &'s str {
         match self {
             Text::Constant(sql) => sql.text,
             Text::Made(text) => text,

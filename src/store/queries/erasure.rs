@@ -8,11 +8,12 @@
 use super::mentions;
 use super::personal_data::{DATA_SETS, ErasurePolicy};
 use crate::domain::entry::Status;
+use crate::domain::local_time::Hall;
 use crate::domain::mention::Person;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::store::engine::columns::row;
 use crate::store::engine::{log_mark, place};
-use crate::store::tables::{members, sessions, skills};
+use crate::store::tables::{members, sessions, skills, tunnels};
 use crate::store::{Read, Store, Write};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result, ToSql, named_params};
@@ -22,13 +23,17 @@ use std::time::Duration;
 /// A reader may keep the log from being cut for as long as it may read.
 const CUT_TRIES: u32 = 100;
 const CUT_PAUSE: Duration = Duration::from_millis(50);
+/// How long the off-site copy may take for what was written before, and as long again for the new file.
+const CARRY_TIME_MAX: Duration = Duration::from_secs(10);
+/// The same while nobody can write.
+const HELD_CARRY_TIME_MAX: Duration = Duration::from_secs(2);
 /// Beside the file written anew there must be as much again in the log, and something to go on with.
 const SPARE_BYTES: u64 = 16 * 1024 * 1024;
 
 row! {
     /// Who was erased. Moments in Unix seconds; a number alone could be somebody else's in a file that was set back.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    pub struct Tombstone {
+    pub(crate) struct Tombstone {
         pub member_id: i64,
         pub join_date: i64,
         pub erased_at: i64,
@@ -36,7 +41,7 @@ row! {
 }
 
 /// Whether anything but this link (provider and subject) opens the account, or it is one of somebody who works here.
-pub fn has_other_ways_in(tx: &Read, member_id: i64, link: (&str, &str)) -> Result<bool> {
+pub(crate) fn has_other_ways_in(tx: &Read, member_id: i64, link: (&str, &str)) -> Result<bool> {
     let sql = sql!(
         "SELECT role <> 'member' OR password_hash IS NOT NULL OR email_confirmed_at IS NOT NULL
                       OR phone_confirmed_at IS NOT NULL
@@ -50,7 +55,7 @@ pub fn has_other_ways_in(tx: &Read, member_id: i64, link: (&str, &str)) -> Resul
 }
 
 /// A name that came with a link and still stands is replaced by the username, which is the member's own.
-pub fn forget_name(tx: &Write, member_id: i64, name: &str) -> Result<usize> {
+pub(crate) fn forget_name(tx: &Write, member_id: i64, name: &str) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET screen_name = iif(screen_name = :name, username, screen_name),
                                   real_name = iif(real_name = :name, username, real_name), updated_at = :now
@@ -106,23 +111,23 @@ fn withdraw(tx: &Write, member_id: i64) -> Result<()> {
 columns! { Person in "" { username, screen_name, real_name, email, phone } }
 
 /// What a member is called.
-pub fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
+pub(crate) fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
     let sql = sql!("SELECT ", Person::COLUMNS, " FROM members WHERE member_id = ?1");
     tx.find(sql, [member_id], row)
 }
 
 /// When a member was erased.
-pub fn find(tx: &Read, member_id: i64) -> Result<Option<i64>> {
+pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<i64>> {
     tx.find(sql!("SELECT erased_at FROM erasures WHERE member_id = ?1"), [member_id], row)
 }
 
 /// Everybody who was.
-pub fn list(tx: &Read) -> Result<Vec<Tombstone>> {
+pub(crate) fn list(tx: &Read) -> Result<Vec<Tombstone>> {
     tx.list(sql!("SELECT ", Tombstone::COLUMNS, " FROM erasures"), [], row)
 }
 
 /// Whether the file has this very person, and not erased.
-pub fn is_here(tx: &Read, tombstone: &Tombstone) -> Result<bool> {
+pub(crate) fn is_here(tx: &Read, tombstone: &Tombstone) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND join_date = ?2)
                       AND NOT EXISTS (SELECT 1 FROM erasures WHERE member_id = ?1)"
@@ -131,7 +136,7 @@ pub fn is_here(tx: &Read, tombstone: &Tombstone) -> Result<bool> {
 }
 
 /// Remembers somebody whom this file does not have (any more): the number is never given to another.
-pub fn remember(tx: &Write, tombstone: &Tombstone) -> Result<()> {
+pub(crate) fn remember(tx: &Write, tombstone: &Tombstone) -> Result<()> {
     let Tombstone { member_id, join_date, erased_at } = *tombstone;
     if !members::exists(tx, member_id)? {
         insert!(tx.run, "INSERT INTO erasures" { member_id, join_date, erased_at, rebuilt_at: erased_at } "ON CONFLICT (member_id) DO NOTHING")?;
@@ -144,29 +149,42 @@ pub fn remember(tx: &Write, tombstone: &Tombstone) -> Result<()> {
 }
 
 /// Who was erased, and may still lie somewhere in the bytes of the file.
-pub fn list_to_do(tx: &Read) -> Result<Vec<i64>> {
+pub(crate) fn list_to_do(tx: &Read) -> Result<Vec<i64>> {
     tx.list(sql!("SELECT member_id FROM erasures WHERE rebuilt_at IS NULL"), [], row)
 }
 
 /// Nothing of this member lies anywhere in the file any more.
-pub fn set_rebuilt(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn set_rebuilt(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE erasures SET rebuilt_at = ?2 WHERE member_id = ?1"), (member_id, tx.now()))
 }
 
 /// Writes the file anew, row by row, and cuts the log: what no row holds is then nowhere in either. Readers go on; writers
-/// wait meanwhile, about a second for 100 MB. The error is one line, and leaves the file as it was.
-pub fn rebuild(store: &Store) -> std::result::Result<(), String> {
+/// wait meanwhile, about a second for 100 MB. The off-site copy and a standby are sent what was written before, so that every
+/// second up to here can be restored, and then the new file; where they do not take it in time, or it is larger than
+/// `backup.unconfirmed_mib`, they need a new base. The error is one line, and leaves the file as it was.
+pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     let dir = store.path().parent().unwrap_or(Path::new("."));
     check_space(dir)?;
     store.rest();
     let failed = |e: rusqlite::Error| format!("the file could not be written anew: {e}");
-    store.writer().alone(|conn| rewrite(conn, dir)).map_err(failed)?;
-    log_mark::begin_to_empty(store.path());
-    // All of the file was written anew, so the off-site copy needs a new base in any case.
-    store.writer().capture.give_up("the file was written anew, so that nothing of an erased person is left in it");
+    let (writer, capture) = (store.writer(), &store.writer().capture);
+    let _hurry = capture.hurry();
+    // Most is sent while others write; writers wait for the rest alone.
+    let keeps_up = capture.wait_until_carried(CARRY_TIME_MAX);
+    let carry_rest = || keeps_up && capture.wait_until_carried(HELD_CARRY_TIME_MAX);
+    let rewritten = writer.alone(|conn| {
+        carry_rest();
+        rewrite(conn, dir)
+    });
+    rewritten.map_err(failed)?;
+    _ = keeps_up && capture.wait_until_carried(CARRY_TIME_MAX);
     for _ in 0..CUT_TRIES {
-        let cut = "PRAGMA wal_checkpoint(TRUNCATE)";
-        let cut = store.writer().alone(|conn| conn.query_row(cut, [], row::<(i64, i64, i64)>));
+        let cut = writer.alone(|conn| {
+            carry_rest();
+            capture.open_gate("the file was written anew, so that nothing of an erased person is left in it");
+            log_mark::begin_to_empty(store.path());
+            conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], row::<(i64, i64, i64)>)
+        });
         let (in_the_way, ..) = cut.map_err(failed)?;
         if in_the_way == 0 {
             return Ok(());
@@ -199,17 +217,22 @@ fn check_space(dir: &Path) -> std::result::Result<(), String> {
 }
 
 /// Whom the file of a stopped site remembers; nobody where it is older than that, or cannot be read.
-pub fn list_of_file(path: &Path) -> Vec<Tombstone> {
+pub(crate) fn list_of_file(path: &Path) -> Vec<Tombstone> {
     look_at(path, list).unwrap_or_default()
 }
 
 /// Whose file it is, if it can be read.
-pub fn site_of(path: &Path) -> Option<String> {
+pub(crate) fn site_of(path: &Path) -> Option<String> {
     look_at(path, |tx| tx.get(sql!("SELECT site_id FROM site"), [], row)).ok()
 }
 
+/// The clock of the site in the file, if it can be read.
+pub(crate) fn hall_of(path: &Path) -> Option<Hall> {
+    look_at(path, tunnels::find_own_hall).ok().flatten()
+}
+
 /// Whether the file, with its log, can be read and holds no site: an `init` of an earlier version was cut off.
-pub fn is_without_site(path: &Path) -> bool {
+pub(crate) fn is_without_site(path: &Path) -> bool {
     let has_table = sql!("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'site'");
     let is_empty = |table: &str| format!("SELECT count(*) = 0 FROM {table}");
     look_at(path, |tx| {

@@ -7,7 +7,7 @@ use rusqlite::Result;
 
 row! {
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Holding {
+    pub(crate) struct Holding {
         pub cat_group: String,
         pub cat_id: String,
         pub track: String,
@@ -15,18 +15,18 @@ row! {
 }
 
 impl Holding {
-    pub fn key(&self) -> LevelKey<'_> {
+    pub(crate) fn key(&self) -> LevelKey<'_> {
         LevelKey { cat_group: &self.cat_group, cat_id: &self.cat_id, track: &self.track }
     }
 }
 
-pub fn list(tx: &Read, member_id: i64) -> Result<Vec<Holding>> {
+pub(crate) fn list(tx: &Read, member_id: i64) -> Result<Vec<Holding>> {
     let sql = sql!("SELECT ", Holding::COLUMNS, " FROM holdings WHERE member_id = ?1");
     tx.list(sql, [member_id], row)
 }
 
 /// The last open safety brief or training of each safety logbook that has been held by `now`.
-pub fn list_trained(tx: &Read, member_id: i64, now: i64) -> Result<Vec<(String, i64)>> {
+pub(crate) fn list_trained(tx: &Read, member_id: i64, now: i64) -> Result<Vec<(String, i64)>> {
     let sql = sql!(
         "SELECT cat_group, max(entry_date) FROM entries
                WHERE member_id = ?1 AND kind = 'safety' AND status = 'open' AND entry_date <= ?2 GROUP BY cat_group"
@@ -53,7 +53,7 @@ pub fn refresh(tx: &Write, member_id: i64, catalogue: &Catalogue) -> Result<()> 
 }
 
 /// Derives everybody's levels anew, and returns of how many members. For a new catalogue.
-pub fn refresh_all(tx: &Write, catalogue: &Catalogue) -> Result<usize> {
+pub(crate) fn refresh_all(tx: &Write, catalogue: &Catalogue) -> Result<usize> {
     let sql = sql!(
         "SELECT member_id FROM members m WHERE EXISTS (SELECT 1 FROM holdings WHERE member_id = m.member_id)
                    OR EXISTS (SELECT 1 FROM entries WHERE member_id = m.member_id AND kind = 'skill')"

@@ -64,8 +64,8 @@ pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, Str
     tx.list(sql, (from, to), row)
 }
 
-/// Hands over the bookings of the flights after `(flight_date, booking_id)`, in that order; `to` is not included. Returns where
-/// they went on; `None` where there were none.
+/// Hands over the bookings of the flights after `(flight_date, booking_id)`, in that order, as many as `limit`; `to` is not
+/// included.
 pub(crate) fn each_booking(
     tx: &Read,
     tunnel_id: i64,
@@ -73,7 +73,7 @@ pub(crate) fn each_booking(
     to: i64,
     limit: i64,
     mut take: impl FnMut(&BookingLine),
-) -> Result<Option<(i64, i64)>> {
+) -> Result<()> {
     let sql = sql!(
         "SELECT b.booking_id, p.name, b.member_id,
                 coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username),
@@ -85,7 +85,6 @@ pub(crate) fn each_booking(
     );
     let params = named_params! {":from": after.0, ":booking_id": after.1, ":to": to, ":tunnel_id": tunnel_id,
     ":limit": limit};
-    let mut last = None;
     let line = |row: &Row| {
         let mut columns = Columns::of(row);
         let line = BookingLine {
@@ -100,11 +99,9 @@ pub(crate) fn each_booking(
             ended: columns.read()?,
         };
         take(&line);
-        last = Some((line.flight_date, line.booking_id));
         Ok(())
     };
-    tx.each(sql, params, line, |()| ControlFlow::Continue(()))?;
-    Ok(last)
+    tx.each(sql, params, line, |()| ControlFlow::Continue(()))
 }
 
 /// The numbers of the members after one, in order.

@@ -36,7 +36,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 
 /// How many values there were, and how many of them could not be opened before, and stay as they are.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Resealed {
+pub(crate) struct Resealed {
     pub values: usize,
     pub damaged: usize,
 }

@@ -12,6 +12,7 @@ row! {
     /// A row with its hash.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Kept in "a." {
+        /// The row that was hashed.
         pub row: Row = Row::COLUMNS,
         /// 32 bytes; another length was put there by somebody else.
         pub hash: Vec<u8>,
@@ -23,11 +24,15 @@ row! {
 pub struct Filter {
     /// As it is stored, `member:7`, or the kind alone, `cli`.
     pub who: Option<String>,
+    /// As it is stored, `member:9`, or the kind alone.
     pub whom: Option<String>,
+    /// The action, `member.banned`.
     pub deed: Option<String>,
     /// From this moment on, and before that one; Unix seconds.
     pub since: Option<i64>,
+    /// Not included.
     pub until: Option<i64>,
+    /// A `seq`, not included.
     pub before: Option<i64>,
 }
 
@@ -54,7 +59,7 @@ pub fn insert(tx: &Write, who: &Who, deed: &'static str, whom: &Whom, origin: &O
 }
 
 /// The end of the chain as the site's row has it; of an empty one, what stands before its first row.
-pub fn head(tx: &Read) -> Result<Head> {
+pub(crate) fn head(tx: &Read) -> Result<Head> {
     let sql = sql!("SELECT site_id, audit_seq, audit_hash FROM site");
     let (site_id, seq, hash): (String, i64, Option<Vec<u8>>) = tx.get(sql, [], row)?;
     // One of another length is not ours, and must not keep the site from going on: the walk finds it.
@@ -73,7 +78,7 @@ pub fn list(tx: &Read, filter: &Filter, limit: i64) -> Result<Vec<Kept>> {
 }
 
 /// How many rows there are.
-pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
+pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(0) };
     let asked = bounds.asked(filter);
     let sql = format!("SELECT count(*) FROM audit a WHERE {}", asked.sql());
@@ -126,7 +131,7 @@ fn find_since(tx: &Read, moment: i64) -> Result<Option<i64>> {
 }
 
 /// The latest row of a deed.
-pub fn find_last(tx: &Read, deed: &str) -> Result<Option<Kept>> {
+pub(crate) fn find_last(tx: &Read, deed: &str) -> Result<Option<Kept>> {
     Ok(list(tx, &Filter { deed: Some(deed.to_owned()), ..Filter::default() }, 1)?.pop())
 }
 
@@ -136,7 +141,7 @@ pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<Kept>> {
 }
 
 /// When the file was put back to an earlier state, by a restore or a rollback: the number of the row that says so, and its moment.
-pub fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
+pub(crate) fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
     let sql = sql!(
         "SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back', 'site.promoted') ORDER BY seq"
     );

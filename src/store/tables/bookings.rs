@@ -15,7 +15,7 @@ columns! {
 
 row! {
     #[derive(Debug)]
-    pub struct BookingRow in "b." {
+    pub(crate) struct BookingRow in "b." {
         pub booking_id: i64,
         pub client_id: String = "p.client_id",
         pub partner_name: String = "p.name",
@@ -36,7 +36,7 @@ row! {
 
 named! {
     /// How a booking ended without a flight.
-    pub enum Ending {
+    pub(crate) enum Ending {
         Cancelled = "cancelled",
         /// Nobody came.
         NoShow = "no_show",
@@ -45,7 +45,7 @@ named! {
 
 /// What became of the flight time of a booking whose member had no waiver in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimeWaits {
+pub(crate) enum TimeWaits {
     /// The booking entered it, or there is none.
     No,
     ForCheckIn,
@@ -65,7 +65,7 @@ impl FromRow for TimeWaits {
 
 impl BookingRow {
     /// The booking as its partner said it last.
-    pub fn as_sent(&self) -> Booking {
+    pub(crate) fn as_sent(&self) -> Booking {
         Booking {
             flight_date: self.sent_flight_date.unwrap_or(self.booking.flight_date),
             minutes_booked: self.sent_minutes.unwrap_or(self.booking.minutes_booked),
@@ -76,7 +76,7 @@ impl BookingRow {
 
 /// Which rows a report takes. Moments are flight dates, in Unix seconds; `to` is not included.
 #[derive(Debug, Default, Clone)]
-pub struct Filter {
+pub(crate) struct Filter {
     pub partner_id: Option<i64>,
     pub member_id: Option<i64>,
     pub from: Option<i64>,
@@ -93,7 +93,7 @@ const BOOKING: &str = joined!(
 const ITS: &str = joined!(BOOKING, " WHERE b.partner_id = :partner_id AND ");
 
 /// The booking that the partner means: by registration, else by purchase and flight, else by member and flight.
-pub fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Option<BookingRow>> {
+pub(crate) fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Option<BookingRow>> {
     let (sql, first, second) = match (sent.registration_id, sent.purchase_id) {
         (Some(registration_id), _) => (sql!(ITS, "b.registration_id = :first AND :second = 0"), registration_id, 0),
         (None, Some(purchase_id)) => (
@@ -117,14 +117,19 @@ pub fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> 
 }
 
 /// The booking that a partner registered under this number.
-pub fn find_by_registration(tx: &Read, partner_id: i64, registration_id: i64) -> Result<Option<BookingRow>> {
+pub(crate) fn find_by_registration(tx: &Read, partner_id: i64, registration_id: i64) -> Result<Option<BookingRow>> {
     let params = named_params! {":partner_id": partner_id, ":registration_id": registration_id};
     tx.find(sql!(ITS, "b.registration_id = :registration_id"), params, row)
 }
 
 /// The member's booking of the same purchase and flight where one of the two says its registration and the other does not.
 /// Others may fly on the same purchase at the same time: theirs is another booking.
-pub fn find_of_purchase(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Option<BookingRow>> {
+pub(crate) fn find_of_purchase(
+    tx: &Read,
+    partner_id: i64,
+    member_id: i64,
+    sent: &Booking,
+) -> Result<Option<BookingRow>> {
     let Some(purchase_id) = sent.purchase_id else { return Ok(None) };
     if sent.registration_id.is_some() {
         let unregistered = find_same(tx, partner_id, member_id, &Booking { registration_id: None, ..sent.clone() })?;
@@ -144,23 +149,24 @@ pub fn find_of_purchase(tx: &Read, partner_id: i64, member_id: i64, sent: &Booki
     )
 }
 
+/// A new booking of a partner, as the partner sent it; its number.
 pub fn insert(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO bookings" Booking: sent, {
         partner_id: partner_id, member_id: member_id, created_at: tx.now(), updated_at: tx.now()
     })
 }
 
-pub fn update(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usize> {
+pub(crate) fn update(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usize> {
     update!(tx, "UPDATE bookings" Booking: sent, { updated_at: tx.now() } "WHERE booking_id = ?", booking_id)
 }
 
 /// A booking at this tunnel as it is, with what its partner said of it.
-pub fn find(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<BookingRow>> {
+pub(crate) fn find(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<BookingRow>> {
     tx.find(sql!(BOOKING, " WHERE b.booking_id = ?1 AND b.tunnel_id = ?2"), (booking_id, tunnel_id), row)
 }
 
 /// Notes what the partner said last, where that is not what stands.
-pub fn set_sent(tx: &Write, booking_id: i64, flight_date: Option<i64>, minutes: Option<i64>) -> Result<usize> {
+pub(crate) fn set_sent(tx: &Write, booking_id: i64, flight_date: Option<i64>, minutes: Option<i64>) -> Result<usize> {
     let sql = sql!(
         "UPDATE bookings SET sent_flight_date = ?2, sent_minutes = ?3
                WHERE booking_id = ?1 AND (sent_flight_date, sent_minutes) IS NOT (?2, ?3)"
@@ -171,7 +177,7 @@ pub fn set_sent(tx: &Write, booking_id: i64, flight_date: Option<i64>, minutes: 
 row! {
     /// The flight time that was taken out of a logbook with a booking that ended.
     #[derive(Debug)]
-    pub struct Removed {
+    pub(crate) struct Removed {
         pub removed_date: Option<i64>,
         pub removed_minutes: Option<i64>,
         pub removed_comment: Option<String>,
@@ -179,7 +185,7 @@ row! {
 }
 
 /// The booking has ended; `by`: the clerk; `time`: what is taken out of the logbook with it.
-pub fn set_ended(
+pub(crate) fn set_ended(
     tx: &Write,
     booking_id: i64,
     ending: Ending,
@@ -194,7 +200,7 @@ pub fn set_ended(
 }
 
 /// The flight time that was taken out with a booking has another date or other minutes, where these are given.
-pub fn update_removed(tx: &Write, booking_id: i64, date: Option<i64>, minutes: Option<i64>) -> Result<usize> {
+pub(crate) fn update_removed(tx: &Write, booking_id: i64, date: Option<i64>, minutes: Option<i64>) -> Result<usize> {
     let sql = sql!(
         "UPDATE bookings SET removed_date = coalesce(?2, removed_date), removed_minutes = coalesce(?3, removed_minutes)
                WHERE booking_id = ?1 AND removed_date IS NOT NULL"
@@ -203,7 +209,7 @@ pub fn update_removed(tx: &Write, booking_id: i64, date: Option<i64>, minutes: O
 }
 
 /// The booking is in force again. Returns what had been taken out of the logbook.
-pub fn unset_ended(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
+pub(crate) fn unset_ended(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
     let sql = sql!("SELECT ", Removed::COLUMNS, " FROM bookings WHERE booking_id = ?1");
     let removed: Removed = tx.get(sql, [booking_id], row)?;
     let sql = sql!(
@@ -231,7 +237,7 @@ impl Filter {
 }
 
 /// A member's bookings by flight, latest first; a report's by number, newest first.
-pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<BookingRow>> {
+pub(crate) fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<BookingRow>> {
     // The entry that a booking made lies in the logbook beside the member's other entries; by the numbers of bookings
     // it lies scattered.
     let (beside, order) = match filter.member_id {
@@ -243,7 +249,7 @@ pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<B
     tx.list(&sql, &*asked.params, row)
 }
 
-pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
+pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     if filter.member_id.or(filter.from).or(filter.to).is_none() {
         return partners::count_bookings(tx, filter.partner_id);
     }
@@ -255,7 +261,7 @@ pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
 row! {
     /// A booking of a day as the desk sees it, with what of its member may be an exception.
     #[derive(Debug)]
-    pub struct Arrival in "b." {
+    pub(crate) struct Arrival in "b." {
         pub booking_id: i64,
         pub member_id: i64,
         pub name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
@@ -288,7 +294,7 @@ const ARRIVAL: &str = joined!(
 );
 
 /// Who comes to a tunnel on a day that begins at `from`, by the time of their flights.
-pub fn list_arrivals(
+pub(crate) fn list_arrivals(
     tx: &Read,
     tunnel_id: i64,
     (from, to): (i64, i64),
@@ -302,7 +308,7 @@ pub fn list_arrivals(
 }
 
 /// The minutes that are booked for each part of a day of so many seconds: how many parts lie before it, and the minutes.
-pub fn list_load(tx: &Read, tunnel_id: i64, (from, to): (i64, i64), seconds: i64) -> Result<Vec<(i64, i64)>> {
+pub(crate) fn list_load(tx: &Read, tunnel_id: i64, (from, to): (i64, i64), seconds: i64) -> Result<Vec<(i64, i64)>> {
     let sql = sql!(
         "SELECT (flight_date - ?1) / ?4, sum(minutes_booked) FROM bookings
                WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NULL GROUP BY 1"
@@ -313,7 +319,7 @@ pub fn list_load(tx: &Read, tunnel_id: i64, (from, to): (i64, i64), seconds: i64
 row! {
     /// A booking as its member sees it.
     #[derive(Debug)]
-    pub struct Own {
+    pub(crate) struct Own {
         pub booking_id: i64,
         pub flight_date: i64,
         pub minutes_booked: i64,
@@ -334,7 +340,7 @@ pub(crate) fn has_flown(tx: &Read, member_id: i64) -> Result<bool> {
 }
 
 /// A member's own between two moments, by the time of the flights.
-pub fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to: i64, limit: i64) -> Result<Vec<Own>> {
+pub(crate) fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to: i64, limit: i64) -> Result<Vec<Own>> {
     let sql = sql!(
         "SELECT ",
         Own::COLUMNS,
@@ -365,7 +371,7 @@ pub(crate) fn find_next(
 }
 
 /// How many come between two moments, and how many of them are here.
-pub fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
+pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), count(arrived_at) FROM bookings
                WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NOT 'cancelled'"
@@ -374,16 +380,16 @@ pub fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(
 }
 
 /// The member is here; the first time counts. `by`: the member who says so.
-pub fn set_arrived(tx: &Write, booking_id: i64, at: i64, by: Option<i64>) -> Result<usize> {
+pub(crate) fn set_arrived(tx: &Write, booking_id: i64, at: i64, by: Option<i64>) -> Result<usize> {
     let sql = sql!("UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL");
     tx.run(sql, (booking_id, at, by))
 }
 
-pub fn set_time_waits(tx: &Write, booking_id: i64, to: TimeWaits) -> Result<usize> {
+pub(crate) fn set_time_waits(tx: &Write, booking_id: i64, to: TimeWaits) -> Result<usize> {
     tx.run(sql!("UPDATE bookings SET time_waits = ?2 WHERE booking_id = ?1"), (booking_id, to as i64))
 }
 
-pub fn unset_arrived(tx: &Write, booking_id: i64) -> Result<usize> {
+pub(crate) fn unset_arrived(tx: &Write, booking_id: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE bookings SET arrived_at = NULL, arrived_by = NULL WHERE booking_id = ?1 AND arrived_at IS NOT NULL"
     );

@@ -7,10 +7,15 @@ use rusqlite::Result;
 /// A message to be.
 #[derive(Debug)]
 pub struct New<'a> {
+    /// The sender's, as typed.
     pub name: &'a str,
+    /// Where an answer goes.
     pub email: &'a str,
+    /// As it was written; empty: not said.
     pub country: &'a str,
+    /// What it is about, in the sender's words or the form's.
     pub enquiry: &'a str,
+    /// With line breaks.
     pub message: &'a str,
     /// ISO 639-1.
     pub language: &'a str,
@@ -21,22 +26,35 @@ pub struct New<'a> {
 }
 
 row! {
+    /// A message of the contact form.
     #[derive(Debug)]
     pub struct Message {
+        /// The message's number.
         pub contact_id: i64,
+        /// The sender's, as typed.
         pub name: String,
+        /// Where an answer goes.
         pub email: String,
+        /// As it was written; empty: not said.
         pub country: String,
+        /// What it is about, in the sender's words or the form's.
         pub enquiry: String,
+        /// With line breaks.
         pub message: String,
+        /// ISO 639-1.
         pub language: String,
+        /// As it was given: perhaps nobody's.
         pub member_id: Option<i64>,
+        /// Whether the member's session came with it.
         pub signed_in: bool,
+        /// In Unix seconds.
         pub created_at: i64,
+        /// When the desk was through with it, in Unix seconds.
         pub done_at: Option<i64>,
     }
 }
 
+/// Keeps a message for the desk; its number.
 pub fn insert(tx: &Write, new: &New) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO contact_messages" {
         name: new.name, email: new.email, country: new.country, enquiry: new.enquiry, message: new.message,
@@ -46,7 +64,7 @@ pub fn insert(tx: &Write, new: &New) -> Result<i64> {
 
 const MESSAGE: &str = joined!("SELECT ", Message::COLUMNS, " FROM contact_messages");
 
-pub fn find(tx: &Read, contact_id: i64) -> Result<Option<Message>> {
+pub(crate) fn find(tx: &Read, contact_id: i64) -> Result<Option<Message>> {
     tx.find(sql!(MESSAGE, " WHERE contact_id = ?1"), [contact_id], row)
 }
 
@@ -58,12 +76,12 @@ pub fn list(tx: &Read, all: bool, limit: i64, offset: i64) -> Result<Vec<Message
 }
 
 /// How many the desk is not through with.
-pub fn count_open(tx: &Read) -> Result<i64> {
+pub(crate) fn count_open(tx: &Read) -> Result<i64> {
     count(tx, false)
 }
 
 /// How many [`list`] has.
-pub fn count(tx: &Read, all: bool) -> Result<i64> {
+pub(crate) fn count(tx: &Read, all: bool) -> Result<i64> {
     let open = sql!("SELECT count(*) FROM contact_messages WHERE done_at IS NULL");
     tx.get(if all { sql!("SELECT count(*) FROM contact_messages WHERE true") } else { open }, [], row)
 }
@@ -77,7 +95,7 @@ pub fn set_done(tx: &Write, contact_id: i64) -> Result<usize> {
 }
 
 /// Removes what was done at `old` or before.
-pub fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM contact_messages WHERE contact_id IN
                (SELECT contact_id FROM contact_messages WHERE done_at <= ?1 LIMIT ?2)"

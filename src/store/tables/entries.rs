@@ -10,16 +10,20 @@ row! {
     /// A flight-time entry to be.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct NewTime {
+        /// When it was flown, in Unix seconds.
         pub entry_date: i64,
+        /// In the air.
         pub minutes: i64,
+        /// Where it was flown.
         pub tunnel_id: i64,
+        /// Empty: none.
         pub comment: String,
     } saved
 }
 
 row! {
     #[derive(Debug)]
-    pub struct TimeEntry in "e." {
+    pub(crate) struct TimeEntry in "e." {
         pub entry_id: i64,
         pub member_id: i64,
         pub status: Status,
@@ -36,25 +40,15 @@ row! {
     }
 }
 
-row! {
-    /// Whose an entry is and what may be done with it.
-    #[derive(Debug)]
-    pub struct Owner {
-        pub member_id: i64,
-        pub kind: Kind,
-        pub status: Status,
-        pub booking_id: Option<i64>,
-    }
-}
-
 /// A member's flying, past and to come.
 #[derive(Debug)]
-pub struct Flown {
+pub(crate) struct Flown {
     pub last_flight: Option<i64>,
     /// Booked and not flown yet.
     pub minutes_ahead: i64,
 }
 
+/// Flight time in force; the entry's number.
 pub fn insert_time(tx: &Write, member_id: i64, author_id: i64, booking_id: Option<i64>, time: &NewTime) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO entries" NewTime: time, {
         member_id: member_id, kind: Kind::Time, status: Status::Open, author_id: author_id, booking_id: booking_id,
@@ -62,12 +56,12 @@ pub fn insert_time(tx: &Write, member_id: i64, author_id: i64, booking_id: Optio
     })
 }
 
-pub fn update_time(tx: &Write, entry_id: i64, time: &NewTime) -> Result<usize> {
+pub(crate) fn update_time(tx: &Write, entry_id: i64, time: &NewTime) -> Result<usize> {
     update!(tx, "UPDATE entries" NewTime: time, { updated_at: tx.now() } "WHERE entry_id = ? AND kind = 'time'", entry_id)
 }
 
 /// The booking's own values in the entry it made, those that are given; the comment stays the member's.
-pub fn update_booked_time(
+pub(crate) fn update_booked_time(
     tx: &Write,
     booking_id: i64,
     entry_date: Option<i64>,
@@ -87,26 +81,26 @@ pub fn update_booked_time(
 }
 
 /// Takes the entry that a booking made out of the logbook, and returns what it said.
-pub fn take_booked_time(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
+pub(crate) fn take_booked_time(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
     let sql = sql!("SELECT ", NewTime::COLUMNS, " FROM entries WHERE booking_id = ?1 AND kind = 'time'");
     let time = tx.find(sql, [booking_id], row)?;
     tx.run(sql!("DELETE FROM entries WHERE booking_id = ?1 AND kind = 'time'"), [booking_id])?;
     Ok(time)
 }
 
-pub fn find_owner(tx: &Read, entry_id: i64) -> Result<Option<Owner>> {
-    tx.find(sql!("SELECT ", Owner::COLUMNS, " FROM entries WHERE entry_id = ?1"), [entry_id], row)
+pub(crate) fn find_owner(tx: &Read, entry_id: i64) -> Result<Option<i64>> {
+    tx.find(sql!("SELECT member_id FROM entries WHERE entry_id = ?1"), [entry_id], row)
 }
 
 const TIME: &str =
     joined!("SELECT ", TimeEntry::COLUMNS, " FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id");
 
-pub fn find_time(tx: &Read, entry_id: i64) -> Result<Option<TimeEntry>> {
+pub(crate) fn find_time(tx: &Read, entry_id: i64) -> Result<Option<TimeEntry>> {
     tx.find(sql!(TIME, " WHERE e.entry_id = ?1 AND e.kind = 'time'"), [entry_id], row)
 }
 
 /// Newest flight first.
-pub fn each_time(
+pub(crate) fn each_time(
     tx: &Read,
     member_id: i64,
     (limit, offset): (i64, i64),
@@ -119,13 +113,13 @@ pub fn each_time(
     tx.each(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row, take)
 }
 
-pub fn count_time(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn count_time(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'"), [member_id], row)
 }
 
 /// The last flight by `now` and the flights still booked: one walk from the last booked flight back to the last flown
 /// one, because every profile asks for it.
-pub fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
+pub(crate) fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
     let sql = sql!(
         "SELECT entry_date, minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open'
                ORDER BY entry_date DESC"
@@ -166,18 +160,13 @@ pub(crate) fn list_day(tx: &Read, member_id: i64, (from, to): (i64, i64), limit:
     tx.list(sql, named_params! {":member_id": member_id, ":from": from, ":to": to, ":limit": limit}, row)
 }
 
-/// In which states a member's skills are.
-pub fn list_skill_statuses(tx: &Read, member_id: i64) -> Result<Vec<Status>> {
-    let sql = sql!("SELECT DISTINCT status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY status");
-    tx.list(sql, [member_id], row)
-}
-
+/// An entry with its moves.
 pub fn delete(tx: &Write, entry_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM entries WHERE entry_id = ?1"), [entry_id])
 }
 
 /// The flights at a tunnel between two moments: when, and how many minutes.
-pub fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, i64)>> {
+pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, i64)>> {
     let sql = sql!(
         "SELECT entry_date, minutes FROM entries
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL AND entry_date >= ?1 AND entry_date < ?2

@@ -7,13 +7,21 @@ use crate::store::{Asked, Read, Write};
 use rusqlite::Result;
 
 named! {
+    /// What a partner did.
     pub enum Event {
+        /// A user record was made.
         UserCreated = "user.created",
+        /// A user record has another address.
         UserEdited = "user.edited",
+        /// A user record is gone for the partner.
         UserDeleted = "user.deleted",
+        /// A booking token was given.
         TokenIssued = "token.issued",
+        /// No booking token was given, for the reason in the detail.
         TokenRefused = "token.refused",
+        /// A booking was sent for the first time.
         BookingRecorded = "booking.recorded",
+        /// A booking was sent again with other values.
         BookingChanged = "booking.changed",
     }
 }
@@ -21,23 +29,35 @@ named! {
 /// Whom and what an event is about.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct About<'a> {
+    /// A user record of the partner.
     pub user_id: Option<i64>,
+    /// The member whose PIN came with the request.
     pub member_id: Option<i64>,
+    /// The booking that the request sent.
     pub booking_id: Option<i64>,
     /// JSON.
     pub detail: Option<&'a str>,
 }
 
 row! {
+    /// A row of the history, as reports show it.
     #[derive(Debug)]
     pub struct HistoryRow in "h." {
+        /// From 1 on, without gaps.
         pub seq: i64,
+        /// The partner's.
         pub client_id: String = "p.client_id",
+        /// See [`Event`].
         pub event: String,
+        /// In Unix seconds.
         pub at: i64,
+        /// See [`About`].
         pub user_id: Option<i64>,
+        /// See [`About`].
         pub member_id: Option<i64>,
+        /// See [`About`].
         pub booking_id: Option<i64>,
+        /// A JSON object.
         pub detail: String,
     }
 }
@@ -45,12 +65,17 @@ row! {
 /// Which rows a report takes. `to` is not included; with `after` rows come oldest first, to be read on from there.
 #[derive(Debug, Default, Clone)]
 pub struct Filter {
+    /// One partner's rows.
     pub partner_id: Option<i64>,
+    /// In Unix seconds, included.
     pub from: Option<i64>,
+    /// In Unix seconds, not included.
     pub to: Option<i64>,
+    /// Rows behind this `seq`.
     pub after: Option<i64>,
 }
 
+/// Adds a row; its `seq`.
 pub fn insert(tx: &Write, partner_id: i64, event: Event, about: &About) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO history" {
         partner_id, event: event.name(), at: tx.now(), user_id: about.user_id, member_id: about.member_id,
@@ -59,7 +84,7 @@ pub fn insert(tx: &Write, partner_id: i64, event: Event, about: &About) -> Resul
 }
 
 /// A booking's values, as the `detail` of an event.
-pub fn booking_detail(booking: &Booking) -> String {
+pub(crate) fn booking_detail(booking: &Booking) -> String {
     serde_json::to_string(booking).expect("a booking can be written as JSON")
 }
 
@@ -73,6 +98,7 @@ impl Filter {
     }
 }
 
+/// The rows that a filter takes.
 pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<HistoryRow>> {
     let asked = filter.asked().with(":limit", &limit).with(":offset", &offset);
     let sql = format!(
@@ -84,7 +110,7 @@ pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<H
     tx.list(&sql, &*asked.params, row)
 }
 
-pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
+pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     if filter.after.or(filter.from).or(filter.to).is_none() {
         return partners::count_events(tx, filter.partner_id);
     }
@@ -94,13 +120,13 @@ pub fn count(tx: &Read, filter: &Filter) -> Result<i64> {
 }
 
 /// The highest number ever given; 0: none was.
-pub fn last_seq(tx: &Read) -> Result<i64> {
+pub(crate) fn last_seq(tx: &Read) -> Result<i64> {
     let sql = sql!("SELECT seq FROM sqlite_sequence WHERE name = 'history'");
     Ok(tx.find(sql, [], row)?.unwrap_or(0))
 }
 
 /// How many rows come after this one, and the moment of the oldest of them.
-pub fn waiting(tx: &Read, after: i64) -> Result<(i64, Option<i64>)> {
+pub(crate) fn waiting(tx: &Read, after: i64) -> Result<(i64, Option<i64>)> {
     // Where nothing ever went, all of it waits: millions of rows, that are counted already.
     let count = match after {
         ..=0 => partners::count_events(tx, None)?,
@@ -111,13 +137,13 @@ pub fn waiting(tx: &Read, after: i64) -> Result<(i64, Option<i64>)> {
 }
 
 /// The first row with a number in this range (both ends in it) that is younger than `at`.
-pub fn first_younger(tx: &Read, first: i64, last: i64, at: i64) -> Result<Option<i64>> {
+pub(crate) fn first_younger(tx: &Read, first: i64, last: i64, at: i64) -> Result<Option<i64>> {
     let sql = sql!("SELECT seq FROM history WHERE seq BETWEEN ?1 AND ?2 AND at > ?3 ORDER BY seq LIMIT 1");
     tx.find(sql, [first, last, at], row)
 }
 
 /// Gives the rows from `first` on the numbers from `to` on, in the same order, and returns how many they are.
-pub fn renumber(tx: &Write, first: i64, to: i64) -> Result<usize> {
+pub(crate) fn renumber(tx: &Write, first: i64, to: i64) -> Result<usize> {
     let by = to - first;
     // By way of numbers that no row has: the new ones may be those of rows that move later.
     let moved = tx.run(sql!("UPDATE history SET seq = -(seq + ?2) WHERE seq >= ?1"), [first, by])?;
@@ -128,7 +154,7 @@ pub fn renumber(tx: &Write, first: i64, to: i64) -> Result<usize> {
 }
 
 /// From here on no row gets this number or a lower one.
-pub fn raise_numbers(tx: &Write, number: i64) -> Result<usize> {
+pub(crate) fn raise_numbers(tx: &Write, number: i64) -> Result<usize> {
     let sql = sql!("UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'history'");
     if tx.run(sql, [number])? == 0 {
         insert!(tx.run, "INSERT INTO sqlite_sequence" { name: "history", seq: number })?;

@@ -11,7 +11,7 @@ use rusqlite::{Result, named_params};
 row! {
     /// The columns of a member that signing in needs.
     #[derive(Debug, Clone)]
-    pub struct Account {
+    pub(crate) struct Account {
         pub member_id: i64,
         pub username: String,
         pub email: String,
@@ -25,7 +25,7 @@ row! {
 row! {
     /// The columns of a member that a profile shows; flight times come from the logbook.
     #[derive(Debug)]
-    pub struct Profile in "m." {
+    pub(crate) struct Profile in "m." {
         pub member_id: i64,
         pub username: String,
         pub screen_name: String,
@@ -50,7 +50,7 @@ row! {
 
 impl Profile {
     /// Who would set a password here, at the tunnel of this name.
-    pub fn owner<'a>(&'a self, site: &'a str) -> Owner<'a> {
+    pub(crate) fn owner<'a>(&'a self, site: &'a str) -> Owner<'a> {
         Owner {
             username: &self.username,
             email: &self.email,
@@ -64,17 +64,29 @@ impl Profile {
 /// A member to be.
 #[derive(Debug, Default)]
 pub struct New<'a> {
+    /// Unique without regard to case.
     pub username: &'a str,
+    /// The name that others see.
     pub screen_name: &'a str,
+    /// First and last name.
     pub real_name: &'a str,
+    /// Not confirmed yet; empty: none.
     pub email: &'a str,
+    /// E.164, not confirmed yet; empty: none.
     pub phone: &'a str,
+    /// ISO 3166-1 alpha-2; empty: not known.
     pub country: &'a str,
+    /// The calling code, without `+`; empty: not known.
     pub country_code: &'a str,
+    /// Midnight UTC of the day of birth, in Unix seconds.
     pub dob: Option<i64>,
+    /// The home tunnel.
     pub tunnel_id: Option<i64>,
+    /// A name of [`Role`]; empty: a member.
     pub role: &'a str,
+    /// A PHC string; `None`: no password opens the account yet.
     pub password_hash: Option<&'a str>,
+    /// Whether the site's terms were accepted, now.
     pub accepted_terms: bool,
 }
 
@@ -99,8 +111,11 @@ row! {
     /// The state of a member's booking PIN.
     #[derive(Debug)]
     pub struct Pin {
+        /// Keyed; `None`: there is no PIN.
         pub hash: Option<[u8; 32]> = "pin_hash",
+        /// Wrong PINs in a row.
         pub misses: i64 = "pin_misses",
+        /// In Unix seconds; 0: not paused.
         pub paused_until: i64 = "pin_paused_until",
     }
 }
@@ -125,7 +140,7 @@ const ACCOUNT: &str = joined!("SELECT ", Account::COLUMNS, " FROM members");
 
 /// The account that a person means by a username, or by an e-mail address: the one that confirmed it, else the only one
 /// that claims it.
-pub fn find_account(tx: &Read, name: &str) -> Result<Option<Account>> {
+pub(crate) fn find_account(tx: &Read, name: &str) -> Result<Option<Account>> {
     if !name.contains('@') {
         return tx.find(sql!(ACCOUNT, " WHERE username = :name"), named_params! {":name": name}, row);
     }
@@ -135,11 +150,11 @@ pub fn find_account(tx: &Read, name: &str) -> Result<Option<Account>> {
     Ok(if ambiguous || found.is_empty() { None } else { Some(found.swap_remove(0)) })
 }
 
-pub fn find_account_by_id(tx: &Read, member_id: i64) -> Result<Option<Account>> {
+pub(crate) fn find_account_by_id(tx: &Read, member_id: i64) -> Result<Option<Account>> {
     tx.find(sql!(ACCOUNT, " WHERE member_id = :id"), named_params! {":id": member_id}, row)
 }
 
-pub fn username_is_free(tx: &Read, username: &str) -> Result<bool> {
+pub(crate) fn username_is_free(tx: &Read, username: &str) -> Result<bool> {
     let sql = sql!("SELECT NOT EXISTS (SELECT 1 FROM members WHERE username = :username)");
     tx.get(sql, named_params! {":username": username}, row)
 }
@@ -147,42 +162,42 @@ pub fn username_is_free(tx: &Read, username: &str) -> Result<bool> {
 const PROFILE: &str =
     joined!("SELECT ", Profile::COLUMNS, " FROM members m LEFT JOIN tunnels t ON t.tunnel_id = m.tunnel_id");
 
-pub fn find(tx: &Read, member_id: i64) -> Result<Option<Profile>> {
+pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Profile>> {
     // Every profile asks this, so its text is put together once.
     let sql = sql!(PROFILE, " WHERE m.member_id = ?1");
     tx.find(sql, [member_id], row)
 }
 
 /// By role, newest first.
-pub fn list(tx: &Read, role: Option<Role>, limit: i64, offset: i64) -> Result<Vec<Profile>> {
+pub(crate) fn list(tx: &Read, role: Option<Role>, limit: i64, offset: i64) -> Result<Vec<Profile>> {
     let sql =
         sql!(PROFILE, " WHERE :role IS NULL OR m.role = :role ORDER BY m.member_id DESC LIMIT :limit OFFSET :offset");
     tx.list(sql, named_params! {":role": role.map(Role::name), ":limit": limit, ":offset": offset}, row)
 }
 
 /// How many members there are of a role, or in all.
-pub fn count_with_role(tx: &Read, role: Option<Role>) -> Result<i64> {
+pub(crate) fn count_with_role(tx: &Read, role: Option<Role>) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM members WHERE ?1 IS NULL OR role = ?1");
     tx.get(sql, [role.map(Role::name)], row)
 }
 
 /// The members with a role (desk, admin, …), by number.
-pub fn list_with_role(tx: &Read) -> Result<Vec<Profile>> {
+pub(crate) fn list_with_role(tx: &Read) -> Result<Vec<Profile>> {
     tx.list(sql!(PROFILE, " WHERE m.role <> 'member' ORDER BY m.member_id"), [], row)
 }
 
-pub fn exists(tx: &Read, member_id: i64) -> Result<bool> {
+pub(crate) fn exists(tx: &Read, member_id: i64) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members WHERE member_id = :id)"), named_params! {":id": member_id}, row)
 }
 
 /// The member who confirmed this address.
-pub fn find_by_confirmed_email(tx: &Read, email: &str) -> Result<Option<i64>> {
+pub(crate) fn find_by_confirmed_email(tx: &Read, email: &str) -> Result<Option<i64>> {
     let sql = sql!("SELECT member_id FROM members WHERE email = :email AND email_confirmed_at IS NOT NULL");
     tx.find(sql, named_params! {":email": email}, row)
 }
 
 /// Changes the columns of the profile that the member may change; refuses a username that somebody has.
-pub fn update_profile(
+pub(crate) fn update_profile(
     tx: &Write,
     member_id: i64,
     username: &str,
@@ -196,6 +211,7 @@ pub fn update_profile(
     changed.map(|_| ()).map_err(username_conflict)
 }
 
+/// A PHC string in place of the one before.
 pub fn set_password(tx: &Write, member_id: i64, password_hash: &str) -> Result<usize> {
     let sql = sql!("UPDATE members SET password_hash = :hash, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":hash": password_hash, ":now": tx.now(), ":id": member_id})
@@ -207,7 +223,7 @@ pub(crate) fn set_username(tx: &Write, member_id: i64, username: &str) -> std::r
     changed.map_err(username_conflict)
 }
 
-pub fn set_role(tx: &Write, member_id: i64, role: Role) -> Result<usize> {
+pub(crate) fn set_role(tx: &Write, member_id: i64, role: Role) -> Result<usize> {
     let sql = sql!("UPDATE members SET role = :role, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":role": role.name(), ":now": tx.now(), ":id": member_id})
 }
@@ -219,41 +235,6 @@ pub fn confirm_email(tx: &Write, member_id: i64) -> std::result::Result<usize, F
     );
     let confirmed = tx.run(sql, named_params! {":now": tx.now(), ":id": member_id});
     confirmed.map_err(|e| if is_taken(&e) { Failure::email_taken() } else { e.into() })
-}
-
-/// `None` lifts the ban.
-pub fn set_banned(tx: &Write, member_id: i64, banned_at: Option<i64>) -> Result<usize> {
-    let sql = sql!(
-        "UPDATE members SET banned_at = :banned_at, banned_until = NULL, ban_reason = '', updated_at = :now WHERE member_id = :id"
-    );
-    tx.run(sql, named_params! {":banned_at": banned_at, ":now": tx.now(), ":id": member_id})
-}
-
-row! {
-    /// The terms of a ban. Moments in Unix seconds.
-    #[derive(Debug)]
-    pub(crate) struct Ban {
-        /// `None`: until somebody lifts it.
-        pub banned_until: Option<i64>,
-        pub ban_reason: String,
-    }
-}
-
-pub(crate) fn find_ban(tx: &Read, member_id: i64) -> Result<Option<Ban>> {
-    let sql = sql!("SELECT ", Ban::COLUMNS, " FROM members WHERE member_id = ?1 AND banned_at IS NOT NULL");
-    tx.find(sql, [member_id], row)
-}
-
-/// Says why an account that is banned is so, and until when.
-pub(crate) fn set_ban_terms(tx: &Write, member_id: i64, until: Option<i64>, reason: &str) -> Result<usize> {
-    let sql =
-        sql!("UPDATE members SET banned_until = ?2, ban_reason = ?3 WHERE member_id = ?1 AND banned_at IS NOT NULL");
-    tx.run(sql, (member_id, until, reason))
-}
-
-/// Whose ban has an end, and it has come.
-pub(crate) fn list_ended_bans(tx: &Read, now: i64) -> Result<Vec<i64>> {
-    tx.list(sql!("SELECT member_id FROM members WHERE banned_until <= ?1 AND banned_at IS NOT NULL"), [now], row)
 }
 
 /// The desk's internal note about a member; empty where there is none.
@@ -296,13 +277,14 @@ pub(crate) fn set_claimed_email(tx: &Write, member_id: i64, email: &str) -> Resu
     tx.run(sql, (member_id, email, tx.now()))
 }
 
+/// When the membership ends, in Unix seconds; `None`: as if never paid.
 pub fn set_paid_until(tx: &Write, member_id: i64, paid_until: Option<i64>) -> Result<usize> {
     let sql = sql!("UPDATE members SET paid_until = :paid_until, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":paid_until": paid_until, ":now": tx.now(), ":id": member_id})
 }
 
 /// Until when a member's membership is paid; `None` where there is no such member.
-pub fn find_paid_until(tx: &Read, member_id: i64) -> Result<Option<Option<i64>>> {
+pub(crate) fn find_paid_until(tx: &Read, member_id: i64) -> Result<Option<Option<i64>>> {
     tx.find(sql!("SELECT paid_until FROM members WHERE member_id = ?1"), [member_id], row)
 }
 
@@ -317,7 +299,7 @@ columns! {
 }
 
 /// The facts that decide whether a member may book.
-pub fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing>> {
+pub(crate) fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing>> {
     let sql = sql!("SELECT ", Standing::COLUMNS, " FROM members m WHERE member_id = :id");
     tx.find(sql, named_params! {":id": member_id}, row)
 }
@@ -325,7 +307,7 @@ pub fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing>> {
 row! {
     /// Whose logbook an entry comes into.
     #[derive(Debug)]
-    pub struct Holder {
+    pub(crate) struct Holder {
         pub dob: Option<i64>,
         /// Entries in the logbook, whatever they are.
         pub entries: i64,
@@ -333,7 +315,7 @@ row! {
     }
 }
 
-pub fn find_holder(tx: &Read, member_id: i64) -> Result<Holder> {
+pub(crate) fn find_holder(tx: &Read, member_id: i64) -> Result<Holder> {
     let sql = sql!("SELECT ", Holder::COLUMNS, " FROM members WHERE member_id = ?1");
     tx.get(sql, [member_id], row)
 }
@@ -348,6 +330,7 @@ pub(crate) fn recount_entries(tx: &Write) -> Result<usize> {
     tx.run(sql, [])
 }
 
+/// The PIN's state; `None`: no such member.
 pub fn find_pin(tx: &Read, member_id: i64) -> Result<Option<Pin>> {
     let sql = sql!("SELECT ", Pin::COLUMNS, " FROM members WHERE member_id = :id");
     tx.find(sql, named_params! {":id": member_id}, row)
@@ -366,7 +349,7 @@ pub fn set_pin(tx: &Write, member_id: i64, hash: &[u8; 32]) -> Result<usize> {
 }
 
 /// E-mail address and telephone number, each with whether it is confirmed.
-pub fn set_reach(tx: &Write, member_id: i64, email: (&str, bool), phone: (&str, bool)) -> Result<usize> {
+pub(crate) fn set_reach(tx: &Write, member_id: i64, email: (&str, bool), phone: (&str, bool)) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET email = :email, email_confirmed_at = iif(:email_confirmed, :now, NULL), phone = :phone,
                                   phone_confirmed_at = iif(:phone_confirmed, :now, NULL), updated_at = :now
@@ -380,25 +363,26 @@ pub fn set_reach(tx: &Write, member_id: i64, email: (&str, bool), phone: (&str, 
 }
 
 /// No sign-in by password, until a new one is set.
-pub fn clear_password(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn clear_password(tx: &Write, member_id: i64) -> Result<usize> {
     let sql = sql!("UPDATE members SET password_hash = NULL, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})
 }
 
 /// No PIN; who wants one asks for a new one.
-pub fn clear_pin(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn clear_pin(tx: &Write, member_id: i64) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET pin_hash = NULL, updated_at = :now WHERE member_id = :id AND pin_hash IS NOT NULL");
     tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})
 }
 
+/// Wrong PINs in a row, and until when the PIN is paused (Unix seconds).
 pub fn set_pin_misses(tx: &Write, member_id: i64, misses: i64, paused_until: i64) -> Result<usize> {
     let sql = sql!("UPDATE members SET pin_misses = :misses, pin_paused_until = :paused_until WHERE member_id = :id");
     tx.run(sql, named_params! {":misses": misses, ":paused_until": paused_until, ":id": member_id})
 }
 
 /// A confirmed address in place of the old one; refuses one that another member has confirmed.
-pub fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result::Result<usize, Failure> {
+pub(crate) fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result::Result<usize, Failure> {
     let sql =
         sql!("UPDATE members SET email = :email, email_confirmed_at = :now, updated_at = :now WHERE member_id = :id");
     let changed = tx.run(sql, named_params! {":email": email, ":now": tx.now(), ":id": member_id});
@@ -406,14 +390,14 @@ pub fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result::Result
 }
 
 /// A confirmed number, in E.164, in place of the old one.
-pub fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
+pub(crate) fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET phone = :phone, phone_confirmed_at = :now, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":phone": phone, ":now": tx.now(), ":id": member_id})
 }
 
 /// The language in which the member signed in last.
-pub fn set_language(tx: &Write, member_id: i64, tag: &str) -> Result<usize> {
+pub(crate) fn set_language(tx: &Write, member_id: i64, tag: &str) -> Result<usize> {
     tx.run(sql!("UPDATE members SET language = ?2 WHERE member_id = ?1 AND language <> ?2"), (member_id, tag))
 }
 
@@ -424,7 +408,7 @@ pub(crate) fn find_language(tx: &Read, member_id: i64) -> Result<Option<String>>
 
 /// Where a mail that nobody asked for goes, and in which language: a confirmed address, and the tag of the language in
 /// which its member signed in last, empty where that is not known.
-pub fn find_correspondence(tx: &Read, member_id: i64) -> Result<Option<(String, String)>> {
+pub(crate) fn find_correspondence(tx: &Read, member_id: i64) -> Result<Option<(String, String)>> {
     let sql = sql!("SELECT email, language FROM members WHERE member_id = ?1 AND email_confirmed_at IS NOT NULL");
     tx.find(sql, [member_id], row)
 }

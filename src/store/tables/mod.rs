@@ -2,6 +2,7 @@
 
 pub(crate) mod account_claims;
 pub mod audit;
+pub mod bans;
 pub mod bookings;
 pub(crate) mod brief_pictures;
 pub(crate) mod briefs;

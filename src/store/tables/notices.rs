@@ -9,7 +9,7 @@ const NOTICES_PER_MEMBER_MAX: i64 = 5_000;
 
 row! {
     #[derive(Debug)]
-    pub struct Notice {
+    pub(crate) struct Notice {
         pub notification_id: i64,
         pub subject: String,
         pub detail: String,
@@ -19,8 +19,11 @@ row! {
 }
 
 /// `subject` is the key of a text, `detail` the JSON of its values, by the names of the text's places: see
-/// [`crate::app::notice`].
+/// [`crate::app::notice`]. Nobody is left to read one of an erased member: then there is none, and its number is 0.
 pub fn insert(tx: &Write, member_id: i64, subject: &str, detail: &str) -> Result<i64> {
+    if tx.get(sql!("SELECT EXISTS (SELECT 1 FROM erasures WHERE member_id = ?1)"), [member_id], row)? {
+        return Ok(0);
+    }
     let notification_id =
         insert!(tx.insert, "INSERT INTO notices" { member_id, subject, detail, created_at: tx.now() })?;
     let surplus = sql!(
@@ -33,7 +36,7 @@ pub fn insert(tx: &Write, member_id: i64, subject: &str, detail: &str) -> Result
 }
 
 /// A member's, newest first.
-pub fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Notice>> {
+pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Notice>> {
     let sql = sql!(
         "SELECT ",
         Notice::COLUMNS,
@@ -43,7 +46,7 @@ pub fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<No
 }
 
 /// How many a member has, and how many of them are not read.
-pub fn counts(tx: &Read, member_id: i64) -> Result<(i64, i64)> {
+pub(crate) fn counts(tx: &Read, member_id: i64) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT (SELECT count(*) FROM notices WHERE member_id = ?1),
                       (SELECT count(*) FROM notices WHERE member_id = ?1 AND read_at IS NULL)"
@@ -52,7 +55,7 @@ pub fn counts(tx: &Read, member_id: i64) -> Result<(i64, i64)> {
 }
 
 /// Marks one of the member's as read, as of the first time; whether there is such a one.
-pub fn set_read(tx: &Write, member_id: i64, notification_id: i64) -> Result<bool> {
+pub(crate) fn set_read(tx: &Write, member_id: i64, notification_id: i64) -> Result<bool> {
     let sql = sql!(
         "UPDATE notices SET read_at = coalesce(read_at, :now) WHERE notification_id = :id AND member_id = :member_id"
     );

@@ -9,7 +9,9 @@ use rusqlite::{Result, named_params};
 named! {
     /// How a message travels.
     pub enum Channel {
+        /// By mail.
         Email = "email",
+        /// By short message.
         Sms = "sms",
     }
 }
@@ -18,25 +20,39 @@ row! {
     /// A message in line.
     #[derive(Debug)]
     pub struct Message {
+        /// The message's number.
         pub message_id: i64,
+        /// How it travels.
         pub channel: Channel,
+        /// An e-mail address, or a telephone number in E.164.
         pub recipient: String,
+        /// ISO 639-1.
         pub language: String,
+        /// Its name in `assets/mail`.
         pub template: String,
         /// `None` once it is sent, or its secret is out of date.
         pub sealed: Option<Vec<u8>>,
+        /// `waiting`, `sent` or `dead`.
         pub state: String,
         /// How often it was offered to a server that answered.
         pub tries: i64,
+        /// In Unix seconds.
         pub next_try_at: i64,
+        /// In Unix seconds.
         pub first_tried_at: Option<i64>,
+        /// One line; empty: none.
         pub last_error: String,
+        /// The server's id of the message; empty: none was given.
         pub provider_id: String,
+        /// In Unix seconds.
         pub created_at: i64,
+        /// In Unix seconds; `None`: not sent.
         pub sent_at: Option<i64>,
         /// The delivery state that the mail provider reported; empty while it reported nothing.
         pub delivery: String,
+        /// Deliveries that the provider put off.
         pub deferrals: i64,
+        /// Deliveries that failed and may succeed later.
         pub soft_bounces: i64,
         /// The member whom it is for; `None`: nobody's in particular.
         pub member_id: Option<i64>,
@@ -50,7 +66,7 @@ pub(crate) const INVITATION: &str = "invitation";
 
 impl Message {
     /// Whether whoever reads the message can open the account of its member by it, or change what opens it.
-    pub fn opens_account(&self) -> bool {
+    pub(crate) fn opens_account(&self) -> bool {
         self.template.starts_with("passcode_") || OPENING_TEMPLATES.contains(&&*self.template)
     }
 }
@@ -58,7 +74,9 @@ impl Message {
 /// A message to be.
 #[derive(Debug)]
 pub struct New<'a> {
+    /// How it travels.
     pub channel: Channel,
+    /// Whom it is for; `None`: nobody's in particular.
     pub member_id: Option<i64>,
     /// An e-mail address, or a telephone number in E.164.
     pub recipient: &'a str,
@@ -82,24 +100,31 @@ pub fn insert(tx: &Write, keys: &Keys, new: &New) -> Result<i64> {
     })
 }
 
+/// A message by its number.
 pub fn find(tx: &Read, message_id: i64) -> Result<Option<Message>> {
     tx.find(sql!(MESSAGE, " WHERE message_id = ?1"), [message_id], row)
 }
 
 /// The member's latest message of a template.
-pub fn find_last_of(tx: &Read, member_id: i64, template: &str) -> Result<Option<Message>> {
+pub(crate) fn find_last_of(tx: &Read, member_id: i64, template: &str) -> Result<Option<Message>> {
     let sql = sql!(MESSAGE, " WHERE member_id = ?1 AND template = ?2 ORDER BY message_id DESC LIMIT 1");
     tx.find(sql, (member_id, template), row)
 }
 
 /// The mail that its provider knows by this name.
-pub fn find_by_provider(tx: &Read, provider_id: &str) -> Result<Option<Message>> {
+pub(crate) fn find_by_provider(tx: &Read, provider_id: &str) -> Result<Option<Message>> {
     let sql = sql!(MESSAGE, " WHERE provider_id = ?1 AND provider_id <> '' AND channel = 'email'");
     tx.find(sql, [provider_id], row)
 }
 
 /// Notes what the mail provider reported about a mail.
-pub fn set_delivery(tx: &Write, message_id: i64, delivery: &str, deferrals: i64, soft_bounces: i64) -> Result<usize> {
+pub(crate) fn set_delivery(
+    tx: &Write,
+    message_id: i64,
+    delivery: &str,
+    deferrals: i64,
+    soft_bounces: i64,
+) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET delivery = :delivery, deferrals = :deferrals, soft_bounces = :soft_bounces
                WHERE message_id = :id"
@@ -121,18 +146,18 @@ macro_rules! listed {
 }
 
 /// Newest first; without a state what is not sent.
-pub fn list(tx: &Read, state: Option<&str>, limit: i64, offset: i64) -> Result<Vec<Message>> {
+pub(crate) fn list(tx: &Read, state: Option<&str>, limit: i64, offset: i64) -> Result<Vec<Message>> {
     let sql = listed!(state, MESSAGE, " ORDER BY message_id DESC LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset), row)
 }
 
 /// How many [`list`] has.
-pub fn count(tx: &Read, state: Option<&str>) -> Result<i64> {
+pub(crate) fn count(tx: &Read, state: Option<&str>) -> Result<i64> {
     tx.get(listed!(state, joined!("SELECT count(*) FROM outbox"), ""), [], row)
 }
 
 /// The messages due on a channel now, oldest first.
-pub fn list_due(tx: &Read, channel: Channel, now: i64, limit: i64) -> Result<Vec<Message>> {
+pub(crate) fn list_due(tx: &Read, channel: Channel, now: i64, limit: i64) -> Result<Vec<Message>> {
     let sql = sql!(
         MESSAGE,
         " INDEXED BY outbox_due WHERE state = 'waiting' AND channel = ?1 AND next_try_at <= ?2
@@ -142,13 +167,13 @@ pub fn list_due(tx: &Read, channel: Channel, now: i64, limit: i64) -> Result<Vec
 }
 
 /// When the next message of a channel is to be sent.
-pub fn next_due(tx: &Read, channel: Channel) -> Result<Option<i64>> {
+pub(crate) fn next_due(tx: &Read, channel: Channel) -> Result<Option<i64>> {
     let sql = sql!("SELECT min(next_try_at) FROM outbox WHERE state = 'waiting' AND channel = ?1");
     tx.get(sql, [channel.name()], row)
 }
 
 /// How many wait, and how many are dead.
-pub fn counts(tx: &Read) -> Result<(i64, i64)> {
+pub(crate) fn counts(tx: &Read) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT (SELECT count(*) FROM outbox WHERE state = 'waiting'),
                       (SELECT count(*) FROM outbox WHERE state = 'dead')"
@@ -157,7 +182,7 @@ pub fn counts(tx: &Read) -> Result<(i64, i64)> {
 }
 
 /// Since when the message waits that should have gone first.
-pub fn find_oldest_due(tx: &Read, now: i64) -> Result<Option<i64>> {
+pub(crate) fn find_oldest_due(tx: &Read, now: i64) -> Result<Option<i64>> {
     let sql = sql!("SELECT min(created_at) FROM outbox WHERE state = 'waiting' AND next_try_at <= ?1");
     tx.get(sql, [now], row)
 }
@@ -172,7 +197,7 @@ pub fn set_sent(tx: &Write, message_id: i64, provider_id: &str) -> Result<usize>
 }
 
 /// Notes a failed try of a message, and when the next one is due.
-pub fn set_later(tx: &Write, message_id: i64, error: &str, next_try_at: i64) -> Result<usize> {
+pub(crate) fn set_later(tx: &Write, message_id: i64, error: &str, next_try_at: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET tries = tries + 1, first_tried_at = coalesce(first_tried_at, :now),
                                  last_error = :error, next_try_at = :next_try_at WHERE message_id = :id"
@@ -189,7 +214,7 @@ pub fn set_dead(tx: &Write, message_id: i64, error: &str) -> Result<usize> {
 
 /// The server of a channel does not answer, so nothing due on it could be offered. Messages that were first tried at
 /// `too_old` or before are dead.
-pub fn set_unreachable(tx: &Write, channel: Channel, error: &str, too_old: i64) -> Result<usize> {
+pub(crate) fn set_unreachable(tx: &Write, channel: Channel, error: &str, too_old: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET first_tried_at = coalesce(first_tried_at, :now), last_error = :error,
                                  state = iif(first_tried_at <= :too_old, 'dead', 'waiting')
@@ -209,7 +234,7 @@ pub fn retry(tx: &Write, message_id: i64) -> Result<usize> {
 }
 
 /// The same for every dead one that is nobody's, or for a member of one of these roles.
-pub fn retry_dead(tx: &Write, roles: &[Role]) -> Result<usize> {
+pub(crate) fn retry_dead(tx: &Write, roles: &[Role]) -> Result<usize> {
     tx.ring();
     let sql = sql!(
         "UPDATE outbox SET state = 'waiting', tries = 0, first_tried_at = NULL, next_try_at = :now
@@ -225,7 +250,7 @@ pub fn retry_dead(tx: &Write, roles: &[Role]) -> Result<usize> {
 }
 
 /// Wipes the passcodes that were made at `ended` or before: those still in line are dead at once.
-pub fn end_passcodes(tx: &Write, ended: i64) -> Result<usize> {
+pub(crate) fn end_passcodes(tx: &Write, ended: i64) -> Result<usize> {
     let waiting = sql!(
         "UPDATE outbox SET state = 'dead', sealed = NULL,
                                      last_error = 'its passcode ended before it could be sent'
@@ -239,7 +264,7 @@ pub fn end_passcodes(tx: &Write, ended: i64) -> Result<usize> {
 }
 
 /// Ends the messages that were made at `old` or before and still wait: they are dead, and their text is cleared.
-pub fn end_waiting(tx: &Write, old: i64) -> Result<usize> {
+pub(crate) fn end_waiting(tx: &Write, old: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET state = 'dead', sealed = NULL,
                                  last_error = iif(last_error = '', 'nothing is configured to take it', last_error)
@@ -249,7 +274,7 @@ pub fn end_waiting(tx: &Write, old: i64) -> Result<usize> {
 }
 
 /// Removes what was made at `old` or before and is done with.
-pub fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM outbox WHERE message_id IN
                (SELECT message_id FROM outbox WHERE state <> 'waiting' AND created_at <= ?1 LIMIT ?2)"
@@ -258,7 +283,7 @@ pub fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
 }
 
 /// The latest to a member, newest first.
-pub fn list_of_member(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<Message>> {
+pub(crate) fn list_of_member(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<Message>> {
     let sql = sql!(MESSAGE, " WHERE member_id = ?1 ORDER BY message_id DESC LIMIT ?2");
     tx.list(sql, (member_id, limit), row)
 }

@@ -6,14 +6,22 @@ use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
 
 row! {
+    /// A partner client.
     #[derive(Debug)]
     pub struct Partner in "p." {
+        /// The partner's number.
         pub partner_id: i64,
+        /// The partner's public name in requests.
         pub client_id: String,
+        /// As the desk sees it.
         pub name: String,
+        /// Whether the time is signed too, and a signature is good once.
         pub strict: bool,
+        /// `None`: as many as the settings say.
         pub requests_per_minute: Option<i64>,
+        /// In Unix seconds.
         pub created_at: i64,
+        /// In Unix seconds; `None`: in force.
         pub revoked_at: Option<i64>,
     }
 }
@@ -21,12 +29,13 @@ row! {
 row! {
     /// A secret that verifies requests, still sealed.
     #[derive(Debug)]
-    pub struct Secret in "s." {
+    pub(crate) struct Secret in "s." {
         pub partner: Partner = Partner::COLUMNS,
         pub sealed: Vec<u8>,
     }
 }
 
+/// A new partner without a secret; its number. 409 where the `client_id` is taken.
 pub fn insert(
     tx: &Write,
     client_id: &str,
@@ -40,10 +49,12 @@ pub fn insert(
     .map_err(|e| if is_taken(&e) { Failure::exists() } else { e.into() })
 }
 
+/// A network that the partner may call from, as CIDR.
 pub fn insert_network(tx: &Write, partner_id: i64, network: &str) -> Result<usize> {
     insert!(tx.run, "INSERT OR IGNORE INTO partner_networks" { partner_id, network })
 }
 
+/// A secret in force from now on; its number.
 pub fn insert_secret(tx: &Write, partner_id: i64, sealed: &[u8]) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO partner_secrets" { partner_id, sealed, created_at: tx.now() })
 }
@@ -56,7 +67,7 @@ pub fn end_secrets(tx: &Write, partner_id: i64, ends_at: i64) -> Result<usize> {
 }
 
 /// All but the newest secret that is in force end now, so that at most two are.
-pub fn end_older_secrets(tx: &Write, partner_id: i64) -> Result<usize> {
+pub(crate) fn end_older_secrets(tx: &Write, partner_id: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE partner_secrets SET ends_at = :now WHERE partner_id = :id AND coalesce(ends_at, :now + 1) > :now
                AND secret_id < (SELECT max(secret_id) FROM partner_secrets WHERE partner_id = :id)"
@@ -73,28 +84,28 @@ pub fn revoke(tx: &Write, partner_id: i64) -> Result<usize> {
     )
 }
 
+/// The partner of a `client_id`, revoked or not.
 pub fn find(tx: &Read, client_id: &str) -> Result<Option<Partner>> {
     tx.find(sql!("SELECT ", Partner::COLUMNS, " FROM partners p WHERE p.client_id = ?1"), [client_id], row)
 }
 
-pub fn find_by_id(tx: &Read, partner_id: i64) -> Result<Option<Partner>> {
+pub(crate) fn find_by_id(tx: &Read, partner_id: i64) -> Result<Option<Partner>> {
     tx.find(sql!("SELECT ", Partner::COLUMNS, " FROM partners p WHERE p.partner_id = ?1"), [partner_id], row)
 }
 
-pub fn set_terms(tx: &Write, partner_id: i64, strict: bool, requests_per_minute: Option<i64>) -> Result<usize> {
+pub(crate) fn set_terms(tx: &Write, partner_id: i64, strict: bool, requests_per_minute: Option<i64>) -> Result<usize> {
     let sql = sql!("UPDATE partners SET strict = ?2, requests_per_minute = ?3 WHERE partner_id = ?1");
     tx.run(sql, (partner_id, strict, requests_per_minute))
 }
 
-pub fn delete_networks(tx: &Write, partner_id: i64) -> Result<usize> {
+pub(crate) fn delete_networks(tx: &Write, partner_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM partner_networks WHERE partner_id = ?1"), [partner_id])
 }
 
 row! {
     /// A secret in force and how long it is, still sealed.
     #[derive(Debug)]
-    pub struct Span {
-        pub secret_id: i64,
+    pub(crate) struct Span {
         pub sealed: Vec<u8>,
         pub created_at: i64,
         /// `None`: until it is rotated out.
@@ -103,7 +114,7 @@ row! {
 }
 
 /// The secrets of a partner that are in force, newest first.
-pub fn list_spans(tx: &Read, partner_id: i64, now: i64) -> Result<Vec<Span>> {
+pub(crate) fn list_spans(tx: &Read, partner_id: i64, now: i64) -> Result<Vec<Span>> {
     let sql = sql!(
         "SELECT ",
         Span::COLUMNS,
@@ -114,12 +125,12 @@ pub fn list_spans(tx: &Read, partner_id: i64, now: i64) -> Result<Vec<Span>> {
 }
 
 /// Newest first, the revoked ones too.
-pub fn list(tx: &Read) -> Result<Vec<Partner>> {
+pub(crate) fn list(tx: &Read) -> Result<Vec<Partner>> {
     tx.list(sql!("SELECT ", Partner::COLUMNS, " FROM partners p ORDER BY p.partner_id DESC"), [], row)
 }
 
 /// The secrets in force of one client, or of every client.
-pub fn list_secrets(tx: &Read, client_id: Option<&str>, now: i64) -> Result<Vec<Secret>> {
+pub(crate) fn list_secrets(tx: &Read, client_id: Option<&str>, now: i64) -> Result<Vec<Secret>> {
     const IN_FORCE: &str = joined!(
         "SELECT ",
         Secret::COLUMNS,
@@ -131,13 +142,13 @@ pub fn list_secrets(tx: &Read, client_id: Option<&str>, now: i64) -> Result<Vec<
 }
 
 /// Bookings of one partner, or of all. The number is kept by triggers, because to count very many rows takes long.
-pub fn count_bookings(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
+pub(crate) fn count_bookings(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
     let sql = sql!("SELECT coalesce(sum(bookings), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
     tx.get(sql, [partner_id], row)
 }
 
 /// Rows of the history of one partner, or of all; counted likewise.
-pub fn count_events(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
+pub(crate) fn count_events(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
     let sql = sql!("SELECT coalesce(sum(events), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
     tx.get(sql, [partner_id], row)
 }
@@ -153,19 +164,19 @@ pub(crate) fn count_anew(tx: &Write) -> Result<usize> {
     tx.run(sql, [])
 }
 
-pub fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {
+pub(crate) fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {
     tx.list(sql!("SELECT network FROM partner_networks WHERE partner_id = ?1 ORDER BY network"), [partner_id], row)
 }
 
 /// Whether the signature is used for the first time; it is used from now on.
-pub fn use_signature(tx: &Write, partner_id: i64, signature: &[u8; 32]) -> Result<bool> {
+pub(crate) fn use_signature(tx: &Write, partner_id: i64, signature: &[u8; 32]) -> Result<bool> {
     Ok(insert!(tx.run, "INSERT OR IGNORE INTO partner_signatures" {
         partner_id, signature: &signature[..], used_at: tx.now(),
     })? == 1)
 }
 
 /// Forgets signatures whose timestamp cannot pass any more.
-pub fn sweep_signatures(tx: &Write, older_than: i64, rows: i64) -> Result<usize> {
+pub(crate) fn sweep_signatures(tx: &Write, older_than: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM partner_signatures WHERE (partner_id, signature) IN
                (SELECT partner_id, signature FROM partner_signatures WHERE used_at < ?1 LIMIT ?2)"

@@ -5,12 +5,12 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-pub type ChallengeHash = [u8; 32];
+pub(crate) type ChallengeHash = [u8; 32];
 
 row! {
     /// A passkey as its owner sees it.
     #[derive(Debug)]
-    pub struct Passkey {
+    pub(crate) struct Passkey {
         pub passkey_id: i64,
         pub name: String,
         pub device_id: Option<i64>,
@@ -22,7 +22,7 @@ row! {
 row! {
     /// A passkey as a signature is checked against it.
     #[derive(Debug)]
-    pub struct Held {
+    pub(crate) struct Held {
         pub passkey_id: i64,
         pub name: String,
         pub public_key: String,
@@ -33,20 +33,26 @@ row! {
 /// A passkey to be.
 #[derive(Debug)]
 pub struct New<'a> {
+    /// Whose it is.
     pub member_id: i64,
+    /// The host name for which it was made.
     pub rp_id: &'a str,
+    /// As the authenticator gave it.
     pub credential_id: &'a [u8],
+    /// JSON, as the library keeps it.
     pub public_key: &'a str,
+    /// As its owner knows it.
     pub name: &'a str,
+    /// As the client gave it.
     pub device_id: Option<i64>,
 }
 
 /// In place of a member's number.
-pub const NOBODY: i64 = 0;
+pub(crate) const NOBODY: i64 = 0;
 
 named! {
     /// The purpose of a challenge.
-    pub enum Kind {
+    pub(crate) enum Kind {
         SignIn = "sign_in",
         Register = "register",
     }
@@ -55,7 +61,7 @@ named! {
 row! {
     /// A challenge without its hash.
     #[derive(Debug)]
-    pub struct Challenge {
+    pub(crate) struct Challenge {
         pub kind: Kind,
         /// [`NOBODY`] where no member could answer.
         pub member_id: i64,
@@ -65,7 +71,7 @@ row! {
 }
 
 /// Newest first.
-pub fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Passkey>> {
+pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Passkey>> {
     let sql = sql!(
         "SELECT ",
         Passkey::COLUMNS,
@@ -75,26 +81,27 @@ pub fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Pa
     tx.list(sql, (member_id, limit, offset), row)
 }
 
-pub fn count(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn count(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM passkeys WHERE member_id = ?1"), [member_id], row)
 }
 
 /// The keys that work at this name of the site.
-pub fn list_public_keys(tx: &Read, member_id: i64, rp_id: &str) -> Result<Vec<String>> {
+pub(crate) fn list_public_keys(tx: &Read, member_id: i64, rp_id: &str) -> Result<Vec<String>> {
     let sql = sql!("SELECT public_key FROM passkeys WHERE member_id = ?1 AND rp_id = ?2 ORDER BY passkey_id");
     tx.list(sql, (member_id, rp_id), row)
 }
 
 /// Somebody's, for the time that it takes to read one.
-pub fn find_any_public_key(tx: &Read) -> Result<Option<String>> {
+pub(crate) fn find_any_public_key(tx: &Read) -> Result<Option<String>> {
     tx.find(sql!("SELECT public_key FROM passkeys ORDER BY passkey_id LIMIT 1"), [], row)
 }
 
-pub fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Option<Held>> {
+pub(crate) fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Option<Held>> {
     let sql = sql!("SELECT ", Held::COLUMNS, " FROM passkeys WHERE credential_id = ?1 AND member_id = ?2");
     tx.find(sql, (credential_id, member_id), row)
 }
 
+/// A new passkey; its number.
 pub fn insert(tx: &Write, new: &New) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO passkeys" {
         member_id: new.member_id, rp_id: new.rp_id, credential_id: new.credential_id,
@@ -103,25 +110,25 @@ pub fn insert(tx: &Write, new: &New) -> Result<i64> {
 }
 
 /// Notes that the passkey signed somebody in.
-pub fn set_used(tx: &Write, passkey_id: i64, counter: i64, public_key: &str) -> Result<usize> {
+pub(crate) fn set_used(tx: &Write, passkey_id: i64, counter: i64, public_key: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE passkeys SET counter = :counter, public_key = :public_key, used_at = :now WHERE passkey_id = :id");
     tx.run(sql, named_params! {":counter": counter, ":public_key": public_key, ":now": tx.now(), ":id": passkey_id})
 }
 
 /// The name of the passkey that is gone, if the member had it.
-pub fn delete(tx: &Write, member_id: i64, passkey_id: i64) -> Result<Option<String>> {
+pub(crate) fn delete(tx: &Write, member_id: i64, passkey_id: i64) -> Result<Option<String>> {
     let sql = sql!("DELETE FROM passkeys WHERE passkey_id = ?1 AND member_id = ?2 RETURNING name");
     tx.find(sql, (passkey_id, member_id), row)
 }
 
 /// Removes the passkeys that the member made at this moment or later.
-pub fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
+pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM passkeys WHERE member_id = ?1 AND created_at >= ?2"), (member_id, made_at))
 }
 
 /// Removes every passkey of the member but these, by their numbers.
-pub fn delete_others(tx: &Write, member_id: i64, kept: &[i64]) -> Result<usize> {
+pub(crate) fn delete_others(tx: &Write, member_id: i64, kept: &[i64]) -> Result<usize> {
     let ids: Vec<i64> = tx.list(sql!("SELECT passkey_id FROM passkeys WHERE member_id = ?1"), [member_id], row)?;
     let mut removed = 0;
     for id in ids.into_iter().filter(|id| !kept.contains(id)) {
@@ -130,31 +137,31 @@ pub fn delete_others(tx: &Write, member_id: i64, kept: &[i64]) -> Result<usize> 
     Ok(removed)
 }
 
-pub fn insert_challenge(tx: &Write, hash: &ChallengeHash, new: &Challenge, ends_at: i64) -> Result<usize> {
+pub(crate) fn insert_challenge(tx: &Write, hash: &ChallengeHash, new: &Challenge, ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT INTO passkey_challenges" Challenge: new, {
         challenge_hash: hash, created_at: tx.now(), ends_at: ends_at
     })
 }
 
-pub fn find_challenge(tx: &Read, hash: &ChallengeHash, now: i64) -> Result<Option<Challenge>> {
+pub(crate) fn find_challenge(tx: &Read, hash: &ChallengeHash, now: i64) -> Result<Option<Challenge>> {
     let sql =
         sql!("SELECT ", Challenge::COLUMNS, " FROM passkey_challenges WHERE challenge_hash = ?1 AND ?2 < ends_at");
     tx.find(sql, (hash, now), row)
 }
 
 /// Uses a challenge up: true for one caller at the most.
-pub fn take_challenge(tx: &Write, hash: &ChallengeHash) -> Result<bool> {
+pub(crate) fn take_challenge(tx: &Write, hash: &ChallengeHash) -> Result<bool> {
     let sql = sql!("DELETE FROM passkey_challenges WHERE challenge_hash = ?1 AND ?2 < ends_at");
     Ok(tx.run(sql, (&hash[..], tx.now()))? == 1)
 }
 
 /// Ends the challenges that were given to the member's browsers before this moment.
-pub fn forget_challenges(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn forget_challenges(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM passkey_challenges WHERE member_id = ?1"), [member_id])
 }
 
 /// Removes challenges that ended; at most so many rows.
-pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM passkey_challenges WHERE challenge_hash IN
                (SELECT challenge_hash FROM passkey_challenges WHERE ends_at <= :now LIMIT :rows)"

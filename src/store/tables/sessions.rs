@@ -7,7 +7,7 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-pub type TokenHash = [u8; 32];
+pub(crate) type TokenHash = [u8; 32];
 
 /// Part of the idle time after which a session's last use is written again.
 const TOUCH_FRACTION: i64 = 24;
@@ -21,8 +21,11 @@ row! {
     /// A session in force.
     #[derive(Debug)]
     pub struct Session in "s." {
+        /// Whose it is.
         pub member_id: i64,
+        /// The role of the account now.
         pub role: Role = "m.role",
+        /// Whether the account is banned now.
         pub banned: bool = "m.banned_at IS NOT NULL",
         /// When its holder last proved who they are.
         pub proven_at: i64,
@@ -33,7 +36,7 @@ row! {
 
 impl Session {
     /// Whether its last use is so long ago that it should be written.
-    pub fn is_due_for_touch(&self, now: i64) -> bool {
+    pub(crate) fn is_due_for_touch(&self, now: i64) -> bool {
         now - self.seen_at >= self.idle_seconds / TOUCH_FRACTION
     }
 }
@@ -41,7 +44,7 @@ impl Session {
 row! {
     /// A booking token in force.
     #[derive(Debug)]
-    pub struct BookingToken in "b." {
+    pub(crate) struct BookingToken in "b." {
         pub member_id: i64,
         pub booking_id: Option<i64>,
     }
@@ -50,7 +53,7 @@ row! {
 row! {
     /// A session as its member sees it.
     #[derive(Debug)]
-    pub struct Listed {
+    pub(crate) struct Listed {
         pub token_hash: TokenHash,
         pub user_agent: String,
         pub created_at: i64,
@@ -62,18 +65,19 @@ row! {
 
 impl Listed {
     /// A name that tells nothing of the token.
-    pub fn session_id(&self) -> String {
+    pub(crate) fn session_id(&self) -> String {
         hex(&self.token_hash[..SESSION_ID_BYTES])
     }
 }
 
 /// The sessions in force, newest first.
-pub fn list_of_member(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Listed>> {
+pub(crate) fn list_of_member(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Listed>> {
     let sql = sql!("SELECT ", Listed::COLUMNS, " FROM sessions
                WHERE member_id = ?1 AND ?2 < ends_at AND ?2 < seen_at + idle_seconds ORDER BY created_at DESC, token_hash");
     tx.list(sql, (member_id, now), row)
 }
 
+/// A session in force from now on; of a member's sessions those used longest ago go.
 pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: i64, role: Role, user_agent: &str) -> Result<usize> {
     let (idle, most) = role.session_lifetime();
     insert!(tx.run, "INSERT INTO sessions" {
@@ -88,6 +92,7 @@ pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: i64, role: Role, us
     tx.run(surplus, named_params! {":id": member_id, ":hash": &token_hash[..], ":kept": SESSIONS_PER_MEMBER_MAX - 1})
 }
 
+/// The session of a token while it is in force.
 pub fn find(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Session>> {
     let sql = sql!(
         "SELECT ",
@@ -144,7 +149,7 @@ pub(crate) fn count_pin_miss(tx: &Write, token_hash: &TokenHash) -> Result<usize
 }
 
 /// Whether a token that was handed out still opens something: a session, a booking, or the second step of a sign-in.
-pub fn is_in_force(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<bool> {
+pub(crate) fn is_in_force(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<bool> {
     if find(tx, token_hash, now)?.is_some_and(|session| !session.banned) {
         return Ok(true);
     }
@@ -152,24 +157,24 @@ pub fn is_in_force(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<bool> 
 }
 
 /// The holder of the session has just proved who they are.
-pub fn set_proven(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
+pub(crate) fn set_proven(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run(
         sql!("UPDATE sessions SET proven_at = max(proven_at, ?2) WHERE token_hash = ?1"),
         (&token_hash[..], tx.now()),
     )
 }
 
-pub fn touch(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
+pub(crate) fn touch(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run(sql!("UPDATE sessions SET seen_at = max(seen_at, ?2) WHERE token_hash = ?1"), (&token_hash[..], tx.now()))
 }
 
-pub fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run(sql!("DELETE FROM sessions WHERE token_hash = ?1"), [&token_hash[..]])
 }
 
 /// Ends the credentials themselves and what they opened: what [`delete_of_member`] ends, the booking PIN, and every passcode
 /// that was sent. For a change after which nothing from before may open the account.
-pub fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
+pub(crate) fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     members::clear_pin(tx, member_id)?;
     account_claims::delete_of_member(tx, member_id)?;
     passcodes::delete_of_member(tx, member_id)?;
@@ -188,6 +193,7 @@ pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) ->
     tx.run(sql, named_params! {":id": member_id, ":kept": kept.map(|hash| &hash[..])})
 }
 
+/// A token for one member and one booking, until `ends_at` (Unix seconds).
 pub fn insert_booking_token(
     tx: &Write,
     token_hash: &TokenHash,
@@ -207,7 +213,7 @@ pub fn insert_booking_token(
     tx.run(surplus, named_params! {":id": member_id, ":hash": &token_hash[..], ":kept": kept})
 }
 
-pub fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<BookingToken>> {
+pub(crate) fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<BookingToken>> {
     let sql = sql!(
         "SELECT ",
         BookingToken::COLUMNS,
@@ -218,7 +224,7 @@ pub fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) -> Result
 }
 
 /// Removes what can never be in force again; at most `rows` of each, so that one transaction stays short.
-pub fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
     let tokens = sql!(
         "DELETE FROM booking_tokens WHERE token_hash IN (SELECT token_hash FROM booking_tokens WHERE ends_at <= :now LIMIT :rows)"
     );

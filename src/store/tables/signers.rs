@@ -12,7 +12,7 @@ use rusqlite::{Result, named_params};
 row! {
     /// A row of a tunnel's list, in force.
     #[derive(Debug)]
-    pub struct Appointment in "s." {
+    pub(crate) struct Appointment in "s." {
         pub tunnel_id: i64,
         pub member_id: i64,
         pub username: String = "m.username",
@@ -30,16 +30,21 @@ row! {
 /// Somebody to be put on a tunnel's list.
 #[derive(Debug, Clone, Copy)]
 pub struct New<'a> {
+    /// The tunnel whose list it is.
     pub tunnel_id: i64,
+    /// Who may sign.
     pub member_id: i64,
+    /// The programme as whose holder they sign.
     pub cat_group: &'a str,
+    /// The level that a first signer stands in for; empty for everybody else.
     pub cat_id: &'a str,
+    /// `None`: at the machine's shell.
     pub appointed_by: Option<i64>,
 }
 
 /// Somebody who may sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Able {
+pub(crate) struct Able {
     pub member_id: i64,
     pub screen_name: String,
     pub real_name: String,
@@ -47,6 +52,7 @@ pub struct Able {
     pub role_name: &'static str,
 }
 
+/// Puts somebody on a tunnel's list; the row's number.
 pub fn insert(tx: &Write, new: &New) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO signers" {
         tunnel_id: new.tunnel_id, member_id: new.member_id, cat_group: new.cat_group, cat_id: new.cat_id,
@@ -55,7 +61,7 @@ pub fn insert(tx: &Write, new: &New) -> Result<i64> {
 }
 
 /// Takes somebody off the list; what they signed stays signed.
-pub fn end(tx: &Write, tunnel_id: i64, member_id: i64, cat_group: &str, ended_by: Option<i64>) -> Result<usize> {
+pub(crate) fn end(tx: &Write, tunnel_id: i64, member_id: i64, cat_group: &str, ended_by: Option<i64>) -> Result<usize> {
     let sql = sql!(
         "UPDATE signers SET ended_at = :now, ended_by = :ended_by
                WHERE tunnel_id = :tunnel_id AND member_id = :member_id AND cat_group = :cat_group AND ended_at IS NULL"
@@ -68,7 +74,7 @@ pub fn end(tx: &Write, tunnel_id: i64, member_id: i64, cat_group: &str, ended_by
 }
 
 /// A tunnel's list, by name.
-pub fn list(tx: &Read, tunnel_id: i64) -> Result<Vec<Appointment>> {
+pub(crate) fn list(tx: &Read, tunnel_id: i64) -> Result<Vec<Appointment>> {
     let sql = sql!(
         "SELECT ",
         Appointment::COLUMNS,
@@ -79,7 +85,7 @@ pub fn list(tx: &Read, tunnel_id: i64) -> Result<Vec<Appointment>> {
 }
 
 /// Whether the tunnel lists the member in this programme.
-pub fn is_listed(tx: &Read, tunnel_id: i64, member_id: i64, cat_group: &str) -> Result<bool> {
+pub(crate) fn is_listed(tx: &Read, tunnel_id: i64, member_id: i64, cat_group: &str) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM signers WHERE tunnel_id = ?1 AND member_id = ?2 AND cat_group = ?3 AND ended_at IS NULL)"
     );
@@ -87,7 +93,7 @@ pub fn is_listed(tx: &Read, tunnel_id: i64, member_id: i64, cat_group: &str) -> 
 }
 
 /// Whether this signer may sign a skill of the level for the holder, at that tunnel, now; the reason against it.
-pub fn find_authority(
+pub(crate) fn find_authority(
     tx: &Read,
     catalogue: &Catalogue,
     signer_id: i64,
@@ -101,7 +107,13 @@ pub fn find_authority(
 }
 
 /// Everybody who may sign skills of the level at that tunnel now, for anybody but themselves; by name.
-pub fn list_able(tx: &Read, catalogue: &Catalogue, level: &Level, tunnel_id: i64, now: i64) -> Result<Vec<Able>> {
+pub(crate) fn list_able(
+    tx: &Read,
+    catalogue: &Catalogue,
+    level: &Level,
+    tunnel_id: i64,
+    now: i64,
+) -> Result<Vec<Able>> {
     let sql = sql!(
         "SELECT m.member_id, m.screen_name, m.real_name FROM members m
                WHERE m.member_id IN (SELECT member_id FROM signers WHERE tunnel_id = ?1 AND ended_at IS NULL)

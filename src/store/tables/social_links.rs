@@ -5,7 +5,7 @@ use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 /// The member of this link, which counts as used now.
-pub fn find_for_use(tx: &Write, provider: &str, subject: &str) -> Result<Option<i64>> {
+pub(crate) fn find_for_use(tx: &Write, provider: &str, subject: &str) -> Result<Option<i64>> {
     let sql = sql!(
         "UPDATE social_links SET used_at = :now WHERE provider = :provider AND subject = :subject RETURNING member_id"
     );
@@ -13,7 +13,7 @@ pub fn find_for_use(tx: &Write, provider: &str, subject: &str) -> Result<Option<
 }
 
 /// The member of this link.
-pub fn find(tx: &Read, provider: &str, subject: &str) -> Result<Option<i64>> {
+pub(crate) fn find(tx: &Read, provider: &str, subject: &str) -> Result<Option<i64>> {
     let sql = sql!("SELECT member_id FROM social_links WHERE provider = ?1 AND subject = ?2");
     tx.find(sql, (provider, subject), row)
 }
@@ -26,18 +26,18 @@ pub fn insert(tx: &Write, provider: &str, subject: &str, member_id: i64, name: &
 }
 
 /// Removes a link; whose it was, and the name that had come with it.
-pub fn delete(tx: &Write, provider: &str, subject: &str) -> Result<Option<(i64, String)>> {
+pub(crate) fn delete(tx: &Write, provider: &str, subject: &str) -> Result<Option<(i64, String)>> {
     let sql = sql!("DELETE FROM social_links WHERE provider = ?1 AND subject = ?2 RETURNING member_id, name");
     tx.find(sql, (provider, subject), row)
 }
 
 /// Removes the links that the member made at this moment or later.
-pub fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
+pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM social_links WHERE member_id = ?1 AND created_at >= ?2"), (member_id, made_at))
 }
 
 /// Removes every link of the member but those to these networks.
-pub fn delete_others(tx: &Write, member_id: i64, kept: &[String]) -> Result<usize> {
+pub(crate) fn delete_others(tx: &Write, member_id: i64, kept: &[String]) -> Result<usize> {
     let sql = sql!("SELECT provider, subject FROM social_links WHERE member_id = ?1");
     let links: Vec<(String, String)> = tx.list(sql, [member_id], row)?;
     let mut removed = 0;

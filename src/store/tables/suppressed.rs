@@ -6,8 +6,10 @@ use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 row! {
+    /// An address that no mail goes to.
     #[derive(Debug)]
     pub struct Mark {
+        /// In lower case.
         pub address: String,
         /// The event that marked it.
         pub reason: String,
@@ -38,7 +40,7 @@ pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
 }
 
 /// A moment after everything that was said of the address, and not before now.
-pub fn next_moment(tx: &Write, address: &str) -> Result<i64> {
+pub(crate) fn next_moment(tx: &Write, address: &str) -> Result<i64> {
     let sql = sql!("SELECT max(?2, since + 1, coalesce(lifted_at, 0) + 1) FROM suppressed WHERE address = ?1");
     Ok(tx.find(sql, (address, tx.now()), row)?.unwrap_or(tx.now()))
 }
@@ -50,18 +52,18 @@ pub fn find(tx: &Read, address: &str) -> Result<Option<Mark>> {
 }
 
 /// The marks in force, latest first.
-pub fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Mark>> {
+pub(crate) fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Mark>> {
     let sql = sql!(MARK, " ORDER BY since DESC, address LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset), row)
 }
 
 /// How many there are.
-pub fn count(tx: &Read) -> Result<i64> {
+pub(crate) fn count(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM suppressed WHERE ", IN_FORCE), [], row)
 }
 
 /// Mails in line to marked addresses are dead, with the reason: nobody sends them, and the desk can read them out.
-pub fn end_mails(tx: &Write) -> Result<usize> {
+pub(crate) fn end_mails(tx: &Write) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET state = 'dead',
                 last_error = 'no mail goes to this address since its ' || (SELECT reason FROM suppressed WHERE address = outbox.recipient)

@@ -176,15 +176,15 @@ pub(crate) fn find_start(tx: &Read, closing_id: i64) -> Result<i64> {
     Ok(tx.find(sql, [closing_id], row)?.unwrap_or(0))
 }
 
-/// The newest first, each with its number and the clerk's name.
-pub(crate) fn list_closings(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(i64, String, Closing)>> {
+/// Those before one by its number, the newest first, each with its number and the clerk's name.
+pub(crate) fn list_closings(tx: &Read, before: i64, limit: i64, offset: i64) -> Result<Vec<(i64, String, Closing)>> {
     let sql = sql!(
         "SELECT closing_id, coalesce((SELECT coalesce(nullif(screen_name, ''), username) FROM members
                                       WHERE member_id = closed_by), ''), ",
         Closing::COLUMNS,
-        " FROM till_closings ORDER BY closing_id DESC LIMIT ?1 OFFSET ?2"
+        " FROM till_closings WHERE closing_id < ?1 ORDER BY closing_id DESC LIMIT ?2 OFFSET ?3"
     );
-    tx.list(sql, (limit, offset), row)
+    tx.list(sql, (before, limit, offset), row)
 }
 
 pub(crate) fn count_closings(tx: &Read) -> Result<i64> {

@@ -8,21 +8,30 @@ use serde::Serialize;
 use std::ops::Deref;
 
 named! {
-    pub enum Kind {
+    /// Which certificate of the site.
+    pub(crate) enum Kind {
+        /// The site's own authority.
         Authority = "authority",
+        /// The one that the site shows, signed by its authority.
         Server = "server",
     }
 }
 
 row! {
+    /// A certificate that the site made.
     #[derive(Debug, Clone)]
     pub struct Certificate {
+        /// The names and addresses that it is for.
         pub names: Names,
+        /// As people read it.
         pub subject: String,
         /// PEM.
         pub certificate: String,
+        /// For [`crate::keys::Purpose::TlsKey`].
         pub sealed_key: Vec<u8>,
+        /// In Unix seconds.
         pub created_at: i64,
+        /// In Unix seconds.
         pub ends_at: i64,
     } saved
 }

@@ -7,11 +7,16 @@ use crate::store::{Read, Write};
 use rusqlite::Result;
 
 row! {
+    /// A tunnel that the site knows.
     #[derive(Debug)]
     pub struct Tunnel {
+        /// The number by which partners and entries name it.
         pub tunnel_id: i64,
+        /// As people say it.
         pub name: String,
+        /// Empty: not known.
         pub city: String,
+        /// ISO 3166-1 alpha-2, upper case.
         pub country: String,
     } saved
 }
@@ -19,7 +24,7 @@ row! {
 row! {
     /// The one row that says whose file this is.
     #[derive(Debug)]
-    pub struct SiteRow {
+    pub(crate) struct SiteRow {
         pub site_id: String,
         pub tunnel_id: i64,
         pub key_check: Vec<u8>,
@@ -29,51 +34,63 @@ row! {
     } saved
 }
 
+/// A new tunnel.
 pub fn insert(tx: &Write, tunnel: &Tunnel) -> Result<usize> {
     insert!(tx.run, "INSERT INTO tunnels" Tunnel: tunnel, { created_at: tx.now() })
 }
 
-pub fn exists(tx: &Read, tunnel_id: i64) -> Result<bool> {
+pub(crate) fn exists(tx: &Read, tunnel_id: i64) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM tunnels WHERE tunnel_id = ?1)"), [tunnel_id], row)
 }
 
-pub fn find(tx: &Read, tunnel_id: i64) -> Result<Option<Tunnel>> {
+pub(crate) fn find(tx: &Read, tunnel_id: i64) -> Result<Option<Tunnel>> {
     tx.find(sql!("SELECT ", Tunnel::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)
 }
 
 /// By name.
-pub fn list(tx: &Read) -> Result<Vec<Tunnel>> {
+pub(crate) fn list(tx: &Read) -> Result<Vec<Tunnel>> {
     tx.list(sql!("SELECT ", Tunnel::COLUMNS, " FROM tunnels ORDER BY name, tunnel_id"), [], row)
 }
 
-pub fn insert_site(tx: &Write, site: &SiteRow) -> Result<usize> {
+pub(crate) fn insert_site(tx: &Write, site: &SiteRow) -> Result<usize> {
     insert!(tx.run, "INSERT INTO site" SiteRow: site, { only: 1, created_at: tx.now() })
 }
 
-pub fn find_site(tx: &Read) -> Result<Option<SiteRow>> {
+pub(crate) fn find_site(tx: &Read) -> Result<Option<SiteRow>> {
     tx.find(sql!("SELECT ", SiteRow::COLUMNS, " FROM site"), [], row)
 }
 
 /// For a file from before there was one.
-pub fn set_hash_key(tx: &Write, sealed: &[u8]) -> Result<usize> {
+pub(crate) fn set_hash_key(tx: &Write, sealed: &[u8]) -> Result<usize> {
     tx.run(sql!("UPDATE site SET sealed_hash_key = ?1"), [sealed])
 }
 
 columns! { Whole in "" { tunnel_id, name, city, country, time_zone, website, phone } saved }
 
 /// With all that the public sees of it.
-pub fn find_whole(tx: &Read, tunnel_id: i64) -> Result<Option<Whole>> {
+pub(crate) fn find_whole(tx: &Read, tunnel_id: i64) -> Result<Option<Whole>> {
     tx.find(sql!("SELECT ", Whole::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)
 }
 
 /// The clock of a tunnel's hall: UTC where no time zone is named.
-pub fn find_hall(tx: &Read, tunnel_id: i64) -> Result<Hall> {
+pub(crate) fn find_hall(tx: &Read, tunnel_id: i64) -> Result<Hall> {
     let zone: Option<String> = tx.find(sql!("SELECT time_zone FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)?;
     Ok(Hall::at(&zone.unwrap_or_default()))
 }
 
+/// The clock of the site whose file this is, in a file of any version; `None` in one from before there were time zones.
+pub(crate) fn find_own_hall(tx: &Read) -> Result<Option<Hall>> {
+    let has_zones = sql!("SELECT count(*) > 0 FROM pragma_table_info('tunnels') WHERE name = 'time_zone'");
+    let zone = sql!("SELECT t.time_zone FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id");
+    if !tx.get(has_zones, [], row)? {
+        return Ok(None);
+    }
+    let zone: Option<String> = tx.find(zone, [], row)?;
+    Ok(zone.map(|zone| Hall::at(&zone)))
+}
+
 /// By number.
-pub fn list_whole(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Whole>> {
+pub(crate) fn list_whole(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Whole>> {
     tx.list(
         sql!("SELECT ", Whole::COLUMNS, " FROM tunnels ORDER BY tunnel_id LIMIT ?1 OFFSET ?2"),
         (limit, offset),
@@ -81,7 +98,7 @@ pub fn list_whole(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Whole>> {
     )
 }
 
-pub fn count(tx: &Read) -> Result<i64> {
+pub(crate) fn count(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM tunnels"), [], row)
 }
 
@@ -91,24 +108,24 @@ pub fn put(tx: &Write, tunnel: &Whole) -> Result<usize> {
             "ON CONFLICT (tunnel_id) DO UPDATE SET ", Whole::EXCLUDED)
 }
 
-pub fn set_time_zone(tx: &Write, tunnel_id: i64, zone: &str) -> Result<usize> {
+pub(crate) fn set_time_zone(tx: &Write, tunnel_id: i64, zone: &str) -> Result<usize> {
     tx.run(sql!("UPDATE tunnels SET time_zone = ?2 WHERE tunnel_id = ?1"), (tunnel_id, zone))
 }
 
 /// The version that opened the file last.
-pub fn find_version(tx: &Read) -> Result<String> {
+pub(crate) fn find_version(tx: &Read) -> Result<String> {
     tx.get(sql!("SELECT version FROM site"), [], row)
 }
 
-pub fn set_version(tx: &Write, version: &str) -> Result<usize> {
+pub(crate) fn set_version(tx: &Write, version: &str) -> Result<usize> {
     tx.run(sql!("UPDATE site SET version = ?1"), [version])
 }
 
 /// For which catalogue the members' levels were derived; `None` in a file from before it was kept.
-pub fn find_catalogue_digest(tx: &Read) -> Result<Option<Vec<u8>>> {
+pub(crate) fn find_catalogue_digest(tx: &Read) -> Result<Option<Vec<u8>>> {
     tx.get(sql!("SELECT catalogue_digest FROM site"), [], row)
 }
 
-pub fn set_catalogue_digest(tx: &Write, digest: &[u8]) -> Result<usize> {
+pub(crate) fn set_catalogue_digest(tx: &Write, digest: &[u8]) -> Result<usize> {
     tx.run(sql!("UPDATE site SET catalogue_digest = ?1"), [digest])
 }

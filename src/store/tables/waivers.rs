@@ -101,6 +101,12 @@ pub(crate) fn find_latest(tx: &Read, member_id: i64) -> Result<Option<Signed>> {
     Ok(tx.find(sql, [member_id], row)?.map(Latest::into_signed))
 }
 
+/// Signatures for a flyer from a moment on.
+pub(crate) fn count_since(tx: &Read, member_id: i64, since: i64) -> Result<i64> {
+    let sql = sql!("SELECT count(*) FROM waiver_signatures WHERE member_id = ?1 AND signed_at >= ?2");
+    tx.get(sql, (member_id, since), row)
+}
+
 impl Latest {
     fn into_signed(self) -> Signed {
         let Latest { version, signed_at, born, relation, has_yes, decision } = self;

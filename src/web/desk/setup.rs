@@ -6,7 +6,7 @@ use crate::auth::second_factor::{self, Proof};
 use crate::auth::step::{self, Intent};
 use crate::auth::{clerk, sign_in};
 use crate::documents::qr;
-use crate::domain::totp;
+use crate::domain::{totp, when};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -36,8 +36,18 @@ struct Page {
 #[derive(Template)]
 #[template(path = "desk/recovery_codes.html", config = "assets/templates/askama.toml")]
 pub(super) struct Welcome {
-    pub(super) frame: Frame,
-    pub(super) codes: Vec<String>,
+    frame: Frame,
+    username: String,
+    made_on: String,
+    codes: Vec<String>,
+}
+
+impl Welcome {
+    /// The codes as they are shown and printed, once: with the site, whose they are, and since when they are good.
+    pub(super) fn new(site: &Site, call: &Call, username: String, codes: Vec<String>) -> Result<Welcome, Failure> {
+        let made_on = when::day(call.language(), &site.hall()?, site.now());
+        Ok(Welcome { frame: Frame::outside(site, call)?, username, made_on, codes })
+    }
 }
 
 /// `GET /desk/sign-in/setup`: the secret that waits, as a picture and as text.
@@ -89,12 +99,11 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
             &call.by(account.member_id),
         )?;
         let opened = sign_in::open_session(site, call, tx, cleared, &account, None)?;
-        Ok(Ok((opened.ok_or_else(Failure::not_signed_in)?, codes)))
+        Ok(Ok((opened.ok_or_else(Failure::not_signed_in)?, account.username, codes)))
     })?;
     match set_up {
-        Ok((opened, codes)) => {
-            let frame = Frame::outside(site, call)?;
-            let page = show(StatusCode::OK, call.language(), &Welcome { frame, codes });
+        Ok((opened, username, codes)) => {
+            let page = show(StatusCode::OK, call.language(), &Welcome::new(site, call, username, codes)?);
             welcome(site, call, page, &opened)
         }
         Err(Some((account, key))) => page(site, call, again, &account, Some(key)),

@@ -43,7 +43,10 @@ struct ListPage {
     kind: &'static str,
     languages: Vec<Written>,
     versions: Vec<Version>,
+    /// Whether a draft is another text than the one in force.
     has_drafts: bool,
+    /// The version in force; 0: none.
+    seen: i64,
     is_waiver: bool,
     /// Numbers of the brief's pictures; none elsewhere.
     pictures: Option<Vec<i64>>,
@@ -131,7 +134,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
     let (hall, language) = (site.hall()?, call.language());
     let (drafts, versions) = site
         .store
-        .read(|tx| Ok((site_texts::list_drafts(tx, kind)?, site_texts::list_versions(tx, kind, VERSIONS_MAX)?)))?;
+        .read(|tx| Ok((texts::list_changed(tx, kind)?, site_texts::list_versions(tx, kind, VERSIONS_MAX)?)))?;
+    let seen = versions.iter().map(|one| one.version).max().unwrap_or(0);
     let version = |one: site_texts::Version| Version {
         version: one.version,
         at: when::moment(language, &hall, one.published_at),
@@ -141,7 +145,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
     let written = |one: Language| Written {
         tag: one.tag(),
         name: one.name(),
-        has_draft: drafts.iter().any(|draft| draft.language == one.tag()),
+        has_draft: drafts.iter().any(|language| language == one.tag()),
     };
     let tab = |(one, key): (Kind, &'static str)| Tab { kind: one.name(), name: call.say(key), shown: one == kind };
     let pictures = match kind {
@@ -155,6 +159,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
         languages: Language::AT_KIOSK.map(written).into(),
         versions: versions.into_iter().map(version).collect(),
         has_drafts: !drafts.is_empty(),
+        seen,
         is_waiver: kind == Kind::Waiver,
         pictures,
         problem,
@@ -250,9 +255,10 @@ fn edit_page(
 pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let (kind, again) = (body.required("kind", fields::line(20)), body.optional("asks_again", fields::line(5)));
+    let seen = body.optional("seen", fields::whole_in(0..=i64::MAX));
     let ok = body.finish()?;
-    let (kind, again) = (find_kind(site, &kind.get(&ok))?, again.get(&ok).is_some());
-    match app::change(site, clerk, call.language(), |cx| texts::publish(cx, kind, again)) {
+    let (kind, again, seen) = (find_kind(site, &kind.get(&ok))?, again.get(&ok).is_some(), seen.get(&ok));
+    match app::change(site, clerk, call.language(), |cx| texts::publish(cx, kind, again, seen)) {
         Ok(_) => Ok(reply::see_other(&format!("/desk/texts?kind={}&done=published", kind.name()))),
         Err(failure) if !failure.problems().is_empty() => {
             let problem = words(failure, call.language())?;

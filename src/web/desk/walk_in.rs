@@ -33,7 +33,14 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         true => Some(now),
         false => day.and_then(|day| hall.at_clock(day, &sent.clock)),
     };
-    let Some(flight_date) = flight_date else { return again(site, call, clerk, sent, "desk.walk_in_clock") };
+    let Some(flight_date) = flight_date else {
+        let key = if sent.day.is_empty() { "desk.walk_in_clock" } else { "desk.move_when" };
+        return again(site, call, clerk, sent, key);
+    };
+    // Flight time of a day that is over is entered on the member's card.
+    if flight_date < hall.day(now, 0).from {
+        return again(site, call, clerk, sent, "desk.move_past");
+    }
     let member_id = match whom(site, &sent.member)? {
         Ok(member_id) => member_id,
         Err(key) => return again(site, call, clerk, sent, key),

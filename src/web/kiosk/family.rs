@@ -1,9 +1,9 @@
 //! One adult, several flyers: the children for whom the member acts, and today's bookings of all, checked in one by one or all
 //! at once.
 
-use super::home::BOOKINGS_MAX;
 use super::{Screen, show, words};
 use crate::app;
+use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::waivers::{self, Due};
 use crate::app::{bookings as effect, family, wards};
 use crate::auth::{Guest, kiosk};
@@ -81,7 +81,7 @@ fn find(site: &Site, guest: &Guest) -> Result<Found, Failure> {
         let due = waivers::list_due(site, tx, guest.member_id())?;
         let mut booked = Vec::new();
         for (place, one) in due.iter().enumerate() {
-            let own = bookings::list_own(tx, site.tunnel_id, one.member_id, day.from, day.to, BOOKINGS_MAX)?;
+            let own = bookings::list_own(tx, site.tunnel_id, one.member_id, day.from, day.to, DAY_BOOKINGS_MAX)?;
             booked.extend(own.into_iter().map(|booking| (place, booking)));
         }
         let secrets = members::find_secrets(tx, guest.member_id())?.ok_or_else(Failure::not_found)?;

@@ -1,6 +1,7 @@
 //! The kiosk's screen after signing in: how things stand, today's bookings, the next flight, and the choices.
 
 use super::{Screen, show, words};
+use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::waivers::brief;
 use crate::app::{self, family, flights, wards};
 use crate::auth::{Guest, kiosk};
@@ -23,8 +24,6 @@ use crate::web::initials;
 use askama::Template;
 use http::StatusCode;
 
-/// Nobody flies more often in a day.
-pub(super) const BOOKINGS_MAX: i64 = 12;
 /// How far ahead the next flight is looked for.
 const AHEAD_SECONDS: i64 = 400 * 86_400;
 /// A currency with less left is about to lapse.
@@ -148,7 +147,7 @@ fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<Found, Fail
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let flyer = standing::read(tx, member_id, now)?;
     Ok(Found {
-        today: list(day.from, day.to, BOOKINGS_MAX)?,
+        today: list(day.from, day.to, DAY_BOOKINGS_MAX)?,
         next: list(day.to, now + AHEAD_SECONDS, 1)?.pop(),
         flown_today: logbook::sum_flown_between(tx, member_id, (day.from, day.to.min(now + 1)))?,
         flown: profile.flight_minutes - flyer.minutes_ahead,

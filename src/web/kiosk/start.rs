@@ -5,7 +5,8 @@ use crate::auth::Kiosk;
 use crate::auth::kiosk::{self, Paired};
 use crate::documents::qr;
 use crate::http::Answer;
-use crate::http::call::{self, Call};
+use crate::http::accept;
+use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
@@ -42,7 +43,7 @@ pub(crate) fn show_start(site: &Site, call: &Call) -> Answer {
     if kiosk::find_guest(site, call, &kiosk)?.is_some() {
         return Ok(reply::see_other("/kiosk/home"));
     }
-    let chosen = call::chosen_at_kiosk(&call.headers).is_some();
+    let chosen = accept::chosen_at_kiosk(&call.headers).is_some();
     let join = format!("{}/join?language={}", site.public_url(), call.language().tag());
     let page = Page {
         screen: Screen::outside(site, call)?,

@@ -1,8 +1,8 @@
 //! Logging flight time at a kiosk: minutes of today, in this tunnel.
 
-use super::home::BOOKINGS_MAX;
 use super::{Screen, show, words};
 use crate::app;
+use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::logbook::time;
 use crate::auth::Guest;
 use crate::domain::minutes;
@@ -47,9 +47,9 @@ fn page(site: &Site, call: &Call, guest: &Guest, minutes: String, problem: Optio
 fn list_logged(site: &Site, call: &Call, guest: &Guest) -> Result<Vec<String>, Failure> {
     let hall = site.hall()?;
     let day = hall.day(site.now(), 0);
-    let own = site
-        .store
-        .read(|tx| Ok(bookings::list_own(tx, site.tunnel_id, guest.member_id(), day.from, day.to, BOOKINGS_MAX)?))?;
+    let own = site.store.read(|tx| {
+        Ok(bookings::list_own(tx, site.tunnel_id, guest.member_id(), day.from, day.to, DAY_BOOKINGS_MAX)?)
+    })?;
     let say = |one: bookings::Own| {
         let text = Text::new("kiosk.time_logged").with("clock", hall.clock(one.flight_date));
         Some(call.language().say(&text.with("minutes", one.minutes_logged?)))

@@ -69,7 +69,11 @@ fn page(site: &Site, call: &Call, guest: &Guest, refused: Option<(Signing, Strin
 
 /// `POST /kiosk/waiver`: signed for all who are ticked, or for nobody.
 pub(crate) fn sign(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let (due, _) = list_due(site, guest.member_id())?;
+    let (due, waiting) = list_due(site, guest.member_id())?;
+    if due.is_empty() && waiting.is_empty() {
+        // The same form sent again, or the family signed elsewhere meanwhile.
+        return Ok(reply::see_other("/kiosk/home?done=signed"));
+    }
     let signing = sheet::read(form(call)?, &due, Place::Kiosk)?;
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| waivers::sign(cx, &signing)) {

@@ -78,9 +78,11 @@ pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let reply = match (found, call.prefers_page()) {
         (Some(deletion), true) => done_page(site, call, &deletion)?,
         (Some(deletion), false) => reply::ok(&tell(call.language(), &deletion)),
-        (None, true) if code.is_none() => empty_page(site, call, StatusCode::BAD_REQUEST, "code_missing")?,
+        (None, true) if code.is_none() => {
+            empty_page(site, call, StatusCode::UNPROCESSABLE_ENTITY, "deletion.code_missing")?
+        }
         (None, true) => empty_page(site, call, StatusCode::NOT_FOUND, "deletion.unknown")?,
-        (None, false) if code.is_none() => return Err(Failure::code_missing()),
+        (None, false) if code.is_none() => return Err(Failure::field("id", Text::new("field.missing"))),
         (None, false) => return Err(Failure::not_found()),
     };
     Ok(reply.with_header(header::VARY, HeaderValue::from_static("accept, accept-language")))

@@ -50,7 +50,7 @@ pub(crate) fn send(site: &Site, call: &Call) -> Answer {
     }
     let request = Recovery::read(site, body)?;
     let next = set_page(site, call, &request.username, true, None)?;
-    recovery::carry_out(site, call, &request, &|_| Ok(next.clone()))
+    recovery::carry_out(site, call, &request, &|_| Ok(next.again()))
 }
 
 /// `POST /recover/password`: the code, the answers and the new password.

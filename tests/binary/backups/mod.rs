@@ -1,6 +1,7 @@
 //! Backups and their way back, on the running site.
 
 mod damage;
+mod moment;
 
 use crate::harness::{Desk, PASSWORD, Server, edit_manifest, text};
 use serde_json::json;

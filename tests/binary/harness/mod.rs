@@ -12,8 +12,11 @@ pub use server::{Ended, Server, answers_until_close};
 use crate::deadline::Deadline;
 use serde_json::Value;
 use std::io::Write;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tunneldesk::store::engine::place::{Place, Unheld};
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_tunneldesk");
 pub const PASSWORD: &str = "violet-anvil-harbour-93";
@@ -55,6 +58,11 @@ impl Desk {
 
     pub fn database(&self) -> PathBuf {
         self.data().join("tunneldesk.sqlite")
+    }
+
+    /// The directory of a site that nobody serves, held by this process.
+    pub fn hold(&self) -> Held {
+        Held { place: Some(Place::hold(&self.data()).unwrap_or_else(|e| panic!("{e:?}"))), data: self.data() }
     }
 
     /// The executable with nothing of ours in its environment.
@@ -124,6 +132,30 @@ impl Desk {
     }
 }
 
+/// A held directory. A program that another test starts holds it too, between fork and exec: it is let go of when nobody does.
+pub struct Held {
+    place: Option<Place>,
+    data: PathBuf,
+}
+
+impl Deref for Held {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        self.place.as_ref().unwrap()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.place = None;
+        let until = Instant::now() + Duration::from_secs(20);
+        while matches!(Place::hold(&self.data), Err(Unheld::InUse)) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
 impl Ran {
     /// Standard output of a command that must have succeeded.
     pub fn done(self) -> String {
@@ -153,11 +185,11 @@ pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is not text"))
 }
 
-/// Changes what a backup says of itself, as a manifest without a checksum.
+/// Changes what a backup says of itself, as a manifest of an earlier version: without a checksum, and without a time zone.
 pub fn edit_manifest(backup: &Path, change: impl FnOnce(&mut Value)) {
     let path = backup.join("manifest.json");
     let mut manifest: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     change(&mut manifest);
-    manifest.as_object_mut().unwrap().remove("checksum");
+    ["checksum", "zone"].iter().for_each(|newer| _ = manifest.as_object_mut().unwrap().remove(*newer));
     std::fs::write(path, manifest.to_string()).unwrap();
 }

@@ -1,21 +1,27 @@
 //! The continuous off-site copy: the disk is lost, and a new machine has all but the last seconds; any second can be restored;
 //! a second place that hangs, goes or is set back is told, caught up with, and slows nobody down.
 //!
-//! `TUNNELDESK_DISK_LOSSES` and `TUNNELDESK_SECONDS` say how many losses and seconds.
+//! `TUNNELDESK_DISK_LOSSES`, `TUNNELDESK_SECONDS` and `TUNNELDESK_ERASURES` say how many losses, seconds, and restores after
+//! erasures.
 
+mod foreign;
 mod in_store;
 pub mod oracle;
 mod store;
 mod storms;
 
 use crate::harness::{Desk, Random, Server, text};
-use oracle::{Oracle, restored};
+use oracle::{LIMITS, Oracle, restored};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// In the suite.
 const LOSSES: u64 = 2;
-const SECONDS: u64 = 4;
+const SECONDS: u64 = 2;
+const ERASURES: u64 = 3;
+/// Restores to a random second after each person who is erased.
+const RESTORES_PER_ERASURE: u64 = 10;
 /// The most recent writes that a lost disk may take along: every write acknowledged longer ago must be in the off-site
 /// copy.
 const LOST_TIME_MAX: Duration = Duration::from_secs(3);
@@ -43,7 +49,7 @@ fn site(clients: usize) -> Desk {
     let desk = Desk::with_site();
     (0..clients).for_each(|n| _ = desk.add_member(&format!("flyer-{n}"), "member"));
     std::fs::create_dir(second(&desk)).unwrap();
-    let settings = format!("[backup]\nsecond_place = {:?}\n", second(&desk).to_str().unwrap());
+    let settings = format!("{LIMITS}[backup]\nsecond_place = {:?}\n", second(&desk).to_str().unwrap());
     std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
     desk
 }
@@ -74,7 +80,7 @@ fn is_base(path: &Path) -> bool {
 /// The fact of the doctor, as it is now.
 fn fact(desk: &Desk) -> (String, String) {
     let ran = desk.run(&["doctor", "--json"]);
-    let said: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let said: Value = serde_json::from_str(&ran.out).unwrap();
     let facts = said["facts"].as_array().unwrap();
     let fact = facts.iter().find(|fact| fact["name"] == "off_site").unwrap();
     (text(&fact["state"]).to_owned(), text(&fact["text"]).to_owned())
@@ -147,7 +153,8 @@ fn a_server_that_checkpoints_too_early_or_confirms_what_it_did_not_send_loses_mo
             let bases = std::fs::read_dir(second(&desk)).unwrap().flatten().map(|entry| entry.path());
             bases.filter(|path| is_base(path)).last()
         });
-        let lost = lose_disk(&desk, server, &mut oracle, Duration::from_secs(10));
+        // Over before the server makes up for its lost chain by another base.
+        let lost = lose_disk(&desk, server, &mut oracle, 2 * LOST_TIME_MAX);
         assert!(lost > LOST_TIME_MAX, "{fault}: only {lost:?} lost");
     }
 }
@@ -156,27 +163,36 @@ fn a_server_that_checkpoints_too_early_or_confirms_what_it_did_not_send_loses_mo
 fn any_second_is_restored_as_it_was() {
     let campaign = campaign("TUNNELDESK_SECONDS");
     let seconds = campaign.unwrap_or(SECONDS);
-    let mut random = Random::new(Random::seed());
-    let desk = site(2);
+    let (mut random, clients) = (Random::new(Random::seed()), if campaign.is_some() { 6 } else { 2 });
+    let desk = site(clients);
+    desk.add_member("leaver", "member");
     // Far from the limit no tick is due before its second is over, however much is written.
     let settings = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();
     std::fs::write(desk.path().join("tunneldesk.toml"), settings + "unconfirmed_mib = 4096\n").unwrap();
-    let mut oracle = Oracle::new(2);
+    let mut oracle = Oracle::new(clients);
     let started = oracle::now();
     let server = desk.serve();
     oracle.sign_in(&server);
     wait_for_chain(&desk, &server, &mut oracle);
     let begun = oracle::now();
-    let written_for = Duration::from_secs(if campaign.is_some() { 120 } else { 5 });
-    oracle.write_until(&server, written_for, || ());
+    // The file is written anew, and the chain goes over to another base, while people write.
+    let written_for = Duration::from_secs(if campaign.is_some() { 20 } else { 2 });
+    let mut seconds_of_note = Vec::new();
+    for deed in [&["member", "erase", "leaver", "--yes"][..], &["backup"], &["member", "list"]] {
+        oracle.write_until(&server, written_for, || {
+            seconds_of_note.push(oracle::now());
+            desk.run(deed).done();
+            seconds_of_note.push(oracle::now());
+        });
+    }
     assert_eq!(server.stop().code, Some(0));
     let ended = oracle::now();
     // Somebody writes all the time, and still a round has a tick of each second that it meets, two at most, and one more when
     // the log begins anew; a round without an end would have hundreds.
     let (ticks, rounds) = (ticks(&desk).len(), (ended - started) as usize + 2);
     assert!(ticks <= 3 * rounds, "{ticks} ticks in {rounds} seconds");
-    for _ in 0..seconds {
-        let at = begun + random.below((ended - begun) as u64) as i64;
+    let drawn = (0..seconds).map(|_| begun + random.below((ended - begun) as u64) as i64);
+    for at in drawn.chain(seconds_of_note) {
         let shown = oracle::shown(at);
         let elsewhere = desk.path().join("elsewhere");
         let said = desk.json(&["restore", "--at", &shown, "--data", elsewhere.to_str().unwrap()]);
@@ -188,10 +204,34 @@ fn any_second_is_restored_as_it_was() {
     }
     // A stop ships all there is, and a dry run says so.
     let said = desk.json(&["restore", "--dry-run"]);
-    assert_eq!((&said["dry_run"], &said["replaced"]), (&true.into(), &serde_json::Value::Null), "{said}");
+    assert_eq!((&said["dry_run"], &said["replaced"]), (&true.into(), &Value::Null), "{said}");
     std::fs::remove_dir_all(desk.data()).unwrap();
     desk.run(&["restore"]).done();
     assert_eq!(oracle.lost(&restored(&desk.data()), Instant::now()), Duration::ZERO);
+    let base = self::ticks(&desk)[0].ancestors().nth(2).unwrap().to_owned();
+    foreign::restores_the_same(&base, &self::ticks(&desk), &desk.path().join("foreign"));
+    drills_from_the_second_place(&desk, begun - 60);
+}
+
+/// With nothing beside the site, the drill restores a second of the last day from the second place, and finds what is damaged
+/// there.
+fn drills_from_the_second_place(desk: &Desk, begun: i64) {
+    let drill = desk.json(&["backup", "drill"]);
+    let moment = drill["moment"].as_i64().unwrap();
+    assert!((begun..=oracle::now()).contains(&moment) && drill["rows"].as_i64() > Some(0), "{drill}");
+    assert_eq!((text(&drill["trouble"]), &drill["is_half"]), ("", &false.into()), "{drill}");
+    let said = desk.run(&["backup", "list"]).done();
+    assert!(said.contains("the off-site copy brings back the site as it was at"), "{said}");
+    let tick = &ticks(desk)[0];
+    let mut bytes = std::fs::read(tick).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(tick, bytes).unwrap();
+    let said = until("a drill to a second behind that tick", || {
+        let drilled = desk.run(&["backup", "drill"]);
+        (drilled.code != Some(0)).then_some(drilled.err)
+    });
+    assert!(said.contains("0000000001.tick is damaged"), "{said}");
 }
 
 #[test]
@@ -209,7 +249,14 @@ fn a_restore_to_a_moment_is_taken_back_by_one_command() {
     let ran = desk.run(&["restore", "--at", "yesterday"]);
     assert!(ran.code != Some(0) && ran.err.contains("is no moment like"), "{}", ran.err);
     let said = desk.run(&["restore", "--at", "2020-01-01 00:00:00"]).trouble(1);
-    assert!(said.contains("no backup from before 2020-01-01 00:00:00 UTC"), "{said}");
+    assert!(said.contains("no backup from before 2020-01-01 00:00:00+01:00"), "{said}");
+    // Nobody is given another moment than the wanted one: not a later one, and not the present for one of another time zone.
+    let later = desk.json(&["backup", "list"])["backups"][0]["name"].as_str().unwrap().to_owned();
+    let said = desk.run(&["restore", &later, "--at", "2020-01-01 00:00:00"]).trouble(1);
+    assert!(said.contains("without its name the newest from before then is taken"), "{said}");
+    let said = desk.run(&["restore", "--at", &oracle::shown(oracle::now() + 3_600)]).trouble(1);
+    assert!(said.contains("is yet to come"), "{said}");
+    assert_eq!(restored(&desk.data()), all);
     let said = desk.run(&["restore", "--at", &oracle::shown(at), "--dry-run"]).done();
     assert!(said.contains("would be as it was on") && said.contains("Nothing was changed"), "{said}");
     assert_eq!(restored(&desk.data()), all);
@@ -218,31 +265,60 @@ fn a_restore_to_a_moment_is_taken_back_by_one_command() {
     assert_eq!(restored(&desk.data()).len(), all.len() - 1);
     desk.run(&["restore", "--undo"]).done();
     assert_eq!(restored(&desk.data()), all);
-    desk.serve().sign_in("flyer-0", crate::harness::PASSWORD);
+    // What was written while no server ran is in the next base, and in no tick.
+    desk.add_member("newcomer", "member");
+    let between = oracle::now();
+    until("the next second", || (oracle::now() > between).then_some(()));
+    let server = desk.serve();
+    oracle.sign_in(&server);
+    wait_for_chain(&desk, &server, &mut oracle);
+    assert_eq!(server.stop().code, Some(0));
+    let dry = |at: i64| desk.json(&["restore", "--dry-run", "--at", &oracle::shown(at)]);
+    assert!(dry(between)["gap_until"].as_i64() > Some(between), "{}", dry(between));
+    let said = desk.run(&["restore", "--dry-run", "--at", &oracle::shown(between)]).done();
+    assert!(said.contains("may be missing: the off-site copy began anew"), "{said}");
+    for whole in [at, oracle::now()] {
+        assert_eq!(dry(whole)["gap_until"], Value::Null);
+    }
 }
 
 #[test]
 fn nobody_who_was_erased_comes_back_at_any_second() {
-    let desk = site(2);
-    let mut oracle = Oracle::new(2);
-    let server = desk.serve();
-    oracle.sign_in(&server);
-    wait_for_chain(&desk, &server, &mut oracle);
-    let begun = oracle::now();
-    desk.run(&["member", "erase", "flyer-1", "--yes"]).done();
-    server.kill();
-    drop(server);
-    std::fs::remove_dir_all(desk.data()).unwrap();
-    for at in begun - 1..=begun + 1 {
-        let ran = desk.run(&["restore", "--at", &oracle::shown(at)]);
-        if ran.code == Some(0) {
-            let names = desk.json(&["member", "list"]).to_string();
-            assert!(names.contains("flyer-0") && !names.contains("flyer-1"), "at {at}: {names}");
+    let tries = campaign("TUNNELDESK_ERASURES").unwrap_or(ERASURES);
+    let mut random = Random::new(Random::seed());
+    let (desk, mut oracle) = (site(1), Oracle::new(1));
+    let mut begun = None;
+    for round in 0..tries.div_ceil(RESTORES_PER_ERASURE) {
+        let leaver = format!("leaver-{round}");
+        desk.add_member(&leaver, "member");
+        let server = desk.serve();
+        oracle.sign_in(&server);
+        wait_for_chain(&desk, &server, &mut oracle);
+        let begun = *begun.get_or_insert_with(oracle::now);
+        (0..random.below(20)).for_each(|_| _ = oracle.write_once(&server));
+        desk.run(&["member", "erase", &leaver, "--yes"]).done();
+        (0..random.below(3)).for_each(|_| _ = oracle.write_once(&server));
+        server.kill();
+        drop(server);
+        std::fs::remove_dir_all(desk.data()).unwrap();
+        for _ in 0..RESTORES_PER_ERASURE.min(tries) {
+            let at = oracle::shown(begun + random.below((oracle::now() - begun + 1) as u64) as i64);
+            let elsewhere = desk.path().join("elsewhere");
+            desk.run(&["restore", "--at", &at, "--data", elsewhere.to_str().unwrap()]).done();
+            knows_nobody_who_left(&desk, &elsewhere, &at);
+            std::fs::remove_dir_all(&elsewhere).unwrap();
         }
+        desk.run(&["restore"]).done();
+        knows_nobody_who_left(&desk, &desk.data(), "the end");
     }
-    desk.run(&["restore"]).done();
-    let names = desk.json(&["member", "list"]).to_string();
-    assert!(names.contains("flyer-0") && !names.contains("flyer-1"), "{names}");
+}
+
+/// All who left are erased by now: neither lists nor any byte of the file tell of them.
+fn knows_nobody_who_left(desk: &Desk, data: &Path, at: &str) {
+    let names = desk.json(&["member", "list", "--data", data.to_str().unwrap()]).to_string();
+    assert!(names.contains("flyer-0") && !names.contains("leaver-"), "at {at}: {names}");
+    let bytes = std::fs::read(data.join("tunneldesk.sqlite")).unwrap();
+    assert!(!bytes.windows(7).any(|piece| piece == b"leaver-"), "at {at}: a name is left in the file");
 }
 
 #[test]
@@ -257,6 +333,13 @@ fn what_is_encrypted_comes_back_with_its_key_alone() {
     wait_for_chain(&desk, &server, &mut oracle);
     assert!(ticks(&desk).iter().all(|tick| tick.to_string_lossy().ends_with(".tick.age")));
     assert_eq!(server.stop().code, Some(0));
+    // Nobody here can try what is off site.
+    let drill = desk.json(&["backup", "drill"]);
+    assert_eq!(
+        (text(&drill["trouble"]), &drill["moment"], &drill["is_half"]),
+        ("", &Value::Null, &false.into()),
+        "{drill}"
+    );
     // The base is beside the site in the clear, and what comes behind it is not.
     let said = desk.run(&["restore"]).trouble(1);
     assert!(said.contains("--identity"), "{said}");

@@ -7,6 +7,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// Settings of a site on which each member writes as much as many do in a day.
+pub const LIMITS: &str = "[limits]\nchanges_per_day_per_member = 1000000\n";
+
 /// An acknowledged write.
 #[derive(Debug, Clone)]
 struct Write {
@@ -30,7 +33,7 @@ pub fn now() -> i64 {
 
 /// As `restore --at` takes it.
 pub fn shown(moment: i64) -> String {
-    let sql = "SELECT strftime('%Y-%m-%d %H:%M:%S', ?1, 'unixepoch')";
+    let sql = "SELECT strftime('%Y-%m-%d %H:%M:%SZ', ?1, 'unixepoch')";
     rusqlite::Connection::open_in_memory().unwrap().query_row(sql, [moment], |row| row.get(0)).unwrap()
 }
 

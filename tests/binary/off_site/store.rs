@@ -1,5 +1,6 @@
 //! A real store that speaks S3 (SeaweedFS), and a gate in front of it that has faults when a test wants them.
 
+use super::oracle::LIMITS;
 use crate::harness::Desk;
 use serde_json::json;
 use std::io::{Read, Write};
@@ -19,6 +20,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 pub struct Store {
     child: Child,
+    ports: Vec<u16>,
     /// Where it is asked without a signature.
     filer: u16,
     gate: Gate,
@@ -72,11 +74,12 @@ impl Store {
                 if filer.is_up() && (Client { port: ports[6] }).is_up() {
                     assert_eq!(filer.ask("POST", &format!("/buckets/{BUCKET}/")).0, 201);
                     let gate = Gate::open(ports[6]);
-                    return Store { child, filer: ports[4], gate, _dir: dir };
+                    return Store { child, filer: ports[4], ports, gate, _dir: dir };
                 }
                 std::thread::sleep(LOOK_INTERVAL);
             }
             // One of the ports was taken by somebody else.
+            remove_sockets(&ports);
         }
     }
 
@@ -85,7 +88,7 @@ impl Store {
         std::fs::write(desk.path().join("secret"), format!("{secret}\n")).unwrap();
         let port = self.gate.port;
         let settings = format!(
-            "[backup]\nsecond_place = \"s3://{BUCKET}/tunnels/one\"\n{more}\n[replica]\nendpoint = \"http://127.0.0.1:{port}\"\n\
+            "{LIMITS}[backup]\nsecond_place = \"s3://{BUCKET}/tunnels/one\"\n{more}\n[replica]\nendpoint = \"http://127.0.0.1:{port}\"\n\
              key_id = \"{KEY_ID}\"\nsecret_file = \"secret\"\n"
         );
         std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
@@ -154,6 +157,16 @@ impl Drop for Store {
     fn drop(&mut self) {
         _ = self.child.kill();
         _ = self.child.wait();
+        remove_sockets(&self.ports);
+    }
+}
+
+/// It names some sockets itself, in the directory for everybody's temporary files, and leaves them there.
+fn remove_sockets(ports: &[u16]) {
+    for (part, port) in
+        ["master", "volume", "filer", "s3"].iter().flat_map(|part| ports.iter().map(move |port| (part, port)))
+    {
+        _ = std::fs::remove_file(format!("/tmp/seaweedfs-{part}-grpc-{port}.sock"));
     }
 }
 
@@ -172,7 +185,8 @@ fn launch(root: &Path, dir: &Path, ports: &[u16]) -> Child {
         "-s3.iam=false",
     ]);
     command.args(["-master.telemetry=false", "-master.volumeSizeLimitMB=64", "-volume.max=20", "-s3.port.iceberg=0"]);
-    command.args(["-s3.port.lance=0", "-filer.localSocket=", "-s3.localSocket=", "-s3.config=s3.json", "-dir=."]);
+    command.args(["-filer.localSocket=filer.sock", "-s3.localSocket=s3.sock"]).env("TMPDIR", dir);
+    command.args(["-s3.port.lance=0", "-s3.config=s3.json", "-dir=."]);
     command.args(["-master.electionTimeout=1s", "-master.heartbeatInterval=100ms"]).args(ports).current_dir(dir);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }

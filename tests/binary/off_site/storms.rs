@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Of a write while the second place is in trouble, beside other tests.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
+pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 
 fn begin() -> (Desk, Server, Oracle) {
     let (desk, mut oracle) = (site(1), Oracle::new(1));
@@ -21,7 +21,7 @@ fn begin() -> (Desk, Server, Oracle) {
 }
 
 /// Writes until the fact has that state, and no write takes long.
-fn wait_for(state: &str, desk: &Desk, server: &Server, oracle: &mut Oracle) -> String {
+pub(super) fn wait_for(state: &str, desk: &Desk, server: &Server, oracle: &mut Oracle) -> String {
     until(state, || {
         let took = oracle.write_once(server);
         assert!(took < ANSWER_TIME_MAX, "a write took {took:?}");
@@ -31,7 +31,7 @@ fn wait_for(state: &str, desk: &Desk, server: &Server, oracle: &mut Oracle) -> S
 }
 
 /// The disk is lost, and what was written longer ago than some seconds comes back.
-fn lose_disk(desk: &Desk, server: Server, oracle: &Oracle) {
+pub(super) fn lose_disk(desk: &Desk, server: Server, oracle: &Oracle) {
     let killed_at = Instant::now();
     server.kill();
     drop(server);

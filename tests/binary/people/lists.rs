@@ -8,7 +8,6 @@ use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::audit::{Detail, Origin, Who, Whom};
 use tunneldesk::site::Site;
-use tunneldesk::store::engine::place::Place;
 use tunneldesk::store::tables::audit;
 
 /// The column names and rows of a list, written to a file beside the site.
@@ -310,7 +309,7 @@ fn tables_of_messages_and_of_events_say_how_many_they_leave_out_and_a_machine_ge
 
 /// Puts rows into the audit log of a site that nobody runs.
 fn record(desk: &Desk, rows: usize) {
-    let place = Place::hold(&desk.data()).unwrap_or_else(|e| panic!("{e:?}"));
+    let place = desk.hold();
     let (site, _) = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();
     let recorded = site.store.write(site.now(), |tx| {
         for _ in 0..rows {

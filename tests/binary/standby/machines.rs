@@ -1,6 +1,7 @@
 //! The machines of these tests: one with a site, one that follows it, and what lies between them.
 
 use crate::harness::{Desk, text};
+use crate::off_site::oracle::LIMITS;
 use crate::off_site::until;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -39,7 +40,7 @@ pub fn main_machine(clients: usize, token: &Token, wait: &str) -> Desk {
 }
 
 pub fn set_wait(desk: &Desk, token: &Token, wait: &str) {
-    let settings = format!("[replica]\ntoken_file = {:?}\nwait = {wait}\n", token.path());
+    let settings = format!("{LIMITS}[replica]\ntoken_file = {:?}\nwait = {wait}\n", token.path());
     std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
 }
 

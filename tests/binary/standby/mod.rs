@@ -177,6 +177,15 @@ fn nobody_without_the_token_is_told_anything_and_it_goes_by_https() {
     assert!(said.code != Some(0) && said.err.contains("must be https://"), "{}", said.err);
     let said = second.run(&[&["promote"], &to[..]].concat());
     assert!(said.code != Some(0), "{}", said.out);
+    // A number that no promotion leads to takes this machine from nobody, also when a machine with the token says it.
+    for epoch in ["10000", "9223372036854775807", "-1", "1.5"] {
+        let (body, token) = (format!("{{\"wish\":\"promoted\",\"epoch\":{epoch}}}"), "4f".repeat(32));
+        let head = format!(
+            "POST /api/standby HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        assert_eq!(server.raw(head.as_bytes()).unwrap().refused(422)["errors"][0]["field"], "epoch");
+    }
     // A site without the setting has no such path.
     let alone = Desk::with_site();
     alone.serve().post(&Caller::Anyone, "/api/standby", &wish).refused(404);

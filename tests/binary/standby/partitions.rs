@@ -115,14 +115,19 @@ fn a_machine_sees_at_the_second_place_that_it_was_replaced() {
     let mut follower = Follower::start(&second, relay.address, &token);
     wait_until_in_step(&main);
     follower.kill();
-    // The two machines never meet again: the directory tells.
+    // The two machines never meet again: the directory tells, as soon as it answers.
     relay.cut();
-    second.run(&["promote"]).done();
-    until("the old machine to stop writing", || (write(&old, &oracle) == 503).then_some(()));
+    let away = main.path().join("away");
+    std::fs::rename(&shared, &away).unwrap();
+    let said = second.json(&["promote"]);
+    assert!(said["epoch"] == 1 && said["silent"].as_str().is_some_and(|why| why.contains("mounted")), "{said}");
     let new = second.serve();
+    assert_eq!([write(&old, &oracle), write(&new, &oracle)], [201, 201]);
+    std::fs::rename(&away, &shared).unwrap();
+    until("the old machine to stop writing", || (write(&old, &oracle) == 503).then_some(()));
     check_loser(&main, old, &new, &oracle, true);
     // A person may say that the old one goes on after all: then the new one has lost.
-    main.run(&["promote"]).done();
+    assert_eq!(main.json(&["promote"])["zone"], "Europe/Zurich");
     let old = main.serve();
     assert_eq!(write(&old, &oracle), 201);
     check_loser(&second, new, &old, &oracle, false);

@@ -1,6 +1,7 @@
 //! Who comes, who is here, and who walks in.
 
 use super::{Clerk, HOSTILE, book, day, demo};
+use std::time::Duration;
 
 #[test]
 fn a_clerk_checks_somebody_in_and_takes_it_back() {
@@ -226,7 +227,30 @@ fn an_unpaid_member_is_not_booked_and_the_way_out_stands_beside() {
     let panel = clerk.get(&format!("/desk?book={}", jane.id)).page();
     assert!(panel.contains("The yearly fee is due") && panel.contains("Take payment"), "{panel}");
     let number = jane.id.to_string();
-    let refused =
-        clerk.post("/desk/bookings", &[("member", &*number), ("usual", "10"), ("clock", "23:30"), ("number", "9")]);
+    let book = |day: &str, clock: &str| {
+        clerk.post(
+            "/desk/bookings",
+            &[("member", &*number), ("usual", "10"), ("day", day), ("clock", clock), ("number", "9")],
+        )
+    };
+    let refused = book("", "23:30");
     assert!(refused.status == 422 && refused.page().contains("Take payment"), "{refused}");
+    // An address that nobody confirmed is nothing to the desk, and hides nothing from it.
+    site.unconfirm(&jane);
+    let refused = book("", "23:30");
+    assert!(refused.status == 422 && refused.page().contains("Take payment"), "{refused}");
+    site.pay(&jane, Duration::from_secs(86_400));
+    for (day, clock, said) in [
+        ("2020-01-01", "12:00", "This day is over"),
+        ("2027-02-29", "12:00", "Day and time are"),
+        ("2030-01-01", "25:00", "Day and time are"),
+        ("", "25:00", "hours and minutes of today"),
+    ] {
+        let refused = book(day, clock);
+        assert!(refused.status == 422 && refused.page().contains(said), "{day} {clock}: {refused}");
+    }
+    site.born(&jane, site.now() + 2 * 86_400);
+    assert_eq!(book("", "23:30").status, 422, "nobody flies before the birth, confirmed address or not");
+    site.born(&jane, 0);
+    assert_eq!(book("", "23:30").status, 303);
 }

@@ -36,6 +36,10 @@ impl Clerk {
         self.keep(asking.header("accept-language", language).send())
     }
 
+    pub fn head(&self, path: &str) -> Reply {
+        self.caller.ask_at_root(Method::HEAD, path).header("cookie", &self.line()).send()
+    }
+
     /// A page, once nothing that was asked for there is under way any more.
     pub fn settled(&self, path: &str) -> String {
         for _ in 0..100_000 {

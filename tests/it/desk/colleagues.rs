@@ -165,6 +165,12 @@ fn recovery_codes_are_renewed_by_a_code_of_the_app_and_shown_to_be_printed() {
     let code = protected.authenticator.code(site.now());
     let page = clerk.post("/desk/account/recovery-codes", &[("code", &code)]).page();
     assert!(page.matches("<li><code>").count() == 10 && page.contains("data-print"), "{page}");
+    // The paper says whose codes these are, for which site, and since when.
+    let today =
+        jiff::Timestamp::from_second(site.now()).unwrap().in_tz("UTC").unwrap().strftime("%-d %B %Y").to_string();
+    for word in [&*ann.name, "Windwerk", &today, "Cross out each code"] {
+        assert!(page.contains(word), "{word} is not in {page}");
+    }
 }
 
 #[test]

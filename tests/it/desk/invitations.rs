@@ -141,6 +141,19 @@ fn an_invitation_is_withdrawn_replaced_and_never_a_second_account_of_an_address(
     }
     let wrong = clerk.post(PATH, &[("name", "Nora"), ("email", "nora at"), ("role", "desk"), ("number", "9")]);
     assert!(wrong.status == 422 && wrong.page().contains("no e-mail address"), "{wrong}");
+    // The field that is wrong is named, and the others stay as they were typed.
+    let (long, email) = ("x".repeat(255), "nora@example.org");
+    for (name, email, said) in [
+        ("Nora Ek", &*format!("{long}@example.org"), "E-mail address: must have at most 254 characters"),
+        (&*long, email, "Name: must have at most 100 characters"),
+        ("Nora\u{7}Ek", email, "Name: must not contain control characters"),
+    ] {
+        let reply = clerk.post(PATH, &[("name", name), ("email", email), ("role", "admin"), ("number", "9")]);
+        assert_eq!(reply.status, 422, "{reply}");
+        let page = reply.page();
+        assert!(page.contains(said) && page.contains("value=\"admin\" selected"), "{said}: {page}");
+        assert!(page.contains("value=\"Nora Ek\"") || page.contains("value=\"nora@example.org\""), "{page}");
+    }
 
     invite(&clerk, "2", "nora@example.org", "admin");
     let first = mailed(&site);

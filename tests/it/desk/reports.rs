@@ -2,6 +2,10 @@
 
 use super::{Clerk, HOSTILE, book, day, demo};
 use crate::harness::Site;
+use socket2::{Domain, Socket, Type};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 use tunneldesk::store::tables::entries::{self, NewTime};
 
 /// The rows of a table, without its heading.
@@ -46,6 +50,63 @@ fn days_add_up_to_what_was_booked_and_flown() {
             && empty.contains("<td>Saturday, 29 February 2020"),
         "{empty}"
     );
+}
+
+#[test]
+fn a_long_table_is_sent_in_pieces_with_every_booking_once_and_a_short_one_whole() {
+    const BOOKINGS: usize = 4_500;
+    let site = demo();
+    let (jane, _) = (site.member("jane"), site.partner());
+    let first = site.now() - 2 * 86_400;
+    site.change(|tx| {
+        tx.run("UPDATE members SET real_name = ?2 WHERE member_id = ?1", (jane.id, "Jane ".repeat(60)))?;
+        // Seven at each moment, so that pieces end between two of one.
+        let sql = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?3 - 1)
+             INSERT INTO bookings (partner_id, member_id, registration_id, flight_date, minutes_booked, tunnel_id, created_at,
+                                   updated_at)
+             SELECT (SELECT max(partner_id) FROM partners), ?1, i + 1, ?2 + i / 7, 5, tunnel_id, 0, 0 FROM site, n";
+        Ok(tx.run(sql, (jane.id, first, BOOKINGS as i64))?)
+    });
+    let clerk = Clerk::at(&site, &site.desk());
+    let date = |days: i64| jiff_date(site.now() + days * 86_400);
+    let path = format!("/desk/reports/bookings.csv?from={}&to={}", date(-3), date(0));
+    let long = clerk.get(&path);
+    assert_eq!((long.status, long.header("content-length"), long.header("etag")), (200, None, None), "{long}");
+    let found = rows(&clerk, &path);
+    let numbers: Vec<i64> = found.iter().map(|row| row.split(',').next().unwrap().parse().unwrap()).collect();
+    assert_eq!(numbers.len(), BOOKINGS);
+    assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "in order, and each once");
+    let head = clerk.head(&path);
+    assert_eq!((head.status, head.body.len(), head.header("content-type")), (200, 0, Some("text/csv; charset=utf-8")));
+    let short = clerk.get(&format!("/desk/reports/bookings.csv?from={0}&to={0}", date(3)));
+    assert_eq!(short.header("content-length"), Some(&*short.body.len().to_string()), "{short}");
+    assert!(short.header("etag").is_some(), "{short}");
+    // A clerk who signs out meanwhile gets no more of it, and no end that would pass the part for the whole.
+    const END: &[u8] = b"\r\n0\r\n\r\n";
+    assert!(read_slowly(&clerk, &path, || ()).ends_with(END));
+    let part = read_slowly(&clerk, &path, || assert_eq!(clerk.post("/desk/sign-out", &[]).status, 303));
+    assert!(part.starts_with(b"HTTP/1.1 200") && !part.ends_with(END), "{} bytes", part.len());
+    assert!(part.len() < long.body.len(), "{} of {} bytes", part.len(), long.body.len());
+}
+
+/// An answer as it goes over the wire, to a client whose small buffer is full when `meanwhile` is done.
+fn read_slowly(clerk: &Clerk, path: &str, meanwhile: impl FnOnce()) -> Vec<u8> {
+    const BUFFER_BYTES: usize = 64 * 1024;
+    let server: SocketAddr = clerk.origin.strip_prefix("http://").unwrap().parse().unwrap();
+    let socket = Socket::new(Domain::for_address(server), Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(BUFFER_BYTES).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    socket.connect(&server.into()).unwrap();
+    let mut stream = TcpStream::from(socket);
+    let head =
+        format!("GET {path} HTTP/1.1\r\nhost: {server}\r\nconnection: close\r\ncookie: {}\r\n\r\n", clerk.line());
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = vec![0];
+    stream.read_exact(&mut answer).unwrap();
+    meanwhile();
+    // What breaks off may end in an error, and is no less a part.
+    _ = stream.read_to_end(&mut answer);
+    answer
 }
 
 #[test]

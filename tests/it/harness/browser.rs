@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -45,9 +46,9 @@ impl Browser {
 
     /// With these switches too.
     pub fn open_with(switches: &[String]) -> Browser {
-        let (driver, port) = start_driver();
-        let config = ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(ANSWER_TIME_MAX));
         let profile = tempfile::tempdir().unwrap();
+        let (driver, port) = start_driver(profile.path());
+        let config = ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(ANSWER_TIME_MAX));
         let mut browser = Browser {
             driver,
             base: format!("http://127.0.0.1:{port}"),
@@ -56,7 +57,7 @@ impl Browser {
             _profile: profile,
         };
         let mut flags = [&FLAGS.map(str::to_owned), switches].concat();
-        flags.push(format!("--user-data-dir={}", browser._profile.path().display()));
+        flags.push(format!("--user-data-dir={}", browser._profile.path().join("profile").display()));
         let options = json!({
             "browserName": "chrome", "goog:chromeOptions": { "args": flags }, "goog:loggingPrefs": { "browser": "ALL" },
         });
@@ -161,8 +162,10 @@ impl Browser {
 
     /// The faults that axe-core finds in the open page: each rule with the elements that break it.
     pub fn violations(&self) -> Vec<String> {
-        // Injected by the driver, which the page's policy does not bind.
-        self.run(&AXE, json!([]));
+        // Injected by the driver, which the page's policy does not bind; once a page, half a megabyte as it is.
+        if self.run("return typeof axe === 'undefined'", json!([])) == json!(true) {
+            self.run(&AXE, json!([]));
+        }
         let script = "const done = arguments[0]; axe.run(document, { resultTypes: ['violations'] }).then(
             r => done(r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.html + ' ' + n.failureSummary).join(' | '))),
             e => done([String(e)]));";
@@ -207,14 +210,16 @@ const STARTS_MAX: usize = 5;
 
 /// Starts chromedriver on a port of its own choice. Chromedriver takes a free port of IPv4 and then the same one of
 /// IPv6, and ends where another test has that one: the next start chooses anew.
-fn start_driver() -> (Child, u16) {
-    (0..STARTS_MAX).find_map(|_| try_to_start_driver()).expect("chromedriver says its port")
+fn start_driver(scratch: &Path) -> (Child, u16) {
+    (0..STARTS_MAX).find_map(|_| try_to_start_driver(scratch)).expect("chromedriver says its port")
 }
 
-/// Starts chromedriver once; `None` where it ended before it named its port.
-fn try_to_start_driver() -> Option<(Child, u16)> {
-    let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let mut driver = started.expect("chromedriver is here: tests/install-chromium installs it");
+/// Starts chromedriver once; `None` where it ended before it named its port. What it and its browser leave lying lies in
+/// `scratch`.
+fn try_to_start_driver(scratch: &Path) -> Option<(Child, u16)> {
+    let mut command = Command::new("chromedriver");
+    command.arg("--port=0").env("TMPDIR", scratch).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut driver = command.spawn().expect("chromedriver is here: tests/install-chromium installs it");
     let mut lines = BufReader::new(driver.stdout.take().expect("its output is ours")).lines();
     let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
         line.strip_prefix("ChromeDriver was started successfully on port ")?.trim_end_matches('.').parse().ok()

@@ -8,15 +8,15 @@ use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderValue, Method};
 use serde::Serialize;
 use sha2::Sha256;
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 /// For everybody of a crowd to be served, on a machine that does much else.
 const CROWD_TIME_MAX: Duration = Duration::from_secs(120);
 
-/// Connections are kept for as long as the agent lives, and reused by every caller of every test.
-static AGENT: LazyLock<ureq::Agent> = LazyLock::new(|| {
+/// Of one server: its connections are kept for as long as it lives, and reused by all who call it. The port of a server that has
+/// ended may be the next one's.
+pub fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -25,7 +25,7 @@ static AGENT: LazyLock<ureq::Agent> = LazyLock::new(|| {
         .user_agent("it")
         .max_idle_connections_per_host(2);
     config.build().new_agent()
-});
+}
 
 /// A request as it goes over the wire, without the credential.
 #[derive(Debug, Clone)]
@@ -199,10 +199,11 @@ impl Caller {
             outgoing = outgoing.header(name, value);
         }
         let asked = format!("{} {}", request.method, request.path);
+        let agent = self.door.agent();
         let outcome = if request.body.is_empty() {
-            AGENT.run(outgoing.body(()).unwrap())
+            agent.run(outgoing.body(()).unwrap())
         } else {
-            AGENT.run(outgoing.body(request.body.clone()).unwrap())
+            agent.run(outgoing.body(request.body.clone()).unwrap())
         };
         let mut response = outcome.unwrap_or_else(|e| panic!("{asked} was not answered: {e}"));
         let body = response.body_mut().read_to_vec().unwrap_or_else(|e| panic!("{asked}: the answer broke off: {e}"));

@@ -38,6 +38,8 @@ pub struct Operation {
     /// The prefix of the path: `/api`, or nothing.
     pub base: String,
     pub value: Value,
+    /// The parts of the whole path.
+    parts: Vec<String>,
 }
 
 impl Operation {
@@ -47,11 +49,10 @@ impl Operation {
     }
 
     fn fits(&self, method: &str, segments: &[&str]) -> bool {
-        let whole = format!("{}{}", self.base, self.path);
-        let pattern: Vec<&str> = whole.trim_matches('/').split('/').collect();
         self.method == method
-            && pattern.len() == segments.len()
-            && pattern
+            && self.parts.len() == segments.len()
+            && self
+                .parts
                 .iter()
                 .zip(segments)
                 .all(|(part, given)| part == given || (part.starts_with('{') && !given.is_empty()))
@@ -70,7 +71,9 @@ impl Description {
             methods
                 .map(move |(method, value)| {
                     let (method, path, base) = (method.to_uppercase(), path.clone(), base.clone());
-                    Operation { method, path, base, value }
+                    let whole = format!("{base}{path}");
+                    let parts = whole.trim_matches('/').split('/').map(str::to_owned).collect();
+                    Operation { method, path, base, value, parts }
                 })
                 .collect::<Vec<_>>()
         });

@@ -11,7 +11,7 @@ use tunneldesk::domain::password::{self, Cost};
 use tunneldesk::domain::role::Role;
 use tunneldesk::keys::{Purpose, hex, random};
 use tunneldesk::store::tables::entries::NewTime;
-use tunneldesk::store::tables::{entries, members, partners, sessions};
+use tunneldesk::store::tables::{bans, entries, members, partners, sessions};
 
 /// Everybody's.
 pub const PASSWORD: &str = "wet hair, dry socks";
@@ -96,7 +96,7 @@ impl Site {
 
     /// Closes an account and leaves its sessions: the gate must see it by itself.
     pub fn ban(&self, member: &Caller) {
-        self.change(|tx| Ok(members::set_banned(tx, member.id, Some(tx.now()))?));
+        self.change(|tx| Ok(bans::set(tx, member.id, Some(tx.now()))?));
     }
 
     /// Another new partner.

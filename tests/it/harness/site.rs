@@ -7,13 +7,17 @@ use super::file;
 use super::plans;
 use crate::deadline::Deadline;
 use std::cell::{Cell, OnceCell};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use tunneldesk::auth::Rates;
 use tunneldesk::cli::control;
@@ -36,6 +40,50 @@ const THREADS: usize = 4;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tunneldesk");
 /// No test here is about the disk, so their files are in memory where the machine has room for them there.
 const MEMORY: &str = "/dev/shm";
+
+/// The files of a new site, each with its date, by which the site knows that nobody else wrote to it. Tests open a copy: to
+/// run all migrations takes longer than most of them.
+static NEW: LazyLock<Vec<(OsString, Vec<u8>, SystemTime)>> = LazyLock::new(|| {
+    let dir = scratch();
+    drop(create(dir.path(), Config::defaults()));
+    let kept = std::fs::read_dir(dir.path()).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let date = entry.metadata().and_then(|file| file.modified()).unwrap();
+        (entry.file_name(), std::fs::read(entry.path()).unwrap(), date)
+    });
+    // The index of the log is SQLite's own, and made anew by whoever opens the file.
+    kept.filter(|(name, ..)| !name.to_string_lossy().ends_with("-shm")).collect()
+});
+
+fn scratch() -> TempDir {
+    tempfile::tempdir_in(MEMORY).or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// Makes a site as `init` does, and closes it.
+fn create(dir: &Path, config: Config) -> Place {
+    let place = Place::make(dir).unwrap_or_else(|e| panic!("{e:?}"));
+    let identity = Identity {
+        tunnel_id: Site::TUNNEL_ID,
+        name: "Windwerk".into(),
+        city: "Winterthur".into(),
+        country: "CH".into(),
+    };
+    let config = Config { data: dir.to_owned(), ..config };
+    Inside::create(&place, config, Clock::frozen(START), &identity).unwrap().close();
+    place
+}
+
+/// Puts a copy of the new site into a directory.
+fn copy(dir: &Path) -> Place {
+    let files = &*NEW;
+    let place = Place::make(dir).unwrap_or_else(|e| panic!("{e:?}"));
+    for (name, bytes, date) in files {
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(name));
+        let written = file.and_then(|mut file| file.write_all(bytes).and_then(|()| file.set_modified(*date)));
+        written.unwrap_or_else(|e| panic!("{name:?}: {e}"));
+    }
+    place
+}
 
 pub struct Site {
     dir: TempDir,
@@ -81,6 +129,15 @@ impl Site {
 
     /// A new site with other settings.
     pub fn open_with(adjust: impl FnOnce(&mut Config)) -> Site {
+        Site::start(adjust, |dir, _| copy(dir))
+    }
+
+    /// A site that has nothing in common with the others of this run, not even its key.
+    pub fn another() -> Site {
+        Site::start(|_| {}, |dir, config| create(dir, config.clone()))
+    }
+
+    fn start(adjust: impl FnOnce(&mut Config), make: impl FnOnce(&Path, &Config) -> Place) -> Site {
         let deadline = Deadline::start();
         let mut config = Config::defaults();
         let any_port = "127.0.0.1:0".parse().unwrap();
@@ -92,16 +149,10 @@ impl Site {
         config.limits.recoveries_per_hour_per_address = 1_000_000;
         config.limits.messages_per_day_per_address = 1_000_000;
         adjust(&mut config);
-        let dir = tempfile::tempdir_in(MEMORY).or_else(|_| tempfile::tempdir()).unwrap();
-        let place = Place::make(dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
+        let dir = scratch();
         config.data = dir.path().to_owned();
-        let identity = Identity {
-            tunnel_id: Site::TUNNEL_ID,
-            name: "Windwerk".into(),
-            city: "Winterthur".into(),
-            country: "CH".into(),
-        };
-        let inside = Inside::create(&place, config.clone(), Clock::frozen(START), &identity).unwrap();
+        let place = make(dir.path(), &config);
+        let (inside, _) = Inside::open(&place, config.clone(), Clock::frozen(START), true).unwrap();
         let clock = inside.clock.clone();
         let up = Up::new(inside, place, &config);
         let door = Door::new(up.running.addresses[0], clock);

@@ -8,9 +8,9 @@ use tunneldesk::domain::entry::Kind;
 use tunneldesk::domain::role::Role;
 use tunneldesk::http::failure::Failure;
 use tunneldesk::keys::{Purpose, hex, random, unhex};
-use tunneldesk::store::Write;
 use tunneldesk::store::queries::holdings;
 use tunneldesk::store::tables::{members, notices, partners, signers, skills};
+use tunneldesk::store::{Read, Write};
 
 /// A passcode on its way.
 #[derive(Debug)]
@@ -300,10 +300,15 @@ impl Site {
     }
 
     fn look(&self, sql: &str, param: i64) -> Vec<String> {
+        self.read(|tx| Ok(tx.list(sql, [param], |row| row.get(0))?))
+    }
+
+    /// Asks the file beside the server, as it is now.
+    pub fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> T {
         self.inside().store.rest();
-        let found = self.inside().store.read(|tx| Ok(tx.list(sql, [param], |row| row.get(0))?));
+        let answer = self.inside().store.read(question);
         self.inside().store.rest();
-        found.expect("the file can be read")
+        answer.expect("the file can be read")
     }
 
     /// A change that may be refused.

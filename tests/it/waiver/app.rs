@@ -78,6 +78,22 @@ fn an_app_reads_the_waiver_and_signs_it_for_oneself_and_ones_children() {
 }
 
 #[test]
+fn nobody_fills_the_site_with_signatures() {
+    let site = Site::open_with(on);
+    let jane = site.flyer("jane");
+    let admin = demand(&site);
+    for _ in 0..20 {
+        jane.post(PATH, signature(&[(jane.id, false)])).ok();
+    }
+    assert!(jane.post(PATH, signature(&[(jane.id, false)])).refused(429).header("retry-after").is_some());
+    assert_eq!(site.rows()["waiver_signatures"], 20);
+    let at_desk = [("version", "2"), ("language", "en"), ("signer_name", "Jane")];
+    let answer = format!("answer_{}_1", jane.id);
+    let signed = admin.post(&format!("/desk/members/{}/waiver", jane.id), &[&at_desk[..], &[(&*answer, "n")]].concat());
+    assert_eq!(signed.status, 303, "{signed}");
+}
+
+#[test]
 fn a_flyer_signs_on_the_own_telephone_from_the_desk() {
     let site = Site::open_with(on);
     let (admin, jane) = (demand(&site), site.flyer("jane"));

@@ -3,6 +3,7 @@
 mod app;
 mod family;
 mod gate;
+mod gone;
 mod off;
 
 use crate::desk::kiosk::{enter, paired};
@@ -392,4 +393,28 @@ fn staff_do_not_decide_on_their_own_flying() {
         assert!(reply.status == 403 && reply.page().contains("A colleague decides"), "{path}: {reply}");
         assert_eq!(colleague.post(path, form).status, 303, "{path}");
     }
+}
+
+#[test]
+fn a_text_is_published_once_however_often_its_form_is_sent() {
+    let site = Site::open_with(on);
+    let admin = demand(&site);
+    let page = admin.get("/desk/texts").page();
+    assert!(!page.contains("/desk/texts/publish"), "what is in force is no draft: {page}");
+    let edit = |body: &str| {
+        let form = [("kind", "waiver"), ("language", "en"), ("title", "Waiver"), ("body", body)];
+        let reply = admin.post("/desk/texts/edit", &[&form[..], &[("questions", "Is a shoulder hurt?")]].concat());
+        assert_eq!(reply.status, 303, "{reply}");
+    };
+    let publish = || admin.post("/desk/texts/publish", &[("kind", "waiver"), ("asks_again", "on"), ("seen", "2")]);
+    edit("I fly with a helmet and goggles.");
+    let page = admin.get("/desk/texts").page();
+    assert!(page.contains("name=\"seen\" value=\"2\"") && page.contains("Draft"), "{page}");
+    assert_eq!([publish().status, publish().status], [303, 303]);
+    let version = || site.change(|tx| Ok(tx.get::<i64>("SELECT max(version) FROM site_texts", [], |row| row.get(0))?));
+    assert_eq!(version(), 3);
+    edit("I fly with a helmet, goggles and a suit.");
+    let refused = publish();
+    assert!(refused.status == 422 && refused.page().contains("Version 3"), "{refused}");
+    assert_eq!(version(), 3);
 }

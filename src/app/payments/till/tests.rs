@@ -119,7 +119,7 @@ fn close(site: &Site, actor: &Actor, day: &Day, over: i64, form_number: i64) -> 
 fn check(site: &Site) {
     site.store
         .read(|tx| {
-            let mut closings = till::list_closings(tx, i64::MAX, 0)?;
+            let mut closings = till::list_closings(tx, i64::MAX, i64::MAX, 0)?;
             closings.reverse();
             let (mut from, mut float, mut seen, mut until) = (0, 0, 0, i64::MIN);
             for (closing_id, _, closing) in &closings {
@@ -264,7 +264,7 @@ fn two_desks_take_and_close_at_once_and_nothing_is_counted_twice_or_lost() {
         .site
         .store
         .read(|tx| {
-            let all = till::list_closings(tx, i64::MAX, 0)?;
+            let all = till::list_closings(tx, i64::MAX, i64::MAX, 0)?;
             Ok(all.iter().map(|(_, _, one)| one.cash_cents + one.terminal_cents + one.voucher_cents).sum())
         })
         .unwrap();

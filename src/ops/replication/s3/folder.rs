@@ -21,7 +21,7 @@ const PAGES_MAX: usize = 1_000;
 
 /// Shown as `s3://BUCKET/FOLDER`.
 #[derive(Clone)]
-pub struct Folder {
+pub(crate) struct Folder {
     pub(super) store: Arc<Store>,
     /// Within the bucket, without a slash at its end; empty: the bucket itself.
     key: String,

@@ -2,19 +2,16 @@
 //! next write overwrite the write-ahead log, so none runs before all frames of it are read and confirmed off the site:
 //! until then the log is the only queue.
 
-use crate::domain::standby::Wait;
-use crate::http::failure::Failure;
+mod standby;
+
+use standby::Standby;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A frame in the log: its header, and a page.
 const FRAME_BYTES: u64 = 24 + 4096;
-/// How long an answer waits for the standby.
-const STANDBY_WAIT_MAX: Duration = Duration::from_millis(200);
-/// A standby that has so many ticks to fetch, or fewer, keeps up: commits that were made while the last one was on its way.
-const TICKS_IN_STEP_MAX: usize = 2;
 
 /// The end of a commit in the write-ahead log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,6 +57,8 @@ struct Follower {
     ends: VecDeque<(End, u64)>,
     /// Whether the first of them is on its way, so that no later commit joins it.
     is_sent: bool,
+    /// The number of the last commit that the target has.
+    carried: u64,
 }
 
 /// How far the off-site copy is behind.
@@ -80,6 +79,15 @@ pub(crate) struct Capture {
     confirmed: Condvar,
     /// Whether answers wait at all.
     waits: AtomicBool,
+}
+
+/// Of [`Capture::hurry`].
+pub(crate) struct Hurry<'c>(&'c Capture);
+
+impl Drop for Hurry<'_> {
+    fn drop(&mut self) {
+        self.0.lock().hurried -= 1;
+    }
 }
 
 impl Capture {
@@ -105,20 +113,10 @@ struct State {
     /// Of all commits that changed something.
     commits: u64,
     standby: Standby,
+    /// Who waits for what is not confirmed and keeps others waiting meanwhile.
+    hurried: u32,
     /// See [`Capture::leave_gate_open`].
     has_no_gate: bool,
-}
-
-/// How answers wait for the standby.
-#[derive(Default)]
-struct Standby {
-    wait: Wait,
-    /// Whether the standby has all but the latest commits.
-    is_in_step: bool,
-    /// The number of the last commit that the standby has on its disk.
-    confirmed: u64,
-    /// Somebody waits for the standby while nobody can write.
-    is_hurried: bool,
 }
 
 impl Capture {
@@ -146,72 +144,24 @@ impl Capture {
         state.commits
     }
 
-    /// From now on answers wait in this way.
-    pub(crate) fn set_wait(&self, wait: Wait) {
-        self.lock().standby.wait = wait;
-        self.waits.store(wait != Wait::Never, Ordering::Release);
+    /// Waits until a chain of the off-site copy, and a standby that keeps up, have all that is committed by now; whether they
+    /// have. Who holds the writer may call this.
+    pub(crate) fn wait_until_carried(&self, time_max: Duration) -> bool {
+        let state = self.lock();
+        let newest = state.commits;
+        let waited = self.confirmed.wait_timeout_while(state, time_max, |state| !state.has_carried(newest));
+        waited.unwrap_or_else(PoisonError::into_inner).0.has_carried(newest)
     }
 
-    /// Whether the standby keeps up.
-    pub(crate) fn is_in_step(&self) -> bool {
-        self.lock().standby.is_in_step
-    }
-
-    /// Why nothing is written, where nothing is: the standby is away, and nothing may be written without it.
-    pub(crate) fn refusal(&self) -> Option<Failure> {
-        if !self.waits.load(Ordering::Acquire) {
-            return None;
-        }
-        let standby = &self.lock().standby;
-        (standby.wait == Wait::Refuse && !standby.is_in_step).then(|| Failure::standby_away().because("no standby"))
-    }
-
-    /// Until the standby has a commit on its disk; no longer than it may take. Not to be called by whoever holds the writer.
-    pub(crate) fn wait(&self, commit: u64) -> Result<(), Failure> {
-        if commit == 0 || !self.waits.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let is_waiting = |state: &mut State| state.standby.is_in_step && state.standby.confirmed < commit;
-        let waited = self.confirmed.wait_timeout_while(self.lock(), STANDBY_WAIT_MAX, is_waiting);
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        if state.standby.confirmed >= commit {
-            return Ok(());
-        }
-        if state.standby.is_in_step {
-            state.fall_out("it did not confirm a write in time");
-            self.confirmed.notify_all();
-        }
-        match state.standby.wait {
-            Wait::Refuse => Err(Failure::standby_away().because("the standby did not confirm the write in time")),
-            Wait::Never | Wait::InStep => Ok(()),
-        }
-    }
-
-    /// Waits until the standby has something to fetch, and then `gather` longer for more of it, where no answer waits.
-    /// `ends`: whether nobody is to wait any more.
-    pub(crate) fn wait_for_news(&self, number: u64, time_max: Duration, gather: Duration, ends: impl Fn() -> bool) {
-        let is_idle =
-            |state: &mut State| !ends() && state.follower(number).is_some_and(|follower| follower.ends.is_empty());
-        let waited = self.noted.wait_timeout_while(self.lock(), time_max, is_idle);
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let gathers = |state: &mut State| !ends() && !state.standby.is_hurried && state.standby.wait == Wait::Never;
-        drop(self.noted.wait_timeout_while(state, gather, gathers));
-    }
-
-    /// Has whoever waits for news look whether to go on.
-    pub(crate) fn wake(&self) {
-        drop(self.lock());
+    /// Has each commit sent at once, and the log left as it is, until the answer is dropped.
+    pub(crate) fn hurry(&self) -> Hurry<'_> {
+        self.lock().hurried += 1;
         self.noted.notify_all();
+        Hurry(self)
     }
 
-    /// Waits until the standby has everything; where there is none, or it does not keep up, for nothing.
-    pub(crate) fn wait_for_standby(&self, time_max: Duration) {
-        let mut state = self.lock();
-        state.standby.is_hurried = true;
-        self.noted.notify_all();
-        let is_waiting = |state: &mut State| state.standby.is_in_step && !state.is_confirmed(Whose::Standby);
-        let waited = self.confirmed.wait_timeout_while(state, time_max, is_waiting);
-        waited.unwrap_or_else(PoisonError::into_inner).0.standby.is_hurried = false;
+    pub(crate) fn is_hurried(&self) -> bool {
+        self.lock().hurried > 0
     }
 
     /// Follows the log from its present end on; to be called while nobody writes. The number by which the chain is known
@@ -221,7 +171,8 @@ impl Capture {
         state.numbers += 1;
         state.unconfirmed_bytes_max = unconfirmed_bytes_max;
         let (number, confirmed) = (state.numbers, state.newest);
-        state.followers.push(Follower { number, whose, confirmed, ends: VecDeque::new(), is_sent: false });
+        let carried = state.commits;
+        state.followers.push(Follower { number, whose, confirmed, ends: VecDeque::new(), is_sent: false, carried });
         (number, End { position: confirmed, moment: state.moment })
     }
 
@@ -262,7 +213,7 @@ impl Capture {
         let Some(follower) = state.followers.iter_mut().find(|follower| follower.number == number) else { return };
         follower.is_sent = false;
         if let Some((end, commit)) = follower.ends.pop_front() {
-            follower.confirmed = end.position;
+            (follower.confirmed, follower.carried) = (end.position, commit);
             if follower.whose == Whose::Standby {
                 state.standby.confirmed = commit;
             }
@@ -272,30 +223,16 @@ impl Capture {
         self.confirmed.notify_all();
     }
 
-    /// The standby has the base that the chain begins with.
-    pub(crate) fn attach(&self, number: u64) {
-        self.lock().look_at_the_step(number);
-    }
-
     /// Gives up every chain, so that checkpoints may run: a new base is needed.
+    #[cfg(test)]
     pub(crate) fn give_up(&self, cause: &str) {
         self.lock().give_up(cause);
         self.confirmed.notify_all();
     }
 
-    /// The same for those of one kind.
-    pub(crate) fn give_up_those_of(&self, whose: Whose, cause: &str) {
-        self.lock().give_up_those_of(whose, cause);
-        self.confirmed.notify_all();
-    }
-
-    /// Gives up every chain that still waits for a confirmation, before the log is emptied.
+    /// Gives up every chain that still waits for a confirmation, before the log is emptied; one that has everything goes on.
     pub(crate) fn open_gate(&self, cause: &str) {
-        let mut state = self.lock();
-        if !state.is_open() {
-            state.give_up(cause);
-        }
-        drop(state);
+        self.lock().open_gate(cause);
         self.confirmed.notify_all();
     }
 
@@ -356,20 +293,26 @@ impl State {
         self.followers.iter().filter(|follower| follower.whose == whose).all(|follower| follower.ends.is_empty())
     }
 
-    /// The standby keeps up from here on, where only the latest commits are missing there.
-    fn look_at_the_step(&mut self, number: u64) {
-        let standby = self.follower(number).filter(|follower| follower.whose == Whose::Standby);
-        let Some(waiting) = standby.map(|follower| follower.ends.len()) else { return };
-        if waiting <= TICKS_IN_STEP_MAX && !self.standby.is_in_step {
-            self.standby.is_in_step = true;
-            tracing::info!("the standby has all but the latest writes");
-        }
+    fn has_carried(&self, commit: u64) -> bool {
+        let has_it = |whose: Whose| {
+            let mut all = self.followers.iter().filter(|follower| follower.whose == whose).peekable();
+            all.peek().is_none() || all.any(|follower| follower.carried >= commit)
+        };
+        has_it(Whose::Chain) && (!self.standby.is_in_step || has_it(Whose::Standby))
     }
 
-    /// The standby does not keep up any more: nobody waits for it until it does.
-    fn fall_out(&mut self, cause: &str) {
-        self.standby.is_in_step = false;
-        tracing::error!(cause, "the standby does not keep up");
+    fn open_gate(&mut self, cause: &str) {
+        if self.has_no_gate {
+            return;
+        }
+        for whose in [Whose::Chain, Whose::Standby] {
+            let has_all = |follower: &Follower| follower.whose == whose && follower.ends.is_empty();
+            if self.followers.iter().any(has_all) {
+                self.followers.retain(|follower| follower.whose != whose || follower.ends.is_empty());
+            } else {
+                self.give_up_those_of(whose, cause);
+            }
+        }
     }
 
     /// Of each chain of a kind.

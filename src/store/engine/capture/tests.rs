@@ -1,6 +1,8 @@
 //! What the log holds for those who follow it, step by step.
 
 use super::*;
+use crate::domain::standby::Wait;
+use std::time::Duration;
 
 fn to(salt: u8, frames: u32) -> Noted {
     Noted::To(Position { salt: [salt; 8], frames })
@@ -49,6 +51,39 @@ fn a_chain_ends_at_its_cap_and_where_the_log_was_emptied_before_its_time() {
 }
 
 #[test]
+fn a_chain_that_has_everything_goes_on_behind_a_log_that_is_emptied_and_no_other() {
+    let capture = Capture::default();
+    assert!(capture.wait_until_carried(Duration::ZERO), "nobody wants the frames");
+    let (sent, _) = capture.follow(Whose::Chain, 1_000_000);
+    let (on_its_way, _) = capture.follow(Whose::Chain, 1_000_000);
+    capture.note(to(1, 3), 10);
+    assert!(!capture.wait_until_carried(Duration::from_millis(1)));
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| capture.wait_until_carried(Duration::from_secs(20)));
+        capture.next_end(sent).unwrap().unwrap();
+        capture.confirm(sent);
+        assert!(waiting.join().unwrap());
+    });
+    capture.open_gate("a test");
+    assert!(capture.is_open() && capture.follows(sent) && !capture.follows(on_its_way));
+    // While somebody always writes, what was written before is carried all the same.
+    capture.note(to(2, 1), 11);
+    assert_eq!(capture.next_end(sent).unwrap().unwrap().position.frames, 1);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| capture.wait_until_carried(Duration::from_secs(20)));
+        while !waiting.is_finished() {
+            capture.note(to(2, 2), 12);
+            capture.next_end(sent).unwrap().unwrap();
+            capture.confirm(sent);
+        }
+        assert!(waiting.join().unwrap());
+    });
+    capture.note(to(2, 3), 13);
+    capture.open_gate("a test");
+    assert!(!capture.follows(sent) && capture.next_end(sent).unwrap_err() == "a test");
+}
+
+#[test]
 fn an_answer_waits_for_a_standby_that_keeps_up_and_for_no_other() {
     let capture = Capture::default();
     capture.set_wait(Wait::InStep);
@@ -76,7 +111,7 @@ fn an_answer_waits_for_a_standby_that_keeps_up_and_for_no_other() {
     assert!(capture.refusal().is_none() && capture.wait(late).is_ok());
     // Its chain ends, and with it all waiting; the off-site copy's does not.
     let (chain, _) = capture.follow(Whose::Chain, 1_000_000);
-    capture.give_up_those_of(Whose::Standby, "test");
+    capture.lock().give_up_those_of(Whose::Standby, "test");
     assert_eq!((capture.follows(chain), capture.is_in_step(), capture.refusal().is_some()), (true, false, true));
 }
 
@@ -91,4 +126,23 @@ fn a_base_that_takes_too_long_is_given_up_alone() {
         capture.confirm(chain);
     }
     assert_eq!([capture.follows(chain), capture.follows(base), capture.is_open()], [true, false, true]);
+}
+
+#[test]
+fn writers_are_held_once_for_a_standby_that_confirms_nothing_whether_answers_wait_or_not() {
+    for wait in [Wait::Never, Wait::InStep] {
+        let capture = Capture::default();
+        capture.set_wait(wait);
+        let (number, _) = capture.follow(Whose::Standby, 1_000_000);
+        capture.attach(number);
+        capture.note(to(1, 3), 10);
+        capture.wait_for_standby(Duration::from_millis(1));
+        assert!(!capture.is_in_step(), "the next checkpoint would hold the writers again");
+        let long = Duration::from_secs(3_600);
+        capture.wait_for_standby(long);
+        capture.next_end(number).unwrap().unwrap();
+        capture.confirm(number);
+        assert!(capture.is_in_step(), "a standby that confirms is waited for again");
+        capture.wait_for_standby(long);
+    }
 }

@@ -12,39 +12,35 @@ use std::ops::ControlFlow;
 /// An entry to be. Moments in Unix seconds.
 #[derive(Debug)]
 pub struct New<'a> {
+    /// Whose logbook it is in.
     pub member_id: i64,
     /// `skill`, `safety`, or `time` in an opening balance.
     pub kind: Kind,
+    /// Who wrote it.
     pub author_id: i64,
+    /// The programme.
     pub cat_group: &'a str,
+    /// The level's number as text.
     pub cat_id: &'a str,
+    /// The skill's id in the catalogue.
     pub skill: &'a str,
+    /// When it was shown, in Unix seconds.
     pub entry_date: i64,
+    /// Flight time of an opening balance; 0 elsewhere.
     pub minutes: i64,
+    /// Where it was shown.
     pub tunnel_id: i64,
+    /// The member's; empty: none.
     pub comment: &'a str,
     /// The signer who is asked.
     pub instructor_id: i64,
+    /// The opening balance that it is part of.
     pub opening: Option<i64>,
-}
-
-/// The fields of an entry that the member who asked for it may change until it is signed.
-#[derive(Debug)]
-pub struct Wish<'a> {
-    pub kind: Kind,
-    pub cat_group: &'a str,
-    pub cat_id: &'a str,
-    pub skill: &'a str,
-    pub entry_date: i64,
-    pub minutes: i64,
-    pub tunnel_id: i64,
-    pub comment: &'a str,
-    pub instructor_id: i64,
 }
 
 row! {
     #[derive(Debug)]
-    pub struct SkillEntry in "e." {
+    pub(crate) struct SkillEntry in "e." {
         pub entry_id: i64,
         pub member_id: i64,
         pub member_name: String = "h.screen_name",
@@ -77,7 +73,7 @@ row! {
 /// Which of a member's entries: the stored states and `not_current`; and the programmes whose currency has lapsed, whose
 /// open skills are that.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     pub statuses: &'a [&'static str],
     pub lapsed: &'a [&'static str],
 }
@@ -95,7 +91,7 @@ pub fn insert(tx: &Write, new: &New) -> Result<i64> {
 }
 
 /// Records what the signer saw: signed at once.
-pub fn insert_signed(tx: &Write, new: &New, authority: &Authority, comments_instructor: &str) -> Result<i64> {
+pub(crate) fn insert_signed(tx: &Write, new: &New, authority: &Authority, comments_instructor: &str) -> Result<i64> {
     let entry_id = insert!(tx.insert, "INSERT INTO entries" {
         member_id: authority.holder_id(), kind: new.kind, status: Status::Open, entry_date: new.entry_date,
         minutes: new.minutes, tunnel_id: new.tunnel_id, comment: new.comment, author_id: new.author_id,
@@ -107,32 +103,38 @@ pub fn insert_signed(tx: &Write, new: &New, authority: &Authority, comments_inst
 }
 
 /// The first entry of an opening balance gives it its number.
-pub fn set_opening(tx: &Write, entry_id: i64) -> Result<usize> {
+pub(crate) fn set_opening(tx: &Write, entry_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE entries SET opening = entry_id WHERE entry_id = ?1"), [entry_id])
 }
 
-/// Replaces the request of an entry. An earlier refusal counts as answered.
-pub fn update_wish(tx: &Write, entry_id: i64, wish: &Wish) -> Result<usize> {
+/// Replaces the request of an entry that nobody signed: whose it is and who wrote it stay. An earlier refusal counts as
+/// answered.
+pub(crate) fn update_request(tx: &Write, entry_id: i64, request: &New) -> Result<usize> {
     update!(tx, "UPDATE entries" {
-        kind: wish.kind, cat_group: wish.cat_group, cat_id: wish.cat_id, skill: wish.skill,
-        entry_date: wish.entry_date, minutes: wish.minutes, tunnel_id: wish.tunnel_id, comment: wish.comment,
-        instructor_id: wish.instructor_id, comment_denial: "", updated_at: tx.now(),
+        kind: request.kind, cat_group: request.cat_group, cat_id: request.cat_id, skill: request.skill,
+        entry_date: request.entry_date, minutes: request.minutes, tunnel_id: request.tunnel_id,
+        comment: request.comment, instructor_id: request.instructor_id, comment_denial: "", updated_at: tx.now(),
     } "WHERE entry_id = ? AND status IN ('pending', 'denied') AND opening IS NULL", entry_id)
 }
 
 /// Keeps that the named signer was told of the entry as it is now.
-pub fn set_asked(tx: &Write, entry_id: i64) -> Result<usize> {
+pub(crate) fn set_asked(tx: &Write, entry_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE entries SET asked_version = version WHERE entry_id = ?1"), [entry_id])
 }
 
 /// Moves an entry without a signature: a state that counts is reached by [`sign`] alone, or given back after a pause.
-pub fn step(tx: &Write, entry: &SkillEntry, by: i64, to: Status) -> Result<()> {
+pub(crate) fn step(tx: &Write, entry: &SkillEntry, by: i64, to: Status) -> Result<()> {
     let sql = sql!("UPDATE entries SET status = ?1, updated_at = ?2 WHERE entry_id = ?3");
     tx.run(sql, (to.name(), tx.now(), entry.entry_id))?;
     moves::insert(tx, entry.entry_id, by, Some(entry.status), moves::To::Status(to)).map(|_| ())
 }
 
-pub fn sign(tx: &Write, entry: &SkillEntry, authority: &Authority, comments_instructor: Option<&str>) -> Result<()> {
+pub(crate) fn sign(
+    tx: &Write,
+    entry: &SkillEntry,
+    authority: &Authority,
+    comments_instructor: Option<&str>,
+) -> Result<()> {
     let sql = sql!(
         "UPDATE entries SET instructor_id = :signer_id, comments_instructor = coalesce(:comments, comments_instructor),
                       comment_denial = '', approval_date = :now WHERE entry_id = :entry_id"
@@ -145,13 +147,13 @@ pub fn sign(tx: &Write, entry: &SkillEntry, authority: &Authority, comments_inst
     step(tx, entry, authority.signer_id(), Status::Open)
 }
 
-pub fn deny(tx: &Write, entry: &SkillEntry, by: i64, comment_denial: &str) -> Result<()> {
+pub(crate) fn deny(tx: &Write, entry: &SkillEntry, by: i64, comment_denial: &str) -> Result<()> {
     tx.run(sql!("UPDATE entries SET comment_denial = ?1 WHERE entry_id = ?2"), (comment_denial, entry.entry_id))?;
     step(tx, entry, by, Status::Denied)
 }
 
 /// Takes an entry that nobody signed out of the logbook; its moves stay.
-pub fn delete(tx: &Write, entry: &SkillEntry, by: i64) -> Result<()> {
+pub(crate) fn delete(tx: &Write, entry: &SkillEntry, by: i64) -> Result<()> {
     moves::insert(tx, entry.entry_id, by, Some(entry.status), moves::To::Deleted)?;
     super::entries::delete(tx, entry.entry_id).map(|_| ())
 }
@@ -162,18 +164,18 @@ const JOINED: &str =
     LEFT JOIN members s ON s.member_id = e.instructor_id";
 
 /// An entry that is there to be signed; none for ordinary flight time.
-pub fn find(tx: &Read, entry_id: i64) -> Result<Option<SkillEntry>> {
+pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<SkillEntry>> {
     let sql = sql!(ENTRY, " WHERE e.entry_id = ?1 AND (e.kind <> 'time' OR e.opening IS NOT NULL)");
     tx.find(sql, [entry_id], row)
 }
 
 /// The entries of an opening balance, in the order in which they were entered.
-pub fn list_opening(tx: &Read, opening: i64) -> Result<Vec<SkillEntry>> {
+pub(crate) fn list_opening(tx: &Read, opening: i64) -> Result<Vec<SkillEntry>> {
     tx.list(sql!(ENTRY, " WHERE e.opening = ?1 ORDER BY e.entry_id"), [opening], row)
 }
 
 /// The states in which a member's entries of one skill are, without one of them.
-pub fn list_statuses(tx: &Read, member_id: i64, kind: Kind, skill: &str, except: i64) -> Result<Vec<Status>> {
+pub(crate) fn list_statuses(tx: &Read, member_id: i64, kind: Kind, skill: &str, except: i64) -> Result<Vec<Status>> {
     let sql = sql!(
         "SELECT status FROM entries WHERE member_id = ?1 AND kind = ?2 AND skill = ?3 AND entry_id <> ?4 ORDER BY entry_id"
     );
@@ -196,7 +198,7 @@ fn names(names: &[&'static str]) -> String {
 
 /// A member's skills, safety briefs and trainings in these states, newest first. Each kind comes in the order of its index,
 /// and the two are merged: nothing is sorted.
-pub fn each(
+pub(crate) fn each(
     tx: &Read,
     member_id: i64,
     shown: Shown,
@@ -222,7 +224,7 @@ pub fn each(
     )
 }
 
-pub fn count(tx: &Read, member_id: i64, shown: Shown) -> Result<i64> {
+pub(crate) fn count(tx: &Read, member_id: i64, shown: Shown) -> Result<i64> {
     let sql = sql!(
         "SELECT (SELECT count(*) FROM entries e WHERE ",
         SHOWN_SKILLS,
@@ -235,7 +237,7 @@ pub fn count(tx: &Read, member_id: i64, shown: Shown) -> Result<i64> {
 }
 
 /// The entries that wait for this signer, newest first.
-pub fn list_waiting(tx: &Read, signer_id: i64, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
+pub(crate) fn list_waiting(tx: &Read, signer_id: i64, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
     let sql = sql!(
         ENTRY,
         " WHERE e.instructor_id = ?1 AND e.status = 'pending' ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT ?2 OFFSET ?3"
@@ -243,13 +245,13 @@ pub fn list_waiting(tx: &Read, signer_id: i64, limit: i64, offset: i64) -> Resul
     tx.list(sql, (signer_id, limit, offset), row)
 }
 
-pub fn count_waiting(tx: &Read, signer_id: i64) -> Result<i64> {
+pub(crate) fn count_waiting(tx: &Read, signer_id: i64) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM entries WHERE instructor_id = ?1 AND status = 'pending'");
     tx.get(sql, [signer_id], row)
 }
 
 /// The entries that wait for a signature, grouped by signer, the oldest first.
-pub fn list_pending(tx: &Read, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
+pub(crate) fn list_pending(tx: &Read, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
     let sql = sql!(
         "SELECT ",
         SkillEntry::COLUMNS,
@@ -264,6 +266,6 @@ pub fn list_pending(tx: &Read, limit: i64, offset: i64) -> Result<Vec<SkillEntry
 mod tests;
 
 /// How many wait, for whichever signer.
-pub fn count_pending(tx: &Read) -> Result<i64> {
+pub(crate) fn count_pending(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM entries INDEXED BY entries_waiting WHERE status = 'pending'"), [], row)
 }

@@ -148,16 +148,13 @@ pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         sign_in::check_open(site, call, cx.tx, &account)?;
         let prove = || second_factor::prove(site, call, cx.tx, &account, &code);
         Ok(match sign_in::judge_code(site, call, cx.tx, &account, prove)? {
-            Proof::Right(_) => Ok(credentials::renew_recovery_codes(cx, &account)?),
+            Proof::Right(_) => Ok((credentials::renew_recovery_codes(cx, &account)?, account.username.clone())),
             Proof::Wrong => Err("desk.code_wrong"),
             Proof::ClockSuspect => Err("factor.clock_suspect"),
         })
     })?;
     match renewed {
-        Ok(codes) => {
-            let frame = Frame::outside(site, call)?;
-            Ok(show(StatusCode::OK, call.language(), &Welcome { frame, codes }))
-        }
+        Ok((codes, username)) => Ok(show(StatusCode::OK, call.language(), &Welcome::new(site, call, username, codes)?)),
         Err(key) => refuse(site, call, clerk, "codes", call.say(key)),
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod time;
 mod timeline;
 pub(crate) mod waiver;
 pub(crate) mod waiver_phone;
+pub(crate) mod waiver_print;
 mod years;
 
 use crate::auth::Clerk;

@@ -9,6 +9,7 @@ use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::standing;
+use crate::store::tables::bans;
 use crate::store::tables::bookings;
 use crate::store::tables::cards;
 use crate::store::tables::members::{self, Profile};
@@ -72,7 +73,7 @@ pub(crate) fn read(
         open: one.flight_date < today.to && one.arrived_at.is_none() && profile.banned_at.is_none(),
         here: one.arrived_at.is_some(),
     });
-    let ban = members::find_ban(tx, member_id)?.map(|ban| {
+    let ban = bans::find(tx, member_id)?.map(|ban| {
         let until = ban.banned_until.map(|until| when::day(language, hall, until)).unwrap_or_default();
         (ban.ban_reason, until)
     });

@@ -5,8 +5,7 @@ use super::person::{self, Heading};
 use crate::app::waivers::consents as app_consents;
 use crate::app::waivers::{self as app_waivers, Due, NAME_CHARS_MAX, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
-use crate::auth::{Clerk, take_document};
-use crate::documents::printout::waiver as printout;
+use crate::auth::Clerk;
 use crate::domain::local_time::Hall;
 use crate::domain::waiver::{self, Place, Relation};
 use crate::domain::when;
@@ -16,7 +15,6 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
-use crate::keys::hex;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::emergency_contacts::{self, Emergency};
@@ -25,7 +23,7 @@ use crate::store::tables::site_texts::{self, Kind};
 use crate::store::tables::{briefs, consents, tunnels, waivers};
 use crate::web::mark::Mark;
 use crate::web::sheet::{self, Sheet};
-use crate::web::{Frame, asked, done, form, show};
+use crate::web::{Frame, done, form, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -133,50 +131,6 @@ pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer 
         }
         Err(failure) => Err(failure),
     }
-}
-
-/// `GET /desk/members/{member_id}/waiver.pdf`: a signed waiver (`number`) on paper, in the language of its text.
-pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let member_id = find_id(site, call)?;
-    let number = asked(call, "number").parse().map_err(|_| Failure::not_found())?;
-    take_document(site, clerk.id(), clerk.role())?;
-    let paper = site.store.read(|tx| read_paper(site, tx, member_id, number))?;
-    let pdf = site.draw(move || printout::draw(&paper))?.map_err(|e| Failure::broken().because(e))?;
-    Ok(reply::file("application/pdf", "inline", &format!("waiver-{number}.pdf"), pdf))
-}
-
-fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Result<printout::Paper, Failure> {
-    let signed = waivers::find(tx, signature_id)?.filter(|signed| signed.member_id == member_id);
-    let signed = signed.ok_or_else(Failure::not_found)?;
-    let text = site_texts::find(tx, Kind::Waiver, signed.version, &signed.language)?.ok_or_else(Failure::broken)?;
-    let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-    let hall = tunnels::find_hall(tx, site.tunnel_id)?;
-    let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == signed.language).unwrap_or_default();
-    let say = |key: &'static str| language.say(&Text::new(key));
-    let facts = [
-        ("waiver.number", format!("{signature_id} · {} {member_id}", home.name)),
-        ("waiver.flyer", signed.flyer_name),
-        ("waiver.born", Hall::UTC.date(signed.born)),
-        ("waiver.signer_name", format!("{} ({})", signed.signer_name, say(relation_key(signed.relation)))),
-        ("waiver.signed_at", format!("{} (UTC {})", hall.shown(signed.signed_at), Hall::UTC.shown(signed.signed_at))),
-        ("waiver.signed_where", signed.place.name().to_owned()),
-        ("waiver.version", format!("{} ({})", text.version, text.language)),
-        ("waiver.hash", hex(&signed.text_hash)),
-    ];
-    let answers = signed.answers.chars().map(|answer| answer == 'y');
-    Ok(printout::Paper {
-        site_name: home.name.clone(),
-        site_city: home.city,
-        number: signature_id,
-        title: text.title,
-        body: text.body,
-        questions: waiver::questions(&text.questions).map(str::to_owned).zip(answers).collect(),
-        facts: facts.map(|(key, fact)| (say(key), fact)).into(),
-        signer_name: signed.signer_name,
-        strokes: waiver::lines(&signed.strokes),
-        field_width: waiver::FIELD_WIDTH,
-        language,
-    })
 }
 
 /// `POST /desk/members/{member_id}/guardians`: another member acts for this one.
@@ -397,7 +351,7 @@ fn register(tx: &Read, member_id: i64, hall: &Hall, language: Language) -> Resul
     Ok(rows)
 }
 
-fn relation_key(relation: Relation) -> &'static str {
+pub(super) fn relation_key(relation: Relation) -> &'static str {
     ["waiver.relation_self", "waiver.relation_parent", "waiver.relation_guardian", "waiver.relation_permission"]
         [relation as usize]
 }

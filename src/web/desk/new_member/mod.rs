@@ -3,7 +3,7 @@
 pub(crate) mod welcome;
 
 use crate::app;
-use crate::app::import_export::cell::read_birthday;
+use crate::app::import_export::cell::read_birthday_of_form;
 use crate::app::person::{self, Person};
 use crate::app::registration::{self, Denial, Newcomer};
 use crate::auth::Clerk;
@@ -171,7 +171,7 @@ fn read(site: &Site, pairs: &[(String, String)], typed: &Typed) -> Result<NewMem
     // Until the owner chooses one.
     map.insert("username".to_owned(), username::derived(&typed.real_name).into());
     let mut fields = Fields::new(map);
-    fields.convert("dob", read_birthday);
+    fields.convert("dob", read_birthday_of_form);
     let home =
         site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?.map_or_else(String::new, |one| one.country);
     let Draft { mut read, mut fields } = Draft::<NewMember>::read(fields);

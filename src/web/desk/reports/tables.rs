@@ -4,31 +4,53 @@ use super::days;
 use super::range::Range;
 use crate::app::import_export::cell::{RowWriter, write_row};
 use crate::auth::Clerk;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::{Hall, Writer};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::pieces::Pieces;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::Read;
 use crate::store::queries::reports::{self, BookingLine};
 use crate::store::tables::bookings::Ending;
 use std::borrow::Borrow;
+use std::ops::ControlFlow;
 
-/// A table of bookings has no more rows than this; whoever wants more takes it in parts.
-const BOOKINGS_MAX: usize = 50_000;
-/// Bookings that are read in one snapshot.
-const BOOKINGS_AT_ONCE: i64 = 1_000;
+const CSV: &str = "text/csv; charset=utf-8";
+/// Rows that are read in one snapshot, and are one piece of a long table.
+pub(crate) const ROWS_AT_ONCE: i64 = 1_000;
 
+/// A table of few rows.
 pub(crate) fn file(name: &str, heading: &[impl Borrow<str>], rows: impl Iterator<Item = Vec<String>>) -> Reply {
     let mut table = heading.join(",") + "\r\n";
     rows.for_each(|row| write_row(&mut table, &row));
-    attachment(name, table)
+    reply::file(CSV, "attachment", name, table)
 }
 
-fn attachment(name: &str, table: String) -> Reply {
-    reply::file("text/csv; charset=utf-8", "attachment", name, table)
+/// A table of any number of rows. `next` appends the next [`ROWS_AT_ONCE`] of them, in a snapshot of its own, and breaks with
+/// the last ones. Each piece is for the clerk who asked and is signed in still: otherwise the table breaks off.
+pub(crate) fn long_file(
+    site: &Site,
+    clerk: &Clerk,
+    name: &str,
+    heading: &[impl Borrow<str>],
+    mut next: impl FnMut(&Site, &mut String) -> Result<ControlFlow<()>, Failure> + Send + 'static,
+) -> Answer {
+    // The pieces are read by a connection of their own, beside which this thread holds none.
+    site.store.rest();
+    let (site, pass) = (site.for_another_thread(), clerk.pass());
+    let pieces = Pieces::begin(heading.join(",") + "\r\n", move |table| {
+        let step = pass.check(&site).and_then(|()| next(&site, table));
+        site.store.rest();
+        step
+    });
+    Ok(reply::file_in_pieces(CSV, "attachment", name, pieces?))
+}
+
+/// Breaks after the last rows: fewer than were asked for.
+pub(crate) fn after(rows: usize) -> ControlFlow<()> {
+    if rows as i64 == ROWS_AT_ONCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
 /// The heading of a column of moments, which [`Hall::written`] writes: with the zone whose clock they show.
@@ -76,43 +98,41 @@ pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
 
 /// `GET /desk/reports/bookings.csv`: one row a booking, by the time of its flight, by the hall's clock; with
 /// those that were cancelled (`ended`).
-pub(crate) fn bookings(site: &Site, call: &Call, _: &Clerk) -> Answer {
+pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (range, hall) = (range(site, call)?, site.hall()?);
     let (flight, arrived) = (moments("flight_date", &hall), moments("arrived_at", &hall));
     let heading =
         ["booking_id", "partner", "member_id", "member", "registration_id", &flight, "minutes", &arrived, "ended"];
-    let mut table = heading.join(",") + "\r\n";
-    let (mut after, mut rows) = ((range.from, 0), 0);
-    loop {
-        let read = |tx: &Read| {
-            let last = reports::each_booking(tx, site.tunnel_id, after, range.to, BOOKINGS_AT_ONCE, |line| {
-                rows += 1;
-                write_booking(&mut table, &hall, line);
-            });
-            Ok(last?)
-        };
-        let last = site.store.read(read)?;
-        site.store.rest();
-        if rows > BOOKINGS_MAX {
-            return Err(Failure::field("to", Text::new("reports.bookings_many").with("max", BOOKINGS_MAX)));
-        }
-        match last {
-            Some(last) => after = last,
-            None => return Ok(attachment(&name("bookings", &range), table)),
-        }
-    }
+    let mut moments = Writer::of(hall);
+    let (mut last, to, name) = ((range.from, 0), range.to, name("bookings", &range));
+    long_file(site, clerk, &name, &heading, move |site, table| {
+        let (mut rows, from) = (0, last);
+        site.store.read(|tx| {
+            Ok(reports::each_booking(tx, site.tunnel_id, from, to, ROWS_AT_ONCE, |line| {
+                write_booking(table, &mut moments, line);
+                (rows, last) = (rows + 1, (line.flight_date, line.booking_id));
+            })?)
+        })?;
+        Ok(after(rows))
+    })
 }
 
-fn write_booking(table: &mut String, hall: &Hall, line: &BookingLine) {
+fn write_booking(table: &mut String, moments: &mut Writer, line: &BookingLine) {
     let mut row = RowWriter::begin(table);
     row.plain(line.booking_id);
     row.text(line.partner);
     row.plain(line.member_id);
     row.text(line.member);
-    row.plain(line.registration_id.map(|id| id.to_string()).unwrap_or_default());
-    row.plain(hall.written(line.flight_date));
+    match line.registration_id {
+        Some(id) => row.plain(id),
+        None => row.nothing(),
+    }
+    row.moment(moments, line.flight_date);
     row.plain(line.minutes);
-    row.plain(line.arrived_at.map(|at| hall.written(at)).unwrap_or_default());
+    match line.arrived_at {
+        Some(at) => row.moment(moments, at),
+        None => row.nothing(),
+    }
     row.plain(line.ended.map_or("", Ending::name));
     row.end();
 }

@@ -12,18 +12,21 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields::{self, Fields, Unjudged};
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::invitations::{self, Invitation};
 use crate::store::tables::tunnels;
-use crate::web::{form, form_number};
+use crate::web::{form, form_number, mistake};
 
 /// More are not open at once.
 const ROWS_MAX: i64 = 50;
 const NAME_CHARS_MAX: usize = 100;
+/// The fields of the form and the keys of their names.
+const LABELS: [(&str, &str); 4] =
+    [("name", "invite.name"), ("email", "invite.email"), ("role", "invite.role"), ("language", "newcomer.language")];
 
 /// The form as it was filled in.
 pub(crate) struct Sent {
@@ -77,10 +80,10 @@ pub(crate) fn role_key(role: Role) -> &'static str {
 
 /// `POST /desk/site/invitations`: a mail goes out, or the answer is the paper with the code.
 pub(crate) fn invite(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let sent = match read(form(call)?, call.language()) {
-        Ok(sent) => sent,
-        Err((sent, problem)) => return again(site, call, clerk, sent, call.say(problem), None),
-    };
+    let (sent, problem) = read(form(call)?, call.language());
+    if let Some(problem) = problem {
+        return again(site, call, clerk, sent, problem, None);
+    }
     if sent.email.is_empty() {
         take_document(site, clerk.id(), clerk.role())?;
     }
@@ -106,31 +109,33 @@ pub(crate) fn invite(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-/// The form, or as much of it as is known and the key of what is wrong.
-fn read(mut body: Fields, language: Language) -> Result<Sent, (Sent, &'static str)> {
+/// The form, as much of it as is known, and what is wrong with it, in the language of the page.
+fn read(mut body: Fields, language: Language) -> (Sent, Option<String>) {
     let name = body.optional("name", fields::line(NAME_CHARS_MAX));
     let email = body.optional("email", fields::line(254));
     let [role, tag] = ["role", "language"].map(|name| body.optional(name, fields::line(20)));
     let number = body.optional("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
-    let Ok(ok) = body.finish() else { return Err((Sent::blank(language), "invite.name_missing")) };
-    let known = role.get(&ok).and_then(|name| Role::parse(&name));
-    let known = known.filter(|role| ROLES.iter().any(|(offered, _)| offered == role));
-    let (typed, number) = (email.get(&ok).unwrap_or_default(), number.get(&ok));
+    let given = |field: Unjudged<Option<String>>| field.peeked().flatten().unwrap_or_default();
+    let known = Role::parse(&given(role)).filter(|role| ROLES.iter().any(|(offered, _)| offered == role));
+    let typed = given(email);
     let email = if typed.is_empty() { Ok(String::new()) } else { crate::domain::email::parse(&typed) };
     let sent = Sent {
-        name: name.get(&ok).unwrap_or_default(),
+        name: given(name),
         email: email.clone().unwrap_or(typed),
         role: known.unwrap_or(Role::Desk),
-        language: tag.get(&ok).and_then(|tag| Language::find(&tag)).unwrap_or(language),
-        number: number.unwrap_or_else(form_number),
+        language: Language::find(&given(tag)).unwrap_or(language),
+        number: number.peeked().flatten().unwrap_or_else(form_number),
         problem: None,
     };
-    match () {
-        () if sent.name.is_empty() => Err((sent, "invite.name_missing")),
-        () if email.is_err() => Err((sent, "invite.email_wrong")),
-        () if known.is_none() => Err((sent, "invite.role_wrong")),
-        () => Ok(sent),
-    }
+    let say = |key| language.say(&Text::new(key));
+    let problem = match () {
+        () if body.is_refused() => Some(mistake(language, body, &LABELS)),
+        () if sent.name.is_empty() => Some(say("invite.name_missing")),
+        () if email.is_err() => Some(say("invite.email_wrong")),
+        () if known.is_none() => Some(say("invite.role_wrong")),
+        () => None,
+    };
+    (sent, problem)
 }
 
 fn again(site: &Site, call: &Call, clerk: &Clerk, sent: Sent, problem: String, card: Option<i64>) -> Answer {

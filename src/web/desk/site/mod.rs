@@ -17,7 +17,6 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::ops::asking;
-use crate::ops::asking::Asking;
 use crate::ops::backup::asked::Work;
 use crate::ops::backup::{drill, shelf};
 use crate::ops::tls;
@@ -75,7 +74,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
     frame.done = done(call, &DONE);
     // First of all: a backup that is told as made is in the list.
-    let asked = site.kept::<Asking<Work>>().last();
+    let asked = asking::last::<Work>(site);
     let backups = shelf(&site.config.data).list();
     let drill = drill::last(&site.config.data);
     let (problems, passed) = facts::list(site, call);
@@ -131,9 +130,12 @@ fn in_words(call: &Call, hall: &Hall, asked: &Asked) -> String {
 
 fn drill_in_words(call: &Call, hall: &Hall, drill: Option<&drill::Drill>) -> String {
     let Some(drill) = drill else { return call.say("site.drill_never") };
-    let text = match drill.trouble.as_str() {
-        "" => Text::new("site.drill_last").with("rows", drill.rows),
-        why => Text::new("site.drill_last_failed").with("why", why),
+    let text = match (drill.trouble.as_str(), drill.moment) {
+        ("", None) => Text::new("site.drill_last").with("rows", drill.rows),
+        ("", Some(moment)) => Text::new("site.drill_last_off_site")
+            .with("moment", when::moment(call.language(), hall, moment))
+            .with("rows", drill.rows),
+        (why, _) => Text::new("site.drill_last_failed").with("why", why),
     };
     call.language().say(&text.with("at", when::moment(call.language(), hall, drill.at)).with("name", &drill.backup))
 }

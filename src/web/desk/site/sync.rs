@@ -11,7 +11,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::jobs::sync;
 use crate::jobs::sync::asked::Carry;
-use crate::ops::asking::Asking;
+use crate::ops::asking;
 use crate::site::Site;
 
 /// How it stands, in words.
@@ -25,7 +25,7 @@ pub(crate) struct Upstream {
 
 pub(crate) fn stands(site: &Site, call: &Call, hall: &Hall) -> Result<Upstream, Failure> {
     // Before the counts: what is told as gone is no part of what waits.
-    let asked = site.kept::<Asking<Carry>>().last();
+    let asked = asking::last::<Carry>(site);
     let status = sync::status(site)?;
     let text = match (status.upstream.is_empty(), status.taken_at) {
         (true, _) => Text::new("site.sync_none"),

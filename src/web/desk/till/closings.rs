@@ -1,17 +1,17 @@
 //! Days that are closed: what was taken, what was counted, and both as CSV.
 
 use super::{PART, Row, Table, money, plain, row, table};
+use crate::app::import_export::cell::write_row;
 use crate::auth::Clerk;
 use crate::domain::local_time::Hall;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::reply::Reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::till::{self, Closing, Line};
-use crate::web::desk::reports::tables::{file, moments};
+use crate::web::desk::reports::tables::{ROWS_AT_ONCE, after, long_file, moments};
 use crate::web::{Frame, done, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
@@ -19,8 +19,6 @@ use http::StatusCode;
 const DONE: [(&str, &str); 1] = [("closed", "till.done_closed")];
 /// Closings on one page.
 const ROWS_MAX: i64 = 60;
-/// Closings in a table: thirteen years of days.
-const EXPORTED_MAX: i64 = 5_000;
 /// Entries of one closing that are shown; the table for export has them all.
 const ENTRIES_MAX: i64 = 300;
 
@@ -86,7 +84,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, hall, language) = (Frame::of(site, call, clerk, PART)?, site.hall()?, call.language());
     let skip = skipped(call);
     let (found, total) =
-        site.store.read(|tx| Ok((till::list_closings(tx, ROWS_MAX, skip)?, till::count_closings(tx)?)))?;
+        site.store.read(|tx| Ok((till::list_closings(tx, i64::MAX, ROWS_MAX, skip)?, till::count_closings(tx)?)))?;
     let say = |(closing_id, clerk, closing): (i64, String, Closing)| {
         closed(language, when::moment(language, &hall, closing.closed_at), closing_id, clerk, closing)
     };
@@ -126,8 +124,8 @@ fn asked(call: &Call) -> Result<i64, Failure> {
 
 /// `GET /desk/till/closings.csv`: one row a closing, the last first. Moments are by the hall's clock, amounts in the
 /// currency.
-pub(crate) fn all(site: &Site, _: &Call, _: &Clerk) -> Answer {
-    let (hall, found) = (site.hall()?, site.store.read(|tx| Ok(till::list_closings(tx, EXPORTED_MAX, 0)?))?);
+pub(crate) fn all(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
+    let hall = site.hall()?;
     let closed_at = moments("closed_at", &hall);
     let heading = [
         "closing_id",
@@ -144,7 +142,7 @@ pub(crate) fn all(site: &Site, _: &Call, _: &Clerk) -> Answer {
         "left",
         "note",
     ];
-    let cells = |(closing_id, clerk, one): (i64, String, Closing)| {
+    let cells = move |(closing_id, clerk, one): (i64, String, Closing)| {
         let amounts = [
             one.float_cents,
             one.cash_cents,
@@ -157,40 +155,49 @@ pub(crate) fn all(site: &Site, _: &Call, _: &Clerk) -> Answer {
         ];
         let amounts = amounts.map(|cents| plain(cents, &one.currency));
         let first = [closing_id.to_string(), hall.written(one.closed_at), clerk, one.currency];
-        first.into_iter().chain(amounts).chain([one.note]).collect()
+        first.into_iter().chain(amounts).chain([one.note]).collect::<Vec<String>>()
     };
-    Ok(file("closings.csv", &heading, found.into_iter().map(cells)))
+    let mut before = i64::MAX;
+    long_file(site, clerk, "closings.csv", &heading, move |site, table| {
+        let found = site.store.read(|tx| Ok(till::list_closings(tx, before, ROWS_AT_ONCE, 0)?))?;
+        let rows = found.len();
+        for closing in found {
+            before = closing.0;
+            write_row(table, &cells(closing));
+        }
+        Ok(after(rows))
+    })
 }
 
 /// `GET /desk/till/closings/{closing_id}/entries.csv`: one row an entry, the last first.
-pub(crate) fn entries(site: &Site, call: &Call, _: &Clerk) -> Answer {
+pub(crate) fn entries(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let closing_id = asked(call)?;
-    let lines = site.store.read(|tx| {
+    let between = site.store.read(|tx| {
         let closing = till::find_closing(tx, closing_id)?.ok_or_else(Failure::not_found)?;
-        let from = till::find_start(tx, closing_id)?;
-        Ok(till::list(tx, from, closing.last_entry_id, closing.last_entry_id - from)?)
+        Ok((till::find_start(tx, closing_id)?, closing.last_entry_id))
     })?;
-    Ok(exported(&site.hall()?, &format!("till-{closing_id}.csv"), lines))
+    exported(site, clerk, site.hall()?, &format!("till-{closing_id}.csv"), between)
 }
 
 /// `GET /desk/till/entries.csv`: the same of the day that is open.
-pub(crate) fn open_entries(site: &Site, _: &Call, _: &Clerk) -> Answer {
+pub(crate) fn open_entries(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
     let hall = site.hall()?;
-    let lines = site.store.read(|tx| {
+    let between = site.store.read(|tx| {
         let from = till::find_last_closing(tx)?.map_or(0, |(_, closing)| closing.last_entry_id);
-        let to = till::last(tx)?;
-        Ok(till::list(tx, from, to, to - from)?)
+        Ok((from, till::last(tx)?))
     })?;
-    Ok(exported(&hall, &format!("till-open-{}.csv", hall.date(site.now())), lines))
+    let name = format!("till-open-{}.csv", hall.date(site.now()));
+    exported(site, clerk, hall, &name, between)
 }
 
-fn exported(hall: &Hall, name: &str, lines: Vec<Line>) -> Reply {
-    let taken_at = moments("taken_at", hall);
+/// The entries after one number up to another.
+fn exported(site: &Site, clerk: &Clerk, hall: Hall, name: &str, (from, to): (i64, i64)) -> Answer {
+    let taken_at = moments("taken_at", &hall);
     let heading =
         ["entry_id", &taken_at, "kind", "amount", "currency", "member_id", "member", "undoes", "reason", "taken_by"];
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let cells = |line: Line| {
-        vec![
+    let cells = move |line: Line| {
+        [
             line.entry_id.to_string(),
             hall.written(line.taken_at),
             line.kind.name().to_owned(),
@@ -203,5 +210,14 @@ fn exported(hall: &Hall, name: &str, lines: Vec<Line>) -> Reply {
             line.clerk,
         ]
     };
-    file(name, &heading, lines.into_iter().map(cells))
+    let mut last = to;
+    long_file(site, clerk, name, &heading, move |site, table| {
+        let lines = site.store.read(|tx| Ok(till::list(tx, from, last, ROWS_AT_ONCE)?))?;
+        let rows = lines.len();
+        for line in lines {
+            last = line.entry_id - 1;
+            write_row(table, &cells(line));
+        }
+        Ok(after(rows))
+    })
 }

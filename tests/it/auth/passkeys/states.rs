@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::domain::role::Role;
-use tunneldesk::store::tables::{members, sessions};
+use tunneldesk::store::tables::{bans, sessions};
 
 const SEQUENCES: u64 = 1000;
 const STEPS: usize = 24;
@@ -311,7 +311,7 @@ impl<'a> Sequence<'a> {
         let person = &mut self.people[who];
         person.banned = !person.banned;
         let (id, banned) = (person.caller.id, person.banned);
-        self.site.change(|tx| Ok(members::set_banned(tx, id, banned.then_some(tx.now()))?));
+        self.site.change(|tx| Ok(bans::set(tx, id, banned.then_some(tx.now()))?));
     }
 
     /// The member's questions are dead; those that named decoys were nobody's and could never succeed.
@@ -328,17 +328,19 @@ impl<'a> Sequence<'a> {
     fn newest_passkey(&self, who: usize) -> i64 {
         let sql = "SELECT max(passkey_id) FROM passkeys WHERE member_id = ?1";
         let id = self.people[who].caller.id;
-        self.site.change(|tx| Ok(tx.get(sql, [id], |row| row.get(0))?))
+        self.site.read(|tx| Ok(tx.get(sql, [id], |row| row.get(0))?))
     }
 
     /// The file holds exactly the sessions and passkeys that were due.
     fn check_rows(&self) {
         let sql = "SELECT (SELECT count(*) FROM sessions WHERE member_id = ?1), (SELECT count(*) FROM passkeys WHERE member_id = ?1)";
-        for (who, person) in self.people.iter().enumerate() {
-            let id = person.caller.id;
-            let found: (i64, i64) = self.site.change(|tx| Ok(tx.get(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?));
-            let due = (person.opened + i64::from(person.session), self.passkeys_of(who).len() as i64);
-            assert_eq!(found, due, "sessions and passkeys of {}", person.caller.name);
-        }
+        self.site.read(|tx| {
+            for (who, person) in self.people.iter().enumerate() {
+                let found: (i64, i64) = tx.get(sql, [person.caller.id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                let due = (person.opened + i64::from(person.session), self.passkeys_of(who).len() as i64);
+                assert_eq!(found, due, "sessions and passkeys of {}", person.caller.name);
+            }
+            Ok(())
+        });
     }
 }

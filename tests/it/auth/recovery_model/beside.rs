@@ -4,7 +4,7 @@ use super::person::{Counter, JANE};
 use super::{CHANGE, OWN, Sequence, USER};
 use serde_json::json;
 use std::time::Duration;
-use tunneldesk::store::tables::members;
+use tunneldesk::store::tables::bans;
 
 const USERNAME: &str = "/auth/account-access/recover-username";
 const QUESTIONS: &str = "/auth/account-access/security-questions";
@@ -149,7 +149,7 @@ impl Sequence<'_> {
         person.banned = !person.banned;
         let (id, banned) = (person.caller.id, person.banned);
         self.done.push(format!("{who} is banned: {banned}"));
-        self.site.change(|tx| Ok(members::set_banned(tx, id, banned.then_some(tx.now()))?));
+        self.site.change(|tx| Ok(bans::set(tx, id, banned.then_some(tx.now()))?));
     }
 
     pub fn wait(&mut self) {

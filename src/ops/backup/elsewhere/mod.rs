@@ -22,12 +22,13 @@ const LOOK_TIME_MAX: Duration = Duration::from_secs(5);
 /// Between two steps of a copy: the last one is a flush, and a share far away takes all that was written since.
 const STEP_TIME_MAX: Duration = Duration::from_secs(600);
 
-/// The queues of work on the second place: one each for looks, copies and ticks, so that short work does not wait
-/// behind a long copy.
+/// The queues of work on the second place: one each for looks, copies, ticks and drills, so that short work does not wait
+/// behind long work.
 pub(crate) struct Elsewhere {
     looks: Line,
     copies: Line,
     ticks: Line,
+    drills: Line,
     look_time_max: Duration,
     step_time_max: Duration,
     target: OnceLock<Option<Target>>,
@@ -94,6 +95,7 @@ impl Elsewhere {
             looks: Line::default(),
             copies: Line::default(),
             ticks: Line::default(),
+            drills: Line::default(),
             look_time_max,
             step_time_max,
             target: OnceLock::new(),
@@ -131,7 +133,7 @@ impl Elsewhere {
     pub(crate) fn list_erased(&self, place: &Target, site_id: &str) -> Result<Vec<Tombstone>, String> {
         let (there, site_id) = (place.clone(), site_id.to_owned());
         self.look(place, move |_| match there {
-            Target::Directory(dir) => Ok(tombstones::list(&dir, &site_id).into_iter().collect()),
+            Target::Directory(dir) => Ok(tombstones::list(&dir, &site_id)?.into_iter().collect()),
             Target::S3(folder) => folder.list_erased(&site_id),
         })
     }
@@ -156,11 +158,19 @@ impl Elsewhere {
         self.look(place, move |_| find()).ok().flatten()
     }
 
-    /// Takes the next epoch there, this one or a higher one. The error: it does not answer, or takes none.
-    pub(crate) fn claim_epoch(&self, place: &Target, site_id: &str, first: u64) -> Result<u64, String> {
-        let (there, site_id) = (place.clone(), site_id.to_owned());
-        let claim = move || epoch::claim(&there, &site_id, first).map_err(|e| format!("cannot write to {there}: {e}"));
-        self.look(place, move |_| claim())
+    /// [`epoch::claim`] or [`epoch::catch_up`] there. The error: the place does not answer, or takes no file.
+    pub(crate) fn write_epoch<T: Send + 'static>(
+        &self,
+        place: &Target,
+        site_id: &str,
+        epoch: u64,
+        content: &str,
+        write: fn(&Target, &str, u64, &str) -> io::Result<T>,
+    ) -> Result<T, String> {
+        let (there, site_id, content) = (place.clone(), site_id.to_owned(), content.to_owned());
+        self.look(place, move |_| {
+            write(&there, &site_id, epoch, &content).map_err(|e| format!("cannot write to {there}: {e}"))
+        })
     }
 
     /// A copy of a backup there, with its own pruning; encrypted, where a recipient is named. Nothing is begun where the place
@@ -189,7 +199,7 @@ impl Elsewhere {
     /// The ticks behind a base there. `Err`: it does not answer. `None`: none can go on from that backup.
     pub(crate) fn replay(&self, base: &Backup, place: &Target, until: Option<i64>) -> Result<Option<Replay>, String> {
         let (base, there) = (base.clone(), place.within(&base.name()));
-        self.look(place, move |_| Ok(Replay::of(&base, &there, until)))
+        self.look(place, move |_| Replay::of(&base, &there, until))
     }
 
     /// A tick there, or a look at the last one; nothing is begun while an earlier one hangs. `None`: the place does not
@@ -201,6 +211,22 @@ impl Elsewhere {
     ) -> Option<T> {
         let patience = Patience { line: Duration::ZERO, step: patience };
         self.ticks.work(patience, &mut |_, _| (), |_| send()).ok()
+    }
+
+    /// A restore from there, on trial. `progress` is told what `work` tells. The outer error: another is in progress; the inner
+    /// one: `work`'s, or the place does not answer.
+    pub(crate) fn try_out<T: Send + 'static>(
+        &self,
+        place: &Target,
+        progress: &mut dyn FnMut(u64, u64),
+        work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> Result<T, String> + Send + 'static,
+    ) -> Result<Result<T, String>, String> {
+        let patience = Patience { line: Duration::ZERO, step: self.step_time_max };
+        match self.drills.work(patience, progress, work) {
+            Ok(tried) => Ok(tried),
+            Err(Missed::Busy) => Err("another restore drill is in progress: wait for it".to_owned()),
+            Err(Missed::Late) => Ok(Err(silent(place))),
+        }
     }
 
     /// Short work there, or such that tells of its steps.
@@ -329,137 +355,4 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clock::Clock;
-    use crate::config::SecondPlace;
-    use crate::domain::audit::By;
-    use crate::ops::lifecycle::Identity;
-    use crate::store::engine::place::Place;
-    use std::ffi::CString;
-    use std::fs::OpenOptions;
-    use std::os::unix::fs::OpenOptionsExt;
-
-    const LONG: Duration = Duration::from_secs(60);
-    const SHORT: Duration = Duration::from_millis(20);
-
-    fn ask<T: Send + 'static>(line: &Line, patience: Duration, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        line.work(Patience { line: patience, step: patience }, &mut |_, _| (), |_| look()).ok()
-    }
-
-    fn wait_until_free(line: &Line) {
-        while *lock(&line.0.0) != State::Free {
-            std::thread::yield_now();
-        }
-    }
-
-    #[test]
-    fn a_place_that_does_not_answer_holds_one_thread_and_nobody_else_until_it_does() {
-        let line = Line::default();
-        let (let_go, held) = mpsc::channel::<()>();
-        assert_eq!(ask(&line, SHORT, move || held.recv().is_ok()), None);
-        for _ in 0..3 {
-            assert_eq!(ask(&line, LONG, || "another look"), None);
-        }
-        let_go.send(()).unwrap();
-        wait_until_free(&line);
-        assert_eq!(ask(&line, LONG, || 7), Some(7));
-        assert_eq!(ask(&line, LONG, || 8), Some(8));
-    }
-
-    #[test]
-    fn who_asks_while_another_looks_waits_for_a_look_of_the_own() {
-        let line = Line::default();
-        std::thread::scope(|scope| {
-            let line = &line;
-            let asked: Vec<_> = (0..8).map(|n| (n, scope.spawn(move || ask(line, LONG, move || n)))).collect();
-            for (n, one) in asked {
-                assert_eq!(one.join().unwrap(), Some(n));
-            }
-        });
-    }
-
-    #[test]
-    fn work_that_tells_of_its_steps_is_waited_for_and_a_fault_in_it_frees_the_line() {
-        let line = Line::default();
-        let mut told = Vec::new();
-        let steps = |step: &mut dyn FnMut(u64, u64)| {
-            for n in 0..8 {
-                std::thread::sleep(Duration::from_millis(150));
-                step(n, 8);
-            }
-            "through"
-        };
-        let patience = Patience { line: LONG, step: Duration::from_secs(1) };
-        assert_eq!(line.work(patience, &mut |done, _| told.push(done), steps), Ok("through"));
-        assert_eq!(told, [0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(ask(&line, LONG, || panic!("a look with a fault")), None::<()>);
-        wait_until_free(&line);
-        assert_eq!(ask(&line, LONG, || 9), Some(9));
-    }
-
-    #[test]
-    fn backups_go_on_beside_the_file_while_the_second_place_hangs() {
-        let dir = tempfile::tempdir().unwrap();
-        let (data, second) = (dir.path().join("site"), dir.path().join("second"));
-        // A FIFO in place of the manifest: its reader hangs until somebody writes, as at a share whose server is gone.
-        let hanging = second.join("hanging");
-        std::fs::create_dir_all(&hanging).unwrap();
-        let manifest = hanging.join("manifest.json");
-        let name = CString::new(manifest.to_str().unwrap()).unwrap();
-        // SAFETY: reads one string that ends in a zero.
-        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
-        let place = Place::make(&data).unwrap();
-        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
-        let mut config = Config::defaults();
-        config.data = data;
-        config.backup.second_place = Some(SecondPlace::Directory(second.clone()));
-        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
-        // Long enough for a busy machine, and waited for in vain some ten times.
-        site.keep(Elsewhere::patient(Duration::from_millis(300), Duration::from_secs(3)));
-        let there = Target::Directory(second.clone());
-        let make = || super::super::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap();
-        for made in 1..=3 {
-            let cause = make().second.unwrap().unwrap_err();
-            assert!(cause.contains("does not answer"), "{cause}");
-            assert_eq!(super::super::shelf(&site.config.data).list().len(), made);
-        }
-        // A copy that hangs in the middle keeps neither a second backup nor a drill waiting.
-        let (hang, hangs) = mpsc::channel::<()>();
-        std::fs::rename(&hanging, dir.path().join("aside")).unwrap();
-        let (begun, begins) = mpsc::channel();
-        let copies = site.kept::<Elsewhere>();
-        let hung = std::thread::spawn(move || {
-            let patience = Patience { line: LONG, step: LONG };
-            copies.copies.work(patience, &mut |_, _| begun.send(()).unwrap(), move |step| {
-                step(0, 1);
-                hangs.recv().is_ok()
-            })
-        });
-        begins.recv().unwrap();
-        while site.kept::<Elsewhere>().list(&there).is_err() {
-            _ = OpenOptions::new()
-                .write(true)
-                .custom_flags(libc::O_NONBLOCK)
-                .open(dir.path().join("aside/manifest.json"));
-        }
-        let cause = make().second.unwrap().unwrap_err();
-        assert!(cause.contains("in progress"), "{cause}");
-        super::super::drill::run(&site, &By::job("drill"), &mut |_, _, _| ()).unwrap();
-        hang.send(()).unwrap();
-        assert_eq!(hung.join().unwrap(), Ok(true));
-        std::fs::rename(dir.path().join("aside"), &hanging).unwrap();
-        assert!(make().second.unwrap().is_err());
-        assert!(site.kept::<Elsewhere>().list(&there).is_err());
-        // The second place answers again: both threads that hang there read an empty manifest and end.
-        let elsewhere = site.kept::<Elsewhere>();
-        while [&elsewhere.looks, &elsewhere.copies].iter().any(|line| *lock(&line.0.0) != State::Free) {
-            // Without a wait: whoever hung there may be gone already.
-            _ = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&manifest);
-            std::thread::yield_now();
-        }
-        std::fs::remove_dir_all(&hanging).unwrap();
-        assert!(make().second.unwrap().is_ok());
-        assert_eq!(site.kept::<Elsewhere>().list(&there).unwrap().len(), 1);
-    }
-}
+mod tests;

@@ -1,13 +1,19 @@
 //! Bodies, forms and queries as types: [`body!`](crate::http::body) declares the fields of one once. The declaration reads them,
 //! judges them together, and describes them in the API description.
 
+mod schema;
+mod slots;
+
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
-use serde_json::{Map, Value, json};
+pub(crate) use schema::{Declared, Object, SHARED, shared};
+use serde_json::Value;
+pub(crate) use slots::{All, Needed, Open, Replaces, Unread};
 
 /// A kind of field: how its value is read, what is wrong with a bad one, and how the API description shows it.
 pub trait Field {
+    /// The type of a good value.
     type Value;
 
     /// The value, or what is wrong with it. Absent and blank fields do not come here.
@@ -18,7 +24,7 @@ pub trait Field {
 }
 
 /// One line of a [`body!`](crate::http::body): a field, or another body whose fields stand among those of this one.
-pub trait Slot {
+pub(crate) trait Slot {
     /// The result of reading: `None` for a field that is bad or missing.
     type Read;
     type Value;
@@ -33,23 +39,27 @@ pub trait Slot {
         names.push(name);
     }
 
+    /// Adds the fields to a schema.
     fn describe(object: &mut Object, name: &str, about: &str);
 }
 
 /// A declared body, form or query.
-pub trait Body: Sized {
+pub(crate) trait Body: Sized {
     /// The fields as they were read, each `None` where it is bad.
     type Read;
     /// The name of its schema in the description.
     const NAME: &'static str;
 
+    /// Reads every field, whatever becomes of the others.
     fn read(fields: &mut Fields) -> Self::Read;
 
     /// The body, where every field is good.
     fn value(read: Self::Read) -> Option<Self>;
 
+    /// The fields' names, as clients send them, in their order.
     fn names(names: &mut Vec<&'static str>);
 
+    /// Adds the fields to a schema.
     fn describe(object: &mut Object);
 }
 
@@ -112,18 +122,18 @@ macro_rules! key {
 }
 
 /// A body whose fields are read and not judged together yet: an operation adds what only it can see.
-pub struct Draft<B: Body> {
+pub(crate) struct Draft<B: Body> {
     pub read: B::Read,
     pub fields: Fields,
 }
 
 impl<B: Body> Draft<B> {
-    pub fn read(mut fields: Fields) -> Draft<B> {
+    pub(crate) fn read(mut fields: Fields) -> Draft<B> {
         Draft { read: B::read(&mut fields), fields }
     }
 
     /// The body, or 422 with every problem.
-    pub fn finish(self) -> Result<B, Failure> {
+    pub(crate) fn finish(self) -> Result<B, Failure> {
         self.fields.finish()?;
         Ok(B::value(self.read).expect("a field without a value is a problem, and Fields::finish returns those"))
     }
@@ -131,223 +141,17 @@ impl<B: Body> Draft<B> {
 
 impl<B: Body> Draft<B> {
     /// The same, with the problems in the order of the fields, whenever they were found.
-    pub fn finish_in_order(mut self) -> Result<B, Failure> {
+    pub(crate) fn finish_in_order(mut self) -> Result<B, Failure> {
         self.fields.sort(B::names);
         self.finish()
     }
-}
-
-/// A field that must be there.
-impl<F: Field> Slot for F {
-    type Read = Option<F::Value>;
-    type Value = F::Value;
-
-    fn take(fields: &mut Fields, name: &'static str) -> Option<F::Value> {
-        fields.required(name, F::read).peeked()
-    }
-
-    fn value(read: Option<F::Value>) -> Option<F::Value> {
-        read
-    }
-
-    fn describe(object: &mut Object, name: &str, about: &str) {
-        object.add(name, F::schema(), about);
-        object.require(name);
-    }
-}
-
-/// A field that may be absent or blank.
-impl<F: Field> Slot for Option<F> {
-    type Read = Option<Option<F::Value>>;
-    type Value = Option<F::Value>;
-
-    fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
-        fields.optional(name, F::read).peeked()
-    }
-
-    fn value(read: Self::Read) -> Option<Option<F::Value>> {
-        read
-    }
-
-    fn describe(object: &mut Object, name: &str, about: &str) {
-        object.add(name, or_blank(F::schema()), about);
-    }
-}
-
-/// A field that only some calls need: described as needed, and the operation says when it is
-/// ([`Fields::demand`]).
-pub struct Needed<F>(F);
-
-impl<F: Field> Slot for Needed<F> {
-    type Read = Option<Option<F::Value>>;
-    type Value = Option<F::Value>;
-
-    fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
-        fields.optional(name, F::read).peeked()
-    }
-
-    fn value(read: Self::Read) -> Option<Option<F::Value>> {
-        read
-    }
-
-    fn describe(object: &mut Object, name: &str, about: &str) {
-        <F as Slot>::describe(object, name, about);
-    }
-}
-
-/// A field that some calls do not read at all, so that the description leaves it open.
-pub struct Open<F>(F);
-
-impl<F: Field> Slot for Open<F> {
-    type Read = Option<Option<F::Value>>;
-    type Value = Option<F::Value>;
-
-    fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
-        fields.optional(name, F::read).peeked()
-    }
-
-    fn value(read: Self::Read) -> Option<Option<F::Value>> {
-        read
-    }
-
-    fn describe(object: &mut Object, name: &str, about: &str) {
-        object.add(name, json!({}), about);
-    }
-}
-
-/// Text that may be absent, and that says something even when it is blank: in an edit it takes away what was.
-pub struct Replaces<F>(F);
-
-impl<F: Field<Value = String>> Slot for Replaces<F> {
-    type Read = Option<Option<String>>;
-    type Value = Option<String>;
-
-    fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
-        fields.optional_even_empty(name, F::read).peeked()
-    }
-
-    fn value(read: Self::Read) -> Option<Option<String>> {
-        read
-    }
-
-    fn describe(object: &mut Object, name: &str, about: &str) {
-        <Option<F> as Slot>::describe(object, name, about);
-    }
-}
-
-/// A field that clients send and that is not looked at.
-pub struct Unread;
-
-impl Slot for Unread {
-    type Read = ();
-    type Value = ();
-
-    fn take(_: &mut Fields, _: &'static str) {}
-
-    fn value((): ()) -> Option<()> {
-        Some(())
-    }
-
-    fn describe(object: &mut Object, name: &str, about: &str) {
-        object.add(name, json!({}), about);
-    }
-}
-
-/// The fields of another body, among those of this one.
-pub struct All<B>(B);
-
-impl<B: Body> Slot for All<B> {
-    type Read = B::Read;
-    type Value = B;
-
-    fn take(fields: &mut Fields, _: &'static str) -> B::Read {
-        B::read(fields)
-    }
-
-    fn value(read: B::Read) -> Option<B> {
-        B::value(read)
-    }
-
-    fn names(_: &'static str, names: &mut Vec<&'static str>) {
-        B::names(names);
-    }
-
-    fn describe(object: &mut Object, _: &str, _: &str) {
-        B::describe(object);
-    }
-}
-
-/// The JSON schema of a body, as it grows.
-pub struct Object(Map<String, Value>);
-
-impl Object {
-    /// The schema of a body.
-    pub fn of<B: Body>() -> Value {
-        let mut object = Object(Map::new());
-        object.also(json!({ "type": "object", "properties": {}, "required": [] }));
-        B::describe(&mut object);
-        if object.0["required"] == json!([]) {
-            object.0.remove("required");
-        }
-        Value::Object(object.0)
-    }
-
-    pub fn add(&mut self, name: &str, mut schema: Value, about: &str) {
-        if !about.is_empty() {
-            schema["description"] = about.trim().into();
-        }
-        self.0["properties"][name] = schema;
-    }
-
-    fn require(&mut self, name: &str) {
-        self.0["required"].as_array_mut().expect("Object::of begins with a list").push(name.into());
-    }
-
-    /// Keywords of the whole schema.
-    pub fn also(&mut self, keywords: Value) {
-        let Value::Object(keywords) = keywords else { return };
-        self.0.extend(keywords);
-    }
-}
-
-/// A body as a row of the table names it.
-#[derive(Clone, Copy)]
-pub struct Declared {
-    pub name: &'static str,
-    pub schema: fn() -> Value,
-}
-
-impl Declared {
-    pub const fn of<B: Body>() -> Declared {
-        Declared { name: B::NAME, schema: Object::of::<B> }
-    }
-}
-
-/// Where the schemas are that fields share.
-pub const SHARED: &str = "#/components/schemas/";
-
-/// A reference to a schema that fields share.
-pub fn shared(name: &str) -> Value {
-    json!({ "$ref": format!("{SHARED}{name}") })
-}
-
-/// The same, where nothing and blank text are as good as leaving the field out.
-fn or_blank(mut schema: Value) -> Value {
-    if let Some(name) = schema["$ref"].as_str().and_then(|target| target.strip_prefix(SHARED)) {
-        schema["$ref"] = format!("{SHARED}Optional{name}").into();
-        return schema;
-    }
-    match schema.get_mut("anyOf").and_then(Value::as_array_mut) {
-        Some(choices) => choices.push(shared("Blank")),
-        None => schema = json!({ "anyOf": [schema, shared("Blank")] }),
-    }
-    schema
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::http::kinds::{Count, FlightMinutes, Id, Line, Lines};
+    use serde_json::json;
 
     crate::body! {
         struct Inner {

@@ -4,6 +4,10 @@
 //! them, then all return. A failing caller rolls back to its own savepoint and takes nobody down; a failing commit
 //! fails everybody in the group, and nobody has been told "done" yet. A caller who is alone commits at once.
 
+mod group;
+#[cfg(test)]
+mod tests;
+
 use super::capture::Capture;
 use super::changes::Changes;
 use super::condition::{Condition, Watched};
@@ -14,6 +18,7 @@ use super::statements::{Sql, WithStatements};
 use super::writer_held::Held;
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
+use group::{Fate, Group};
 use http::StatusCode;
 use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -29,6 +34,7 @@ static SAVEPOINT: Sql = Sql::new("SAVEPOINT one");
 static RELEASE: Sql = Sql::new("RELEASE one");
 static ROLLBACK_TO: Sql = Sql::new("ROLLBACK TO one");
 
+/// The one connection that changes the database; transactions queue for it.
 pub struct Writer {
     line: Mutex<Line>,
     /// Callers that want the connection and do not have it.
@@ -42,7 +48,9 @@ pub struct Writer {
     pub(crate) capture: Capture,
     /// The audit log's.
     pub(crate) chain_key: OnceLock<ChainKey>,
+    /// Flushes since the start.
     pub commits: AtomicU64,
+    /// Transactions since the start, several to a flush.
     pub transactions: AtomicU64,
 }
 
@@ -54,23 +62,6 @@ struct Line {
     /// The latest of all transactions so far, in Unix seconds.
     moment: i64,
     mark: LogMark,
-}
-
-/// Transactions that are committed together.
-#[derive(Default)]
-struct Group {
-    /// Everybody waits for it and nobody locks it: those who wake together would only stand in line once more.
-    fate: OnceLock<Fate>,
-}
-
-#[derive(Clone)]
-enum Fate {
-    /// In the commit of this number.
-    Kept(u64),
-    Lost {
-        full: bool,
-        cause: String,
-    },
 }
 
 impl Writer {
@@ -96,22 +87,22 @@ impl Writer {
     }
 
     /// Whether the file takes writes, and if it does not, why.
-    pub fn condition(&self) -> Condition {
+    pub(crate) fn condition(&self) -> Condition {
         self.watched.get()
     }
 
     /// Whether a flush failed: the process must end and open the file anew.
-    pub fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.condition() == Condition::Stopped
     }
 
     /// Callers waiting for the connection now.
-    pub fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
     /// Runs `change` in the open group, then `before_flush`, and returns once the group is on the disk.
-    pub fn write<T>(
+    pub(crate) fn write<T>(
         &self,
         now: i64,
         change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
@@ -141,7 +132,7 @@ impl Writer {
     }
 
     /// The connection outside any transaction, for checkpoints, backups and closing.
-    pub fn alone<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
+    pub(crate) fn alone<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
         let mut line = self.take_connection();
         if let Some(group) = line.group.take() {
             self.commit(&line, &group);
@@ -265,21 +256,6 @@ impl Line {
     }
 }
 
-impl Group {
-    fn decide(&self, fate: Fate) {
-        _ = self.fate.set(fate);
-    }
-
-    /// The number of the commit.
-    fn wait(&self) -> Result<u64, Failure> {
-        match self.fate.wait() {
-            Fate::Kept(commit) => Ok(*commit),
-            Fate::Lost { full: true, cause } => Err(Failure::disk_full().because(cause)),
-            Fate::Lost { full: false, cause } => Err(Failure::broken().because(cause)),
-        }
-    }
-}
-
 /// All of `change` or nothing of it, whether it fails or panics. A disk error may have rolled back more than the
 /// savepoint; the caller sees that by the connection being outside a transaction.
 fn in_savepoint<T>(
@@ -295,123 +271,4 @@ fn in_savepoint<T>(
         conn.run(&RELEASE, [])?;
     }
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    fn numbers() -> (tempfile::TempDir, Writer) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("numbers");
-        let conn = Connection::open(&path).unwrap();
-        conn.execute_batch("PRAGMA journal_mode=wal; CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT").unwrap();
-        (dir, Writer::new(conn, true, Arc::new(Readers::of(&path)), Condition::Sound))
-    }
-
-    fn write<T>(writer: &Writer, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
-        writer.write(0, |conn| change(conn), || ())
-    }
-
-    fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
-        write(writer, |conn| Ok(conn.execute("INSERT INTO numbers VALUES (?1)", [n]).map(|_| ())?))
-    }
-
-    fn held(writer: &Writer) -> Vec<i64> {
-        writer.alone(|conn| {
-            let mut statement = conn.prepare("SELECT n FROM numbers ORDER BY n").unwrap();
-            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
-        })
-    }
-
-    #[test]
-    fn one_flush_serves_those_who_wait_and_a_failing_one_takes_nobody_down() {
-        let (_dir, writer) = numbers();
-        insert(&writer, 0).unwrap();
-        let before = writer.commits.load(Ordering::Relaxed);
-        let outcomes: Vec<bool> = std::thread::scope(|scope| {
-            // While the first holds the connection, nine more get in line; number 5 meets the 0 that is there.
-            let first = scope.spawn(|| {
-                write(&writer, |conn| {
-                    while writer.waiting() < 9 {
-                        std::thread::sleep(Duration::from_millis(1));
-                    }
-                    Ok(conn.execute("INSERT INTO numbers VALUES (100)", []).map(|_| ())?)
-                })
-            });
-            while writer.line.try_lock().is_ok() {
-                std::thread::yield_now();
-            }
-            let others: Vec<_> = (1..=9)
-                .map(|n| {
-                    scope.spawn({
-                        let writer = &writer;
-                        move || insert(writer, if n == 5 { 0 } else { n })
-                    })
-                })
-                .collect();
-            assert!(first.join().unwrap().is_ok());
-            others.into_iter().map(|other| other.join().unwrap().is_ok()).collect()
-        });
-        assert_eq!(outcomes.iter().filter(|ok| **ok).count(), 8);
-        assert!(!outcomes[4]);
-        assert_eq!(held(&writer), [0, 1, 2, 3, 4, 6, 7, 8, 9, 100]);
-        assert_eq!(writer.commits.load(Ordering::Relaxed) - before, 1);
-    }
-
-    #[test]
-    fn nobody_waits_for_a_flush_that_was_left_to_somebody_who_is_refused() {
-        const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
-        let (_dir, writer) = numbers();
-        let writer = Arc::new(writer);
-        let (tell, told) = std::sync::mpsc::channel();
-        let (first, telling) = (writer.clone(), tell.clone());
-        std::thread::spawn(move || {
-            let outcome = write(&first, |conn| {
-                while first.waiting() == 0 {
-                    std::thread::yield_now();
-                }
-                // A read finds a damaged page while this one leaves its flush to the next in line.
-                first.watched.damage(&"test");
-                Ok(conn.execute("INSERT INTO numbers VALUES (1)", []).map(|_| ())?)
-            });
-            telling.send(outcome.is_err())
-        });
-        while writer.line.try_lock().is_ok() {
-            std::thread::yield_now();
-        }
-        let second = writer.clone();
-        std::thread::spawn(move || tell.send(insert(&second, 2).is_err()));
-        for _ in 0..2 {
-            assert!(told.recv_timeout(ANSWER_TIME_MAX).expect("everybody is answered"), "it was told as done");
-        }
-        assert_eq!(held(&writer), [0; 0]);
-    }
-
-    #[test]
-    fn a_panic_rolls_back_its_own_work_only() {
-        let (_dir, writer) = numbers();
-        let panicked = catch_unwind(AssertUnwindSafe(|| {
-            write(&writer, |conn| -> Result<(), Failure> {
-                conn.execute("INSERT INTO numbers VALUES (1)", [])?;
-                panic!("half way")
-            })
-        }));
-        assert!(panicked.is_err());
-        insert(&writer, 2).unwrap();
-        assert_eq!(held(&writer), [2]);
-    }
-
-    #[test]
-    fn a_transaction_that_sqlite_rolled_back_fails_its_group_and_the_next_one_works() {
-        let (_dir, writer) = numbers();
-        let lost = write(&writer, |conn| {
-            conn.execute("INSERT INTO numbers VALUES (1)", [])?;
-            Ok(conn.execute_batch("ROLLBACK")?)
-        });
-        assert!(lost.is_err());
-        insert(&writer, 2).unwrap();
-        assert_eq!(held(&writer), [2]);
-    }
 }

@@ -1,0 +1,132 @@
+//! A moment of the past as it is given to a command: with an offset from UTC it is exact, without one it is what the site's
+//! clock showed.
+
+use super::{Trouble, refused};
+use crate::domain::local_time::{Hall, Typed, Unclear};
+use serde_json::{Value, json};
+
+const UTC: &str = " UTC";
+
+/// For the parser of the command line.
+pub(super) fn parse(text: &str) -> Result<Typed, String> {
+    let in_utc = |local| match Typed::parse(local)? {
+        Typed::Exact(_) => None,
+        typed @ Typed::Local(_) => Hall::UTC.read(typed).ok().map(Typed::Exact),
+    };
+    let typed = text.strip_suffix(UTC).map_or_else(|| Typed::parse(text), in_utc);
+    typed.ok_or_else(|| {
+        format!(
+            "{text:?} is no moment like \"2026-11-22 15:03:10\", by the site's clock, or \"2026-11-22 15:03:10+01:00\""
+        )
+    })
+}
+
+/// The clock of a site that may not be there yet.
+pub(super) struct SiteClock {
+    pub(super) hall: Hall,
+    /// Whether anything at hand says that it is the site's; otherwise it is UTC.
+    pub(super) is_known: bool,
+}
+
+/// A moment as it was given, and as it was read.
+pub(super) struct Given {
+    pub(super) moment: i64,
+    typed: Typed,
+}
+
+impl SiteClock {
+    pub(super) fn of(found: Option<Hall>) -> SiteClock {
+        SiteClock { is_known: found.is_some(), hall: found.unwrap_or(Hall::UTC) }
+    }
+
+    /// Refused where the clock showed this twice or never: with the two moments that may be meant.
+    pub(super) fn read(&self, typed: Typed) -> Result<Given, Trouble> {
+        let either = |[first, second]: [i64; 2]| {
+            let [first, second] = [first, second].map(|moment| self.hall.exact(moment));
+            format!("say which is meant: \"{first}\" or \"{second}\"")
+        };
+        let zone = self.hall.zone_name();
+        let moment = self.hall.read(typed).map_err(|unclear| match unclear {
+            Unclear::Twice(two) => {
+                refused(format!("{zone} had that time twice, because its clocks were set back: {}", either(two)))
+            }
+            Unclear::LeftOut(two) => {
+                refused(format!("{zone} never had that time, because its clocks were set ahead: {}", either(two)))
+            }
+        })?;
+        Ok(Given { moment, typed })
+    }
+
+    /// The given moment, in words, and what was taken for granted.
+    pub(super) fn tell(&self, given: &Given) -> String {
+        let (shown, zone) = (self.hall.exact(given.moment), self.hall.zone_name());
+        match given.typed {
+            Typed::Local(_) if !self.is_known => format!(
+                "The wanted moment was read in UTC, {shown}: nothing here says in which time zone the site is. With an \
+                 offset, like \"2026-11-22 15:03:10+01:00\", it is exact."
+            ),
+            _ => format!("The wanted moment was {shown} ({zone})."),
+        }
+    }
+
+    /// The same for machines.
+    pub(super) fn value(&self, given: &Given) -> Value {
+        json!({ "moment": given.moment, "shown": self.hall.stamp(given.moment), "zone": self.hall.zone_name(),
+                "zone_known": self.is_known })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_the_site_s_unless_it_says_how_far_from_utc() {
+        const NOON: i64 = 1_795_356_190;
+        let zurich = SiteClock::of(Some(Hall::at("Europe/Zurich")));
+        for (text, moment) in [
+            ("2026-11-22 15:03:10", Ok(NOON)),
+            ("2026-11-22T15:03:10", Ok(NOON)),
+            ("2026-11-22 14:03:10 UTC", Ok(NOON)),
+            ("2026-11-22T14:03:10Z", Ok(NOON)),
+            ("2026-11-22 15:03:10+01:00", Ok(NOON)),
+            ("2026-11-22T08:33:10-05:30", Ok(NOON)),
+            ("2026-11-22", Ok(1_795_302_000)),
+            ("2026-11-22 UTC", Ok(1_795_305_600)),
+            ("2026-07-22 15:03:10", Ok(1_784_725_390)),
+            ("2027-02-29 00:00:00", Err(())),
+            ("2026-11-22 25:00:00", Err(())),
+            ("2026-11-22 15:03:10 CET", Err(())),
+            ("2026-11-22 14:03:10+01:00 UTC", Err(())),
+            ("yesterday", Err(())),
+            ("1795356190", Err(())),
+            ("", Err(())),
+        ] {
+            let read = parse(text).map(|typed| zurich.read(typed).ok().map(|given| given.moment));
+            assert_eq!(read.clone().map_err(|_| ()), moment.map(Some), "{text}");
+            assert!(read.err().is_none_or(|said| said.contains("by the site's clock")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_was_shown_twice_or_never_is_refused_with_the_two_that_may_be_meant() {
+        let zurich = SiteClock::of(Some(Hall::at("Europe/Zurich")));
+        for (text, word, two) in [
+            ("2026-10-25 02:30:00", "twice", ["2026-10-25 02:30:00+02:00", "2026-10-25 02:30:00+01:00"]),
+            ("2026-03-29 02:30:00", "never", ["2026-03-29 01:30:00+01:00", "2026-03-29 03:30:00+02:00"]),
+        ] {
+            let Err(Trouble::Refused(said)) = zurich.read(parse(text).unwrap()) else { panic!("{text}") };
+            assert!(said.contains(word) && two.iter().all(|one| said.contains(one)), "{said}");
+            let read = two.map(|one| zurich.read(parse(one).unwrap()).ok().unwrap().moment);
+            assert_eq!(read[1] - read[0], 3_600, "{text}");
+        }
+    }
+
+    #[test]
+    fn where_no_zone_is_known_it_is_utc_and_is_said_unless_the_moment_was_exact() {
+        let unknown = SiteClock::of(None);
+        let tell = |text| unknown.tell(&unknown.read(parse(text).unwrap()).ok().unwrap());
+        assert!(tell("2026-11-22 14:03:10").contains("read in UTC, 2026-11-22 14:03:10+00:00"));
+        assert_eq!(tell("2026-11-22 15:03:10+01:00"), "The wanted moment was 2026-11-22 14:03:10+00:00 (UTC).");
+    }
+}

@@ -1,0 +1,61 @@
+//! The settings of the log.
+
+use super::Settings;
+use super::values::{log_addresses, log_format};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// What the log says, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Log {
+    /// The least severe messages that are logged.
+    pub level: tracing::Level,
+    /// Text or JSON.
+    pub format: LogFormat,
+    /// How much of a caller's address is logged.
+    pub addresses: LogAddresses,
+}
+
+/// The form of a line of the log.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LogFormat {
+    /// Text on a terminal, else JSON.
+    Auto,
+    /// For people.
+    Text,
+    /// One object a line.
+    Json,
+}
+
+/// How much of a caller's address the log has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LogAddresses {
+    /// All of it.
+    Whole,
+    /// An IPv4 address to /24, an IPv6 address to /48.
+    Network,
+    /// Nothing of it.
+    None,
+}
+
+impl LogAddresses {
+    pub(crate) fn shown(self, address: IpAddr) -> Option<IpAddr> {
+        match (self, address) {
+            (LogAddresses::None, _) => None,
+            (LogAddresses::Whole, address) => Some(address),
+            (LogAddresses::Network, IpAddr::V4(v4)) => Some(Ipv4Addr::from_bits(v4.to_bits() & (!0 << 8)).into()),
+            (LogAddresses::Network, IpAddr::V6(v6)) => Some(Ipv6Addr::from_bits(v6.to_bits() & (!0 << 80)).into()),
+        }
+    }
+}
+
+impl Settings {
+    pub(super) fn log(&mut self) -> Log {
+        Log {
+            level: self
+                .text("log.level", |s| s.parse().map_err(|_| "is not one of error, warn, info, debug, trace"))
+                .unwrap_or(tracing::Level::INFO),
+            format: self.text("log.format", log_format).unwrap_or(LogFormat::Auto),
+            addresses: self.text("log.addresses", log_addresses).unwrap_or(LogAddresses::Whole),
+        }
+    }
+}

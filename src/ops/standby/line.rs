@@ -1,0 +1,102 @@
+//! The chain of the standby: the base that it began with, and the ticks behind it, each packed to be sent.
+
+use super::base::{Base, Parcel};
+use super::feed::Said;
+use crate::keys::hex;
+use crate::ops::replication::tick::{self, Tick};
+use crate::site::Site;
+use crate::store::engine::capture::{End, Position};
+use crate::store::engine::log_read::LogReader;
+use std::fs::File;
+use std::io::Write;
+use std::sync::Arc;
+
+/// A tick of more bytes goes through a file.
+const HELD_BYTES_MAX: u64 = 1024 * 1024;
+const SPOOL: &str = ".standby-tick";
+
+/// The chain of the standby.
+pub(super) struct Line {
+    pub(super) base: Base,
+    pub(super) lineage: String,
+    log: LogReader,
+    pub(super) is_attached: bool,
+    /// When the standby asked for the base last (Unix seconds).
+    pub(super) asked: i64,
+    /// Of the last tick that the standby has.
+    pub(super) number: u64,
+    read: Position,
+    /// On its way: the same is sent again until it is confirmed.
+    pub(super) pending: Option<(End, Arc<Tick>, Parcel)>,
+}
+
+pub(super) fn part(parcel: &Parcel, offset: u64) -> Said {
+    match parcel.part(offset) {
+        Ok(bytes) => Said::Part(bytes, parcel.bytes),
+        Err(cause) => {
+            tracing::error!(%cause, "cannot read what the standby asks for");
+            Said::BaseNeeded
+        }
+    }
+}
+
+impl Line {
+    pub(super) fn new(site: &Site) -> Result<Line, String> {
+        let base = Base::make(site)?;
+        let log = LogReader::open(&site.config.data).map_err(|e| format!("cannot read the write-ahead log: {e}"))?;
+        let (lineage, read) = (hex(&base.lineage), base.begin);
+        Ok(Line { base, lineage, log, is_attached: false, asked: site.now(), number: 0, read, pending: None })
+    }
+
+    pub(super) fn is_followed(&self, site: &Site) -> bool {
+        site.store.writer().capture.follows(self.base.follower)
+    }
+
+    /// The standby has everything up to this tick on its disk. Whether that can be.
+    pub(super) fn acknowledge(&mut self, site: &Site, number: u64) -> bool {
+        let capture = &site.store.writer().capture;
+        if !self.is_attached && number == 0 {
+            self.is_attached = true;
+            self.base.forget_file();
+            capture.attach(self.base.follower);
+        }
+        if self.is_attached && number == self.number + 1 {
+            let Some((end, tick, _)) = self.pending.take() else { return false };
+            tick.apply_to(&mut self.base.sums);
+            (self.number, self.read) = (number, end.position);
+            capture.confirm(self.base.follower);
+        }
+        self.is_attached && number == self.number
+    }
+
+    /// The next tick, or the one that is not confirmed yet.
+    pub(super) fn next(&mut self, site: &Site) -> Result<Said, String> {
+        if self.pending.is_none() {
+            let Some(end) = site.store.writer().capture.next_end(self.base.follower)? else { return Ok(Said::Nothing) };
+            let changes = self.log.changes(self.read, end.position, tick::page_sum)?;
+            let tick = Tick::next(self.base.lineage, self.number + 1, &end, changes, &self.base.sums);
+            let parcel = self.pack(site, &tick).map_err(|e| format!("cannot pack a tick: {e}"))?;
+            self.pending = Some((end, Arc::new(tick), parcel));
+        }
+        Ok(self.pending.as_ref().map_or(Said::Nothing, |(_, _, parcel)| part(parcel, 0)))
+    }
+
+    /// A long tick goes through a file without a name, so that it needs no memory.
+    fn pack(&self, site: &Site, tick: &Tick) -> std::io::Result<Parcel> {
+        let bytes = tick.bytes();
+        if bytes <= HELD_BYTES_MAX {
+            let mut head = Vec::with_capacity(bytes as usize);
+            tick.write(&self.log, &mut head)?;
+            return Ok(Parcel { bytes: head.len() as u64, head, file: None });
+        }
+        let path = site.config.data.join(SPOOL);
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+        std::fs::remove_file(&path)?;
+        let mut to = std::io::BufWriter::with_capacity(256 * 1024, &file);
+        tick.write(&self.log, &mut to)?;
+        to.flush()?;
+        drop(to);
+        let bytes = file.metadata()?.len();
+        Ok(Parcel { head: Vec::new(), file: Some(file), bytes })
+    }
+}

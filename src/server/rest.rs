@@ -1,0 +1,179 @@
+//! The rest of a long answer: pieces that the pool makes one after the other, each when the client has taken those before. In
+//! between a slow client holds no thread and no connection to the database.
+
+use super::limiter::{Progress, Waits};
+use super::pool::Job;
+use super::queue::Queue;
+use crate::http::failure::Failure;
+use crate::http::pieces::Pieces;
+use bytes::Bytes;
+use std::fmt::{self, Display, Formatter};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+/// Long answers under way at once: each is a piece or two in memory.
+pub(super) const LONG_ANSWERS_MAX: usize = 16;
+
+/// A piece and those after it, if there are any.
+pub(super) type Made = Result<(Bytes, Option<Pieces>), Failure>;
+
+/// The pieces of one answer that are not sent yet.
+pub(super) struct Rest {
+    queue: Queue<Job>,
+    state: State,
+    request_id: String,
+    /// Of the connection; set once the answer goes out by one.
+    progress: Option<Arc<Progress>>,
+    #[expect(dead_code, reason = "the place among the long answers, held until the last piece")]
+    place: OwnedSemaphorePermit,
+}
+
+enum State {
+    Untold(Pieces),
+    Making(oneshot::Receiver<Made>),
+    Ended,
+}
+
+/// The rest of an answer cannot be made: the connection breaks, so that the client does not take the part for the whole.
+#[derive(Debug)]
+pub(super) struct Cut;
+
+impl Display for Cut {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("the rest of the answer could not be made")
+    }
+}
+
+impl std::error::Error for Cut {}
+
+impl Rest {
+    pub(super) fn new(queue: Queue<Job>, pieces: Pieces, request_id: &str, place: OwnedSemaphorePermit) -> Rest {
+        Rest { queue, state: State::Untold(pieces), request_id: request_id.to_owned(), progress: None, place }
+    }
+
+    /// Tells the connection from now on whether it waits for this server or for its client.
+    pub(super) fn over(self, progress: Arc<Progress>) -> Rest {
+        Rest { progress: Some(progress), ..self }
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        matches!(self.state, State::Ended)
+    }
+
+    /// The next piece; `None` after the last one.
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Cut>>> {
+        let mut waiting = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Ended => return Poll::Ready(None),
+            State::Making(made) => made,
+            State::Untold(pieces) => {
+                self.tell(Waits::Answer);
+                let (done, made) = oneshot::channel();
+                if self.queue.push_part(Job::Part { pieces, done }).is_err() {
+                    return Poll::Ready(Some(self.cut("the server stops")));
+                }
+                made
+            }
+        };
+        let Poll::Ready(made) = Pin::new(&mut waiting).poll(cx) else {
+            self.state = State::Making(waiting);
+            return Poll::Pending;
+        };
+        self.tell(Waits::Taking);
+        Poll::Ready(Some(match made {
+            Ok(Ok((piece, rest))) => {
+                self.state = rest.map_or(State::Ended, State::Untold);
+                Ok(piece)
+            }
+            Ok(Err(failure)) => self.cut(failure.cause().unwrap_or(failure.code())),
+            Err(_) => self.cut("a thread for requests ended early"),
+        }))
+    }
+
+    fn tell(&self, waits: Waits) {
+        if let Some(progress) = &self.progress {
+            progress.set(waits);
+        }
+    }
+
+    fn cut(&self, cause: &str) -> Result<Bytes, Cut> {
+        tracing::warn!(id = self.request_id, cause, "a long answer was cut off");
+        Err(Cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::queue::{Limits, Work};
+    use super::*;
+    use std::future::poll_fn;
+    use std::ops::ControlFlow;
+    use tokio::sync::Semaphore;
+
+    /// A long answer of pieces with one letter each after the first one; the one after `sound` others cannot be made. And
+    /// the places for such answers, of which there is one.
+    fn rest(sound: usize, pieces: usize) -> (Rest, Arc<Semaphore>) {
+        let limits = Limits { name: "test", threads_max: 1, jobs_max: 0 };
+        let work = || -> Work<Job> {
+            Box::new(|job| {
+                if let Job::Part { pieces, done } = job {
+                    _ = done.send(pieces.make());
+                }
+            })
+        };
+        let queue = Queue::start(limits, work).unwrap();
+        let mut made = 0;
+        let next = move |text: &mut String| {
+            made += 1;
+            match made {
+                1 => text.push_str(&"-".repeat(1024 * 1024)),
+                _ if made > sound + 1 => return Err(Failure::broken().because("a fault of the disk")),
+                _ => text.push('x'),
+            }
+            Ok(if made == pieces + 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        let (_, pieces) = Pieces::begin(String::new(), next).unwrap();
+        let places = Arc::new(Semaphore::new(1));
+        let place = places.clone().try_acquire_owned().unwrap();
+        (Rest::new(queue, pieces.unwrap(), "request-1", place), places)
+    }
+
+    async fn next(rest: &mut Rest) -> Option<Result<Bytes, Cut>> {
+        poll_fn(|cx| rest.poll_next(cx)).await
+    }
+
+    #[tokio::test]
+    async fn pieces_come_one_by_one_and_their_place_is_given_back_at_the_end() {
+        let (mut rest, places) = rest(3, 3);
+        for _ in 0..3 {
+            assert!(!rest.is_ended() && places.available_permits() == 0);
+            assert_eq!(next(&mut rest).await.unwrap().unwrap(), "x");
+        }
+        assert!(rest.is_ended() && next(&mut rest).await.is_none());
+        drop(rest);
+        assert_eq!(places.available_permits(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_piece_that_cannot_be_made_or_a_server_that_stops_is_no_end_but_a_cut() {
+        let (mut rest, _places) = rest(1, 3);
+        assert_eq!(next(&mut rest).await.unwrap().unwrap(), "x");
+        assert!(next(&mut rest).await.unwrap().is_err() && next(&mut rest).await.is_none());
+        let (mut stopped, _places) = self::rest(3, 3);
+        stopped.queue.close();
+        assert!(next(&mut stopped).await.unwrap().is_err());
+    }
+
+    #[tokio::test]
+    async fn the_connection_knows_whether_it_waits_for_this_server() {
+        let (rest, _places) = rest(3, 3);
+        let progress = Arc::<Progress>::default();
+        let mut rest = rest.over(progress.clone());
+        let is_pending = poll_fn(|cx| Poll::Ready(rest.poll_next(cx).is_pending())).await;
+        assert_eq!(progress.waits(), if is_pending { Waits::Answer } else { Waits::Taking });
+        next(&mut rest).await.unwrap().unwrap();
+        assert_eq!(progress.waits(), Waits::Taking);
+    }
+}

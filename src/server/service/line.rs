@@ -1,0 +1,45 @@
+//! The line that the log has of a request.
+
+use super::super::pool::Finished;
+use crate::http::row::Demand;
+use crate::routes::TABLE;
+use http::{Method, StatusCode};
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::time::Instant;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// The facts of a request that the log line has beside the answer.
+pub(super) struct Line<'p> {
+    pub(super) started: Instant,
+    pub(super) request_id: String,
+    pub(super) method: Method,
+    /// Who asked, as the proxies say.
+    pub(super) caller: IpAddr,
+    pub(super) shown: Option<Cow<'p, str>>,
+    /// Whether it came by TLS.
+    pub(super) secure: bool,
+    pub(super) row: Option<usize>,
+    pub(super) monitor_user: Option<String>,
+    /// A place among the large bodies, given back with the answer.
+    pub(super) large: Option<OwnedSemaphorePermit>,
+}
+
+impl Line<'_> {
+    /// One line a request, without a value that came from a person.
+    pub(super) fn log(&self, finished: &Finished, status: StatusCode, micros: u64) {
+        let route = self.row.map_or("-", |row| TABLE[row].path);
+        let (id, method, who, status) =
+            (&*self.request_id, self.method.as_str(), &*finished.who.text(), status.as_u16());
+        let (code, cause, tag) = (finished.code, finished.cause.as_deref(), self.monitor_user.as_deref());
+        let (outcome, address) = (finished.outcome.word(status), self.shown.as_deref());
+        if status >= 500 {
+            tracing::error!(id, method, route, who, address, status, outcome, micros, code, cause, tag, "request");
+        } else if self.row.is_some_and(|row| TABLE[row].demand == Demand::Standby) && status == 200 {
+            // One for each group of commits.
+            tracing::debug!(id, method, route, who, address, status, outcome, micros, code, tag, "request");
+        } else {
+            tracing::info!(id, method, route, who, address, status, outcome, micros, code, tag, "request");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The answer to bytes that are no request: hyper refuses those before anything else sees them.
+
+use super::line::Line;
+use super::{Finished, HttpService, Peer, cors, finished};
+use crate::http::call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::i18n::language::Language;
+use http::{Method, StatusCode};
+use std::time::Instant;
+
+impl HttpService {
+    /// The bytes of the answer to what is no request, with this status of hyper's. Nobody can say which language its
+    /// sender reads.
+    pub(crate) fn refuse_unread(&self, status: StatusCode, peer: &Peer) -> Vec<u8> {
+        let line = Line {
+            started: Instant::now(),
+            request_id: call::request_id(None),
+            method: Method::from_bytes(b"-").expect("a dash is a token"),
+            caller: peer.address,
+            shown: self.shown(peer, peer.address),
+            secure: false,
+            row: None,
+            monitor_user: None,
+            large: None,
+        };
+        let failure = match status {
+            StatusCode::URI_TOO_LONG => Failure::uri_too_long(),
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Failure::headers_too_large(),
+            _ => Failure::bad_request(),
+        };
+        let reply = reply::refusal(&failure, Language::English, &line.request_id);
+        let finished = Finished { code: Some(failure.code()), ..finished(reply) };
+        let body = finished.reply.body.clone();
+        let response = self.respond(line, finished, cors::Asked::default());
+        let reason = response.status().canonical_reason().unwrap_or("");
+        let mut bytes = format!("HTTP/1.1 {} {reason}\r\n", response.status().as_str()).into_bytes();
+        for (name, value) in response.headers() {
+            bytes.extend_from_slice(&[name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        bytes.extend_from_slice(format!("connection: close\r\ncontent-length: {}\r\n\r\n", body.len()).as_bytes());
+        bytes.extend_from_slice(&body);
+        bytes
+    }
+}

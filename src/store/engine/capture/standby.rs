@@ -1,0 +1,120 @@
+//! How answers and checkpoints wait for the standby, and when they do so no more.
+
+use super::{Capture, State, Whose};
+use crate::domain::standby::Wait;
+use crate::http::failure::Failure;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How long an answer waits for the standby.
+const STANDBY_WAIT_MAX: Duration = Duration::from_millis(200);
+/// A standby that has so many ticks to fetch, or fewer, keeps up: commits that were made while the last one was on its way.
+const TICKS_IN_STEP_MAX: usize = 2;
+
+/// How answers wait for the standby.
+#[derive(Default)]
+pub(super) struct Standby {
+    pub(super) wait: Wait,
+    /// Whether the standby has all but the latest commits.
+    pub(super) is_in_step: bool,
+    /// The number of the last commit that the standby has on its disk.
+    pub(super) confirmed: u64,
+}
+
+impl Capture {
+    /// From now on answers wait in this way.
+    pub(crate) fn set_wait(&self, wait: Wait) {
+        self.lock().standby.wait = wait;
+        self.waits.store(wait != Wait::Never, Ordering::Release);
+    }
+
+    /// Whether the standby keeps up.
+    pub(crate) fn is_in_step(&self) -> bool {
+        self.lock().standby.is_in_step
+    }
+
+    /// Why nothing is written, where nothing is: the standby is away, and nothing may be written without it.
+    pub(crate) fn refusal(&self) -> Option<Failure> {
+        if !self.waits.load(Ordering::Acquire) {
+            return None;
+        }
+        let standby = &self.lock().standby;
+        (standby.wait == Wait::Refuse && !standby.is_in_step).then(|| Failure::standby_away().because("no standby"))
+    }
+
+    /// Until the standby has a commit on its disk; no longer than it may take. Not to be called by whoever holds the writer.
+    pub(crate) fn wait(&self, commit: u64) -> Result<(), Failure> {
+        if commit == 0 || !self.waits.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let is_waiting = |state: &mut State| state.standby.is_in_step && state.standby.confirmed < commit;
+        let waited = self.confirmed.wait_timeout_while(self.lock(), STANDBY_WAIT_MAX, is_waiting);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.standby.confirmed >= commit {
+            return Ok(());
+        }
+        if state.standby.is_in_step {
+            state.fall_out("it did not confirm a write in time");
+            self.confirmed.notify_all();
+        }
+        match state.standby.wait {
+            Wait::Refuse => Err(Failure::standby_away().because("the standby did not confirm the write in time")),
+            Wait::Never | Wait::InStep => Ok(()),
+        }
+    }
+
+    /// Waits until the standby has something to fetch, and then `gather` longer for more of it, where no answer waits.
+    /// `ends`: whether nobody is to wait any more.
+    pub(crate) fn wait_for_news(&self, number: u64, time_max: Duration, gather: Duration, ends: impl Fn() -> bool) {
+        let is_idle =
+            |state: &mut State| !ends() && state.follower(number).is_some_and(|follower| follower.ends.is_empty());
+        let waited = self.noted.wait_timeout_while(self.lock(), time_max, is_idle);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let gathers = |state: &mut State| !ends() && state.hurried == 0 && state.standby.wait == Wait::Never;
+        drop(self.noted.wait_timeout_while(state, gather, gathers));
+    }
+
+    /// Has whoever waits for news look whether to go on.
+    pub(crate) fn wake(&self) {
+        drop(self.lock());
+        self.noted.notify_all();
+    }
+
+    /// Waits until the standby has everything; where there is none, or it does not keep up, for nothing. Who holds the writer
+    /// may call this; a standby that confirms nothing in that time does not keep up any more.
+    pub(crate) fn wait_for_standby(&self, time_max: Duration) {
+        let _hurry = self.hurry();
+        let is_waiting = |state: &mut State| state.standby.is_in_step && !state.is_confirmed(Whose::Standby);
+        let waited = self.confirmed.wait_timeout_while(self.lock(), time_max, is_waiting);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if is_waiting(&mut state) {
+            // Writers waited in vain: the next time they do so once the standby has confirmed something again.
+            state.fall_out("it did not confirm the last writes while a checkpoint waited for it");
+            self.confirmed.notify_all();
+        }
+    }
+
+    /// The standby has the base that the chain begins with.
+    pub(crate) fn attach(&self, number: u64) {
+        self.lock().look_at_the_step(number);
+    }
+}
+
+impl State {
+    /// The standby keeps up from here on, where only the latest commits are missing there.
+    pub(super) fn look_at_the_step(&mut self, number: u64) {
+        let standby = self.follower(number).filter(|follower| follower.whose == Whose::Standby);
+        let Some(waiting) = standby.map(|follower| follower.ends.len()) else { return };
+        if waiting <= TICKS_IN_STEP_MAX && !self.standby.is_in_step {
+            self.standby.is_in_step = true;
+            tracing::info!("the standby has all but the latest writes");
+        }
+    }
+
+    /// The standby does not keep up any more: nobody waits for it until it does.
+    pub(super) fn fall_out(&mut self, cause: &str) {
+        self.standby.is_in_step = false;
+        tracing::error!(cause, "the standby does not keep up");
+    }
+}

@@ -1,0 +1,49 @@
+//! The sums of one file in memory, and as the bytes of the file that keeps them.
+
+use std::collections::BTreeSet;
+
+/// A sum, and its complement.
+pub(super) const ENTRY_BYTES: usize = 8;
+/// Sums that are written at once.
+pub(super) const BLOCK_SUMS: usize = 512;
+pub(super) const UNKNOWN: u32 = 0;
+
+#[derive(Default)]
+pub(super) struct Noted {
+    pub(super) sums: Vec<u32>,
+    /// Blocks of sums that the file does not have.
+    pub(super) changed: BTreeSet<usize>,
+    /// Whether the file may have more sums than there are.
+    pub(super) is_cut: bool,
+}
+
+impl Noted {
+    pub(super) fn set(&mut self, index: usize, sum: u32) {
+        if index >= self.sums.len() {
+            self.sums.resize(index + 1, UNKNOWN);
+        }
+        if self.sums[index] != sum {
+            self.sums[index] = sum;
+            self.changed.insert(index / BLOCK_SUMS);
+        }
+    }
+
+    pub(super) fn change_all(&mut self) {
+        self.changed = (0..self.sums.len().div_ceil(BLOCK_SUMS)).collect();
+        self.is_cut = true;
+    }
+
+    /// The bytes of each changed block, and how many sums the file is to be cut to.
+    pub(super) fn take_changed(&mut self) -> (Vec<(usize, Vec<u8>)>, Option<usize>) {
+        let entry = |sum: &u32| match *sum {
+            UNKNOWN => [0; ENTRY_BYTES],
+            sum => (u64::from(sum) << 32 | u64::from(!sum)).to_be_bytes(),
+        };
+        let block = |block: usize| {
+            let sums = self.sums.iter().skip(block * BLOCK_SUMS).take(BLOCK_SUMS);
+            (block, sums.flat_map(entry).collect())
+        };
+        let blocks = std::mem::take(&mut self.changed).into_iter().map(block).collect();
+        (blocks, std::mem::take(&mut self.is_cut).then_some(self.sums.len()))
+    }
+}

@@ -1,0 +1,117 @@
+//! What callers of the one writer are told, whatever becomes of the flush that they share.
+
+use super::*;
+use std::time::Duration;
+
+fn numbers() -> (tempfile::TempDir, Writer) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("numbers");
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch("PRAGMA journal_mode=wal; CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT").unwrap();
+    (dir, Writer::new(conn, true, Arc::new(Readers::of(&path)), Condition::Sound))
+}
+
+fn write<T>(writer: &Writer, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
+    writer.write(0, |conn| change(conn), || ())
+}
+
+fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
+    write(writer, |conn| Ok(conn.execute("INSERT INTO numbers VALUES (?1)", [n]).map(|_| ())?))
+}
+
+fn held(writer: &Writer) -> Vec<i64> {
+    writer.alone(|conn| {
+        let mut statement = conn.prepare("SELECT n FROM numbers ORDER BY n").unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    })
+}
+
+#[test]
+fn one_flush_serves_those_who_wait_and_a_failing_one_takes_nobody_down() {
+    let (_dir, writer) = numbers();
+    insert(&writer, 0).unwrap();
+    let before = writer.commits.load(Ordering::Relaxed);
+    let outcomes: Vec<bool> = std::thread::scope(|scope| {
+        // While the first holds the connection, nine more get in line; number 5 meets the 0 that is there.
+        let first = scope.spawn(|| {
+            write(&writer, |conn| {
+                while writer.waiting() < 9 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Ok(conn.execute("INSERT INTO numbers VALUES (100)", []).map(|_| ())?)
+            })
+        });
+        while writer.line.try_lock().is_ok() {
+            std::thread::yield_now();
+        }
+        let others: Vec<_> = (1..=9)
+            .map(|n| {
+                scope.spawn({
+                    let writer = &writer;
+                    move || insert(writer, if n == 5 { 0 } else { n })
+                })
+            })
+            .collect();
+        assert!(first.join().unwrap().is_ok());
+        others.into_iter().map(|other| other.join().unwrap().is_ok()).collect()
+    });
+    assert_eq!(outcomes.iter().filter(|ok| **ok).count(), 8);
+    assert!(!outcomes[4]);
+    assert_eq!(held(&writer), [0, 1, 2, 3, 4, 6, 7, 8, 9, 100]);
+    assert_eq!(writer.commits.load(Ordering::Relaxed) - before, 1);
+}
+
+#[test]
+fn nobody_waits_for_a_flush_that_was_left_to_somebody_who_is_refused() {
+    const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+    let (_dir, writer) = numbers();
+    let writer = Arc::new(writer);
+    let (tell, told) = std::sync::mpsc::channel();
+    let (first, telling) = (writer.clone(), tell.clone());
+    std::thread::spawn(move || {
+        let outcome = write(&first, |conn| {
+            while first.waiting() == 0 {
+                std::thread::yield_now();
+            }
+            // A read finds a damaged page while this one leaves its flush to the next in line.
+            first.watched.damage(&"test");
+            Ok(conn.execute("INSERT INTO numbers VALUES (1)", []).map(|_| ())?)
+        });
+        telling.send(outcome.is_err())
+    });
+    while writer.line.try_lock().is_ok() {
+        std::thread::yield_now();
+    }
+    let second = writer.clone();
+    std::thread::spawn(move || tell.send(insert(&second, 2).is_err()));
+    for _ in 0..2 {
+        assert!(told.recv_timeout(ANSWER_TIME_MAX).expect("everybody is answered"), "it was told as done");
+    }
+    assert_eq!(held(&writer), [0; 0]);
+}
+
+#[test]
+fn a_panic_rolls_back_its_own_work_only() {
+    let (_dir, writer) = numbers();
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        write(&writer, |conn| -> Result<(), Failure> {
+            conn.execute("INSERT INTO numbers VALUES (1)", [])?;
+            panic!("half way")
+        })
+    }));
+    assert!(panicked.is_err());
+    insert(&writer, 2).unwrap();
+    assert_eq!(held(&writer), [2]);
+}
+
+#[test]
+fn a_transaction_that_sqlite_rolled_back_fails_its_group_and_the_next_one_works() {
+    let (_dir, writer) = numbers();
+    let lost = write(&writer, |conn| {
+        conn.execute("INSERT INTO numbers VALUES (1)", [])?;
+        Ok(conn.execute_batch("ROLLBACK")?)
+    });
+    assert!(lost.is_err());
+    insert(&writer, 2).unwrap();
+    assert_eq!(held(&writer), [2]);
+}

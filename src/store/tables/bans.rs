@@ -1,0 +1,40 @@
+//! Bans, which are columns of their members.
+
+use crate::store::engine::columns::row;
+use crate::store::{Read, Write};
+use rusqlite::{Result, named_params};
+
+/// `None` lifts the ban.
+pub fn set(tx: &Write, member_id: i64, banned_at: Option<i64>) -> Result<usize> {
+    let sql = sql!(
+        "UPDATE members SET banned_at = :banned_at, banned_until = NULL, ban_reason = '', updated_at = :now WHERE member_id = :id"
+    );
+    tx.run(sql, named_params! {":banned_at": banned_at, ":now": tx.now(), ":id": member_id})
+}
+
+row! {
+    /// The terms of a ban. Moments in Unix seconds.
+    #[derive(Debug)]
+    pub(crate) struct Ban {
+        /// `None`: until somebody lifts it.
+        pub banned_until: Option<i64>,
+        pub ban_reason: String,
+    }
+}
+
+pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Ban>> {
+    let sql = sql!("SELECT ", Ban::COLUMNS, " FROM members WHERE member_id = ?1 AND banned_at IS NOT NULL");
+    tx.find(sql, [member_id], row)
+}
+
+/// Says why an account that is banned is so, and until when.
+pub(crate) fn set_terms(tx: &Write, member_id: i64, until: Option<i64>, reason: &str) -> Result<usize> {
+    let sql =
+        sql!("UPDATE members SET banned_until = ?2, ban_reason = ?3 WHERE member_id = ?1 AND banned_at IS NOT NULL");
+    tx.run(sql, (member_id, until, reason))
+}
+
+/// Whose ban has an end, and it has come.
+pub(crate) fn list_ended(tx: &Read, now: i64) -> Result<Vec<i64>> {
+    tx.list(sql!("SELECT member_id FROM members WHERE banned_until <= ?1 AND banned_at IS NOT NULL"), [now], row)
+}
