@@ -53,9 +53,10 @@ fn watch() {
     let time_max = Duration::from_secs(minutes * 60);
     loop {
         std::thread::sleep(LOOK_INTERVAL);
-        let late = under_way().iter().find(|test| test.since.elapsed() > time_max).map(|test| test.name.clone());
-        if let Some(name) = late {
-            give_up(&name, minutes);
+        // Held to the end of the run: a test whose process is ended here must not end the run before, as one that passed.
+        let tests = under_way();
+        if let Some(late) = tests.iter().find(|test| test.since.elapsed() > time_max) {
+            give_up(&late.name, minutes);
         }
     }
 }
