@@ -82,9 +82,14 @@ struct RefusalPage<'a> {
 /// A failure as a page, with the headers that go with it.
 pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
-    let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
-    let page = RefusalPage { frame, message: said(failure, language), problems, request_id };
+    let page =
+        RefusalPage { frame, message: said(failure, language), problems: mistakes(failure, language), request_id };
     refused(failure, language, request_id, &page)
+}
+
+/// What is wrong with each field that was sent, where no form is shown again beside which it could stand.
+fn mistakes(failure: &Failure, language: Language) -> Vec<String> {
+    failure.problems().iter().map(|problem| format!("{}: {}", problem.field, language.say(&problem.text))).collect()
 }
 
 /// The text of a failure on a page, without the words about paths, headers and fields that are for callers of the API.

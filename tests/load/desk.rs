@@ -106,7 +106,7 @@ pub fn measure(room: &Path) -> Result<(String, bool), String> {
     eprintln!("making a site of {MEMBERS} members …");
     let dir = room.join("desk");
     server::command(&dir, &["demo", "--members", MEMBERS, "--entries", ENTRIES])?;
-    let arrivals = fill_today(&dir)?;
+    fill_today(&dir)?;
     let server = Server::product_with(&dir, &SETTINGS)?;
     let mut parts = Parts::find(&dir)?;
     let mut askers = Askers::gather(server.address, parts.member_id)?;
@@ -118,29 +118,22 @@ pub fn measure(room: &Path) -> Result<(String, bool), String> {
         let requests = paths.iter().map(|path| request("GET", path, &askers.clerk.head(), None)).collect();
         rows.push(Row::of(name.to_owned(), run(&server, requests, name)?, SEARCH_TIME_MAX, None));
     }
-    let heard = live::measure(&server, &askers.clerk, &arrivals)?;
+    let heard = live::measure(&server, &askers.clerk)?;
     paint(&server, &mut askers, &pages, &mut rows)?;
     server.stop()?;
     let met = rows.iter().all(Row::is_met) && heard.is_met();
     Ok((as_markdown(&rows, &heard, met), met))
 }
 
-/// Books members for today until there are as many arrivals as on a Saturday, from an hour ago on; the bookings.
-fn fill_today(dir: &Path) -> Result<Vec<i64>, String> {
-    let sql = "WITH RECURSIVE day(at) AS (SELECT unixepoch() + 3600 - (unixepoch() + 3600) % 86400 - 3600)
+/// Books members for today until there are as many arrivals as on a Saturday.
+fn fill_today(dir: &Path) -> Result<(), String> {
+    let sql = "WITH day(at) AS (SELECT unixepoch() + 3600 - (unixepoch() + 3600) % 86400 - 3600)
         INSERT INTO bookings (partner_id, member_id, registration_id, flight_date, minutes_booked, tunnel_id, created_at, updated_at)
         SELECT (SELECT min(partner_id) FROM partners), member_id, 900000000 + member_id,
                at + 36000 + 144 * row_number() OVER (ORDER BY member_id), 10, (SELECT min(tunnel_id) FROM tunnels), at, at
         FROM members, day WHERE role = 'member' AND banned_at IS NULL AND member_id % 97 = 5
-        LIMIT max(0, ?1 - (SELECT count(*) FROM bookings, day WHERE flight_date BETWEEN at AND at + 86399)) RETURNING booking_id";
-    let listed = "WITH day(at) AS (SELECT unixepoch() + 3600 - (unixepoch() + 3600) % 86400 - 3600) SELECT booking_id FROM bookings, day
-        WHERE flight_date BETWEEN at + 21600 AND at + 79200 AND arrived_at IS NULL AND ended_as IS NULL ORDER BY flight_date LIMIT ?1";
-    let conn = open(dir)?;
-    let numbers = |sql: &str| -> rusqlite::Result<Vec<i64>> {
-        let mut prepared = conn.prepare(sql)?;
-        prepared.query_map([ARRIVALS], |row| row.get(0))?.collect()
-    };
-    numbers(sql).and_then(|_| numbers(listed)).map_err(|e| e.to_string())
+        LIMIT max(0, ?1 - (SELECT count(*) FROM bookings, day WHERE flight_date BETWEEN at AND at + 86399))";
+    open(dir)?.execute(sql, [ARRIVALS]).map(drop).map_err(|e| e.to_string())
 }
 
 /// Looks at each page that is one with the eyes of whoever asks for it.

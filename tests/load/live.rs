@@ -24,11 +24,12 @@ pub struct Heard {
     pub memory_mb: f64,
 }
 
-/// Checks `ROUNDS` of these bookings in, one after the other, before the screens.
-pub fn measure(server: &Server, clerk: &Clerk, bookings: &[i64]) -> Result<Heard, String> {
+/// Checks `ROUNDS` of the arrivals that are shown in, one after the other, before the screens.
+pub fn measure(server: &Server, clerk: &Clerk) -> Result<Heard, String> {
+    let bookings = expected(&clerk.clone().get("/desk")?.page)?;
     let mut streams = (0..SCREENS).map(|_| listen(server, clerk)).collect::<Result<Vec<_>, _>>()?;
     let (mut event, mut page) = (Duration::ZERO, Duration::ZERO);
-    for booking in bookings.iter().take(ROUNDS) {
+    for booking in &bookings {
         let (say, said) = mpsc::channel();
         std::thread::scope(|scope| {
             for stream in &mut streams {
@@ -47,6 +48,14 @@ pub fn measure(server: &Server, clerk: &Clerk, bookings: &[i64]) -> Result<Heard
         })?;
     }
     Ok(Heard { event, page, memory_mb: server.memory_kib("VmHWM") as f64 / 1024.0 })
+}
+
+/// The bookings of the page whose members can be checked in, `ROUNDS` of them.
+fn expected(page: &str) -> Result<Vec<i64>, String> {
+    let ends = page.match_indices("/check-in aria-label=").map(|(end, _)| &page[..end]);
+    let numbers = ends.filter_map(|before| before.rsplit('/').next()?.parse().ok());
+    let bookings: Vec<i64> = numbers.take(ROUNDS).collect();
+    if bookings.len() == ROUNDS { Ok(bookings) } else { Err(format!("today shows {} to check in", bookings.len())) }
 }
 
 /// A stream of the desk's events, past its head.
@@ -78,14 +87,15 @@ fn hear(stream: &mut BufReader<TcpStream>, start: &str) -> Result<(), String> {
 /// When a screen heard of a check-in, and when it had the page that shows who came. An event may tell of something else that
 /// changed before; the page is asked for at each, as by a browser.
 fn see(stream: &mut BufReader<TcpStream>, screen: &mut Clerk, booking: i64) -> Result<(Instant, Instant), String> {
-    let here = format!("<li id=b{booking} class=here>");
-    loop {
+    let (here, since) = (format!("<li id=b{booking} class=here>"), Instant::now());
+    while since.elapsed() < HEARS_WITHIN {
         hear(stream, "event: changed").map_err(|e| format!("booking {booking}: {e}"))?;
         let heard = Instant::now();
         if screen.get("/desk")?.page.contains(&here) {
             return Ok((heard, Instant::now()));
         }
     }
+    Err(format!("no page that was asked for after an event shows that {booking} came"))
 }
 
 impl Heard {

@@ -96,9 +96,9 @@ struct Refusal {
 /// A failure as a page of the kiosk.
 pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
-    let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
     let screen = Screen { frame, guest: None };
-    let page = Refusal { screen, message: super::said(failure, language), problems };
+    let page =
+        Refusal { screen, message: super::said(failure, language), problems: super::mistakes(failure, language) };
     refused(failure, language, request_id, &page)
 }
 

@@ -12,7 +12,7 @@ pub(crate) mod sign_child;
 pub(crate) mod undo;
 pub(crate) mod verify;
 
-use super::{Frame, refused, said, show};
+use super::{Frame, mistakes, refused, said, show};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
@@ -58,7 +58,7 @@ fn read_token(mut fields: Fields) -> Result<String, Failure> {
 /// A failure as a page for everybody.
 pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
-    let problems = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
+    let problems = mistakes(failure, language);
     let (title, message) = (frame.say("desk.refused"), said(failure, language));
     refused(failure, language, request_id, &Told { frame, title, tone: "bad", message, problems })
 }
