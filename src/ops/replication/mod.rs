@@ -15,7 +15,7 @@ pub(crate) mod tick;
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
 use crate::site::Site;
 use crate::store::engine::capture::{Behind, Whose};
-use crate::store::engine::connection::LOG_PAGES_MAX;
+use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
 use crate::store::engine::log_read::LogReader;
 use crate::store::queries::erasure;
 use chain::{Chain, Unconfirmed, is_there};
@@ -35,8 +35,6 @@ const PARTS_OF_UNCONFIRMED: u64 = 8;
 const TICK_TIME_MAX: Duration = Duration::from_secs(10);
 /// The same while nobody can write.
 const HELD_TICK_TIME_MAX: Duration = Duration::from_millis(200);
-/// Where the log has so many pages, writers wait for a moment, so that all of it can be confirmed and begun anew.
-const HELD_LOG_PAGES_MIN: u32 = 4 * LOG_PAGES_MAX.cast_unsigned();
 /// How long the end of a server waits for the last tick.
 const LAST_TICK_TIME_MAX: Duration = Duration::from_secs(5);
 /// Rounds between two looks whether a second place that has nothing new still has the last tick.

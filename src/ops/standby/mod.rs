@@ -13,7 +13,7 @@ pub(crate) mod promote;
 
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::site::Site;
-use crate::store::engine::connection::LOG_PAGES_MAX;
+use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
 use feed::Feed;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -24,9 +24,7 @@ use std::time::Duration;
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// A store is asked at one look of so many: each question costs a request.
 const LOOKS_PER_QUESTION: u64 = 5;
-/// Where the log has so many pages, writers wait for a moment, so that the standby can have all of it.
-const HELD_LOG_PAGES_MIN: u32 = 4 * LOG_PAGES_MAX.cast_unsigned();
-/// How long they wait.
+/// How long writers wait for the standby, so that a long log can be moved.
 const HELD_TIME_MAX: Duration = Duration::from_millis(200);
 
 /// Who says that another machine goes on.

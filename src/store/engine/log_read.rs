@@ -53,24 +53,26 @@ impl LogReader {
         if let Some(last) = begin.checked_sub(1) {
             self.0.read_exact_at(&mut before, offset(last) + 16).map_err(unreadable)?;
         }
-        let (mut frame, mut changes) = (vec![0; FRAME_BYTES], Changes::default());
+        let (mut frame, mut size, mut frames) = (vec![0; FRAME_BYTES], 0, BTreeMap::new());
         for number in begin..to.frames {
             self.0.read_exact_at(&mut frame, offset(number)).map_err(unreadable)?;
             if !is_in_chain(&header, &before, &frame) {
                 return Err(format!("frame {number} of the write-ahead log is not what was written"));
             }
             before.copy_from_slice(&frame[16..24]);
-            let page = word(&frame, 0);
-            changes.pages.insert(page, (number, sum(page, &frame[FRAME_HEADER_BYTES..])));
-            changes.size = word(&frame, 4);
+            frames.insert(word(&frame, 0), number);
+            size = word(&frame, 4);
         }
-        match changes.size {
-            0 => Err("the write-ahead log does not end with a commit where it should".to_owned()),
-            size => {
-                changes.pages.retain(|page, _| *page <= size);
-                Ok(changes)
-            }
+        if size == 0 {
+            return Err("the write-ahead log does not end with a commit where it should".to_owned());
         }
+        // Much is changed several times in a second: of that, the last version alone has its sum made.
+        let (mut changes, mut bytes) = (Changes { size, ..Changes::default() }, [0; PAGE_BYTES]);
+        for (page, number) in frames.range(..=size) {
+            self.page(*number, &mut bytes).map_err(unreadable)?;
+            changes.pages.insert(*page, (*number, sum(*page, &bytes)));
+        }
+        Ok(changes)
     }
 
     /// The page in a frame (from 0). The caller compares its checksum.
