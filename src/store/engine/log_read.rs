@@ -43,8 +43,7 @@ impl LogReader {
         sum: impl Fn(u32, &[u8]) -> u64,
     ) -> Result<Changes, String> {
         let unreadable = |e: io::Error| format!("cannot read the write-ahead log: {e}");
-        let mut header = [0; HEADER_BYTES];
-        self.0.read_exact_at(&mut header, 0).map_err(unreadable)?;
+        let header = self.header().map_err(unreadable)?;
         if header[16..24] != to.salt || word(&header, 8) as usize != PAGE_BYTES {
             return Err("the write-ahead log is not the one that was followed".to_owned());
         }
@@ -72,7 +71,17 @@ impl LogReader {
             self.page(*number, &mut bytes).map_err(unreadable)?;
             changes.pages.insert(*page, (*number, sum(*page, &bytes)));
         }
+        // A log that begins anew has its header written before any frame: what was read twice is the same both times.
+        if self.header().map_err(unreadable)? != header {
+            return Err("the write-ahead log was overwritten while it was read".to_owned());
+        }
         Ok(changes)
+    }
+
+    fn header(&self) -> io::Result<[u8; HEADER_BYTES]> {
+        let mut header = [0; HEADER_BYTES];
+        self.0.read_exact_at(&mut header, 0)?;
+        Ok(header)
     }
 
     /// The page in a frame (from 0). The caller compares its checksum.
@@ -83,4 +92,35 @@ impl LogReader {
 
 fn offset(frame: u32) -> u64 {
     HEADER_BYTES as u64 + u64::from(frame) * FRAME_BYTES as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    #[test]
+    fn each_page_is_read_as_the_last_frame_has_it_and_a_log_that_begins_anew_meanwhile_is_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let conn = Connection::open(place::database(dir.path())).unwrap();
+        conn.execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (text)").unwrap();
+        for number in 0..20 {
+            conn.execute("INSERT INTO t VALUES (?1)", [format!("{number:0>500}")]).unwrap();
+        }
+        let log = LogReader::open(dir.path()).unwrap();
+        let frames =
+            (std::fs::metadata(place::log(dir.path())).unwrap().len() - HEADER_BYTES as u64) / FRAME_BYTES as u64;
+        let to = Position { salt: log.header().unwrap()[16..24].try_into().unwrap(), frames: frames as u32 };
+        let has = |bytes: &[u8], number: u32| String::from_utf8_lossy(bytes).contains(&format!("{number:0>500}"));
+        let read = log.changes(Position::default(), to, |_, bytes| u64::from(has(bytes, 19))).unwrap();
+        assert!(
+            (read.pages.len() as u64) < frames && read.pages.values().any(|(_, is_last)| *is_last == 1),
+            "{read:?}"
+        );
+        let begin_anew = |_, _: &[u8]| {
+            conn.execute_batch("PRAGMA wal_checkpoint(RESTART); DELETE FROM t").unwrap();
+            0
+        };
+        assert!(log.changes(Position::default(), to, begin_anew).unwrap_err().contains("overwritten"));
+    }
 }
