@@ -10,6 +10,7 @@ pub(crate) mod footprint;
 pub mod health;
 mod levels;
 pub mod lifecycle;
+pub(crate) mod priority;
 pub mod replication;
 mod rotation;
 pub mod standby;

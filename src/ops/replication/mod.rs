@@ -13,6 +13,7 @@ pub(crate) mod target;
 pub(crate) mod tick;
 
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
+use crate::ops::priority;
 use crate::site::Site;
 use crate::store::engine::capture::{Behind, Whose};
 use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
@@ -225,7 +226,7 @@ impl<'s> Replicator<'s> {
             self.round();
             self.site.store.rest();
             if self.waits_until_stopped(stop) {
-                return self.ship(LAST_TICK_TIME_MAX, true);
+                return self.ship(LAST_TICK_TIME_MAX, false);
             }
         }
     }
@@ -252,7 +253,7 @@ impl<'s> Replicator<'s> {
         let next = lock(&self.replica.next).take().filter(is_followed);
         if let Some(next) = next {
             // Up to the begin of the next chain this one is what a restore goes by.
-            self.ship(TICK_TIME_MAX, true);
+            self.ship(TICK_TIME_MAX, false);
             (self.chain, self.chain_since) = (Some(next), self.site.now());
             self.tell(None);
             (self.next_try, self.rounds_to_try) = (0, 1);
@@ -261,7 +262,7 @@ impl<'s> Replicator<'s> {
         if self.rounds < self.next_try {
             return;
         }
-        self.ship(TICK_TIME_MAX, true);
+        self.ship(TICK_TIME_MAX, false);
         self.look();
         self.begin_log_anew();
         self.make_base_where_due();
@@ -291,8 +292,11 @@ impl<'s> Replicator<'s> {
 
     /// Ships all that is committed, a tick a second of it, until the second place takes no more. Commits made meanwhile
     /// are for the next round, which otherwise would never end on a busy site.
-    fn ship(&mut self, patience: Duration, reads: bool) {
-        let mut knows_erased = !reads;
+    ///
+    /// `is_held`: nobody can write meanwhile, so the writer's connection is the only one that reads, and it is done at once;
+    /// else it gives way to requests.
+    fn ship(&mut self, patience: Duration, is_held: bool) {
+        let mut knows_erased = is_held;
         let capture = &self.site.store.writer().capture;
         // At least one look, which hears that the chain was given up.
         let ticks = self.chain.as_ref().map_or(0, |chain| capture.waiting(chain.follower()).max(1));
@@ -308,7 +312,11 @@ impl<'s> Replicator<'s> {
                 self.log = LogReader::open(&self.site.config.data).map(Arc::new).ok();
             }
             let Some(log) = self.log.clone() else { return self.tell(Some("cannot read the log".to_owned())) };
-            let parcel = match chain.parcel(&end, &log) {
+            let parcel = match if is_held {
+                chain.parcel(&end, &log)
+            } else {
+                priority::giving_way(|| chain.parcel(&end, &log))
+            } {
                 Ok(parcel) => parcel,
                 Err(cause) => return self.lose_chain(cause),
             };
@@ -319,7 +327,12 @@ impl<'s> Replicator<'s> {
             knows_erased = true;
             let recipient = self.site.config.backup.recipient.clone();
             let is_unsent = self.replica.confirms_unsent.load(Ordering::Relaxed);
-            let put = move || if is_unsent { Ok(parcel.last()) } else { parcel.put(&log, recipient.as_ref()) };
+            let put = move || {
+                if !is_held {
+                    priority::give_way();
+                }
+                if is_unsent { Ok(parcel.last()) } else { parcel.put(&log, recipient.as_ref()) }
+            };
             match self.site.kept::<Elsewhere>().send(patience, put) {
                 Some(Ok(file)) => {
                     let Some(chain) = &mut self.chain else { return };
@@ -382,10 +395,10 @@ impl<'s> Replicator<'s> {
         }
         if writer.capture.is_open() || frames >= HELD_LOG_PAGES_MIN {
             // Commits made while the round shipped go first, so that little is left to wait for.
-            self.ship(TICK_TIME_MAX, true);
+            self.ship(TICK_TIME_MAX, false);
             // Nothing is read by another connection while the writer is held.
             writer.checkpoint_confirmed(|| {
-                self.ship(HELD_TICK_TIME_MAX, false);
+                self.ship(HELD_TICK_TIME_MAX, true);
                 writer.capture.wait_for_standby(HELD_TICK_TIME_MAX);
             });
         }
