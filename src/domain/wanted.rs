@@ -53,6 +53,10 @@ impl Wanted {
         self.words.is_empty() && self.number.is_none() && self.email.is_none() && self.digits.is_none()
     }
 
+    pub(crate) fn has_several_words(&self) -> bool {
+        self.words.len() > 1
+    }
+
     /// The index's pattern of a telephone number.
     pub(crate) fn phone(&self) -> Option<String> {
         self.digits.as_deref().map(quoted)

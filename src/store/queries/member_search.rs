@@ -55,12 +55,6 @@ pub(crate) fn judge<T>(tx: &Read, member_id: i64, look: impl FnOnce([&str; 5]) -
     Ok(judged.flatten())
 }
 
-/// How many have these letters, counted no further than `most`.
-pub(crate) fn count(tx: &Read, pattern: &str, most: i64) -> Result<i64> {
-    let sql = sql!("SELECT count(*) FROM (SELECT 1 FROM members_search WHERE members_search MATCH ?1 LIMIT ?2)");
-    tx.get(sql, (pattern, most), row)
-}
-
 /// Whose e-mail address begins like this.
 pub(crate) fn list_by_email(tx: &Read, start: &str, limit: i64) -> Result<Vec<Found>> {
     let sql = sql!(

@@ -18,7 +18,7 @@ const HITS_MAX: usize = 20;
 const JUDGED_MAX: i64 = 200;
 /// How many may be meant by somebody who mistyped, how many of them are looked at, and of how many three letters may be
 /// before they say little.
-const GUESSED_MAX: i64 = 1_000;
+const GUESSED_MAX: usize = 1_000;
 const LOOKED_AT_MAX: usize = 300;
 const GRAM_MEMBERS_MAX: i64 = 500;
 
@@ -73,13 +73,25 @@ fn search(tx: &Read, typed: &str, wanted: &Wanted) -> Result<Vec<Found>, Failure
     }
     if let Some(email) = &wanted.email {
         add(&mut found, member_search::list_by_email(tx, email, one_more)?);
+        // Whoever types an address means whom it is of.
+        if !found.is_empty() {
+            return Ok(found);
+        }
     }
     if let Some(pattern) = wanted.phone() {
         add(&mut found, member_search::list(tx, &pattern, one_more)?);
     }
-    for pattern in [wanted.beginnings(), wanted.anywhere()].into_iter().flatten() {
-        if !full(&found) {
-            add(&mut found, nearest(wanted, member_search::list(tx, &pattern, JUDGED_MAX)?));
+    // Few have several words anywhere, and among them are those whose words begin like that: one look finds both.
+    let several = wanted.anywhere().filter(|_| wanted.has_several_words());
+    let few = several.map(|pattern| member_search::list(tx, &pattern, JUDGED_MAX)).transpose()?;
+    match few.filter(|few| few.len() < JUDGED_MAX as usize) {
+        Some(few) => add(&mut found, nearest(wanted, few)),
+        None => {
+            for pattern in [wanted.beginnings(), wanted.anywhere()].into_iter().flatten() {
+                if !full(&found) {
+                    add(&mut found, nearest(wanted, member_search::list(tx, &pattern, JUDGED_MAX)?));
+                }
+            }
         }
     }
     if found.is_empty() {
@@ -109,25 +121,16 @@ fn nearest(wanted: &Wanted, found: Vec<Found>) -> Vec<Found> {
 /// Members whose names share the rarest three letters with the typed words, and are near them. Those who share most of these are
 /// looked at, the newest first among equals.
 fn guess(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
-    let mut grams = Vec::new();
-    for gram in wanted.grams() {
-        let members = member_search::count(tx, &gram, GRAM_MEMBERS_MAX)?;
-        if members > 0 {
-            grams.push((members, gram));
+    let grams = wanted.grams().into_iter().map(|gram| member_search::list_ids(tx, &gram, GRAM_MEMBERS_MAX));
+    let mut grams = grams.collect::<Result<Vec<_>, _>>()?;
+    grams.sort_by_key(Vec::len);
+    let (mut shared, mut all): (HashMap<i64, u32>, _) = (HashMap::new(), 0);
+    for members in grams {
+        if all >= GUESSED_MAX {
+            break;
         }
-    }
-    grams.sort();
-    let mut all = 0;
-    let rare = grams.into_iter().take_while(|(members, _)| {
-        let taken = all < GUESSED_MAX;
-        all += members;
-        taken
-    });
-    let mut shared: HashMap<i64, u32> = HashMap::new();
-    for (_, gram) in rare {
-        for member_id in member_search::list_ids(tx, &gram, GRAM_MEMBERS_MAX)? {
-            *shared.entry(member_id).or_default() += 1;
-        }
+        all += members.len();
+        members.into_iter().for_each(|member_id| *shared.entry(member_id).or_default() += 1);
     }
     let mut candidates: Vec<(u32, i64)> = shared.into_iter().map(|(member_id, grams)| (grams, member_id)).collect();
     candidates.sort_unstable_by_key(|candidate| Reverse(*candidate));
