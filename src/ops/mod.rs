@@ -10,7 +10,6 @@ pub(crate) mod footprint;
 pub mod health;
 mod levels;
 pub mod lifecycle;
-pub(crate) mod priority;
 pub mod replication;
 mod rotation;
 pub mod standby;

@@ -1,6 +1,9 @@
 //! Long work that is done beside people who wait.
 
 const NICENESS: i32 = 10;
+/// Of work that has to keep up with a machine which answers requests without a pause: of a core that another thread wants too,
+/// this one gets a quarter.
+const LITTLE_NICENESS: i32 = 5;
 /// The longest turn that may be asked for (0.1 s). A thread that asks for a longer turn than others is taken off the
 /// core as soon as one of them wakes; with equal or shorter turns it would stay until the next tick, 4 ms on many
 /// machines.
@@ -21,4 +24,37 @@ pub(crate) fn give_way() {
     };
     // SAFETY: asks the kernel about the calling thread alone; it reads one struct of the size that it says.
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+}
+
+/// Has the kernel prefer others to the calling thread, for as long as that lives, and not much: its work is to keep up with
+/// theirs. A refusal leaves the thread as it is.
+pub(crate) fn give_way_a_little() {
+    // SAFETY: a plain number; on Linux it is for the calling thread.
+    unsafe { libc::nice(LITTLE_NICENESS) };
+}
+
+/// Does work that gives way a little, on a thread of its own, and waits for it.
+pub(crate) fn giving_way_a_little<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let done = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            give_way_a_little();
+            work()
+        });
+        thread.join()
+    });
+    done.unwrap_or_else(|fault| std::panic::resume_unwind(fault))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_of_the_work_alone_gives_way() {
+        // SAFETY: plain numbers.
+        let niceness = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        let before = niceness();
+        assert_eq!(giving_way_a_little(niceness), (before + LITTLE_NICENESS).min(19));
+        assert_eq!(niceness(), before);
+    }
 }

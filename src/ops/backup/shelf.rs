@@ -198,7 +198,14 @@ impl Shelf {
 }
 
 impl Shelf {
-    /// The same for whoever can wait until another backup is done.
+    /// Whether somebody writes to the directory now: a backup, most often, or a drill.
+    pub(crate) fn is_held(&self) -> bool {
+        // SAFETY: the descriptor is open for as long as `dir` lives, and gives the lock back with it.
+        let is_held = |dir: File| unsafe { libc::flock(dir.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
+        File::open(&self.dir).is_ok_and(is_held)
+    }
+
+    /// As [`Shelf::hold`], for whoever can wait until another backup is done.
     pub(crate) fn hold_within(&self, patience: Duration) -> Result<Hold<'_>, String> {
         let mut left = patience;
         loop {

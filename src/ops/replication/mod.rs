@@ -13,8 +13,8 @@ pub(crate) mod target;
 pub(crate) mod tick;
 
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
-use crate::ops::priority;
 use crate::site::Site;
+use crate::site::pace;
 use crate::store::engine::capture::{Behind, Whose};
 use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
 use crate::store::engine::log_read::LogReader;
@@ -315,7 +315,7 @@ impl<'s> Replicator<'s> {
             let parcel = match if is_held {
                 chain.parcel(&end, &log)
             } else {
-                priority::giving_way(|| chain.parcel(&end, &log))
+                pace::giving_way_a_little(|| chain.parcel(&end, &log))
             } {
                 Ok(parcel) => parcel,
                 Err(cause) => return self.lose_chain(cause),
@@ -329,7 +329,7 @@ impl<'s> Replicator<'s> {
             let is_unsent = self.replica.confirms_unsent.load(Ordering::Relaxed);
             let put = move || {
                 if !is_held {
-                    priority::give_way();
+                    pace::give_way_a_little();
                 }
                 if is_unsent { Ok(parcel.last()) } else { parcel.put(&log, recipient.as_ref()) }
             };

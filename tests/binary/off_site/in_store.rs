@@ -151,8 +151,8 @@ fn lose_ticks(store: &Store, kept: impl FnOnce(usize) -> usize, server: &Server,
     until("a new base", || store.bases().pop().filter(|newest| *newest != base));
 }
 
-/// Another machine puts files where this one's next ticks belong: that stays an alarm, and the site goes on elsewhere.
-fn meet_stranger(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracle) {
+/// Where the ticks after the next ones belong.
+fn ticks_ahead(store: &Store, server: &Server, oracle: &mut Oracle, count: u64) -> Vec<String> {
     until("a tick in the new chain", || {
         oracle.write_once(server);
         (!store.ticks().is_empty()).then_some(())
@@ -161,8 +161,28 @@ fn meet_stranger(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracl
     let (ticks, name) = last.rsplit_once('/').unwrap();
     let number: u64 = name.trim_end_matches(".tick").parse().unwrap();
     // A tick or two may come meanwhile.
-    (4..40).for_each(|ahead| store.put_foreign(&format!("{ticks}/{:010}.tick", number + ahead)));
-    let base = ticks.split('/').next().unwrap().to_owned();
+    (4..4 + count).map(|ahead| format!("{ticks}/{:010}.tick", number + ahead)).collect()
+}
+
+/// The store kept names of ticks with nothing in them: they are filled, and nobody is accused.
+fn meet_nothing(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracle) {
+    let ahead = ticks_ahead(store, server, oracle, 2);
+    ahead.iter().for_each(|tick| store.put_empty(tick));
+    let bases = store.bases();
+    until("ticks where nothing was", || {
+        oracle.write_once(server);
+        let said = fact(desk).1;
+        assert!(!said.contains("nother machine"), "{said}");
+        store.ticks().iter().any(|tick| tick > ahead.last().unwrap()).then_some(())
+    });
+    assert_eq!(store.bases(), bases, "the chain goes on");
+}
+
+/// Another machine puts files where this one's next ticks belong: that stays an alarm, and the site goes on elsewhere.
+fn meet_stranger(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracle) {
+    let ahead = ticks_ahead(store, server, oracle, 36);
+    ahead.iter().for_each(|tick| store.put_foreign(tick));
+    let base = ahead[0].split('/').next().unwrap().to_owned();
     let said = until("a word about the stranger", || {
         oracle.write_once(server);
         Some(fact(desk)).filter(|(_, said)| said.contains("another machine writes there as this site"))
@@ -215,6 +235,7 @@ fn a_store_in_trouble_slows_nobody_down_is_told_and_is_caught_up_with() {
             wait_until_caught_up(&desk, &server, &mut oracle);
         }
     }
+    meet_nothing(&desk, &store, &server, &mut oracle);
     meet_stranger(&desk, &store, &server, &mut oracle);
     lose_disk(&desk, server, &oracle);
 }

@@ -139,10 +139,19 @@ impl Store {
         self.names(&format!("{base}/ticks")).into_iter().map(|tick| format!("{base}/ticks/{tick}")).collect()
     }
 
+    /// A file with nothing in it, as this store keeps it of one whose connection broke before its first byte.
+    pub fn put_empty(&self, path: &str) {
+        self.put_unsigned(path, "");
+    }
+
     /// A file of somebody else's, which nobody signs for.
     pub fn put_foreign(&self, path: &str) {
+        self.put_unsigned(path, "another's");
+    }
+
+    fn put_unsigned(&self, path: &str, text: &str) {
         let url = format!("http://127.0.0.1:{}/buckets/{BUCKET}/tunnels/one/{path}", self.filer);
-        ureq::put(&url).config().proxy(None).timeout_global(Some(START_TIME_MAX)).build().send("another's").unwrap();
+        ureq::put(&url).config().proxy(None).timeout_global(Some(START_TIME_MAX)).build().send(text).unwrap();
     }
 
     /// Behind the site's back.

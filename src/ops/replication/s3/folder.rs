@@ -156,28 +156,49 @@ impl Store {
     /// Done also where the same file is there, as after a lost answer. [`Trouble::Exists`]: it is another.
     pub(super) fn put_once(&self, key: &str, payload: &Payload) -> Result<(), Trouble> {
         if !self.keeps_first() && self.bytes_of(key)?.is_some() {
-            return self.compare(key, payload);
+            return self.compare(key, payload, true);
         }
         let ask = Ask { method: "PUT", key, query: &[], headers: self.once_header() };
         match self.ask_whole(&ask, payload, Tries::Few) {
             Ok(_) => Ok(()),
-            Err(Trouble::Exists) => self.compare(key, payload),
+            Err(Trouble::Exists) => self.compare(key, payload, true),
             Err(Trouble::Unknown(_)) if self.knows_header.swap(false, Ordering::Relaxed) => self.put_once(key, payload),
             Err(trouble) => Err(trouble),
         }
     }
 
-    fn compare(&self, key: &str, payload: &Payload) -> Result<(), Trouble> {
+    /// Whether the file that is there is the same. `fills`: one with nothing in it is nobody's.
+    fn compare(&self, key: &str, payload: &Payload, fills: bool) -> Result<(), Trouble> {
         let ask = Ask { method: "GET", key, query: &[], headers: &[] };
-        let mut file = self.ask(&ask, &Payload::of(b""), Tries::Few)?.into_body().into_reader();
-        let (mut digest, mut piece) = (Sha256::new(), vec![0; 64 * 1024]);
+        let (head, body) = self.ask(&ask, &Payload::of(b""), Tries::Few)?.into_parts();
+        let (mut file, mut digest, mut piece, mut bytes) = (body.into_reader(), Sha256::new(), vec![0; 64 * 1024], 0);
         loop {
             match file.read(&mut piece).map_err(|e| Trouble::Later(e.to_string()))? {
                 0 => break,
-                read => digest.update(&piece[..read]),
+                read => {
+                    digest.update(&piece[..read]);
+                    bytes += read;
+                }
             }
         }
-        if hex(&digest.finalize()) == payload.sha256 { Ok(()) } else { Err(Trouble::Exists) }
+        match hex(&digest.finalize()) == payload.sha256 {
+            true => Ok(()),
+            false if fills && bytes == 0 => self.fill(key, &tag(&head.headers), payload),
+            false => Err(Trouble::Exists),
+        }
+    }
+
+    /// Puts a file where one with nothing in it is, which has this tag: no site writes such a one. A store may keep it of a file
+    /// whose connection broke before its first byte, as SeaweedFS 4 does.
+    fn fill(&self, key: &str, tag: &str, payload: &Payload) -> Result<(), Trouble> {
+        let ask = Ask { method: "PUT", key, query: &[], headers: &[("if-match", tag)] };
+        match self.ask_whole(&ask, payload, Tries::Few) {
+            Ok(_) => Ok(()),
+            // Somebody was quicker, or the answer to an earlier try was lost.
+            Err(Trouble::Exists) => self.compare(key, payload, false),
+            Err(Trouble::Unknown(_)) => Err(Trouble::Exists),
+            Err(trouble) => Err(trouble),
+        }
     }
 
     pub(super) fn bytes_of(&self, key: &str) -> Result<Option<u64>, Trouble> {
@@ -300,8 +321,8 @@ mod tests {
     use std::sync::Mutex;
     use std::time::Duration;
 
-    /// A store that answers each request with the next status and nothing else; and the heads of the requests.
-    fn answering(statuses: &'static [u16]) -> (Folder, Arc<Mutex<Vec<String>>>, tempfile::TempDir) {
+    /// A store that answers each request with the next status, and one for a file with this one; and the heads of the requests.
+    fn answering(statuses: &'static [u16], file: &'static str) -> (Folder, Arc<Mutex<Vec<String>>>, tempfile::TempDir) {
         let (listener, heads) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::<Mutex<Vec<String>>>::default());
         let (port, heard) = (listener.local_addr().unwrap().port(), heads.clone());
         std::thread::spawn(move || {
@@ -315,8 +336,12 @@ mod tests {
                 let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
                 let length: u64 = length.map_or(0, |length| length.parse().unwrap());
                 io::copy(&mut (&mut stream).take(length), &mut io::sink()).unwrap();
+                let text = if head.starts_with("GET ") { file } else { "" };
                 heard.lock().unwrap().push(head);
-                let answer = format!("HTTP/1.1 {status} So\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+                let answer = format!(
+                    "HTTP/1.1 {status} So\r\nconnection: close\r\netag: \"7\"\r\ncontent-length: {}\r\n\r\n{text}",
+                    text.len()
+                );
                 stream.get_mut().write_all(answer.as_bytes()).unwrap();
             }
         });
@@ -342,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_store_that_keeps_the_first_of_two_files_is_told_from_one_that_does_not() {
-        let (folder, heads, _dir) = answering(&[200, 412, 204, 200]);
+        let (folder, heads, _dir) = answering(&[200, 412, 204, 200], "another");
         folder.probe().unwrap();
         assert!(folder.keeps_first() && put(&folder).is_ok());
         let heads = heads.lock().unwrap();
@@ -350,7 +375,7 @@ mod tests {
         assert!(heads[3].contains("SignedHeaders=host;if-none-match;x-amz-content-sha256;x-amz-date"), "{heads:?}");
 
         // It replaces: the site looks before each file, and takes no name that another file has.
-        let (folder, heads, _dir) = answering(&[200, 200, 204, 404, 200, 200, 200]);
+        let (folder, heads, _dir) = answering(&[200, 200, 204, 404, 200, 200, 200], "another");
         folder.probe().unwrap();
         assert!(!folder.keeps_first() && put(&folder).is_ok());
         assert_eq!(put(&folder).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
@@ -358,22 +383,38 @@ mod tests {
         assert_eq!(methods, ["PUT", "PUT", "DELE", "HEAD", "PUT", "HEAD", "GET"]);
 
         // A store that does not know the header: the site looks before each file as well.
-        let (folder, heads, _dir) = answering(&[501, 200, 200, 204, 404, 200]);
+        let (folder, heads, _dir) = answering(&[501, 200, 200, 204, 404, 200], "another");
         folder.probe().unwrap();
         assert!(!folder.keeps_first() && put(&folder).is_ok());
         assert!(heads.lock().unwrap()[1..].iter().all(|head| !head.contains("if-none-match")));
     }
 
     #[test]
+    fn a_file_with_nothing_in_it_is_filled_and_any_other_stays() {
+        let (folder, heads, _dir) = answering(&[412, 200, 200], "");
+        put(&folder).unwrap();
+        let heads = heads.lock().unwrap();
+        assert!(heads[2].starts_with("PUT ") && heads[2].contains("if-match: \"7\""), "{heads:?}");
+        // Somebody was quicker than this site, or this site itself.
+        let (folder, ..) = answering(&[412, 200, 412, 200], "");
+        assert_eq!(put(&folder).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        let (folder, heads, _dir) = answering(&[412, 200], "another");
+        assert_eq!(put(&folder).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(heads.lock().unwrap().len(), 2);
+        let (folder, heads, _dir) = answering(&[412, 200], "tick");
+        assert!(put(&folder).is_ok() && heads.lock().unwrap().len() == 2);
+    }
+
+    #[test]
     fn a_store_that_refuses_is_not_asked_again_and_its_reason_is_told() {
-        let (folder, heads, _dir) = answering(&[403]);
+        let (folder, heads, _dir) = answering(&[403], "another");
         let said = folder.probe().unwrap_err();
         assert!(
             said.starts_with("cannot write to s3://box/one: ") && said.contains("allowed to read, write"),
             "{said}"
         );
         assert!(!said.contains("opensesame") && heads.lock().unwrap().len() == 1);
-        let (folder, heads, _dir) = answering(&[503, 200]);
+        let (folder, heads, _dir) = answering(&[503, 200], "another");
         assert!(put(&folder).is_ok() && heads.lock().unwrap().len() == 2);
     }
 }
