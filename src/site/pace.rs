@@ -33,8 +33,11 @@ pub(crate) fn give_way_a_little() {
     unsafe { libc::nice(LITTLE_NICENESS) };
 }
 
-/// Does work that gives way a little, on a thread of its own, and waits for it.
-pub(crate) fn giving_way_a_little<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+/// Does work that gives way a little, on a thread of its own, and waits for it; or at once, on this one.
+pub(crate) fn giving_way_a_little_if<T: Send>(gives_way: bool, work: impl FnOnce() -> T + Send) -> T {
+    if !gives_way {
+        return work();
+    }
     let done = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             give_way_a_little();
@@ -54,7 +57,8 @@ mod tests {
         // SAFETY: plain numbers.
         let niceness = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         let before = niceness();
-        assert_eq!(giving_way_a_little(niceness), (before + LITTLE_NICENESS).min(19));
+        assert_eq!(giving_way_a_little_if(true, niceness), (before + LITTLE_NICENESS).min(19));
+        assert_eq!(giving_way_a_little_if(false, niceness), before);
         assert_eq!(niceness(), before);
     }
 }

@@ -32,6 +32,8 @@ const TICK_INTERVAL: Duration = Duration::from_secs(1);
 const LOOKS_PER_TICK: u32 = 10;
 /// A tick is due at such a part of what may be unconfirmed.
 const PARTS_OF_UNCONFIRMED: u64 = 8;
+/// A tick gives way to requests for so long behind its second, and to none after that.
+const GIVES_WAY_SECONDS_MAX: i64 = 1;
 /// How long the second place may take for a tick before nobody waits for it any more.
 const TICK_TIME_MAX: Duration = Duration::from_secs(10);
 /// The same while nobody can write.
@@ -293,8 +295,7 @@ impl<'s> Replicator<'s> {
     /// Ships all that is committed, a tick a second of it, until the second place takes no more. Commits made meanwhile
     /// are for the next round, which otherwise would never end on a busy site.
     ///
-    /// `is_held`: nobody can write meanwhile, so the writer's connection is the only one that reads, and it is done at once;
-    /// else it gives way to requests.
+    /// `is_held`: nobody can write meanwhile, so the writer's connection is the only one that reads, and it is done at once.
     fn ship(&mut self, patience: Duration, is_held: bool) {
         let mut knows_erased = is_held;
         let capture = &self.site.store.writer().capture;
@@ -312,11 +313,9 @@ impl<'s> Replicator<'s> {
                 self.log = LogReader::open(&self.site.config.data).map(Arc::new).ok();
             }
             let Some(log) = self.log.clone() else { return self.tell(Some("cannot read the log".to_owned())) };
-            let parcel = match if is_held {
-                chain.parcel(&end, &log)
-            } else {
-                pace::giving_way_a_little(|| chain.parcel(&end, &log))
-            } {
+            // What is late already gives way to nobody.
+            let gives_way = !is_held && self.site.now() <= end.moment + GIVES_WAY_SECONDS_MAX;
+            let parcel = match pace::giving_way_a_little_if(gives_way, || chain.parcel(&end, &log)) {
                 Ok(parcel) => parcel,
                 Err(cause) => return self.lose_chain(cause),
             };
@@ -328,7 +327,7 @@ impl<'s> Replicator<'s> {
             let recipient = self.site.config.backup.recipient.clone();
             let is_unsent = self.replica.confirms_unsent.load(Ordering::Relaxed);
             let put = move || {
-                if !is_held {
+                if gives_way {
                     pace::give_way_a_little();
                 }
                 if is_unsent { Ok(parcel.last()) } else { parcel.put(&log, recipient.as_ref()) }
