@@ -65,10 +65,16 @@ impl Desk {
         Held { place: Some(Place::hold(&self.data()).unwrap_or_else(|e| panic!("{e:?}"))), data: self.data() }
     }
 
-    /// The executable with nothing of ours in its environment.
+    /// The executable with nothing of ours in its environment. With `TUNNELDESK_TEST_OFF_SITE` the site has an off-site copy,
+    /// for the campaigns that are to pass with it too.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(BINARY);
         command.args(args).current_dir(self.path()).env_clear().stdin(Stdio::null());
+        if std::env::var_os("TUNNELDESK_TEST_OFF_SITE").is_some() {
+            let place = self.path().join("off-site");
+            std::fs::create_dir_all(&place).unwrap();
+            command.env("TUNNELDESK_BACKUP_SECOND_PLACE", place);
+        }
         command
     }
 

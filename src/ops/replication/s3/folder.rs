@@ -396,7 +396,7 @@ mod tests {
         let heads = heads.lock().unwrap();
         assert!(heads[2].starts_with("PUT ") && heads[2].contains("if-match: \"7\""), "{heads:?}");
         // Somebody was quicker than this site, or this site itself.
-        let (folder, ..) = answering(&[412, 200, 412, 200], "");
+        let (folder, _heads, _dir) = answering(&[412, 200, 412, 200], "");
         assert_eq!(put(&folder).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         let (folder, heads, _dir) = answering(&[412, 200], "another");
         assert_eq!(put(&folder).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
