@@ -80,9 +80,9 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         let shelf = shelf(&site.config.data);
         let newest = shelf.newest(site.now()).map(|backup| backup.manifest.made_at);
         let is_replaced = site.store.writer().condition() == Condition::Replaced;
+        let is_due = hours > 0 && !is_replaced && newest.is_none_or(|made| site.now() >= made + hours * 3_600);
         // The base of the off-site copy is a backup too, and a large file's takes minutes.
-        if hours > 0 && !is_replaced && !shelf.is_held() && newest.is_none_or(|made| site.now() >= made + hours * 3_600)
-        {
+        if is_due && !shelf.is_held() {
             log(&make(site, &By::job("backup"), &mut |_, _, _| ()));
         }
         if drill::is_due(site) {

@@ -7,6 +7,8 @@
 
 mod base;
 pub(crate) mod chain;
+#[cfg(debug_assertions)]
+mod fault;
 pub(crate) mod replay;
 pub(crate) mod s3;
 pub(crate) mod target;
@@ -20,6 +22,8 @@ use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
 use crate::store::engine::log_read::LogReader;
 use crate::store::queries::erasure;
 use chain::{Chain, Unconfirmed, is_there};
+#[cfg(debug_assertions)]
+pub(crate) use fault::Fault;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -53,37 +57,6 @@ pub(crate) struct Replica {
     told: Mutex<Told>,
     /// See [`Fault::Confirmation`].
     confirms_unsent: AtomicBool,
-}
-
-/// Faults that are put into a server on purpose. Crash campaigns use them to show that they notice a loss. Not in a
-/// released build.
-#[cfg(debug_assertions)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// Checkpoints wait for nobody.
-    Gate,
-    /// A tick counts as confirmed without being sent.
-    Confirmation,
-}
-
-#[cfg(debug_assertions)]
-impl Fault {
-    /// By its name on the command line.
-    pub(crate) fn parse(name: &str) -> Result<Fault, String> {
-        match name {
-            "gate" => Ok(Fault::Gate),
-            "confirmation" => Ok(Fault::Confirmation),
-            _ => Err("must be gate or confirmation".to_owned()),
-        }
-    }
-
-    /// Has the server of this site get it wrong.
-    pub(crate) fn begin(self, site: &Site) {
-        match self {
-            Fault::Gate => site.store.writer().capture.leave_gate_open(),
-            Fault::Confirmation => site.kept::<Replica>().confirms_unsent.store(true, Ordering::Release),
-        }
-    }
 }
 
 #[derive(Default, Clone)]
@@ -387,7 +360,7 @@ impl<'s> Replicator<'s> {
         let (site, is_well) = (self.site, lock(&self.replica.told).trouble.is_none());
         let writer = site.store.writer();
         let frames = writer.capture.frames();
-        // Whoever is in a hurry holds the writer, and begins the log anew.
+        // A caller of `hurry` holds the writer, and begins the log anew by its own work.
         let is_long = frames >= LOG_PAGES_MAX.cast_unsigned() && !writer.capture.is_hurried();
         if self.chain.is_none() || !is_long || !is_well {
             return;

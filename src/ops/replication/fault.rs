@@ -1,0 +1,33 @@
+//! Faults that are put into a server on purpose: crash campaigns use them to show that they notice a loss. Not in a released build.
+
+use super::Replica;
+use crate::site::Site;
+use std::sync::atomic::Ordering;
+
+/// A fault of the off-site copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Checkpoints wait for nobody.
+    Gate,
+    /// A tick counts as confirmed without being sent.
+    Confirmation,
+}
+
+impl Fault {
+    /// By its name on the command line.
+    pub(crate) fn parse(name: &str) -> Result<Fault, String> {
+        match name {
+            "gate" => Ok(Fault::Gate),
+            "confirmation" => Ok(Fault::Confirmation),
+            _ => Err("must be gate or confirmation".to_owned()),
+        }
+    }
+
+    /// Has the server of this site get it wrong.
+    pub(crate) fn begin(self, site: &Site) {
+        match self {
+            Fault::Gate => site.store.writer().capture.leave_gate_open(),
+            Fault::Confirmation => site.kept::<Replica>().confirms_unsent.store(true, Ordering::Release),
+        }
+    }
+}
