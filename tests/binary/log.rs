@@ -105,7 +105,8 @@ fn a_failed_sign_in_is_recognised_in_the_log_whichever_way_it_failed() {
     let server = desk.serve_with(&[("TUNNELDESK_LOG_ADDRESSES", "network"), ("TUNNELDESK_PROXIES", "127.0.0.1")]);
     let mut http = server.client();
     let login = "/api/auth/login";
-    for _ in 0..6 {
+    // The fifth miss closes the account for a second, which may pass before the next try; the eighth for eight.
+    for _ in 0..9 {
         http.post(&Caller::Anyone, login, &json!({"username": "jane", "password": "wrong"})).ok();
     }
     http.post(&Caller::Anyone, "/api/auth/login/silent", &json!({"username": "nobody", "password": "wrong"})).ok();
@@ -125,11 +126,12 @@ fn a_failed_sign_in_is_recognised_in_the_log_whichever_way_it_failed() {
         .map(|line| (text(&line["address"]), text(&line["outcome"])))
         .collect();
     let here = |outcome| ("127.0.0.0", outcome);
-    let mut expected = vec![here("wrong_credentials"); 5];
-    expected.push(here("delayed"));
-    expected.extend([here("wrong_credentials"); 3]);
-    expected.push(("203.0.113.0", "ok"));
-    assert_eq!(seen, expected);
+    let (tries, others) = seen.split_at(9);
+    assert_eq!(tries[..5], [here("wrong_credentials"); 5]);
+    assert!(tries[5..].iter().all(|seen| [here("wrong_credentials"), here("delayed")].contains(seen)), "{tries:?}");
+    assert_eq!(tries[8], here("delayed"));
+    let wrong = here("wrong_credentials");
+    assert_eq!(others, [wrong, wrong, wrong, ("203.0.113.0", "ok")]);
 }
 
 #[test]
