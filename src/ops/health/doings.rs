@@ -121,7 +121,9 @@ pub(crate) fn second_place(site: &Site) -> Fact {
 /// How far the second place is behind the last write, by what it has confirmed.
 pub(crate) fn off_site(site: &Site) -> Fact {
     let Some(status) = replication::status(site) else {
-        return Fact::ok("off_site", Text::new("health.off_site.unused"));
+        let is_set = Elsewhere::second(site).is_some();
+        let key = if is_set { "health.off_site.ended" } else { "health.off_site.unused" };
+        return Fact::ok("off_site", Text::new(key));
     };
     let late = State::above(status.behind_seconds, OFF_SITE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM);
     let (key, state) = match status.has_chain {

@@ -224,14 +224,9 @@ impl<'s> Replicator<'s> {
 
     fn round(&mut self) {
         self.rounds += 1;
-        let is_followed = |next: &Chain| self.site.store.writer().capture.follows(next.follower());
-        let next = lock(&self.replica.next).take().filter(is_followed);
+        let next = lock(&self.replica.next).take();
         if let Some(next) = next {
-            // Up to the begin of the next chain this one is what a restore goes by.
-            self.ship(TICK_TIME_MAX, false);
-            (self.chain, self.chain_since) = (Some(next), self.site.now());
-            self.tell(None);
-            (self.next_try, self.rounds_to_try) = (0, 1);
+            self.take_over(next);
         }
         self.rounds_to_base = self.rounds_to_base.saturating_sub(1);
         if self.rounds < self.next_try {
@@ -242,6 +237,23 @@ impl<'s> Replicator<'s> {
         self.begin_log_anew();
         self.make_base_where_due();
         self.be_patient();
+    }
+
+    /// Goes on behind a base that has come to the second place, unless more was written meanwhile than may wait.
+    fn take_over(&mut self, next: Chain) {
+        match self.site.store.writer().capture.next_end(next.follower()) {
+            Ok(_) => {
+                // Up to the begin of the next chain this one is what a restore goes by.
+                self.ship(TICK_TIME_MAX, false);
+                (self.chain, self.chain_since) = (Some(next), self.site.now());
+                self.tell(None);
+                (self.next_try, self.rounds_to_try) = (0, 1);
+            }
+            Err(cause) if self.chain.is_none() => {
+                self.tell(Some(format!("a backup came to the second place, but by then {cause}")));
+            }
+            Err(_) => {}
+        }
     }
 
     /// A place in trouble is asked less and less often.
@@ -374,5 +386,36 @@ impl<'s> Replicator<'s> {
                 writer.capture.wait_for_standby(HELD_TICK_TIME_MAX);
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::domain::audit::By;
+    use crate::ops::backup;
+    use crate::ops::lifecycle::Identity;
+    use crate::store::engine::place::Place;
+
+    #[test]
+    fn a_base_that_more_was_written_behind_than_may_wait_begins_no_chain_and_the_operator_hears_which_setting_to_raise()
+    {
+        let (dir, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let place = Place::hold(dir.path()).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+        let mut config = Config { data: dir.path().to_owned(), ..Config::defaults() };
+        config.backup.second_place = Some(crate::config::SecondPlace::Directory(there.path().to_owned()));
+        // The row that says that a backup was made is more.
+        config.backup.unconfirmed_bytes_max = 1;
+        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        site.kept::<Replica>().is_on.store(true, Ordering::Release);
+        lock(&site.kept::<Replica>().told).chainless_since = Some(site.now());
+        backup::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap().second.unwrap().unwrap();
+        let mut replicator = Replicator::new(&site, Elsewhere::second(&site).unwrap());
+        replicator.take_over(lock(&site.kept::<Replica>().next).take().unwrap());
+        let status = status(&site).unwrap();
+        assert!(!status.has_chain && status.trouble.unwrap().contains("backup.unconfirmed_mib"));
     }
 }

@@ -18,12 +18,6 @@ fn spoil_index(desk: &Desk, index: &str, sql: &str) {
     write("replace(sql, ' WHERE 0', '')");
 }
 
-fn doctor_on(desk: &Desk, name: &str) -> (String, String) {
-    let said: serde_json::Value = serde_json::from_str(&desk.run(&["doctor", "--json"]).out).unwrap();
-    let fact = said["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == name).unwrap().clone();
-    (text(&fact["state"]).to_owned(), text(&fact["text"]).to_owned())
-}
-
 #[test]
 fn damage_that_a_backup_finds_is_told_everywhere_at_once_and_an_index_alone_is_built_anew() {
     let desk = Desk::with_site();
@@ -42,7 +36,7 @@ fn damage_that_a_backup_finds_is_told_everywhere_at_once_and_an_index_alone_is_b
         }
         assert!(Instant::now() < deadline, "{rows}");
     }
-    assert_eq!(doctor_on(&desk, "integrity").0, "ok");
+    assert_eq!(desk.fact("integrity").unwrap().0, "ok");
     // A row that refers to none, as a damaged page leaves it.
     assert_eq!(server.stop().code, Some(0));
     let orphan = "PRAGMA foreign_keys = off; INSERT INTO media VALUES (999, x'00', 0)";
@@ -52,18 +46,18 @@ fn damage_that_a_backup_finds_is_told_everywhere_at_once_and_an_index_alone_is_b
         desk.run(&["backup"]).trouble(2);
         for (name, word) in [("integrity", "database is damaged, as was found"), ("backup", "No backup could be made")]
         {
-            let (state, said) = doctor_on(&desk, name);
+            let (state, said) = desk.fact(name).unwrap();
             assert!(state == "alarm" && said.contains(word), "{name} {state}: {said}");
             let ready = server.get(&crate::harness::Caller::Anyone, "/readyz?verbose");
             assert!(ready.body.contains(&format!("alarm {name}\n")), "{}", ready.body);
         }
         assert_eq!(server.stop().code, Some(0));
-        assert_eq!(doctor_on(&desk, "integrity").0, "alarm", "a restart forgets it");
+        assert_eq!(desk.fact("integrity").unwrap().0, "alarm", "a restart forgets it");
     }
     rusqlite::Connection::open(desk.database()).unwrap().execute_batch("DELETE FROM media").unwrap();
     desk.run(&["backup"]).done();
     for name in ["integrity", "backup"] {
-        assert_eq!(doctor_on(&desk, name).0, "ok");
+        assert_eq!(desk.fact(name).unwrap().0, "ok");
     }
 }
 
@@ -80,24 +74,24 @@ fn a_log_that_lost_what_was_acknowledged_is_said_aloud_until_it_is_noted_and_a_p
         server.ended();
     };
     killed();
-    assert_eq!(doctor_on(&desk, "lost_writes").0, "ok", "a plain kill");
+    assert_eq!(desk.fact("lost_writes").unwrap().0, "ok", "a plain kill");
     killed();
     std::fs::write(&log, "").unwrap();
     let server = desk.serve();
     for _ in 0..2 {
-        let (state, said) = doctor_on(&desk, "lost_writes");
+        let (state, said) = desk.fact("lost_writes").unwrap();
         assert!(state == "alarm" && said.contains("missing or empty"), "{said}");
     }
     let ready = server.get(&crate::harness::Caller::Anyone, "/readyz?verbose");
     assert!(ready.body.contains("alarm lost_writes\n"), "{}", ready.body);
     assert_eq!(server.stop().code, Some(0));
-    assert_eq!(doctor_on(&desk, "lost_writes").0, "alarm", "a restart forgets it");
+    assert_eq!(desk.fact("lost_writes").unwrap().0, "alarm", "a restart forgets it");
     desk.run(&["doctor", "--noted"]);
-    assert_eq!(doctor_on(&desk, "lost_writes").0, "ok");
+    assert_eq!(desk.fact("lost_writes").unwrap().0, "ok");
     assert_eq!(desk.json(&["audit", "list", "--limit", "1"])[0]["deed"], "alarm.noted");
     killed();
     let mut bytes = std::fs::read(&log).unwrap();
     bytes[20] ^= 4;
     std::fs::write(&log, bytes).unwrap();
-    assert_eq!(doctor_on(&desk, "lost_writes").0, "alarm", "a head with a flipped bit");
+    assert_eq!(desk.fact("lost_writes").unwrap().0, "alarm", "a head with a flipped bit");
 }

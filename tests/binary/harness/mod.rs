@@ -98,6 +98,13 @@ impl Desk {
         serde_json::from_str(&out).unwrap()
     }
 
+    /// A fact of the doctor: its state and its text.
+    pub fn fact(&self, name: &str) -> Option<(String, String)> {
+        let said: Value = serde_json::from_str(&self.run(&["doctor", "--json"]).out).unwrap();
+        let fact = said["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == name)?;
+        Some((text(&fact["state"]).to_owned(), text(&fact["text"]).to_owned()))
+    }
+
     pub fn serve(&self) -> Server {
         Server::start(self.command(&["serve"]))
     }

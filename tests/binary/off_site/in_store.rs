@@ -6,7 +6,7 @@ use super::oracle::{self, Oracle, restored};
 use super::store::{Fault, Store};
 use super::storms::{ANSWER_TIME_MAX, lose_disk, wait_for};
 use super::{LOST_TIME_MAX, campaign, fact, until, wait_until_caught_up};
-use crate::harness::{Caller, Desk, Server, text};
+use crate::harness::{Caller, Desk, Server};
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,13 +24,6 @@ fn wait_for_chain(desk: &Desk, store: &Store, server: &Server, oracle: &mut Orac
         oracle.write_once(server);
         (fact(desk).1.contains("behind the last write") && !store.ticks().is_empty()).then_some(())
     });
-}
-
-/// A fact of the doctor: its state and text.
-fn any_fact(desk: &Desk, name: &str) -> (String, String) {
-    let said: Value = serde_json::from_str(&desk.run(&["doctor", "--json"]).out).unwrap();
-    let fact = said["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == name).unwrap();
-    (text(&fact["state"]).to_owned(), text(&fact["text"]).to_owned())
 }
 
 #[test]
@@ -55,7 +48,7 @@ fn a_store_brings_a_lost_site_back_as_a_directory_does() {
     assert!(asked.iter().filter(|line| line.starts_with("PUT ")).count() >= 2, "{asked:#?}");
     assert!(asked.iter().all(|line| line.starts_with("PUT ") || line.starts_with("HEAD ")), "{asked:#?}");
     assert!(store.ticks().iter().all(|tick| tick.ends_with(".tick.age")));
-    let (state, said) = any_fact(&desk, "second_place");
+    let (state, said) = desk.fact("second_place").unwrap();
     assert!(state == "ok" && said.contains("s3://backups/tunnels/one"), "{state}: {said}");
     assert!(!fact(&desk).1.contains("If-None-Match"), "{}", fact(&desk).1);
     let listed = desk.json(&["backup", "list"]);
@@ -224,7 +217,7 @@ fn a_store_in_trouble_slows_nobody_down_is_told_and_is_caught_up_with() {
             };
             assert!(said.contains(&words) || said.contains("does not answer"), "{fault:?}: {said}");
             let since = Instant::now();
-            let (state, said) = any_fact(&desk, "second_place");
+            let (state, said) = desk.fact("second_place").unwrap();
             assert!(state == "alarm" && since.elapsed() < ANSWER_TIME_MAX, "{:?}: {said}", since.elapsed());
             store.fail(Fault::None);
             wait_until_caught_up(&desk, &server, &mut oracle);

@@ -77,13 +77,9 @@ fn is_base(path: &Path) -> bool {
     !path.file_name().unwrap().to_string_lossy().starts_with('.') && path.join("manifest.json").exists()
 }
 
-/// The fact of the doctor, as it is now.
+/// The fact of the doctor about the off-site copy, as it is now.
 fn fact(desk: &Desk) -> (String, String) {
-    let ran = desk.run(&["doctor", "--json"]);
-    let said: Value = serde_json::from_str(&ran.out).unwrap();
-    let facts = said["facts"].as_array().unwrap();
-    let fact = facts.iter().find(|fact| fact["name"] == "off_site").unwrap();
-    (text(&fact["state"]).to_owned(), text(&fact["text"]).to_owned())
+    desk.fact("off_site").unwrap()
 }
 
 /// Writes until the second place has all but the last second.
@@ -245,6 +241,7 @@ fn a_restore_to_a_moment_is_taken_back_by_one_command() {
     until("the next second", || (oracle::now() > at).then_some(()));
     oracle.write_once(&server);
     assert_eq!(server.stop().code, Some(0));
+    assert!(fact(&desk).1.contains("while the server runs"), "{:?}", fact(&desk));
     let all = restored(&desk.data());
     let ran = desk.run(&["restore", "--at", "yesterday"]);
     assert!(ran.code != Some(0) && ran.err.contains("is no moment like"), "{}", ran.err);

@@ -1,6 +1,6 @@
 //! The machines of these tests: one with a site, one that follows it, and what lies between them.
 
-use crate::harness::{Desk, text};
+use crate::harness::Desk;
 use crate::off_site::oracle::LIMITS;
 use crate::off_site::until;
 use std::fs::File;
@@ -89,15 +89,7 @@ impl Drop for Follower {
 
 /// The fact of the doctor about the standby, as it is now.
 pub fn standby_fact(desk: &Desk) -> (String, String) {
-    fact(desk, "standby").unwrap_or_default()
-}
-
-/// A fact of the doctor: its state, and what it says.
-pub fn fact(desk: &Desk, name: &str) -> Option<(String, String)> {
-    let ran = desk.run(&["doctor", "--json"]);
-    let said: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
-    let fact = said["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == name)?.clone();
-    Some((text(&fact["state"]).to_owned(), text(&fact["text"]).to_owned()))
+    desk.fact("standby").unwrap_or_default()
 }
 
 pub fn wait_until_in_step(desk: &Desk) {

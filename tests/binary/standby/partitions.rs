@@ -1,6 +1,6 @@
 //! Networks that are cut while a standby is promoted: of two machines with one site the loser says so, and writes nothing.
 
-use super::machines::{Follower, Relay, Token, add_settings, fact, main_machine, wait_until_in_step};
+use super::machines::{Follower, Relay, Token, add_settings, main_machine, wait_until_in_step};
 use crate::harness::{Desk, Random, Server};
 use crate::off_site::oracle::Oracle;
 use crate::off_site::{campaign, until};
@@ -24,7 +24,7 @@ fn check_loser(main: &Desk, old: Server, new: &Server, oracle: &Oracle, again: b
     let check = |old: &Server| {
         let refused = old.get(&crate::harness::Caller::Anyone, "/readyz");
         assert_eq!((refused.status, refused.json()["code"].as_str().unwrap()), (503, "replaced"));
-        let (state, said) = fact(main, "store").unwrap();
+        let (state, said) = main.fact("store").unwrap();
         assert!(state == "alarm" && said.contains("Another machine has taken"), "{said}");
         assert_eq!(old.figure("tunneldesk_store_replaced"), 1);
     };
@@ -56,20 +56,20 @@ fn partition(random: &mut Random) {
     relay.cut();
     // Cut off from everything, the old machine cannot know: it writes on, and says that no standby keeps up.
     (0..=writes_on).for_each(|_| _ = oracle.write_once(&old));
-    let (state, said) = fact(&main, "standby").unwrap();
+    let (state, said) = main.fact("standby").unwrap();
     assert_eq!(state, "alarm", "{said}");
     let promoted = second.json(&["promote"]);
     assert_eq!(promoted["epoch"], 1, "{promoted}");
     let new = second.serve();
     assert_eq!([write(&old, &oracle), write(&new, &oracle)], [201, 201]);
-    let said = fact(&second, "standby").unwrap().1;
+    let said = second.fact("standby").unwrap().1;
     assert!(said.contains("may not know"), "{said}");
     if random.below(2) == 0 {
         std::thread::sleep(Duration::from_millis(random.below(1_500)));
     }
     relay.heal();
     check_loser(&main, old, &new, &oracle, random.below(2) == 0);
-    until("the new machine to know that the old one knows", || fact(&second, "standby").is_none().then_some(()));
+    until("the new machine to know that the old one knows", || second.fact("standby").is_none().then_some(()));
 }
 
 #[test]

@@ -337,7 +337,7 @@ impl State {
                 let mut is_close = is_close.into_iter();
                 self.followers.retain(|follower| follower.whose != whose || is_close.next().unwrap_or_default());
             } else if !is_close.is_empty() {
-                self.give_up_those_of(whose, "more writes wait for the off-site copy than backup.unconfirmed_mib");
+                self.give_up_those_of(whose, "more writes waited for the off-site copy than backup.unconfirmed_mib allows (raise it if this recurs)");
             }
         }
     }
