@@ -1,7 +1,7 @@
 //! Damage that a backup, a start or a command finds, and where the site tells of it.
 
 use super::enter;
-use crate::harness::{Desk, PASSWORD, text};
+use crate::harness::{Desk, PASSWORD};
 use std::time::{Duration, Instant};
 
 /// Has an index lack the rows that are written by `sql`.
