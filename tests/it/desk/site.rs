@@ -3,6 +3,7 @@
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Site, senders};
 use serde_json::json;
+use tunneldesk::config::SecondPlace;
 
 #[test]
 fn a_backup_and_a_drill_are_made_from_the_desk() {
@@ -102,6 +103,24 @@ fn a_test_message_goes_to_the_clerk_s_own_address() {
     other.expects_faults();
     let refused = Clerk::at(&other, &other.admin()).post("/desk/site/mail-test", &[]);
     assert!(refused.status == 503 && refused.page().contains("Name a mail server"), "{refused}");
+}
+
+#[test]
+fn how_far_the_off_site_copy_is_stands_beside_the_backups() {
+    let backups = |site: &Site| {
+        let page = Clerk::at(site, &site.admin()).get("/desk/site").page().to_owned();
+        let section = page.split("id=\"backups\"").nth(1).and_then(|rest| rest.split("</section>").next());
+        section.expect(&page).to_owned()
+    };
+    let said = "writes go off the site";
+    assert!(!backups(&demo()).contains(said), "there is none");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.backup.second_place = Some(SecondPlace::Directory(elsewhere.path().to_owned()));
+    });
+    let with = backups(&site);
+    assert!(with.contains(said), "{with}");
 }
 
 #[test]

@@ -16,8 +16,16 @@ pub(super) struct Fact {
     pub next: String,
 }
 
-/// The facts that call for something to be done, the most urgent first, and those that are as they should be.
-pub(super) fn list(site: &Site, call: &Call) -> (Vec<Fact>, Vec<Fact>) {
+pub(super) struct Facts {
+    /// Those that call for something to be done, the most urgent first.
+    pub problems: Vec<Fact>,
+    /// Those that are as they should be.
+    pub passed: Vec<Fact>,
+    /// The one about the off-site copy, once more, where there is to be one.
+    pub off_site: Option<Fact>,
+}
+
+pub(super) fn look(site: &Site, call: &Call) -> Facts {
     let language = call.language();
     let fact = |fact: &crate::domain::health::Fact| {
         let (tone, key) = match fact.state {
@@ -36,8 +44,13 @@ pub(super) fn list(site: &Site, call: &Call) -> (Vec<Fact>, Vec<Fact>) {
     // As it is now: whoever has just made a backup looks whether it is there.
     let mut all = health::look(site, Look::Brief);
     all.sort_by_key(|fact| std::cmp::Reverse(fact.state));
+    let off_site = all.iter().find(|fact| fact.name == "off_site" && site.config.backup.second_place.is_some());
     let (passed, problems): (Vec<_>, Vec<_>) = all.iter().partition(|fact| fact.state == State::Ok);
-    (problems.into_iter().map(fact).collect(), passed.into_iter().map(fact).collect())
+    Facts {
+        problems: problems.into_iter().map(fact).collect(),
+        passed: passed.into_iter().map(fact).collect(),
+        off_site: off_site.map(fact),
+    }
 }
 
 /// `14 checks passed`.

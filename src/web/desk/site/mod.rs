@@ -26,7 +26,7 @@ use crate::store::tables::tls::Kind;
 use crate::store::tables::tunnels;
 use crate::web::{Frame, done, show as shown};
 use askama::Template;
-use facts::Fact;
+use facts::Facts;
 use http::StatusCode;
 
 pub(crate) const PART: &str = "/desk/site";
@@ -43,10 +43,7 @@ const DONE: [(&str, &str); 4] = [
 #[template(path = "desk/site.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    /// The facts that call for something to be done, the most urgent first.
-    problems: Vec<Fact>,
-    /// The facts that are as they should be.
-    passed: Vec<Fact>,
+    facts: Facts,
     passed_said: String,
     backups: Vec<Row>,
     asked: Option<String>,
@@ -77,11 +74,10 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let asked = asking::last::<Work>(site);
     let backups = shelf(&site.config.data).list();
     let drill = drill::last(&site.config.data);
-    let (problems, passed) = facts::list(site, call);
+    let facts = facts::look(site, call);
     let page = Page {
-        passed_said: facts::passed_said(call, passed.len()),
-        problems,
-        passed,
+        passed_said: facts::passed_said(call, facts.passed.len()),
+        facts,
         asked_tone: tone(asked.as_ref()),
         asked: asked.map(|asked| in_words(call, &hall, &asked)),
         drill: drill_in_words(call, &hall, drill.as_ref()),
