@@ -38,6 +38,9 @@ const LOOKS_PER_TICK: u32 = 10;
 const PARTS_OF_UNCONFIRMED: u64 = 8;
 /// A tick gives way to requests for so long behind its second, and to none after that.
 const GIVES_WAY_SECONDS_MAX: i64 = 1;
+/// Nor does one that waits while so great a part of what may be unconfirmed is: whoever writes without a pause would have the
+/// rest full before a tick that gives way is done.
+const PARTS_TO_GIVE_WAY: u64 = 4;
 /// How long the second place may take for a tick before nobody waits for it any more.
 const TICK_TIME_MAX: Duration = Duration::from_secs(10);
 /// The same while nobody can write.
@@ -298,8 +301,7 @@ impl<'s> Replicator<'s> {
                 self.log = LogReader::open(&self.site.config.data).map(Arc::new).ok();
             }
             let Some(log) = self.log.clone() else { return self.tell(Some("cannot read the log".to_owned())) };
-            // What is late already gives way to nobody.
-            let gives_way = !is_held && self.site.now() <= end.moment + GIVES_WAY_SECONDS_MAX;
+            let gives_way = !is_held && has_time(self.site, end.moment);
             let parcel = match pace::giving_way_a_little_if(gives_way, || chain.parcel(&end, &log)) {
                 Ok(parcel) => parcel,
                 Err(cause) => return self.lose_chain(cause),
@@ -389,33 +391,12 @@ impl<'s> Replicator<'s> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clock::Clock;
-    use crate::config::Config;
-    use crate::domain::audit::By;
-    use crate::ops::backup;
-    use crate::ops::lifecycle::Identity;
-    use crate::store::engine::place::Place;
-
-    #[test]
-    fn a_base_that_more_was_written_behind_than_may_wait_begins_no_chain_and_the_operator_hears_which_setting_to_raise()
-    {
-        let (dir, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let place = Place::hold(dir.path()).unwrap();
-        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
-        let mut config = Config { data: dir.path().to_owned(), ..Config::defaults() };
-        config.backup.second_place = Some(crate::config::SecondPlace::Directory(there.path().to_owned()));
-        // The row that says that a backup was made is more.
-        config.backup.unconfirmed_bytes_max = 1;
-        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
-        site.kept::<Replica>().is_on.store(true, Ordering::Release);
-        lock(&site.kept::<Replica>().told).chainless_since = Some(site.now());
-        backup::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap().second.unwrap().unwrap();
-        let mut replicator = Replicator::new(&site, Elsewhere::second(&site).unwrap());
-        replicator.take_over(lock(&site.kept::<Replica>().next).take().unwrap());
-        let status = status(&site).unwrap();
-        assert!(!status.has_chain && status.trouble.unwrap().contains("backup.unconfirmed_mib"));
-    }
+/// Whether a tick of commits up to that moment is neither late nor one of too many bytes.
+fn has_time(site: &Site, moment: i64) -> bool {
+    let bytes = site.store.writer().capture.behind(Whose::Chain).bytes;
+    let is_late = site.now() > moment + GIVES_WAY_SECONDS_MAX;
+    !is_late && bytes <= site.config.backup.unconfirmed_bytes_max / PARTS_TO_GIVE_WAY
 }
+
+#[cfg(test)]
+mod tests;
