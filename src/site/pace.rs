@@ -4,19 +4,64 @@ const NICENESS: i32 = 10;
 /// Of work that has to keep up with a machine which answers requests without a pause: of a core that another thread wants too,
 /// this one gets a quarter.
 const LITTLE_NICENESS: i32 = 5;
+const NICENESS_MAX: i32 = 19;
 /// The longest turn that may be asked for (0.1 s). A thread that asks for a longer turn than others is taken off the
 /// core as soon as one of them wakes; with equal or shorter turns it would stay until the next tick, 4 ms on many
 /// machines.
 const LONGEST_SLICE_NANOS: u64 = 100_000_000;
 
-/// Has the kernel let others in whenever they have something to do, for as long as the calling thread lives. A refusal, or a
-/// kernel before 6.12 that knows no turns of one's own, leaves it at what the priority does.
+/// How work that others do not wait for shares a core with those who are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// On the calling thread, as it is: somebody is kept waiting.
+    AtOnce,
+    /// Has its share of a core, and lets others in first whenever they wake.
+    LetsOthersIn,
+    /// Has less than its share.
+    GivesWayALittle,
+}
+
+impl Pace {
+    /// Has the calling thread keep this pace for as long as it lives.
+    pub(crate) fn keep(self) {
+        // SAFETY: plain numbers; on Linux it is of the calling thread.
+        let niceness = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        match self {
+            Pace::AtOnce => {}
+            Pace::LetsOthersIn => schedule(niceness),
+            Pace::GivesWayALittle => schedule((niceness + LITTLE_NICENESS).min(NICENESS_MAX)),
+        }
+    }
+
+    /// Does work at this pace and waits for it.
+    pub(crate) fn work<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
+        if self == Pace::AtOnce {
+            return work();
+        }
+        let done = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                self.keep();
+                work()
+            });
+            thread.join()
+        });
+        done.unwrap_or_else(|fault| std::panic::resume_unwind(fault))
+    }
+}
+
+/// Has the kernel let others in whenever they have something to do, for as long as the calling thread lives.
 pub(crate) fn give_way() {
+    schedule(NICENESS);
+}
+
+/// Long turns at that niceness, for the calling thread. A refusal leaves the thread as it is; a kernel before 6.12, which knows
+/// no turns of one's own, leaves it at what the niceness does.
+fn schedule(niceness: i32) {
     let attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
         sched_policy: libc::SCHED_OTHER as u32,
         sched_flags: 0,
-        sched_nice: NICENESS,
+        sched_nice: niceness,
         sched_priority: 0,
         sched_runtime: LONGEST_SLICE_NANOS,
         sched_deadline: 0,
@@ -26,39 +71,18 @@ pub(crate) fn give_way() {
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
-/// Has the kernel prefer others to the calling thread, for as long as that lives, and not much: its work is to keep up with
-/// theirs. A refusal leaves the thread as it is.
-pub(crate) fn give_way_a_little() {
-    // SAFETY: a plain number; on Linux it is for the calling thread.
-    unsafe { libc::nice(LITTLE_NICENESS) };
-}
-
-/// Does work that gives way a little, on a thread of its own, and waits for it; or at once, on this one.
-pub(crate) fn giving_way_a_little_if<T: Send>(gives_way: bool, work: impl FnOnce() -> T + Send) -> T {
-    if !gives_way {
-        return work();
-    }
-    let done = std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
-            give_way_a_little();
-            work()
-        });
-        thread.join()
-    });
-    done.unwrap_or_else(|fault| std::panic::resume_unwind(fault))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_thread_of_the_work_alone_gives_way() {
+    fn the_thread_of_the_work_alone_changes_its_pace() {
         // SAFETY: plain numbers.
         let niceness = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         let before = niceness();
-        assert_eq!(giving_way_a_little_if(true, niceness), (before + LITTLE_NICENESS).min(19));
-        assert_eq!(giving_way_a_little_if(false, niceness), before);
+        assert_eq!(Pace::GivesWayALittle.work(niceness), (before + LITTLE_NICENESS).min(NICENESS_MAX));
+        assert_eq!(Pace::LetsOthersIn.work(niceness), before);
+        assert_eq!(Pace::AtOnce.work(niceness), before);
         assert_eq!(niceness(), before);
     }
 }

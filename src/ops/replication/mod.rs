@@ -16,7 +16,7 @@ pub(crate) mod tick;
 
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
 use crate::site::Site;
-use crate::site::pace;
+use crate::site::pace::Pace;
 use crate::store::engine::capture::{Behind, Whose};
 use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
 use crate::store::engine::log_read::LogReader;
@@ -36,10 +36,10 @@ const TICK_INTERVAL: Duration = Duration::from_secs(1);
 const LOOKS_PER_TICK: u32 = 10;
 /// A tick is due at such a part of what may be unconfirmed.
 const PARTS_OF_UNCONFIRMED: u64 = 8;
-/// A tick gives way to requests for so long behind its second, and to none after that.
+/// A tick has less than its share of a core for so long behind its second, and all of it after that.
 const GIVES_WAY_SECONDS_MAX: i64 = 1;
-/// Nor does one that waits while so great a part of what may be unconfirmed is: whoever writes without a pause would have the
-/// rest full before a tick that gives way is done.
+/// And all of it where so great a part of what may be unconfirmed is: whoever writes without a pause would have the rest full
+/// before a tick that gives way is done.
 const PARTS_TO_GIVE_WAY: u64 = 4;
 /// How long the second place may take for a tick before nobody waits for it any more.
 const TICK_TIME_MAX: Duration = Duration::from_secs(10);
@@ -301,8 +301,8 @@ impl<'s> Replicator<'s> {
                 self.log = LogReader::open(&self.site.config.data).map(Arc::new).ok();
             }
             let Some(log) = self.log.clone() else { return self.tell(Some("cannot read the log".to_owned())) };
-            let gives_way = !is_held && has_time(self.site, end.moment);
-            let parcel = match pace::giving_way_a_little_if(gives_way, || chain.parcel(&end, &log)) {
+            let pace = if is_held { Pace::AtOnce } else { pace(self.site, end.moment) };
+            let parcel = match pace.work(|| chain.parcel(&end, &log)) {
                 Ok(parcel) => parcel,
                 Err(cause) => return self.lose_chain(cause),
             };
@@ -314,9 +314,7 @@ impl<'s> Replicator<'s> {
             let recipient = self.site.config.backup.recipient.clone();
             let is_unsent = self.replica.confirms_unsent.load(Ordering::Relaxed);
             let put = move || {
-                if gives_way {
-                    pace::give_way_a_little();
-                }
+                pace.keep();
                 if is_unsent { Ok(parcel.last()) } else { parcel.put(&log, recipient.as_ref()) }
             };
             match self.site.kept::<Elsewhere>().send(patience, put) {
@@ -391,11 +389,12 @@ impl<'s> Replicator<'s> {
     }
 }
 
-/// Whether a tick of commits up to that moment is neither late nor one of too many bytes.
-fn has_time(site: &Site, moment: i64) -> bool {
-    let bytes = site.store.writer().capture.behind(Whose::Chain).bytes;
+/// Of a tick of commits up to that moment, beside requests.
+fn pace(site: &Site, moment: i64) -> Pace {
     let is_late = site.now() > moment + GIVES_WAY_SECONDS_MAX;
-    !is_late && bytes <= site.config.backup.unconfirmed_bytes_max / PARTS_TO_GIVE_WAY
+    let bytes_max = site.config.backup.unconfirmed_bytes_max / PARTS_TO_GIVE_WAY;
+    let is_large = site.store.writer().capture.behind(Whose::Chain).bytes > bytes_max;
+    if is_late || is_large { Pace::LetsOthersIn } else { Pace::GivesWayALittle }
 }
 
 #[cfg(test)]
