@@ -16,8 +16,9 @@ pub(crate) const MANY_CACHE_KIB: i64 = 48 * 1024;
 /// Pages in the write-ahead log from which on a commit moves them into the file.
 pub(crate) const LOG_PAGES_MAX: i32 = 1000;
 /// The same where the log is kept for a copy, of the second place or of a standby, and somebody always writes: writers wait for a
-/// moment, so that all of it can be confirmed and moved. Seldom enough that this is no hundredth of a busy site's writes.
-pub(crate) const HELD_LOG_PAGES_MIN: u32 = 12 * LOG_PAGES_MAX.cast_unsigned();
+/// moment, so that all of it can be confirmed and moved. Seldom enough that this is no hundredth of a busy site's writes: with
+/// half of it their p99 was 1.35 of what it is without a copy, with this 1.05 (and p99.9 30 ms for 13).
+pub(crate) const HELD_LOG_PAGES_MIN: u32 = 24 * LOG_PAGES_MAX.cast_unsigned();
 /// Another process cannot be writing (the directory is locked), so this is only for SQLite's own short locks.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
