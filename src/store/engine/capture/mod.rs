@@ -108,6 +108,9 @@ struct State {
     numbers: u64,
     /// Bytes of frames that may wait for their confirmation.
     unconfirmed_bytes_max: u64,
+    /// Whether writers still wait for the off-site copy where it is far behind: it confirmed something since they last waited in
+    /// vain.
+    is_waited_for: bool,
     /// Why the last chain of the off-site copy was given up.
     broken: Option<String>,
     /// Of all commits that changed something.
@@ -151,6 +154,15 @@ impl Capture {
         let newest = state.commits;
         let waited = self.confirmed.wait_timeout_while(state, time_max, |state| !state.has_carried(newest));
         waited.unwrap_or_else(PoisonError::into_inner).0.has_carried(newest)
+    }
+
+    /// Waits while the off-site copy is about to be given up for what is not confirmed yet, and does confirm one tick after the
+    /// other: a storm of writes is slowed down to what the copy takes. A copy that confirms nothing in that time is waited for
+    /// again once it has. Who holds the writer calls this, so that all who write wait.
+    pub(crate) fn let_copy_catch_up(&self, time_max: Duration) {
+        let waited = self.confirmed.wait_timeout_while(self.lock(), time_max, |state| state.is_pressed());
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.is_waited_for &= !state.is_pressed();
     }
 
     /// Has each commit sent at once, and the log left as it is, until the answer is dropped.
@@ -211,6 +223,7 @@ impl Capture {
     pub(crate) fn confirm(&self, number: u64) {
         let mut state = self.lock();
         let Some(follower) = state.followers.iter_mut().find(|follower| follower.number == number) else { return };
+        let is_chain = follower.whose == Whose::Chain;
         follower.is_sent = false;
         if let Some((end, commit)) = follower.ends.pop_front() {
             (follower.confirmed, follower.carried) = (end.position, commit);
@@ -218,6 +231,7 @@ impl Capture {
                 state.standby.confirmed = commit;
             }
         }
+        state.is_waited_for |= is_chain;
         state.look_at_the_step(number);
         drop(state);
         self.confirmed.notify_all();
@@ -291,6 +305,12 @@ impl State {
 
     fn is_confirmed(&self, whose: Whose) -> bool {
         self.followers.iter().filter(|follower| follower.whose == whose).all(|follower| follower.ends.is_empty())
+    }
+
+    /// Whether nearly as much waits for the off-site copy as may.
+    fn is_pressed(&self) -> bool {
+        let least = self.behinds(Whose::Chain).map(|behind| behind.bytes).min();
+        self.is_waited_for && least.is_some_and(|bytes| bytes > self.unconfirmed_bytes_max / 4 * 3)
     }
 
     fn has_carried(&self, commit: u64) -> bool {

@@ -146,3 +146,32 @@ fn writers_are_held_once_for_a_standby_that_confirms_nothing_whether_answers_wai
         capture.wait_for_standby(long);
     }
 }
+
+#[test]
+fn writers_wait_for_a_copy_that_is_far_behind_as_long_as_it_confirms_tick_after_tick() {
+    let (capture, long) = (Capture::default(), Duration::from_secs(60));
+    let (number, _) = capture.follow(Whose::Chain, 8 * FRAME_BYTES);
+    let send = || {
+        capture.next_end(number).unwrap().unwrap();
+        capture.confirm(number);
+    };
+    capture.note(to(1, 7), 10);
+    // A base that is still on its way confirms nothing, however long somebody waits.
+    capture.let_copy_catch_up(long);
+    send();
+    capture.note(to(1, 13), 11);
+    capture.let_copy_catch_up(long);
+    capture.note(to(1, 14), 12);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| capture.let_copy_catch_up(long));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!writer.is_finished(), "7 of 8 frames wait");
+        send();
+        writer.join().unwrap();
+    });
+    send();
+    // Nothing is confirmed meanwhile: that is waited for once.
+    capture.note(to(1, 21), 13);
+    capture.let_copy_catch_up(Duration::from_millis(1));
+    capture.let_copy_catch_up(long);
+}

@@ -24,9 +24,12 @@ use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// How far time may run before the file remembers it again.
 const CLOCK_MARK_SECONDS: i64 = 60;
+/// How long writers wait for the off-site copy where nearly as much waits for it as may.
+const CATCH_UP_TIME_MAX: Duration = Duration::from_millis(500);
 
 static BEGIN: Sql = Sql::new("BEGIN IMMEDIATE");
 static COMMIT: Sql = Sql::new("COMMIT");
@@ -164,6 +167,7 @@ impl Writer {
         } else if !self.grouped || self.waiting.load(Ordering::SeqCst) == 0 {
             line.group = None;
             self.commit(&line, group);
+            self.capture.let_copy_catch_up(CATCH_UP_TIME_MAX);
         }
     }
 
