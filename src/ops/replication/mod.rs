@@ -3,7 +3,7 @@
 //! The writer notes where each commit ends in its log ([`crate::store::engine::capture`]). A thread reads what was changed,
 //! puts it into a tick in the second place, and says so once that is flushed there; until then no checkpoint runs, so that
 //! the log itself is the queue. Where too much waits, or the second place lost something, the chain is given up, and a new
-//! base begins another: the site never stops for its copy.
+//! base begins another: the site never stops for a copy that does not get on.
 
 mod base;
 pub(crate) mod chain;
