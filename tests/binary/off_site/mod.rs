@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 const LOSSES: u64 = 2;
 const SECONDS: u64 = 2;
 const ERASURES: u64 = 3;
+/// A site loses its disk so many times; then its restores and audits would take longer than its writes.
+const LOSSES_A_SITE: u64 = 25;
 /// Restores to a random second after each person who is erased.
 const RESTORES_PER_ERASURE: u64 = 10;
 /// The most recent writes that a lost disk may take along: every write acknowledged longer ago must be in the off-site
@@ -105,10 +107,12 @@ fn a_disk_that_is_lost_takes_the_last_seconds_with_it_and_no_more() {
     let campaign = campaign("TUNNELDESK_DISK_LOSSES");
     let (losses, clients) = (campaign.unwrap_or(LOSSES), if campaign.is_some() { 64 } else { 6 });
     let mut random = Random::new(Random::seed());
-    let desk = site(clients);
-    let mut oracle = Oracle::new(clients);
+    let (mut desk, mut oracle) = (site(clients), Oracle::new(clients));
     let mut lost = Vec::new();
     for loss in 1..=losses {
+        if loss % LOSSES_A_SITE == 0 {
+            (desk, oracle) = (site(clients), Oracle::new(clients));
+        }
         let server = desk.serve();
         oracle.sign_in(&server);
         wait_for_chain(&desk, &server, &mut oracle);
