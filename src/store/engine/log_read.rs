@@ -33,9 +33,9 @@ impl LogReader {
         File::open(place::log(dir)).map(LogReader)
     }
 
-    /// The pages that the frames behind `from` up to `to` changed. Each frame is compared with its checksum. Where the
-    /// salt of `from` is another than the log's, `from` lies in an earlier log, and this one is read from its begin.
-    /// The error is one line.
+    /// The pages that the frames behind `from` up to `to` changed. Each frame that has the last version of a page is compared
+    /// with its checksum. Where the salt of `from` is another than the log's, `from` lies in an earlier log, and this one
+    /// is read from its begin. The error is one line.
     pub(crate) fn changes(
         &self,
         from: Position,
@@ -43,6 +43,7 @@ impl LogReader {
         sum: impl Fn(u32, &[u8]) -> u64,
     ) -> Result<Changes, String> {
         let unreadable = |e: io::Error| format!("cannot read the write-ahead log: {e}");
+        let not_as_written = |number| format!("frame {number} of the write-ahead log is not what was written");
         let header = self.header().map_err(unreadable)?;
         if header[16..24] != to.salt || word(&header, 8) as usize != PAGE_BYTES {
             return Err("the write-ahead log is not the one that was followed".to_owned());
@@ -52,24 +53,27 @@ impl LogReader {
         if let Some(last) = begin.checked_sub(1) {
             self.0.read_exact_at(&mut before, offset(last) + 16).map_err(unreadable)?;
         }
-        let (mut frame, mut size, mut frames) = (vec![0; FRAME_BYTES], 0, BTreeMap::new());
+        // Most pages are changed many times in a second. Of a frame that another one replaces, the header alone is read.
+        let (mut head, mut size, mut last) = ([0; FRAME_HEADER_BYTES], 0, BTreeMap::new());
         for number in begin..to.frames {
-            self.0.read_exact_at(&mut frame, offset(number)).map_err(unreadable)?;
-            if !is_in_chain(&header, &before, &frame) {
-                return Err(format!("frame {number} of the write-ahead log is not what was written"));
+            self.0.read_exact_at(&mut head, offset(number)).map_err(unreadable)?;
+            if head[8..16] != to.salt {
+                return Err(not_as_written(number));
             }
-            before.copy_from_slice(&frame[16..24]);
-            frames.insert(word(&frame, 0), number);
-            size = word(&frame, 4);
+            last.insert(word(&head, 0), (number, before));
+            before.copy_from_slice(&head[16..24]);
+            size = word(&head, 4);
         }
         if size == 0 {
             return Err("the write-ahead log does not end with a commit where it should".to_owned());
         }
-        // Much is changed several times in a second: of that, the last version alone has its sum made.
-        let (mut changes, mut bytes) = (Changes { size, ..Changes::default() }, [0; PAGE_BYTES]);
-        for (page, number) in frames.range(..=size) {
-            self.page(*number, &mut bytes).map_err(unreadable)?;
-            changes.pages.insert(*page, (*number, sum(*page, &bytes)));
+        let (mut changes, mut frame) = (Changes { size, ..Changes::default() }, vec![0; FRAME_BYTES]);
+        for (page, (number, before)) in last.range(..=size) {
+            self.0.read_exact_at(&mut frame, offset(*number)).map_err(unreadable)?;
+            if word(&frame, 0) != *page || !is_in_chain(&header, before, &frame) {
+                return Err(not_as_written(*number));
+            }
+            changes.pages.insert(*page, (*number, sum(*page, &frame[FRAME_HEADER_BYTES..])));
         }
         // A log that begins anew has its header written before any frame: what was read twice is the same both times.
         if self.header().map_err(unreadable)? != header {
