@@ -68,6 +68,8 @@ pub struct Row {
     pub hashes: bool,
     /// Runs on the few threads for pictures, documents and tables, which take long and hold up no sign-in.
     pub draws: bool,
+    /// Its only write is the last thing that it does, and makes the answer.
+    pub ends_in_write: bool,
     /// Answers go out on a beat, so that the time they take says nothing of what was found.
     pub constant_time: bool,
     /// A partner must say who it is by `client-id`.
@@ -115,6 +117,7 @@ impl Row {
             path,
             hashes: false,
             draws: false,
+            ends_in_write: false,
             constant_time: false,
             client_id: false,
             body_bytes_max,

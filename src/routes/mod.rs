@@ -34,7 +34,7 @@ pub static ROUTES: &[Route] = &[
     partner (DELETE, "/external/partner-metrics/op/{id}",                   partner::users::delete),
     staff   (POST,   "/admin/reports/external/partner-metrics/bookings",    partner::reports::bookings).reads::<partner::reports::ReportRequest>().when_full().compressed(),
     staff   (POST,   "/admin/reports/external/partner-metrics/history",     partner::reports::history).reads::<partner::reports::ReportRequest>().when_full().compressed(),
-    partner (POST,   "/external/partner-metrics/op/generate-token",         partner::token::generate).reads::<partner::token::TokenRequest>().with_client_id(),
+    partner (POST,   "/external/partner-metrics/op/generate-token",         partner::token::generate).reads::<partner::token::TokenRequest>().ending_in_write().with_client_id(),
 
     // Authentication
     open    (POST,   "/auth/login",                                         auth::login::with_password).reads::<auth::login::LoginRequest>().hashing().when_full(),
@@ -69,10 +69,10 @@ pub static ROUTES: &[Route] = &[
     member  (POST,   "/account/profile/verify-verification-passcode",       profile::verification::verify).reads::<profile::verification::PasscodeProof>(),
 
     // Logbook
-    member  (POST,   "/account/logbook/skills/",                            logbook::skills::create).reads::<logbook::skills::SkillNew>(),
-    member  (PUT,    "/account/logbook/skills/{entry_id}",                  logbook::skills::edit).reads::<logbook::skills::SkillEdit>(),
-    member  (POST,   "/account/logbook/time/",                              logbook::time::create).reads::<logbook::time::TimeNew>(),
-    bearer  (PUT,    "/account/logbook/time/{entry_id}",                    logbook::time::edit).reads::<logbook::time::TimeEdit>(),
+    member  (POST,   "/account/logbook/skills/",                            logbook::skills::create).reads::<logbook::skills::SkillNew>().ending_in_write(),
+    member  (PUT,    "/account/logbook/skills/{entry_id}",                  logbook::skills::edit).reads::<logbook::skills::SkillEdit>().ending_in_write(),
+    member  (POST,   "/account/logbook/time/",                              logbook::time::create).reads::<logbook::time::TimeNew>().ending_in_write(),
+    bearer  (PUT,    "/account/logbook/time/{entry_id}",                    logbook::time::edit).reads::<logbook::time::TimeEdit>().ending_in_write(),
     member  (DELETE, "/account/logbook/{entry_id}",                         logbook::entries::delete),
     bearer  (GET,    "/account/logbook/skills/{status}/{member_id}",        logbook::skills::list),
     bearer  (GET,    "/account/logbook/mobile/skills/{member_id}",          logbook::skills::list_all),
@@ -136,7 +136,7 @@ pub static ROUTES: &[Route] = &[
     bearer  (GET,    "/account/logbook/print/{member_id}",                  logbook::print::pdf).ours().drawing(),
 
     // Not in the contract either, but existing clients call them
-    member  (POST,   "/account/logbook/member/time/",                       logbook::time::create).reads::<logbook::time::TimeNew>().ours(),
+    member  (POST,   "/account/logbook/member/time/",                       logbook::time::create).reads::<logbook::time::TimeNew>().ending_in_write().ours(),
     member  (GET,    "/account/notifications/requests",                     logbook::moves::count_requests).ours(),
     member  (GET,    "/account/logbook/tunnels",                            neighbours::tunnels::list).ours(),
     bearer  (GET,    "/account/dashboard/flyer-skills-levels/{member_id}",  neighbours::levels::get).ours(),

@@ -116,6 +116,11 @@ impl Route {
         self
     }
 
+    pub(super) const fn ending_in_write(mut self) -> Route {
+        self.row.ends_in_write = true;
+        self
+    }
+
     pub(super) const fn constant_time(mut self) -> Route {
         self.row.constant_time = true;
         self

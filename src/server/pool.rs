@@ -1,15 +1,18 @@
 //! The threads that run operations: no more than a fixed number, behind queues of a fixed length.
 //!
 //! Writes wait for the disk, so many threads share each flush. Reads wait for nothing: a few threads do them with less
-//! changing between threads, and never stand behind a flush.
+//! changing between threads, and never stand behind a flush. Operations whose only write is the last thing that they do are
+//! done by one thread, one after the other: [`Entering`].
 //!
 //! Operations that hash a password have a few threads and a queue of their own, so that a flood of sign-ins holds up nobody else; the
 //! hashes themselves are made by [`Hashers`]. Pictures, documents and long tables have two threads and a short queue, and are
 //! drawn by [`crate::site::drawing::Drawer`].
 
-use super::queue::{Limits, Queue};
+use super::queue::{Limits, Queue, Work, Worker};
 use super::rest::{LONG_ANSWERS_MAX, Made, Rest};
 use crate::auth::{self, Access};
+use crate::domain::standby::Wait;
+use crate::http::Answer;
 use crate::http::call::{Call, OutcomeWord, Who};
 use crate::http::failure::Failure;
 use crate::http::gzip;
@@ -18,6 +21,7 @@ use crate::http::reply::{self, Reply};
 use crate::http::row::Demand;
 use crate::site::Site;
 use crate::site::hashing::Hashers;
+use crate::store::Unflushed;
 use crate::web::{self, Frame};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -42,10 +46,15 @@ const HASHING_QUEUE_PER_CORE: usize = 256;
 /// because those that write may all wait for the standby.
 const STANDBY_THREADS: usize = 2;
 const STANDBY_QUEUE_MAX: usize = 16;
+/// Operations that share a flush at the most: more would keep the first of them waiting for longer than the flush takes.
+const UNANSWERED_MAX: usize = 64;
+
 pub(super) struct Pool {
     hashers: Arc<Hashers>,
     reading: Queue<Job>,
     writing: Queue<Job>,
+    /// Where no answer waits for a standby.
+    entering: Option<Queue<Job>>,
     hashing: Queue<Job>,
     drawing: Queue<Job>,
     /// Where the settings know a standby.
@@ -102,10 +111,12 @@ impl Pool {
         };
         let drawing = Limits { name: "documents", threads_max: DRAWING_THREADS, jobs_max: DRAWING_QUEUE_MAX };
         let standby = Limits { name: "standby", threads_max: STANDBY_THREADS, jobs_max: STANDBY_QUEUE_MAX };
+        let answers_at_once = site.config.replica.wait == Wait::Never;
         let has_standby = site.config.replica.token.is_some();
         Ok(Pool {
             reading: start(site, brief("reading", reading), QUEUE_WAIT_MAX)?,
             writing: start(site, brief("writing", limits.pool_threads), QUEUE_WAIT_MAX)?,
+            entering: answers_at_once.then(|| start_entering(site, brief("entering", 1))).transpose()?,
             hashing: start(site, hashing, HASHING_QUEUE_WAIT_MAX)?,
             drawing: start(site, drawing, DRAWING_QUEUE_WAIT_MAX)?,
             standby: has_standby.then(|| start(site, standby, QUEUE_WAIT_MAX)).transpose()?,
@@ -125,6 +136,7 @@ impl Pool {
                 self.hashers.note_read(queued);
                 &self.reading
             }
+            route if route.ends_in_write => self.entering.as_ref().unwrap_or(&self.writing),
             _ => &self.writing,
         };
         let (done, answer) = oneshot::channel();
@@ -160,14 +172,15 @@ impl Pool {
 
     /// Requests waiting now, for hashing and for everything else.
     pub(super) fn waiting(&self) -> (usize, usize) {
-        (self.hashing.waiting(), [&self.reading, &self.writing, &self.drawing].map(Queue::waiting).iter().sum())
+        let others = [&self.reading, &self.writing, &self.drawing].into_iter().chain(&self.entering);
+        (self.hashing.waiting(), others.map(Queue::waiting).sum())
     }
 
     /// Ends the threads after what is queued; those that hang are left behind.
     pub(super) fn stop(&self, time_max: Duration) {
         let deadline = Instant::now() + time_max;
         let queues = [&self.reading, &self.writing, &self.hashing, &self.drawing];
-        let queues: Vec<&Queue<Job>> = queues.into_iter().chain(&self.standby).collect();
+        let queues: Vec<&Queue<Job>> = queues.into_iter().chain(&self.entering).chain(&self.standby).collect();
         queues.iter().for_each(|queue| queue.close());
         let ended: Vec<bool> = queues.iter().map(|queue| queue.ends_by(deadline)).collect();
         if !ended.iter().all(|ended| *ended) {
@@ -183,12 +196,74 @@ fn start(site: &Site, limits: Limits, wait_max: Duration) -> Result<Queue<Job>, 
         let site = site.for_another_thread();
         Box::new(move |job| match job {
             Job::Call(asked) => run(&site, asked, wait_max),
-            // A client that has left needs no piece.
-            Job::Part { pieces, done } if !done.is_closed() => _ = done.send(pieces.make()),
-            Job::Part { .. } => {}
+            Job::Part { pieces, done } => make_part(pieces, done),
         }) as _
     };
+    begin(limits, work)
+}
+
+/// The queue of the operations that end in a write.
+fn start_entering(site: &Site, limits: Limits) -> Result<Queue<Job>, String> {
+    let site = site.for_another_thread();
+    begin(limits, move || Box::new(Entering { site: site.for_another_thread(), unanswered: Vec::new() }) as _)
+}
+
+fn begin(limits: Limits, work: impl Fn() -> Work<Job> + Send + 'static) -> Result<Queue<Job>, String> {
     Queue::start(limits, work).map_err(|e| format!("cannot start the threads for requests: {e}"))
+}
+
+fn make_part(pieces: Pieces, done: oneshot::Sender<Made>) {
+    // A client that has left needs no piece.
+    if !done.is_closed() {
+        _ = done.send(pieces.make());
+    }
+}
+
+/// Does the operations that wait, one after the other, has one flush of the disk serve them all, and answers them then.
+///
+/// Threads that share a flush change three times for each write: to the thread, to the connection, and back from the flush.
+/// That took more time than the writes.
+struct Entering {
+    site: Site,
+    unanswered: Vec<Unanswered>,
+}
+
+/// An operation whose write is not on the disk yet.
+struct Unanswered {
+    asked: Asked,
+    answer: Answer,
+    unflushed: Unflushed,
+}
+
+impl Worker<Job> for Entering {
+    fn work(&mut self, job: Job) {
+        let site = &self.site;
+        match job {
+            Job::Call(asked) if asked.queued.elapsed() > QUEUE_WAIT_MAX => run(site, asked, QUEUE_WAIT_MAX),
+            Job::Call(asked) => match site.store.leaving_last_flush(|| perform(site, &asked)) {
+                (answer, None) => asked.finish(site, answer),
+                (answer, Some(unflushed)) => self.unanswered.push(Unanswered { asked, answer, unflushed }),
+            },
+            Job::Part { pieces, done } => make_part(pieces, done),
+        }
+        if self.unanswered.len() >= UNANSWERED_MAX {
+            self.pause();
+        }
+    }
+
+    fn pause(&mut self) {
+        for Unanswered { asked, answer, unflushed } in self.unanswered.drain(..) {
+            let flushed = self.site.store.flush(&unflushed);
+            asked.finish(&self.site, answer.and_then(|reply| flushed.map(|()| reply)));
+        }
+    }
+}
+
+/// A thread that ends leaves no transaction open.
+impl Drop for Entering {
+    fn drop(&mut self) {
+        self.pause();
+    }
 }
 
 /// The context of an answer that is made here because no thread of the pool made one.
@@ -200,24 +275,30 @@ pub(super) struct Fallback<'a> {
 }
 
 fn run(site: &Site, job: Asked, wait_max: Duration) {
-    let finished = if job.queued.elapsed() > wait_max {
+    let answer = if job.queued.elapsed() > wait_max {
         site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
-        finish(site, &job.call, Err(Failure::overloaded().because("the request waited too long in the queue")))
+        Err(Failure::overloaded().because("the request waited too long in the queue"))
     } else {
         perform(site, &job)
     };
-    _ = job.done.send((finished, job.call));
+    job.finish(site, answer);
 }
 
 /// Runs the operation. A panic is a 500 and the thread lives.
-fn perform(site: &Site, Asked { access, call, .. }: &Asked) -> Finished {
+fn perform(site: &Site, Asked { access, call, .. }: &Asked) -> Answer {
     let answer = catch_unwind(AssertUnwindSafe(|| auth::admit(site, call, access)));
     site.store.rest();
-    let answer = answer.unwrap_or_else(|_| {
+    answer.unwrap_or_else(|_| {
         site.stats.panics.fetch_add(1, Ordering::Relaxed);
         Err(Failure::broken().because("the operation panicked; the line before says where"))
-    });
-    finish(site, call, answer)
+    })
+}
+
+impl Asked {
+    fn finish(self, site: &Site, answer: Answer) {
+        let finished = finish(site, &self.call, answer);
+        _ = self.done.send((finished, self.call));
+    }
 }
 
 fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> Finished {
@@ -292,14 +373,62 @@ mod tests {
         }
     }
 
+    fn site(dir: &tempfile::TempDir, config: Config) -> (Place, Site) {
+        let place = Place::hold(dir.path()).unwrap();
+        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
+        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        (place, site)
+    }
+
+    fn enters(site: &Site, _: &Call) -> Answer {
+        site.store.write(site.now(), |tx| {
+            tx.run("UPDATE site SET clock_high_water = clock_high_water + 1", [])?;
+            Ok(reply::text(StatusCode::CREATED, "entered"))
+        })
+    }
+
+    #[test]
+    fn operations_that_end_in_a_write_share_a_flush_and_are_answered_after_it() {
+        static ENTERS: Access = Access::Open(enters);
+        let dir = tempfile::tempdir().unwrap();
+        let (_place, site) = site(&dir, Config::defaults());
+        let mut entering = Entering { site: site.for_another_thread(), unanswered: Vec::new() };
+        let mut ask = |entering: &mut Entering, access| {
+            let (done, answer) = oneshot::channel();
+            entering.work(Job::Call(Asked { access, call: call(), queued: Instant::now(), done }));
+            answer
+        };
+        let commits = || site.store.writer().commits.load(Ordering::Relaxed);
+        let status =
+            |mut answer: oneshot::Receiver<(Finished, Call)>| answer.try_recv().map(|(done, _)| done.reply.status);
+        let before = commits();
+        let mut answers: Vec<_> = (0..3).map(|_| ask(&mut entering, &ENTERS)).collect();
+        assert_eq!(status(ask(&mut entering, &WORKS)), Ok(StatusCode::OK), "it wrote nothing, so it waits for nothing");
+        assert!(answers.iter_mut().all(|answer| answer.try_recv().is_err()) && commits() == before);
+        entering.pause();
+        assert!(answers.into_iter().all(|answer| status(answer) == Ok(StatusCode::CREATED)));
+        assert_eq!(commits(), before + 1);
+
+        let mut last = Vec::new();
+        for count in 0..UNANSWERED_MAX {
+            assert_eq!(commits(), before + 1, "after {count}");
+            last.push(ask(&mut entering, &ENTERS));
+        }
+        assert_eq!((commits(), status(last.remove(0))), (before + 2, Ok(StatusCode::CREATED)));
+
+        let lost = ask(&mut entering, &ENTERS);
+        site.store.damage(&"test");
+        _ = site.store.write(0, |_| Ok(()));
+        entering.pause();
+        assert!(status(lost).unwrap().is_server_error());
+    }
+
     #[tokio::test]
     async fn a_panic_is_a_500_with_the_request_id_and_every_thread_lives() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
         let mut config = Config::defaults();
         config.limits.pool_threads = 1;
-        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let (_place, site) = site(&dir, config);
         let pool = Pool::start(&site).unwrap();
         let site_name = &site.kept();
         let fallback = Fallback { stats: &site.stats, site_name, language: Language::English, request_id: "request-1" };

@@ -14,8 +14,21 @@ const LOOKS: usize = 4;
 /// A thread that had no job for so long ends, except the last one.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// What a thread does with each job.
-pub(super) type Work<J> = Box<dyn FnMut(J) + Send>;
+/// What a thread does with its jobs.
+pub(super) trait Worker<J>: Send {
+    fn work(&mut self, job: J);
+
+    /// No job waits now: the moment for what several jobs share.
+    fn pause(&mut self) {}
+}
+
+impl<J, F: FnMut(J) + Send> Worker<J> for F {
+    fn work(&mut self, job: J) {
+        self(job);
+    }
+}
+
+pub(super) type Work<J> = Box<dyn Worker<J>>;
 
 /// The limits of a queue: its threads, and how many jobs may wait.
 pub(super) struct Limits {
@@ -147,14 +160,19 @@ impl<J: Send + 'static> Shared<J> {
     fn work_off(&self, mut work: Work<J>) {
         let mut state = self.lock();
         state.starting -= 1;
-        let (mut looked, mut idle_too_long) = (false, false);
+        let (mut paused, mut looked, mut idle_too_long) = (true, false, false);
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
                 // A panic costs the job alone: whoever waits for its answer sees it dropped.
-                _ = catch_unwind(AssertUnwindSafe(|| work(job)));
+                _ = catch_unwind(AssertUnwindSafe(|| work.work(job)));
                 state = self.lock();
-                looked = false;
+                (paused, looked) = (false, false);
+            } else if !paused {
+                drop(state);
+                _ = catch_unwind(AssertUnwindSafe(|| work.pause()));
+                state = self.lock();
+                paused = true;
             } else if state.work.is_none() || (idle_too_long && state.threads > 1) {
                 break;
             } else if looked || state.looking {

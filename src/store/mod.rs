@@ -14,6 +14,7 @@ use crate::store::engine::changes::Changes;
 use crate::store::engine::connection::{note_log_pages, open_writer};
 use crate::store::engine::reader::{Reader, Readers};
 use crate::store::engine::statements::{self, Handle, Statements, Text, WithStatements};
+use crate::store::engine::writer::Group;
 use rusqlite::{Connection, Params, Row, ToSql};
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -43,7 +44,16 @@ pub struct Store {
     readers: Arc<Readers>,
     /// The thread's snapshot: from its first read until it writes or rests.
     reader: RefCell<Option<Reader>>,
+    /// Whether a write returns before it is on the disk; see [`Store::leaving_last_flush`].
+    leaves_flush: Cell<bool>,
+    /// The write that did.
+    unflushed: RefCell<Option<Unflushed>>,
 }
+
+/// A write that is not on the disk yet: nobody may be told of it before [`Store::flush`].
+#[must_use]
+#[derive(Clone)]
+pub(crate) struct Unflushed(Arc<Group>);
 
 /// A read transaction.
 pub struct Read<'c> {
@@ -82,7 +92,18 @@ impl Store {
     fn over(conn: Connection, grouped: bool, readers: Readers, condition: Condition) -> Store {
         let readers = Arc::new(readers);
         let writer = Arc::new(Writer::new(conn, grouped, readers.clone(), condition));
-        Store { writer, bell: Bell::default(), readers, reader: RefCell::default() }
+        Store::of(writer, Bell::default(), readers)
+    }
+
+    fn of(writer: Arc<Writer>, bell: Bell, readers: Arc<Readers>) -> Store {
+        Store {
+            writer,
+            bell,
+            readers,
+            reader: RefCell::default(),
+            leaves_flush: Cell::new(false),
+            unflushed: RefCell::default(),
+        }
     }
 
     /// Keeps a ballast from now on, to be given up when the disk is full.
@@ -117,8 +138,7 @@ impl Store {
 
     /// The same file for another thread.
     pub fn for_another_thread(&self) -> Store {
-        let (writer, bell, readers) = (self.writer.clone(), self.bell.clone(), self.readers.clone());
-        Store { writer, bell, readers, reader: RefCell::default() }
+        Store::of(self.writer.clone(), self.bell.clone(), self.readers.clone())
     }
 
     /// Adds to the audit log under this key from now on, for all threads. Only the first one counts.
@@ -158,6 +178,7 @@ impl Store {
         crate::store::engine::writer_held::forbid("a read by another connection");
         let none = self.reader.borrow().is_none();
         if none {
+            self.flush_last()?;
             self.reader.replace(Some(self.readers.take()?));
         }
         let reader = self.reader.borrow();
@@ -177,6 +198,7 @@ impl Store {
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
         crate::store::engine::writer_held::forbid("another write");
         self.rest();
+        self.flush_last()?;
         let mut queued = false;
         let in_transaction = |conn: &WithStatements| {
             let tx = Write { read: Read::of(conn), now, chain_key: self.chain_key(), queued: Cell::new(false) };
@@ -186,12 +208,44 @@ impl Store {
         };
         // A caller that waits for the flush gives its snapshot back: the next in line may need that connection to get
         // there.
-        let written = self.writer.write(now, in_transaction, || self.rest());
-        let value = written.inspect_err(|_| self.look_if_due())?;
+        let leaves_flush = self.leaves_flush.get();
+        let written = self.writer.write(now, leaves_flush, in_transaction, || self.rest());
+        let (value, group) = written.inspect_err(|_| self.look_if_due())?;
+        let unflushed = Unflushed(group);
+        // Whoever sends messages looks for what is committed.
+        if leaves_flush && !queued {
+            self.unflushed.replace(Some(unflushed));
+            return Ok(value);
+        }
+        self.flush(&unflushed)?;
         if queued {
             self.bell.ring();
         }
         Ok(value)
+    }
+
+    /// Runs an operation that need not wait for its last write to be on the disk, because its caller will
+    /// ([`Store::flush`]). What the operation reads or writes after a write waits for that write, as ever.
+    pub(crate) fn leaving_last_flush<T>(&self, operation: impl FnOnce() -> T) -> (T, Option<Unflushed>) {
+        self.leaves_flush.set(true);
+        let value = operation();
+        self.leaves_flush.set(false);
+        (value, self.unflushed.take())
+    }
+
+    /// Returns once a write is on the disk. An error: nothing of it is kept.
+    pub(crate) fn flush(&self, unflushed: &Unflushed) -> Result<(), Failure> {
+        self.writer.flush(&unflushed.0).inspect_err(|_| self.look_if_due())
+    }
+
+    /// A write that failed stays, so that the operation cannot be told as done.
+    fn flush_last(&self) -> Result<(), Failure> {
+        let unflushed = self.unflushed.borrow().clone();
+        if let Some(unflushed) = unflushed {
+            self.flush(&unflushed)?;
+            self.unflushed.take();
+        }
+        Ok(())
     }
 
     fn hear(&self, failure: &Failure) {

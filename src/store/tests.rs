@@ -248,3 +248,53 @@ fn whoever_reads_after_an_acknowledged_write_sees_it() {
         }
     });
 }
+
+#[test]
+fn writes_that_leave_their_flush_share_it_and_nobody_sees_them_before() {
+    let (_dir, store) = numbers();
+    let (other, commits) = (store.for_another_thread(), || store.writer().commits.load(Ordering::Relaxed));
+    let before = commits();
+    let left: Vec<Unflushed> = (1..=3)
+        .map(|n| {
+            let (inserted, unflushed) = store.leaving_last_flush(|| insert(&store, n));
+            inserted.unwrap();
+            unflushed.unwrap()
+        })
+        .collect();
+    assert_eq!((count(&other), commits() - before), (0, 0));
+    other.rest();
+    left.iter().for_each(|unflushed| store.flush(unflushed).unwrap());
+    assert_eq!((count(&other), commits() - before), (3, 1));
+    assert!(
+        store.leaving_last_flush(|| insert(&store, 3).is_err()).1.is_none(),
+        "it failed, and has nothing to wait for"
+    );
+}
+
+#[test]
+fn what_an_operation_does_after_a_write_waits_for_that_write() {
+    let (_dir, store) = numbers();
+    let (seen, unflushed) = store.leaving_last_flush(|| {
+        insert(&store, 1).unwrap();
+        let read = count(&store);
+        insert(&store, 2).unwrap();
+        read
+    });
+    let unflushed = unflushed.expect("the last write was not waited for");
+    let other = store.for_another_thread();
+    assert_eq!((seen, count(&other)), (1, 1));
+    store.flush(&unflushed).unwrap();
+    other.rest();
+    assert_eq!(count(&other), 2);
+}
+
+#[test]
+fn a_flush_that_fails_after_it_was_left_is_told_to_all_who_left_it() {
+    let (_dir, store) = numbers();
+    let leave = |n| store.leaving_last_flush(|| insert(&store, n).map(|_| ())).1.unwrap();
+    let (first, second) = (leave(1), leave(2));
+    store.damage(&"test");
+    let refused = insert(&store.for_another_thread(), 3);
+    assert!(refused.is_err() && store.flush(&first).is_err() && store.flush(&second).is_err());
+    assert_eq!(count(&store), 0);
+}

@@ -14,7 +14,8 @@ use std::path::Path;
 
 /// The bytes of a page of every site's database.
 pub(crate) const PAGE_BYTES: usize = super::sums::PAGE_BYTES;
-const FRAME_BYTES: usize = FRAME_HEADER_BYTES + PAGE_BYTES;
+/// A page in the log, and what stands before it.
+pub(crate) const FRAME_BYTES: u64 = (FRAME_HEADER_BYTES + PAGE_BYTES) as u64;
 
 pub(crate) struct LogReader(File);
 
@@ -67,7 +68,7 @@ impl LogReader {
         if size == 0 {
             return Err("the write-ahead log does not end with a commit where it should".to_owned());
         }
-        let (mut changes, mut frame) = (Changes { size, ..Changes::default() }, vec![0; FRAME_BYTES]);
+        let (mut changes, mut frame) = (Changes { size, ..Changes::default() }, vec![0; FRAME_BYTES as usize]);
         for (page, (number, before)) in last.range(..=size) {
             self.0.read_exact_at(&mut frame, offset(*number)).map_err(unreadable)?;
             if word(&frame, 0) != *page || !is_in_chain(&header, before, &frame) {
@@ -95,7 +96,7 @@ impl LogReader {
 }
 
 fn offset(frame: u32) -> u64 {
-    HEADER_BYTES as u64 + u64::from(frame) * FRAME_BYTES as u64
+    HEADER_BYTES as u64 + u64::from(frame) * FRAME_BYTES
 }
 
 #[cfg(test)]
@@ -112,8 +113,7 @@ mod tests {
             conn.execute("INSERT INTO t VALUES (?1)", [format!("{number:0>500}")]).unwrap();
         }
         let log = LogReader::open(dir.path()).unwrap();
-        let frames =
-            (std::fs::metadata(place::log(dir.path())).unwrap().len() - HEADER_BYTES as u64) / FRAME_BYTES as u64;
+        let frames = (std::fs::metadata(place::log(dir.path())).unwrap().len() - HEADER_BYTES as u64) / FRAME_BYTES;
         let to = Position { salt: log.header().unwrap()[16..24].try_into().unwrap(), frames: frames as u32 };
         let has = |bytes: &[u8], number: u32| String::from_utf8_lossy(bytes).contains(&format!("{number:0>500}"));
         let read = log.changes(Position::default(), to, |_, bytes| u64::from(has(bytes, 19))).unwrap();

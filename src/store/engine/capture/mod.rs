@@ -4,14 +4,12 @@
 
 mod standby;
 
+use super::log_read::FRAME_BYTES;
 use standby::Standby;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// A frame in the log: its header, and a page.
-const FRAME_BYTES: u64 = 24 + 4096;
 
 /// The end of a commit in the write-ahead log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

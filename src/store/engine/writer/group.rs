@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 /// Transactions that are committed together.
 #[derive(Default)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// Everybody waits for it and nobody locks it: those who wake together would only stand in line once more.
     fate: OnceLock<Fate>,
 }
@@ -21,6 +21,11 @@ pub(super) enum Fate {
 }
 
 impl Group {
+    /// Whether nobody has committed it, or lost it, yet.
+    pub(super) fn is_open(&self) -> bool {
+        self.fate.get().is_none()
+    }
+
     pub(super) fn decide(&self, fate: Fate) {
         _ = self.fate.set(fate);
     }

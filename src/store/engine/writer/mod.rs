@@ -2,7 +2,8 @@
 //!
 //! Callers queue for the connection. Each runs its own statements in a savepoint; the last in line commits for all of
 //! them, then all return. A failing caller rolls back to its own savepoint and takes nobody down; a failing commit
-//! fails everybody in the group, and nobody has been told "done" yet. A caller who is alone commits at once.
+//! fails everybody in the group, and nobody has been told "done" yet. A caller who is alone commits at once. A caller with
+//! more to write may leave the commit for later, and then tells nobody before [`Writer::flush`].
 
 mod group;
 #[cfg(test)]
@@ -18,7 +19,8 @@ use super::statements::{Sql, WithStatements};
 use super::writer_held::Held;
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
-use group::{Fate, Group};
+use group::Fate;
+pub(crate) use group::Group;
 use http::StatusCode;
 use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -104,13 +106,15 @@ impl Writer {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Runs `change` in the open group, then `before_flush`, and returns once the group is on the disk.
+    /// Runs `change` in the open group, then `before_flush`. What it did is done once the group is on the disk: see
+    /// [`Writer::flush`]. The last in line commits, unless this caller `leaves_flush`, who then has to call it.
     pub(crate) fn write<T>(
         &self,
         now: i64,
+        leaves_flush: bool,
         change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
         before_flush: impl FnOnce(),
-    ) -> Result<T, Failure> {
+    ) -> Result<(T, Arc<Group>), Failure> {
         let mut line = self.take_connection();
         if let Some(refusal) = self.watched.refusal().or_else(|| self.capture.refusal()) {
             line.lose_group(&refusal);
@@ -127,11 +131,25 @@ impl Writer {
         let failure = outcome.as_ref().ok().and_then(|outcome| outcome.as_ref().err());
         failure.inspect(|failure| self.watched.hear(failure));
         let full = failure.is_some_and(|failure| failure.status() == StatusCode::INSUFFICIENT_STORAGE);
-        self.settle(line, &group, full);
+        // Who failed has nothing to come back for.
+        let leaves_flush = leaves_flush && matches!(outcome, Ok(Ok(_)));
+        self.settle(line, &group, full, leaves_flush);
         let value = outcome.unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok((value, group))
+    }
+
+    /// Returns once a group is on the disk, and on the standby's where answers wait for it.
+    pub(crate) fn flush(&self, group: &Arc<Group>) -> Result<(), Failure> {
+        if group.is_open() {
+            let mut line = self.take_connection();
+            if let Some(left) = line.group.take_if(|open| Arc::ptr_eq(open, group)) {
+                self.commit(&line, &left);
+                self.capture.let_copy_catch_up(CATCH_UP_TIME_MAX);
+            }
+        }
         let commit = group.wait()?;
         // Others write meanwhile: nobody holds the connection while the standby is waited for.
-        self.capture.wait(commit).map(|()| value)
+        self.capture.wait(commit)
     }
 
     /// The connection outside any transaction, for checkpoints, backups and closing.
@@ -156,15 +174,15 @@ impl Writer {
         line
     }
 
-    /// Commits if nobody is in line behind, else leaves that to them. A disk error (`full`: for want of room) may have
-    /// made SQLite roll everything back; then the group ends here.
-    fn settle(&self, mut line: MutexGuard<'_, Line>, group: &Group, full: bool) {
+    /// Commits if nobody is in line behind and the caller does not come back for it, else leaves that to them. A disk error
+    /// (`full`: for want of room) may have made SQLite roll everything back; then the group ends here.
+    fn settle(&self, mut line: MutexGuard<'_, Line>, group: &Group, full: bool, leaves_flush: bool) {
         self.transactions.fetch_add(1, Ordering::Relaxed);
         if line.conn.is_autocommit() {
             line.group = None;
             group
                 .decide(Fate::Lost { full, cause: "the disk failed another transaction of the same flush".to_owned() });
-        } else if !self.grouped || self.waiting.load(Ordering::SeqCst) == 0 {
+        } else if !self.grouped || (!leaves_flush && self.waiting.load(Ordering::SeqCst) == 0) {
             line.group = None;
             self.commit(&line, group);
             self.capture.let_copy_catch_up(CATCH_UP_TIME_MAX);
