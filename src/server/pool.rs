@@ -393,7 +393,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (_place, site) = site(&dir, Config::defaults());
         let mut entering = Entering { site: site.for_another_thread(), unanswered: Vec::new() };
-        let mut ask = |entering: &mut Entering, access| {
+        let ask = |entering: &mut Entering, access| {
             let (done, answer) = oneshot::channel();
             entering.work(Job::Call(Asked { access, call: call(), queued: Instant::now(), done }));
             answer

@@ -242,7 +242,7 @@ mod tests {
         let limits = Limits { name: "test", threads_max, jobs_max };
         let work = move || -> Work<mpsc::Receiver<u32>> {
             let begun = begun.clone();
-            Box::new(move |job| {
+            Box::new(move |job: mpsc::Receiver<u32>| {
                 begun.send(()).unwrap();
                 assert_ne!(job.recv_timeout(TIME_MAX), Ok(13), "a job with a fault");
             })
