@@ -211,13 +211,14 @@ impl Store {
         let leaves_flush = self.leaves_flush.get();
         let written = self.writer.write(now, leaves_flush, in_transaction, || self.rest());
         let (value, group) = written.inspect_err(|_| self.look_if_due())?;
-        let unflushed = Unflushed(group);
-        // Whoever sends messages looks for what is committed.
-        if leaves_flush && !queued {
-            self.unflushed.replace(Some(unflushed));
-            return Ok(value);
+        if !leaves_flush {
+            self.writer.wait(&group).inspect_err(|_| self.look_if_due())?;
+        } else if queued {
+            // Whoever sends messages looks for what is committed.
+            self.flush(&Unflushed(group))?;
+        } else {
+            self.unflushed.replace(Some(Unflushed(group)));
         }
-        self.flush(&unflushed)?;
         if queued {
             self.bell.ring();
         }

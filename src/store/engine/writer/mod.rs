@@ -107,7 +107,7 @@ impl Writer {
     }
 
     /// Runs `change` in the open group, then `before_flush`. What it did is done once the group is on the disk: see
-    /// [`Writer::flush`]. The last in line commits, unless this caller `leaves_flush`, who then has to call it.
+    /// [`Writer::wait`]. The last in line commits, unless it `leaves_flush`, and then has to call [`Writer::flush`].
     pub(crate) fn write<T>(
         &self,
         now: i64,
@@ -138,7 +138,14 @@ impl Writer {
         Ok((value, group))
     }
 
-    /// Returns once a group is on the disk, and on the standby's where answers wait for it.
+    /// Returns once somebody has committed a group and it is on the disk, and on the standby's where answers wait for it.
+    pub(crate) fn wait(&self, group: &Group) -> Result<(), Failure> {
+        let commit = group.wait()?;
+        // Others write meanwhile: nobody holds the connection while the standby is waited for.
+        self.capture.wait(commit)
+    }
+
+    /// The same, and commits where nobody has.
     pub(crate) fn flush(&self, group: &Arc<Group>) -> Result<(), Failure> {
         if group.is_open() {
             let mut line = self.take_connection();
@@ -147,9 +154,7 @@ impl Writer {
                 self.capture.let_copy_catch_up(CATCH_UP_TIME_MAX);
             }
         }
-        let commit = group.wait()?;
-        // Others write meanwhile: nobody holds the connection while the standby is waited for.
-        self.capture.wait(commit)
+        self.wait(group)
     }
 
     /// The connection outside any transaction, for checkpoints, backups and closing.

@@ -12,7 +12,7 @@ fn numbers() -> (tempfile::TempDir, Writer) {
 }
 
 fn write<T>(writer: &Writer, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
-    writer.write(0, false, |conn| change(conn), || ()).and_then(|(value, group)| writer.flush(&group).map(|()| value))
+    writer.write(0, false, |conn| change(conn), || ()).and_then(|(value, group)| writer.wait(&group).map(|()| value))
 }
 
 fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
