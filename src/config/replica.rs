@@ -19,6 +19,13 @@ pub struct Replica {
     pub wait: Wait,
 }
 
+impl Replica {
+    /// Whether an answer waits for the standby after the flush of its write.
+    pub(crate) fn answers_wait(&self) -> bool {
+        self.wait != Wait::Never
+    }
+}
+
 impl Settings {
     /// Everything is checked, also while there is no token.
     pub(super) fn replica(&mut self) -> Replica {

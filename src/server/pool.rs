@@ -11,7 +11,6 @@
 use super::queue::{Limits, Queue, Work, Worker};
 use super::rest::{LONG_ANSWERS_MAX, Made, Rest};
 use crate::auth::{self, Access};
-use crate::domain::standby::Wait;
 use crate::http::Answer;
 use crate::http::call::{Call, OutcomeWord, Who};
 use crate::http::failure::Failure;
@@ -111,7 +110,7 @@ impl Pool {
         };
         let drawing = Limits { name: "documents", threads_max: DRAWING_THREADS, jobs_max: DRAWING_QUEUE_MAX };
         let standby = Limits { name: "standby", threads_max: STANDBY_THREADS, jobs_max: STANDBY_QUEUE_MAX };
-        let answers_at_once = site.config.replica.wait == Wait::Never;
+        let answers_at_once = !site.config.replica.answers_wait();
         let has_standby = site.config.replica.token.is_some();
         Ok(Pool {
             reading: start(site, brief("reading", reading), QUEUE_WAIT_MAX)?,

@@ -5,6 +5,7 @@
 
 pub(crate) use crate::store::engine::condition::Condition;
 pub(crate) use crate::store::engine::writer::Writer;
+pub use crate::store::transaction::{Read, Write};
 
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
@@ -13,15 +14,13 @@ use crate::store::engine::bell::Bell;
 use crate::store::engine::changes::Changes;
 use crate::store::engine::connection::{note_log_pages, open_writer};
 use crate::store::engine::reader::{Reader, Readers};
-use crate::store::engine::statements::{self, Handle, Statements, Text, WithStatements};
+use crate::store::engine::statements::WithStatements;
 use crate::store::engine::writer::Group;
-use rusqlite::{Connection, Params, Row, ToSql};
+use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
-use std::ops::ControlFlow;
-#[cfg(debug_assertions)]
-use std::panic::Location;
 use std::path::Path;
 use std::sync::Arc;
+use transaction::Asked;
 
 /// The first SQLite that cannot lose a commit when a second connection checkpoints.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
@@ -54,23 +53,6 @@ pub struct Store {
 #[must_use]
 #[derive(Clone)]
 pub(crate) struct Unflushed(Arc<Group>);
-
-/// A read transaction.
-pub struct Read<'c> {
-    conn: &'c Connection,
-    /// Those that the connection keeps, where it keeps any.
-    statements: Option<&'c Statements>,
-}
-
-/// A write transaction: reads too, and carries the moment that all its rows bear.
-pub struct Write<'c> {
-    read: Read<'c>,
-    now: i64,
-    /// The audit log's.
-    chain_key: Option<&'c ChainKey>,
-    /// Whether it put a message in line.
-    queued: Cell<bool>,
-}
 
 impl Store {
     /// Opens the file's writer. The caller holds the directory ([`crate::store::engine::place::Place`]).
@@ -298,145 +280,6 @@ impl Drop for Store {
     }
 }
 
-impl<'c> Read<'c> {
-    /// A transaction over a connection that is not a store's: migrations, bulk loads, tests.
-    pub fn on(conn: &'c Connection) -> Read<'c> {
-        Read { conn, statements: None }
-    }
-
-    fn of(conn: &'c WithStatements) -> Read<'c> {
-        Read { conn, statements: Some(conn.statements()) }
-    }
-
-    #[track_caller]
-    fn prepare(&self, sql: Text<'_>) -> rusqlite::Result<Handle<'c>> {
-        #[cfg(debug_assertions)]
-        crate::store::engine::prepared::note(sql.as_str(), Location::caller());
-        statements::prepare(self.conn, self.statements, sql)
-    }
-
-    /// The one row that the statement finds, if there is one.
-    #[track_caller]
-    pub fn find<'s, T>(
-        &self,
-        sql: impl Into<Text<'s>>,
-        params: impl Params,
-        row: impl FnOnce(&Row) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Option<T>> {
-        let mut statement = self.prepare(sql.into())?;
-        let mut rows = statement.query(params)?;
-        rows.next()?.map(row).transpose()
-    }
-
-    /// The one row that an aggregate or a key that is known to exist gives.
-    #[track_caller]
-    pub fn get<'s, T>(
-        &self,
-        sql: impl Into<Text<'s>>,
-        params: impl Params,
-        row: impl FnOnce(&Row) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<T> {
-        self.find(sql, params, row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
-    }
-
-    /// Every row that the statement gives, read by `row`.
-    #[track_caller]
-    pub fn list<'s, T>(
-        &self,
-        sql: impl Into<Text<'s>>,
-        params: impl Params,
-        row: impl FnMut(&Row) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Vec<T>> {
-        self.prepare(sql.into())?.query_map(params, row)?.collect()
-    }
-}
-
-impl Read<'_> {
-    /// Hands over each row as it is read, until `take` breaks off: no long list has to be in memory as a whole.
-    #[track_caller]
-    pub(crate) fn each<'s, T>(
-        &self,
-        sql: impl Into<Text<'s>>,
-        params: impl Params,
-        mut row: impl FnMut(&Row) -> rusqlite::Result<T>,
-        mut take: impl FnMut(T) -> ControlFlow<()>,
-    ) -> rusqlite::Result<()> {
-        let mut statement = self.prepare(sql.into())?;
-        let mut rows = statement.query(params)?;
-        while let Some(found) = rows.next()? {
-            if take(row(found)?).is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<'c> Write<'c> {
-    /// See [`Read::on`].
-    pub(crate) fn on(conn: &'c Connection, now: i64) -> Write<'c> {
-        Write { read: Read::on(conn), now, chain_key: None, queued: Cell::new(false) }
-    }
-
-    /// The moment of the transaction, in Unix seconds.
-    pub fn now(&self) -> i64 {
-        self.now
-    }
-
-    /// Has the sender of messages woken once this is committed.
-    fn ring(&self) {
-        self.queued.set(true);
-    }
-
-    /// Runs a statement and returns how many rows it changed.
-    #[track_caller]
-    pub fn run<'s>(&self, sql: impl Into<Text<'s>>, params: impl Params) -> rusqlite::Result<usize> {
-        self.read.prepare(sql.into())?.execute(params)
-    }
-
-    /// Runs an `INSERT` and returns the new row's number.
-    #[track_caller]
-    pub fn insert<'s>(&self, sql: impl Into<Text<'s>>, params: impl Params) -> rusqlite::Result<i64> {
-        self.run(sql, params)?;
-        Ok(self.read.conn.last_insert_rowid())
-    }
-}
-
-impl<'c> std::ops::Deref for Write<'c> {
-    type Target = Read<'c>;
-
-    fn deref(&self) -> &Read<'c> {
-        &self.read
-    }
-}
-
-/// The conditions of a report: only those that are asked for, so that each meets its index.
-#[derive(Default)]
-struct Asked<'a> {
-    conditions: Vec<&'static str>,
-    params: Vec<(&'static str, &'a dyn ToSql)>,
-}
-
-impl<'a> Asked<'a> {
-    /// `condition` speaks of `name`, and counts when there is a value.
-    fn when<T: ToSql>(mut self, condition: &'static str, name: &'static str, value: &'a Option<T>) -> Self {
-        if let Some(value) = value {
-            self.conditions.push(condition);
-            self.params.push((name, value));
-        }
-        self
-    }
-
-    fn with(mut self, name: &'static str, value: &'a dyn ToSql) -> Self {
-        self.params.push((name, value));
-        self
-    }
-
-    fn sql(&self) -> String {
-        if self.conditions.is_empty() { "true".to_owned() } else { self.conditions.join(" AND ") }
-    }
-}
-
 /// Whether an insert or update failed because a row with that key is there already.
 pub(crate) fn is_taken(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
@@ -460,3 +303,4 @@ pub mod queries;
 pub mod tables;
 #[cfg(test)]
 mod tests;
+mod transaction;

@@ -27,7 +27,7 @@ use crate::store::tables::security_answers;
 
 /// How many questions are asked at least, of every name.
 const QUESTIONS_ASKED: usize = 3;
-/// The member whose rows are read, for the time that takes, where the name is unknown.
+/// The member whose rows are read, for the time that takes, where the account has none.
 const ANY_MEMBER_ID: i64 = 1;
 /// A number that no member has.
 const NO_MEMBER_ID: i64 = 0;
@@ -70,15 +70,13 @@ pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
 pub(crate) fn list_questions(site: &Site, name: &str) -> Result<Vec<i64>, Failure> {
     let (own, key) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
-        // An unknown name must take as long as a known one, so the rows of some member are read instead.
-        if account.is_none() {
-            members::find_account_by_id(tx, ANY_MEMBER_ID)?;
-        }
+        // An unknown name must take as long as a known one: each asks the same four times, and finds something twice. What
+        // is not there of the account is read of some member.
         let member_id = account.as_ref().map_or(NO_MEMBER_ID, |account| account.member_id);
+        let other = |is_there: bool| if is_there { NO_MEMBER_ID } else { ANY_MEMBER_ID };
+        members::find_account_by_id(tx, other(account.is_some()))?;
         let own = security_answers::list_questions(tx, member_id)?;
-        if own.is_empty() {
-            security_answers::list_questions(tx, ANY_MEMBER_ID)?;
-        }
+        security_answers::list_questions(tx, other(!own.is_empty()))?;
         // The username and the e-mail address of one account lead to the same questions.
         Ok((own, account.map_or_else(|| name.to_owned(), |account| account.username)))
     })?;
@@ -90,8 +88,10 @@ fn add_made_up(site: &Site, name: &str, own: Vec<i64>) -> Vec<i64> {
     let hash = site.keys.hash(Purpose::MadeUpQuestions, &[name.to_lowercase().as_bytes()]);
     let mut left: Vec<i64> = questions::NUMBERS.filter(|number| !own.contains(number)).collect();
     let missing = QUESTIONS_ASKED.saturating_sub(own.len());
-    let made_up = hash.iter().take(missing).map(|byte| left.remove(usize::from(*byte) % left.len()));
-    let mut all: Vec<i64> = own.iter().copied().chain(made_up).collect();
+    // All of them are made up for every name, for the time that takes.
+    let make_up = |byte: &u8| (!left.is_empty()).then(|| left.remove(usize::from(*byte) % left.len()));
+    let made_up: Vec<i64> = hash.iter().take(QUESTIONS_ASKED).filter_map(make_up).collect();
+    let mut all: Vec<i64> = own.into_iter().chain(made_up.into_iter().take(missing)).collect();
     all.sort_unstable();
     all
 }
