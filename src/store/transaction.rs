@@ -141,7 +141,7 @@ impl<'c> std::ops::Deref for Write<'c> {
 #[derive(Default)]
 pub(super) struct Asked<'a> {
     conditions: Vec<&'static str>,
-    params: Vec<(&'static str, &'a dyn ToSql)>,
+    pub(super) params: Vec<(&'static str, &'a dyn ToSql)>,
 }
 
 impl<'a> Asked<'a> {
