@@ -91,6 +91,8 @@ pub struct Call {
     pub body: Bytes,
     /// The parts of the path that vary, in their order.
     pub params: Vec<String>,
+    /// The commits that had changed what the desk shows when it got in line: a page that was begun after them is new enough.
+    pub(crate) changes_before: u64,
     /// The principal, for the log: set by the gate.
     pub(crate) who: Cell<Who>,
     /// Whether the answer is to wait: somebody who guesses shall not guess fast, nor keep others waiting.

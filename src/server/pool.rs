@@ -21,6 +21,7 @@ use crate::http::row::Demand;
 use crate::site::Site;
 use crate::site::hashing::Hashers;
 use crate::store::Unflushed;
+use crate::store::engine::changes::Changes;
 use crate::web::{self, Frame};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -50,6 +51,7 @@ const UNANSWERED_MAX: usize = 64;
 
 pub(super) struct Pool {
     hashers: Arc<Hashers>,
+    changes: Arc<Changes>,
     reading: Queue<Job>,
     writing: Queue<Job>,
     /// Where no answer waits for a standby.
@@ -121,12 +123,14 @@ impl Pool {
             standby: has_standby.then(|| start(site, standby, QUEUE_WAIT_MAX)).transpose()?,
             long_answers: Arc::new(Semaphore::new(LONG_ANSWERS_MAX)),
             hashers: site.hashers.clone(),
+            changes: site.store.changes(),
         })
     }
 
     /// Runs a call on its queue. A full queue is an answer at once.
-    pub(super) async fn run(&self, fallback: &Fallback<'_>, access: &'static Access, call: Call) -> Finished {
+    pub(super) async fn run(&self, fallback: &Fallback<'_>, access: &'static Access, mut call: Call) -> Finished {
         let queued = Instant::now();
+        call.changes_before = self.changes.count();
         let queue = match call.row {
             route if route.hashes => &self.hashing,
             route if route.draws => &self.drawing,
@@ -368,6 +372,7 @@ mod tests {
             who: Default::default(),
             delayed: Default::default(),
             outcome: Default::default(),
+            changes_before: 0,
             repeat: Default::default(),
         }
     }

@@ -139,8 +139,8 @@ impl Store {
     }
 
     /// The commits that changed what the desk watches.
-    pub(crate) fn changes(&self) -> &Changes {
-        &self.writer.changes
+    pub(crate) fn changes(&self) -> Arc<Changes> {
+        self.writer.changes.clone()
     }
 
     /// Rings when messages wait for sending.

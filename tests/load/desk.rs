@@ -52,6 +52,9 @@ const NOT_MADE: [&str; 10] = [
     "/kiosk/family/link",
 ];
 
+/// Goes on by itself as soon as the site answers: nobody sees it here for as long as a look takes.
+const GOES_ON: &str = "/kiosk/away";
+
 /// A page and who asks for it.
 struct Page {
     name: String,
@@ -139,7 +142,8 @@ fn fill_today(dir: &Path) -> Result<(), String> {
 /// Looks at each page that is one with the eyes of whoever asks for it.
 fn paint(server: &Server, askers: &mut Askers, pages: &[Page], rows: &mut [Row]) -> Result<(), String> {
     let mut painter = Painter::open(server.address, Vec::new());
-    for (page, row) in pages.iter().zip(rows).filter(|(_, row)| row.bytes.is_some()) {
+    let is_seen = |page: &Page, row: &Row| row.bytes.is_some() && page.path != GOES_ON;
+    for (page, row) in pages.iter().zip(rows).filter(|(page, row)| is_seen(page, row)) {
         let cookies: Vec<Cookie> = askers.of(page.by)?.cookies.into_iter().collect();
         if !painter.has(&cookies) {
             painter = Painter::open(server.address, cookies);

@@ -251,6 +251,7 @@ impl HttpService {
             who: Cell::new(Who::Anyone),
             delayed: Cell::new(false),
             outcome: Cell::default(),
+            changes_before: 0,
             repeat: OnceCell::new(),
         };
         Ok((&route.access, call))

@@ -9,6 +9,7 @@ use super::place;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -81,6 +82,14 @@ impl LogReader {
             return Err("the write-ahead log was overwritten while it was read".to_owned());
         }
         Ok(changes)
+    }
+
+    /// Has the system read what stands in the file behind so many frames, of an earlier log, without waiting for it.
+    pub(crate) fn fetch_behind(&self, frames: u32) {
+        const TO_THE_END: i64 = 0;
+        let from = offset(frames).cast_signed();
+        // SAFETY: advice about an open file; the system may pass it over.
+        unsafe { libc::posix_fadvise(self.0.as_raw_fd(), from, TO_THE_END, libc::POSIX_FADV_WILLNEED) };
     }
 
     fn header(&self) -> io::Result<[u8; HEADER_BYTES]> {

@@ -1,5 +1,6 @@
 //! A day as it was rendered last: the same for every clerk who reads the same language, until something changes or the minute
-//! is over. Twenty screens that show a day ask for it all at once, at each change.
+//! is over. Twenty screens that show a day ask for it all at once, at each change: one of them has it made, and it is made once
+//! for all who asked before.
 
 use super::arrivals::{self, Question};
 use super::flown::{self, Chart};
@@ -32,16 +33,33 @@ struct Key {
 }
 
 #[derive(Default)]
-struct Kept(Mutex<Vec<(Key, Shown)>>);
+struct Kept {
+    all: Mutex<Vec<(Key, Shown)>>,
+    /// Held by whoever makes one.
+    making: Mutex<()>,
+}
 
 impl Kept {
     fn all(&self) -> MutexGuard<'_, Vec<(Key, Shown)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was begun after these commits or later ones.
+    fn find(&self, wanted: &Key) -> Option<Shown> {
+        let is_it = |key: &Key| key.count >= wanted.count && Key { count: wanted.count, ..*key } == *wanted;
+        self.all().iter().find(|(key, _)| is_it(key)).map(|(_, shown)| shown.clone())
     }
 }
 
-/// A day of which `weekday` is the name, made anew where what is kept may be old.
-pub(super) fn of(site: &Site, question: &Question, is_today: bool, weekday: &str) -> Result<Shown, Failure> {
+/// A day of which `weekday` is the name, as it was after the commits that `count` counts, or later: made anew where what is
+/// kept may be older.
+pub(super) fn of(
+    site: &Site,
+    question: &Question,
+    count: u64,
+    is_today: bool,
+    weekday: &str,
+) -> Result<Shown, Failure> {
     let key = |count| Key {
         from: question.day.from,
         skip: question.skip,
@@ -50,12 +68,16 @@ pub(super) fn of(site: &Site, question: &Question, is_today: bool, weekday: &str
         count,
     };
     let kept = site.kept::<Kept>();
-    let wanted = key(site.store.changes().count());
-    if let Some((_, shown)) = kept.all().iter().find(|(key, _)| *key == wanted) {
-        return Ok(shown.clone());
+    let wanted = key(count);
+    if let Some(shown) = kept.find(&wanted) {
+        return Ok(shown);
     }
-    // The snapshot of this request may be older than the count.
+    // The snapshot of this request may be older than the commits; nor may whoever waits keep a connection from the one who makes.
     site.store.rest();
+    let _making = kept.making.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(shown) = kept.find(&wanted) {
+        return Ok(shown);
+    }
     let made = key(site.store.changes().count());
     let arrivals = site.store.read(|tx| arrivals::of(site, tx, question))?;
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
@@ -71,4 +93,21 @@ pub(super) fn of(site: &Site, question: &Question, is_today: bool, weekday: &str
         all.push((made, shown.clone()));
     }
     Ok(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_good_for_whoever_came_before_it_was_begun_and_for_no_other() {
+        let key = |from, count| Key { from, skip: 0, language: Language::English, minute: 7, count };
+        let kept = Kept::default();
+        kept.all().push((key(100, 5), Shown { arrivals: "jane".into(), chart: None }));
+        let finds = |wanted: Key| kept.find(&wanted).is_some();
+        assert!(finds(key(100, 5)) && finds(key(100, 4)) && !finds(key(100, 6)));
+        assert!(
+            !finds(key(200, 5)) && !finds(Key { minute: 8, ..key(100, 5) }) && !finds(Key { skip: 1, ..key(100, 5) })
+        );
+    }
 }

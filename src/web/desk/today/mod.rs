@@ -151,7 +151,9 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, wanted: Wanted, refused: Option
     };
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let weekday = call.say(WEEKDAYS[hall.weekday(day.from)]);
-    let kept::Shown { arrivals, chart } = kept::of(site, &question, is_today, &weekday)?;
+    // Who has just changed something comes after that.
+    let count = if call.reads() { call.changes_before } else { site.store.changes().count() };
+    let kept::Shown { arrivals, chart } = kept::of(site, &question, count, is_today, &weekday)?;
     let date = |days| hall.date_beside(day.from, days);
     let page = Page {
         title: if is_today { frame.say("desk.today") } else { weekday.clone() },
