@@ -86,10 +86,15 @@ impl LogReader {
 
     /// Has the system read what stands in the file behind so many frames, of an earlier log, without waiting for it.
     pub(crate) fn fetch_behind(&self, frames: u32) {
-        const TO_THE_END: i64 = 0;
-        let from = offset(frames).cast_signed();
-        // SAFETY: advice about an open file; the system may pass it over.
-        unsafe { libc::posix_fadvise(self.0.as_raw_fd(), from, TO_THE_END, libc::POSIX_FADV_WILLNEED) };
+        // Of one advice a system takes no more than it reads ahead by itself, often 128 KiB.
+        const STEP: usize = 128 * 1024;
+        let end = self.0.metadata().map_or(0, |log| log.len());
+        for from in (offset(frames)..end).step_by(STEP) {
+            // SAFETY: advice about an open file; the system may pass it over.
+            unsafe {
+                libc::posix_fadvise(self.0.as_raw_fd(), from.cast_signed(), STEP as i64, libc::POSIX_FADV_WILLNEED)
+            };
+        }
     }
 
     fn header(&self) -> io::Result<[u8; HEADER_BYTES]> {
