@@ -73,16 +73,26 @@ impl Wanted {
         all(long.map(|word| quoted(word)))
     }
 
-    /// Patterns of three letters each: whoever mistyped got some of them right.
-    pub(crate) fn grams(&self) -> Vec<String> {
-        let mut grams = Vec::new();
-        for word in self.words.iter().filter(|word| edits_max(word.chars().count()) > 0) {
-            let letters: Vec<char> = std::iter::once(' ').chain(word.chars()).collect();
-            grams.extend(letters.windows(GRAM_CHARS).map(|gram| quoted(&gram.iter().collect::<String>())));
+    /// Patterns of members who may be meant by somebody who mistyped, the likelier first: words that `is_known`, asked with a
+    /// word's pattern, finds as they were typed are right and of each other one a piece is; then of each word a piece is.
+    pub(crate) fn nearly<E>(&self, mut is_known: impl FnMut(&str) -> Result<bool, E>) -> Result<Vec<String>, E> {
+        let (mut likely, mut possible, mut guessed) = (Vec::new(), Vec::new(), 0);
+        for letters in self.letters.iter().filter(|letters| letters.len() >= GRAM_CHARS) {
+            let word = quoted(&letters.iter().collect::<String>());
+            let pieces = pieces(letters);
+            let pieces = if pieces.is_empty() { word.clone() } else { format!("({})", pieces.join(" OR ")) };
+            // One word alone was looked for as it is, and nobody has it.
+            let right = pieces == word || self.letters.len() > 1 && is_known(&word)?;
+            guessed += usize::from(!right);
+            likely.push(if right { word } else { pieces.clone() });
+            possible.push(pieces);
         }
-        grams.sort();
-        grams.dedup();
-        grams
+        let mut patterns = vec![likely.join(" AND "), possible.join(" AND ")];
+        // Where each word is right they were looked for together, and nobody has them.
+        patterns.drain(..usize::from(guessed == 0));
+        patterns.dedup();
+        patterns.retain(|pattern| pattern.contains('('));
+        Ok(patterns)
     }
 
     /// How far somebody with these names is from what was typed, 0 being the very words; `None` where it is too far.
@@ -162,6 +172,33 @@ fn plain(letter: char) -> char {
         return letter;
     }
     PLAIN.iter().find(|(letters, _)| letters.contains(letter)).map_or(letter, |(_, plain)| *plain)
+}
+
+/// Patterns of which a word with these letters has one at least, if it was typed with as many slips as may be: a slip is in
+/// one piece, or lies between two. In a short word there are no such pieces: each three letters are one, and so is the word
+/// with two letters changed back. (In a long one, letters that changed places where pieces meet count as two slips.)
+fn pieces(letters: &[char]) -> Vec<String> {
+    let pattern = |piece: &[char]| quoted(&piece.iter().collect::<String>());
+    let begun = |piece: &[char]| pattern(&[&[' '], piece].concat());
+    let count = letters.len();
+    match count {
+        0..=3 => Vec::new(),
+        4..=5 => {
+            let grams = letters.windows(GRAM_CHARS).map(pattern);
+            let turned = (1..count).map(|place| {
+                let mut letters = letters.to_vec();
+                letters.swap(place - 1, place);
+                pattern(&letters)
+            });
+            std::iter::once(begun(&letters[..2])).chain(grams).chain(turned).collect()
+        }
+        6..=7 => vec![begun(&letters[..count - 4]), pattern(&letters[count - 3..])],
+        _ => {
+            let first = count / 3;
+            let second = first + (count - first) / 2;
+            vec![begun(&letters[..first]), pattern(&letters[first..second]), pattern(&letters[second..])]
+        }
+    }
 }
 
 /// How many slips a word of this length may have.
@@ -278,6 +315,50 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn a_word_with_a_slip_has_a_piece_of_the_word_that_was_meant(
+            known in "[a-d]{6,14}", slips in proptest::collection::vec((0..4_u8, 0..14_usize, "[a-d]"), 1..=2),
+        ) {
+            let mut typed: Vec<char> = known.chars().collect();
+            let slips = if typed.len() < 10 { &slips[..1] } else { &slips };
+            for (kind, place, letter) in slips {
+                let letter = letter.chars().next().unwrap();
+                let place = place % (typed.len() - 1);
+                match kind {
+                    0 => _ = typed.remove(place),
+                    1 => typed.insert(place, letter),
+                    // Two of a kind can break three pieces.
+                    2 if slips.len() == 1 => typed.swap(place, place + 1),
+                    _ => typed[place] = letter,
+                }
+            }
+            proptest::prop_assume!(typed.len() >= 6);
+            let known = format!(" {known}");
+            let has = |piece: &String| known.contains(piece.trim_matches('"'));
+            proptest::prop_assert!(pieces(&typed).iter().any(has), "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn of_mistyped_words_the_right_ones_are_kept_and_of_the_others_pieces() {
+        let nearly = |typed: &str, known: &[&str]| {
+            let is_known = |word: &str| Ok::<_, ()>(known.contains(&word.trim_matches('"')));
+            Wanted::parse(typed).nearly(is_known).unwrap()
+        };
+        assert_eq!(nearly("bauamn", &[]), ["(\" ba\" OR \"amn\")"]);
+        assert_eq!(nearly("okonkwoo", &[]), ["(\" ok\" OR \"onk\" OR \"woo\")"]);
+        assert_eq!(nearly("eva bauamn", &["eva"]), ["\"eva\" AND (\" ba\" OR \"amn\")"], "three letters have no slip");
+        assert_eq!(
+            nearly("robert bauamn", &["robert"]),
+            ["\"robert\" AND (\" ba\" OR \"amn\")", "(\" ro\" OR \"ert\") AND (\" ba\" OR \"amn\")"]
+        );
+        assert_eq!(nearly("robert baumann", &["robert", "baumann"]).len(), 1, "together they were looked for");
+        let anna = nearly("anan", &[]);
+        assert!(anna.len() == 1 && anna[0].contains("\"anna\""), "{anna:?}");
+        assert!(nearly("eva", &[]).is_empty() && nearly("eva tom", &["eva"]).is_empty());
+    }
+
     #[test]
     fn somebody_else_is_not_meant() {
         for (typed, name) in [("jan", "June"), ("anna", "Otto"), ("jane flyer", "Jane Doe"), ("okonkwo", "Kowalski")] {
@@ -301,7 +382,7 @@ mod tests {
         for typed in ["No. 13", "no 13", "Nr. 13", "N° 13", "N.º 13", "#13", "№13"] {
             let wanted = Wanted::parse(typed);
             assert_eq!((wanted.number, wanted.beginnings(), wanted.phone()), (Some(13), None, None), "{typed}");
-            assert!(wanted.grams().is_empty(), "{typed}: nobody is guessed");
+            assert_eq!(wanted.nearly(|_| Ok::<_, ()>(false)), Ok(vec![]), "{typed}: nobody is guessed");
         }
         for name in ["Noah 13", "Nora", "No", "No."] {
             assert!(Wanted::parse(name).beginnings().is_some(), "{name}");

@@ -9,18 +9,13 @@ use crate::store::Read;
 use crate::store::queries::member_search::{self, Found};
 use crate::store::tables::cards;
 use crate::web::{called, initials};
-use std::cmp::Reverse;
-use std::collections::HashMap;
 
 /// Rows on one page: whoever is not among them is looked for with another letter.
 const HITS_MAX: usize = 20;
 /// How many are judged by their words before the page is full.
 const JUDGED_MAX: i64 = 200;
-/// How many may be meant by somebody who mistyped, how many of them are looked at, and of how many three letters may be
-/// before they say little.
-const GUESSED_MAX: usize = 1_000;
-const LOOKED_AT_MAX: usize = 300;
-const GRAM_MEMBERS_MAX: i64 = 500;
+/// How many who may be meant by somebody who mistyped are looked at, the newest first.
+const GUESSED_MAX: i64 = 300;
 
 pub(crate) struct Hit {
     pub member_id: i64,
@@ -118,26 +113,17 @@ fn nearest(wanted: &Wanted, found: Vec<Found>) -> Vec<Found> {
     judged.into_iter().map(|(_, one)| one).collect()
 }
 
-/// Members whose names share the rarest three letters with the typed words, and are near them. Those who share most of these are
-/// looked at, the newest first among equals.
+/// Members who have a piece of each typed word, and are near them.
 fn guess(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
-    let grams = wanted.grams().into_iter().map(|gram| member_search::list_ids(tx, &gram, GRAM_MEMBERS_MAX));
-    let mut grams = grams.collect::<Result<Vec<_>, _>>()?;
-    grams.sort_by_key(Vec::len);
-    let (mut shared, mut all): (HashMap<i64, u32>, _) = (HashMap::new(), 0);
-    for members in grams {
-        if all >= GUESSED_MAX {
+    let mut near = Vec::new();
+    for pattern in wanted.nearly(|word| member_search::list_ids(tx, word, 1).map(|ids| !ids.is_empty()))? {
+        for member_id in member_search::list_ids(tx, &pattern, GUESSED_MAX)? {
+            let judged = |words: [&str; 5]| Some((distance(wanted, words)?, words[0].to_owned(), member_id));
+            near.extend(member_search::judge(tx, member_id, judged)?);
+        }
+        if !near.is_empty() {
             break;
         }
-        all += members.len();
-        members.into_iter().for_each(|member_id| *shared.entry(member_id).or_default() += 1);
-    }
-    let mut candidates: Vec<(u32, i64)> = shared.into_iter().map(|(member_id, grams)| (grams, member_id)).collect();
-    candidates.sort_unstable_by_key(|candidate| Reverse(*candidate));
-    let mut near = Vec::new();
-    for (_, member_id) in candidates.into_iter().take(LOOKED_AT_MAX) {
-        let judged = |words: [&str; 5]| Some((distance(wanted, words)?, words[0].to_owned(), member_id));
-        near.extend(member_search::judge(tx, member_id, judged)?);
     }
     near.sort_by(|(a, left, _), (b, right, _)| wanted::order((*a, left), (*b, right)));
     let nearest = near.into_iter().take(HITS_MAX + 1).map(|(.., member_id)| member_search::find(tx, member_id));
