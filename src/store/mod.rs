@@ -15,7 +15,7 @@ use crate::store::engine::changes::Changes;
 use crate::store::engine::connection::{note_log_pages, open_writer};
 use crate::store::engine::reader::{Reader, Readers};
 use crate::store::engine::statements::WithStatements;
-use crate::store::engine::writer::Group;
+use crate::store::engine::writer::{Group, Manner};
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -178,6 +178,16 @@ impl Store {
     /// transaction alone, and neither renders nor hashes.
     #[track_caller]
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.write_by(if self.leaves_flush.get() { Manner::LeavesFlush } else { Manner::Grouped }, now, change)
+    }
+
+    #[track_caller]
+    fn write_by<T>(
+        &self,
+        manner: Manner,
+        now: i64,
+        change: impl FnOnce(&Write) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         crate::store::engine::writer_held::forbid("another write");
         self.rest();
         self.flush_last()?;
@@ -190,10 +200,9 @@ impl Store {
         };
         // A caller that waits for the flush gives its snapshot back: the next in line may need that connection to get
         // there.
-        let leaves_flush = self.leaves_flush.get();
-        let written = self.writer.write(now, leaves_flush, in_transaction, || self.rest());
+        let written = self.writer.write(now, manner, in_transaction, || self.rest());
         let (value, group) = written.inspect_err(|_| self.look_if_due())?;
-        if !leaves_flush {
+        if manner != Manner::LeavesFlush {
             self.writer.wait(&group).inspect_err(|_| self.look_if_due())?;
         } else if queued {
             // Whoever sends messages looks for what is committed.
@@ -256,7 +265,7 @@ impl Store {
         now: i64,
         change: impl FnOnce(&Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.write(now, |tx| {
+        self.write_by(Manner::BeginsGroup, now, |tx| {
             let resize = |kib: i64| tx.conn.pragma_update(None, "cache_size", -kib);
             resize(crate::store::engine::connection::MANY_CACHE_KIB)?;
             let outcome = change(tx);

@@ -42,6 +42,8 @@ pub enum Measured {
 #[derive(Default)]
 pub struct Figures {
     pub seen: BTreeMap<Measured, Vec<Seen>>,
+    /// Of some of them, the microseconds that one request took of each of the server's threads.
+    pub stations: BTreeMap<Measured, Vec<BTreeMap<String, f64>>>,
     pub idle_kib: Vec<u64>,
     pub idle_again_kib: u64,
     pub loaded_kib: u64,
@@ -117,7 +119,7 @@ impl Figures {
     pub fn bars(&self) -> Vec<Bar> {
         let mut bars = if self.seen.contains_key(&Measured::Bare) { self.bars_of_requests() } else { Vec::new() };
         if self.seen.contains_key(&Measured::BackedUp) {
-            bars.push(self.p99_at_most(Measured::BackedUp, Measured::Quiet, 2.0));
+            bars.push(self.p99_at_most(Measured::BackedUp, Measured::Quiet, 1.5));
         }
         if self.seen.contains_key(&Measured::Copied) {
             bars.extend(self.bars_of_the_off_site_copy());

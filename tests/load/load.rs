@@ -11,6 +11,7 @@ mod bars;
 #[allow(dead_code, reason = "the suite drives the same browser, and asks more of it")]
 #[path = "../it/harness/browser.rs"]
 mod browser;
+mod bulk;
 mod clerk;
 mod desk;
 mod generator;
@@ -23,6 +24,7 @@ mod scale;
 mod searches;
 mod server;
 mod site;
+mod stations;
 
 use bars::{Figures, Measured};
 use generator::{Callers, EAGER, Load, Seen, run_together};
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Some("bare") => bare::serve(),
         _ if !args.iter().any(|arg| arg == "--bench") => println!("the benchmark is run by tests/load/run"),
         Some("scale") => return finish(measure_apart("Scale", &scale::PLAN, scale::measure)),
+        Some("bulk") => return finish(measure_apart("Bulk", &bulk::PLAN, bulk::measure)),
         Some("desk") => return finish(measure_apart("Desk", &desk::PLAN, desk::measure)),
         _ => return finish(plan(&args).and_then(|plan| measure(&plan))),
     }
@@ -118,7 +121,7 @@ fn plan(args: &[String]) -> Result<Plan, String> {
     Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds), only })
 }
 
-/// What wants a site of its own: see [`scale`] and [`desk`].
+/// What wants a site of its own: see [`scale`], [`desk`] and [`bulk`].
 fn measure_apart(
     name: &str,
     plan: &Plan,
@@ -266,8 +269,9 @@ fn run_round(
 }
 
 fn run_one(what: Measured, load: &Load, server: &Server, time: Duration, figures: &mut Figures) -> Result<(), String> {
-    let before = server.cpu();
+    let (before, threads) = (server.cpu(), server.spent());
     let seen = load.run(server.address, time).map_err(|e| format!("{}: {e}", what.name()))?;
+    figures.stations.entry(what).or_default().push(stations::each(&threads, &server.spent(), seen.answers));
     note(figures, what, seen.costing(server.cpu() - before));
     Ok(())
 }
@@ -331,16 +335,19 @@ fn note(figures: &mut Figures, what: Measured, seen: Seen) {
 }
 
 fn about(plan: &Plan) -> report::About {
-    report::About {
-        date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
-        machine: machine::describe(),
-        product: format!("tunneldesk {}, release build", env!("CARGO_PKG_VERSION")),
-        runs: format!(
-            "medians of {} interleaved runs of {:.0} s ({:.0} s for backups), generator on the same cores",
-            plan.rounds,
+    let runs = match plan.rounds {
+        1 => "one run".to_owned(),
+        rounds => format!(
+            "medians of {rounds} interleaved runs of {:.0} s ({:.0} s for backups), generator on the same cores",
             plan.time.as_secs_f64(),
             (plan.time * MORE_FOR_BACKUPS).as_secs_f64()
         ),
+    };
+    report::About {
+        runs,
+        date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+        machine: machine::describe(),
+        product: format!("tunneldesk {}, release build", env!("CARGO_PKG_VERSION")),
     }
 }
 

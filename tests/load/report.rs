@@ -22,13 +22,11 @@ impl Figures {
         for what in self.seen.keys() {
             let times = |of: fn(&crate::generator::Seen) -> Duration| shown(self.time(*what, of));
             let (p50, p99, p999) = (times(|seen| seen.p50), times(|seen| seen.p99), times(|seen| seen.p999));
-            let cpu = match self.time(*what, |seen| seen.cpu).as_secs_f64() * 1e6 {
-                0.0 => "–".to_owned(),
-                micros => format!("{micros:.0} µs"),
-            };
+            let cpu = micros(self.time(*what, |seen| seen.cpu).as_secs_f64() * 1e6);
             let per_second = whole(self.per_second(*what));
             _ = writeln!(text, "| {} | {per_second} | {p50} | {p99} | {p999} | {cpu} |", what.name());
         }
+        text.push_str(&self.as_table_of_stations());
         text.push_str("\n| bar | target | reached | |\n|---|---:|---:|---|\n");
         for bar in self.bars() {
             let verdict = if bar.met { "met" } else { "**missed**" };
@@ -93,6 +91,14 @@ pub fn whole(number: f64) -> String {
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or("")).collect();
     groups.join(",")
+}
+
+pub fn micros(micros: f64) -> String {
+    match micros {
+        0.0 => "–".to_owned(),
+        few if few < 10.0 => format!("{few:.1} µs"),
+        micros => format!("{micros:.0} µs"),
+    }
 }
 
 fn shown(time: Duration) -> String {

@@ -23,7 +23,7 @@ const BOOKINGS_A_MEMBER: u64 = 25;
 /// Whose logbooks are looked at before those of the usual length are chosen.
 const CANDIDATES: usize = 120;
 const CALLERS: Callers = Callers { connections: 16, every: None, open: false };
-const TIMES_SLOWER_MAX: f64 = 2.0;
+const TIMES_SLOWER_MAX: f64 = 1.5;
 
 struct Size {
     members: &'static str,

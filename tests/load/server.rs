@@ -1,5 +1,6 @@
 //! A server of our own in a process of its own: started, looked at, told what to do from the shell, and stopped.
 
+use crate::stations::{self, Spent};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -116,6 +117,11 @@ impl Server {
         Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
     }
 
+    /// The same by thread.
+    pub fn spent(&self) -> Spent {
+        stations::spent(self.process.id())
+    }
+
     /// Asks it to end, and waits until it has.
     pub fn stop(mut self) -> Result<(), String> {
         // SAFETY: sends a signal to a child that was not waited for, so its number is still its own.
@@ -151,6 +157,13 @@ pub fn command(dir: &Path, args: &[&str]) -> Result<Value, String> {
         return Err(format!("`tunneldesk {}` failed", args.join(" ")));
     }
     serde_json::from_slice(&output.stdout).map_err(|e| format!("`tunneldesk {}`: {e}", args.join(" ")))
+}
+
+/// Runs a command that prints into a file.
+pub fn print_to(dir: &Path, args: &[&str], file: &Path) -> Result<(), String> {
+    let file = File::create(file).map_err(|e| e.to_string())?;
+    let ended = product(dir).args(args).stdout(file).status().map_err(|e| format!("cannot run {PRODUCT}: {e}"))?;
+    if ended.success() { Ok(()) } else { Err(format!("`tunneldesk {}` failed", args.join(" "))) }
 }
 
 /// A copy of a stopped server's directory, without the backups that it may have made by itself.

@@ -35,24 +35,33 @@ pub(crate) fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
     tx.list(sql, named_params! {":pattern": pattern, ":limit": limit}, row)
 }
 
-/// The numbers of the members who have these letters, the newest first.
-pub(crate) fn list_ids(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<i64>> {
-    let sql = sql!("SELECT rowid FROM members_search WHERE members_search MATCH ?1 ORDER BY rowid DESC LIMIT ?2");
-    tx.list(sql, (pattern, limit), row)
+/// Whether anybody has these letters.
+pub(crate) fn exists(tx: &Read, pattern: &str) -> Result<bool> {
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members_search WHERE members_search MATCH ?1)"), [pattern], row)
 }
 
-/// What `look` makes of a member's words: the names in the order of [`Found`]. For hundreds, of whom few are wanted.
-pub(crate) fn judge<T>(tx: &Read, member_id: i64, look: impl FnOnce([&str; 5]) -> Option<T>) -> Result<Option<T>> {
-    let sql = sql!("SELECT real_name, screen_name, username, email, phone FROM members WHERE member_id = ?1");
-    let mut look = Some(look);
-    let judged = tx.find(sql, [member_id], |row| {
-        let (mut columns, mut words) = (Columns::of(row), [""; 5]);
+/// What `look` makes of the words of those who have these letters, the newest members first: their numbers, and the names in
+/// the order of [`Found`]. For hundreds, of whom few are wanted.
+pub(crate) fn sift<T>(
+    tx: &Read,
+    pattern: &str,
+    limit: i64,
+    mut look: impl FnMut(i64, [&str; 5]) -> Option<T>,
+) -> Result<Vec<T>> {
+    let sql = sql!(
+        "SELECT m.member_id, m.real_name, m.screen_name, m.username, m.email, m.phone
+         FROM members_search CROSS JOIN members m ON m.member_id = members_search.rowid
+         WHERE members_search MATCH ?1 ORDER BY members_search.rowid DESC LIMIT ?2"
+    );
+    let looked_at = tx.list(sql, (pattern, limit), |row| {
+        let mut columns = Columns::of(row);
+        let (member_id, mut words) = (columns.value()?, [""; 5]);
         for word in &mut words {
             *word = columns.text()?;
         }
-        Ok(look.take().and_then(|look| look(words)))
+        Ok(look(member_id, words))
     })?;
-    Ok(judged.flatten())
+    Ok(looked_at.into_iter().flatten().collect())
 }
 
 /// Whose e-mail address begins like this.
@@ -72,5 +81,11 @@ pub(crate) fn list_newest(tx: &Read, limit: i64) -> Result<Vec<Found>> {
 
 /// Makes the index anew: its triggers were put aside.
 pub(crate) fn rebuild(tx: &Write) -> Result<usize> {
-    insert!(tx.run, "INSERT INTO members_search" { members_search: "rebuild" })
+    insert!(tx.run, "INSERT INTO members_search" { members_search: "rebuild" })?;
+    gather(tx)
+}
+
+/// Puts the pieces of the index, which many members leave, together into one.
+pub(crate) fn gather(tx: &Write) -> Result<usize> {
+    insert!(tx.run, "INSERT INTO members_search" { members_search: "optimize" })
 }

@@ -39,6 +39,18 @@ static SAVEPOINT: Sql = Sql::new("SAVEPOINT one");
 static RELEASE: Sql = Sql::new("RELEASE one");
 static ROLLBACK_TO: Sql = Sql::new("ROLLBACK TO one");
 
+/// How a change shares its flush.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// With others: the last in line commits.
+    Grouped,
+    /// The same, but the caller comes back for the flush: see [`Writer::flush`].
+    LeavesFlush,
+    /// Begins a group, for a change of very many rows. After others it would need a savepoint, for which SQLite keeps a copy of
+    /// each page that changes, in memory, and walks through them all at the end of each statement.
+    BeginsGroup,
+}
+
 /// The one connection that changes the database; transactions queue for it.
 pub struct Writer {
     line: Mutex<Line>,
@@ -107,11 +119,11 @@ impl Writer {
     }
 
     /// Runs `change` in the open group, then `before_flush`. What it did is done once the group is on the disk: see
-    /// [`Writer::wait`]. The last in line commits, unless it `leaves_flush`, and then has to call [`Writer::flush`].
+    /// [`Writer::wait`].
     pub(crate) fn write<T>(
         &self,
         now: i64,
-        leaves_flush: bool,
+        manner: Manner,
         change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
         before_flush: impl FnOnce(),
     ) -> Result<(T, Arc<Group>), Failure> {
@@ -123,16 +135,22 @@ impl Writer {
         if line.group.is_none() && self.watched.takes_stale_caches() {
             _ = line.conn.execute_batch("PRAGMA shrink_memory");
         }
+        if manner == Manner::BeginsGroup {
+            self.commit_open(&mut line);
+        }
         let group = line.join_group(now).inspect_err(|failure| self.watched.hear(failure))?;
         let held = Held::mark();
-        let outcome = catch_unwind(AssertUnwindSafe(|| in_savepoint(&line.conn, change)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| match manner {
+            Manner::BeginsGroup => or_roll_back(&line.conn, change),
+            Manner::Grouped | Manner::LeavesFlush => in_savepoint(&line.conn, change),
+        }));
         drop(held);
         before_flush();
         let failure = outcome.as_ref().ok().and_then(|outcome| outcome.as_ref().err());
         failure.inspect(|failure| self.watched.hear(failure));
         let full = failure.is_some_and(|failure| failure.status() == StatusCode::INSUFFICIENT_STORAGE);
         // Who failed has nothing to come back for.
-        let leaves_flush = leaves_flush && matches!(outcome, Ok(Ok(_)));
+        let leaves_flush = manner == Manner::LeavesFlush && matches!(outcome, Ok(Ok(_)));
         self.settle(line, &group, full, leaves_flush);
         let value = outcome.unwrap_or_else(|panic| resume_unwind(panic))?;
         Ok((value, group))
@@ -160,9 +178,7 @@ impl Writer {
     /// The connection outside any transaction, for checkpoints, backups and closing.
     pub(crate) fn alone<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
         let mut line = self.take_connection();
-        if let Some(group) = line.group.take() {
-            self.commit(&line, &group);
-        }
+        self.commit_open(&mut line);
         let _change = self.readers.change();
         let _held = Held::mark();
         let value = work(&line.conn);
@@ -170,6 +186,12 @@ impl Writer {
         self.capture.note(line.mark.follow(&line.conn), line.moment);
         self.checkpoint(&line.conn);
         value
+    }
+
+    fn commit_open(&self, line: &mut Line) {
+        if let Some(group) = line.group.take() {
+            self.commit(line, &group);
+        }
     }
 
     fn take_connection(&self) -> MutexGuard<'_, Line> {
@@ -296,6 +318,18 @@ fn in_savepoint<T>(
             conn.run(&ROLLBACK_TO, [])?;
         }
         conn.run(&RELEASE, [])?;
+    }
+    outcome.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// The same where nobody else is in the transaction: nothing of it is left if `change` fails or panics.
+fn or_roll_back<T>(
+    conn: &WithStatements,
+    change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| change(conn)));
+    if !conn.is_autocommit() && !matches!(outcome, Ok(Ok(_))) {
+        conn.execute_batch("ROLLBACK")?;
     }
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }

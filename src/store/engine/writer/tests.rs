@@ -12,7 +12,9 @@ fn numbers() -> (tempfile::TempDir, Writer) {
 }
 
 fn write<T>(writer: &Writer, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
-    writer.write(0, false, |conn| change(conn), || ()).and_then(|(value, group)| writer.wait(&group).map(|()| value))
+    writer
+        .write(0, Manner::Grouped, |conn| change(conn), || ())
+        .and_then(|(value, group)| writer.wait(&group).map(|()| value))
 }
 
 fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
@@ -114,4 +116,30 @@ fn a_transaction_that_sqlite_rolled_back_fails_its_group_and_the_next_one_works(
     assert!(lost.is_err());
     insert(&writer, 2).unwrap();
     assert_eq!(held(&writer), [2]);
+}
+
+#[test]
+fn a_change_of_many_rows_begins_a_group_and_fails_alone() {
+    let (_dir, writer) = numbers();
+    let many = |numbers: [i64; 2]| {
+        let insert = |conn: &WithStatements| {
+            numbers
+                .into_iter()
+                .try_for_each(|n| Ok(conn.execute("INSERT INTO numbers VALUES (?1)", [n]).map(|_| ())?))
+        };
+        let written = writer.write(0, Manner::BeginsGroup, insert, || ());
+        written.and_then(|((), group)| writer.wait(&group))
+    };
+    let left =
+        writer.write(0, Manner::LeavesFlush, |conn| Ok(conn.execute("INSERT INTO numbers VALUES (1)", [])?), || ());
+    let (_, left) = left.unwrap();
+    assert!(many([2, 1]).is_err(), "1 is there already");
+    assert_eq!(held(&writer), [1], "nothing of it is left, and all that others wrote before");
+    writer.flush(&left).unwrap();
+    let fault = catch_unwind(AssertUnwindSafe(|| {
+        writer.write(0, Manner::BeginsGroup, |_| -> Result<(), _> { panic!() }, || ())
+    }));
+    assert!(fault.is_err());
+    many([3, 4]).unwrap();
+    assert_eq!(held(&writer), [1, 3, 4]);
 }

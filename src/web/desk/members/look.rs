@@ -116,11 +116,10 @@ fn nearest(wanted: &Wanted, found: Vec<Found>) -> Vec<Found> {
 /// Members who have a piece of each typed word, and are near them.
 fn guess(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
     let mut near = Vec::new();
-    for pattern in wanted.nearly(|word| member_search::list_ids(tx, word, 1).map(|ids| !ids.is_empty()))? {
-        for member_id in member_search::list_ids(tx, &pattern, GUESSED_MAX)? {
-            let judged = |words: [&str; 5]| Some((distance(wanted, words)?, words[0].to_owned(), member_id));
-            near.extend(member_search::judge(tx, member_id, judged)?);
-        }
+    for pattern in wanted.nearly(|word| member_search::exists(tx, word))? {
+        near = member_search::sift(tx, &pattern, GUESSED_MAX, |member_id, words| {
+            Some((distance(wanted, words)?, words[0].to_owned(), member_id))
+        })?;
         if !near.is_empty() {
             break;
         }
