@@ -22,13 +22,18 @@ const TALK_TIME_MAX: Duration = Duration::from_secs(30);
 /// How long a command waits for a server that says nothing.
 #[derive(Clone, Copy)]
 struct Patience {
+    /// For a server that has taken the directory to listen there: it is starting.
+    starts: Duration,
     /// To be let in, and then until the command was heard.
     heard: Duration,
     /// Between two words after that: checking a large copy takes its time.
     silence: Duration,
 }
 
-const PATIENCE: Patience = Patience { heard: Duration::from_secs(120), silence: Duration::from_secs(30 * 60) };
+const PATIENCE: Patience =
+    Patience { starts: Duration::from_secs(5), heard: Duration::from_secs(120), silence: Duration::from_secs(30 * 60) };
+/// How often somebody who waits for a server to start looks.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 /// Steps of long work are told at most so often.
 const TELL_INTERVAL: Duration = Duration::from_millis(100);
 const REQUEST_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -112,7 +117,14 @@ fn ask_within(
     bar: &mut Bar,
     sheet: &mut Sheet,
 ) -> Result<Outcome, String> {
-    match socket::connect(dir, patience.heard) {
+    let began = Instant::now();
+    let connected = loop {
+        match socket::connect(dir, patience.heard) {
+            Err(Unheard::Nobody) if began.elapsed() < patience.starts => std::thread::sleep(LOOK_INTERVAL),
+            connected => break connected,
+        }
+    };
+    match connected {
         Ok(stream) => {
             let told = talk(&stream, patience, request, attached, bar, sheet);
             told.map_err(|no_outcome| no_outcome.in_words(dir))
@@ -300,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_command_to_a_server_that_never_hears_it_is_given_up() {
-        let patience = Patience { heard: BRIEF, silence: LONG };
+        let patience = Patience { starts: BRIEF, heard: BRIEF, silence: LONG };
         let (dir, listener) = bound();
         // The kernel makes the connections, and nobody takes them.
         let since = Instant::now();
@@ -322,6 +334,22 @@ mod tests {
         assert!(since.elapsed() < LONG, "{:?}", since.elapsed());
     }
 
+    #[test]
+    fn a_command_waits_for_a_server_that_is_starting() {
+        let dir = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(2 * BRIEF);
+                let listener = UnixListener::bind(place::control(dir.path())).unwrap();
+                let (stream, _) = listener.accept().unwrap();
+                say(&stream, &Said::Done(Outcome::broken("done"))).unwrap();
+                std::io::copy(&mut &stream, &mut std::io::sink()).unwrap();
+            });
+            let patience = Patience { starts: LONG, heard: LONG, silence: LONG };
+            assert_eq!(ask_there(dir.path(), patience).unwrap().text, "done");
+        });
+    }
+
     /// Runs a command against a server that answers like this; the server's thread has ended once the channel closes.
     fn answered(
         patience: Patience,
@@ -339,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_server_that_heard_the_command_has_longer_and_not_for_ever() {
-        let patience = Patience { heard: BRIEF, silence: LONG };
+        let patience = Patience { starts: BRIEF, heard: BRIEF, silence: LONG };
         let outcome = answered(patience, |stream, _| {
             say(stream, &Said::Heard).unwrap();
             std::thread::sleep(3 * BRIEF);
@@ -347,7 +375,7 @@ mod tests {
             std::io::copy(&mut &*stream, &mut std::io::sink()).unwrap();
         });
         assert_eq!(outcome.unwrap().text, "done");
-        let patience = Patience { heard: LONG, silence: BRIEF };
+        let patience = Patience { starts: BRIEF, heard: LONG, silence: BRIEF };
         let said = answered(patience, |stream, through| {
             say(stream, &Said::Heard).unwrap();
             _ = through.recv_timeout(LONG);

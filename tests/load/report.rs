@@ -65,20 +65,30 @@ impl Figures {
     }
 }
 
-/// Writes both beside the benchmark; a second run of a day replaces the first.
+/// Writes both beside the benchmark.
 pub fn keep(figures: &Figures, about: &About) -> Result<PathBuf, String> {
-    let chart = format!("\n![Answers a second]({}.svg)\n", about.date);
-    let file = keep_text("", about, &(figures.as_markdown(about) + &chart))?;
-    std::fs::write(file.with_extension("svg"), figures.as_svg(about)).map_err(not_kept)?;
+    let file = place_of("", about)?;
+    let picture = file.with_extension("svg");
+    let name = picture.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = figures.as_markdown(about) + &format!("\n![Answers a second]({name})\n");
+    std::fs::write(&file, text).and_then(|()| std::fs::write(&picture, figures.as_svg(about))).map_err(not_kept)?;
     Ok(file)
 }
 
 /// Writes one table beside the benchmark, under the day and what `part` calls it.
 pub fn keep_text(part: &str, about: &About, text: &str) -> Result<PathBuf, String> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/load/results");
-    let file = dir.join(format!("{}{part}.md", about.date));
-    std::fs::create_dir_all(&dir).and_then(|()| std::fs::write(&file, text)).map_err(not_kept)?;
+    let file = place_of(part, about)?;
+    std::fs::write(&file, text).map_err(not_kept)?;
     Ok(file)
+}
+
+/// A name that no earlier run of the day has.
+fn place_of(part: &str, about: &About) -> Result<PathBuf, String> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/load/results");
+    std::fs::create_dir_all(&dir).map_err(not_kept)?;
+    let later = (2..).map(|run| format!("{}{part}-run{run}.md", about.date));
+    let mut names = std::iter::once(format!("{}{part}.md", about.date)).chain(later).map(|name| dir.join(name));
+    Ok(names.find(|file| !file.exists()).expect("there is always another number"))
 }
 
 fn not_kept(e: std::io::Error) -> String {

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-pub const PLAN: Plan = Plan { rounds: 3, time: Duration::from_secs(1), only: None };
+pub const PLAN: Plan = Plan { rounds: 5, time: Duration::from_secs(1), only: None };
 const LARGE: Size = Size { members: "100000", entries: "5000000" };
 /// Fifty entries a member, as in the large one.
 const SMALL: Size = Size { members: "200", entries: "10000" };
