@@ -337,17 +337,17 @@ mod tests {
     #[test]
     fn a_command_waits_for_a_server_that_is_starting() {
         let dir = tempfile::tempdir().unwrap();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                std::thread::sleep(2 * BRIEF);
-                let listener = UnixListener::bind(place::control(dir.path())).unwrap();
-                let (stream, _) = listener.accept().unwrap();
-                say(&stream, &Said::Done(Outcome::broken("done"))).unwrap();
-                std::io::copy(&mut &stream, &mut std::io::sink()).unwrap();
-            });
-            let patience = Patience { starts: LONG, heard: LONG, silence: LONG };
-            assert_eq!(ask_there(dir.path(), patience).unwrap().text, "done");
+        let control = place::control(dir.path());
+        // Nobody waits for this thread: a command that did not wait would leave it without a caller for ever.
+        std::thread::spawn(move || {
+            std::thread::sleep(2 * BRIEF);
+            let listener = UnixListener::bind(control).unwrap();
+            let (stream, _) = listener.accept().unwrap();
+            say(&stream, &Said::Done(Outcome::broken("done"))).unwrap();
+            std::io::copy(&mut &stream, &mut std::io::sink()).unwrap();
         });
+        let patience = Patience { starts: LONG, heard: LONG, silence: LONG };
+        assert_eq!(ask_there(dir.path(), patience).unwrap().text, "done");
     }
 
     /// Runs a command against a server that answers like this; the server's thread has ended once the channel closes.
