@@ -1,6 +1,7 @@
 //! `tunneldesk clock …`: when the file has seen a moment that is still to come, while no server runs.
 
 use super::owner::become_owner;
+use super::reach;
 use super::shell::by_us;
 use super::{Answered, Global, broken, done, refused, show_moments_of, shown_moment, stop_it_first};
 use crate::clock;
@@ -28,7 +29,7 @@ impl Clock {
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let place = Place::hold(&dir).map_err(|unheld| stop_it_first(unheld, &dir))?;
+        let place = reach::take(&dir, Place::hold).map_err(|unheld| stop_it_first(unheld, &dir))?;
         let machine = clock::Clock::machine(0).now();
         let (site, _) = Site::open(&place, config, clock::Clock::machine(0), true).map_err(broken)?;
         show_moments_of(&site);

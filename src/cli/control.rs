@@ -3,8 +3,9 @@
 //! Only the same user and root are heard, by the socket that [`socket`] opens.
 
 use super::bar::Bar;
+use super::reach::{self, Reached, Unreached};
 use super::shell;
-use super::socket::{self, Named, Unheard};
+use super::socket::{self, Named};
 use super::wire::{Sheet, Wire};
 use super::{Outcome, answer_for_site};
 use crate::site::Site;
@@ -22,18 +23,13 @@ const TALK_TIME_MAX: Duration = Duration::from_secs(30);
 /// How long a command waits for a server that says nothing.
 #[derive(Clone, Copy)]
 struct Patience {
-    /// For a server that has taken the directory to listen there: it is starting.
-    starts: Duration,
     /// To be let in, and then until the command was heard.
     heard: Duration,
     /// Between two words after that: checking a large copy takes its time.
     silence: Duration,
 }
 
-const PATIENCE: Patience =
-    Patience { starts: Duration::from_secs(5), heard: Duration::from_secs(120), silence: Duration::from_secs(30 * 60) };
-/// How often somebody who waits for a server to start looks.
-const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+const PATIENCE: Patience = Patience { heard: Duration::from_secs(120), silence: Duration::from_secs(30 * 60) };
 /// Steps of long work are told at most so often.
 const TELL_INTERVAL: Duration = Duration::from_millis(100);
 const REQUEST_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -97,52 +93,22 @@ impl NoOutcome {
     }
 }
 
-/// Has the server of a data directory carry a command out. The error: why it did not, with what to do. The wait for a server
-/// that hangs has a limit at each step.
-pub(crate) fn ask(
-    dir: &Path,
-    request: &Request,
-    attached: Option<&mut (dyn Read + Send)>,
-    bar: &mut Bar,
-    sheet: &mut Sheet,
-) -> Result<Outcome, String> {
-    ask_within(PATIENCE, dir, request, attached, bar, sheet)
+/// Takes a data directory, or finds its server.
+pub(crate) fn reach(dir: &Path) -> Result<Reached, Unreached> {
+    reach::reach(dir, PATIENCE.heard)
 }
 
-fn ask_within(
-    patience: Patience,
+/// Has the server of a data directory carry a command out. The error: why nobody knows whether it did, with what to do. The
+/// wait for a server that hangs has a limit at each step.
+pub(crate) fn ask(
+    server: &UnixStream,
     dir: &Path,
     request: &Request,
     attached: Option<&mut (dyn Read + Send)>,
     bar: &mut Bar,
     sheet: &mut Sheet,
 ) -> Result<Outcome, String> {
-    let began = Instant::now();
-    let connected = loop {
-        match socket::connect(dir, patience.heard) {
-            Err(Unheard::Nobody) if began.elapsed() < patience.starts => std::thread::sleep(LOOK_INTERVAL),
-            connected => break connected,
-        }
-    };
-    match connected {
-        Ok(stream) => {
-            let told = talk(&stream, patience, request, attached, bar, sheet);
-            told.map_err(|no_outcome| no_outcome.in_words(dir))
-        }
-        Err(Unheard::Nobody) => {
-            Err(format!("{} is held by another process that takes no commands; wait for it or stop it", dir.display()))
-        }
-        Err(Unheard::Hangs) => Err(format!(
-            "the server of {} takes no more commands and did not within {} s, so nothing was done: look at its log, and \
-             start the server again if it hangs",
-            dir.display(),
-            patience.heard.as_secs()
-        )),
-        Err(Unheard::Stranger(path)) => Err(format!(
-            "somebody else listens at {} in place of the server, and was told nothing: remove it, and start the server again",
-            path.display()
-        )),
-    }
+    talk(server, PATIENCE, request, attached, bar, sheet).map_err(|no_outcome| no_outcome.in_words(dir))
 }
 
 fn talk(
@@ -232,7 +198,10 @@ fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()>
     stream.set_write_timeout(Some(TALK_TIME_MAX))?;
     let user = user_of(&stream).ok_or(std::io::ErrorKind::PermissionDenied)?;
     let (mut bytes, mut from_shell) = (Vec::new(), BufReader::new(&stream));
-    (&mut from_shell).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut bytes)?;
+    if (&mut from_shell).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut bytes)? == 0 {
+        // Somebody looked whether a server is here.
+        return Ok(());
+    }
     say(&stream, &Said::Heard)?;
     let outcome = match serde_json::from_slice::<Request>(&bytes) {
         _ if busy => {
@@ -283,83 +252,28 @@ fn user_of(stream: &UnixStream) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::engine::place;
-    use socket2::{Domain, SockAddr, Socket, Type};
-    use std::os::fd::OwnedFd;
-    use std::os::unix::net::UnixListener;
     use std::sync::mpsc;
 
     const BRIEF: Duration = Duration::from_millis(50);
     /// No test waits longer for what must not come before.
     const LONG: Duration = Duration::from_secs(30);
+    /// No queue of the kernel's takes so many.
     const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-    /// With a file that no queue of the kernel's takes whole.
-    fn ask_there(dir: &Path, patience: Patience) -> Result<Outcome, String> {
-        let request = Request { args: Vec::new(), secret: None, attached_bytes: Some(FILE_BYTES) };
-        let mut file = std::io::repeat(b'x').take(FILE_BYTES);
-        ask_within(patience, dir, &request, Some(&mut file), &mut Bar::new(false), &mut Sheet::new(None))
-    }
-
-    /// The kernel lets a few in before anybody takes them.
-    fn bound() -> (tempfile::TempDir, UnixListener) {
-        let dir = tempfile::tempdir().unwrap();
-        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
-        socket.bind(&SockAddr::unix(place::control(dir.path())).unwrap()).unwrap();
-        socket.listen(1).unwrap();
-        (dir, OwnedFd::from(socket).into())
-    }
-
-    #[test]
-    fn a_command_to_a_server_that_never_hears_it_is_given_up() {
-        let patience = Patience { starts: BRIEF, heard: BRIEF, silence: LONG };
-        let (dir, listener) = bound();
-        // The kernel makes the connections, and nobody takes them.
-        let since = Instant::now();
-        let said = ask_there(dir.path(), patience).err().unwrap();
-        assert!(said.contains("has said nothing") && said.contains("not known: look at its log"), "{said}");
-        // A full queue takes no more.
-        let mut waiting = Vec::new();
-        let said = loop {
-            assert!(since.elapsed() < LONG, "{} connections were made", waiting.len());
-            match socket::connect(dir.path(), BRIEF) {
-                Ok(stream) => waiting.push(stream),
-                Err(_) => break ask_there(dir.path(), patience).err().unwrap(),
-            }
-        };
-        assert!(said.contains("takes no more commands") && said.contains("nothing was done"), "{said}");
-        drop(listener);
-        let said = ask_there(dir.path(), patience).err().unwrap();
-        assert!(said.contains("held by another process that takes no commands"), "{said}");
-        assert!(since.elapsed() < LONG, "{:?}", since.elapsed());
-    }
-
-    #[test]
-    fn a_command_waits_for_a_server_that_is_starting() {
-        let dir = tempfile::tempdir().unwrap();
-        let control = place::control(dir.path());
-        // Nobody waits for this thread: a command that did not wait would leave it without a caller for ever.
-        std::thread::spawn(move || {
-            std::thread::sleep(2 * BRIEF);
-            let listener = UnixListener::bind(control).unwrap();
-            let (stream, _) = listener.accept().unwrap();
-            say(&stream, &Said::Done(Outcome::broken("done"))).unwrap();
-            std::io::copy(&mut &stream, &mut std::io::sink()).unwrap();
-        });
-        let patience = Patience { starts: LONG, heard: LONG, silence: LONG };
-        assert_eq!(ask_there(dir.path(), patience).unwrap().text, "done");
-    }
-
-    /// Runs a command against a server that answers like this; the server's thread has ended once the channel closes.
+    /// Runs a command, with a file, against a server that answers like this; the server's thread has ended once the channel
+    /// closes.
     fn answered(
         patience: Patience,
         answer: impl FnOnce(&UnixStream, mpsc::Receiver<()>) + Send,
-    ) -> Result<Outcome, String> {
-        let (dir, listener) = bound();
+    ) -> Result<Outcome, NoOutcome> {
+        let (command, server) = UnixStream::pair().unwrap();
+        let request = Request { args: Vec::new(), secret: None, attached_bytes: Some(FILE_BYTES) };
+        let mut file = std::io::repeat(b'x').take(FILE_BYTES);
         let (asking, through) = mpsc::channel();
         std::thread::scope(|scope| {
-            scope.spawn(move || answer(&listener.accept().unwrap().0, through));
-            let outcome = ask_there(dir.path(), patience);
+            scope.spawn(move || answer(&server, through));
+            let (bar, sheet) = (&mut Bar::new(false), &mut Sheet::new(None));
+            let outcome = talk(&command, patience, &request, Some(&mut file), bar, sheet);
             drop(asking);
             outcome
         })
@@ -367,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_server_that_heard_the_command_has_longer_and_not_for_ever() {
-        let patience = Patience { starts: BRIEF, heard: BRIEF, silence: LONG };
+        let patience = Patience { heard: BRIEF, silence: LONG };
         let outcome = answered(patience, |stream, _| {
             say(stream, &Said::Heard).unwrap();
             std::thread::sleep(3 * BRIEF);
@@ -375,13 +289,21 @@ mod tests {
             std::io::copy(&mut &*stream, &mut std::io::sink()).unwrap();
         });
         assert_eq!(outcome.unwrap().text, "done");
-        let patience = Patience { starts: BRIEF, heard: LONG, silence: BRIEF };
-        let said = answered(patience, |stream, through| {
+        let silent = |stream: &UnixStream, through: mpsc::Receiver<()>| {
             say(stream, &Said::Heard).unwrap();
             _ = through.recv_timeout(LONG);
-        });
-        assert!(said.as_ref().is_err_and(|said| said.contains("has said nothing")), "{:?}", said.err());
-        let said = answered(patience, |_, _| {});
-        assert!(said.as_ref().is_err_and(|said| said.contains("ended before it answered")), "{:?}", said.err());
+        };
+        let gave_up = answered(Patience { heard: LONG, silence: BRIEF }, silent);
+        assert!(matches!(gave_up, Err(NoOutcome::Silent(BRIEF))), "{:?}", gave_up.err());
+        let gave_up = answered(patience, |_, _| {});
+        assert!(matches!(gave_up, Err(NoOutcome::Closed)), "{:?}", gave_up.err());
+    }
+
+    #[test]
+    fn a_command_that_is_never_heard_is_given_up() {
+        let deaf = |_: &UnixStream, through: mpsc::Receiver<()>| _ = through.recv_timeout(LONG);
+        let gave_up = answered(Patience { heard: BRIEF, silence: LONG }, deaf);
+        let said = gave_up.err().unwrap().in_words(Path::new("site"));
+        assert!(said.contains("has said nothing") && said.contains("not known: look at its log"), "{said}");
     }
 }

@@ -1,6 +1,6 @@
 //! `tunneldesk demo`: a site full of invented people, as large as wanted.
 
-use super::{Answered, Global, broken, refused};
+use super::{Answered, Global, broken, reach, refused};
 use crate::clock::Clock;
 use crate::demo::{self, Made, Plan};
 use crate::store::engine::place::{Place, Unheld};
@@ -29,7 +29,7 @@ impl Demo {
         settings.for_demo();
         let config = super::check_settings(settings)?;
         let dir = config.data.clone();
-        let place = Place::make(&dir).map_err(|unheld| match unheld {
+        let place = reach::take(&dir, Place::make).map_err(|unheld| match unheld {
             Unheld::InUse => {
                 refused(format!("a tunneldesk is running on {}: stop it, or give another --data", dir.display()))
             }

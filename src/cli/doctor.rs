@@ -4,6 +4,7 @@
 use super::bar::Bar;
 use super::outcome::Answer;
 use super::owner::become_owner;
+use super::reach::{Reached, Unreached};
 use super::shell::{self, Shell};
 use super::wire::Sheet;
 use super::{Answered, Global, Trouble, broken, control, refused, text};
@@ -14,12 +15,13 @@ use crate::domain::health::{self, Fact, State};
 use crate::ops::health::{Look, leftovers, look, look_at_closed, title};
 use crate::site::Site;
 use crate::store::engine::alarm;
-use crate::store::engine::place::{Place, Unheld};
+use crate::store::engine::place::Place;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt::{self, Display, Formatter};
 use std::io::IsTerminal;
+use std::os::unix::net::UnixStream;
 
 #[derive(Args)]
 #[command(after_help = "Exit codes: 0 OK; 1 a warning; 2 something critical. Works with and without a running server.")]
@@ -59,13 +61,13 @@ impl Doctor {
     /// On this side: the facts from the file, or from the server that holds it.
     pub(super) fn run(&self, global: &Global, args: &[OsString]) -> Answered {
         let config = global.checked()?;
-        let mut said = match Place::hold(&config.data) {
-            Ok(place) => {
+        let mut said = match control::reach(&config.data) {
+            Ok(Reached::Place(place)) => {
                 become_owner(&config.data)?;
                 said(&facts(&place, config, self.noted)?)
             }
-            Err(Unheld::Unfit(why)) => said(&look_at_closed(&config.data, &why)),
-            Err(Unheld::InUse) => ask(&config, args)?,
+            Ok(Reached::Server(server)) => ask(&server, &config, args)?,
+            Err(Unreached::Unfit(why) | Unreached::Held(why)) => said(&look_at_closed(&config.data, &why)),
         };
         said.colour = std::io::stdout().is_terminal() && crate::config::wants_colour();
         match said.code() {
@@ -111,10 +113,11 @@ fn note(site: &Shell) -> Result<(), Trouble> {
 }
 
 /// Has the server look.
-fn ask(config: &Config, args: &[OsString]) -> Result<Said, Trouble> {
+fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<Said, Trouble> {
     let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let request = control::Request { args, secret: None, attached_bytes: None };
-    let outcome = match control::ask(&config.data, &request, None, &mut Bar::new(false), &mut Sheet::new(None)) {
+    let outcome = match control::ask(server, &config.data, &request, None, &mut Bar::new(false), &mut Sheet::new(None))
+    {
         Ok(outcome) => outcome,
         Err(why) => return Ok(said(&look_at_closed(&config.data, &why))),
     };

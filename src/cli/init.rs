@@ -1,6 +1,7 @@
 //! `tunneldesk init`: a new site.
 
 use super::owner::become_owner;
+use super::reach;
 use super::shell::by_us;
 use super::{Answered, Global, Trouble, broken, done, refused};
 use crate::clock::Clock;
@@ -96,7 +97,7 @@ impl Init {
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let place = Place::make(&dir).map_err(|unheld| match unheld {
+        let place = reach::take(&dir, Place::make).map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!("a tunneldesk is using {} already", dir.display())),
             Unheld::Unfit(text) => broken(text),
         })?;

@@ -1,6 +1,7 @@
 //! `tunneldesk key …`: the site key, while no server runs.
 
 use super::owner::become_owner;
+use super::reach;
 use super::shell::by_us;
 use super::{Answered, Global, broken, done, stop_it_first};
 use crate::clock::Clock;
@@ -22,7 +23,7 @@ impl Key {
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let place = Place::hold(&dir).map_err(|unheld| stop_it_first(unheld, &dir))?;
+        let place = reach::take(&dir, Place::hold).map_err(|unheld| stop_it_first(unheld, &dir))?;
         let (site, _) = Site::open(&place, config, Clock::machine(0), true).map_err(broken)?;
         let rotated = site.rotate_key(&place, &by);
         site.close();

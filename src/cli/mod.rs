@@ -24,6 +24,7 @@ mod outbox;
 mod outcome;
 mod owner;
 mod partner;
+mod reach;
 mod reminders;
 mod restore;
 mod rollback;
@@ -45,11 +46,12 @@ use crate::config::{Config, Settings};
 use crate::domain::audit::By;
 use crate::domain::local_time::Hall;
 use crate::site::Site;
-use crate::store::engine::place::{Place, Unheld};
+use crate::store::engine::place::Unheld;
 use bar::Bar;
 use clap::{Args, Parser, Subcommand};
 use outcome::{Answered, Outcome, Trouble, broken, done, nothing, refused, text};
 use owner::{become_owner, become_owner_for_now};
+use reach::{Reached, Unreached};
 use shell::Shell;
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -258,8 +260,8 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Result<
     let mut sheet = Sheet::new(written(command));
     let mut bar = global.bar();
     let dir = config.data.clone();
-    let outcome = match Place::hold(&dir) {
-        Ok(place) => {
+    let outcome = match control::reach(&dir) {
+        Ok(Reached::Place(place)) => {
             // A running server is asked by whoever we are; what we do ourselves, its owner does.
             let by = shell::by_us();
             match written(command) {
@@ -283,12 +285,13 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Result<
             site.close();
             outcome
         }
-        Err(Unheld::Unfit(text)) => return Err(refused(format!("{text}; make a site with `tunneldesk init`"))),
-        Err(Unheld::InUse) => {
+        Err(Unreached::Unfit(text)) => return Err(refused(format!("{text}; make a site with `tunneldesk init`"))),
+        Err(Unreached::Held(text)) => return Err(broken(text)),
+        Ok(Reached::Server(server)) => {
             let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
             let request = control::Request { args, secret, attached_bytes: attached.as_ref().map(|(_, bytes)| *bytes) };
             let file = attached.as_mut().map(|(file, _)| file as &mut (dyn std::io::Read + Send));
-            control::ask(&dir, &request, file, &mut bar, &mut sheet).map_err(broken)?
+            control::ask(&server, &dir, &request, file, &mut bar, &mut sheet).map_err(broken)?
         }
     };
     drop(bar);

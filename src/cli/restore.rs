@@ -2,6 +2,7 @@
 
 use super::moment::{self, Given, SiteClock};
 use super::owner::become_owner;
+use super::reach;
 use super::shell::by_us;
 use super::{Answered, Global, Trouble, broken, done, refused, stop_it_first};
 use crate::clock::Clock;
@@ -82,7 +83,7 @@ impl Restore {
     pub(super) fn run(self, global: &Global) -> Answered {
         let config = global.checked()?;
         become_owner(&config.data)?;
-        let place = Place::make(&config.data).map_err(|unheld| stop_it_first(unheld, &config.data))?;
+        let place = reach::take(&config.data, Place::make).map_err(|unheld| stop_it_first(unheld, &config.data))?;
         restore::complete(&place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
         if self.undo {
             return take_back(&place, &config);

@@ -1,6 +1,7 @@
 //! `tunneldesk rollback`: the file as it was before the last upgrade, while no server runs.
 
 use super::owner::become_owner;
+use super::reach;
 use super::shell::by_us;
 use super::{Answered, Global, broken, done, refused, show_moments_in, shown_moment, stop_it_first};
 use crate::domain::local_time::Hall;
@@ -13,7 +14,7 @@ pub(super) fn run(global: &Global) -> Answered {
     let config = global.checked()?;
     let by = by_us();
     become_owner(&config.data)?;
-    let place = Place::hold(&config.data).map_err(|unheld| stop_it_first(unheld, &config.data))?;
+    let place = reach::take(&config.data, Place::hold).map_err(|unheld| stop_it_first(unheld, &config.data))?;
     let mut bar = global.bar();
     let ran = rollback::run(&place, &config, &by, &mut |step, done, all| bar.tell(step, done, all));
     drop(bar);

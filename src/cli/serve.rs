@@ -3,7 +3,7 @@
 use super::outcome::BROKEN;
 use super::owner::become_owner;
 use super::socket::Named;
-use super::{Answered, Global, Trouble, broken, check_settings, control, nothing, refused};
+use super::{Answered, Global, Trouble, broken, check_settings, control, nothing, reach, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::demo;
@@ -166,7 +166,8 @@ impl Serve {
     }
 
     fn hold(&self, config: &Config) -> Result<Place, Trouble> {
-        let held = if self.demo { Place::make(&config.data) } else { Place::hold(&config.data) };
+        let hold = if self.demo { Place::make } else { Place::hold };
+        let held = reach::take(&config.data, hold);
         held.map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!(
                 "a tunneldesk is running on {} already: stop it, or give this one another --data",

@@ -2,6 +2,7 @@
 //! says so.
 
 use super::owner::become_owner;
+use super::reach;
 use super::shell::by_us;
 use super::{Answered, Global, broken, done, refused, stop_it_first};
 use crate::jobs::standby::{follow, token_in};
@@ -41,7 +42,7 @@ impl Standby {
         let config = global.checked()?;
         crate::log::start(&config.log);
         become_owner(&config.data)?;
-        let place = Place::make(&config.data).map_err(|unheld| match unheld {
+        let place = reach::take(&config.data, Place::make).map_err(|unheld| match unheld {
             Unheld::InUse => refused(format!("another tunneldesk runs on {} already", config.data.display())),
             Unheld::Unfit(why) => broken(why),
         })?;
@@ -68,7 +69,7 @@ impl Promote {
     pub(super) fn run(self, global: &Global) -> Answered {
         let config = global.checked()?;
         become_owner(&config.data)?;
-        let place = Place::hold(&config.data).map_err(|unheld| stop_it_first(unheld, &config.data))?;
+        let place = reach::take(&config.data, Place::hold).map_err(|unheld| stop_it_first(unheld, &config.data))?;
         restore::complete(&place).map_err(|e| broken(format!("an earlier command cannot be finished: {e}")))?;
         #[cfg(debug_assertions)]
         let raises = !self.without_fence;

@@ -281,6 +281,11 @@ impl Call {
         Fields::new(pairs(&self.query).map(|(name, text)| (name, Value::String(text))).collect())
     }
 
+    /// One field of the query alone, as it was typed; the last where there are several of that name.
+    pub(crate) fn asked(&self, field: &str) -> Option<String> {
+        pairs(&self.query).filter(|(name, _)| name == field).map(|(_, text)| text).last()
+    }
+
     /// `limit` and `offset` of a `GET` that answers a list: the whole list unless a part is asked for.
     pub(crate) fn page(&self) -> Result<Page, Failure> {
         let ListQuery { limit, offset } = Draft::read(self.query()).finish()?;

@@ -18,7 +18,7 @@ use crate::http::accept::prefers_page;
 use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields::Fields;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::keys::random;
@@ -37,6 +37,9 @@ pub(crate) fn asset(_: &Site, call: &Call) -> Answer {
 pub(crate) fn home(_: &Site, _: &Call) -> Answer {
     Ok(reply::see_other("/desk"))
 }
+
+/// No page of ours sends a longer value in an address.
+const ASKED_CHARS_MAX: usize = 100;
 
 /// A page that tells a failure to whoever asked for a path, with the number of the request.
 pub(crate) type Refusal = fn(&Failure, Frame, &str) -> Reply;
@@ -169,16 +172,16 @@ fn done_to(call: &Call, known: &[(&str, &'static str)], named: impl FnOnce(Text)
 
 /// How many rows of a list the address passes over (`skip`).
 pub(crate) fn skipped(call: &Call) -> i64 {
-    let mut query = call.query();
-    let skip = query.optional("skip", fields::whole_in(0..=i64::MAX));
-    query.finish().ok().and_then(|ok| skip.get(&ok)).unwrap_or(0)
+    asked(call, "skip").parse().unwrap_or(0).max(0)
 }
 
-/// The value of a field of the address's query; empty where there is none, or one that no page of ours would send.
+/// The value of a field of the address's query, in one line; empty where there is none. What no page of ours would send is
+/// kept: a search for it finds nobody, where a search for nothing would find everybody.
 pub(crate) fn asked(call: &Call, name: &str) -> String {
-    let mut query = call.query();
-    let value = query.optional(name, fields::line(40));
-    query.finish().ok().and_then(|ok| value.get(&ok)).unwrap_or_default()
+    let typed = call.asked(name).unwrap_or_default();
+    let line: String =
+        typed.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(ASKED_CHARS_MAX).collect();
+    line.trim_end().to_owned()
 }
 
 /// The first letters of the first and the last word: they stand for a face where there is no picture.

@@ -16,7 +16,7 @@ use crate::site::Site;
 use crate::store::tables::bookings::{BookingRow, Ending, find};
 use crate::store::tables::partners;
 use crate::web::mark::Mark;
-use crate::web::{Frame, form, show as shown};
+use crate::web::{Frame, asked, form, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -40,12 +40,9 @@ pub(super) struct Done {
 
 /// The deed that the address names as done: `done` is the deed, `booking` the booking.
 pub(super) fn done(site: &Site, call: &Call, hall: &Hall) -> Result<Option<Done>, Failure> {
-    let mut query = call.query();
-    let (word, id) =
-        (query.optional("done", fields::line(20)), query.optional("booking", fields::whole_in(1..=i64::MAX)));
-    let (word, id) = query.finish().map(|ok| (word.get(&ok), id.get(&ok))).unwrap_or_default();
-    let known = DONE.iter().find(|(known, _)| word.as_deref() == Some(*known));
-    let (Some((word, key)), Some(booking_id)) = (known, id) else { return Ok(None) };
+    let word = asked(call, "done");
+    let known = DONE.iter().find(|(known, _)| word == *known);
+    let (Some((word, key)), Ok(booking_id)) = (known, asked(call, "booking").parse()) else { return Ok(None) };
     let found = site.store.read(|tx| {
         let Some(row) = find(tx, booking_id, site.tunnel_id)? else { return Ok(None) };
         Ok(Some((name_of(tx, row.member_id)?.unwrap_or_default(), row)))

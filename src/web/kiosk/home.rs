@@ -10,7 +10,6 @@ use crate::domain::{minutes, when};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -20,7 +19,7 @@ use crate::store::queries::standing::{self, Flyer};
 use crate::store::tables::bookings::{self, Own};
 use crate::store::tables::media;
 use crate::store::tables::members::{self, Secrets};
-use crate::web::initials;
+use crate::web::{asked, initials};
 use askama::Template;
 use http::StatusCode;
 
@@ -87,10 +86,8 @@ pub(crate) fn show_home(site: &Site, call: &Call, guest: &Guest) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
-    let mut query = call.query();
-    let done = query.optional("done", fields::line(20));
-    let done = query.finish().map(|ok| done.get(&ok)).ok().flatten();
-    let known = DONE.iter().find(|(word, _)| done.as_deref() == Some(*word));
+    let done = asked(call, "done");
+    let known = DONE.iter().find(|(word, _)| done == *word);
     let (hall, language) = (site.hall()?, call.language());
     let day = hall.day(site.now(), 0);
     let own = site.store.read(|tx| read(site, tx, guest.member_id(), &day))?;

@@ -12,7 +12,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::invitations::Invitation;
 use crate::store::tables::members::{self, Profile};
-use crate::web::form;
+use crate::web::{asked, form};
 use askama::Template;
 use http::StatusCode;
 
@@ -33,9 +33,7 @@ struct Page {
 
 /// `GET /claim`: asks for the code, or for a username and a password where the link brings a good one.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
-    let mut query = call.query();
-    let code = query.optional("code", fields::line(CODE_CHARS_MAX));
-    let code = query.finish().ok().and_then(|ok| code.get(&ok)).unwrap_or_default();
+    let code = asked(call, "code");
     if code.is_empty() {
         return page(site, call, String::new(), None, None);
     }

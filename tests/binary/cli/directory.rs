@@ -4,6 +4,7 @@ use crate::harness::{Caller, Desk, Ran};
 use rusqlite::Connection;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 const FREE: &str = "127.0.0.1:0";
 
@@ -74,6 +75,21 @@ fn a_second_server_on_the_same_directory_is_refused() {
     let said = desk.run(&["init", "--name", "T", "--country", "CH"]).trouble(1);
     assert!(said.contains("using"), "{said}");
     assert_eq!(first.get(&Caller::Anyone, "/readyz").status, 200);
+}
+
+#[test]
+fn commands_typed_at_once_and_a_server_that_starts_among_them_have_their_turns() {
+    let desk = Desk::with_site();
+    for _ in 0..3 {
+        let mut list = desk.command(&["member", "list"]);
+        list.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let lists = [(); 6].map(|()| list.spawn().unwrap());
+        let server = desk.serve();
+        for list in lists {
+            Ran::from(list.wait_with_output().unwrap()).done();
+        }
+        drop(server);
+    }
 }
 
 #[test]

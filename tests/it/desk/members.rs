@@ -54,6 +54,15 @@ fn members_are_found_by_what_people_remember_of_them() {
         assert_eq!(page.status, 200, "{nobody}: {page}");
     }
     assert!(clerk.get("/desk/members?q=zzzz").page().contains("No match"));
+    // More than anybody's name has, or no letters: nobody, and not everybody.
+    for (nobody, typed) in [("many letters", "z".repeat(7_000)), ("a control character", "zz\u{7}zz".to_owned())] {
+        for list in ["/desk/members", "/desk"] {
+            let page = clerk.get(&format!("{list}?part=found&q={}", super::clerk::encoded(&typed))).page();
+            assert!(page.contains("No match") && !page.contains("<html"), "{nobody} at {list}: {page}");
+        }
+    }
+    let longer = format!("/desk/members?part=found&skip=x&q=jane{}", "+".repeat(200));
+    assert!(clerk.get(&longer).page().contains("Okonkwo"), "spaces, and a field that says nothing, take nothing away");
     assert_eq!(found(&clerk, "").len(), 4, "without a question the newest");
     assert!(clerk.get("/desk/members").page().contains("<form class=\"search\" method=\"get\""), "without script too");
 }

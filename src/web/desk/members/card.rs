@@ -14,7 +14,6 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::i18n::date::in_words as date_in_words;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -23,7 +22,7 @@ use crate::store::tables::media;
 use crate::store::tables::members::{self, Profile};
 use crate::web::logged::{self, Logged};
 use crate::web::mark::{self, Mark};
-use crate::web::{Frame, called, done, initials, show as shown};
+use crate::web::{Frame, asked, called, done, initials, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
 
@@ -257,11 +256,9 @@ fn nothing_in(tab: &str) -> &'static str {
 
 /// The tab, and how many newer lines of it are passed over.
 fn asked_tab(call: &Call) -> (&'static str, i64) {
-    let mut query = call.query();
-    let (tab, skip) = (query.optional("tab", fields::line(20)), query.optional("skip", fields::whole_in(0..=SKIP_MAX)));
-    let (tab, skip) = query.finish().map(|ok| (tab.get(&ok), skip.get(&ok))).unwrap_or_default();
-    let tab = TABS.iter().find(|(name, _)| tab.as_deref() == Some(*name)).map_or(TABS[0].0, |(name, _)| name);
-    (tab, skip.unwrap_or(0))
+    let tab = asked(call, "tab");
+    let tab = TABS.iter().find(|(name, _)| tab == *name).map_or(TABS[0].0, |(name, _)| name);
+    (tab, skipped(call).min(SKIP_MAX))
 }
 
 fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall) -> Result<Person, Failure> {

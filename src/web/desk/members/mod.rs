@@ -21,16 +21,14 @@ mod years;
 use crate::auth::Clerk;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::fields;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::web::{Frame, show};
+use crate::web::{Frame, asked, show};
 use askama::Template;
 use http::StatusCode;
 use look::Hit;
 
 const PART: &str = "/desk/members";
-const TYPED_CHARS_MAX: usize = 100;
 
 #[derive(Template)]
 #[template(path = "desk/members.html", config = "assets/templates/askama.toml")]
@@ -52,15 +50,11 @@ struct Found {
 
 /// `GET /desk/members`: whoever fits `q`, the nearest first; without it the newest members. `part=found` is the list alone.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut query = call.query();
-    let (typed, part) =
-        (query.optional("q", fields::line(TYPED_CHARS_MAX)), query.optional("part", fields::line(TYPED_CHARS_MAX)));
-    let read = query.finish().map(|ok| (typed.get(&ok).unwrap_or_default(), part.get(&ok)));
-    let (typed, part) = read.unwrap_or_default();
+    let typed = asked(call, "q");
     let found = look::up(site, &typed)?;
     let language = call.language();
     let said = said(language, &typed, &found);
-    if part.as_deref() == Some("found") {
+    if asked(call, "part") == "found" {
         let frame = Frame::bare(language);
         return Ok(show(StatusCode::OK, language, &Found { frame, hits: found.hits, said }));
     }

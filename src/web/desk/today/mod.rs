@@ -16,10 +16,9 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::http::reply::{self, Reply};
 use crate::site::Site;
-use crate::web::{Frame, show as shown};
+use crate::web::{Frame, asked, show as shown, skipped};
 use arrivals::Question;
 use askama::Template;
 use book::Book;
@@ -30,7 +29,6 @@ use std::sync::Arc;
 use waiting::Waiting;
 
 /// The longest search text.
-const TYPED_CHARS_MAX: usize = 100;
 /// The keys of their names, from Monday on.
 pub(in crate::web) const WEEKDAYS: [&str; 7] = [
     "weekday.monday",
@@ -82,22 +80,13 @@ struct Wanted {
 
 impl Wanted {
     fn read(call: &Call) -> Wanted {
-        let mut query = call.query();
-        let (day, typed) =
-            (query.optional("day", fields::line(10)), query.optional("q", fields::line(TYPED_CHARS_MAX)));
-        let part = query.optional("part", fields::line(10));
-        let (book, skip) = (
-            query.optional("book", fields::whole_in(1..=i64::MAX)),
-            query.optional("skip", fields::whole_in(0..=i64::MAX)),
-        );
-        let read = query.finish().map(|ok| Wanted {
-            day: day.get(&ok).unwrap_or_default(),
-            typed: typed.get(&ok).unwrap_or_default(),
-            part: part.get(&ok).unwrap_or_default(),
-            book: book.get(&ok),
-            skip: skip.get(&ok).unwrap_or(0),
-        });
-        read.unwrap_or_default()
+        Wanted {
+            day: asked(call, "day"),
+            typed: asked(call, "q"),
+            part: asked(call, "part"),
+            book: asked(call, "book").parse().ok(),
+            skip: skipped(call),
+        }
     }
 }
 
