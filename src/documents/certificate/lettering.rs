@@ -1,7 +1,7 @@
 //! Letters: shaped with the font's own kerning and accents, measured, and set where they belong. A character that the
 //! font cannot draw shows as a box, so that nobody's name loses a letter unnoticed.
 
-use harfrust::{Direction, ShapeOptions, ShaperData, UnicodeBuffer};
+use harfrust::{Direction, ShapeOptions, ShapePlan, ShaperData, UnicodeBuffer, script};
 use krilla::geom::Point;
 use krilla::surface::Surface;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
@@ -21,6 +21,8 @@ pub(crate) struct Face {
     font: Font,
     shapes: FontRef<'static>,
     shaping: ShaperData,
+    /// How Latin letters are shaped, and figures and signs alone. Making a plan takes as long as shaping a line.
+    plans: [ShapePlan; 2],
     units_per_em: f32,
 }
 
@@ -50,7 +52,11 @@ impl Face {
         let font = Font::new(bytes.into(), 0).expect("our own font can be read, which a test holds");
         let shapes = FontRef::new(bytes).expect("our own font can be read, which a test holds");
         let units_per_em = f32::from(shapes.metrics(Size::unscaled(), LocationRef::default()).units_per_em);
-        Face { font, shaping: ShaperData::new(&shapes), shapes, units_per_em }
+        let shaping = ShaperData::new(&shapes);
+        let shaper = shaping.shaper(&shapes).build();
+        let plan = |script| ShapePlan::new(&shaper, Direction::LeftToRight, script, None, &[]);
+        let plans = [plan(Some(script::LATIN)), plan(None)];
+        Face { font, shaping, shapes, plans, units_per_em }
     }
 
     /// The text as this font can show it, of no more than [`LINE_CHARS_MAX`] characters.
@@ -92,7 +98,9 @@ impl Face {
         buffer.guess_segment_properties();
         // The scripts of this font all run this way.
         buffer.set_direction(Direction::LeftToRight);
-        let shaped = self.shaping.shaper(&self.shapes).build().shape(buffer, ShapeOptions::new());
+        let script = buffer.script();
+        let plan = self.plans.iter().find(|plan| plan.script().unwrap_or(script::UNKNOWN) == script);
+        let shaped = self.shaping.shaper(&self.shapes).build().shape(buffer, ShapeOptions::new().plan(plan));
         let em = self.units_per_em;
         let starts: Vec<usize> = shaped.glyph_infos().iter().map(|info| info.cluster as usize).collect();
         let end =
@@ -171,6 +179,21 @@ mod tests {
             "O’Brien–D’Angelo",
         ] {
             assert_eq!(ROMAN.legible(name), name);
+        }
+    }
+
+    #[test]
+    fn a_line_is_shaped_by_the_plan_of_its_own_script() {
+        for text in ["Toffee, Ávila fi", "12:30 · 1/2", "Ελευθερία", "Щёголева", "□ 7", ""] {
+            let mut buffer = UnicodeBuffer::new();
+            buffer.push_str(text);
+            buffer.guess_segment_properties();
+            let planned_anew = ROMAN.shaping.shaper(&ROMAN.shapes).build().shape(buffer, ShapeOptions::new());
+            let anew: Vec<u32> = planned_anew.glyph_infos().iter().map(|info| info.glyph_id).collect();
+            let line = ROMAN.line(text, 0.0);
+            assert_eq!(line.glyphs.iter().map(|glyph| glyph.glyph_id.to_u32()).collect::<Vec<_>>(), anew, "{text}");
+            let width: i32 = planned_anew.glyph_positions().iter().map(|position| position.x_advance).sum();
+            assert!((line.width - width as f32 / ROMAN.units_per_em).abs() < 0.001, "{text}");
         }
     }
 
