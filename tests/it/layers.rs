@@ -89,6 +89,7 @@ const RULES: &[Rule] = &[
             "auth/rates.rs",
             "cli/control.rs",
             "cli/demo.rs",
+            "cli/reach.rs",
             "jobs/outbox/",
             "jobs/sync/nats/wire.rs",
         ],
