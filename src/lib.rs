@@ -54,7 +54,7 @@
 //! | site | one tunnel with its database, settings and keys |
 //! | data directory | the directory of the database, its key and its local backups; one process has its lock |
 //! | writer | the one connection that changes the database; transactions queue for it |
-//! | release | to give back the snapshot that a thread reads from, so that the database's log can be cut |
+//! | release | to give back the snapshot that a thread reads from, so that the WAL can be truncated |
 //! | emergency reserve | a file of known size that is deleted when the disk is full, so that the site can still write |
 //! | backup store | a directory of backups with their manifests: the local one, and the off-site one |
 //! | off-site backup | a copy of each backup in the second directory that the settings name |

@@ -8,7 +8,7 @@ use crate::clock;
 use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
 use crate::store::engine::clock as mark;
-use crate::store::engine::place::Place;
+use crate::store::engine::data_dir::DataDir;
 use crate::store::tables::audit;
 use clap::Subcommand;
 use serde_json::json;
@@ -29,9 +29,9 @@ impl Clock {
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let place = reach::take(&dir, Place::hold).map_err(|unheld| stop_it_first(unheld, &dir))?;
+        let data_dir = reach::take(&dir, DataDir::lock).map_err(|error| stop_it_first(error, &dir))?;
         let machine = clock::Clock::machine(0).now();
-        let (site, _) = Site::open(&place, config, clock::Clock::machine(0), true).map_err(broken)?;
+        let (site, _) = Site::open(&data_dir, config, clock::Clock::machine(0), true).map_err(broken)?;
         show_moments_of(&site);
         if !site.clock.is_suspect() {
             site.close();

@@ -219,7 +219,7 @@ fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()>
         }
         Err(_) => Outcome::broken("the running server does not understand this command: is it another version?"),
     };
-    site.store.rest();
+    site.store.release();
     say(&stream, &Said::Done(outcome))?;
     // Closed with something unread, the other side would not hear the end.
     stream.shutdown(Shutdown::Write)?;

@@ -3,7 +3,7 @@
 use super::{Answered, Global, broken, reach, refused};
 use crate::clock::Clock;
 use crate::demo::{self, Made, Plan};
-use crate::store::engine::place::{Place, Unheld};
+use crate::store::engine::data_dir::{DataDir, LockError};
 use clap::Args;
 use serde::Serialize;
 use std::fmt::{self, Display, Formatter};
@@ -29,13 +29,13 @@ impl Demo {
         settings.for_demo();
         let config = super::check_settings(settings)?;
         let dir = config.data.clone();
-        let place = reach::take(&dir, Place::make).map_err(|unheld| match unheld {
-            Unheld::InUse => {
+        let data_dir = reach::take(&dir, DataDir::create).map_err(|error| match error {
+            LockError::InUse => {
                 refused(format!("a tunneldesk is running on {}: stop it, or give another --data", dir.display()))
             }
-            Unheld::Unfit(text) => broken(text),
+            LockError::Unusable(text) => broken(text),
         })?;
-        if place.database().exists() {
+        if data_dir.database().exists() {
             return Err(refused(format!(
                 "there is a site in {} already: remove it, or give another --data",
                 dir.display()
@@ -46,12 +46,12 @@ impl Demo {
         let clock = || Clock::machine(0);
         let mut bar = global.bar();
         let mut progress = |step: &str, done, all| bar.tell(step, done, all);
-        let (site, made) = demo::create_as_planned(&place, config, &clock, &plan, &mut progress).map_err(broken)?;
+        let (site, made) = demo::create_as_planned(&data_dir, config, &clock, &plan, &mut progress).map_err(broken)?;
         drop(bar);
         let mut facts = demo::facts(&site).map_err(broken)?;
         facts.publish(&dir, &site.config.public_url(port), &[]).map_err(broken)?;
         site.close();
-        let megabytes = std::fs::metadata(place.database()).map_or(0, |file| file.len() / 1_000_000);
+        let megabytes = std::fs::metadata(data_dir.database()).map_or(0, |file| file.len() / 1_000_000);
         Ok(Box::new(Report { made, dir, megabytes, seconds: begun.elapsed().as_secs_f64() }))
     }
 }

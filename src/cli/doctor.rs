@@ -15,7 +15,7 @@ use crate::domain::health::{self, Fact, State};
 use crate::ops::health::{Look, leftovers, look, look_at_closed, title};
 use crate::site::Site;
 use crate::store::engine::alarm;
-use crate::store::engine::place::Place;
+use crate::store::engine::data_dir::DataDir;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -62,9 +62,9 @@ impl Doctor {
     pub(super) fn run(&self, global: &Global, args: &[OsString]) -> Answered {
         let config = global.checked()?;
         let mut said = match control::reach(&config.data) {
-            Ok(Reached::Place(place)) => {
+            Ok(Reached::DataDir(data_dir)) => {
                 become_owner(&config.data)?;
-                said(&facts(&place, config, self.noted)?)
+                said(&facts(&data_dir, config, self.noted)?)
             }
             Ok(Reached::Server(server)) => ask(&server, &config, args)?,
             Err(Unreached::Unfit(why) | Unreached::Held(why)) => said(&look_at_closed(&config.data, &why)),
@@ -85,10 +85,10 @@ impl Doctor {
     }
 }
 
-fn facts(place: &Place, config: Config, noted: bool) -> Result<Vec<Fact>, Trouble> {
+fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, Trouble> {
     // Before the site is opened, which removes them.
-    let left = leftovers(place.dir());
-    let facts = match Site::open(place, config, Clock::machine(0), true) {
+    let left = leftovers(data_dir.dir());
+    let facts = match Site::open(data_dir, config, Clock::machine(0), true) {
         Ok((site, _)) => {
             let shell = Shell::new(&site, shell::by_us(), false);
             let done = if noted { note(&shell) } else { Ok(()) };
@@ -96,7 +96,7 @@ fn facts(place: &Place, config: Config, noted: bool) -> Result<Vec<Fact>, Troubl
             site.close();
             facts?
         }
-        Err(why) => look_at_closed(place.dir(), &why),
+        Err(why) => look_at_closed(data_dir.dir(), &why),
     };
     Ok(facts.into_iter().filter(|fact| fact.name != "leftovers").chain(left).collect())
 }

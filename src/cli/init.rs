@@ -14,7 +14,7 @@ use crate::ops::backup::restore;
 use crate::ops::lifecycle::Identity;
 use crate::site::Site;
 use crate::store::Write;
-use crate::store::engine::place::{Place, Unheld, database};
+use crate::store::engine::data_dir::{DataDir, LockError, database};
 use crate::store::queries::erasure;
 use crate::store::tables::{audit, tunnels};
 use clap::Args;
@@ -97,17 +97,17 @@ impl Init {
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let place = reach::take(&dir, Place::make).map_err(|unheld| match unheld {
-            Unheld::InUse => refused(format!("a tunneldesk is using {} already", dir.display())),
-            Unheld::Unfit(text) => broken(text),
+        let data_dir = reach::take(&dir, DataDir::create).map_err(|error| match error {
+            LockError::InUse => refused(format!("a tunneldesk is using {} already", dir.display())),
+            LockError::Unusable(text) => broken(text),
         })?;
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
-        refuse_where_a_site_is(&place)?;
+        refuse_where_a_site_is(&data_dir)?;
         let record = |tx: &Write| {
             tunnels::set_time_zone(tx, identity.tunnel_id, &zone)?;
             Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?)
         };
-        let site = make(&place, config, &identity, record).map_err(broken)?;
+        let site = make(&data_dir, config, &identity, record).map_err(broken)?;
         let words = format!(
             "{} is ready in {}. Its days begin at midnight in {}.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
              tunneldesk partner add NAME                                a booking partner, with its secret\n  \
@@ -125,12 +125,12 @@ impl Init {
 
 /// Finishes or removes first what an `init` or a restore left when it was cut off. A database that holds no site, which
 /// an `init` of an earlier version can leave, does not count as a site.
-fn refuse_where_a_site_is(place: &Place) -> Result<(), Trouble> {
-    restore::complete(place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
-    let (dir, remains) = (place.dir().display(), place.remains());
+fn refuse_where_a_site_is(data_dir: &DataDir) -> Result<(), Trouble> {
+    restore::complete(data_dir).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
+    let (dir, remains) = (data_dir.dir().display(), data_dir.remains());
     // SQLite would remove the log of an empty file.
-    let has_database = std::fs::metadata(place.database()).is_ok_and(|file| file.len() > 0);
-    if has_database && !erasure::is_without_site(&place.database()) {
+    let has_database = std::fs::metadata(data_dir.database()).is_ok_and(|file| file.len() > 0);
+    if has_database && !erasure::is_without_site(&data_dir.database()) {
         return Err(refused(format!("there is a site in {dir} already: start it with `tunneldesk serve`")));
     }
     let of_a_site: Vec<_> =
@@ -146,27 +146,27 @@ fn refuse_where_a_site_is(place: &Place) -> Result<(), Trouble> {
 
 /// Makes the site beside its place, whole, and then puts it there, so that an `init` that is cut off can be run again.
 fn make(
-    place: &Place,
+    data_dir: &DataDir,
     config: Config,
     identity: &Identity,
     record: impl FnOnce(&Write) -> Result<i64, Failure>,
 ) -> Result<Site, String> {
-    let dir = restore::made_in(place);
-    let beside = Place::make(&dir).map_err(|unheld| match unheld {
-        Unheld::InUse => format!("another process works in {}", dir.display()),
-        Unheld::Unfit(text) => text,
+    let dir = restore::made_in(data_dir);
+    let beside = DataDir::create(&dir).map_err(|error| match error {
+        LockError::InUse => format!("another process works in {}", dir.display()),
+        LockError::Unusable(text) => text,
     })?;
     let failed = |e: std::io::Error| format!("cannot write to {}: {e}", dir.display());
     // A key that is there already stays: copies elsewhere may be sealed by it.
-    let has_key = place.key().exists();
+    let has_key = data_dir.key().exists();
     if has_key {
-        std::fs::copy(place.key(), beside.key()).map_err(failed)?;
+        std::fs::copy(data_dir.key(), beside.key()).map_err(failed)?;
         std::fs::File::open(beside.key()).and_then(|key| key.sync_all()).map_err(failed)?;
     }
     let site = Site::create(&beside, Config { data: dir.clone(), ..config }, Clock::machine(0), identity)?;
     site.store.write(site.now(), record).map_err(|e| format!("the site takes no writes: {e}"))?;
     site.close();
-    let replaced = restore::take_over(place, &dir)?;
+    let replaced = restore::take_over(data_dir, &dir)?;
     // The key alone, of which the site has the copy.
     if let Some(old) = replaced.filter(|old| has_key && !database(old).exists()) {
         std::fs::remove_dir_all(&old).map_err(failed)?;

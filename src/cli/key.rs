@@ -6,7 +6,7 @@ use super::shell::by_us;
 use super::{Answered, Global, broken, done, stop_it_first};
 use crate::clock::Clock;
 use crate::site::Site;
-use crate::store::engine::place::Place;
+use crate::store::engine::data_dir::DataDir;
 use clap::Subcommand;
 use serde_json::json;
 
@@ -23,9 +23,9 @@ impl Key {
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let place = reach::take(&dir, Place::hold).map_err(|unheld| stop_it_first(unheld, &dir))?;
-        let (site, _) = Site::open(&place, config, Clock::machine(0), true).map_err(broken)?;
-        let rotated = site.rotate_key(&place, &by);
+        let data_dir = reach::take(&dir, DataDir::lock).map_err(|error| stop_it_first(error, &dir))?;
+        let (site, _) = Site::open(&data_dir, config, Clock::machine(0), true).map_err(broken)?;
+        let rotated = site.rotate_key(&data_dir, &by);
         site.close();
         let rotated = rotated.map_err(broken)?;
         let damaged = match rotated.damaged {

@@ -46,7 +46,7 @@ use crate::config::{Config, Settings};
 use crate::domain::audit::By;
 use crate::domain::local_time::Hall;
 use crate::site::Site;
-use crate::store::engine::place::Unheld;
+use crate::store::engine::data_dir::LockError;
 use bar::Bar;
 use clap::{Args, Parser, Subcommand};
 use outcome::{Answered, Outcome, Trouble, broken, done, nothing, refused, text};
@@ -241,10 +241,10 @@ impl Global {
 }
 
 /// Why a directory is not ours, for a command that works on the file alone.
-fn stop_it_first(unheld: Unheld, dir: &Path) -> Trouble {
-    match unheld {
-        Unheld::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
-        Unheld::Unfit(text) => refused(text),
+fn stop_it_first(error: LockError, dir: &Path) -> Trouble {
+    match error {
+        LockError::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
+        LockError::Unusable(text) => refused(text),
     }
 }
 
@@ -261,7 +261,7 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Result<
     let mut bar = global.bar();
     let dir = config.data.clone();
     let outcome = match control::reach(&dir) {
-        Ok(Reached::Place(place)) => {
+        Ok(Reached::DataDir(data_dir)) => {
             // A running server is asked by whoever we are; what we do ourselves, its owner does.
             let by = shell::by_us();
             match written(command) {
@@ -269,7 +269,7 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Result<
                 None => become_owner(&dir)?,
             }
             let mut progress = |step: &str, done, all| bar.tell(step, done, all);
-            let opened = Site::open_telling(&place, config, Clock::machine(0), true, &mut progress);
+            let opened = Site::open_telling(&data_dir, config, Clock::machine(0), true, &mut progress);
             let (site, _) = opened.map_err(broken)?;
             show_moments_of(&site);
             let mut wire = Wire {
@@ -390,7 +390,7 @@ thread_local! {
 /// From here on this thread shows moments in the site's own time.
 fn show_moments_of(site: &Site) {
     let hall = site.hall().unwrap_or(Hall::UTC);
-    site.store.rest();
+    site.store.release();
     show_moments_in(hall);
 }
 

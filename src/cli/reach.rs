@@ -4,7 +4,7 @@
 //! is a reason to refuse, so whoever comes in that moment waits.
 
 use super::socket::{self, Unheard};
-use crate::store::engine::place::{Place, Unheld};
+use crate::store::engine::data_dir::{DataDir, LockError};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ const KNOCK_TIME_MAX: Duration = Duration::from_secs(1);
 /// What a command came to.
 pub(crate) enum Reached {
     /// The directory, which is ours.
-    Place(Place),
+    DataDir(DataDir),
     /// The server that has the directory.
     Server(UnixStream),
 }
@@ -35,30 +35,30 @@ pub(crate) enum Unreached {
 
 /// Takes a data directory, or finds its server, which has `heard_max` to let the command in.
 pub(crate) fn reach(dir: &Path, heard_max: Duration) -> Result<Reached, Unreached> {
-    reach_within(WAIT_MAX, dir, Place::hold, heard_max)
+    reach_within(WAIT_MAX, dir, DataDir::lock, heard_max)
 }
 
 /// Takes a data directory with `hold`, for a command that no server can carry out.
-pub(crate) fn take(dir: &Path, hold: impl Fn(&Path) -> Result<Place, Unheld>) -> Result<Place, Unheld> {
+pub(crate) fn take(dir: &Path, hold: impl Fn(&Path) -> Result<DataDir, LockError>) -> Result<DataDir, LockError> {
     match reach_within(WAIT_MAX, dir, hold, KNOCK_TIME_MAX) {
-        Ok(Reached::Place(place)) => Ok(place),
-        Ok(Reached::Server(_)) | Err(Unreached::Held(_)) => Err(Unheld::InUse),
-        Err(Unreached::Unfit(text)) => Err(Unheld::Unfit(text)),
+        Ok(Reached::DataDir(data_dir)) => Ok(data_dir),
+        Ok(Reached::Server(_)) | Err(Unreached::Held(_)) => Err(LockError::InUse),
+        Err(Unreached::Unfit(text)) => Err(LockError::Unusable(text)),
     }
 }
 
 fn reach_within(
     wait_max: Duration,
     dir: &Path,
-    hold: impl Fn(&Path) -> Result<Place, Unheld>,
+    hold: impl Fn(&Path) -> Result<DataDir, LockError>,
     heard_max: Duration,
 ) -> Result<Reached, Unreached> {
     let began = Instant::now();
     loop {
         match hold(dir) {
-            Ok(place) => return Ok(Reached::Place(place)),
-            Err(Unheld::Unfit(text)) => return Err(Unreached::Unfit(text)),
-            Err(Unheld::InUse) => {}
+            Ok(data_dir) => return Ok(Reached::DataDir(data_dir)),
+            Err(LockError::Unusable(text)) => return Err(Unreached::Unfit(text)),
+            Err(LockError::InUse) => {}
         }
         match socket::connect(dir, heard_max) {
             Ok(server) => return Ok(Reached::Server(server)),
@@ -89,7 +89,7 @@ fn in_words(unheard: &Unheard, dir: &Path, heard_max: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::engine::place;
+    use crate::store::engine::data_dir;
     use socket2::{Domain, SockAddr, Socket, Type};
     use std::os::unix::net::UnixListener;
 
@@ -108,45 +108,45 @@ mod tests {
     #[test]
     fn a_directory_that_another_command_has_is_waited_for() {
         let dir = tempfile::tempdir().unwrap();
-        let other = Place::hold(dir.path()).unwrap();
-        assert!(held(reach_within(BRIEF, dir.path(), Place::hold, LONG)).contains("takes no commands; wait for it"));
+        let other = DataDir::lock(dir.path()).unwrap();
+        assert!(held(reach_within(BRIEF, dir.path(), DataDir::lock, LONG)).contains("takes no commands; wait for it"));
         let works = std::thread::spawn(move || {
             std::thread::sleep(2 * BRIEF);
             drop(other);
         });
-        assert!(matches!(reach_within(LONG, dir.path(), Place::hold, LONG), Ok(Reached::Place(_))));
+        assert!(matches!(reach_within(LONG, dir.path(), DataDir::lock, LONG), Ok(Reached::DataDir(_))));
         works.join().unwrap();
     }
 
     #[test]
     fn a_server_that_is_starting_is_waited_for() {
         let dir = tempfile::tempdir().unwrap();
-        let _server = Place::hold(dir.path()).unwrap();
-        let control = place::control(dir.path());
+        let _server = DataDir::lock(dir.path()).unwrap();
+        let control = data_dir::control(dir.path());
         let starts = std::thread::spawn(move || {
             std::thread::sleep(2 * BRIEF);
             UnixListener::bind(control).unwrap()
         });
-        assert!(matches!(reach_within(LONG, dir.path(), Place::hold, LONG), Ok(Reached::Server(_))));
+        assert!(matches!(reach_within(LONG, dir.path(), DataDir::lock, LONG), Ok(Reached::Server(_))));
         let _listener = starts.join().unwrap();
         // Whoever needs the directory alone does not wait for a server, which may stay for years.
         let since = Instant::now();
-        assert!(matches!(take(dir.path(), Place::hold), Err(Unheld::InUse)));
+        assert!(matches!(take(dir.path(), DataDir::lock), Err(LockError::InUse)));
         assert!(since.elapsed() < WAIT_MAX, "{:?}", since.elapsed());
     }
 
     #[test]
     fn a_server_that_lets_nobody_in_is_given_up() {
         let dir = tempfile::tempdir().unwrap();
-        let _server = Place::hold(dir.path()).unwrap();
+        let _server = DataDir::lock(dir.path()).unwrap();
         let listener = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
-        listener.bind(&SockAddr::unix(place::control(dir.path())).unwrap()).unwrap();
+        listener.bind(&SockAddr::unix(data_dir::control(dir.path())).unwrap()).unwrap();
         // The kernel makes a few connections, and nobody takes them.
         listener.listen(1).unwrap();
         let (since, mut waiting) = (Instant::now(), Vec::new());
         let said = loop {
             assert!(since.elapsed() < LONG, "{} connections were made", waiting.len());
-            match reach_within(LONG, dir.path(), Place::hold, BRIEF) {
+            match reach_within(LONG, dir.path(), DataDir::lock, BRIEF) {
                 Ok(Reached::Server(server)) => waiting.push(server),
                 refused => break held(refused),
             }

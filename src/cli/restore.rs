@@ -16,7 +16,7 @@ use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{restore, shelf, undo};
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
-use crate::store::engine::place::Place;
+use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::erasure::hall_of;
 use clap::Args;
 use serde_json::json;
@@ -83,13 +83,14 @@ impl Restore {
     pub(super) fn run(self, global: &Global) -> Answered {
         let config = global.checked()?;
         become_owner(&config.data)?;
-        let place = reach::take(&config.data, Place::make).map_err(|unheld| stop_it_first(unheld, &config.data))?;
-        restore::complete(&place).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
+        let data_dir =
+            reach::take(&config.data, DataDir::create).map_err(|error| stop_it_first(error, &config.data))?;
+        restore::complete(&data_dir).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
         if self.undo {
-            return take_back(&place, &config);
+            return take_back(&data_dir, &config);
         }
         let source = Source::find(self.backup.as_deref(), &config)?;
-        let until = Until::read(self.at, source.clock(&place))?;
+        let until = Until::read(self.at, source.clock(&data_dir))?;
         let choice = until.choose(source, &config)?;
         let keys = self.identity.as_deref().map(Identities::read).transpose().map_err(refused)?;
         if keys.is_none() {
@@ -97,7 +98,7 @@ impl Restore {
         }
         let wanted = Wanted { backup: &choice.backup, keys: keys.as_ref(), replay: choice.replay.as_ref() };
         let mut bar = global.bar();
-        let restored = restore::restore(&place, &wanted, &config, &by_us(), self.dry_run, &mut |step, done, all| {
+        let restored = restore::restore(&data_dir, &wanted, &config, &by_us(), self.dry_run, &mut |step, done, all| {
             bar.tell(step, done, all);
         });
         drop(bar);
@@ -179,12 +180,12 @@ impl Source {
     }
 
     /// The clock of the backup that was named, of the site that is here, or else of the newest backup that knows of one.
-    fn clock(&self, place: &Place) -> SiteClock {
+    fn clock(&self, data_dir: &DataDir) -> SiteClock {
         let named = match self {
             Source::Directory(backup) => Some(&**backup),
             Source::Shelves(shelves, name) => name.as_ref().and_then(|name| shelves.by_name(name)),
         };
-        let own = || hall_of(&place.database());
+        let own = || hall_of(&data_dir.database());
         let newest = || match self {
             Source::Directory(_) => None,
             Source::Shelves(shelves, _) => shelves.backups.iter().rev().find_map(|backup| backup.manifest.hall()),
@@ -340,9 +341,9 @@ fn refuse_sealed(choice: &Choice) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn take_back(place: &Place, config: &Config) -> Answered {
+fn take_back(data_dir: &DataDir, config: &Config) -> Answered {
     let undo::Undone { from, replaced } =
-        undo::run(place, config, &by_us()).map_err(|e| broken(format!("nothing was changed: {e}")))?;
+        undo::run(data_dir, config, &by_us()).map_err(|e| broken(format!("nothing was changed: {e}")))?;
     let kept = replaced
         .as_deref()
         .map_or_else(String::new, |dir: &Path| format!(" What it replaced is in {}.", dir.display()));

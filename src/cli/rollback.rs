@@ -6,7 +6,7 @@ use super::shell::by_us;
 use super::{Answered, Global, broken, done, refused, show_moments_in, shown_moment, stop_it_first};
 use crate::domain::local_time::Hall;
 use crate::ops::backup::rollback::{self, RolledBack, Unmoved};
-use crate::store::engine::place::Place;
+use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::erasure::hall_of;
 use serde_json::json;
 
@@ -14,16 +14,16 @@ pub(super) fn run(global: &Global) -> Answered {
     let config = global.checked()?;
     let by = by_us();
     become_owner(&config.data)?;
-    let place = reach::take(&config.data, Place::hold).map_err(|unheld| stop_it_first(unheld, &config.data))?;
+    let data_dir = reach::take(&config.data, DataDir::lock).map_err(|error| stop_it_first(error, &config.data))?;
     let mut bar = global.bar();
-    let ran = rollback::run(&place, &config, &by, &mut |step, done, all| bar.tell(step, done, all));
+    let ran = rollback::run(&data_dir, &config, &by, &mut |step, done, all| bar.tell(step, done, all));
     drop(bar);
     let rolled_back = ran.map_err(|unmoved| match unmoved {
         Unmoved::Nothing(text) => refused(text),
         Unmoved::Failed(text) => broken(format!("nothing was changed: {text}")),
     })?;
     let manifest = &rolled_back.backup.manifest;
-    let hall = manifest.hall().or_else(|| hall_of(&place.database()));
+    let hall = manifest.hall().or_else(|| hall_of(&data_dir.database()));
     show_moments_in(hall.unwrap_or(Hall::UTC));
     let values = json!({ "backup": rolled_back.backup.name(), "made_at": manifest.made_at, "schema": manifest.schema,
                          "version": version(&rolled_back), "replaced": rolled_back.replaced,

@@ -17,9 +17,9 @@ use crate::ops::systemd::Service;
 use crate::server::{self, Running, Sockets, watchdog};
 use crate::site::Site;
 use crate::store::Condition;
-use crate::store::engine::ballast::Ballast;
-use crate::store::engine::place::{Place, Unheld};
-use crate::store::engine::soundness;
+use crate::store::engine::data_dir::{DataDir, LockError};
+use crate::store::engine::integrity;
+use crate::store::engine::reserve::Reserve;
 use clap::Args;
 use std::io::Write;
 use std::net::TcpListener;
@@ -94,8 +94,8 @@ impl Jobs {
 
 /// Takes commands from the shell until what is returned is dropped. A site whose disk takes no writes is served without
 /// commands too: perhaps nothing on that machine takes a socket.
-fn hear_commands(site: &Site, place: &Place, writable: bool) -> Result<Option<Named>, Trouble> {
-    match control::listen(place.dir(), site.for_another_thread()) {
+fn hear_commands(site: &Site, data_dir: &DataDir, writable: bool) -> Result<Option<Named>, Trouble> {
+    match control::listen(data_dir.dir(), site.for_another_thread()) {
         Ok(named) => Ok(Some(named)),
         Err(cause) if !writable => {
             tracing::warn!(%cause, "no commands are taken from the shell while the disk takes no writes");
@@ -120,21 +120,22 @@ impl Serve {
         crate::log::start(&config.log);
         fit_connections(&mut config, raise_descriptor_limit());
         become_owner(&config.data)?;
-        let place = Arc::new(self.hold(&config)?);
+        let data_dir = Arc::new(self.hold(&config)?);
         let sockets = self.bind(&config, service.take_sockets())?;
-        let blame = |trouble| blame(&place, trouble);
-        let (site, demo) = self.open(&place, config, service).map_err(blame)?;
+        let blame = |trouble| blame(&data_dir, trouble);
+        let (site, demo) = self.open(&data_dir, config, service).map_err(blame)?;
         standby::begin(&site);
         let running = server::start(&site, sockets).map_err(broken)?;
         let writable = site.store.writer().condition() != Condition::ReadOnly;
-        let _heard = hear_commands(&site, &place, writable)?;
+        let _heard = hear_commands(&site, &data_dir, writable)?;
         let jobs = if writable { Some(Jobs::start(&site).map_err(blame)?) } else { None };
-        let Watching { writable: writable_again, until_dropped: _watching } = watch(service, &site, &running, &place)?;
+        let Watching { writable: writable_again, until_dropped: _watching } =
+            watch(service, &site, &running, &data_dir)?;
         let looked_at = site.for_another_thread();
         let is_stopped = move || looked_at.store.writer().is_stopped();
         let ending = Ending::listen(is_stopped, writable_again, BROKEN)
             .map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
-        let url = announce(&site, &running, demo, place.dir())?;
+        let url = announce(&site, &running, demo, data_dir.dir())?;
         let how = if writable { "on" } else { "READ ONLY on" };
         service.tell(&format!("READY=1\nSTATUS={how} {url}"));
         let end = ending.wait();
@@ -165,16 +166,16 @@ impl Serve {
         check_settings(settings)
     }
 
-    fn hold(&self, config: &Config) -> Result<Place, Trouble> {
-        let hold = if self.demo { Place::make } else { Place::hold };
+    fn hold(&self, config: &Config) -> Result<DataDir, Trouble> {
+        let hold = if self.demo { DataDir::create } else { DataDir::lock };
         let held = reach::take(&config.data, hold);
-        held.map_err(|unheld| match unheld {
-            Unheld::InUse => refused(format!(
+        held.map_err(|error| match error {
+            LockError::InUse => refused(format!(
                 "a tunneldesk is running on {} already: stop it, or give this one another --data",
                 config.data.display()
             )),
-            Unheld::Unfit(text) if self.demo || config.data.exists() => broken(text),
-            Unheld::Unfit(text) => refused(format!(
+            LockError::Unusable(text) if self.demo || config.data.exists() => broken(text),
+            LockError::Unusable(text) => refused(format!(
                 "{text}; make a site with `tunneldesk init`, or look at one with `tunneldesk serve --demo`"
             )),
         })
@@ -188,15 +189,20 @@ impl Serve {
         }
     }
 
-    fn open(&self, place: &Place, config: Config, service: &Service) -> Result<(Site, Option<demo::Facts>), Trouble> {
-        let ballast = Ballast::in_dir(place.dir());
-        ballast.make_way();
-        if let Some((why, next)) = place.why_unwritable() {
-            return Ok((open_read_only(place, config, why, next)?, None));
+    fn open(
+        &self,
+        data_dir: &DataDir,
+        config: Config,
+        service: &Service,
+    ) -> Result<(Site, Option<demo::Facts>), Trouble> {
+        let reserve = Reserve::in_dir(data_dir.dir());
+        reserve.make_way();
+        if let Some((why, next)) = data_dir.why_unwritable() {
+            return Ok((open_read_only(data_dir, config, why, next)?, None));
         }
-        let fresh = !place.database().exists();
+        let fresh = !data_dir.database().exists();
         let site = if self.demo && fresh {
-            demo::create(place, config).map_err(broken)?
+            demo::create(data_dir, config).map_err(broken)?
         } else {
             let mut told = None;
             let mut tell = |step: &str, done: u64, total: u64| {
@@ -206,7 +212,7 @@ impl Serve {
                     told = now;
                 }
             };
-            let opened = Site::open_telling(place, config, Clock::machine(0), !self.ungrouped, &mut tell);
+            let opened = Site::open_telling(data_dir, config, Clock::machine(0), !self.ungrouped, &mut tell);
             let (site, upgraded) = opened.map_err(broken)?;
             if let Some(Upgraded { from, backup }) = upgraded {
                 let backup = backup.at;
@@ -214,7 +220,7 @@ impl Serve {
             }
             site
         };
-        site.store.carry(ballast);
+        site.store.set_reserve(reserve);
         #[cfg(debug_assertions)]
         if self.flush_seldom {
             site.store.flush_seldom().map_err(|e| broken(e.to_string()))?;
@@ -229,19 +235,19 @@ impl Serve {
 }
 
 /// Reports damage in place of an error that damage may have caused, with what to do about it.
-fn blame(place: &Place, trouble: Trouble) -> Trouble {
+fn blame(data_dir: &DataDir, trouble: Trouble) -> Trouble {
     match &trouble {
-        Trouble::Broken(text) if !text.contains("tunneldesk restore") && place.database().exists() => {
-            soundness::find_damage(&place.database()).map_or(trouble, Trouble::Broken)
+        Trouble::Broken(text) if !text.contains("tunneldesk restore") && data_dir.database().exists() => {
+            integrity::find_damage(&data_dir.database()).map_or(trouble, Trouble::Broken)
         }
         _ => trouble,
     }
 }
 
 /// The site as it is, with no writes: better than a start that fails over and over.
-fn open_read_only(place: &Place, config: Config, why: &str, next: &str) -> Result<Site, Trouble> {
-    let site = Site::open_read_only(place, config, Clock::machine(0)).map_err(broken)?;
-    let dir = place.dir().display();
+fn open_read_only(data_dir: &DataDir, config: Config, why: &str, next: &str) -> Result<Site, Trouble> {
+    let site = Site::open_read_only(data_dir, config, Clock::machine(0)).map_err(broken)?;
+    let dir = data_dir.dir().display();
     tracing::error!(%dir, "the disk {why}: the site is served as it is, and nobody can sign in or enter anything; {next} (`df`, `dmesg`), and the site starts again by itself");
     Ok(site)
 }
@@ -291,10 +297,10 @@ struct Watching {
     until_dropped: Vec<mpsc::Sender<()>>,
 }
 
-fn watch(service: &Service, site: &Site, running: &Running, place: &Arc<Place>) -> Result<Watching, Trouble> {
+fn watch(service: &Service, site: &Site, running: &Running, data_dir: &Arc<DataDir>) -> Result<Watching, Trouble> {
     let (tell, writable) = mpsc::channel();
-    let place = place.clone();
-    let mut until_dropped = vec![spawn("watch", site, move |site, stop| watch_disk(site, &place, &tell, stop))?];
+    let data_dir = data_dir.clone();
+    let mut until_dropped = vec![spawn("watch", site, move |site, stop| watch_disk(site, &data_dir, &tell, stop))?];
     if let Some(patience) = service.watchdog {
         let (service, pulse) = (service.listener(), running.pulse());
         let feed = move |site: &Site, stop: &mpsc::Receiver<()>| {
@@ -318,14 +324,14 @@ fn spawn(
 }
 
 /// Looks whether there is room on the disk, whether a file that was served as it is can be written, and gives back memory.
-fn watch_disk(site: &Site, place: &Place, writable: &mpsc::Sender<()>, stop: &mpsc::Receiver<()>) {
+fn watch_disk(site: &Site, data_dir: &DataDir, writable: &mpsc::Sender<()>, stop: &mpsc::Receiver<()>) {
     let mut looks = 0_u64;
     // A start runs through more code than most of what follows.
     footprint::shed();
     while stop.recv_timeout(WATCH_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
         match site.store.writer().condition() {
-            Condition::ReadOnly if place.why_unwritable().is_none() => _ = writable.send(()),
-            _ => site.store.look_at_the_room(),
+            Condition::ReadOnly if data_dir.why_unwritable().is_none() => _ = writable.send(()),
+            _ => site.store.check_free_space(),
         }
         looks += 1;
         if looks == LOOKS_BEFORE_SHEDDING || looks.is_multiple_of(LOOKS_BETWEEN_SHEDDING) {

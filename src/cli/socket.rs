@@ -4,7 +4,7 @@
 //! Where that directory takes no socket (a disk that takes no writes), the socket stands in a directory of the service's own
 //! outside it.
 
-use crate::store::engine::place;
+use crate::store::engine::data_dir;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io;
@@ -44,7 +44,7 @@ pub(crate) enum Unheard {
 /// left.
 pub(crate) fn bind(dir: &Path) -> io::Result<(UnixListener, Named)> {
     let found = std::fs::metadata(dir)?;
-    bind_at(place::control(dir)).or_else(|refused| {
+    bind_at(data_dir::control(dir)).or_else(|refused| {
         let mut beside = outside(&found).filter(|path| is_made_for_us(path.parent()));
         beside.find_map(|path| bind_at(path).ok()).ok_or(refused)
     })
@@ -65,7 +65,7 @@ fn bind_at(path: PathBuf) -> io::Result<(UnixListener, Named)> {
 pub(crate) fn connect(dir: &Path, time_max: Duration) -> Result<UnixStream, Unheard> {
     let Ok(found) = std::fs::metadata(dir) else { return Err(Unheard::Nobody) };
     let mut unheard = Unheard::Nobody;
-    for path in std::iter::once(place::control(dir)).chain(outside(&found)) {
+    for path in std::iter::once(data_dir::control(dir)).chain(outside(&found)) {
         let Ok(socket) = std::fs::symlink_metadata(&path) else { continue };
         // Somebody else's is not even connected to: there the wait for an answer could be long.
         if socket.file_type().is_socket() && is_trusted(socket.uid(), &found) {

@@ -9,7 +9,7 @@ use crate::jobs::standby::{follow, token_in};
 use crate::ops::backup::restore;
 use crate::ops::standby::epoch::Main;
 use crate::ops::standby::promote::{self, Promoted};
-use crate::store::engine::place::{Place, Unheld};
+use crate::store::engine::data_dir::{DataDir, LockError};
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -42,11 +42,11 @@ impl Standby {
         let config = global.checked()?;
         crate::log::start(&config.log);
         become_owner(&config.data)?;
-        let place = reach::take(&config.data, Place::make).map_err(|unheld| match unheld {
-            Unheld::InUse => refused(format!("another tunneldesk runs on {} already", config.data.display())),
-            Unheld::Unfit(why) => broken(why),
+        let data_dir = reach::take(&config.data, DataDir::create).map_err(|error| match error {
+            LockError::InUse => refused(format!("another tunneldesk runs on {} already", config.data.display())),
+            LockError::Unusable(why) => broken(why),
         })?;
-        if place.database().exists() {
+        if data_dir.database().exists() {
             return Err(refused(format!(
                 "{} holds a site of its own: give the standby another --data",
                 config.data.display()
@@ -59,7 +59,7 @@ impl Standby {
             token_file: absolute(&self.token_file)?,
             ca_file: self.ca_file.as_deref().map(absolute).transpose()?,
         };
-        match follow(place.dir(), &main) {
+        match follow(data_dir.dir(), &main) {
             Err(cause) => Err(broken(cause)),
         }
     }
@@ -69,15 +69,15 @@ impl Promote {
     pub(super) fn run(self, global: &Global) -> Answered {
         let config = global.checked()?;
         become_owner(&config.data)?;
-        let place = reach::take(&config.data, Place::hold).map_err(|unheld| stop_it_first(unheld, &config.data))?;
-        restore::complete(&place).map_err(|e| broken(format!("an earlier command cannot be finished: {e}")))?;
+        let data_dir = reach::take(&config.data, DataDir::lock).map_err(|error| stop_it_first(error, &config.data))?;
+        restore::complete(&data_dir).map_err(|e| broken(format!("an earlier command cannot be finished: {e}")))?;
         #[cfg(debug_assertions)]
         let raises = !self.without_fence;
         #[cfg(not(debug_assertions))]
         let raises = true;
         let mut bar = global.bar();
         let promoted =
-            promote::run(&place, &config, &by_us(), raises, &mut |step, done, all| bar.tell(step, done, all));
+            promote::run(&data_dir, &config, &by_us(), raises, &mut |step, done, all| bar.tell(step, done, all));
         drop(bar);
         say(&promoted.map_err(|e| broken(format!("nothing was promoted: {e}")))?, &config.data)
     }

@@ -77,7 +77,7 @@ impl Sync {
         }
         let total = sync::status(site)?.waiting_rows.unsigned_abs();
         // Rows that come later are not in the snapshot of that question, so it is released.
-        site.store.rest();
+        site.store.release();
         let rows = sync::drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
         let status = sync::status(site)?;
         carried(rows.map_err(broken)?, &status)

@@ -62,7 +62,7 @@ impl Facts {
         let known: Option<Facts> =
             std::fs::read(dir.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let gathered = if is_demo(site)? { gather(site, known.as_ref()) } else { return Err(not_a_demo(dir)) };
-        site.store.rest();
+        site.store.release();
         gathered.map_err(|e| format!("the facts of the demo cannot be gathered: {e}"))
     }
 

@@ -26,7 +26,7 @@ use crate::http::failure::Failure;
 use crate::ops::backup::Progress;
 use crate::ops::lifecycle::Identity;
 use crate::site::Site;
-use crate::store::engine::place::{Place, Unheld};
+use crate::store::engine::data_dir::{DataDir, LockError};
 use crate::store::tables::tunnels;
 use serde::Serialize;
 use std::fs::{self, File};
@@ -60,31 +60,31 @@ pub(crate) struct Made {
 }
 
 /// The usual demo site, in a held directory that has none.
-pub(crate) fn create(place: &Place, config: Config) -> Result<Site, String> {
+pub(crate) fn create(data_dir: &DataDir, config: Config) -> Result<Site, String> {
     let plan = Plan { members: MEMBERS, entries: ENTRIES, seed: SEED };
-    create_as_planned(place, config, &|| Clock::machine(0), &plan, &mut |_, _, _| ()).map(|(site, _)| site)
+    create_as_planned(data_dir, config, &|| Clock::machine(0), &plan, &mut |_, _, _| ()).map(|(site, _)| site)
 }
 
 /// A demo site as large as wanted. `progress` is told the step, and how many of how many are done.
 pub(crate) fn create_as_planned(
-    place: &Place,
+    data_dir: &DataDir,
     config: Config,
     clock: &dyn Fn() -> Clock,
     plan: &Plan,
     progress: &mut Progress,
 ) -> Result<(Site, Made), String> {
-    if place.database().exists() {
-        return Err(format!("there is a site in {} already", place.dir().display()));
+    if data_dir.database().exists() {
+        return Err(format!("there is a site in {} already", data_dir.dir().display()));
     }
-    let dir = place.dir().join(UNFINISHED);
+    let dir = data_dir.dir().join(UNFINISHED);
     let made = make_in(&dir, &config, clock(), plan, progress).and_then(|(unfinished, made)| {
-        take_over(&unfinished, place)
-            .map_err(|e| format!("cannot finish the site in {}: {e}", place.dir().display()))?;
+        take_over(&unfinished, data_dir)
+            .map_err(|e| format!("cannot finish the site in {}: {e}", data_dir.dir().display()))?;
         Ok(made)
     });
     _ = fs::remove_dir_all(&dir);
     let made = made?;
-    let (site, _) = Site::open(place, config, clock(), true)?;
+    let (site, _) = Site::open(data_dir, config, clock(), true)?;
     Ok((site, made))
 }
 
@@ -94,13 +94,13 @@ fn make_in(
     clock: Clock,
     plan: &Plan,
     progress: &mut Progress,
-) -> Result<(Place, Made), String> {
+) -> Result<(DataDir, Made), String> {
     if dir.exists() {
         fs::remove_dir_all(dir).map_err(|e| format!("cannot remove {}: {e}", dir.display()))?;
     }
-    let unfinished = Place::make(dir).map_err(|unheld| match unheld {
-        Unheld::InUse => format!("{} is in use", dir.display()),
-        Unheld::Unfit(text) => text,
+    let unfinished = DataDir::create(dir).map_err(|error| match error {
+        LockError::InUse => format!("{} is in use", dir.display()),
+        LockError::Unusable(text) => text,
     })?;
     let identity = Identity {
         tunnel_id: TUNNEL_ID,
@@ -121,11 +121,11 @@ fn settle(site: &Site) -> Result<Hall, Failure> {
 }
 
 /// The database last: a site is there when it is.
-fn take_over(unfinished: &Place, place: &Place) -> std::io::Result<()> {
+fn take_over(unfinished: &DataDir, data_dir: &DataDir) -> std::io::Result<()> {
     File::open(unfinished.database())?.sync_all()?;
-    fs::rename(unfinished.key(), place.key())?;
-    fs::rename(unfinished.database(), place.database())?;
-    File::open(place.dir())?.sync_all()
+    fs::rename(unfinished.key(), data_dir.key())?;
+    fs::rename(unfinished.database(), data_dir.database())?;
+    File::open(data_dir.dir())?.sync_all()
 }
 
 /// The accounts and tokens by which a visitor uses the demo site; made anew where they are lost or expired. Refuses a

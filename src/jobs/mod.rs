@@ -14,7 +14,7 @@ use crate::domain::mail_event;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::site::pace;
-use crate::store::engine::soundness::{self, Verdict};
+use crate::store::engine::integrity::{self, Verdict};
 use crate::store::tables::callbacks::{self, Sender};
 use crate::store::tables::{
     account_claims, contact, devices, email_tokens, invitations, kiosks, misses, outbox as messages, partners,
@@ -68,7 +68,7 @@ pub(crate) fn keep_at(site: &Site, stop: &Receiver<()>, pause: Duration, job: im
 fn is_faulty(site: &Site, work: impl FnOnce()) -> bool {
     let faulty = catch_unwind(AssertUnwindSafe(work)).is_err();
     if faulty {
-        site.store.rest();
+        site.store.release();
         site.stats.panics.fetch_add(1, Ordering::Relaxed);
     }
     faulty
@@ -89,7 +89,7 @@ pub(crate) fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
 /// Looks through the file, once: the start of a server reads no more of it than it must.
 pub(crate) fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
     pace::give_way();
-    let looked = soundness::look_through(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
+    let looked = integrity::look_through(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
     match looked {
         Ok(Verdict::Damaged(what)) => _ = crate::ops::backup::damage::look_after(site, &what),
         Ok(_) => {}
@@ -151,14 +151,14 @@ mod tests {
     use crate::ops::asking;
     use crate::ops::audit::Verify;
     use crate::ops::lifecycle::Identity;
-    use crate::store::engine::place::Place;
+    use crate::store::engine::data_dir::DataDir;
     use std::cell::Cell;
     use std::sync::mpsc;
 
     fn site(dir: &std::path::Path) -> Site {
-        let place = Place::hold(dir).unwrap();
+        let data_dir = DataDir::lock(dir).unwrap();
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
-        Site::create(&place, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap()
+        Site::create(&data_dir, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap()
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
             Ok(given) => tracing::info!(reminders = given.reminders.len(), mails = given.mails, "members reminded"),
             Err(failure) => tracing::warn!(cause = %failure, "reminders stopped half-way; the next hour goes on"),
         }
-        site.store.rest();
+        site.store.release();
     }
 }
 
@@ -79,7 +79,7 @@ fn walk(
             }
             Ok((step, due))
         })?;
-        site.store.rest();
+        site.store.release();
         next = step.next;
         if dry {
             given.mails += count_mails(site, due.iter().filter(|one| !given.reminders.contains(one)))?;

@@ -49,7 +49,7 @@ impl<W: Copy> Asking<W> {
 /// and whoever is told that the work is over shall read what came of it.
 pub(crate) fn last<W: Copy + Send + Sync + 'static>(site: &Site) -> Option<Asked<W>> {
     let last = site.kept::<Asking<W>>().last();
-    site.store.rest();
+    site.store.release();
     last
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn begin<W: Copy + Send + Sync + 'static>(
         pace::give_way();
         // A fault in it must not leave it under way for ever.
         let outcome = catch_unwind(AssertUnwindSafe(|| run(&inside)));
-        inside.store.rest();
+        inside.store.release();
         ended.end(outcome.unwrap_or_else(|_| Err("it failed by a fault of ours; the log says where".to_owned())));
     });
     if let Err(e) = begun {
@@ -84,7 +84,7 @@ mod tests {
     use crate::config::Config;
     use crate::http::failure::Failure;
     use crate::ops::lifecycle::Identity;
-    use crate::store::engine::place::Place;
+    use crate::store::engine::data_dir::DataDir;
     use std::time::{Duration, Instant};
 
     #[derive(Debug, Clone, Copy)]
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn what_is_read_after_the_end_of_the_work_has_what_came_of_it() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
-        let site = Site::create(&place, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap();
+        let site = Site::create(&data_dir, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap();
         let before = version(&site).unwrap();
         let work = |site: &Site| {
             let change = site.store.write(site.now(), |tx| Ok(tx.run("UPDATE site SET version = '9.9.9'", [])?));

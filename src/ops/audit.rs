@@ -163,7 +163,7 @@ pub fn walk(site: &Site, progress: &mut Progress) -> Result<Walk, Failure> {
 /// One snapshot a page: a long one would pin the write-ahead log.
 fn read<T>(site: &Site, question: impl FnOnce(&crate::store::Read) -> Result<T, Failure>) -> Result<T, Failure> {
     let answer = site.store.read(question);
-    site.store.rest();
+    site.store.release();
     answer
 }
 

@@ -46,12 +46,12 @@ fn look_for_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Re
         while from < last {
             let to = from + ROWS_AT_ONCE;
             changes.extend(site.store.read(|tx| Ok(mentions::list(tx, *table, from, to, &names, SOMEBODY)?))?);
-            site.store.rest();
+            site.store.release();
             progress("looking for the name", to.min(last) as u64, last as u64);
             from = to;
         }
     }
-    site.store.rest();
+    site.store.release();
     Ok(changes)
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn catch_up(site: &Site, progress: &mut Progress) -> Result<usize, St
 pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String> {
     let unreadable = |e: Failure| format!("cannot read the file: {e}");
     let due = site.store.read(|tx| Ok(erasure::list_to_do(tx)?)).map_err(unreadable)?;
-    site.store.rest();
+    site.store.release();
     if due.is_empty() {
         return Ok(());
     }
@@ -105,7 +105,7 @@ pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String
 /// Has every shelf know of everybody who was erased. The error: some place does not.
 pub(crate) fn remember_beside(site: &Site) -> Result<(), String> {
     let all = site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
-    site.store.rest();
+    site.store.release();
     if all.is_empty() {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 /// Once, at the opening. A file that cannot be written now (a full disk) keeps the levels that it has until the next.
 pub(crate) fn follow(store: &Store, now: i64, catalogue: &Catalogue) {
     let known = store.read(|tx| Ok(tunnels::find_catalogue_digest(tx)?));
-    store.rest();
+    store.release();
     if matches!(&known, Ok(Some(digest)) if *digest == self::digest(catalogue)) {
         return;
     }

@@ -9,8 +9,8 @@ use crate::domain::audit::Head;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::ops::erasure;
 use crate::site::Site;
-use crate::store::engine::place::Place;
-use crate::store::engine::{migrate, soundness};
+use crate::store::engine::data_dir::DataDir;
+use crate::store::engine::{integrity, migrate};
 use crate::store::tables::{audit, tunnels};
 use crate::store::{Condition, Store};
 
@@ -31,21 +31,21 @@ pub struct Identity {
 
 impl Site {
     /// Makes a new site in a held directory: key, schema, identity. Refuses a directory that has one.
-    pub fn create(place: &Place, config: Config, clock: Clock, identity: &Identity) -> Result<Site, String> {
-        if place.database().exists() {
+    pub fn create(data_dir: &DataDir, config: Config, clock: Clock, identity: &Identity) -> Result<Site, String> {
+        if data_dir.database().exists() {
             return Err(format!(
                 "there is a site in {} already: start it with `tunneldesk serve`",
-                place.dir().display()
+                data_dir.dir().display()
             ));
         }
-        let keys = if place.key().exists() {
-            rotation::begin_chain(place, Keys::open(&place.key())?, None)?
+        let keys = if data_dir.key().exists() {
+            rotation::begin_chain(data_dir, Keys::open(&data_dir.key())?, None)?
         } else {
-            Keys::create(&place.key()).map_err(|e| format!("cannot write {}: {e}", place.key().display()))?
+            Keys::create(&data_dir.key()).map_err(|e| format!("cannot write {}: {e}", data_dir.key().display()))?
         };
         let keys = keys.with_hash_key(&random::<32>()).expect("a key has 32 bytes");
-        migrate::create(place)?;
-        let store = Store::open(&place.database(), true)?;
+        migrate::create(data_dir)?;
+        let store = Store::open(&data_dir.database(), true)?;
         store.take_chain_key(keys.chain_key());
         let tunnel = tunnels::Tunnel {
             tunnel_id: identity.tunnel_id,
@@ -66,49 +66,49 @@ impl Site {
             tunnels::set_version(tx, crate::VERSION)?;
             levels::remember(tx, config.catalogue)
         });
-        written.map_err(|e| format!("cannot write {}: {e}", place.database().display()))?;
+        written.map_err(|e| format!("cannot write {}: {e}", data_dir.database().display()))?;
         Ok(Site::assemble(store, clock, config, keys, row))
     }
 
     /// Opens the site of a held directory, upgrading its file where needed.
     pub fn open(
-        place: &Place,
+        data_dir: &DataDir,
         config: Config,
         clock: Clock,
         grouped: bool,
     ) -> Result<(Site, Option<Upgraded>), String> {
-        Site::open_telling(place, config, clock, grouped, &mut |_, _, _| ())
+        Site::open_telling(data_dir, config, clock, grouped, &mut |_, _, _| ())
     }
 
     /// The same, telling how far an upgrade is.
     pub(crate) fn open_telling(
-        place: &Place,
+        data_dir: &DataDir,
         config: Config,
         clock: Clock,
         grouped: bool,
         progress: &mut Progress,
     ) -> Result<(Site, Option<Upgraded>), String> {
-        if let Some((why, next)) = place.why_unwritable() {
+        if let Some((why, next)) = data_dir.why_unwritable() {
             return Err(format!(
                 "the disk under {} {why}: {next}; until then `tunneldesk serve` shows the site as it is",
-                place.dir().display()
+                data_dir.dir().display()
             ));
         }
-        restore::complete(place).map_err(|e| format!("a restore that was cut off cannot be finished: {e}"))?;
-        if !place.database().exists() {
-            return Err(place.without_database());
+        restore::complete(data_dir).map_err(|e| format!("a restore that was cut off cannot be finished: {e}"))?;
+        if !data_dir.database().exists() {
+            return Err(data_dir.without_database());
         }
-        let keys = Keys::open(&place.key())?;
-        soundness::settle(&place.database())?;
-        let Some(older) = migrate::older(place)? else {
-            let site = Site::open_current(place, config, clock, keys, grouped)?;
+        let keys = Keys::open(&data_dir.key())?;
+        integrity::settle(&data_dir.database())?;
+        let Some(older) = migrate::older(data_dir)? else {
+            let site = Site::open_current(data_dir, config, clock, keys, grouped)?;
             site.catch_up(progress);
             return Ok((site, None));
         };
-        let keys = rotation::fitting(place, keys, &older.key_check)?;
+        let keys = rotation::fitting(data_dir, keys, &older.key_check)?;
         clock.remember(older.clock_high_water);
-        let upgraded = upgrade::run(place, &older, &clock, progress)?;
-        let site = Site::open_current(place, config, clock, keys, grouped)?;
+        let upgraded = upgrade::run(data_dir, &older, &clock, progress)?;
+        let site = Site::open_current(data_dir, config, clock, keys, grouped)?;
         rollback::record_late(&site, &upgraded)?;
         site.catch_up(progress);
         Ok((site, Some(upgraded)))
@@ -118,62 +118,68 @@ impl Site {
     /// not to open: the job tries again every minute.
     fn catch_up(&self, progress: &mut Progress) {
         _ = erasure::catch_up(self, progress).inspect_err(|cause| tracing::error!(cause, "an erasure is not complete"));
-        self.store.rest();
+        self.store.release();
     }
 
     /// A copy whose original is kept, so that an upgrade needs no backup.
-    pub(crate) fn open_copy(place: &Place, config: Config, clock: Clock) -> Result<Site, String> {
-        soundness::settle(&place.database())?;
-        let keys = Keys::open(&place.key())?;
-        if let Some(older) = migrate::older(place)? {
-            rotation::fitting(place, Keys::open(&place.key())?, &older.key_check)?;
-            migrate::upgrade(place)?;
+    pub(crate) fn open_copy(data_dir: &DataDir, config: Config, clock: Clock) -> Result<Site, String> {
+        integrity::settle(&data_dir.database())?;
+        let keys = Keys::open(&data_dir.key())?;
+        if let Some(older) = migrate::older(data_dir)? {
+            rotation::fitting(data_dir, Keys::open(&data_dir.key())?, &older.key_check)?;
+            migrate::upgrade(data_dir)?;
         }
-        Site::open_current(place, config, clock, keys, true)
+        Site::open_current(data_dir, config, clock, keys, true)
     }
 
-    fn open_current(place: &Place, config: Config, clock: Clock, keys: Keys, grouped: bool) -> Result<Site, String> {
-        let store = Store::open(&place.database(), grouped)?;
-        let row = read_row(place, &store)?;
-        let keys = rotation::fitting(place, keys, &row.key_check)?;
+    fn open_current(
+        data_dir: &DataDir,
+        config: Config,
+        clock: Clock,
+        keys: Keys,
+        grouped: bool,
+    ) -> Result<Site, String> {
+        let store = Store::open(&data_dir.database(), grouped)?;
+        let row = read_row(data_dir, &store)?;
+        let keys = rotation::fitting(data_dir, keys, &row.key_check)?;
         let keys = match keys.chain_key() {
             Some(_) => keys,
-            None => rotation::begin_chain(place, keys, plain_end(place, &store)?)?,
+            None => rotation::begin_chain(data_dir, keys, plain_end(data_dir, &store)?)?,
         };
         store.take_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         levels::follow(&store, clock.now(), config.catalogue);
         sign(&store, clock.now());
-        store.rest();
+        store.release();
         Ok(Site::assemble(store, clock, config, keys, row))
     }
 
     /// Opens the site of a held directory that cannot be written, as it is: a forced read-only remount shall cost the hall
     /// its writes and not its logbooks.
-    pub(crate) fn open_read_only(place: &Place, config: Config, clock: Clock) -> Result<Site, String> {
-        soundness::look_read_only(&place.database())?;
-        let keys = Keys::open(&place.key())?;
-        let store = Store::open_read_only(&place.database())?;
-        migrate::check_current(&store, &place.database())?;
-        let row = read_row(place, &store)?;
-        let keys = rotation::fitting(place, keys, &row.key_check)?;
+    pub(crate) fn open_read_only(data_dir: &DataDir, config: Config, clock: Clock) -> Result<Site, String> {
+        integrity::look_read_only(&data_dir.database())?;
+        let keys = Keys::open(&data_dir.key())?;
+        let store = Store::open_read_only(&data_dir.database())?;
+        migrate::check_current(&store, &data_dir.database())?;
+        let row = read_row(data_dir, &store)?;
+        let keys = rotation::fitting(data_dir, keys, &row.key_check)?;
         store.take_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
-        store.rest();
+        store.release();
         Ok(Site::assemble(store, clock, config, keys, row))
     }
 
     /// Leaves one file: what is in the write-ahead log goes into the database. A file that takes no writes, or whose disk
     /// cannot be trusted, is left as it is.
     pub fn close(&self) {
-        self.store.rest();
-        soundness::remember(&self.store);
+        self.store.release();
+        integrity::remember(&self.store);
         if !matches!(self.store.writer().condition(), Condition::Sound | Condition::Full) {
             return;
         }
-        if let Err(e) = self.store.empty_log() {
+        if let Err(e) = self.store.truncate_wal() {
             tracing::warn!(cause = %e, "the write-ahead log was not emptied; the next start does that");
         }
     }
@@ -187,24 +193,25 @@ pub(crate) fn fits(keys: &Keys, key_check: &[u8]) -> bool {
 /// The file knows who opened it last. One that cannot be written now keeps the name that it has.
 fn sign(store: &Store, now: i64) {
     let known = store.read(|tx| Ok(tunnels::find_version(tx)?));
-    store.rest();
+    store.release();
     if known.is_ok_and(|version| version != crate::VERSION) {
         let signed = store.write(now, |tx| Ok(tunnels::set_version(tx, crate::VERSION)?));
         _ = signed.inspect_err(|e| tracing::warn!(cause = %e, "the file does not know this version"));
     }
 }
 
-fn read_row(place: &Place, store: &Store) -> Result<tunnels::SiteRow, String> {
+fn read_row(data_dir: &DataDir, store: &Store) -> Result<tunnels::SiteRow, String> {
     let row = store
         .read(|tx| Ok(tunnels::find_site(tx)?))
-        .map_err(|e| format!("cannot read {}: {e}", place.database().display()))?;
-    row.ok_or_else(|| place.without_site())
+        .map_err(|e| format!("cannot read {}: {e}", data_dir.database().display()))?;
+    row.ok_or_else(|| data_dir.without_site())
 }
 
 /// The end of an audit log that has no key yet; `None`: there are no rows.
-fn plain_end(place: &Place, store: &Store) -> Result<Option<Head>, String> {
+fn plain_end(data_dir: &DataDir, store: &Store) -> Result<Option<Head>, String> {
     let head = store.read(|tx| Ok(audit::head(tx)?));
-    let head = head.map_err(|e| format!("cannot read the end of the audit log in {}: {e}", place.database().display()));
+    let head =
+        head.map_err(|e| format!("cannot read the end of the audit log in {}: {e}", data_dir.database().display()));
     head.map(|head| Some(head).filter(|head| head.seq > 0))
 }
 

@@ -8,36 +8,37 @@ use crate::domain::audit::{By, Detail, Head, Whom};
 use crate::keys::Keys;
 use crate::ops::lifecycle::fits;
 use crate::site::Site;
-use crate::store::engine::place::Place;
+use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::sealed::{COLUMNS, Resealed};
 use crate::store::tables::audit;
 
 /// The key that the file is sealed by: the site's, or the one that waits after a rotation that was cut off.
-pub(crate) fn fitting(place: &Place, keys: Keys, key_check: &[u8]) -> Result<Keys, String> {
+pub(crate) fn fitting(data_dir: &DataDir, keys: Keys, key_check: &[u8]) -> Result<Keys, String> {
     if fits(&keys, key_check) {
         return Ok(keys);
     }
-    if place.next_key().exists() {
-        let next = Keys::open(&place.next_key())?;
+    if data_dir.next_key().exists() {
+        let next = Keys::open(&data_dir.next_key())?;
         if fits(&next, key_check) {
-            place.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
+            data_dir.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
             return Ok(next);
         }
     }
-    let (key, database) = (place.key(), place.database());
+    let (key, database) = (data_dir.key(), data_dir.database());
     Err(format!("{} is not the key of {}: restore the pair from one backup", key.display(), database.display()))
 }
 
 /// The keys with one for the audit log, from the row behind `plain_end` on: the key file in the place has it too. A file
 /// that has a key for a log without plain rows stays as it is.
-pub(crate) fn begin_chain(place: &Place, keys: Keys, plain_end: Option<Head>) -> Result<Keys, String> {
+pub(crate) fn begin_chain(data_dir: &DataDir, keys: Keys, plain_end: Option<Head>) -> Result<Keys, String> {
     if keys.chain_key().is_some_and(|key| key.plain_end == plain_end) {
         return Ok(keys);
     }
     let keys = keys.with_chain_key(plain_end);
-    let written = clear_next_key(place).and_then(|()| keys.write(&place.next_key())).and_then(|()| place.flush());
-    let taken = written.and_then(|()| place.take_next_key());
-    taken.map_err(|e| format!("cannot add the audit log's key to {}: {e}", place.key().display()))?;
+    let written =
+        clear_next_key(data_dir).and_then(|()| keys.write(&data_dir.next_key())).and_then(|()| data_dir.flush());
+    let taken = written.and_then(|()| data_dir.take_next_key());
+    taken.map_err(|e| format!("cannot add the audit log's key to {}: {e}", data_dir.key().display()))?;
     if let Some(end) = plain_end {
         tracing::info!(
             rows = end.seq,
@@ -49,8 +50,8 @@ pub(crate) fn begin_chain(place: &Place, keys: Keys, plain_end: Option<Head>) ->
 
 /// The caller has seen that the site's present key is the file's, so a next key that still lies there was never in
 /// force.
-fn clear_next_key(place: &Place) -> std::io::Result<()> {
-    match std::fs::remove_file(place.next_key()) {
+fn clear_next_key(data_dir: &DataDir) -> std::io::Result<()> {
+    match std::fs::remove_file(data_dir.next_key()) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }
@@ -58,22 +59,22 @@ fn clear_next_key(place: &Place) -> std::io::Result<()> {
 
 impl Site {
     /// Gives the held directory a new site key. Afterwards `self` still holds the old keys: close it.
-    pub(crate) fn rotate_key(&self, place: &Place, by: &By) -> Result<Resealed, String> {
-        let next = self.prepare_next_key(place)?;
+    pub(crate) fn rotate_key(&self, data_dir: &DataDir, by: &By) -> Result<Resealed, String> {
+        let next = self.prepare_next_key(data_dir)?;
         let done = self.reseal(&next, by)?;
-        place.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
+        data_dir.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
         // Values that the old key sealed are still in free pages of the file.
         let emptied = self.store.writer().alone(|conn| conn.execute_batch("VACUUM"));
         _ = emptied.inspect_err(|e| tracing::warn!(cause = %e, "old values were left in free pages of the file"));
         Ok(done)
     }
 
-    fn prepare_next_key(&self, place: &Place) -> Result<Keys, String> {
-        let path = place.next_key();
+    fn prepare_next_key(&self, data_dir: &DataDir) -> Result<Keys, String> {
+        let path = data_dir.next_key();
         let broken = |e: std::io::Error| format!("cannot write the new site key {}: {e}", path.display());
-        clear_next_key(place).map_err(broken)?;
+        clear_next_key(data_dir).map_err(broken)?;
         let next = self.keys.create_next(&path).map_err(broken)?;
-        place.flush().map_err(broken)?;
+        data_dir.flush().map_err(broken)?;
         Ok(next)
     }
 
@@ -105,9 +106,9 @@ mod tests {
 
     const SECRET: &[u8] = b"12345678901234567890";
 
-    fn new_site(place: &Place) -> Site {
+    fn new_site(data_dir: &DataDir) -> Site {
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
-        let site = Site::create(place, Config::defaults(), Clock::frozen(1_000_000), &identity).unwrap();
+        let site = Site::create(data_dir, Config::defaults(), Clock::frozen(1_000_000), &identity).unwrap();
         let change = |tx: &crate::store::Write| {
             let partner_id = partners::insert(tx, "client", "Partner", false, None)?;
             partners::insert_secret(tx, partner_id, &site.keys.seal(Purpose::PartnerSecret, SECRET))?;
@@ -120,8 +121,8 @@ mod tests {
         site
     }
 
-    fn open(place: &Place) -> Result<Site, String> {
-        Site::open(place, Config::defaults(), Clock::frozen(1_000_000), true).map(|(site, _)| site)
+    fn open(data_dir: &DataDir) -> Result<Site, String> {
+        Site::open(data_dir, Config::defaults(), Clock::frozen(1_000_000), true).map(|(site, _)| site)
     }
 
     /// Everything is there, sealed by the key of now, and hashes are what they were.
@@ -139,48 +140,48 @@ mod tests {
     #[test]
     fn a_new_key_opens_everything_and_the_old_one_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        let site = new_site(&place);
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        let site = new_site(&data_dir);
         let pin = site.keys.hash(Purpose::Pin, &[b"123456"]);
-        let old = std::fs::read(place.key()).unwrap();
-        assert_eq!(site.rotate_key(&place, &By::job("test")).unwrap(), Resealed { values: 5, damaged: 1 });
+        let old = std::fs::read(data_dir.key()).unwrap();
+        assert_eq!(site.rotate_key(&data_dir, &By::job("test")).unwrap(), Resealed { values: 5, damaged: 1 });
         drop(site);
-        assert!(!place.next_key().exists());
-        check(&open(&place).unwrap(), pin);
-        std::fs::write(place.key(), old).unwrap();
-        assert!(open(&place).err().unwrap().contains("is not the key"));
+        assert!(!data_dir.next_key().exists());
+        check(&open(&data_dir).unwrap(), pin);
+        std::fs::write(data_dir.key(), old).unwrap();
+        assert!(open(&data_dir).err().unwrap().contains("is not the key"));
     }
 
     #[test]
     fn a_crash_before_or_after_the_file_is_sealed_anew_leaves_a_site_that_opens() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        let site = new_site(&place);
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        let site = new_site(&data_dir);
         let pin = site.keys.hash(Purpose::Pin, &[b"123456"]);
-        site.prepare_next_key(&place).unwrap();
+        site.prepare_next_key(&data_dir).unwrap();
         drop(site);
-        let site = open(&place).unwrap();
+        let site = open(&data_dir).unwrap();
         check(&site, pin);
-        let next = site.prepare_next_key(&place).unwrap();
+        let next = site.prepare_next_key(&data_dir).unwrap();
         site.reseal(&next, &By::job("test")).unwrap();
         drop(site);
-        check(&open(&place).unwrap(), pin);
-        assert!(!place.next_key().exists(), "the start has finished the rotation");
-        check(&open(&place).unwrap(), pin);
+        check(&open(&data_dir).unwrap(), pin);
+        assert!(!data_dir.next_key().exists(), "the start has finished the rotation");
+        check(&open(&data_dir).unwrap(), pin);
     }
 
     #[test]
     fn a_file_from_before_the_hash_key_keeps_its_hashes() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        let site = new_site(&place);
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        let site = new_site(&data_dir);
         site.store.write(site.now(), |tx| Ok(tx.run("UPDATE site SET sealed_hash_key = NULL", [])?)).unwrap();
         drop(site);
-        let pin = Keys::open(&place.key()).unwrap().hash(Purpose::Pin, &[b"123456"]);
-        let site = open(&place).unwrap();
+        let pin = Keys::open(&data_dir.key()).unwrap().hash(Purpose::Pin, &[b"123456"]);
+        let site = open(&data_dir).unwrap();
         check(&site, pin);
-        site.rotate_key(&place, &By::job("test")).unwrap();
+        site.rotate_key(&data_dir, &By::job("test")).unwrap();
         drop(site);
-        check(&open(&place).unwrap(), pin);
+        check(&open(&data_dir).unwrap(), pin);
     }
 }

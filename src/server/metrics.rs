@@ -131,7 +131,7 @@ fn doctor(text: &mut String, site: &Site) {
         );
     }
     let head = site.store.read(|tx| Ok(audit::head(tx)?));
-    site.store.rest();
+    site.store.release();
     if let Ok(head) = head {
         _ = writeln!(
             text,
@@ -146,7 +146,7 @@ fn doctor(text: &mut String, site: &Site) {
 /// Waiting and dead; zero while the file cannot be read, which other figures tell.
 fn message_counts(site: &Site) -> (u64, u64) {
     let (waiting, dead) = site.store.read(|tx| Ok(outbox::counts(tx)?)).unwrap_or_default();
-    site.store.rest();
+    site.store.release();
     (waiting.unsigned_abs(), dead.unsigned_abs())
 }
 
@@ -166,7 +166,7 @@ fn sync_counts(site: &Site) -> SyncCounts {
         return SyncCounts::default();
     }
     let status = jobs::sync::status(site);
-    site.store.rest();
+    site.store.release();
     let counts = |status: jobs::sync::Status| SyncCounts {
         waiting_rows: status.waiting_rows.unsigned_abs(),
         lag_seconds: status.lag_seconds.unsigned_abs(),

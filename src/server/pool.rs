@@ -162,8 +162,8 @@ impl Pool {
     fn go_on(&self, fallback: &Fallback<'_>, mut finished: Finished, call: &Call) -> Finished {
         let Some(pieces) = finished.reply.rest.take() else { return finished };
         match self.long_answers.clone().try_acquire_owned() {
-            Ok(place) => {
-                finished.rest = Some(Rest::new(self.drawing.clone(), pieces, fallback.request_id, place));
+            Ok(data_dir) => {
+                finished.rest = Some(Rest::new(self.drawing.clone(), pieces, fallback.request_id, data_dir));
                 finished
             }
             Err(_) => {
@@ -290,7 +290,7 @@ fn run(site: &Site, job: Asked, wait_max: Duration) {
 /// Runs the operation. A panic is a 500 and the thread lives.
 fn perform(site: &Site, Asked { access, call, .. }: &Asked) -> Answer {
     let answer = catch_unwind(AssertUnwindSafe(|| auth::admit(site, call, access)));
-    site.store.rest();
+    site.store.release();
     answer.unwrap_or_else(|_| {
         site.stats.panics.fetch_add(1, Ordering::Relaxed);
         Err(Failure::broken().because("the operation panicked; the line before says where"))
@@ -342,7 +342,7 @@ mod tests {
     use crate::http::row::Row;
     use crate::i18n::language::Language;
     use crate::ops::lifecycle::Identity;
-    use crate::store::engine::place::Place;
+    use crate::store::engine::data_dir::DataDir;
     use http::{Method, StatusCode};
 
     fn panics(_: &Site, _: &Call) -> Answer {
@@ -377,11 +377,11 @@ mod tests {
         }
     }
 
-    fn site(dir: &tempfile::TempDir, config: Config) -> (Place, Site) {
-        let place = Place::hold(dir.path()).unwrap();
+    fn site(dir: &tempfile::TempDir, config: Config) -> (DataDir, Site) {
+        let data_dir = DataDir::lock(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
-        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
-        (place, site)
+        let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        (data_dir, site)
     }
 
     fn enters(site: &Site, _: &Call) -> Answer {
@@ -395,7 +395,7 @@ mod tests {
     fn operations_that_end_in_a_write_share_a_flush_and_are_answered_after_it() {
         static ENTERS: Access = Access::Open(enters);
         let dir = tempfile::tempdir().unwrap();
-        let (_place, site) = site(&dir, Config::defaults());
+        let (_data_dir, site) = site(&dir, Config::defaults());
         let mut entering = Entering { site: site.for_another_thread(), unanswered: Vec::new() };
         let ask = |entering: &mut Entering, access| {
             let (done, answer) = oneshot::channel();
@@ -432,7 +432,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut config = Config::defaults();
         config.limits.pool_threads = 1;
-        let (_place, site) = site(&dir, config);
+        let (_data_dir, site) = site(&dir, config);
         let pool = Pool::start(&site).unwrap();
         let site_name = &site.kept();
         let fallback = Fallback { stats: &site.stats, site_name, language: Language::English, request_id: "request-1" };

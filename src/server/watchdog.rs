@@ -43,7 +43,7 @@ pub(crate) fn feed_until_stopped(
 fn look(site: &Site, pulse: &Pulse, patience: Duration) -> Result<(), String> {
     let known =
         site.store.read(|tx| Ok(tunnels::find_site(tx)?)).map_err(|e| format!("the file cannot be read: {e}"))?;
-    site.store.rest();
+    site.store.release();
     known.ok_or("the file does not say whose it is")?;
     answer_of(site.store.write(site.now(), |_| Ok(()))).map_err(|e| format!("the writer fails: {e}"))?;
     if pulse.beats(patience) { Ok(()) } else { Err("the network threads do not answer".to_owned()) }

@@ -67,7 +67,7 @@ impl Site {
     /// takes longer than anybody should wait.
     pub(crate) fn draw<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
         writer_held::forbid("a drawing");
-        self.store.rest();
+        self.store.release();
         let drawn = self.drawer.run(DRAWING_WAIT_MAX, work);
         drawn.ok_or_else(|| Failure::overloaded().because(format_args!("not drawn within {DRAWING_WAIT_MAX:?}")))
     }

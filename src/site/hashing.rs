@@ -116,7 +116,7 @@ impl Site {
 
     /// A PHC string with a new salt. To hash takes time, so the caller's snapshot is released first.
     pub fn hash(&self, secret: &str) -> String {
-        self.store.rest();
+        self.store.release();
         let secret = secret.to_owned();
         let cost = self.hash_cost();
         self.hashers.run(move || password::hash(&secret, cost))
@@ -125,7 +125,7 @@ impl Site {
     /// Whether the secret is the one of the hash; in the same time, and false, where there is none. The caller's snapshot
     /// is let go of.
     pub(crate) fn is_hash_of(&self, secret: &str, phc: Option<&str>) -> bool {
-        self.store.rest();
+        self.store.release();
         let (secret, phc) = (secret.to_owned(), phc.map(str::to_owned));
         let cost = self.hash_cost();
         self.hashers.run(move || password::verify(&secret, phc.as_deref(), cost))

@@ -9,11 +9,11 @@ pub use crate::store::transaction::{Read, Write};
 
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
-use crate::store::engine::ballast::Ballast;
 use crate::store::engine::bell::Bell;
 use crate::store::engine::changes::Changes;
-use crate::store::engine::connection::{note_log_pages, open_writer};
+use crate::store::engine::connection::{note_wal_pages, open_writer};
 use crate::store::engine::reader::{Reader, Readers};
+use crate::store::engine::reserve::Reserve;
 use crate::store::engine::statements::WithStatements;
 use crate::store::engine::writer::{Group, Manner};
 use rusqlite::Connection;
@@ -55,10 +55,10 @@ pub struct Store {
 pub(crate) struct Unflushed(Arc<Group>);
 
 impl Store {
-    /// Opens the file's writer. The caller holds the directory ([`crate::store::engine::place::Place`]).
+    /// Opens the file's writer. The caller holds the directory ([`crate::store::engine::data_dir::DataDir`]).
     pub(crate) fn open(path: &Path, grouped: bool) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
-        let opened = open_writer(path).and_then(|mut conn| conn.wal_hook(Some(note_log_pages)).map(|()| conn));
+        let opened = open_writer(path).and_then(|mut conn| conn.wal_hook(Some(note_wal_pages)).map(|()| conn));
         let conn = opened.map_err(|e| format!("cannot open {}: {e}", path.display()))?;
         Ok(Store::over(conn, grouped, Readers::of(path), Condition::Sound))
     }
@@ -89,13 +89,13 @@ impl Store {
     }
 
     /// Keeps a ballast from now on, to be given up when the disk is full.
-    pub fn carry(&self, ballast: Ballast) {
-        self.writer.watched.carry(ballast);
+    pub fn set_reserve(&self, reserve: Reserve) {
+        self.writer.watched.set_reserve(reserve);
     }
 
     /// Makes the ballast again where there is room for it; then writes go on. To be called every now and then.
-    pub(crate) fn look_at_the_room(&self) {
-        self.writer.watched.look_at_the_room();
+    pub(crate) fn check_free_space(&self) {
+        self.writer.watched.check_free_space();
     }
 
     /// The file was found damaged: nothing is written any more.
@@ -104,9 +104,9 @@ impl Store {
     }
 
     /// Moves all pages of the write-ahead log into the file.
-    pub(crate) fn empty_log(&self) -> rusqlite::Result<()> {
+    pub(crate) fn truncate_wal(&self) -> rusqlite::Result<()> {
         self.writer.capture.open_gate("the write-ahead log is emptied");
-        crate::store::engine::log_mark::begin_to_empty(self.path());
+        crate::store::engine::wal_mark::begin_to_empty(self.path());
         let emptied = self.writer.alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
         emptied.inspect_err(|e| self.writer.watched.hear_fault(DiskFault::of(e), e))
     }
@@ -189,7 +189,7 @@ impl Store {
         change: impl FnOnce(&Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         crate::store::engine::writer_held::forbid("another write");
-        self.rest();
+        self.release();
         self.flush_last()?;
         let mut queued = false;
         let in_transaction = |conn: &WithStatements| {
@@ -200,7 +200,7 @@ impl Store {
         };
         // A caller that waits for the flush gives its snapshot back: the next in line may need that connection to get
         // there.
-        let written = self.writer.write(now, manner, in_transaction, || self.rest());
+        let written = self.writer.write(now, manner, in_transaction, || self.release());
         let (value, group) = written.inspect_err(|_| self.look_if_due())?;
         if manner != Manner::LeavesFlush {
             self.writer.wait(&group).inspect_err(|_| self.look_if_due())?;
@@ -251,7 +251,7 @@ impl Store {
             let store = self.for_another_thread();
             let looking = std::thread::Builder::new()
                 .name("look".to_owned())
-                .spawn(move || crate::store::engine::soundness::look_again(&store));
+                .spawn(move || crate::store::engine::integrity::look_again(&store));
             if let Err(cause) = looking {
                 self.writer.watched.damage(&cause);
             }
@@ -275,7 +275,7 @@ impl Store {
     }
 
     /// Lets go of the snapshot.
-    pub fn rest(&self) {
+    pub fn release(&self) {
         if let Some(reader) = self.reader.take() {
             self.readers.give_back(reader);
         }
@@ -285,7 +285,7 @@ impl Store {
 /// A thread that ends gives its snapshot back, however it ends: the connections are few.
 impl Drop for Store {
     fn drop(&mut self) {
-        self.rest();
+        self.release();
     }
 }
 

@@ -44,7 +44,7 @@ fn the_reads_of_one_request_see_one_state() {
     assert_eq!(count(&store), 0);
     insert(&other, 1).unwrap();
     assert_eq!(count(&store), 0, "the snapshot of the first read");
-    store.rest();
+    store.release();
     assert_eq!(count(&store), 1);
 }
 
@@ -61,7 +61,7 @@ fn a_reader_cannot_write() {
     let (_dir, store) = numbers();
     let tried = store.read(|tx| Ok(tx.conn.execute("INSERT INTO numbers VALUES (1)", [])?));
     assert!(tried.is_err());
-    store.rest();
+    store.release();
     assert_eq!(count(&store), 0);
 }
 
@@ -73,7 +73,7 @@ fn a_read_that_takes_too_long_is_stopped_and_the_next_one_works() {
     let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     let stopped = store.read(|tx| Ok(tx.get(endless, [], |row| row.get::<_, i64>(0))?)).unwrap_err();
     assert_eq!(stopped.status(), StatusCode::SERVICE_UNAVAILABLE);
-    store.rest();
+    store.release();
     assert_eq!(count(&store), 0);
 }
 
@@ -166,7 +166,7 @@ fn damage_that_a_second_look_finds_too_stops_writes() {
     let (_dir, store) = numbers();
     let fill = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO numbers SELECT i FROM n";
     store.writer().alone(|conn| conn.execute_batch(fill)).unwrap();
-    store.empty_log().unwrap();
+    store.truncate_wal().unwrap();
     let file = std::fs::OpenOptions::new().write(true).open(store.path()).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, &[0x5a; 4096], 3 * 4096).unwrap();
     let sum = "SELECT sum(n) FROM numbers";
@@ -186,7 +186,7 @@ fn a_full_disk_refuses_writes_keeps_reads_and_recovers_by_itself() {
     let refused = (1..10_000).map(|n| insert(&store, n)).find_map(Result::err).expect("the file cannot grow");
     assert_eq!(refused.status(), StatusCode::INSUFFICIENT_STORAGE);
     let kept = count(&store);
-    store.rest();
+    store.release();
     pages("PRAGMA max_page_count = 100000");
     insert(&store, 100_000).unwrap();
     assert_eq!(count(&store), kept + 1);
@@ -199,12 +199,12 @@ fn an_idle_snapshot_hides_no_write_and_pins_no_log() {
     let other = store.for_another_thread();
     for n in 0..3 {
         assert_eq!((count(&store), count(&other)), (n, n));
-        store.rest();
-        other.rest();
+        store.release();
+        other.release();
         insert(&store, n).unwrap();
     }
     assert_eq!(count(&other), 3);
-    other.rest();
+    other.release();
     let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
     let busy: i64 = store.writer().alone(|conn| conn.query_row(sql, [], |row| row.get(0))).unwrap();
     assert_eq!(busy, 0, "a snapshot was in the way");
@@ -234,7 +234,7 @@ fn whoever_reads_after_an_acknowledged_write_sees_it() {
             assert!(begun.elapsed() < TIME_MAX, "the writes ended early");
             known = acknowledged.load(Ordering::SeqCst);
             assert!(count(&store) >= known);
-            store.rest();
+            store.release();
         }
     };
     std::thread::scope(|scope| {
@@ -262,7 +262,7 @@ fn writes_that_leave_their_flush_share_it_and_nobody_sees_them_before() {
         })
         .collect();
     assert_eq!((count(&other), commits() - before), (0, 0));
-    other.rest();
+    other.release();
     left.iter().for_each(|unflushed| store.flush(unflushed).unwrap());
     assert_eq!((count(&other), commits() - before), (3, 1));
     assert!(
@@ -284,7 +284,7 @@ fn what_an_operation_does_after_a_write_waits_for_that_write() {
     let other = store.for_another_thread();
     assert_eq!((seen, count(&other)), (1, 1));
     store.flush(&unflushed).unwrap();
-    other.rest();
+    other.release();
     assert_eq!(count(&other), 2);
 }
 

@@ -82,7 +82,7 @@ impl Frame {
     /// For a page that tells of a failure, which may be that nothing can be read.
     pub(crate) fn of_failure(site: &Site, language: Language) -> Frame {
         let site_name = site.name().unwrap_or_else(|_| site.kept::<LastName>().get());
-        site.store.rest();
+        site.store.release();
         Frame::named(site_name, language)
     }
 

@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use tunneldesk::keys::hex;
-use tunneldesk::store::engine::place::Place;
+use tunneldesk::store::engine::data_dir::DataDir;
 
 const NOBODY: u32 = 65_534;
 
@@ -91,7 +91,7 @@ fn a_path_longer_than_an_address_of_a_socket_is_no_obstacle() {
 #[test]
 fn a_command_tells_nothing_to_a_stranger_in_the_place_of_the_server() {
     let desk = Desk::with_site();
-    let _held = Place::hold(&desk.data()).unwrap();
+    let _held = DataDir::lock(&desk.data()).unwrap();
     let Some(stranger) = as_nobody(&desk, || UnixListener::bind(socket(&desk)).unwrap()) else { return };
     stranger.set_nonblocking(true).unwrap();
     let command = ["member", "reset-password", "jane", "--password-stdin"];

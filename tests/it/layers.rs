@@ -85,7 +85,7 @@ const RULES: &[Rule] = &[
             "server/",
             "site/hashing.rs",
             "store/engine/reader.rs",
-            "store/engine/soundness.rs",
+            "store/engine/integrity.rs",
             "auth/rates.rs",
             "cli/control.rs",
             "cli/demo.rs",

@@ -154,7 +154,7 @@ fn judge_all<L: List>(
             };
             lines.into_iter().map(judge).collect::<Result<Vec<_>, Failure>>()
         });
-        site.store.rest();
+        site.store.release();
         for judged in judged? {
             match judged {
                 Judged::New(row) => {
@@ -224,7 +224,7 @@ fn write_all(
     cell::write_row(&mut text, &headings);
     while let Some(from) = after {
         let found = site.store.read(|tx| page(tx, from))?;
-        site.store.rest();
+        site.store.release();
         found.rows.iter().for_each(|row| cell::write_row(&mut text, row));
         written += found.rows.len() as u64;
         part(&text).map_err(gone)?;

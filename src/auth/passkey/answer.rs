@@ -87,7 +87,7 @@ pub(crate) fn read(site: &Site, call: &Call, credential: &str, intent: Intent) -
     let hash = challenge_hash(site, &challenge);
     let now = site.now();
     let Some(asked) = site.store.read(|tx| Ok(passkeys::find_challenge(tx, &hash, now)?))? else { return Ok(None) };
-    site.store.rest();
+    site.store.release();
     let checked = match asked.kind {
         Kind::SignIn => sign_in(site, &client, credential, &asked, intent)?,
         Kind::Register if intent != Intent::SignIn => Err("intent"),

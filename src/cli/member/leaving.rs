@@ -47,7 +47,7 @@ impl Export {
         let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
         for part in personal_data::DATA_SETS {
             let rows = site.store.read(|tx| Ok(personal_data::rows(tx, &site.keys, part, member_id)?))?;
-            site.store.rest();
+            site.store.release();
             parts.insert(part.name.to_owned(), json!(rows));
             hidden
                 .extend(part.hidden().map(|(column, why)| json!({ "part": part.name, "column": column, "why": why })));

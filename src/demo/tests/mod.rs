@@ -21,7 +21,7 @@ const PLAN: Plan = Plan { members: 120, entries: 4_000, seed: 7 };
 
 struct MadeSite {
     dir: tempfile::TempDir,
-    _place: Place,
+    _data_dir: DataDir,
     site: Site,
     made: Made,
 }
@@ -31,9 +31,10 @@ static SHARED: LazyLock<std::sync::Mutex<MadeSite>> = LazyLock::new(|| make(PLAN
 
 fn make(plan: Plan) -> MadeSite {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::hold(dir.path()).unwrap();
-    let (site, made) = create_as_planned(&place, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).unwrap();
-    MadeSite { dir, _place: place, site, made }
+    let data_dir = DataDir::lock(dir.path()).unwrap();
+    let (site, made) =
+        create_as_planned(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).unwrap();
+    MadeSite { dir, _data_dir: data_dir, site, made }
 }
 
 fn config() -> Config {
@@ -46,7 +47,7 @@ fn config() -> Config {
 fn ask<T>(question: impl FnOnce(&Read) -> T) -> T {
     let made = SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     // A snapshot is for one question; held over several tests it would grow too old.
-    made.site.store.rest();
+    made.site.store.release();
     made.site.store.read(|tx| Ok(question(tx))).unwrap()
 }
 
@@ -334,9 +335,9 @@ fn people_come_for_their_flights_but_for_a_few_and_nobody_comes_before_the_time(
 #[test]
 fn a_real_site_is_not_given_a_demo_s_keys() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::hold(dir.path()).unwrap();
+    let data_dir = DataDir::lock(dir.path()).unwrap();
     let identity = Identity { tunnel_id: 1, name: "Real".into(), city: String::new(), country: "CH".into() };
-    let site = Site::create(&place, config(), Clock::frozen(NOW), &identity).unwrap();
+    let site = Site::create(&data_dir, config(), Clock::frozen(NOW), &identity).unwrap();
     let refusal = facts(&site).err().unwrap();
     assert!(refusal.contains("no demo site") && !refusal.contains('\n'), "{refusal}");
     assert!(!dir.path().join("demo.json").exists());
@@ -345,12 +346,13 @@ fn a_real_site_is_not_given_a_demo_s_keys() {
 #[test]
 fn what_was_left_unfinished_is_swept_away_and_few_or_no_entries_will_do() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::hold(dir.path()).unwrap();
+    let data_dir = DataDir::lock(dir.path()).unwrap();
     std::fs::create_dir(dir.path().join(UNFINISHED)).unwrap();
     std::fs::write(dir.path().join(UNFINISHED).join("tunneldesk.sqlite"), "half of it").unwrap();
     let plan = Plan { members: 40, entries: 0, seed: 1 };
-    let (site, made) = create_as_planned(&place, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).unwrap();
+    let (site, made) =
+        create_as_planned(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).unwrap();
     assert!(made.members == 40 && !dir.path().join(UNFINISHED).exists());
     drop(site);
-    assert!(create_as_planned(&place, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).is_err());
+    assert!(create_as_planned(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).is_err());
 }

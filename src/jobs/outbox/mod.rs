@@ -128,14 +128,14 @@ impl OutboxSender {
             }
             wait = wait.min(self.quiet_for(place)?);
         }
-        self.site.store.rest();
+        self.site.store.release();
         Ok(wait)
     }
 
     fn carry_batch(&mut self, place: usize, stopped: &dyn Fn() -> bool) -> Result<(), Failure> {
         let (channel, now) = (self.lines[place].channel, self.site.now());
         let due = self.site.store.read(|tx| Ok(outbox::list_due(tx, channel, now, BATCH_ROWS_MAX)?))?;
-        self.site.store.rest();
+        self.site.store.release();
         for message in due {
             if stopped() || !self.pause(place).is_zero() {
                 break;
@@ -263,7 +263,7 @@ pub fn start(site: &Site) -> Result<Sending, String> {
     let work = move || {
         while is_faulty(&site, || sender.work_until_stopped(&stopped)) {
             sender.rest();
-            sender.site.store.rest();
+            sender.site.store.release();
             if stopped.recv_timeout(FAULT_PAUSE) != Err(crossbeam_channel::RecvTimeoutError::Timeout) {
                 break;
             }

@@ -13,7 +13,7 @@ use crate::site::Site;
 use crate::site::pace;
 use crate::store::Condition;
 use crate::store::engine::scrub::{Scrub, Step};
-use crate::store::engine::{alarm, place};
+use crate::store::engine::{alarm, data_dir};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::Read;
@@ -49,7 +49,7 @@ fn step_bytes(site: &Site) -> u64 {
     let data = &site.config.data;
     let size = |path: PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());
     let backups: u64 = shelf(data).list().iter().map(|backup| backup.manifest.bytes()).sum();
-    let most = backups.max(size(place::database(data)) + size(place::log(data)));
+    let most = backups.max(size(data_dir::database(data)) + size(data_dir::wal(data)));
     (most / STEPS).clamp(STEP_BYTES_MIN, STEP_BYTES_MAX)
 }
 

@@ -5,13 +5,13 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::By;
 use crate::ops::lifecycle::Identity;
-use crate::store::engine::place::Place;
+use crate::store::engine::data_dir::DataDir;
 
 fn site(dir: &Path) -> Site {
-    let place = Place::hold(dir).unwrap();
+    let data_dir = DataDir::lock(dir).unwrap();
     let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
     let config = Config { data: dir.to_owned(), ..Config::defaults() };
-    Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap()
+    Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap()
 }
 
 /// A whole walk, and what it told.

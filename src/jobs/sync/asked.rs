@@ -17,6 +17,6 @@ pub(crate) fn begin(site: &Site) -> bool {
 fn run(site: &Site) -> Result<String, String> {
     let mut pump = pump(site)?.ok_or("the settings name no receiver")?;
     let drained = drain(&mut pump, &mut |_| ());
-    site.store.rest();
+    site.store.release();
     drained.map(|rows| rows.to_string())
 }

@@ -59,7 +59,7 @@ impl Here {
     /// Holds no snapshot afterwards: what comes next may be a long wait.
     fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> Result<T, String> {
         let answer = self.site.store.read(question);
-        self.site.store.rest();
+        self.site.store.release();
         answer.map_err(|failure| format!("cannot read the history: {failure}"))
     }
 }

@@ -28,7 +28,7 @@ use crate::ops::replication::tick::PageSums;
 use crate::site::Site;
 use crate::site::pace;
 use crate::store::engine::capture::Whose;
-use crate::store::engine::{alarm, copy, place};
+use crate::store::engine::{alarm, copy, data_dir};
 use crate::store::tables::audit;
 use crate::store::{Condition, Store};
 use manifest::{Anchor, Link, Manifest, Print, Upgrade};
@@ -218,7 +218,7 @@ fn put(
 /// The copies, each flushed, and what is to be said of them; and what a chain needs to go on from there.
 fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifest, Option<Start>), Unmade> {
     let failed = |e: io::Error| Unmade::Failed(format!("cannot write to {}: {e}", dir.display()));
-    let (database, key) = (place::database(dir), place::key(dir));
+    let (database, key) = (data_dir::database(dir), data_dir::key(dir));
     let tell = &mut |done, all| progress("copying", done, all);
     let following = source.unconfirmed_bytes_max.map(|bytes_max| (Whose::Chain, bytes_max));
     let copied = copy::copy(source.store, &database, following, tell);
@@ -231,7 +231,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
         let cause = "the copy does not hold the rows that the file held: the disk or its memory is failing";
         return Err(Unmade::Unsound(cause.to_owned()));
     }
-    std::fs::copy(place::key(source.dir), &key).map_err(failed)?;
+    std::fs::copy(data_dir::key(source.dir), &key).map_err(failed)?;
     let mut files = std::collections::BTreeMap::new();
     for path in [database, key] {
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
@@ -246,7 +246,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
         files.insert(name, print.map_err(failed)?);
     }
     let chain =
-        start.as_mut().map(|start| link(start, &place::database(dir), source.now)).transpose().map_err(failed)?;
+        start.as_mut().map(|start| link(start, &data_dir::database(dir), source.now)).transpose().map_err(failed)?;
     let version = crate::VERSION.to_owned();
     let audit = sound.audit.as_ref().map(Anchor::of);
     let encrypted = Default::default();
@@ -287,14 +287,14 @@ impl Source<'_> {
     /// The most bytes that a copy can take.
     fn bytes(&self) -> u64 {
         let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
-        bytes(&place::database(self.dir)) + bytes(&place::log(self.dir))
+        bytes(&data_dir::database(self.dir)) + bytes(&data_dir::wal(self.dir))
     }
 }
 
 /// A copy must fit, and leave room for the file to go on.
 pub(crate) fn check_space(bytes: u64, dir: &Path) -> Result<(), String> {
     let needed = bytes + SPARE_BYTES;
-    let free = place::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;
+    let free = data_dir::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;
     if free >= needed {
         return Ok(());
     }

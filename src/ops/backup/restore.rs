@@ -16,7 +16,7 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::engine::alarm;
 use crate::store::engine::copy::Sound;
-use crate::store::engine::place::{self, Place, Unheld};
+use crate::store::engine::data_dir::{self, DataDir, LockError};
 use crate::store::queries::erasure::{Tombstone, list_of_file, site_of};
 use crate::store::tables::{audit, history};
 use std::io;
@@ -51,16 +51,16 @@ pub(crate) fn try_in(
     progress: &mut Progress,
     after: impl FnOnce(&Site, Option<Replayed>, &mut Progress) -> Result<(), String>,
 ) -> Result<(), String> {
-    let (place, _) = unpack(dir, wanted.backup, wanted.keys, progress)?;
+    let (data_dir, _) = unpack(dir, wanted.backup, wanted.keys, progress)?;
     let replay = |replay: &Replay| {
         let tell = &mut |done, all| progress("going on from there", done, all);
-        let replayed = replay.run(&place.database(), wanted.keys, tell)?;
-        let sound = crate::store::engine::copy::check(&place.database())?;
+        let replayed = replay.run(&data_dir.database(), wanted.keys, tell)?;
+        let sound = crate::store::engine::copy::check(&data_dir.database())?;
         Ok::<_, String>(Replayed { rows: sound.rows.values().sum(), ..replayed })
     };
     let replayed = wanted.replay.map(replay).transpose()?;
     let config = Config { data: dir.to_owned(), ..config.clone() };
-    let site = Site::open_copy(&place, config, Clock::machine(0))?;
+    let site = Site::open_copy(&data_dir, config, Clock::machine(0))?;
     let worked = after(&site, replayed, progress);
     site.close();
     worked
@@ -72,7 +72,7 @@ pub(crate) fn unpack(
     backup: &Backup,
     keys: Option<&Identities>,
     progress: &mut Progress,
-) -> Result<(Place, Sound), String> {
+) -> Result<(DataDir, Sound), String> {
     let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
     if dir.exists() {
         std::fs::remove_dir_all(dir).map_err(failed)?;
@@ -81,15 +81,15 @@ pub(crate) fn unpack(
     check_space(backup.manifest.bytes(), dir)?;
     backup.copy_to(dir, keys, &mut |done, all| progress("restoring", done, all))?;
     progress("checking", 0, 1);
-    let sound = crate::store::engine::copy::check(&place::database(dir))?;
+    let sound = crate::store::engine::copy::check(&data_dir::database(dir))?;
     if (sound.rows != backup.manifest.rows) || (sound.site_id != backup.manifest.site_id) {
         return Err(format!("{} does not hold the rows that its manifest speaks of", backup.at));
     }
-    let place = Place::hold(dir).map_err(|unheld| match unheld {
-        Unheld::InUse => format!("another restore works in {}: wait for it", dir.display()),
-        Unheld::Unfit(text) => text,
+    let data_dir = DataDir::lock(dir).map_err(|error| match error {
+        LockError::InUse => format!("another restore works in {}: wait for it", dir.display()),
+        LockError::Unusable(text) => text,
     })?;
-    Ok((place, sound))
+    Ok((data_dir, sound))
 }
 
 /// The outcome of a restore.
@@ -108,21 +108,21 @@ pub(crate) struct Restored {
 /// Puts a backup in the place of the held directory's file, with the ticks behind it and without whoever was erased since. A
 /// dry run does all but the last step, and leaves everything as it was.
 pub(crate) fn restore(
-    place: &Place,
+    data_dir: &DataDir,
     wanted: &Wanted,
     config: &Config,
     by: &By,
     is_dry: bool,
     progress: &mut Progress,
 ) -> Result<Restored, String> {
-    let (tried, backup) = (tried_in(place), wanted.backup);
-    let gone = erased_since(place, backup, config)?;
+    let (tried, backup) = (tried_in(data_dir), wanted.backup);
+    let gone = erased_since(data_dir, backup, config)?;
     let (mut erased, mut replayed, mut hall) = (0, None, Hall::UTC);
     try_in(&tried, wanted, config, progress, |site, led_to, progress| {
         let moment = led_to.as_ref().map_or(backup.manifest.made_at, |led_to| led_to.moment);
         replayed = led_to;
         hall = site.hall().unwrap_or(Hall::UTC);
-        site.store.rest();
+        site.store.release();
         let again = erasure::erase_again(site, &gone, progress);
         erased = again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
         erasure::rebuild(site, progress)?;
@@ -140,42 +140,42 @@ pub(crate) fn restore(
         std::fs::remove_dir_all(&tried).map_err(|e| format!("cannot remove {}: {e}", tried.display()))?;
         return Ok(Restored { replaced: None, erased, replayed, hall });
     }
-    Ok(Restored { replaced: take_over(place, &tried)?, erased, replayed, hall })
+    Ok(Restored { replaced: take_over(data_dir, &tried)?, erased, replayed, hall })
 }
 
 /// Where a backup is tried before it takes the place of the held directory's file.
-pub(crate) fn tried_in(place: &Place) -> PathBuf {
-    place.dir().join(TRIED)
+pub(crate) fn tried_in(data_dir: &DataDir) -> PathBuf {
+    data_dir.dir().join(TRIED)
 }
 
 /// Where a new site is made before it takes its place.
-pub(crate) fn made_in(place: &Place) -> PathBuf {
-    place.dir().join(MADE)
+pub(crate) fn made_in(data_dir: &DataDir) -> PathBuf {
+    data_dir.dir().join(MADE)
 }
 
 /// The site in `tried` takes the place of what lies in the held directory. From the rename on, whatever ends this process,
 /// the next start finishes it.
-pub(crate) fn take_over(place: &Place, tried: &Path) -> Result<Option<PathBuf>, String> {
-    let failed = |e: io::Error| format!("cannot put the site in its place in {}: {e}", place.dir().display());
-    if std::fs::metadata(place::log(tried)).is_ok_and(|log| log.len() > 0) {
-        return Err(format!("the log of {} could not be emptied", place::database(tried).display()));
+pub(crate) fn take_over(data_dir: &DataDir, tried: &Path) -> Result<Option<PathBuf>, String> {
+    let failed = |e: io::Error| format!("cannot put the site in its place in {}: {e}", data_dir.dir().display());
+    if std::fs::metadata(data_dir::wal(tried)).is_ok_and(|log| log.len() > 0) {
+        return Err(format!("the log of {} could not be emptied", data_dir::database(tried).display()));
     }
     std::fs::File::open(tried).and_then(|names| names.sync_all()).map_err(failed)?;
-    std::fs::rename(tried, place.dir().join(READY)).map_err(failed)?;
-    place.flush().map_err(failed)?;
-    complete(place).map_err(failed)
+    std::fs::rename(tried, data_dir.dir().join(READY)).map_err(failed)?;
+    data_dir.flush().map_err(failed)?;
+    complete(data_dir).map_err(failed)
 }
 
 /// Everybody whom any place at hand knows to be erased: the file that is replaced, the shelves, and where the backup lies.
 /// A second place that does not answer is passed over; the shelf beside the file is told of everybody as well. The error is one
 /// line: a shelf's list is there, and cannot be read.
-pub(crate) fn erased_since(place: &Place, backup: &Backup, config: &Config) -> Result<Vec<Tombstone>, String> {
+pub(crate) fn erased_since(data_dir: &DataDir, backup: &Backup, config: &Config) -> Result<Vec<Tombstone>, String> {
     let site_id = &backup.manifest.site_id;
-    let mut known = match place.database().exists() && site_of(&place.database()).as_ref() == Some(site_id) {
-        true => list_of_file(&place.database()),
+    let mut known = match data_dir.database().exists() && site_of(&data_dir.database()).as_ref() == Some(site_id) {
+        true => list_of_file(&data_dir.database()),
         false => Vec::new(),
     };
-    let own = place.dir().join("backups");
+    let own = data_dir.dir().join("backups");
     let shelves = [Some(own.as_path()), backup.at.path().and_then(Path::parent)];
     for shelf in shelves.into_iter().flatten() {
         known.extend(tombstones::list(shelf, site_id)?);
@@ -205,26 +205,26 @@ pub(crate) fn leftovers(dir: &Path) -> Vec<PathBuf> {
 
 /// Finishes what was cut off in a held directory: a swap that was begun goes on, and what never came so far is removed.
 /// Says where the old files lie that were swapped out. Each step may be done again.
-pub(crate) fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
-    for left in leftovers(place.dir()).into_iter().chain(super::drill::tried_in(place.dir())) {
+pub(crate) fn complete(data_dir: &DataDir) -> io::Result<Option<PathBuf>> {
+    for left in leftovers(data_dir.dir()).into_iter().chain(super::drill::tried_in(data_dir.dir())) {
         match std::fs::remove_dir_all(&left) {
             Ok(()) => tracing::info!(dir = %left.display(), "removed what was left by a command that was cut off"),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) => tracing::warn!(dir = %left.display(), cause = %e, "cannot remove what a command left"),
         }
     }
-    let ready = place.dir().join(READY);
+    let ready = data_dir.dir().join(READY);
     if !ready.exists() {
         return Ok(None);
     }
     let old = ready.join("old");
     make_dir(&old)?;
     let beside: [&dyn Fn(&Path) -> PathBuf; 5] =
-        [&place::database, &place::log, &place::shared_memory, &place::log_mark, &place::sums];
-    swap(&ready, place.dir(), &old, &beside)?;
-    swap(&ready, place.dir(), &old, &[&place::key])?;
+        [&data_dir::database, &data_dir::wal, &data_dir::wal_index, &data_dir::wal_mark, &data_dir::page_checksums];
+    swap(&ready, data_dir.dir(), &old, &beside)?;
+    swap(&ready, data_dir.dir(), &old, &[&data_dir::key])?;
     let replaced = if std::fs::read_dir(&old)?.next().is_some() {
-        let free = |number: u32| place.dir().join(format!("replaced-{number}"));
+        let free = |number: u32| data_dir.dir().join(format!("replaced-{number}"));
         let replaced = (1..).map(free).find(|dir| !dir.exists()).expect("some name is free");
         std::fs::rename(&old, &replaced)?;
         Some(replaced)
@@ -234,9 +234,9 @@ pub(crate) fn complete(place: &Place) -> io::Result<Option<PathBuf>> {
     std::fs::remove_dir_all(&ready)?;
     // Alarms about the replaced file do not hold for this one.
     for kind in [alarm::Kind::Damage, alarm::Kind::LostLog, alarm::Kind::Changed] {
-        alarm::clear(place.dir(), kind);
+        alarm::clear(data_dir.dir(), kind);
     }
-    place.flush()?;
+    data_dir.flush()?;
     Ok(replaced)
 }
 
@@ -287,16 +287,16 @@ mod tests {
             for (name, from, to) in &moves[..done] {
                 std::fs::rename(dir.path().join(from).join(name), dir.path().join(to).join(name)).unwrap();
             }
-            let place = Place::hold(dir.path()).unwrap();
-            let replaced = complete(&place).unwrap().unwrap();
+            let data_dir = DataDir::lock(dir.path()).unwrap();
+            let replaced = complete(&data_dir).unwrap().unwrap();
             for (name, text) in NEW {
                 assert_eq!(read(&dir.path().join(name)), text, "after {done} moves");
             }
             for (name, text) in OLD {
                 assert_eq!(read(&replaced.join(name)), text, "after {done} moves");
             }
-            assert!(!place::log(dir.path()).exists(), "an old log beside a new file, after {done} moves");
-            assert_eq!(complete(&place).unwrap(), None);
+            assert!(!data_dir::wal(dir.path()).exists(), "an old log beside a new file, after {done} moves");
+            assert_eq!(complete(&data_dir).unwrap(), None);
         }
     }
 
@@ -304,8 +304,8 @@ mod tests {
     fn a_backup_comes_into_an_empty_directory_too() {
         let dir = tempfile::tempdir().unwrap();
         put(&dir.path().join(READY), &NEW);
-        let place = Place::hold(dir.path()).unwrap();
-        assert_eq!(complete(&place).unwrap(), None);
-        assert_eq!(read(&place.database()), "new");
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        assert_eq!(complete(&data_dir).unwrap(), None);
+        assert_eq!(read(&data_dir.database()), "new");
     }
 }

@@ -10,8 +10,8 @@ use crate::http::failure::Failure;
 use crate::keys::Keys;
 use crate::ops::lifecycle;
 use crate::site::Site;
+use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate;
-use crate::store::engine::place::Place;
 use crate::store::tables::audit;
 use crate::store::{Store, Write};
 use std::path::PathBuf;
@@ -34,36 +34,41 @@ pub(crate) enum Unmoved {
 }
 
 /// Takes back the last upgrade of the held directory's file. To do it twice is to do it once.
-pub(crate) fn run(place: &Place, config: &Config, by: &By, progress: &mut Progress) -> Result<RolledBack, Unmoved> {
-    let dir = place.dir().display();
-    restore::complete(place).map_err(|e| Unmoved::Failed(format!("an earlier restore cannot be finished: {e}")))?;
-    if !place.database().exists() {
+pub(crate) fn run(
+    data_dir: &DataDir,
+    config: &Config,
+    by: &By,
+    progress: &mut Progress,
+) -> Result<RolledBack, Unmoved> {
+    let dir = data_dir.dir().display();
+    restore::complete(data_dir).map_err(|e| Unmoved::Failed(format!("an earlier restore cannot be finished: {e}")))?;
+    if !data_dir.database().exists() {
         return Err(Unmoved::Nothing(format!("there is no site in {dir}: name its directory with --data")));
     }
-    let schema = migrate::schema(place).map_err(Unmoved::Failed)?;
-    let ways_back = shelf(place.dir()).before_upgrades();
+    let schema = migrate::schema(data_dir).map_err(Unmoved::Failed)?;
+    let ways_back = shelf(data_dir.dir()).before_upgrades();
     if let Some(backup) = ways_back.iter().find(|backup| backup.manifest.schema == schema && schema < migrate::latest())
     {
         return Ok(RolledBack { backup: backup.clone(), replaced: None, erased_and_back: 0 });
     }
     let backup = ways_back.into_iter().find(|backup| backup.manifest.schema < schema).ok_or_else(|| {
-        let shelf = shelf(place.dir());
+        let shelf = shelf(data_dir.dir());
         Unmoved::Nothing(format!(
             "no backup in {} is from before an upgrade: there is nothing to take back; `tunneldesk restore` brings back \
              any backup, for this version",
             shelf.dir().display()
         ))
     })?;
-    let erased_and_back = remember_erased(place, &backup, config).map_err(Unmoved::Failed)?;
-    let replaced = put_back(place, &backup, by, progress).map_err(Unmoved::Failed)?;
+    let erased_and_back = remember_erased(data_dir, &backup, config).map_err(Unmoved::Failed)?;
+    let replaced = put_back(data_dir, &backup, by, progress).map_err(Unmoved::Failed)?;
     Ok(RolledBack { backup, replaced, erased_and_back })
 }
 
 /// The version of before may know of no erasures, and its file is not for this one to change. The shelf remembers them for
 /// the next upgrade. How many the backup still holds.
-fn remember_erased(place: &Place, backup: &Backup, config: &Config) -> Result<usize, String> {
-    let gone = restore::erased_since(place, backup, config)?;
-    let shelf = shelf(place.dir());
+fn remember_erased(data_dir: &DataDir, backup: &Backup, config: &Config) -> Result<usize, String> {
+    let gone = restore::erased_since(data_dir, backup, config)?;
+    let shelf = shelf(data_dir.dir());
     tombstones::keep(shelf.dir(), &backup.manifest.site_id, &gone).map_err(|e| super::unwritten(&shelf, &e))?;
     Ok(gone
         .iter()
@@ -71,8 +76,8 @@ fn remember_erased(place: &Place, backup: &Backup, config: &Config) -> Result<us
         .count())
 }
 
-fn put_back(place: &Place, backup: &Backup, by: &By, progress: &mut Progress) -> Result<Option<PathBuf>, String> {
-    let tried = restore::tried_in(place);
+fn put_back(data_dir: &DataDir, backup: &Backup, by: &By, progress: &mut Progress) -> Result<Option<PathBuf>, String> {
+    let tried = restore::tried_in(data_dir);
     let (unpacked, sound) = restore::unpack(&tried, backup, None, progress)?;
     let keys = Keys::open(&unpacked.key())?;
     if !lifecycle::fits(&keys, &sound.key_check) {
@@ -82,20 +87,20 @@ fn put_back(place: &Place, backup: &Backup, by: &By, progress: &mut Progress) ->
     if sound.audit.is_some() {
         record(&unpacked, &keys, backup, by)?;
     }
-    restore::take_over(place, &tried)
+    restore::take_over(data_dir, &tried)
 }
 
 /// The record goes into the file that takes the place, so that it cannot come without. Its hash is such as the version of
 /// before goes on with: under the key in the backup's own key file, and plain where there is none.
-fn record(unpacked: &Place, keys: &Keys, backup: &Backup, by: &By) -> Result<(), String> {
+fn record(unpacked: &DataDir, keys: &Keys, backup: &Backup, by: &By) -> Result<(), String> {
     let failed = |e: String| format!("{} takes no record: {e}", unpacked.database().display());
     let store = Store::open(&unpacked.database(), true)?;
     store.take_chain_key(keys.chain_key());
     let (now, made_at) = (Clock::machine(backup.manifest.made_at).now(), backup.manifest.made_at);
     let written = store.write(now, |tx| insert(tx, backup, by, made_at));
     written.map_err(|e| failed(e.to_string()))?;
-    store.rest();
-    store.empty_log().map_err(|e| failed(e.to_string()))
+    store.release();
+    store.truncate_wal().map_err(|e| failed(e.to_string()))
 }
 
 /// The row, and numbers of the history that others may know are not given a second time.

@@ -6,7 +6,7 @@ use super::manifest::{Manifest, Print};
 use crate::config::recipient::Recipient;
 use crate::domain::retention;
 use crate::ops::replication::target::Target;
-use crate::store::engine::place;
+use crate::store::engine::data_dir;
 use std::cmp::Reverse;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -82,7 +82,7 @@ impl Backup {
             let failed = |e: io::Error| format!("cannot write {}: {e}", to.display());
             let file = new_file(&to).map_err(failed)?;
             let mut tell = |bytes| {
-                place::begin_to_flush(&file);
+                data_dir::begin_to_flush(&file);
                 done += bytes;
                 progress(done, all);
             };
@@ -124,7 +124,7 @@ impl Backup {
             let file = new_file(&dir.join(&sealed))?;
             let mut to = BufWriter::new(&file);
             let print = recipient.encrypt(&mut self.at.open(name)?, &mut to, &mut |bytes| {
-                place::begin_to_flush(&file);
+                data_dir::begin_to_flush(&file);
                 tell(bytes);
             })?;
             to.flush()?;

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::ops::erasure;
 use crate::site::Site;
-use crate::store::engine::place::{self, Place, Unheld};
+use crate::store::engine::data_dir::{self, DataDir, LockError};
 use crate::store::tables::audit;
 use std::path::{Path, PathBuf};
 
@@ -21,12 +21,12 @@ pub(crate) struct Undone {
 
 /// Puts what the last restore replaced in the place of the held directory's file, without whoever was erased since. The error
 /// is one line, and leaves everything as it was.
-pub(crate) fn run(place: &Place, config: &Config, by: &By) -> Result<Undone, String> {
-    let dir =
-        newest(place.dir()).ok_or_else(|| format!("no restore replaced anything in {}", place.dir().display()))?;
-    let held = Place::hold(&dir).map_err(|unheld| match unheld {
-        Unheld::InUse => format!("another tunneldesk runs on {}", dir.display()),
-        Unheld::Unfit(why) => why,
+pub(crate) fn run(data_dir: &DataDir, config: &Config, by: &By) -> Result<Undone, String> {
+    let dir = newest(data_dir.dir())
+        .ok_or_else(|| format!("no restore replaced anything in {}", data_dir.dir().display()))?;
+    let held = DataDir::lock(&dir).map_err(|error| match error {
+        LockError::InUse => format!("another tunneldesk runs on {}", dir.display()),
+        LockError::Unusable(why) => why,
     })?;
     let from = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let site = Site::open_copy(&held, Config { data: dir.clone(), ..config.clone() }, Clock::machine(0)).map_err(|cause| {
@@ -35,24 +35,24 @@ pub(crate) fn run(place: &Place, config: &Config, by: &By) -> Result<Undone, Str
              backup back, and `tunneldesk backup list` shows them"
         )
     })?;
-    let worked = prepare(&site, place, by, &from);
+    let worked = prepare(&site, data_dir, by, &from);
     site.close();
     worked?;
-    Ok(Undone { from, replaced: restore::take_over(place, &dir)? })
+    Ok(Undone { from, replaced: restore::take_over(data_dir, &dir)? })
 }
 
 /// `replaced-N` with the highest number that has a database.
 fn newest(data: &Path) -> Option<PathBuf> {
     let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix("replaced-")?.parse::<u32>().ok();
     let all = std::fs::read_dir(data).ok()?.flatten().map(|entry| entry.path());
-    all.filter(|path| place::database(path).exists())
+    all.filter(|path| data_dir::database(path).exists())
         .filter_map(|path| Some((number(&path)?, path)))
         .max()
         .map(|one| one.1)
 }
 
-fn prepare(site: &Site, place: &Place, by: &By, from: &str) -> Result<(), String> {
-    let gone: Vec<_> = tombstones::list(shelf(place.dir()).dir(), &site.site_id)?.into_iter().collect();
+fn prepare(site: &Site, data_dir: &DataDir, by: &By, from: &str) -> Result<(), String> {
+    let gone: Vec<_> = tombstones::list(shelf(data_dir.dir()).dir(), &site.site_id)?.into_iter().collect();
     let erased = erasure::erase_again(site, &gone, &mut |_, _, _| ());
     erased.map_err(|e| format!("people who were erased are in {from}, and stay in it: {e}"))?;
     erasure::rebuild(site, &mut |_, _, _| ())?;
@@ -61,6 +61,6 @@ fn prepare(site: &Site, place: &Place, by: &By, from: &str) -> Result<(), String
         audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &Detail::none())?;
         restore::leave_numbers(tx, tx.now())
     });
-    site.store.rest();
+    site.store.release();
     written.map_err(|e| format!("{from} takes no writes: {e}"))
 }

@@ -8,8 +8,8 @@ use super::{Progress, Source, Unmade, check_space, put, shelf, shown, spared};
 use crate::clock::Clock;
 use crate::store::Store;
 use crate::store::engine::copy;
+use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate::{self, Older};
-use crate::store::engine::place::Place;
 
 /// The backup, and what the migrations write beside the file before it is theirs.
 const COPIES: u64 = 2;
@@ -24,30 +24,35 @@ pub struct Upgraded {
 }
 
 /// Upgrades the held directory's file by the clock. The error is one line; the file is as it was then.
-pub(crate) fn run(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Upgraded, String> {
-    let backup = keep(place, older, clock, progress)
+pub(crate) fn run(
+    data_dir: &DataDir,
+    older: &Older,
+    clock: &Clock,
+    progress: &mut Progress,
+) -> Result<Upgraded, String> {
+    let backup = keep(data_dir, older, clock, progress)
         .map_err(|e| format!("the upgrade from schema {} was not begun, and nothing was changed: {e}", older.schema))?;
     progress("upgrading", 0, 1);
-    migrate::upgrade(place)?;
+    migrate::upgrade(data_dir)?;
     progress("upgrading", 1, 1);
     Ok(Upgraded { from: older.schema, backup })
 }
 
 /// The verified backup of the file as it is.
-fn keep(place: &Place, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Backup, String> {
+fn keep(data_dir: &DataDir, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Backup, String> {
     let now = clock.now();
-    let store = Store::open(&place.database(), true)?;
-    let source = Source { store: &store, dir: place.dir(), now, unconfirmed_bytes_max: None };
+    let store = Store::open(&data_dir.database(), true)?;
+    let source = Source { store: &store, dir: data_dir.dir(), now, unconfirmed_bytes_max: None };
     progress("checking", 0, 1);
     copy::check_live(&store).map_err(|e| format!("{e}; `tunneldesk restore` brings back a backup"))?;
-    let shelf = shelf(place.dir());
+    let shelf = shelf(data_dir.dir());
     let hold = shelf.hold()?;
     check_space(COPIES * source.bytes(), shelf.dir())?;
     let upgrade = Upgrade { from_version: version_of(&shelf, older), to_schema: migrate::latest() };
     let name = format!("{}-schema-{}", shown(now), older.schema);
     let (backup, _) = put(&source, &hold, &name, Some(upgrade), progress).map_err(Unmade::into_cause)?;
     // An upgrade that fails at each start must not fill the disk.
-    hold.prune(now, &spared(place.dir(), clock)).map_err(|e| super::unwritten(&shelf, &e))?;
+    hold.prune(now, &spared(data_dir.dir(), clock)).map_err(|e| super::unwritten(&shelf, &e))?;
     Ok(backup)
 }
 

@@ -3,17 +3,17 @@
 use super::{shown_bytes, unreadable};
 use crate::domain::health::{FREE_BYTES_ALARM, FREE_BYTES_WARNING, Fact, State, WAL_BYTES_ALARM, WAL_BYTES_WARNING};
 use crate::i18n::language::Text;
-use crate::store::engine::place;
+use crate::store::engine::data_dir;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
 /// Given up where the disk is full, so that what is under way can end.
-const BALLAST: &str = "ballast";
+const RESERVE_FILE: &str = "ballast";
 
 pub(crate) fn space(data: &Path) -> Fact {
-    let free = match place::free_bytes(data) {
+    let free = match data_dir::free_bytes(data) {
         Ok(free) => free,
         Err(e) => return unreadable("space", &e),
     };
@@ -22,8 +22,8 @@ pub(crate) fn space(data: &Path) -> Fact {
     Fact::judged("space", state, text, Text::new("health.space.next")).with_figure("free_bytes", free.cast_signed())
 }
 
-pub(crate) fn ballast(data: &Path) -> Fact {
-    match std::fs::metadata(data.join(BALLAST)) {
+pub(crate) fn reserve(data: &Path) -> Fact {
+    match std::fs::metadata(data.join(RESERVE_FILE)) {
         Ok(file) => {
             let text = Text::new("health.ballast").with("size", shown_bytes(file.len()));
             Fact::ok("ballast", text).with_figure("bytes", file.len().cast_signed())
@@ -36,8 +36,8 @@ pub(crate) fn ballast(data: &Path) -> Fact {
 pub(crate) fn permissions(data: &Path) -> Fact {
     let mode = |path: &Path| std::fs::metadata(path).map(|file| file.permissions().mode() & 0o777);
     let places = [
-        (place::key(data), State::Alarm, "600"),
-        (place::database(data), State::Warning, "600"),
+        (data_dir::key(data), State::Alarm, "600"),
+        (data_dir::database(data), State::Warning, "600"),
         (data.to_owned(), State::Warning, "700"),
     ];
     for (path, state, wanted) in places {
@@ -57,7 +57,7 @@ pub(crate) fn permissions(data: &Path) -> Fact {
 }
 
 pub(crate) fn wal(data: &Path) -> Fact {
-    let bytes = std::fs::metadata(place::log(data)).map_or(0, |file| file.len());
+    let bytes = std::fs::metadata(data_dir::wal(data)).map_or(0, |file| file.len());
     let state = State::above(bytes, WAL_BYTES_WARNING, WAL_BYTES_ALARM);
     let text = Text::new("health.wal").with("size", shown_bytes(bytes));
     Fact::judged("wal", state, text, Text::new("health.wal.next")).with_figure("bytes", bytes.cast_signed())

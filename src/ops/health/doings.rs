@@ -84,7 +84,7 @@ pub(crate) fn second_place(site: &Site) -> Fact {
     let next = if is_store { "health.second_place.next_store" } else { "health.second_place.next" };
     let next = Text::new(next).with("dir", &second);
     // The look at the second place may take seconds, so the snapshot of the file is released first.
-    site.store.rest();
+    site.store.release();
     // A store in trouble is slow to ask; the thread of the off-site copy looks after it.
     let watched = replication::status(site).filter(|_| is_store);
     let trouble = watched.as_ref().and_then(|status| status.trouble.clone());

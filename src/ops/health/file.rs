@@ -8,7 +8,7 @@ use crate::ops::{audit as walks, backup};
 use crate::site::Site;
 use crate::store::Condition;
 use crate::store::engine::alarm;
-use crate::store::engine::soundness::{self, Verdict};
+use crate::store::engine::integrity::{self, Verdict};
 use crate::store::tables::{audit, tunnels};
 
 pub(crate) fn store(site: &Site) -> Fact {
@@ -46,7 +46,7 @@ pub(crate) fn integrity(site: &Site, look: Look) -> Fact {
     if look == Look::Brief {
         return Fact::ok("integrity", by_backup());
     }
-    match soundness::look_through(&site.store, || false) {
+    match integrity::look_through(&site.store, || false) {
         Err(cause) => unreadable("integrity", &cause),
         Ok(Verdict::Sound) => Fact::ok("integrity", Text::new("health.integrity")),
         Ok(Verdict::Unfinished) => Fact::ok("integrity", Text::new("health.integrity.part").followed_by([by_backup()])),

@@ -35,7 +35,7 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
         file::store(site),
         file::integrity(site, look),
         disk::space(&site.config.data),
-        disk::ballast(&site.config.data),
+        disk::reserve(&site.config.data),
         disk::permissions(&site.config.data),
         clock(site),
         doings::certificate(site),
@@ -53,7 +53,7 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
         file::audit(site, look),
         version(),
     ];
-    site.store.rest();
+    site.store.release();
     facts.into_iter().chain(doings::standby(site)).chain(leftovers(&site.config.data)).collect()
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn look_at_closed(data: &Path, why: &str) -> Vec<Fact> {
     if !data.is_dir() {
         return vec![closed, version()];
     }
-    vec![closed, disk::space(data), disk::ballast(data), disk::permissions(data), disk::wal(data), version()]
+    vec![closed, disk::space(data), disk::reserve(data), disk::permissions(data), disk::wal(data), version()]
 }
 
 /// The title of a fact.
@@ -150,15 +150,15 @@ mod tests {
     use crate::config::Config;
     use crate::i18n::language::Language;
     use crate::ops::lifecycle::Identity;
-    use crate::store::engine::place::Place;
+    use crate::store::engine::data_dir::DataDir;
 
     #[test]
     fn every_fact_has_its_title_and_its_words_in_every_language() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
         let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
-        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
         let facts = [look(&site, Look::Close), look_at_closed(dir.path(), "nobody answers")].concat();
         assert_eq!(look(&site, Look::Brief).len(), look(&site, Look::Close).len());
         for fact in &facts {
@@ -174,10 +174,10 @@ mod tests {
     #[test]
     fn a_brief_look_is_kept_for_some_seconds() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
         let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
-        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
         let first = brief(&site);
         site.clock.set(1_800_000_000 + BRIEF_KEPT_SECONDS - 1);
         assert!(Arc::ptr_eq(&first, &brief(&site)));

@@ -5,7 +5,7 @@ use crate::domain::audit::By;
 use crate::ops::backup;
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
 use crate::site::pace;
-use crate::store::engine::place;
+use crate::store::engine::data_dir;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 
@@ -55,7 +55,7 @@ impl Replicator<'_> {
 
     /// Of the file.
     fn bytes(&self) -> u64 {
-        std::fs::metadata(place::database(&self.site.config.data)).map_or(0, |file| file.len())
+        std::fs::metadata(data_dir::database(&self.site.config.data)).map_or(0, |file| file.len())
     }
 
     /// Whether the second place would take a base: the backups beside the site must not pile up for one that does not.

@@ -9,7 +9,7 @@ use crate::ops::backup::shelf::Backup;
 use crate::store::Store;
 use crate::store::engine::capture::{End, Position};
 use crate::store::engine::copy::Followed;
-use crate::store::engine::log_read::LogReader;
+use crate::store::engine::wal_read::WalReader;
 use std::io;
 use std::sync::Arc;
 
@@ -98,11 +98,11 @@ impl Chain {
     }
 
     /// The tick that reaches `end`. The error: the log is not what it was, in one line.
-    pub(crate) fn parcel(&mut self, end: &End, log: &LogReader) -> Result<Parcel, String> {
+    pub(crate) fn parcel(&mut self, end: &End, wal: &WalReader) -> Result<Parcel, String> {
         let (tick, written) = match &self.pending {
             Some((to, tick, written)) if to == end => (tick.clone(), written.clone()),
             _ => {
-                let changes = log.changes(self.read, end.position, super::tick::page_sum)?;
+                let changes = wal.changes(self.read, end.position, super::tick::page_sum)?;
                 let tick = Tick::next(self.start.lineage, self.number + 1, end, changes, &self.start.sums);
                 (Arc::new(tick), Arc::default())
             }
@@ -141,9 +141,9 @@ impl Parcel {
     }
 
     /// Puts it there, whole and flushed, and looks whether it and the one before are there then. Its file.
-    pub(crate) fn put(&self, log: &LogReader, recipient: Option<&Recipient>) -> Result<Filed, Unconfirmed> {
+    pub(crate) fn put(&self, wal: &WalReader, recipient: Option<&Recipient>) -> Result<Filed, Unconfirmed> {
         is_there(&self.last)?;
-        let file = self.write(log, recipient).map_err(|e| match e.kind() {
+        let file = self.write(wal, recipient).map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists => {
                 Unconfirmed::Foreign(format!("another machine writes there as this site: {e}"))
             }
@@ -154,12 +154,12 @@ impl Parcel {
         Ok(file)
     }
 
-    fn write(&self, log: &LogReader, recipient: Option<&Recipient>) -> io::Result<Filed> {
+    fn write(&self, wal: &WalReader, recipient: Option<&Recipient>) -> io::Result<Filed> {
         let suffix = if recipient.is_some() { SUFFIX } else { "" };
         let name = format!("{:010}{TICK}{suffix}", self.tick.head.number);
         ticks_of(&self.base).put(&name, &self.written, &mut |to| match recipient {
-            Some(recipient) => recipient.seal(to, &mut |to| self.tick.write(log, to)),
-            None => self.tick.write(log, to),
+            Some(recipient) => recipient.seal(to, &mut |to| self.tick.write(wal, to)),
+            None => self.tick.write(wal, to),
         })
     }
 }

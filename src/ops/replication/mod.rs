@@ -19,7 +19,7 @@ use crate::site::Site;
 use crate::site::pace::Pace;
 use crate::store::engine::capture::{Behind, Whose};
 use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
-use crate::store::engine::log_read::LogReader;
+use crate::store::engine::wal_read::WalReader;
 use crate::store::queries::erasure;
 use chain::{Chain, Unconfirmed, is_there};
 #[cfg(debug_assertions)]
@@ -147,7 +147,7 @@ pub(crate) fn start(site: &Site) -> io::Result<Option<Replicating>> {
         }));
         site.kept::<Replica>().is_on.store(false, Ordering::Release);
         lock(&site.kept::<Replica>().next).take();
-        site.store.rest();
+        site.store.release();
         if is_faulty.is_err() {
             site.stats.panics.fetch_add(1, Ordering::Relaxed);
             tracing::error!("the off-site copy has ended by a fault; the next start of the server begins it again");
@@ -169,7 +169,7 @@ struct Replicator<'s> {
     site: &'s Site,
     replica: Arc<Replica>,
     second: Target,
-    log: Option<Arc<LogReader>>,
+    wal: Option<Arc<WalReader>>,
     /// Frames that the log had at the last look.
     seen_frames: u32,
     is_fetched: bool,
@@ -193,7 +193,7 @@ impl<'s> Replicator<'s> {
             site,
             replica: site.kept::<Replica>(),
             second,
-            log: None,
+            wal: None,
             seen_frames: 0,
             is_fetched: false,
             chain: None,
@@ -211,7 +211,7 @@ impl<'s> Replicator<'s> {
     fn run(mut self, stop: &Receiver<()>) {
         loop {
             self.round();
-            self.site.store.rest();
+            self.site.store.release();
             if self.waits_until_stopped(stop) {
                 return self.ship(LAST_TICK_TIME_MAX, false);
             }
@@ -240,8 +240,8 @@ impl<'s> Replicator<'s> {
         let frames = self.site.store.writer().capture.frames();
         let began_anew = frames < std::mem::replace(&mut self.seen_frames, frames);
         self.is_fetched &= !began_anew;
-        if let Some(log) = self.log.as_ref().filter(|_| !self.is_fetched && frames >= FRAMES_TO_FETCH) {
-            log.fetch_behind(frames);
+        if let Some(wal) = self.wal.as_ref().filter(|_| !self.is_fetched && frames >= FRAMES_TO_FETCH) {
+            wal.fetch_behind(frames);
             self.is_fetched = true;
         }
     }
@@ -318,12 +318,12 @@ impl<'s> Replicator<'s> {
                 Ok(Some(end)) => end,
                 Err(cause) => return self.lose_chain(cause),
             };
-            if self.log.is_none() {
-                self.log = LogReader::open(&self.site.config.data).map(Arc::new).ok();
+            if self.wal.is_none() {
+                self.wal = WalReader::open(&self.site.config.data).map(Arc::new).ok();
             }
-            let Some(log) = self.log.clone() else { return self.tell(Some("cannot read the log".to_owned())) };
+            let Some(wal) = self.wal.clone() else { return self.tell(Some("cannot read the log".to_owned())) };
             let pace = if is_held { Pace::AtOnce } else { pace(self.site, end.moment) };
-            let parcel = match pace.work(|| chain.parcel(&end, &log)) {
+            let parcel = match pace.work(|| chain.parcel(&end, &wal)) {
                 Ok(parcel) => parcel,
                 Err(cause) => return self.lose_chain(cause),
             };
@@ -336,7 +336,7 @@ impl<'s> Replicator<'s> {
             let is_unsent = self.replica.confirms_unsent.load(Ordering::Relaxed);
             let put = move || {
                 pace.keep();
-                if is_unsent { Ok(parcel.last()) } else { parcel.put(&log, recipient.as_ref()) }
+                if is_unsent { Ok(parcel.last()) } else { parcel.put(&wal, recipient.as_ref()) }
             };
             match self.site.kept::<Elsewhere>().send(patience, put) {
                 Some(Ok(file)) => {
@@ -366,7 +366,7 @@ impl<'s> Replicator<'s> {
     fn tell_erased(&mut self) -> Result<(), String> {
         let all =
             self.site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
-        self.site.store.rest();
+        self.site.store.release();
         if !all.is_empty() && self.erased != Some(all.len()) {
             self.site.kept::<Elsewhere>().keep_erased(&self.second, &self.site.site_id, &all)?;
         }

@@ -6,7 +6,7 @@ use super::tick::{Lineage, PageSums, Whole};
 use crate::ops::backup::encrypted::{Identities, SUFFIX};
 use crate::ops::backup::manifest::Link;
 use crate::ops::backup::shelf::Backup;
-use crate::store::engine::log_read::PAGE_BYTES;
+use crate::store::engine::wal_read::PAGE_BYTES;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;

@@ -6,18 +6,18 @@ use crate::config::Config;
 use crate::domain::audit::By;
 use crate::ops::backup;
 use crate::ops::lifecycle::Identity;
-use crate::store::engine::place::Place;
+use crate::store::engine::data_dir::DataDir;
 
 #[test]
 fn a_base_that_more_was_written_behind_than_may_wait_begins_no_chain_and_the_operator_hears_which_setting_to_raise() {
     let (dir, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let place = Place::hold(dir.path()).unwrap();
+    let data_dir = DataDir::lock(dir.path()).unwrap();
     let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
     let mut config = Config { data: dir.path().to_owned(), ..Config::defaults() };
     config.backup.second_place = Some(crate::config::SecondPlace::Directory(there.path().to_owned()));
     // The row that says that a backup was made is more.
     config.backup.unconfirmed_bytes_max = 1;
-    let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+    let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
     site.kept::<Replica>().is_on.store(true, Ordering::Release);
     lock(&site.kept::<Replica>().told).chainless_since = Some(site.now());
     backup::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap().second.unwrap().unwrap();

@@ -6,7 +6,7 @@
 //! as are the contents of the head; the encoding is simpler: LTX adds an index of pages and LZ4, which nothing here needs.
 
 use crate::store::engine::capture::{End, Position};
-use crate::store::engine::log_read::{Changes, LogReader, PAGE_BYTES};
+use crate::store::engine::wal_read::{Changes, PAGE_BYTES, WalReader};
 use crc::{CRC_64_GO_ISO, Crc, Table};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -186,7 +186,7 @@ impl Tick {
     }
 
     /// Writes it, from the log. A page that is not what it was when it was first read is an error.
-    pub(crate) fn write(&self, log: &LogReader, to: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(&self, wal: &WalReader, to: &mut dyn Write) -> io::Result<()> {
         let (mut digest, mut bytes) = (Sha256::new(), [0; PAGE_BYTES]);
         let mut put = |part: &[u8]| {
             digest.update(part);
@@ -194,7 +194,7 @@ impl Tick {
         };
         put(&self.head.bytes())?;
         for (page, (frame, sum)) in &self.changes.pages {
-            log.page(*frame, &mut bytes)?;
+            wal.page(*frame, &mut bytes)?;
             if page_sum(*page, &bytes) != *sum {
                 return Err(io::Error::other("the write-ahead log was overwritten before it was off the site"));
             }

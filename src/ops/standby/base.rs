@@ -8,7 +8,7 @@ use crate::ops::replication::tick::{Lineage, PageSums};
 use crate::site::Site;
 use crate::store::Store;
 use crate::store::engine::capture::{Position, Whose};
-use crate::store::engine::{copy, place};
+use crate::store::engine::{copy, data_dir};
 use crate::store::tables::audit;
 use std::fs::File;
 use std::io;
@@ -72,8 +72,8 @@ impl Base {
         _ = std::fs::remove_dir_all(&dir);
         crate::ops::backup::shelf::make_dir(&dir).map_err(failed)?;
         let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
-        check_space(bytes(&place::database(data)) + bytes(&place::log(data)), data)?;
-        let (database, bytes_max) = (place::database(&dir), site.config.backup.unconfirmed_bytes_max);
+        check_space(bytes(&data_dir::database(data)) + bytes(&data_dir::wal(data)), data)?;
+        let (database, bytes_max) = (data_dir::database(&dir), site.config.backup.unconfirmed_bytes_max);
         let copied = copy::copy(&site.store, &database, Some((Whose::Standby, bytes_max)), &mut |_, _| ())?;
         let followed = copied.followed.ok_or("the log cannot be followed")?;
         let (lineage, sums, begin) = (crate::keys::random::<16>(), PageSums::default(), followed.begin.position);
@@ -91,7 +91,7 @@ impl Base {
             moment,
             checksum: format!("{:016x}", base.sums.whole()),
             pages: base.sums.pages(),
-            key: hex(&std::fs::read(place::key(data)).map_err(failed)?),
+            key: hex(&std::fs::read(data_dir::key(data)).map_err(failed)?),
         };
         let file = File::open(&database).map_err(failed)?;
         let head = meta.to_bytes();
@@ -115,6 +115,6 @@ fn record(site: &Site) {
     let recorded = site.store.write(site.now(), |tx| {
         Ok(audit::insert(tx, &by.who, "standby.copied", &Whom::Site, &by.origin, &Detail::none())?)
     });
-    site.store.rest();
+    site.store.release();
     _ = recorded.inspect_err(|e| tracing::error!(cause = %e, "a deed is missing in the audit log"));
 }

@@ -8,7 +8,7 @@ use crate::keys::{hex, unhex};
 use crate::ops::backup::shelf::make_dir;
 use crate::ops::replication::replay;
 use crate::ops::replication::tick::{PageSums, Whole};
-use crate::store::engine::place;
+use crate::store::engine::data_dir;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -125,7 +125,7 @@ impl Copy {
             read => read.map_err(failed)?,
         };
         let state: State = serde_json::from_slice(&state).map_err(|e| failed(e.into()))?;
-        let database = File::options().read(true).write(true).open(place::database(&current)).map_err(failed)?;
+        let database = File::options().read(true).write(true).open(data_dir::database(&current)).map_err(failed)?;
         let journal = OpenOptions::new()
             .read(true)
             .append(true)
@@ -159,7 +159,7 @@ impl Copy {
             after = format!("{:016x}", tick.head.after);
         }
         self.database.sync_all()?;
-        self.sums = PageSums::of_file(&place::database(&self.dir.join(CURRENT)))?;
+        self.sums = PageSums::of_file(&data_dir::database(&self.dir.join(CURRENT)))?;
         match format!("{:016x}", self.sums.whole()) == after {
             true => Ok(()),
             false => Err(io::Error::other("the file is not what its last tick speaks of")),
@@ -254,7 +254,7 @@ impl Incoming {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => make_dir(&next)?,
         }
-        let database = OpenOptions::new().write(true).create_new(true).mode(0o600).open(place::database(&next))?;
+        let database = OpenOptions::new().write(true).create_new(true).mode(0o600).open(data_dir::database(&next))?;
         Ok(Incoming { dir: dir.to_owned(), meta: None, database })
     }
 
@@ -279,14 +279,14 @@ impl Incoming {
         let failed = |e: io::Error| format!("cannot write the standby's copy: {e}");
         let next = self.dir.join(NEXT);
         let meta = self.meta.ok_or("the base has no bytes")?;
-        let sums = PageSums::of_file(&place::database(&next)).map_err(failed)?;
+        let sums = PageSums::of_file(&data_dir::database(&next)).map_err(failed)?;
         let key = unhex(&meta.key).ok_or("the site key came damaged")?;
         if format!("{:016x}", sums.whole()) != meta.checksum || sums.pages() != meta.pages {
             return Err("the base came damaged".to_owned());
         }
         self.database.sync_all().map_err(failed)?;
         let keep = || {
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(place::key(&next))?;
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(data_dir::key(&next))?;
             file.write_all(&key)?;
             file.sync_all()?;
             let Meta { site_id, lineage, moment, checksum, .. } = meta;

@@ -5,7 +5,7 @@ use crate::keys::{hex, random};
 use crate::ops::backup::shelf;
 use crate::ops::replication::target::{Target, Written};
 use crate::site::Site;
-use crate::store::engine::place;
+use crate::store::engine::data_dir;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 use std::fs::{File, OpenOptions};
@@ -243,7 +243,7 @@ pub(super) fn next(data: &Path, known: u64) -> u64 {
 
 /// Whether a directory holds a site of its own.
 pub(super) fn has_site(data: &Path) -> bool {
-    place::database(data).exists()
+    data_dir::database(data).exists()
 }
 
 #[cfg(test)]

@@ -162,7 +162,7 @@ impl Feed {
 
     fn make_base(&self, site: &Site) {
         let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Line::new(site)));
-        site.store.rest();
+        site.store.release();
         let made = made.unwrap_or_else(|_| {
             site.stats.panics.fetch_add(1, Ordering::Relaxed);
             Err("a fault; the line before says where".to_owned())
@@ -258,7 +258,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::ops::lifecycle::Identity;
-    use crate::store::engine::place::Place;
+    use crate::store::engine::data_dir::DataDir;
     use std::time::Instant;
 
     const TIME_MAX: Duration = Duration::from_secs(60);
@@ -281,10 +281,10 @@ mod tests {
     #[test]
     fn a_base_that_nobody_comes_for_goes_and_another_machine_does_not_end_a_copy_that_goes_on() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
         let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
-        let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
         let (feed, base) = (site.kept::<Feed>(), super::super::base::dir_in(dir.path()));
         feed.begin(&site);
         let lineage = fetch(&site, &feed);

@@ -6,7 +6,7 @@ use crate::keys::hex;
 use crate::ops::replication::tick::{self, Tick};
 use crate::site::Site;
 use crate::store::engine::capture::{End, Position};
-use crate::store::engine::log_read::LogReader;
+use crate::store::engine::wal_read::WalReader;
 use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const SPOOL: &str = ".standby-tick";
 pub(super) struct Line {
     pub(super) base: Base,
     pub(super) lineage: String,
-    log: LogReader,
+    wal: WalReader,
     pub(super) is_attached: bool,
     /// When the standby asked for the base last (Unix seconds).
     pub(super) asked: i64,
@@ -43,9 +43,9 @@ pub(super) fn part(parcel: &Parcel, offset: u64) -> Said {
 impl Line {
     pub(super) fn new(site: &Site) -> Result<Line, String> {
         let base = Base::make(site)?;
-        let log = LogReader::open(&site.config.data).map_err(|e| format!("cannot read the write-ahead log: {e}"))?;
+        let wal = WalReader::open(&site.config.data).map_err(|e| format!("cannot read the write-ahead log: {e}"))?;
         let (lineage, read) = (hex(&base.lineage), base.begin);
-        Ok(Line { base, lineage, log, is_attached: false, asked: site.now(), number: 0, read, pending: None })
+        Ok(Line { base, lineage, wal, is_attached: false, asked: site.now(), number: 0, read, pending: None })
     }
 
     pub(super) fn is_followed(&self, site: &Site) -> bool {
@@ -73,7 +73,7 @@ impl Line {
     pub(super) fn next(&mut self, site: &Site) -> Result<Said, String> {
         if self.pending.is_none() {
             let Some(end) = site.store.writer().capture.next_end(self.base.follower)? else { return Ok(Said::Nothing) };
-            let changes = self.log.changes(self.read, end.position, tick::page_sum)?;
+            let changes = self.wal.changes(self.read, end.position, tick::page_sum)?;
             let tick = Tick::next(self.base.lineage, self.number + 1, &end, changes, &self.base.sums);
             let parcel = self.pack(site, &tick).map_err(|e| format!("cannot pack a tick: {e}"))?;
             self.pending = Some((end, Arc::new(tick), parcel));
@@ -86,14 +86,14 @@ impl Line {
         let bytes = tick.bytes();
         if bytes <= HELD_BYTES_MAX {
             let mut head = Vec::with_capacity(bytes as usize);
-            tick.write(&self.log, &mut head)?;
+            tick.write(&self.wal, &mut head)?;
             return Ok(Parcel { bytes: head.len() as u64, head, file: None });
         }
         let path = site.config.data.join(SPOOL);
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
         std::fs::remove_file(&path)?;
         let mut to = std::io::BufWriter::with_capacity(256 * 1024, &file);
-        tick.write(&self.log, &mut to)?;
+        tick.write(&self.wal, &mut to)?;
         to.flush()?;
         drop(to);
         let bytes = file.metadata()?.len();

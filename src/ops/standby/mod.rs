@@ -84,7 +84,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         }
         site.kept::<Feed>().let_go(site, feed::BASE_IDLE_SECONDS_MAX);
         begin_log_anew(site);
-        site.store.rest();
+        site.store.release();
         if stop.recv_timeout(LOOK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
             break;
         }

@@ -12,7 +12,7 @@ use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::{Progress, restore};
 use crate::ops::erasure;
 use crate::site::Site;
-use crate::store::engine::place::{Place, Unheld};
+use crate::store::engine::data_dir::{DataDir, LockError};
 use crate::store::queries::erasure::Tombstone;
 use crate::store::tables::audit;
 use std::path::Path;
@@ -36,36 +36,37 @@ pub(crate) struct Promoted {
 /// Makes this machine the one that goes on. `raises`: whether the epoch rises, as it must; not in the campaign that shows what
 /// comes of it otherwise. The error is one line, and leaves the copy as it was.
 pub(crate) fn run(
-    place: &Place,
+    data_dir: &DataDir,
     config: &Config,
     by: &By,
     raises: bool,
     progress: &mut Progress,
 ) -> Result<Promoted, String> {
-    let data = place.dir();
+    let data = data_dir.dir();
     progress("reading the copy", 0, 1);
     let Some((ready, state)) = copy::begin_promotion(&copy_in(data))? else {
-        return of_site(place, config, by, raises);
+        return of_site(data_dir, config, by, raises);
     };
     let copy::State { site_id, moment, main, epoch: known, .. } = state;
-    let held = Place::hold(&ready).map_err(|unheld| match unheld {
-        Unheld::InUse => format!("another tunneldesk runs on {}", ready.display()),
-        Unheld::Unfit(why) => why,
+    let held = DataDir::lock(&ready).map_err(|error| match error {
+        LockError::InUse => format!("another tunneldesk runs on {}", ready.display()),
+        LockError::Unusable(why) => why,
     })?;
     let second = Elsewhere::default().target(config);
-    let gone = second.and_then(|place| Elsewhere::default().list_erased(&place, &site_id).ok()).unwrap_or_default();
-    let Raised { epoch: raised, unwritten, silent } = raise(place, config, &site_id, known, raises);
+    let gone =
+        second.and_then(|data_dir| Elsewhere::default().list_erased(&data_dir, &site_id).ok()).unwrap_or_default();
+    let Raised { epoch: raised, unwritten, silent } = raise(data_dir, config, &site_id, known, raises);
     let site = Site::open_copy(&held, Config { data: ready.clone(), ..config.clone() }, Clock::machine(0))?;
     let prepared = prepare(&site, &gone, by, raised, moment, progress);
     let hall = site.hall().unwrap_or(Hall::UTC);
-    site.store.rest();
+    site.store.release();
     site.close();
     let erased = prepared?;
     drop(held);
     let main = Some(main).filter(|main| !main.url.is_empty());
     let own = Own { epoch: raised, main: main.clone().filter(|_| raises), unwritten };
     epoch::set_own(data, &own).map_err(|e| format!("cannot note the epoch in {}: {e}", data.display()))?;
-    take_over(place, &ready)?;
+    take_over(data_dir, &ready)?;
     Ok(Promoted { epoch: raised, moment: Some(moment), hall, main, erased, silent })
 }
 
@@ -78,11 +79,11 @@ struct Raised {
 }
 
 /// The next epoch, which the place of off-site backups takes where there is one and it answers.
-fn raise(place: &Place, config: &Config, site_id: &str, known: u64, raises: bool) -> Raised {
+fn raise(data_dir: &DataDir, config: &Config, site_id: &str, known: u64, raises: bool) -> Raised {
     if !raises {
         return Raised { epoch: known, unwritten: None, silent: None };
     }
-    let (next, content) = (epoch::next(place.dir(), known), epoch::content());
+    let (next, content) = (epoch::next(data_dir.dir(), known), epoch::content());
     let second = Elsewhere::default().target(config);
     match second.map(|second| Elsewhere::default().write_epoch(&second, site_id, next, &content, epoch::claim)) {
         Some(Ok(claimed)) => Raised { epoch: claimed, unwritten: None, silent: None },
@@ -107,35 +108,35 @@ fn prepare(
         audit::insert(tx, &by.who, "site.promoted", &Whom::Site, &by.origin, &detail)?;
         restore::leave_numbers(tx, moment)
     });
-    site.store.rest();
+    site.store.release();
     written.map_err(|e| format!("the copy takes no writes: {e}"))?;
     Ok(erased)
 }
 
-fn take_over(place: &Place, ready: &Path) -> Result<(), String> {
-    restore::take_over(place, ready)?;
-    _ = std::fs::remove_dir_all(copy_in(place.dir()));
+fn take_over(data_dir: &DataDir, ready: &Path) -> Result<(), String> {
+    restore::take_over(data_dir, ready)?;
+    _ = std::fs::remove_dir_all(copy_in(data_dir.dir()));
     Ok(())
 }
 
 /// A site that was replaced, or restored beside another, is the one that goes on.
-fn of_site(place: &Place, config: &Config, by: &By, raises: bool) -> Result<Promoted, String> {
-    let data = place.dir();
+fn of_site(data_dir: &DataDir, config: &Config, by: &By, raises: bool) -> Result<Promoted, String> {
+    let data = data_dir.dir();
     if !epoch::has_site(data) {
         return Err(format!(
             "there is neither a standby's copy nor a site in {}: run `tunneldesk standby` there first",
             data.display()
         ));
     }
-    let (site, _) = Site::open(place, config.clone(), Clock::machine(0), true)?;
-    let Raised { epoch: raised, unwritten, silent } = raise(place, config, &site.site_id, 0, raises);
+    let (site, _) = Site::open(data_dir, config.clone(), Clock::machine(0), true)?;
+    let Raised { epoch: raised, unwritten, silent } = raise(data_dir, config, &site.site_id, 0, raises);
     let written = site.store.write(site.now(), |tx| {
         let detail = Detail::none().number("epoch", raised.cast_signed());
         audit::insert(tx, &by.who, "site.promoted", &Whom::Site, &by.origin, &detail)?;
         restore::leave_numbers(tx, tx.now())
     });
     let hall = site.hall().unwrap_or(Hall::UTC);
-    site.store.rest();
+    site.store.release();
     site.close();
     written.map_err(|e| format!("the site takes no writes: {e}"))?;
     let own = Own { epoch: raised, main: None, unwritten };

@@ -127,7 +127,7 @@ pub(crate) fn refresh(site: &Site) -> Result<(), String> {
 
 pub(crate) fn find(site: &Site, kind: Kind) -> Result<Option<Certificate>, Failure> {
     let found = site.store.read(|tx| Ok(tls::find(tx, kind)?));
-    site.store.rest();
+    site.store.release();
     found
 }
 
@@ -199,13 +199,13 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::ops::lifecycle::Identity;
-    use crate::store::engine::place::Place;
+    use crate::store::engine::data_dir::DataDir;
     use std::time::Duration;
 
     fn new_site(dir: &std::path::Path, config: Config) -> Site {
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
-        let place = Place::make(&dir.join("data")).unwrap();
-        Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap()
+        let data_dir = DataDir::create(&dir.join("data")).unwrap();
+        Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap()
     }
 
     fn shown(site: &Site) -> Vec<u8> {

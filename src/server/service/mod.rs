@@ -101,7 +101,7 @@ pub(super) struct Peer {
 impl HttpService {
     pub(super) fn new(site: &Site, pool: Pool) -> HttpService {
         _ = site.name();
-        site.store.rest();
+        site.store.release();
         let Limits { connections_max, connections_per_address_max, .. } = site.config.limits;
         let limiter =
             |all, per_network| Arc::new(Limiter::new(all, per_network, HANDSHAKES_PER_NETWORK_MAX, &site.stats));
@@ -217,7 +217,7 @@ impl HttpService {
         line: &mut Line<'_>,
     ) -> Result<(&'static Access, Call), Failure> {
         let (head, incoming) = request.into_parts();
-        let (place, params) = match self.find(&head, kind) {
+        let (data_dir, params) = match self.find(&head, kind) {
             Ok(found) => found,
             Err(failure) => {
                 // Unread bytes would break the connection under the client's next request.
@@ -225,11 +225,11 @@ impl HttpService {
                 return Err(failure);
             }
         };
-        let route = TABLE[place];
-        line.row = Some(place);
+        let route = TABLE[data_dir];
+        line.row = Some(data_dir);
         if route.body_bytes_max > CALLBACK_BODY_BYTES_MAX {
             match self.large_bodies.clone().try_acquire_owned() {
-                Ok(place) => line.large = Some(place),
+                Ok(data_dir) => line.large = Some(data_dir),
                 Err(_) => {
                     body::discard(incoming).await;
                     return Err(Failure::overloaded());
@@ -263,13 +263,13 @@ impl HttpService {
         head::check_form(head)?;
         self.check_host(&head.headers, &head.uri)?;
         match matcher::find(&head.method, head.uri.path()) {
-            Match::Found(place, _) if kind == ListenerKind::Metrics && !TABLE[place].is_health() => {
+            Match::Found(data_dir, _) if kind == ListenerKind::Metrics && !TABLE[data_dir].is_health() => {
                 Err(Failure::unknown_path())
             }
-            Match::Found(place, _) if kind == ListenerKind::Clear && !TABLE[place].in_clear => {
+            Match::Found(data_dir, _) if kind == ListenerKind::Clear && !TABLE[data_dir].in_clear => {
                 Err(self.over_there(head))
             }
-            Match::Found(place, params) => Ok((place, params)),
+            Match::Found(data_dir, params) => Ok((data_dir, params)),
             Match::WrongMethod(allowed) => Err(Failure::method_not_allowed().allow(allowed)),
             Match::Unknown => Err(Failure::unknown_path()),
         }
@@ -350,14 +350,14 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::ops::lifecycle::Identity;
-    use crate::store::engine::place::Place;
+    use crate::store::engine::data_dir::DataDir;
 
     #[test]
     fn in_clear_is_only_what_a_device_needs_before_it_trusts_the_site() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
-        let site = Site::create(&place, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap();
+        let site = Site::create(&data_dir, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap();
         let service = HttpService::new(&site, Pool::start(&site).unwrap());
         let mut in_clear = Vec::new();
         for route in TABLE.iter() {

@@ -1,8 +1,8 @@
 //! The layer between SQLite and the system's files that checks each page as it is read, and notes the sum of each as it is
 //! written ([`Sums`]). Everything else goes through as it is.
 
-use super::log_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain};
-use super::sums::{PAGE_BYTES, Part, Sums};
+use super::page_checksums::{PAGE_BYTES, PageChecksums, Part};
+use super::wal_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain};
 use rusqlite::{Connection, ffi};
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::io;
@@ -27,7 +27,7 @@ static SYSTEM: OnceLock<System> = OnceLock::new();
 struct Checked {
     base: ffi::sqlite3_file,
     part: Part,
-    sums: *const Sums,
+    checksums: *const PageChecksums,
 }
 
 /// The layer's name, for opening a connection through it.
@@ -129,7 +129,7 @@ unsafe extern "C" fn open(
     let part = match flags {
         _ if name.is_null() => None,
         _ if flags & ffi::SQLITE_OPEN_MAIN_DB != 0 => Some(Part::Database),
-        _ if flags & ffi::SQLITE_OPEN_WAL != 0 => Some(Part::Log),
+        _ if flags & ffi::SQLITE_OPEN_WAL != 0 => Some(Part::Wal),
         _ => None,
     };
     // SAFETY: SQLite gives memory for a file of ours with the system's behind it, and names that it made itself.
@@ -142,7 +142,7 @@ unsafe extern "C" fn open(
         if code != ffi::SQLITE_OK {
             return code;
         }
-        let database = if part == Part::Log { ffi::sqlite3_filename_database(name) } else { name };
+        let database = if part == Part::Wal { ffi::sqlite3_filename_database(name) } else { name };
         let mut bytes = 0;
         if part == Part::Database {
             let code = system!(file, xFileSize, &raw mut bytes);
@@ -152,8 +152,12 @@ unsafe extern "C" fn open(
             }
         }
         let database = Path::new(OsStr::from_bytes(CStr::from_ptr(database).to_bytes()));
-        let sums = Arc::into_raw(Sums::of(database, bytes as usize / PAGE_BYTES));
-        file.cast::<Checked>().write(Checked { base: ffi::sqlite3_file { pMethods: &raw const METHODS }, part, sums });
+        let checksums = Arc::into_raw(PageChecksums::of(database, bytes as usize / PAGE_BYTES));
+        file.cast::<Checked>().write(Checked {
+            base: ffi::sqlite3_file { pMethods: &raw const METHODS },
+            part,
+            checksums,
+        });
         ffi::SQLITE_OK
     }
 }
@@ -161,9 +165,9 @@ unsafe extern "C" fn open(
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     // SAFETY: the file is one that `open` made, and nobody uses it any more.
     unsafe {
-        let sums = Arc::from_raw((*file.cast::<Checked>()).sums);
+        let checksums = Arc::from_raw((*file.cast::<Checked>()).checksums);
         let code = system!(file, xClose);
-        Sums::release(sums);
+        PageChecksums::release(checksums);
         code
     }
 }
@@ -174,7 +178,7 @@ fn page_in(part: Part, amount: usize, offset: usize) -> Option<(usize, usize)> {
         Part::Database => {
             (amount == PAGE_BYTES && offset.is_multiple_of(PAGE_BYTES)).then_some((offset / PAGE_BYTES, 0))
         }
-        Part::Log => {
+        Part::Wal => {
             let at = offset.checked_sub(HEADER_BYTES)?;
             match (at % FRAME_BYTES, amount) {
                 (0, FRAME_BYTES) => Some((at / FRAME_BYTES, FRAME_HEADER_BYTES)),
@@ -189,31 +193,31 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, to: *mut c_void, amount:
     // SAFETY: the file is one that `open` made, and SQLite gives so many bytes to write to.
     unsafe {
         let code = system!(file, xRead, to, amount, offset);
-        let Checked { part, sums, .. } = &*file.cast::<Checked>();
+        let Checked { part, checksums, .. } = &*file.cast::<Checked>();
         let page = page_in(*part, amount as usize, offset as usize);
         let (Some((index, begin)), ffi::SQLITE_OK) = (page, code) else { return code };
-        let sums = &**sums;
+        let checksums = &**checksums;
         let page = || &std::slice::from_raw_parts(to.cast::<u8>(), amount as usize)[begin..begin + PAGE_BYTES];
-        if sums.agrees(*part, index, page()) {
+        if checksums.agrees(*part, index, page()) {
             return ffi::SQLITE_OK;
         }
         // Somebody may be writing it, or the disk failed this once.
-        let _held = sums.hold_writes(*part);
+        let _held = checksums.hold_writes(*part);
         let code = system!(file, xRead, to, amount, offset);
         if code != ffi::SQLITE_OK {
             return code;
         }
-        if !sums.agrees(*part, index, page()) {
+        if !checksums.agrees(*part, index, page()) {
             if *part == Part::Database || !is_another_s_frame(file, index) {
-                if sums.is_believed(*part, index) {
+                if checksums.is_believed(*part, index) {
                     return ffi::SQLITE_OK;
                 }
-                sums.note_bad(*part, index);
+                checksums.note_bad(*part, index);
                 return ffi::SQLITE_IOERR_DATA;
             }
-            sums.note(*part, index, Some(page()));
+            checksums.note(*part, index, Some(page()));
         }
-        sums.note_good(*part, index);
+        checksums.note_good(*part, index);
         ffi::SQLITE_OK
     }
 }
@@ -235,49 +239,49 @@ unsafe fn is_another_s_frame(file: *mut ffi::sqlite3_file, index: usize) -> bool
 unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, from: *const c_void, amount: c_int, offset: i64) -> c_int {
     // SAFETY: the file is one that `open` made, and SQLite gives so many bytes.
     unsafe {
-        let Checked { part, sums, .. } = &*file.cast::<Checked>();
-        let sums = &**sums;
+        let Checked { part, checksums, .. } = &*file.cast::<Checked>();
+        let checksums = &**checksums;
         let bytes = std::slice::from_raw_parts(from.cast::<u8>(), amount as usize);
         let (amount_bytes, at) = (amount as usize, offset as usize);
-        let _held = sums.hold_writes(*part);
+        let _held = checksums.hold_writes(*part);
         let code = system!(file, xWrite, from, amount, offset);
         match page_in(*part, amount_bytes, at) {
-            _ if code != ffi::SQLITE_OK => note_unknown(sums, *part, amount_bytes, at),
-            Some((index, begin)) => sums.note(*part, index, Some(&bytes[begin..begin + PAGE_BYTES])),
+            _ if code != ffi::SQLITE_OK => note_unknown(checksums, *part, amount_bytes, at),
+            Some((index, begin)) => checksums.note(*part, index, Some(&bytes[begin..begin + PAGE_BYTES])),
             // The log begins anew.
-            None if *part == Part::Log && at == 0 => sums.cut(Part::Log, 0),
-            None => note_unknown(sums, *part, amount_bytes, at),
+            None if *part == Part::Wal && at == 0 => checksums.cut(Part::Wal, 0),
+            None => note_unknown(checksums, *part, amount_bytes, at),
         }
         code
     }
 }
 
 /// Of the pages that these bytes touch nobody knows what they are now.
-fn note_unknown(sums: &Sums, part: Part, amount: usize, offset: usize) {
+fn note_unknown(checksums: &PageChecksums, part: Part, amount: usize, offset: usize) {
     let (first, last) = match part {
         Part::Database => (offset / PAGE_BYTES, (offset + amount).div_ceil(PAGE_BYTES)),
         // The head of a frame alone leaves its page as it is.
-        Part::Log if amount == FRAME_HEADER_BYTES => return,
-        Part::Log => {
+        Part::Wal if amount == FRAME_HEADER_BYTES => return,
+        Part::Wal => {
             let at = |byte: usize| byte.saturating_sub(HEADER_BYTES);
             (at(offset) / FRAME_BYTES, at(offset + amount).div_ceil(FRAME_BYTES))
         }
     };
-    (first..last).for_each(|index| sums.note(part, index, None));
+    (first..last).for_each(|index| checksums.note(part, index, None));
 }
 
 unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, bytes: i64) -> c_int {
     // SAFETY: the file is one that `open` made.
     unsafe {
-        let Checked { part, sums, .. } = &*file.cast::<Checked>();
-        let _held = (**sums).hold_writes(*part);
+        let Checked { part, checksums, .. } = &*file.cast::<Checked>();
+        let _held = (**checksums).hold_writes(*part);
         let code = system!(file, xTruncate, bytes);
         let pages = match part {
             Part::Database => bytes as usize / PAGE_BYTES,
-            Part::Log => (bytes as usize).saturating_sub(HEADER_BYTES) / FRAME_BYTES,
+            Part::Wal => (bytes as usize).saturating_sub(HEADER_BYTES) / FRAME_BYTES,
         };
         if code == ffi::SQLITE_OK {
-            (**sums).cut(*part, pages);
+            (**checksums).cut(*part, pages);
         }
         code
     }
@@ -286,9 +290,9 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, bytes: i64) -> c_int
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     // SAFETY: the file is one that `open` made.
     unsafe {
-        let Checked { part, sums, .. } = &*file.cast::<Checked>();
+        let Checked { part, checksums, .. } = &*file.cast::<Checked>();
         if *part == Part::Database {
-            match (**sums).keep() {
+            match (**checksums).keep() {
                 Ok(()) => {}
                 Err(e) if matches!(e.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
                     return ffi::SQLITE_FULL;
@@ -311,7 +315,7 @@ impl<'c> Handle<'c> {
     pub(super) fn of(conn: &'c Connection, part: Part) -> Option<Handle<'c>> {
         let op = match part {
             Part::Database => ffi::SQLITE_FCNTL_FILE_POINTER,
-            Part::Log => ffi::SQLITE_FCNTL_JOURNAL_POINTER,
+            Part::Wal => ffi::SQLITE_FCNTL_JOURNAL_POINTER,
         };
         let mut file: *mut ffi::sqlite3_file = std::ptr::null_mut();
         // SAFETY: the connection is open; SQLite writes one pointer.
@@ -325,9 +329,9 @@ impl<'c> Handle<'c> {
         }
     }
 
-    pub(super) fn sums(&self) -> &Sums {
+    pub(super) fn checksums(&self) -> &PageChecksums {
         // SAFETY: the file is one that `open` made, and is open as long as its connection.
-        unsafe { &*(*self.file.cast::<Checked>()).sums }
+        unsafe { &*(*self.file.cast::<Checked>()).checksums }
     }
 
     /// Pages that the file has now.
@@ -345,7 +349,7 @@ impl<'c> Handle<'c> {
     pub(super) fn read(&self, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
         let offset = match part {
             Part::Database => index * PAGE_BYTES,
-            Part::Log => HEADER_BYTES + index * FRAME_BYTES + FRAME_HEADER_BYTES,
+            Part::Wal => HEADER_BYTES + index * FRAME_BYTES + FRAME_HEADER_BYTES,
         };
         // SAFETY: as above, and the page has so many bytes.
         match unsafe { read(self.file, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset as i64) } {

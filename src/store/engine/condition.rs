@@ -1,6 +1,6 @@
 //! Whether the file takes writes, and if it does not, why.
 
-use super::ballast::Ballast;
+use super::reserve::Reserve;
 use crate::http::failure::{DiskFault, Failure};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +35,7 @@ pub(crate) struct Watched {
     look_due: AtomicBool,
     /// Whether what the writer has read before is to be read anew.
     caches_stale: AtomicBool,
-    ballast: Mutex<Option<Ballast>>,
+    reserve: Mutex<Option<Reserve>>,
 }
 
 impl Watched {
@@ -44,7 +44,7 @@ impl Watched {
             condition: AtomicU8::new(condition as u8),
             look_due: AtomicBool::new(false),
             caches_stale: AtomicBool::new(false),
-            ballast: Mutex::default(),
+            reserve: Mutex::default(),
         }
     }
 
@@ -117,7 +117,7 @@ impl Watched {
     /// The disk has no room: the ballast goes, so that sign-in has some.
     pub(crate) fn fill(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Full) {
-            let room = self.ballast().as_ref().map_or(0, Ballast::give_up);
+            let room = self.reserve().as_ref().map_or(0, Reserve::give_up);
             tracing::error!(
                 %cause,
                 given_up_bytes = room,
@@ -146,21 +146,21 @@ impl Watched {
     }
 
     /// From now on this ballast is what is given up.
-    pub(crate) fn carry(&self, ballast: Ballast) {
-        *self.ballast() = Some(ballast);
-        self.look_at_the_room();
+    pub(crate) fn set_reserve(&self, reserve: Reserve) {
+        *self.reserve() = Some(reserve);
+        self.check_free_space();
     }
 
     /// Makes the ballast where there is room for it, and lets writes go on once it is there.
-    pub(crate) fn look_at_the_room(&self) {
-        let guard = self.ballast();
-        let Some(ballast) = guard.as_ref() else { return };
+    pub(crate) fn check_free_space(&self) {
+        let guard = self.reserve();
+        let Some(reserve) = guard.as_ref() else { return };
         match self.get() {
-            Sound if !ballast.leaves_room() => {
+            Sound if !reserve.leaves_room() => {
                 drop(guard);
                 self.fill(&"hardly any room is left");
             }
-            Full if ballast.is_made() => {
+            Full if reserve.is_made() => {
                 let was_full =
                     self.condition.compare_exchange(Full as u8, Sound as u8, Ordering::AcqRel, Ordering::Relaxed);
                 if was_full.is_ok() {
@@ -171,8 +171,8 @@ impl Watched {
         }
     }
 
-    fn ballast(&self) -> std::sync::MutexGuard<'_, Option<Ballast>> {
-        self.ballast.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reserve(&self) -> std::sync::MutexGuard<'_, Option<Reserve>> {
+        self.reserve.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -217,16 +217,16 @@ mod tests {
     fn the_ballast_is_made_given_up_and_made_again() {
         let dir = tempfile::tempdir().unwrap();
         let watched = Watched::new(Sound);
-        watched.carry(Ballast::in_dir(dir.path()));
-        watched.look_at_the_room();
+        watched.set_reserve(Reserve::in_dir(dir.path()));
+        watched.check_free_space();
         assert_eq!(watched.get(), Sound);
-        let path = crate::store::engine::place::ballast(dir.path());
+        let path = crate::store::engine::data_dir::reserve(dir.path());
         let held = std::fs::metadata(&path).unwrap();
         assert!(held.len() >= 8 * 1024 * 1024, "{held:?}");
         watched.fill(&"test");
         assert!(!path.exists());
         assert_eq!(watched.get(), Full);
-        watched.look_at_the_room();
+        watched.check_free_space();
         assert_eq!(watched.get(), Sound);
         assert!(path.exists());
     }

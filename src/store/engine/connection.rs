@@ -1,7 +1,7 @@
 //! How a file is opened: what every connection has, and what only the writer's has.
 
-use super::log_read::FRAME_BYTES;
-use super::{checked_file, log_mark, statements};
+use super::wal_read::FRAME_BYTES;
+use super::{checked_file, statements, wal_mark};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
@@ -56,7 +56,7 @@ pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// The database of a site to which nobody writes, and which has nothing in its log.
-pub(crate) fn open_without_log(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_without_wal(path: &Path) -> rusqlite::Result<Connection> {
     open_checked(address(path, "immutable=1"), READ_ONLY)
 }
 
@@ -74,12 +74,12 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'_'
 
 /// After a commit. SQLite's own would keep a failed flush of the file to itself; ours fails the commit, whose callers are
 /// told that nobody knows, and the process ends.
-fn checkpoint(log: &mut Wal, pages: i32) -> rusqlite::Result<()> {
+fn checkpoint(wal: &mut Wal, pages: i32) -> rusqlite::Result<()> {
     if pages < LOG_PAGES_MAX {
         return Ok(());
     }
     let failed = |e: &rusqlite::Error| e.sqlite_error_code() == Some(ErrorCode::SystemIoFailure);
-    match log.checkpoint() {
+    match wal.checkpoint() {
         Err(e) if failed(&e) => Err(e),
         // Somebody reads, or the disk is full: what is in the log is durable, and the next commit tries again.
         _ => Ok(()),
@@ -92,9 +92,9 @@ thread_local! {
 
 /// After a commit of the store's writer, in place of [`checkpoint`]: SQLite would make a plain error of whatever error the
 /// checkpoint meets, and fail a commit that is on the disk.
-pub(crate) fn note_log_pages(_: &mut Wal, pages: i32) -> rusqlite::Result<()> {
+pub(crate) fn note_wal_pages(_: &mut Wal, pages: i32) -> rusqlite::Result<()> {
     LOG_PAGES.set(pages);
-    log_mark::note(pages);
+    wal_mark::note(pages);
     Ok(())
 }
 
@@ -104,11 +104,11 @@ pub(crate) fn checkpoint_if_due(conn: &Connection) -> rusqlite::Result<()> {
     if LOG_PAGES.replace(0) < LOG_PAGES_MAX {
         return Ok(());
     }
-    move_log(conn)
+    checkpoint_wal(conn)
 }
 
 /// Moves the pages of the write-ahead log into the file.
-pub(crate) fn move_log(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn checkpoint_wal(conn: &Connection) -> rusqlite::Result<()> {
     conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 

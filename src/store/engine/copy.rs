@@ -3,7 +3,7 @@
 
 use super::capture::{End, Whose};
 use super::connection::{open_checked, open_immutable, prepare_connection};
-use super::place;
+use super::data_dir;
 use super::reader::CACHE_KIB;
 use crate::domain::audit::Head;
 use crate::store::tables::{audit, tunnels};
@@ -69,7 +69,7 @@ pub(crate) fn copy(
     let mut copying = Copying::begin(store.writer(), target, following).map_err(failed)?;
     let file = File::open(target).map_err(|e| format!("cannot read {}: {e}", target.display()))?;
     while !copying.step(&counter, progress).map_err(failed)? {
-        place::begin_to_flush(&file);
+        data_dir::begin_to_flush(&file);
         std::thread::sleep(PAUSE);
     }
     let followed = copying.followed.take();
@@ -208,15 +208,15 @@ fn rows(conn: &Connection) -> rusqlite::Result<Rows> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::engine::data_dir::DataDir;
     use crate::store::engine::migrate;
-    use crate::store::engine::place::Place;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     fn store() -> (tempfile::TempDir, Store) {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        migrate::create(&place).unwrap();
-        let store = Store::open(&place.database(), true).unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        migrate::create(&data_dir).unwrap();
+        let store = Store::open(&data_dir.database(), true).unwrap();
         let site = "INSERT INTO tunnels (tunnel_id, name, country, created_at) VALUES (1, 'Here', 'CH', 0);
                     INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at) VALUES (1, 'ab', 1, x'', 0, 0);
                     CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT";

@@ -4,7 +4,6 @@
 pub(crate) mod columns;
 
 pub mod alarm;
-pub(crate) mod ballast;
 pub(crate) mod bell;
 pub(crate) mod bulk;
 pub(crate) mod capture;
@@ -14,18 +13,19 @@ pub(crate) mod clock;
 pub(crate) mod condition;
 pub(crate) mod connection;
 pub(crate) mod copy;
-pub(crate) mod log_mark;
-pub(crate) mod log_match;
-pub(crate) mod log_read;
+pub mod data_dir;
+pub(crate) mod integrity;
 pub(crate) mod migrate;
-pub mod place;
+pub(crate) mod page_checksums;
 #[cfg(debug_assertions)]
 pub mod prepared;
 pub(crate) mod reader;
 pub(crate) mod repair;
+pub(crate) mod reserve;
 pub(crate) mod scrub;
-pub(crate) mod soundness;
 pub mod statements;
-pub(crate) mod sums;
+pub(crate) mod wal_mark;
+pub(crate) mod wal_match;
+pub(crate) mod wal_read;
 pub(crate) mod writer;
 pub(crate) mod writer_held;

@@ -6,7 +6,7 @@
 //! the same again costs a good part of a brief read. No snapshot is kept over a change, so that whoever takes one sees
 //! every write that was acknowledged, and none pins the write-ahead log.
 
-use super::connection::{open_checked, open_without_index, open_without_log, prepare_connection};
+use super::connection::{open_checked, open_without_index, open_without_wal, prepare_connection};
 use super::statements::{Sql, WithStatements};
 use crate::http::failure::Failure;
 use rusqlite::config::DbConfig;
@@ -89,10 +89,10 @@ impl Readers {
 
     /// Of a file on a file system that takes no writes. The error is one line.
     pub(crate) fn of_read_only(path: &Path) -> Result<Readers, String> {
-        let log_bytes = std::fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |log| log.len());
+        let wal_bytes = std::fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |wal| wal.len());
         // On a disk that is only full an index can be begun, and is not written to.
         let index = std::fs::OpenOptions::new().append(true).create(true).open(path.with_extension("sqlite-shm"));
-        match (log_bytes, index.is_ok() || path.with_extension("sqlite-shm").exists()) {
+        match (wal_bytes, index.is_ok() || path.with_extension("sqlite-shm").exists()) {
             (0, _) => Ok(Readers::from(path, Source::Immutable)),
             (_, true) => Ok(Readers::from(path, Source::ReadOnly)),
             (_, false) => Err(format!(
@@ -166,7 +166,7 @@ impl Readers {
                 open_checked(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?
             }
             Source::ReadOnly => open_without_index(&self.path)?,
-            Source::Immutable => open_without_log(&self.path)?,
+            Source::Immutable => open_without_wal(&self.path)?,
         };
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         Ok(conn)

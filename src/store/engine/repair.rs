@@ -2,8 +2,8 @@
 //! do not.
 
 use super::connection::{open_checked, prepare_connection};
+use super::page_checksums::believing_bad;
 use super::reader::CACHE_KIB;
-use super::sums::believing_bad;
 use crate::http::failure::is_of_bad_page;
 use crate::store::Store;
 use crate::store::queries::erasure;
@@ -115,7 +115,7 @@ fn known_index(conn: &Connection, line: &str) -> Option<String> {
 /// Builds these indexes anew from their rows, writes the whole file anew, and checks it again. The error is one line.
 pub(crate) fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result<(), String> {
     let sql: String = names.iter().map(|name| format!("REINDEX \"{}\";", name.replace('"', "\"\""))).collect();
-    store.rest();
+    store.release();
     let failed = |e: rusqlite::Error| format!("the indexes could not be built anew: {e}");
     store.writer().alone(|conn| {
         conn.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
@@ -143,14 +143,14 @@ fn reindex(conn: &Connection, sql: &str) -> rusqlite::Result<Option<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{migrate, place::Place};
+    use super::super::{data_dir::DataDir, migrate};
     use super::*;
 
     fn store() -> (tempfile::TempDir, Store) {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        migrate::create(&place).unwrap();
-        let store = Store::open(&place.database(), true).unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        migrate::create(&data_dir).unwrap();
+        let store = Store::open(&data_dir.database(), true).unwrap();
         let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE, size INTEGER) STRICT;
                     CREATE INDEX \"by size\" ON numbers (size);
                     WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 500)

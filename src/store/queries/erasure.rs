@@ -12,7 +12,7 @@ use crate::domain::local_time::Hall;
 use crate::domain::mention::Person;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::store::engine::columns::row;
-use crate::store::engine::{log_mark, place};
+use crate::store::engine::{data_dir, wal_mark};
 use crate::store::tables::{members, sessions, skills, tunnels};
 use crate::store::{Read, Store, Write};
 use rusqlite::config::DbConfig;
@@ -165,7 +165,7 @@ pub(crate) fn set_rebuilt(tx: &Write, member_id: i64) -> Result<usize> {
 pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     let dir = store.path().parent().unwrap_or(Path::new("."));
     check_space(dir)?;
-    store.rest();
+    store.release();
     let failed = |e: rusqlite::Error| format!("the file could not be written anew: {e}");
     let (writer, capture) = (store.writer(), &store.writer().capture);
     let _hurry = capture.hurry();
@@ -182,7 +182,7 @@ pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
         let cut = writer.alone(|conn| {
             carry_rest();
             capture.open_gate("the file was written anew, so that nothing of an erased person is left in it");
-            log_mark::begin_to_empty(store.path());
+            wal_mark::begin_to_empty(store.path());
             conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], row::<(i64, i64, i64)>)
         });
         let (in_the_way, ..) = cut.map_err(failed)?;
@@ -206,9 +206,9 @@ fn rewrite(conn: &Connection, dir: &Path) -> Result<()> {
 }
 
 fn check_space(dir: &Path) -> std::result::Result<(), String> {
-    let bytes = std::fs::metadata(place::database(dir)).map_or(0, |file| file.len());
+    let bytes = std::fs::metadata(data_dir::database(dir)).map_or(0, |file| file.len());
     let needed = 2 * bytes + SPARE_BYTES;
-    let free = place::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;
+    let free = data_dir::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;
     if free >= needed {
         return Ok(());
     }

@@ -16,7 +16,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use tunneldesk::store::engine::place::{Place, Unheld};
+use tunneldesk::store::engine::data_dir::{DataDir, LockError};
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_tunneldesk");
 pub const PASSWORD: &str = "violet-anvil-harbour-93";
@@ -62,7 +62,7 @@ impl Desk {
 
     /// The directory of a site that nobody serves, held by this process.
     pub fn hold(&self) -> Held {
-        Held { place: Some(Place::hold(&self.data()).unwrap_or_else(|e| panic!("{e:?}"))), data: self.data() }
+        Held { data_dir: Some(DataDir::lock(&self.data()).unwrap_or_else(|e| panic!("{e:?}"))), data: self.data() }
     }
 
     /// The executable with nothing of ours in its environment. With `TUNNELDESK_TEST_OFF_SITE` the site has an off-site copy,
@@ -71,9 +71,9 @@ impl Desk {
         let mut command = Command::new(BINARY);
         command.args(args).current_dir(self.path()).env_clear().stdin(Stdio::null());
         if std::env::var_os("TUNNELDESK_TEST_OFF_SITE").is_some() {
-            let place = self.path().join("off-site");
-            std::fs::create_dir_all(&place).unwrap();
-            command.env("TUNNELDESK_BACKUP_SECOND_PLACE", place);
+            let data_dir = self.path().join("off-site");
+            std::fs::create_dir_all(&data_dir).unwrap();
+            command.env("TUNNELDESK_BACKUP_SECOND_PLACE", data_dir);
         }
         command
     }
@@ -147,23 +147,23 @@ impl Desk {
 
 /// A held directory. A program that another test starts holds it too, between fork and exec: it is let go of when nobody does.
 pub struct Held {
-    place: Option<Place>,
+    data_dir: Option<DataDir>,
     data: PathBuf,
 }
 
 impl Deref for Held {
-    type Target = Place;
+    type Target = DataDir;
 
-    fn deref(&self) -> &Place {
-        self.place.as_ref().unwrap()
+    fn deref(&self) -> &DataDir {
+        self.data_dir.as_ref().unwrap()
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.place = None;
+        self.data_dir = None;
         let until = Instant::now() + Duration::from_secs(20);
-        while matches!(Place::hold(&self.data), Err(Unheld::InUse)) && Instant::now() < until {
+        while matches!(DataDir::lock(&self.data), Err(LockError::InUse)) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
     }

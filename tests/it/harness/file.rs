@@ -38,7 +38,7 @@ const CHECKED_VFS: &str = "checked";
 /// Panics unless SQLite finds the file sound, every reference leads somewhere, sums are those of their rows, and the index of
 /// the search is that of its rows.
 pub fn check(site: &Site) {
-    site.store.rest();
+    site.store.release();
     let fault = find_fault(site).expect("the file can be looked at");
     assert_eq!(fault, None, "what is wrong with the file");
     let looked = site.store.read(|tx| {
@@ -57,7 +57,7 @@ pub fn check(site: &Site) {
         Ok(())
     });
     looked.expect("the file can be read");
-    site.store.rest();
+    site.store.release();
 }
 
 /// What SQLite finds wrong with the file, or FTS5 between an index and its rows.
@@ -86,13 +86,13 @@ fn find_fault(site: &Site) -> rusqlite::Result<Option<String>> {
 }
 
 pub fn rows(site: &Site) -> Rows {
-    site.store.rest();
+    site.store.release();
     let counted = site.store.read(|tx| {
         let counts: Vec<String> =
             tables(tx)?.iter().map(|t| format!("SELECT '{t}', (SELECT count(*) FROM {t})")).collect();
         Ok(tx.list(&counts.join(" UNION ALL "), [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
     });
-    site.store.rest();
+    site.store.release();
     counted.expect("the file can be read")
 }
 
@@ -102,7 +102,7 @@ fn tables(tx: &Read) -> rusqlite::Result<Vec<String>> {
 
 /// Every column in which this text stands, as `table.column`.
 pub fn columns_with(site: &Site, text: &str) -> Vec<String> {
-    site.store.rest();
+    site.store.release();
     let found = site.store.read(|tx| {
         let mut found = Vec::new();
         for table in tables(tx)? {
@@ -116,7 +116,7 @@ pub fn columns_with(site: &Site, text: &str) -> Vec<String> {
         }
         Ok(found)
     });
-    site.store.rest();
+    site.store.release();
     found.expect("the file can be read")
 }
 
@@ -133,7 +133,7 @@ mod tests {
     fn found(site: &Site, letters: &str) -> i64 {
         let sql = "SELECT count(*) FROM members_search WHERE members_search MATCH ?1";
         let found = site.inside().store.read(|tx| Ok(tx.get(sql, [letters], |row| row.get(0))?)).unwrap();
-        site.inside().store.rest();
+        site.inside().store.release();
         found
     }
 

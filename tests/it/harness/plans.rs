@@ -82,7 +82,7 @@ pub fn check(site: &Site) {
         }
         Ok(found)
     });
-    site.store.rest();
+    site.store.release();
     let found = found.expect("the file can be read");
     assert!(found.is_empty(), "{found:#?}");
 }

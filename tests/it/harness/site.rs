@@ -32,7 +32,7 @@ use tunneldesk::routes::ROUTES;
 use tunneldesk::server::{self, Running, Sockets};
 use tunneldesk::site::Site as Inside;
 use tunneldesk::store::Write;
-use tunneldesk::store::engine::place::{Place, Unheld};
+use tunneldesk::store::engine::data_dir::{DataDir, LockError};
 
 /// A Thursday in May 2026.
 const START: i64 = 1_780_000_000;
@@ -60,8 +60,8 @@ fn scratch() -> TempDir {
 }
 
 /// Makes a site as `init` does, and closes it.
-fn create(dir: &Path, config: Config) -> Place {
-    let place = Place::make(dir).unwrap_or_else(|e| panic!("{e:?}"));
+fn create(dir: &Path, config: Config) -> DataDir {
+    let data_dir = DataDir::create(dir).unwrap_or_else(|e| panic!("{e:?}"));
     let identity = Identity {
         tunnel_id: Site::TUNNEL_ID,
         name: "Windwerk".into(),
@@ -69,20 +69,20 @@ fn create(dir: &Path, config: Config) -> Place {
         country: "CH".into(),
     };
     let config = Config { data: dir.to_owned(), ..config };
-    Inside::create(&place, config, Clock::frozen(START), &identity).unwrap().close();
-    place
+    Inside::create(&data_dir, config, Clock::frozen(START), &identity).unwrap().close();
+    data_dir
 }
 
 /// Puts a copy of the new site into a directory.
-fn copy(dir: &Path) -> Place {
+fn copy(dir: &Path) -> DataDir {
     let files = &*NEW;
-    let place = Place::make(dir).unwrap_or_else(|e| panic!("{e:?}"));
+    let data_dir = DataDir::create(dir).unwrap_or_else(|e| panic!("{e:?}"));
     for (name, bytes, date) in files {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(name));
         let written = file.and_then(|mut file| file.write_all(bytes).and_then(|()| file.set_modified(*date)));
         written.unwrap_or_else(|e| panic!("{name:?}: {e}"));
     }
-    place
+    data_dir
 }
 
 pub struct Site {
@@ -102,16 +102,16 @@ pub struct Site {
 struct Up {
     inside: Inside,
     running: Running,
-    _place: Place,
+    _data_dir: DataDir,
 }
 
 /// Holds a directory that a server has just let go of: a program that another test starts has all descriptors of this process
 /// for a moment, and with them the lock.
-pub fn hold(dir: &Path) -> Place {
+pub fn hold(dir: &Path) -> DataDir {
     let until = Instant::now() + Duration::from_secs(10);
     loop {
-        match Place::hold(dir) {
-            Err(Unheld::InUse) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+        match DataDir::lock(dir) {
+            Err(LockError::InUse) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
             held => return held.unwrap_or_else(|e| panic!("{e:?}")),
         }
     }
@@ -137,7 +137,7 @@ impl Site {
         Site::start(|_| {}, |dir, config| create(dir, config.clone()))
     }
 
-    fn start(adjust: impl FnOnce(&mut Config), make: impl FnOnce(&Path, &Config) -> Place) -> Site {
+    fn start(adjust: impl FnOnce(&mut Config), make: impl FnOnce(&Path, &Config) -> DataDir) -> Site {
         let deadline = Deadline::start();
         let mut config = Config::defaults();
         let any_port = "127.0.0.1:0".parse().unwrap();
@@ -151,10 +151,10 @@ impl Site {
         adjust(&mut config);
         let dir = scratch();
         config.data = dir.path().to_owned();
-        let place = make(dir.path(), &config);
-        let (inside, _) = Inside::open(&place, config.clone(), Clock::frozen(START), true).unwrap();
+        let data_dir = make(dir.path(), &config);
+        let (inside, _) = Inside::open(&data_dir, config.clone(), Clock::frozen(START), true).unwrap();
         let clock = inside.clock.clone();
-        let up = Up::new(inside, place, &config);
+        let up = Up::new(inside, data_dir, &config);
         let door = Door::new(up.running.addresses[0], clock);
         Site {
             dir,
@@ -173,10 +173,10 @@ impl Site {
     pub fn restart(&mut self) {
         let now = self.now();
         self.up.take().expect("the site is up").stop();
-        let place = hold(self.dir.path());
-        let (inside, _) = Inside::open(&place, self.config.clone(), Clock::frozen(now), true).unwrap();
+        let data_dir = hold(self.dir.path());
+        let (inside, _) = Inside::open(&data_dir, self.config.clone(), Clock::frozen(now), true).unwrap();
         let clock = inside.clock.clone();
-        let up = Up::new(inside, place, &self.config);
+        let up = Up::new(inside, data_dir, &self.config);
         self.door.moved(up.running.addresses[0], clock);
         self.up = Some(up);
         if self.hashes_small.get() {
@@ -310,10 +310,10 @@ impl Site {
 }
 
 impl Up {
-    fn new(inside: Inside, place: Place, config: &Config) -> Up {
+    fn new(inside: Inside, data_dir: DataDir, config: &Config) -> Up {
         let sockets = Sockets::bind(config).unwrap();
         let running = server::start(&inside, sockets).unwrap();
-        Up { inside, running, _place: place }
+        Up { inside, running, _data_dir: data_dir }
     }
 
     fn stop(self) {
@@ -324,7 +324,7 @@ impl Up {
 impl Drop for Site {
     /// After every test: no panic, no fault, a sound file.
     fn drop(&mut self) {
-        let Some(Up { inside, running, _place }) = self.up.take() else { return };
+        let Some(Up { inside, running, _data_dir }) = self.up.take() else { return };
         running.stop();
         if std::thread::panicking() {
             return;
@@ -345,5 +345,5 @@ impl Drop for Site {
 fn faults(inside: &Inside) -> Vec<&'static str> {
     let counted = inside.stats.routes().iter().enumerate();
     let faulty = counted.filter(|(_, row)| row.answers[4].load(Ordering::Relaxed) > 0);
-    faulty.map(|(place, _)| ROUTES.get(place)).map(|row| row.map_or("no row", |r| r.path)).collect()
+    faulty.map(|(data_dir, _)| ROUTES.get(data_dir)).map(|row| row.map_or("no row", |r| r.path)).collect()
 }

@@ -213,7 +213,7 @@ impl Site {
     /// Messages in line, oldest first: `channel`, `recipient`, `template` and the `values` that are sealed in the file.
     pub fn mails(&self) -> Vec<serde_json::Value> {
         let site = self.inside();
-        site.store.rest();
+        site.store.release();
         let sql = "SELECT channel, recipient, template, sealed FROM outbox ORDER BY message_id";
         let read = |row: &rusqlite::Row| {
             Ok((
@@ -224,7 +224,7 @@ impl Site {
             ))
         };
         let rows = site.store.read(|tx| Ok(tx.list(sql, [], read)?)).expect("the file can be read");
-        site.store.rest();
+        site.store.release();
         let open = |(channel, recipient, template, sealed): (String, String, String, Vec<u8>)| {
             let plain = site.keys.unseal(Purpose::Message, &sealed).expect("our own key sealed it");
             let values: serde_json::Value = serde_json::from_slice(&plain).expect("values are JSON");
@@ -305,9 +305,9 @@ impl Site {
 
     /// Asks the file beside the server, as it is now.
     pub fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> T {
-        self.inside().store.rest();
+        self.inside().store.release();
         let answer = self.inside().store.read(question);
-        self.inside().store.rest();
+        self.inside().store.release();
         answer.expect("the file can be read")
     }
 

@@ -64,12 +64,12 @@ fn pump(site: &Site) -> Pump {
 }
 
 fn status(site: &Site) -> Status {
-    site.inside().store.rest();
+    site.inside().store.release();
     sync::status(site.inside()).unwrap()
 }
 
 fn refused(site: &Site) -> Vec<tunneldesk::store::tables::sync::Refused> {
-    site.inside().store.rest();
+    site.inside().store.release();
     sync::refused(site.inside()).unwrap()
 }
 

@@ -18,7 +18,7 @@ use tunneldesk::jobs::sync::turn::Turn;
 use tunneldesk::jobs::sync::{Batch, Held, Here, Pump, Step, Trouble, Upstream};
 use tunneldesk::ops::lifecycle::Identity;
 use tunneldesk::site::Site;
-use tunneldesk::store::engine::place::Place;
+use tunneldesk::store::engine::data_dir::DataDir;
 use tunneldesk::store::tables::sync as kept;
 
 const STORMS: u64 = 100;
@@ -132,18 +132,18 @@ impl Upstream for Network {
 struct Process {
     site: Site,
     pump: Pump,
-    _place: Place,
+    _data_dir: DataDir,
 }
 
 impl Process {
     fn start(dir: &Path, now: i64, world: &Rc<RefCell<World>>) -> Process {
-        let place = hold(dir);
-        let (site, _) = Site::open(&place, Config::defaults(), Clock::frozen(now), true).unwrap();
+        let data_dir = hold(dir);
+        let (site, _) = Site::open(&data_dir, Config::defaults(), Clock::frozen(now), true).unwrap();
         let mut settings = settings(Kind::Https("https://storm.example.org/".to_owned()));
         settings.batch_rows = 1 + world.borrow_mut().rng.below(12) as i64;
         let source = Box::new(Here::new(site.for_another_thread()));
         let pump = Pump::new(source, Box::new(Network(world.clone())), &settings, site.kept::<Turn>());
-        Process { site, pump, _place: place }
+        Process { site, pump, _data_dir: data_dir }
     }
 }
 
@@ -300,7 +300,7 @@ impl Storm {
         let rows =
             site.store.read(|tx| Ok(tunneldesk::store::tables::history::list(tx, &filter, i64::MAX, 0)?)).unwrap();
         let state = site.store.read(|tx| Ok((kept::find(tx)?, kept::count_refused(tx)?))).unwrap();
-        site.store.rest();
+        site.store.release();
         let number = |detail: &str| serde_json::from_str::<Value>(detail).unwrap()["n"].as_i64().unwrap();
         let sent: Vec<(i64, i64)> = rows.iter().map(|row| (row.seq, number(&row.detail))).collect();
         let world = self.world.borrow();
@@ -326,9 +326,9 @@ fn copy_files(from: &Path, to: &Path) {
 
 fn template() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::make(dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
+    let data_dir = DataDir::create(dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
     let identity = Identity { tunnel_id: 7, name: "Windwerk".into(), city: "".into(), country: "CH".into() };
-    Site::create(&place, Config::defaults(), Clock::frozen(START), &identity).unwrap().close();
+    Site::create(&data_dir, Config::defaults(), Clock::frozen(START), &identity).unwrap().close();
     dir
 }
 

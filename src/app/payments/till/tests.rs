@@ -8,7 +8,7 @@ use crate::domain::audit::{By, Origin, Who};
 use crate::domain::payment::Event;
 use crate::domain::role::Role;
 use crate::ops::lifecycle::Identity;
-use crate::store::engine::place::Place;
+use crate::store::engine::data_dir::DataDir;
 use crate::store::tables::till as store;
 use proptest::prelude::*;
 use std::sync::Barrier;
@@ -22,17 +22,17 @@ struct Till {
     site: Site,
     admin: Actor,
     _dir: TempDir,
-    _place: Place,
+    _data_dir: DataDir,
 }
 
 impl Till {
     fn open() -> Till {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        let place = Place::hold(dir.path()).unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
         let mut config = Config::defaults();
         (config.yearly_fee_cents, config.data) = (FEE_CENTS, dir.path().to_owned());
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
-        let site = Site::create(&place, config, Clock::frozen(START), &identity).unwrap();
+        let site = Site::create(&data_dir, config, Clock::frozen(START), &identity).unwrap();
         let add = |tx: &crate::store::Write, username: &str, role| {
             members::insert(tx, &members::New { username, role, ..members::New::default() })
         };
@@ -42,7 +42,7 @@ impl Till {
         });
         let admin = admin.unwrap();
         let by = By { who: Who::Member(admin), origin: Origin::Site };
-        Till { site, admin: Actor::account(admin, Role::Admin, &by), _dir: dir, _place: place }
+        Till { site, admin: Actor::account(admin, Role::Admin, &by), _dir: dir, _data_dir: data_dir }
     }
 
     fn on_another_thread(&self) -> Site {
@@ -66,7 +66,7 @@ fn a_fee_of_a_closed_day_is_undone_at_the_till_and_becomes_no_other_s_by_any_pat
     close(site, admin, &till.day(), 0, 8).unwrap();
     let kept = || {
         let line = site.store.read(|tx| Ok(store::find_line(tx, entry_id)?)).unwrap();
-        site.store.rest();
+        site.store.release();
         (format!("{line:?}"), till.paid_until(1), till.paid_until(2))
     };
     let (before, intent_id) = (kept(), "desk-7");
@@ -187,8 +187,8 @@ proptest! {
                     let entry = take(&till.site, &till.admin, member_id, Kind::ALL[kind], number).unwrap();
                     taken.push((entry, member_id));
                 }
-                Deed::Undo(place) if !taken.is_empty() => {
-                    let (entry, _) = taken[place % taken.len()];
+                Deed::Undo(data_dir) if !taken.is_empty() => {
+                    let (entry, _) = taken[data_dir % taken.len()];
                     let (first, second) = (undo(&till.site, &till.admin, entry), undo(&till.site, &till.admin, entry));
                     prop_assert_eq!(first, second, "a fee is undone once");
                     if !undone.contains(&entry) {

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::config::SecondPlace;
 use crate::domain::audit::By;
 use crate::ops::lifecycle::Identity;
-use crate::store::engine::place::Place;
+use crate::store::engine::data_dir::DataDir;
 use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -79,12 +79,12 @@ fn backups_go_on_beside_the_file_while_the_second_place_hangs() {
     let name = CString::new(manifest.to_str().unwrap()).unwrap();
     // SAFETY: reads one string that ends in a zero.
     assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
-    let place = Place::make(&data).unwrap();
+    let data_dir = DataDir::create(&data).unwrap();
     let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
     let mut config = Config::defaults();
     config.data = data;
     config.backup.second_place = Some(SecondPlace::Directory(second.clone()));
-    let site = Site::create(&place, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+    let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
     // Long enough for a busy machine, and waited for in vain some ten times.
     site.keep(Elsewhere::patient(Duration::from_millis(300), Duration::from_secs(3)));
     let there = Target::Directory(second.clone());

@@ -4,7 +4,7 @@
 
 mod standby;
 
-use super::log_read::FRAME_BYTES;
+use super::wal_read::FRAME_BYTES;
 use standby::Standby;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;

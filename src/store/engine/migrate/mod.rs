@@ -1,7 +1,7 @@
 //! Brings a file to this binary's schema: a newer one is refused, and all migrations of an older one run in one
 //! transaction, which is kept only when the file that they made is the file that a new site would have.
 
-use super::place::Place;
+use super::data_dir::DataDir;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use std::fmt::Display;
@@ -38,23 +38,23 @@ pub(crate) fn latest() -> i64 {
 }
 
 /// Makes the file of a new site where there is none. The error is one line that says what to do.
-pub(crate) fn create(place: &Place) -> Result<(), String> {
-    let path = place.database();
+pub(crate) fn create(data_dir: &DataDir) -> Result<(), String> {
+    let path = data_dir.database();
     let made = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
     made.map_err(|e| format!("{} cannot be made: {e}", path.display()))
 }
 
 /// The schema of the file as it is.
-pub(crate) fn schema(place: &Place) -> Result<i64, String> {
-    let path = place.database();
+pub(crate) fn schema(data_dir: &DataDir) -> Result<i64, String> {
+    let path = data_dir.database();
     let read = super::connection::open_writer(&path).and_then(|conn| version(&conn));
     read.map_err(|e| format!("cannot read {}: {e}", path.display()))
 }
 
 /// Describes a file that an older binary made; `None`: the file has this binary's schema. A file with a newer schema is
 /// refused.
-pub(crate) fn older(place: &Place) -> Result<Option<Older>, String> {
-    let path = place.database();
+pub(crate) fn older(data_dir: &DataDir) -> Result<Option<Older>, String> {
+    let path = data_dir.database();
     let broken = |e: rusqlite::Error| format!("cannot read {}: {e}", path.display());
     let conn = super::connection::open_writer(&path).map_err(broken)?;
     let found = version(&conn).map_err(broken)?;
@@ -69,7 +69,7 @@ pub(crate) fn older(place: &Place) -> Result<Option<Older>, String> {
         return Ok(None);
     }
     let described = if found == 0 { Ok(None) } else { describe(&conn, found) };
-    described.map_err(broken)?.ok_or_else(|| place.without_site()).map(Some)
+    described.map_err(broken)?.ok_or_else(|| data_dir.without_site()).map(Some)
 }
 
 fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
@@ -82,8 +82,8 @@ fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
 }
 
 /// Upgrades the file, which whoever calls has a copy of. Where that fails, the file is as it was.
-pub(crate) fn upgrade(place: &Place) -> Result<(), String> {
-    let path = place.database();
+pub(crate) fn upgrade(data_dir: &DataDir) -> Result<(), String> {
+    let path = data_dir.database();
     let done = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
     done.map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))
 }

@@ -214,18 +214,18 @@ fn payments_of_before_they_could_be_nobody_s_are_kept() {
 #[test]
 fn a_newer_file_is_refused_and_left_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::hold(dir.path()).unwrap();
-    create(&place).unwrap();
-    assert_eq!(older(&place).unwrap(), None);
+    let data_dir = DataDir::lock(dir.path()).unwrap();
+    create(&data_dir).unwrap();
+    assert_eq!(older(&data_dir).unwrap(), None);
     let newer = latest() + 1;
-    super::super::connection::open_writer(&place.database())
+    super::super::connection::open_writer(&data_dir.database())
         .unwrap()
         .execute(
             "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (?1, 'later', '', '')",
             [newer],
         )
         .unwrap();
-    let refusal = older(&place).unwrap_err();
+    let refusal = older(&data_dir).unwrap_err();
     assert!(refusal.contains(&format!("schema {newer}")) && !refusal.contains('\n'), "{refusal}");
 }
 

@@ -3,8 +3,8 @@
 
 use super::checked_file::Handle;
 use super::connection::open_checked;
-use super::sums::{self, PAGE_BYTES, Part, Sums};
-use super::{log_mark, log_match};
+use super::page_checksums::{self, PAGE_BYTES, PageChecksums, Part};
+use super::{wal_mark, wal_match};
 use crate::store::Store;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -39,24 +39,26 @@ impl Scrub {
     /// Reads up to so many pages.
     pub(crate) fn step(&mut self, pages: usize) -> Step {
         let Some(database) = Handle::of(&self.conn, Part::Database) else { return Step::Passed };
-        let log = Handle::of(&self.conn, Part::Log);
-        let sums = database.sums();
+        let wal = Handle::of(&self.conn, Part::Wal);
+        let checksums = database.checksums();
         // After a crash a page may be older than its sum as long as it is in the log.
-        let of_database = if sums.is_settled() { database.pages() } else { 0 };
-        let of_log = log.as_ref().map_or(0, |_| sums.count(Part::Log));
+        let of_database = if checksums.is_settled() { database.pages() } else { 0 };
+        let of_log = wal.as_ref().map_or(0, |_| checksums.count(Part::Wal));
         let mut page = [0; PAGE_BYTES];
         for _ in 0..pages {
             let (part, index) = match self.next.checked_sub(of_database) {
                 None => (Part::Database, self.next),
-                Some(index) if index < of_log => (Part::Log, index),
+                Some(index) if index < of_log => (Part::Wal, index),
                 Some(_) => {
                     self.next = 0;
-                    _ = sums.keep().inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
+                    _ = checksums
+                        .keep()
+                        .inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
                     return Step::Passed;
                 }
             };
             self.next += 1;
-            let handle = if part == Part::Database { Some(&database) } else { log.as_ref() };
+            let handle = if part == Part::Database { Some(&database) } else { wal.as_ref() };
             if let Some(cause) = handle.and_then(|handle| fault(handle, part, index, &mut page)) {
                 self.next -= 1;
                 return Step::Bad(cause);
@@ -70,7 +72,7 @@ impl Scrub {
 fn fault(handle: &Handle, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<String> {
     let named = match part {
         Part::Database => format!("page {} of the file", index + 1),
-        Part::Log => format!("page {} of the write-ahead log", index + 1),
+        Part::Wal => format!("page {} of the write-ahead log", index + 1),
     };
     match handle.read(part, index, page) {
         // The file was cut meanwhile.
@@ -82,7 +84,7 @@ fn fault(handle: &Handle, part: Part, index: usize, page: &mut [u8; PAGE_BYTES])
 
 /// Of the pages that were found bad while the store was read, one that still is, in words.
 pub(super) fn find_bad(store: &Store) -> Option<String> {
-    let bad = Sums::of_open(store.path())?.bad();
+    let bad = PageChecksums::of_open(store.path())?.bad();
     if bad.is_empty() {
         return None;
     }
@@ -100,23 +102,23 @@ pub(super) fn find_bad(store: &Store) -> Option<String> {
 /// disk's. Every other difference is told: for example, another file that was put in this one's place by hand. A file
 /// with the date of its sums nobody wrote to.
 pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
-    let log_was_left = log_match::log_of(path).exists();
-    if !sums::beside(path).exists() || !log_match::log_is_empty(path) || sums::is_dated(path) {
+    let log_was_left = wal_match::log_of(path).exists();
+    if !page_checksums::beside(path).exists() || !wal_match::wal_is_empty(path) || page_checksums::is_dated(path) {
         return Ok(None);
     }
     let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // A statement, or a pragma, would read the first page.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
-    let sums = database.sums();
+    let checksums = database.checksums();
     let mut page = [0; PAGE_BYTES];
     let mut page_change = |index: usize| change(&database, index, &mut page);
     let changes: Vec<Change> = (0..database.pages()).filter_map(&mut page_change).collect();
     if log_was_left && is_disk_s(path, &changes) {
         return Ok(None);
     }
-    changes.iter().for_each(|change| sums.take(change.index, change.found));
-    _ = sums.keep().inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
+    changes.iter().for_each(|change| checksums.take(change.index, change.found));
+    _ = checksums.keep().inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
     if !changes.is_empty() {
         tracing::warn!(pages = changes.len(), "the file was changed by another program, and is taken as it is");
     }
@@ -133,13 +135,13 @@ pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
 /// was put in this one's place by hand. After a crash each page that is not what its sum says is in the log, and a disk
 /// spoils a bit; so where other pages than those have changed, all of them are taken as they are.
 pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<String>> {
-    if !sums::beside(path).exists() || log_match::log_is_empty(path) {
+    if !page_checksums::beside(path).exists() || wal_match::wal_is_empty(path) {
         return Ok(None);
     }
     let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
-    let (sums, in_log) = (database.sums(), log_mark::pages_in_log(path));
+    let (checksums, in_log) = (database.checksums(), wal_mark::pages_in_wal(path));
     let mut page = [0; PAGE_BYTES];
     let changes: Vec<Change> = (0..database.pages())
         .filter(|index| !in_log.contains(index))
@@ -148,8 +150,8 @@ pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<Str
     if changes.is_empty() || is_disk_s(path, &changes) {
         return Ok(None);
     }
-    changes.iter().for_each(|change| sums.take(change.index, change.found));
-    _ = sums.keep().inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
+    changes.iter().for_each(|change| checksums.take(change.index, change.found));
+    _ = checksums.keep().inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
     Ok(Some(format!("{} pages of the file are not what this program wrote", changes.len())))
 }
 
@@ -159,7 +161,7 @@ fn is_disk_s(path: &Path, changes: &[Change]) -> bool {
     match changes {
         [] => false,
         bits if bits.iter().all(|change| change.is_one_bit) => true,
-        [_] => !log_match::is_whole_alone(path),
+        [_] => !wal_match::is_whole_alone(path),
         _ => false,
     }
 }
@@ -167,8 +169,8 @@ fn is_disk_s(path: &Path, changes: &[Change]) -> bool {
 /// How a page of the database differs from its sum, where it does.
 fn change(database: &Handle, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<Change> {
     database.read_unchecked(index, page).ok()?;
-    let (known, found) = (database.sums().known(index)?, sums::sum(page));
-    (known != found).then_some(Change { index, found, is_one_bit: sums::is_one_bit(known, found) })
+    let (known, found) = (database.checksums().known(index)?, page_checksums::sum(page));
+    (known != found).then_some(Change { index, found, is_one_bit: page_checksums::is_one_bit(known, found) })
 }
 
 /// A page of the database that is not what its sum says.

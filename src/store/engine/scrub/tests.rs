@@ -1,7 +1,7 @@
 //! Bits that flip, and what other programs write: what is told, and what is taken.
 
 use super::super::repair::{self, Finding};
-use super::super::{alarm, migrate, place::Place, soundness};
+use super::super::{alarm, data_dir::DataDir, integrity, migrate};
 use super::*;
 use crate::store::Condition;
 use std::fs::File;
@@ -14,21 +14,21 @@ fn word(n: i64) -> String {
 }
 
 /// A site's file with some pages of rows, all of it in the database.
-fn site() -> (tempfile::TempDir, Place) {
+fn site() -> (tempfile::TempDir, DataDir) {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::hold(dir.path()).unwrap();
-    migrate::create(&place).unwrap();
-    let store = open(&place);
+    let data_dir = DataDir::lock(dir.path()).unwrap();
+    migrate::create(&data_dir).unwrap();
+    let store = open(&data_dir);
     let table = "CREATE TABLE words (n INTEGER PRIMARY KEY, word TEXT NOT NULL, size INTEGER NOT NULL) STRICT;
                  CREATE INDEX by_word ON words (word)";
     store.writer().alone(|conn| conn.execute_batch(table)).unwrap();
     insert(&store, 0, ROWS);
-    store.empty_log().unwrap();
-    (dir, place)
+    store.truncate_wal().unwrap();
+    (dir, data_dir)
 }
 
-fn open(place: &Place) -> Store {
-    Store::open(&place.database(), true).unwrap()
+fn open(data_dir: &DataDir) -> Store {
+    Store::open(&data_dir.database(), true).unwrap()
 }
 
 fn insert(store: &Store, from: i64, to: i64) {
@@ -43,7 +43,7 @@ fn is_right(store: &Store) -> Result<bool, String> {
     let rows = store.read(|tx| {
         Ok(tx.list("SELECT n, word FROM words", [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?)
     });
-    store.rest();
+    store.release();
     let rows = rows.map_err(|e| e.to_string())?;
     Ok(rows.len() as i64 >= ROWS && rows.iter().all(|(n, found)| *found == word(*n)))
 }
@@ -71,13 +71,13 @@ fn bits(file: &File, count: u64) -> impl Iterator<Item = u64> + use<> {
 
 #[test]
 fn no_bit_of_a_file_at_rest_is_taken_for_what_it_says() {
-    let (dir, place) = site();
-    let path = place.database();
+    let (dir, data_dir) = site();
+    let path = data_dir.database();
     let file = raw(&path);
     let whole = std::fs::read(&path).unwrap();
     for bit in bits(&file, 60) {
         flip(&file, bit);
-        let refused = soundness::settle(&path).is_err();
+        let refused = integrity::settle(&path).is_err();
         if !refused {
             let opened = Store::open(&path, true);
             let told = opened.as_ref().map_or(true, |store| pass(store) != Step::Passed);
@@ -88,24 +88,24 @@ fn no_bit_of_a_file_at_rest_is_taken_for_what_it_says() {
         assert!(std::fs::read(&path).unwrap() == whole, "bit {bit}: the file was written");
         assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None, "bit {bit}");
     }
-    soundness::settle(&path).unwrap();
-    let store = open(&place);
+    integrity::settle(&path).unwrap();
+    let store = open(&data_dir);
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
 }
 
 #[test]
 fn no_bit_that_flips_under_a_running_server_is_served() {
-    let (_dir, place) = site();
-    let (database, log) = (raw(place.database()), raw(log_match::log_of(&place.database())));
-    let store = open(&place);
+    let (_dir, data_dir) = site();
+    let (database, wal) = (raw(data_dir.database()), raw(wal_match::log_of(&data_dir.database())));
+    let store = open(&data_dir);
     insert(&store, ROWS, ROWS + 200);
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
-    for file in [&database, &log] {
+    for file in [&database, &wal] {
         let mut told = 0;
         for bit in bits(file, 40) {
             flip(file, bit);
             told += usize::from(matches!(pass(&store), Step::Bad(_)));
-            let fresh = Store::open(&place.database(), true);
+            let fresh = Store::open(&data_dir.database(), true);
             assert!(!fresh.is_ok_and(|fresh| is_right(&fresh) == Ok(false)), "bit {bit}");
             flip(file, bit);
         }
@@ -117,26 +117,26 @@ fn no_bit_that_flips_under_a_running_server_is_served() {
 
 #[test]
 fn a_spoilt_page_of_the_log_does_not_get_into_the_file() {
-    let (_dir, place) = site();
-    let log = raw(log_match::log_of(&place.database()));
-    let store = open(&place);
+    let (_dir, data_dir) = site();
+    let wal = raw(wal_match::log_of(&data_dir.database()));
+    let store = open(&data_dir);
     insert(&store, ROWS, ROWS + 200);
-    let before = std::fs::read(place.database()).unwrap();
-    flip(&log, (log.metadata().unwrap().len() - 2_000) * 8);
-    assert!(store.empty_log().is_err());
+    let before = std::fs::read(data_dir.database()).unwrap();
+    flip(&wal, (wal.metadata().unwrap().len() - 2_000) * 8);
+    assert!(store.truncate_wal().is_err());
     assert_ne!(store.writer().condition(), Condition::Sound);
-    let after = std::fs::read(place.database()).unwrap();
+    let after = std::fs::read(data_dir.database()).unwrap();
     let grown = after.len() - before.len();
     assert!(grown < 200 * 1_000, "{grown} bytes more");
-    assert_ne!(is_right(&open(&place)), Ok(false));
+    assert_ne!(is_right(&open(&data_dir)), Ok(false));
 }
 
 #[test]
 fn what_another_program_wrote_while_the_site_was_stopped_is_taken_and_told() {
-    let (dir, place) = site();
-    let path = place.database();
+    let (dir, data_dir) = site();
+    let path = data_dir.database();
     let settled = || {
-        soundness::settle(&path).unwrap();
+        integrity::settle(&path).unwrap();
         alarm::find(dir.path(), alarm::Kind::Changed).map(|alarm| alarm.cause)
     };
     assert_eq!(settled(), None);
@@ -144,14 +144,14 @@ fn what_another_program_wrote_while_the_site_was_stopped_is_taken_and_told() {
     assert_eq!(settled(), None, "another program only read it");
     Connection::open(&path).unwrap().execute_batch("UPDATE words SET size = 77777 WHERE n = 9").unwrap();
     assert_eq!(settled(), None, "it is nobody's but its owner's business");
-    assert_eq!(pass(&open(&place)), Step::Passed);
+    assert_eq!(pass(&open(&data_dir)), Step::Passed);
     // One bit, as a disk flips it too: that the log is gone tells them apart.
     let other = Connection::open(&path).unwrap();
     other.execute_batch("UPDATE words SET size = 0 WHERE n = 7").unwrap();
     drop(other);
-    assert!(!log_match::log_of(&path).exists());
+    assert!(!wal_match::log_of(&path).exists());
     assert!(settled().is_some_and(|cause| cause.contains("not what this program wrote")));
-    let store = open(&place);
+    let store = open(&data_dir);
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
     drop(store);
     alarm::clear(dir.path(), alarm::Kind::Changed);
@@ -160,58 +160,58 @@ fn what_another_program_wrote_while_the_site_was_stopped_is_taken_and_told() {
     let (_other_dir, other) = site();
     let store = open(&other);
     insert(&store, ROWS, 2 * ROWS);
-    store.empty_log().unwrap();
+    store.truncate_wal().unwrap();
     drop(store);
     std::fs::copy(other.database(), &path).unwrap();
     assert!(settled().is_some());
-    assert_eq!(is_right(&open(&place)), Ok(true));
+    assert_eq!(is_right(&open(&data_dir)), Ok(true));
 }
 
 #[test]
 fn a_log_that_another_program_moved_into_the_file_is_no_change() {
-    let (dir, place) = site();
-    let store = open(&place);
+    let (dir, data_dir) = site();
+    let store = open(&data_dir);
     insert(&store, ROWS, ROWS + 200);
     drop(store);
-    assert!(!log_match::log_is_empty(&place.database()));
-    Connection::open(place.database()).unwrap().execute_batch("SELECT count(*) FROM words").unwrap();
-    assert!(!log_match::log_of(&place.database()).exists());
-    soundness::settle(&place.database()).unwrap();
+    assert!(!wal_match::wal_is_empty(&data_dir.database()));
+    Connection::open(data_dir.database()).unwrap().execute_batch("SELECT count(*) FROM words").unwrap();
+    assert!(!wal_match::log_of(&data_dir.database()).exists());
+    integrity::settle(&data_dir.database()).unwrap();
     let standing = |kind| alarm::find(dir.path(), kind);
     assert_eq!([standing(alarm::Kind::Changed), standing(alarm::Kind::LostLog)], [None, None]);
-    let store = open(&place);
+    let store = open(&data_dir);
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
 }
 
 #[test]
 fn another_program_may_write_while_the_site_is_served() {
-    let (_dir, place) = site();
-    let store = open(&place);
+    let (_dir, data_dir) = site();
+    let store = open(&data_dir);
     insert(&store, ROWS, ROWS + 20);
-    let other = Connection::open(place.database()).unwrap();
+    let other = Connection::open(data_dir.database()).unwrap();
     for n in 0..30 {
         other.execute("UPDATE words SET size = size + 1 WHERE n = ?1", [n]).unwrap();
         insert(&store, ROWS + 20 + n, ROWS + 21 + n);
         assert_eq!(is_right(&store), Ok(true));
         if n == 20 {
-            store.empty_log().unwrap();
+            store.truncate_wal().unwrap();
         }
     }
     drop(other);
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
-    store.empty_log().unwrap();
+    store.truncate_wal().unwrap();
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
 }
 
 #[test]
 fn a_spoilt_page_of_an_index_is_built_anew_and_one_of_rows_is_damage() {
-    let (_dir, place) = site();
-    let database = raw(place.database());
-    let store = open(&place);
+    let (_dir, data_dir) = site();
+    let database = raw(data_dir.database());
+    let store = open(&data_dir);
     let pages_of = |name: &str| -> Vec<u64> {
         let sql = "SELECT pageno FROM dbstat WHERE name = ?1 ORDER BY pageno";
         let pages = store.read(|tx| Ok(tx.list(sql, [name], |row| row.get::<_, u32>(0).map(u64::from))?)).unwrap();
-        store.rest();
+        store.release();
         assert!(pages.len() > 3, "{pages:?}");
         pages
     };
@@ -229,9 +229,9 @@ fn a_spoilt_page_of_an_index_is_built_anew_and_one_of_rows_is_damage() {
 }
 
 /// The files of a site, as a copy of its directory has them.
-fn copy_site(from: &Place, to: &Place) {
-    let files = [from.database(), log_match::log_of(&from.database())];
-    for (file, other) in files.iter().zip([to.database(), log_match::log_of(&to.database())]) {
+fn copy_site(from: &DataDir, to: &DataDir) {
+    let files = [from.database(), wal_match::log_of(&from.database())];
+    for (file, other) in files.iter().zip([to.database(), wal_match::log_of(&to.database())]) {
         std::fs::copy(file, other).unwrap();
     }
 }
@@ -240,31 +240,31 @@ fn copy_site(from: &Place, to: &Place) {
 fn a_copy_of_the_site_that_is_put_in_its_place_is_told_and_served_with_its_log_and_without() {
     for has_log in [true, false] {
         let (copies, copy) = site();
-        let (dir, place) = site();
-        let store = open(&place);
+        let (dir, data_dir) = site();
+        let store = open(&data_dir);
         insert(&store, ROWS, ROWS + 100);
         if !has_log {
-            store.empty_log().unwrap();
+            store.truncate_wal().unwrap();
         }
-        copy_site(&place, &copy);
+        copy_site(&data_dir, &copy);
         // Nearly every page of rows is another one after this.
         store.write(0, |tx| Ok(tx.run("UPDATE words SET size = n", []).map(drop)?)).unwrap();
-        store.empty_log().unwrap();
+        store.truncate_wal().unwrap();
         insert(&store, ROWS + 100, ROWS + 200);
         drop(store);
-        assert_eq!(log_match::log_is_empty(&copy.database()), !has_log);
-        copy_site(&copy, &place);
-        soundness::settle(&place.database()).unwrap();
+        assert_eq!(wal_match::wal_is_empty(&copy.database()), !has_log);
+        copy_site(&copy, &data_dir);
+        integrity::settle(&data_dir.database()).unwrap();
         let told = alarm::find(dir.path(), alarm::Kind::Changed).expect("it is told");
         assert!(told.cause.contains("not what this program wrote"), "{}", told.cause);
-        let store = open(&place);
+        let store = open(&data_dir);
         assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
         let rows = store.read(|tx| Ok(tx.list("SELECT size FROM words", [], |row| row.get::<_, i64>(0))?)).unwrap();
         assert_eq!(rows, [1; ROWS as usize + 100], "the rows of the copy, log {has_log}");
-        store.rest();
+        store.release();
         drop(store);
         alarm::clear(dir.path(), alarm::Kind::Changed);
-        soundness::settle(&place.database()).unwrap();
+        integrity::settle(&data_dir.database()).unwrap();
         assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None, "it is told once");
         drop(copies);
     }
@@ -272,40 +272,40 @@ fn a_copy_of_the_site_that_is_put_in_its_place_is_told_and_served_with_its_log_a
 
 #[test]
 fn a_copy_that_the_system_dates_like_the_sums_is_not_taken_for_what_was_left() {
-    let (dir, place) = site();
-    let path = place.database();
-    soundness::settle(&path).unwrap();
-    assert!(sums::is_dated(&path), "whoever closed it last dated it");
+    let (dir, data_dir) = site();
+    let path = data_dir.database();
+    integrity::settle(&path).unwrap();
+    assert!(page_checksums::is_dated(&path), "whoever closed it last dated it");
     Connection::open(&path).unwrap().execute_batch("UPDATE words SET size = 3 WHERE n = 9").unwrap();
-    assert!(!sums::is_dated(&path), "another program wrote to it");
-    soundness::settle(&path).unwrap();
-    assert!(sums::is_dated(&path));
+    assert!(!page_checksums::is_dated(&path), "another program wrote to it");
+    integrity::settle(&path).unwrap();
+    assert!(page_checksums::is_dated(&path));
     assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None);
 }
 
 #[test]
 fn bits_that_flip_in_several_pages_after_a_kill_are_the_disk_s_doing() {
-    let (dir, place) = site();
-    let path = place.database();
-    soundness::settle(&path).unwrap();
+    let (dir, data_dir) = site();
+    let path = data_dir.database();
+    integrity::settle(&path).unwrap();
     let file = raw(&path);
     let pages = file.metadata().unwrap().len() / PAGE_BYTES as u64;
     let spoilt: Vec<u64> = [pages / 3, pages / 2].iter().map(|page| page * PAGE_BYTES as u64 * 8 + 9_999).collect();
     spoilt.iter().for_each(|bit| flip(&file, *bit));
-    assert!(!sums::is_dated(&path), "as after a kill");
-    assert!(log_match::log_of(&path).exists());
-    let refused = soundness::settle(&path).is_err();
+    assert!(!page_checksums::is_dated(&path), "as after a kill");
+    assert!(wal_match::log_of(&path).exists());
+    let refused = integrity::settle(&path).is_err();
     assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None);
-    assert!(refused || matches!(pass(&open(&place)), Step::Bad(_)));
+    assert!(refused || matches!(pass(&open(&data_dir)), Step::Bad(_)));
     spoilt.iter().for_each(|bit| flip(&file, *bit));
-    assert_eq!(pass(&open(&place)), Step::Passed);
+    assert_eq!(pass(&open(&data_dir)), Step::Passed);
 }
 
 #[test]
 fn an_index_that_names_a_page_of_rows_as_its_own_costs_no_row() {
-    let (_dir, place) = site();
-    let database = raw(place.database());
-    let store = open(&place);
+    let (_dir, data_dir) = site();
+    let database = raw(data_dir.database());
+    let store = open(&data_dir);
     let roots = store
         .read(|tx| {
             let page = |name: &str, kind: &str| {
@@ -315,7 +315,7 @@ fn an_index_that_names_a_page_of_rows_as_its_own_costs_no_row() {
             Ok((page("by_word", "internal")?, page("words", "leaf")?))
         })
         .unwrap();
-    store.rest();
+    store.release();
     let (index, rows) = roots;
     // The right-most child in the head of an inner page.
     database.write_all_at(&rows.to_be_bytes(), u64::from(index - 1) * PAGE_BYTES as u64 + 8).unwrap();
@@ -330,18 +330,18 @@ fn an_index_that_names_a_page_of_rows_as_its_own_costs_no_row() {
 
 #[test]
 fn while_an_index_is_built_anew_nobody_else_believes_its_bad_pages() {
-    let (_dir, place) = site();
-    let database = raw(place.database());
-    let store = open(&place);
+    let (_dir, data_dir) = site();
+    let database = raw(data_dir.database());
+    let store = open(&data_dir);
     flip(&database, database.metadata().unwrap().len() * 8 - 4_444);
     assert!(matches!(pass(&store), Step::Bad(_)));
-    sums::believing_bad(|| {
+    page_checksums::believing_bad(|| {
         assert_eq!(pass(&store), Step::Passed, "this thread does");
-        let another = open(&place);
+        let another = open(&data_dir);
         let told = std::thread::spawn(move || matches!(pass(&another), Step::Bad(_))).join().unwrap();
         assert!(told, "and no other");
     });
     assert!(matches!(pass(&store), Step::Bad(_)));
-    assert!(std::panic::catch_unwind(|| sums::believing_bad(|| -> () { panic!("half way") })).is_err());
+    assert!(std::panic::catch_unwind(|| page_checksums::believing_bad(|| -> () { panic!("half way") })).is_err());
     assert!(matches!(pass(&store), Step::Bad(_)), "a panic ends it");
 }

@@ -12,10 +12,10 @@ mod tests;
 use super::capture::Capture;
 use super::changes::Changes;
 use super::condition::{Condition, Watched};
-use super::connection::{checkpoint_if_due, move_log};
-use super::log_mark::LogMark;
+use super::connection::{checkpoint_if_due, checkpoint_wal};
 use super::reader::Readers;
 use super::statements::{Sql, WithStatements};
+use super::wal_mark::WalMark;
 use super::writer_held::Held;
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
@@ -78,7 +78,7 @@ struct Line {
     clock_mark: i64,
     /// The latest of all transactions so far, in Unix seconds.
     moment: i64,
-    mark: LogMark,
+    mark: WalMark,
 }
 
 impl Writer {
@@ -86,7 +86,7 @@ impl Writer {
         Writer {
             changes: Changes::of(&mut conn),
             line: Mutex::new(Line {
-                mark: LogMark::of(&conn),
+                mark: WalMark::of(&conn),
                 conn: WithStatements::of(conn),
                 group: None,
                 clock_mark: 0,
@@ -258,7 +258,7 @@ impl Writer {
         self.alone(|conn| {
             confirm();
             if self.capture.is_open() {
-                self.hear_checkpoint(move_log(conn));
+                self.hear_checkpoint(checkpoint_wal(conn));
             }
         });
     }

@@ -88,7 +88,7 @@ fn begin(site: &Site) -> bool {
     let begun = std::thread::Builder::new().name("census".to_owned()).spawn(move || {
         pace::give_way();
         let counted = count(&inside, inside.now());
-        inside.store.rest();
+        inside.store.release();
         inside.kept::<Census>().end(counted);
     });
     begun.inspect_err(|e| tracing::warn!(cause = %e, "no thread to count the members on")).is_ok()
@@ -103,7 +103,7 @@ fn count(site: &Site, now: i64) -> Result<Counts, Failure> {
             ids.iter().try_for_each(|id| counts.add(tx, site.catalogue, *id, now))?;
             Ok(ids.last().copied())
         })?;
-        site.store.rest();
+        site.store.release();
         match last {
             Some(last) => after = last,
             None => return Ok(counts),

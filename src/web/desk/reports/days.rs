@@ -103,7 +103,7 @@ fn kept(site: &Site, hall: &Hall, range: &Range, today: i64) -> Result<Arc<Count
         return Ok(counts.clone());
     }
     // The snapshot of this request may be older than the commits.
-    site.store.rest();
+    site.store.release();
     let made = key();
     let counts = Arc::new(add_up(site, hall, range, range.to.min(today))?);
     let mut all = kept.all();

@@ -38,11 +38,11 @@ pub(crate) fn long_file(
     mut next: impl FnMut(&Site, &mut String) -> Result<ControlFlow<()>, Failure> + Send + 'static,
 ) -> Answer {
     // The pieces are read by a connection of their own, beside which this thread holds none.
-    site.store.rest();
+    site.store.release();
     let (site, pass) = (site.for_another_thread(), clerk.pass());
     let pieces = Pieces::begin(heading.join(",") + "\r\n", move |table| {
         let step = pass.check(&site).and_then(|()| next(&site, table));
-        site.store.rest();
+        site.store.release();
         step
     });
     Ok(reply::file_in_pieces(CSV, "attachment", name, pieces?))

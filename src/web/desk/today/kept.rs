@@ -73,7 +73,7 @@ pub(super) fn of(
         return Ok(shown);
     }
     // The snapshot of this request may be older than the commits; nor may whoever waits keep a connection from the one who makes.
-    site.store.rest();
+    site.store.release();
     let _making = kept.making.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(shown) = kept.find(&wanted) {
         return Ok(shown);

@@ -9,27 +9,27 @@ pub(super) const BLOCK_SUMS: usize = 512;
 pub(super) const UNKNOWN: u32 = 0;
 
 #[derive(Default)]
-pub(super) struct Noted {
-    pub(super) sums: Vec<u32>,
+pub(super) struct ChecksumTable {
+    pub(super) checksums: Vec<u32>,
     /// Blocks of sums that the file does not have.
     pub(super) changed: BTreeSet<usize>,
     /// Whether the file may have more sums than there are.
     pub(super) is_cut: bool,
 }
 
-impl Noted {
+impl ChecksumTable {
     pub(super) fn set(&mut self, index: usize, sum: u32) {
-        if index >= self.sums.len() {
-            self.sums.resize(index + 1, UNKNOWN);
+        if index >= self.checksums.len() {
+            self.checksums.resize(index + 1, UNKNOWN);
         }
-        if self.sums[index] != sum {
-            self.sums[index] = sum;
+        if self.checksums[index] != sum {
+            self.checksums[index] = sum;
             self.changed.insert(index / BLOCK_SUMS);
         }
     }
 
     pub(super) fn change_all(&mut self) {
-        self.changed = (0..self.sums.len().div_ceil(BLOCK_SUMS)).collect();
+        self.changed = (0..self.checksums.len().div_ceil(BLOCK_SUMS)).collect();
         self.is_cut = true;
     }
 
@@ -40,10 +40,10 @@ impl Noted {
             sum => (u64::from(sum) << 32 | u64::from(!sum)).to_be_bytes(),
         };
         let block = |block: usize| {
-            let sums = self.sums.iter().skip(block * BLOCK_SUMS).take(BLOCK_SUMS);
-            (block, sums.flat_map(entry).collect())
+            let checksums = self.checksums.iter().skip(block * BLOCK_SUMS).take(BLOCK_SUMS);
+            (block, checksums.flat_map(entry).collect())
         };
         let blocks = std::mem::take(&mut self.changed).into_iter().map(block).collect();
-        (blocks, std::mem::take(&mut self.is_cut).then_some(self.sums.len()))
+        (blocks, std::mem::take(&mut self.is_cut).then_some(self.checksums.len()))
     }
 }

@@ -10,26 +10,28 @@ fn page(byte: u8) -> Vec<u8> {
 fn sums_are_kept_and_one_that_is_damaged_itself_says_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let database = dir.path().join("numbers");
-    let sums = Sums::load(&database, 0);
+    let checksums = PageChecksums::load(&database, 0);
     for index in 0..1_000 {
-        sums.note(Part::Database, index, Some(&page(index as u8)));
+        checksums.note(Part::Database, index, Some(&page(index as u8)));
     }
-    sums.cut(Part::Database, 700);
-    sums.keep().unwrap();
+    checksums.cut(Part::Database, 700);
+    checksums.keep().unwrap();
     let path = beside(&database);
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 700 * ENTRY_BYTES as u64);
-    let sums = Sums::load(&database, 700);
-    assert!(sums.agrees(Part::Database, 600, &page(600_u16 as u8)) && !sums.agrees(Part::Database, 600, &page(1)));
+    let checksums = PageChecksums::load(&database, 700);
+    assert!(
+        checksums.agrees(Part::Database, 600, &page(600_u16 as u8)) && !checksums.agrees(Part::Database, 600, &page(1))
+    );
     let whole = std::fs::read(&path).unwrap();
     for bit in 0..ENTRY_BYTES * 8 {
         let mut flipped = whole.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(&path, flipped).unwrap();
-        let sums = Sums::load(&database, 700);
-        assert_eq!(sums.known(0), None, "bit {bit}");
-        assert!(sums.known(1).is_some());
+        let checksums = PageChecksums::load(&database, 700);
+        assert_eq!(checksums.known(0), None, "bit {bit}");
+        assert!(checksums.known(1).is_some());
     }
-    assert_eq!(Sums::load(&database, 9).count(Part::Database), 9, "the rest is of pages that are gone");
+    assert_eq!(PageChecksums::load(&database, 9).count(Part::Database), 9, "the rest is of pages that are gone");
 }
 
 #[test]
@@ -37,22 +39,22 @@ fn older_sums_never_follow_newer_ones_into_the_file() {
     const ROUNDS: u32 = 3_000;
     let dir = tempfile::tempdir().unwrap();
     let database = dir.path().join("numbers");
-    let sums = Sums::load(&database, 0);
+    let checksums = PageChecksums::load(&database, 0);
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         // As the walk through all pages does at its end, whatever the writer is at.
         for _ in 0..3 {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
-                    sums.write_changed().unwrap();
+                    checksums.write_changed().unwrap();
                 }
             });
         }
         let wrong = (1..=ROUNDS).find(|round| {
-            (0..BLOCK_SUMS).for_each(|index| sums.take(index, *round));
-            sums.write_changed().unwrap();
+            (0..BLOCK_SUMS).for_each(|index| checksums.take(index, *round));
+            checksums.write_changed().unwrap();
             // The checksum file that a process leaves when it is killed at this moment.
-            let kept = Sums::load(&database, BLOCK_SUMS);
+            let kept = PageChecksums::load(&database, BLOCK_SUMS);
             (0..BLOCK_SUMS).any(|index| kept.known(index) != Some(*round))
         });
         is_over.store(true, Ordering::Relaxed);
@@ -63,14 +65,14 @@ fn older_sums_never_follow_newer_ones_into_the_file() {
 #[test]
 fn a_bad_page_is_good_once_it_is_written_anew_or_cut_off() {
     let dir = tempfile::tempdir().unwrap();
-    let sums = Sums::load(&dir.path().join("numbers"), 0);
-    (0..9).for_each(|index| sums.note_bad(Part::Database, index));
-    sums.note_bad(Part::Log, 8);
-    sums.note(Part::Database, 3, Some(&page(3)));
-    sums.cut(Part::Database, 5);
+    let checksums = PageChecksums::load(&dir.path().join("numbers"), 0);
+    (0..9).for_each(|index| checksums.note_bad(Part::Database, index));
+    checksums.note_bad(Part::Wal, 8);
+    checksums.note(Part::Database, 3, Some(&page(3)));
+    checksums.cut(Part::Database, 5);
     assert_eq!(
-        sums.bad(),
-        [0, 1, 2, 4].map(|index| (Part::Database, index)).into_iter().chain([(Part::Log, 8)]).collect::<Vec<_>>()
+        checksums.bad(),
+        [0, 1, 2, 4].map(|index| (Part::Database, index)).into_iter().chain([(Part::Wal, 8)]).collect::<Vec<_>>()
     );
 }
 

@@ -2,9 +2,9 @@
 //! kill leaves the first so many of them, a power cut any of them.
 
 use super::*;
+use crate::store::engine::data_dir::DataDir;
+use crate::store::engine::integrity::settle;
 use crate::store::engine::migrate;
-use crate::store::engine::place::Place;
-use crate::store::engine::soundness::settle;
 use std::os::unix::fs::FileExt;
 
 const PAGE_BYTES: usize = 4096;
@@ -34,9 +34,9 @@ const SET_BACK: &str = "
 
 /// A site with changes in its log, and the file that a whole checkpoint would make of both.
 struct Moving {
-    place: Place,
+    data_dir: DataDir,
     file: Vec<u8>,
-    log: Vec<u8>,
+    wal: Vec<u8>,
     whole: Vec<u8>,
     _dir: tempfile::TempDir,
 }
@@ -50,26 +50,26 @@ fn open(path: &Path) -> Connection {
     conn
 }
 
-fn empty_log(conn: &Connection) {
+fn truncate_wal(conn: &Connection) {
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
 }
 
 impl Moving {
     fn of(before: &[&str], changes: &[&str]) -> Moving {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        migrate::create(&place).unwrap();
-        let path = place.database();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        migrate::create(&data_dir).unwrap();
+        let path = data_dir.database();
         let conn = open(&path);
         [&[SITE], before].concat().iter().for_each(|sql| conn.execute_batch(sql).unwrap());
-        empty_log(&conn);
+        truncate_wal(&conn);
         let file = std::fs::read(&path).unwrap();
         changes.iter().for_each(|sql| conn.execute_batch(sql).unwrap());
-        let log = std::fs::read(log_of(&path)).unwrap();
-        empty_log(&conn);
+        let wal = std::fs::read(log_of(&path)).unwrap();
+        truncate_wal(&conn);
         drop(conn);
         let whole = std::fs::read(&path).unwrap();
-        Moving { place, file, log, whole, _dir: dir }
+        Moving { data_dir, file, wal, whole, _dir: dir }
     }
 
     /// The pages that a checkpoint moves, by their place in the file.
@@ -81,12 +81,12 @@ impl Moving {
 
     /// Leaves the directory as a crash does after these pages have gone into the file.
     fn lay(&self, moved: &[usize]) {
-        let path = self.place.database();
+        let path = self.data_dir.database();
         std::fs::write(&path, &self.file).unwrap();
         let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         moved.iter().for_each(|at| file.write_all_at(&self.whole[*at..*at + PAGE_BYTES], *at as u64).unwrap());
-        std::fs::write(log_of(&path), &self.log).unwrap();
-        _ = std::fs::remove_file(place::shared_memory(self.place.dir()));
+        std::fs::write(log_of(&path), &self.wal).unwrap();
+        _ = std::fs::remove_file(data_dir::wal_index(self.data_dir.dir()));
     }
 
     /// Every crash is started from, and the file is the whole one then. How often the file alone was ahead of both.
@@ -101,7 +101,7 @@ impl Moving {
         };
         let cuts: Vec<Vec<usize>> =
             (0..POWER_CUTS).map(|_| pages.iter().copied().filter(|_| is_moved()).collect()).collect();
-        let path = self.place.database();
+        let path = self.data_dir.database();
         let mut ahead = 0;
         for moved in kills.chain(cuts) {
             self.lay(&moved);
@@ -133,7 +133,7 @@ fn a_log_that_takes_the_file_back_or_is_another_file_s_is_refused_without_the_ad
     let clock = "UPDATE site SET clock_high_water = clock_high_water + 60";
     let other = "UPDATE site SET site_id = 'cd'";
     let ours = Moving::of(&[], &[clock]);
-    let path = ours.place.database();
+    let path = ours.data_dir.database();
     for (what, file) in [
         ("an older log", Moving::of(&[], &[clock, clock]).whole),
         ("a log of before more was recorded", Moving::of(&[], &[EVENTS]).whole),
@@ -141,7 +141,7 @@ fn a_log_that_takes_the_file_back_or_is_another_file_s_is_refused_without_the_ad
         ("the log of another site", Moving::of(&[other], &[]).whole),
     ] {
         std::fs::write(&path, &file).unwrap();
-        std::fs::write(log_of(&path), &ours.log).unwrap();
+        std::fs::write(log_of(&path), &ours.wal).unwrap();
         let said = settle(&path).expect_err(what);
         assert!(said.contains("does not belong") && !said.contains("tunneldesk restore"), "{what}: {said}");
         assert!(said.contains("move ") && !said.contains('\n'), "{what}: {said}");
@@ -156,9 +156,9 @@ fn a_log_that_takes_the_file_back_or_is_another_file_s_is_refused_without_the_ad
 fn a_log_that_makes_a_sound_file_unsound_is_what_is_refused() {
     let newer = Moving::of(&[RENAMED, EVENTS], &[EVENTS]);
     let file = Moving::of(&[], &[EVENTS]).whole;
-    let path = newer.place.database();
+    let path = newer.data_dir.database();
     std::fs::write(&path, &file).unwrap();
-    std::fs::write(log_of(&path), &newer.log).unwrap();
+    std::fs::write(log_of(&path), &newer.wal).unwrap();
     let said = settle(&path);
     assert!(said.as_ref().is_err_and(|said| said.contains("does not belong")), "{said:?}");
     assert!(std::fs::read(&path).unwrap() == file);

@@ -6,8 +6,8 @@
 //! another salt is a later one, since each begins only when all of the last is in the database.
 
 use super::capture::{Noted, Position};
-use super::sums::sum;
-use super::{log_match, place};
+use super::page_checksums::sum;
+use super::{data_dir, wal_match};
 use rusqlite::{Connection, ffi};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -44,18 +44,18 @@ struct Mark {
 }
 
 /// The mark of a database that this process writes.
-pub(crate) struct LogMark(Option<File>);
+pub(crate) struct WalMark(Option<File>);
 
 /// The commit that is under way on this thread has brought the log to so many frames.
 pub(crate) fn note(frames: i32) {
     COMMITTED.set(frames.max(0).cast_unsigned());
 }
 
-impl LogMark {
+impl WalMark {
     /// Of the connection's database; of none where that lies in no file, or where the mark cannot be written.
-    pub(crate) fn of(conn: &Connection) -> LogMark {
+    pub(crate) fn of(conn: &Connection) -> WalMark {
         let path = conn.path().filter(|path| !path.is_empty());
-        LogMark(path.and_then(|path| open(Path::new(path)).ok()))
+        WalMark(path.and_then(|path| open(Path::new(path)).ok()))
     }
 
     /// To be called after a commit on this thread, before anybody is told of it. How far it brought the log.
@@ -73,7 +73,7 @@ impl LogMark {
 }
 
 fn open(database: &Path) -> io::Result<File> {
-    let path = place::log_mark(database.parent().unwrap_or(database));
+    let path = data_dir::wal_mark(database.parent().unwrap_or(database));
     File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
@@ -88,16 +88,16 @@ pub(crate) fn begin_to_empty(database: &Path) {
 /// missing. `None`: no loss can be seen. Only for a database that nobody has open.
 pub(crate) fn find_loss(database: &Path) -> Option<String> {
     let mark = read(database).ok().flatten().filter(|mark| mark.frames > 0)?;
-    let log = std::fs::read(place::log(database.parent().unwrap_or(database))).unwrap_or_default();
-    let left = match Log::of(&log) {
-        Some(log) if log.salt != mark.salt => return None,
-        Some(log) => log.committed_frames(),
+    let wal = std::fs::read(data_dir::wal(database.parent().unwrap_or(database))).unwrap_or_default();
+    let left = match Log::of(&wal) {
+        Some(wal) if wal.salt != mark.salt => return None,
+        Some(wal) => wal.committed_frames(),
         None => 0,
     };
     if left >= mark.frames || is_moved(database, &mark) {
         return None;
     }
-    let state = match log.len() {
+    let state = match wal.len() {
         0 => "is missing or empty".to_owned(),
         _ => format!("ends after {left} of {} pages", mark.frames),
     };
@@ -123,7 +123,7 @@ fn is_moved(database: &Path, mark: &Mark) -> bool {
 
 fn read(database: &Path) -> io::Result<Option<Mark>> {
     let mut bytes = [0; MARK_BYTES];
-    File::open(place::log_mark(database.parent().unwrap_or(database)))?.read_exact(&mut bytes)?;
+    File::open(data_dir::wal_mark(database.parent().unwrap_or(database)))?.read_exact(&mut bytes)?;
     Ok(Mark::from_bytes(&bytes))
 }
 
@@ -134,19 +134,19 @@ pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
 impl Mark {
     /// The commit that brought the connection's log to so many frames.
     fn of_log(conn: &Connection, frames: u32) -> Option<Mark> {
-        let mut log: *mut ffi::sqlite3_file = std::ptr::null_mut();
+        let mut wal: *mut ffi::sqlite3_file = std::ptr::null_mut();
         // SAFETY: the connection is open; SQLite writes one pointer.
         let asked = unsafe {
-            let answer: *mut c_void = (&raw mut log).cast();
+            let answer: *mut c_void = (&raw mut wal).cast();
             ffi::sqlite3_file_control(conn.handle(), c"main".as_ptr(), ffi::SQLITE_FCNTL_JOURNAL_POINTER, answer)
         };
-        if asked != ffi::SQLITE_OK || log.is_null() {
+        if asked != ffi::SQLITE_OK || wal.is_null() {
             return None;
         }
         // SAFETY: the file is the connection's own, and lives as long as it has a log.
         let read = |at: u64, to: &mut [u8]| unsafe {
-            let methods = log.as_ref().and_then(|file| file.pMethods.as_ref())?;
-            let code = methods.xRead?(log, to.as_mut_ptr().cast(), to.len() as i32, at as i64);
+            let methods = wal.as_ref().and_then(|file| file.pMethods.as_ref())?;
+            let code = methods.xRead?(wal, to.as_mut_ptr().cast(), to.len() as i32, at as i64);
             (code == ffi::SQLITE_OK).then_some(())
         };
         let mut header = [0; HEADER_BYTES];
@@ -221,15 +221,15 @@ impl Log<'_> {
 
 /// The pages, from 0, that a log holds or may hold, by the heads of its frames: what they carry is not looked at. An error
 /// of the disk ends the list.
-pub(super) fn pages_in_log(database: &Path) -> BTreeSet<usize> {
-    let Ok(log) = File::open(log_match::log_of(database)) else { return BTreeSet::new() };
+pub(super) fn pages_in_wal(database: &Path) -> BTreeSet<usize> {
+    let Ok(wal) = File::open(wal_match::log_of(database)) else { return BTreeSet::new() };
     let (mut header, mut head) = ([0; HEADER_BYTES], [0; FRAME_HEADER_BYTES]);
-    if log.read_exact_at(&mut header, 0).is_err() {
+    if wal.read_exact_at(&mut header, 0).is_err() {
         return BTreeSet::new();
     }
     let frame_bytes = FRAME_HEADER_BYTES as u64 + u64::from(word(&header, 8));
     let frames = (0..).map_while(|frame| {
-        log.read_exact_at(&mut head, HEADER_BYTES as u64 + frame * frame_bytes).ok()?;
+        wal.read_exact_at(&mut head, HEADER_BYTES as u64 + frame * frame_bytes).ok()?;
         Some((word(&head, 0) as usize, head[8..16] == header[16..24]))
     });
     frames.filter(|(page, is_of_this_log)| *is_of_this_log && *page > 0).map(|(page, _)| page - 1).collect()
@@ -258,18 +258,18 @@ fn chain(before: (u32, u32), bytes: &[u8], big_endian: bool) -> (u32, u32) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::data_dir::DataDir;
     use super::super::migrate;
-    use super::super::place::Place;
     use super::*;
     use crate::store::Store;
 
     /// The files of a site in the middle of its writes, as a kill leaves them; `also` happens to the store before.
-    fn killed(writes: i64, also: impl Fn(&Store)) -> (tempfile::TempDir, Place) {
+    fn killed(writes: i64, also: impl Fn(&Store)) -> (tempfile::TempDir, DataDir) {
         let (dir, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let place = Place::hold(dir.path()).unwrap();
-        migrate::create(&place).unwrap();
-        let store = Store::open(&place.database(), true).unwrap();
-        store.empty_log().unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        migrate::create(&data_dir).unwrap();
+        let store = Store::open(&data_dir.database(), true).unwrap();
+        store.truncate_wal().unwrap();
         for n in 0..writes {
             store.write(n, |tx| Ok(tx.run("INSERT INTO misses (hour, misses) VALUES (?1, 1)", [n])?)).unwrap();
         }
@@ -278,15 +278,15 @@ mod tests {
             std::fs::copy(dir.path().join(name), left.path().join(name)).unwrap();
         }
         drop(store);
-        let place = Place::hold(left.path()).unwrap();
-        (left, place)
+        let data_dir = DataDir::lock(left.path()).unwrap();
+        (left, data_dir)
     }
 
     #[test]
     fn a_log_that_is_whole_is_no_loss() {
         let also: [fn(&Store); 4] = [
             |_| (),
-            |store| store.empty_log().unwrap(),
+            |store| store.truncate_wal().unwrap(),
             // All of the log is in the database, and the next write begins it anew.
             |store| {
                 let moved = |sql| store.writer().alone(|conn| conn.query_row(sql, [], |_| Ok(())).unwrap());
@@ -298,34 +298,34 @@ mod tests {
             },
         ];
         for also in also {
-            let (_dir, place) = killed(40, also);
-            assert_eq!(find_loss(&place.database()), None);
+            let (_dir, data_dir) = killed(40, also);
+            assert_eq!(find_loss(&data_dir.database()), None);
         }
         // A mark from before the log began anew, as a power cut leaves it.
         let (older, _) = killed(20, |_| ());
-        let (dir, place) = killed(40, |_| ());
+        let (dir, data_dir) = killed(40, |_| ());
         std::fs::copy(older.path().join("log-mark"), dir.path().join("log-mark")).unwrap();
-        assert_eq!(find_loss(&place.database()), None);
+        assert_eq!(find_loss(&data_dir.database()), None);
         std::fs::write(dir.path().join("log-mark"), [7; MARK_BYTES]).unwrap();
-        assert_eq!(find_loss(&place.database()), None, "a mark that is damaged says nothing");
+        assert_eq!(find_loss(&data_dir.database()), None, "a mark that is damaged says nothing");
     }
 
     #[test]
     fn a_log_that_another_program_moved_into_the_database_is_no_loss() {
-        let (dir, place) = killed(40, |_| ());
-        drop(Connection::open(place.database()).unwrap().execute_batch("SELECT count(*) FROM misses"));
+        let (dir, data_dir) = killed(40, |_| ());
+        drop(Connection::open(data_dir.database()).unwrap().execute_batch("SELECT count(*) FROM misses"));
         std::fs::remove_file(dir.path().join("tunneldesk.sqlite-wal")).unwrap_or_default();
-        assert_eq!(find_loss(&place.database()), None);
+        assert_eq!(find_loss(&data_dir.database()), None);
     }
 
     #[test]
     fn a_log_that_is_missing_empty_short_or_flipped_anywhere_is_a_loss() {
-        let (dir, place) = killed(40, |_| ());
-        let log = dir.path().join("tunneldesk.sqlite-wal");
-        let whole = std::fs::read(&log).unwrap();
+        let (dir, data_dir) = killed(40, |_| ());
+        let wal = dir.path().join("tunneldesk.sqlite-wal");
+        let whole = std::fs::read(&wal).unwrap();
         let lost = |bytes: &[u8]| {
-            std::fs::write(&log, bytes).unwrap();
-            find_loss(&place.database()).is_some()
+            std::fs::write(&wal, bytes).unwrap();
+            find_loss(&data_dir.database()).is_some()
         };
         assert!(!lost(&whole));
         for short in [0, 16, HEADER_BYTES, whole.len() / 2, whole.len() - 1] {
@@ -337,7 +337,7 @@ mod tests {
             flipped[bit / 8] ^= 1 << (bit % 8);
             assert!(lost(&flipped), "bit {bit}");
         }
-        std::fs::remove_file(&log).unwrap();
-        assert!(find_loss(&place.database()).unwrap().contains("missing"));
+        std::fs::remove_file(&wal).unwrap();
+        assert!(find_loss(&data_dir.database()).unwrap().contains("missing"));
     }
 }

@@ -9,7 +9,7 @@
 use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
 use super::repair::{self, Finding};
-use super::{alarm, log_mark, log_match, place, scrub};
+use super::{alarm, data_dir, scrub, wal_mark, wal_match};
 use crate::clock::Clock;
 use crate::http::failure::{Failure, is_of_bad_page};
 use crate::store::{Condition, Store};
@@ -44,14 +44,14 @@ pub(crate) enum Verdict {
 /// line that says what to do.
 pub(crate) fn settle(path: &Path) -> Result<(), String> {
     let dir = path.parent().unwrap_or(path);
-    if let Some(loss) = log_mark::find_loss(path) {
+    if let Some(loss) = wal_mark::find_loss(path) {
         tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
         alarm::raise(dir, alarm::Kind::LostLog, Clock::machine(0).now(), &loss);
     }
     // A file that cannot be read here is reported by the check below.
     let look_at_changed = |change: &str| {
         alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), change);
-        _ = std::fs::write(place::suspicion(dir), "");
+        _ = std::fs::write(data_dir::damage_marker(dir), "");
         look(path, &Readers::of(path))?;
         // A refusal is one line.
         tracing::error!(cause = change, "the file is not what this program left; the doctor says what to do");
@@ -64,7 +64,7 @@ pub(crate) fn settle(path: &Path) -> Result<(), String> {
             _ => Err(refusal),
         })?,
     }
-    log_mark::begin_to_empty(path);
+    wal_mark::begin_to_empty(path);
     // A flush that failed may have left pages in the log that are in memory and not on the disk. From here on every
     // page that is served lies in the file itself, and is flushed.
     let emptied = open_writer(path)
@@ -90,11 +90,11 @@ fn look(path: &Path, readers: &Readers) -> Result<(), String> {
         if means_damage(&e) { damaged(path, &words(&e)) } else { format!("cannot read {shown}: {e}") }
     };
     let conn = readers.open().map_err(judge)?;
-    if log_match::takes_back(path, &conn).map_err(judge)? {
-        return Err(log_match::refusal(path));
+    if wal_match::takes_back(path, &conn).map_err(judge)? {
+        return Err(wal_match::refusal(path));
     }
-    let suspicion = place::suspicion(path.parent().unwrap_or(path));
-    let may_wait = log_match::log_is_empty(path) || bytes > LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX;
+    let suspicion = data_dir::damage_marker(path.parent().unwrap_or(path));
+    let may_wait = wal_match::wal_is_empty(path) || bytes > LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX;
     if may_wait && !suspicion.exists() {
         let schema = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         return schema.map_err(judge);
@@ -121,8 +121,8 @@ pub(crate) fn find_damage(path: &Path) -> Option<String> {
 ///
 /// SQLite's words may quote what lies in the file: of that no more than a line, and nothing a terminal would obey.
 fn damaged(path: &Path, what: &str) -> String {
-    if what != BAD_PAGE && !log_match::log_is_empty(path) && log_match::is_whole_alone(path) {
-        return log_match::refusal(path);
+    if what != BAD_PAGE && !wal_match::wal_is_empty(path) && wal_match::is_whole_alone(path) {
+        return wal_match::refusal(path);
     }
     let what: String = what.chars().take(WORDS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
     format!("{} is damaged ({what}): put a backup in its place with `tunneldesk restore`", path.display())
@@ -139,7 +139,7 @@ fn words(e: &rusqlite::Error) -> String {
 /// Notes on disk that the file was found damaged, so that the next start checks it before it is served.
 pub(crate) fn remember(store: &Store) {
     if store.writer().condition() == Condition::Damaged {
-        let suspicion = place::suspicion(store.path().parent().unwrap_or(store.path()));
+        let suspicion = data_dir::damage_marker(store.path().parent().unwrap_or(store.path()));
         _ = std::fs::write(suspicion, "").inspect_err(|e| tracing::warn!(cause = %e, "the damage may be forgotten"));
     }
 }
@@ -196,7 +196,7 @@ fn look_once(store: &Store, stopped: &impl Fn() -> bool) -> Result<Verdict, Fail
     look(None).and_then(|whole| match whole {
         Verdict::Unfinished => {
             let tables = store.read(|tx| Ok(tx.list(TABLES, [], |row| row.get::<_, String>(0))?));
-            store.rest();
+            store.release();
             let mut verdict = Verdict::Sound;
             for table in tables?.iter().take_while(|_| !stopped()) {
                 match look(Some(table))? {
@@ -235,8 +235,8 @@ pub(crate) fn look_at(mut conn: Connection, table: Option<&str>, patience: Durat
 
 #[cfg(test)]
 mod tests {
+    use super::super::data_dir::DataDir;
     use super::super::migrate;
-    use super::super::place::Place;
     use super::*;
     use crate::store::Condition;
     use std::os::unix::fs::FileExt;
@@ -246,39 +246,39 @@ mod tests {
     #[test]
     fn damage_is_noticed_while_the_file_is_served_and_refused_at_the_next_start() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        migrate::create(&place).unwrap();
-        settle(&place.database()).unwrap();
-        let store = Store::open(&place.database(), true).unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        migrate::create(&data_dir).unwrap();
+        settle(&data_dir.database()).unwrap();
+        let store = Store::open(&data_dir.database(), true).unwrap();
         let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS
                     (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 2000) INSERT INTO numbers SELECT n, randomblob(900) FROM c";
         store.writer().alone(|conn| conn.execute_batch(rows)).unwrap();
-        store.empty_log().unwrap();
+        store.truncate_wal().unwrap();
         assert_eq!(look_through(&store, || false).unwrap(), Verdict::Sound);
         assert_eq!(store.writer().condition(), Condition::Sound);
 
-        let pages = std::fs::metadata(place.database()).unwrap().len() / PAGE_BYTES;
+        let pages = std::fs::metadata(data_dir.database()).unwrap().len() / PAGE_BYTES;
         // One page in the middle of the rows, as a disk loses it. Written without SQLite, and nobody's locks are dropped:
         // this process closes nothing of the file before the test is over.
-        let file = std::fs::OpenOptions::new().write(true).open(place.database()).unwrap();
+        let file = std::fs::OpenOptions::new().write(true).open(data_dir.database()).unwrap();
         file.write_all_at(&[0x5a; PAGE_BYTES as usize], pages / 2 * PAGE_BYTES).unwrap();
-        settle(&place.database()).expect("after a clean end a start does not look there");
+        settle(&data_dir.database()).expect("after a clean end a start does not look there");
         assert!(matches!(look_through(&store, || false).unwrap(), Verdict::Damaged(_)));
         assert_eq!(store.writer().condition(), Condition::Damaged);
         let refused = store.write(0, |_| Ok(())).unwrap_err();
         assert_eq!(refused.code(), "store_damaged");
         remember(&store);
         drop((store, file));
-        let said = settle(&place.database()).unwrap_err();
+        let said = settle(&data_dir.database()).unwrap_err();
         assert!(said.contains("tunneldesk restore") && !said.contains('\n'), "{said}");
     }
 
     #[test]
     fn after_a_crash_a_file_is_looked_through_before_the_start_unless_it_is_large() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        migrate::create(&place).unwrap();
-        let path = place.database();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        migrate::create(&data_dir).unwrap();
+        let path = data_dir.database();
         let conn = open_writer(&path).unwrap();
         let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS
                     (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000) INSERT INTO numbers SELECT n, randomblob(900) FROM c;
@@ -291,29 +291,29 @@ mod tests {
         assert!(settle(&path).unwrap_err().contains("is damaged"));
         file.set_len(LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX + PAGE_BYTES).unwrap();
         settle(&path).unwrap();
-        assert!(log_match::log_is_empty(&path));
+        assert!(wal_match::wal_is_empty(&path));
         // Where damage was found before, a large file is looked through too.
-        std::fs::write(place::suspicion(dir.path()), "").unwrap();
+        std::fs::write(data_dir::damage_marker(dir.path()), "").unwrap();
         assert!(settle(&path).unwrap_err().contains("is damaged"));
     }
 
     #[test]
     fn a_damaged_index_of_the_search_is_damage() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::hold(dir.path()).unwrap();
-        migrate::create(&place).unwrap();
-        let conn = open_writer(&place.database()).unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        migrate::create(&data_dir).unwrap();
+        let conn = open_writer(&data_dir.database()).unwrap();
         assert_eq!(look_at(conn, None, START_TIME_MAX).unwrap(), Verdict::Sound);
-        let conn = open_writer(&place.database()).unwrap();
+        let conn = open_writer(&data_dir.database()).unwrap();
         conn.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
         conn.execute_batch(
             "UPDATE members_search_config SET v = 0 WHERE k = 'version'; PRAGMA wal_checkpoint(TRUNCATE)",
         )
         .unwrap();
         drop(conn);
-        let said = find_damage(&place.database()).unwrap();
+        let said = find_damage(&data_dir.database()).unwrap();
         assert!(said.contains("fts5") && said.contains("tunneldesk restore"), "{said}");
-        let said = damaged(&place.database(), &format!("near \"\u{1b}[2J\n{}", "x".repeat(9_999)));
+        let said = damaged(&data_dir.database(), &format!("near \"\u{1b}[2J\n{}", "x".repeat(9_999)));
         assert!(
             said.len() < 400 && said.ends_with("`tunneldesk restore`") && !said.contains(char::is_control),
             "{said}"

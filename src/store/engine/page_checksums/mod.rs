@@ -6,11 +6,10 @@
 //! sums are older; each of them is in the log, whence it is read and moved once more. A page without a sum is believed the
 //! first time it is read: in a file of an earlier version, or one that a backup took the place of.
 
-mod noted;
+mod table;
 #[cfg(test)]
 mod tests;
 
-use noted::{BLOCK_SUMS, ENTRY_BYTES, Noted, UNKNOWN};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
@@ -19,6 +18,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use table::{BLOCK_SUMS, ChecksumTable, ENTRY_BYTES, UNKNOWN};
 
 pub(super) const PAGE_BYTES: usize = 4096;
 
@@ -26,14 +26,14 @@ pub(super) const PAGE_BYTES: usize = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
     Database,
-    Log,
+    Wal,
 }
 
 /// The sums of one database that this process has open.
-pub(super) struct Sums {
+pub(super) struct PageChecksums {
     path: PathBuf,
     database: Table,
-    log: Table,
+    wal: Table,
     kept: Option<File>,
     /// Held while sums go to the file, so that no older ones follow newer ones there.
     keeping: Mutex<()>,
@@ -48,7 +48,7 @@ pub(super) struct Sums {
 struct Table {
     /// Held while a page is written and its sum is noted.
     writing: Mutex<()>,
-    noted: Mutex<Noted>,
+    table: Mutex<ChecksumTable>,
 }
 
 thread_local! {
@@ -56,7 +56,7 @@ thread_local! {
     static BELIEVES_BAD: Cell<bool> = const { Cell::new(false) };
 }
 
-static OPEN: Mutex<BTreeMap<PathBuf, Weak<Sums>>> = Mutex::new(BTreeMap::new());
+static OPEN: Mutex<BTreeMap<PathBuf, Weak<PageChecksums>>> = Mutex::new(BTreeMap::new());
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -75,10 +75,10 @@ pub(super) fn is_dated(database: &Path) -> bool {
     matches!((date(database), date(&beside(database))), (Ok(one), Ok(other)) if one == other)
 }
 
-fn log_bytes(database: &Path) -> u64 {
+fn wal_bytes(database: &Path) -> u64 {
     let mut name = database.as_os_str().to_owned();
     name.push("-wal");
-    std::fs::metadata(name).map_or(0, |log| log.len())
+    std::fs::metadata(name).map_or(0, |wal| wal.len())
 }
 
 /// The sum of what a page holds.
@@ -103,35 +103,35 @@ pub(super) fn is_one_bit(a: u32, b: u32) -> bool {
     BITS.contains(&(a ^ b))
 }
 
-impl Sums {
+impl PageChecksums {
     /// Of a database with that many pages, as SQLite names it.
-    pub(super) fn of(database: &Path, pages: usize) -> Arc<Sums> {
+    pub(super) fn of(database: &Path, pages: usize) -> Arc<PageChecksums> {
         let mut open = lock(&OPEN);
-        if let Some(sums) = open.get(database).and_then(Weak::upgrade) {
-            return sums;
+        if let Some(checksums) = open.get(database).and_then(Weak::upgrade) {
+            return checksums;
         }
-        open.retain(|_, sums| sums.strong_count() > 0);
-        let sums = Arc::new(Sums::load(database, pages));
-        open.insert(database.to_owned(), Arc::downgrade(&sums));
-        sums
+        open.retain(|_, checksums| checksums.strong_count() > 0);
+        let checksums = Arc::new(PageChecksums::load(database, pages));
+        open.insert(database.to_owned(), Arc::downgrade(&checksums));
+        checksums
     }
 
     /// Of a database that this process has open.
-    pub(super) fn of_open(database: &Path) -> Option<Arc<Sums>> {
+    pub(super) fn of_open(database: &Path) -> Option<Arc<PageChecksums>> {
         let database = database.canonicalize().ok()?;
         lock(&OPEN).get(&database).and_then(Weak::upgrade)
     }
 
     /// Lets go of what [`Sums::of`] gave. The last one leaves what it knows in the file, before anybody can open it again.
-    pub(super) fn release(this: Arc<Sums>) {
+    pub(super) fn release(this: Arc<PageChecksums>) {
         let _open = lock(&OPEN);
-        if let Some(sums) = Arc::into_inner(this) {
-            let agrees = sums.is_settled() && lock(&sums.bad).is_empty();
-            _ = sums.write_changed().and_then(|()| if agrees { sums.date() } else { Ok(()) });
+        if let Some(checksums) = Arc::into_inner(this) {
+            let agrees = checksums.is_settled() && lock(&checksums.bad).is_empty();
+            _ = checksums.write_changed().and_then(|()| if agrees { checksums.date() } else { Ok(()) });
         }
     }
 
-    fn load(database: &Path, pages: usize) -> Sums {
+    fn load(database: &Path, pages: usize) -> PageChecksums {
         let path = beside(database);
         let open = |writes| File::options().read(true).write(writes).create(writes).mode(0o600).open(&path);
         let kept = open(true).or_else(|e| if path.exists() { open(false) } else { Err(e) });
@@ -144,26 +144,26 @@ impl Sums {
             // One that is damaged itself says nothing.
             if half(0) == !half(4) { half(0) } else { UNKNOWN }
         });
-        let noted = Noted {
-            sums: entries.take(pages).collect(),
+        let table = ChecksumTable {
+            checksums: entries.take(pages).collect(),
             changed: BTreeSet::new(),
             is_cut: bytes.len() > pages * ENTRY_BYTES,
         };
-        Sums {
+        PageChecksums {
             path: database.to_owned(),
-            database: Table { writing: Mutex::default(), noted: Mutex::new(noted) },
-            log: Table::default(),
+            database: Table { writing: Mutex::default(), table: Mutex::new(table) },
+            wal: Table::default(),
             kept,
             keeping: Mutex::default(),
             bad: Mutex::default(),
-            is_settled: AtomicBool::new(log_bytes(database) == 0),
+            is_settled: AtomicBool::new(wal_bytes(database) == 0),
         }
     }
 
     fn table(&self, part: Part) -> &Table {
         match part {
             Part::Database => &self.database,
-            Part::Log => &self.log,
+            Part::Wal => &self.wal,
         }
     }
 
@@ -175,9 +175,9 @@ impl Sums {
     /// Whether this is the page that was written there last, as far as anybody knows.
     pub(super) fn agrees(&self, part: Part, index: usize, page: &[u8]) -> bool {
         let found = sum(page);
-        let mut noted = lock(&self.table(part).noted);
-        match noted.sums.get(index).copied().unwrap_or(UNKNOWN) {
-            UNKNOWN => noted.set(index, found),
+        let mut table = lock(&self.table(part).table);
+        match table.checksums.get(index).copied().unwrap_or(UNKNOWN) {
+            UNKNOWN => table.set(index, found),
             known => return known == found,
         }
         true
@@ -185,31 +185,31 @@ impl Sums {
 
     /// The page that was written there; `None`: something that is no whole page.
     pub(super) fn note(&self, part: Part, index: usize, page: Option<&[u8]>) {
-        lock(&self.table(part).noted).set(index, page.map_or(UNKNOWN, sum));
+        lock(&self.table(part).table).set(index, page.map_or(UNKNOWN, sum));
         self.note_good(part, index);
     }
 
     /// A page of the database is taken for what it is.
     pub(super) fn take(&self, index: usize, sum: u32) {
-        lock(&self.database.noted).set(index, sum);
+        lock(&self.database.table).set(index, sum);
     }
 
     /// So many pages are left.
     pub(super) fn cut(&self, part: Part, pages: usize) {
-        let mut noted = lock(&self.table(part).noted);
-        if noted.sums.len() > pages {
-            noted.sums.truncate(pages);
-            noted.is_cut = true;
+        let mut table = lock(&self.table(part).table);
+        if table.checksums.len() > pages {
+            table.checksums.truncate(pages);
+            table.is_cut = true;
         }
-        drop(noted);
+        drop(table);
         lock(&self.bad).retain(|(of, index)| *of != part || *index < pages);
-        if part == Part::Log && pages == 0 {
+        if part == Part::Wal && pages == 0 {
             self.is_settled.store(true, Ordering::Release);
         }
     }
 
     pub(super) fn count(&self, part: Part) -> usize {
-        lock(&self.table(part).noted).sums.len()
+        lock(&self.table(part).table).checksums.len()
     }
 
     pub(super) fn is_settled(&self) -> bool {
@@ -218,7 +218,7 @@ impl Sums {
 
     /// The sum of a page of the database, where it is known.
     pub(super) fn known(&self, index: usize) -> Option<u32> {
-        lock(&self.database.noted).sums.get(index).copied().filter(|sum| *sum != UNKNOWN)
+        lock(&self.database.table).checksums.get(index).copied().filter(|sum| *sum != UNKNOWN)
     }
 
     /// A page that was read twice and is not what was written.
@@ -245,7 +245,7 @@ impl Sums {
         let flushed = self.kept.as_ref().map_or(Ok(()), File::sync_data);
         if flushed.is_err() {
             // Writes since the last flush may be lost, and the system reports that only once.
-            lock(&self.database.noted).change_all();
+            lock(&self.database.table).change_all();
         }
         flushed
     }
@@ -259,15 +259,16 @@ impl Sums {
     fn write_changed(&self) -> io::Result<()> {
         let Some(file) = &self.kept else { return Ok(()) };
         let _keeping = lock(&self.keeping);
-        let (blocks, cut_to) = lock(&self.database.noted).take_changed();
+        let (blocks, cut_to) = lock(&self.database.table).take_changed();
         let written = blocks
             .iter()
             .try_for_each(|(block, bytes)| file.write_all_at(bytes, (block * BLOCK_SUMS * ENTRY_BYTES) as u64));
-        let written = written.and_then(|()| cut_to.map_or(Ok(()), |sums| file.set_len((sums * ENTRY_BYTES) as u64)));
+        let written =
+            written.and_then(|()| cut_to.map_or(Ok(()), |checksums| file.set_len((checksums * ENTRY_BYTES) as u64)));
         if written.is_err() {
-            let mut noted = lock(&self.database.noted);
-            noted.changed.extend(blocks.iter().map(|(block, _)| *block));
-            noted.is_cut |= cut_to.is_some();
+            let mut table = lock(&self.database.table);
+            table.changed.extend(blocks.iter().map(|(block, _)| *block));
+            table.is_cut |= cut_to.is_some();
         }
         written
     }

@@ -19,47 +19,47 @@ const UNSOUND: [(i64, &str); 7] = [
 
 /// SQLite's index of the log grows by such parts, and each speaks of so many bytes of the log.
 const INDEX_PART_BYTES: u64 = 32 * 1024;
-const LOG_BYTES_AN_INDEX_PART: u64 = 4062 * 4096;
+const WAL_BYTES_PER_INDEX_PART: u64 = 4062 * 4096;
 
 /// A data directory that this process holds until it drops this.
-pub struct Place {
+pub struct DataDir {
     dir: PathBuf,
-    held: File,
+    lock_file: File,
 }
 
 /// Why a directory cannot be held.
 #[derive(Debug)]
-pub enum Unheld {
+pub enum LockError {
     /// Another process holds it: a running server, most often.
     InUse,
     /// In one line, with what to do.
-    Unfit(String),
+    Unusable(String),
 }
 
-impl Place {
+impl DataDir {
     /// Holds an existing directory.
-    pub fn hold(dir: &Path) -> Result<Place, Unheld> {
+    pub fn lock(dir: &Path) -> Result<DataDir, LockError> {
         let shown = dir.display();
-        let held =
-            File::open(dir).map_err(|e| Unheld::Unfit(format!("cannot open the data directory {shown}: {e}")))?;
-        if let Some(name) = unsound(file_system(dir).map_err(Unheld::Unfit)?) {
-            return Err(Unheld::Unfit(format!(
+        let lock_file =
+            File::open(dir).map_err(|e| LockError::Unusable(format!("cannot open the data directory {shown}: {e}")))?;
+        if let Some(name) = unsound(file_system(dir).map_err(LockError::Unusable)?) {
+            return Err(LockError::Unusable(format!(
                 "{shown} is on {name}, which corrupts databases: put the data directory on a local disk"
             )));
         }
         // SAFETY: the descriptor is open for as long as `held` lives.
-        if unsafe { libc::flock(held.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+        if unsafe { libc::flock(lock_file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
             let error = std::io::Error::last_os_error();
             return Err(match error.kind() {
-                std::io::ErrorKind::WouldBlock => Unheld::InUse,
-                _ => Unheld::Unfit(format!("cannot lock the data directory {shown}: {error}")),
+                std::io::ErrorKind::WouldBlock => LockError::InUse,
+                _ => LockError::Unusable(format!("cannot lock the data directory {shown}: {error}")),
             });
         }
-        Ok(Place { dir: dir.to_owned(), held })
+        Ok(DataDir { dir: dir.to_owned(), lock_file })
     }
 
     /// Makes the directory (0700) where it is missing, and holds it.
-    pub fn make(dir: &Path) -> Result<Place, Unheld> {
+    pub fn create(dir: &Path) -> Result<DataDir, LockError> {
         let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let make = || {
             std::fs::create_dir_all(parent)?;
@@ -68,9 +68,10 @@ impl Place {
             File::open(parent)?.sync_all()
         };
         if !dir.exists() {
-            make().map_err(|e| Unheld::Unfit(format!("cannot make the data directory {}: {e}", dir.display())))?;
+            make()
+                .map_err(|e| LockError::Unusable(format!("cannot make the data directory {}: {e}", dir.display())))?;
         }
-        Place::hold(dir)
+        DataDir::lock(dir)
     }
 
     /// The data directory.
@@ -101,9 +102,9 @@ impl Place {
 
     /// The names of the site's files that lie in the directory, the database apart.
     pub(crate) fn remains(&self) -> Vec<&'static str> {
-        let log_bytes = std::fs::metadata(log(&self.dir)).map_or(0, |log| log.len());
+        let wal_bytes = std::fs::metadata(wal(&self.dir)).map_or(0, |wal| wal.len());
         let has_backups = std::fs::read_dir(self.dir.join("backups")).is_ok_and(|mut backups| backups.next().is_some());
-        let found = [("its key", self.key().exists()), ("its log", log_bytes > 0), ("its backups", has_backups)];
+        let found = [("its key", self.key().exists()), ("its log", wal_bytes > 0), ("its backups", has_backups)];
         found.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect()
     }
 
@@ -157,8 +158,8 @@ impl Place {
     /// Whether there is room for SQLite's index of the log. SQLite maps it into memory, and where the disk has no room for
     /// one of its pages, the process that touches the page is ended by SIGBUS.
     fn has_room_for_index(&self) -> bool {
-        let log_bytes = std::fs::metadata(log(&self.dir)).map_or(0, |log| log.len());
-        let bytes = (log_bytes / LOG_BYTES_AN_INDEX_PART + 2) * INDEX_PART_BYTES;
+        let wal_bytes = std::fs::metadata(wal(&self.dir)).map_or(0, |wal| wal.len());
+        let bytes = (wal_bytes / WAL_BYTES_PER_INDEX_PART + 2) * INDEX_PART_BYTES;
         let probe = self.dir.join(".room");
         let code = match File::create(&probe) {
             // SAFETY: the descriptor is open.
@@ -171,7 +172,7 @@ impl Place {
 
     /// The directory's names are on the disk.
     pub fn flush(&self) -> std::io::Result<()> {
-        self.held.sync_all()
+        self.lock_file.sync_all()
     }
 }
 
@@ -180,23 +181,23 @@ pub(crate) fn database(dir: &Path) -> PathBuf {
 }
 
 /// SQLite's write-ahead log.
-pub(crate) fn log(dir: &Path) -> PathBuf {
+pub(crate) fn wal(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite-wal")
 }
 
 /// SQLite's index of that log.
-pub(crate) fn shared_memory(dir: &Path) -> PathBuf {
+pub(crate) fn wal_index(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite-shm")
 }
 
-/// See [`super::log_mark`].
-pub(crate) fn log_mark(dir: &Path) -> PathBuf {
+/// See [`super::wal_mark`].
+pub(crate) fn wal_mark(dir: &Path) -> PathBuf {
     dir.join("log-mark")
 }
 
-/// See [`super::sums`].
-pub(crate) fn sums(dir: &Path) -> PathBuf {
-    super::sums::beside(&database(dir))
+/// See [`super::page_checksums`].
+pub(crate) fn page_checksums(dir: &Path) -> PathBuf {
+    super::page_checksums::beside(&database(dir))
 }
 
 pub(crate) fn key(dir: &Path) -> PathBuf {
@@ -209,12 +210,12 @@ pub(crate) fn control(dir: &Path) -> PathBuf {
 }
 
 /// Is there while the database was found damaged and nothing has shown since that it is sound.
-pub(crate) fn suspicion(dir: &Path) -> PathBuf {
+pub(crate) fn damage_marker(dir: &Path) -> PathBuf {
     dir.join("damaged")
 }
 
-/// See [`super::ballast`].
-pub(crate) fn ballast(dir: &Path) -> PathBuf {
+/// See [`super::reserve`].
+pub(crate) fn reserve(dir: &Path) -> PathBuf {
     dir.join("ballast")
 }
 
@@ -259,10 +260,10 @@ mod tests {
     #[test]
     fn a_directory_isheld_once() {
         let dir = tempfile::tempdir().unwrap();
-        let held = Place::hold(dir.path()).unwrap();
-        assert!(matches!(Place::hold(dir.path()), Err(Unheld::InUse)));
-        drop(held);
-        Place::hold(dir.path()).unwrap();
+        let lock_file = DataDir::lock(dir.path()).unwrap();
+        assert!(matches!(DataDir::lock(dir.path()), Err(LockError::InUse)));
+        drop(lock_file);
+        DataDir::lock(dir.path()).unwrap();
     }
 
     #[test]
@@ -274,7 +275,7 @@ mod tests {
     #[test]
     fn a_new_directory_is_closed_to_others() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::make(&dir.path().join("a/b")).unwrap();
-        assert_eq!(std::fs::metadata(place.dir()).unwrap().permissions().mode() & 0o777, 0o700);
+        let data_dir = DataDir::create(&dir.path().join("a/b")).unwrap();
+        assert_eq!(std::fs::metadata(data_dir.dir()).unwrap().permissions().mode() & 0o777, 0o700);
     }
 }

@@ -5,8 +5,8 @@
 //! after a crash the file alone may hold pages of two moments, with a page of one table where another table's should be.
 //! So the file alone is believed only where it passes `quick_check`, and only against a log that takes it back in time.
 
-use super::soundness::{self, Verdict};
-use super::{connection, place};
+use super::integrity::{self, Verdict};
+use super::{connection, data_dir};
 use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -45,17 +45,17 @@ impl Marks {
 
 /// SQLite's write-ahead log of the file.
 pub(crate) fn log_of(path: &Path) -> PathBuf {
-    place::log(path.parent().unwrap_or(path))
+    data_dir::wal(path.parent().unwrap_or(path))
 }
 
 /// Whether there is nothing in the log: whoever had the file last ended cleanly.
-pub(crate) fn log_is_empty(path: &Path) -> bool {
-    std::fs::metadata(log_of(path)).map_or(0, |log| log.len()) == 0
+pub(crate) fn wal_is_empty(path: &Path) -> bool {
+    std::fs::metadata(log_of(path)).map_or(0, |wal| wal.len()) == 0
 }
 
 /// Whether the log is of another file, or of an older state of this one, by what the file says alone and `with_log`.
 pub(crate) fn takes_back(path: &Path, with_log: &Connection) -> rusqlite::Result<bool> {
-    if log_is_empty(path) {
+    if wal_is_empty(path) {
         return Ok(false);
     }
     let Ok(alone) = connection::open_immutable(path).and_then(|conn| Marks::read(&conn)) else { return Ok(false) };
@@ -72,16 +72,16 @@ pub(crate) fn takes_back(path: &Path, with_log: &Connection) -> rusqlite::Result
 /// Whether the file without its log is sound. Reads all of it, however long that takes: the answer decides whether a log
 /// is refused.
 pub(crate) fn is_whole_alone(path: &Path) -> bool {
-    let looked = connection::open_immutable(path).and_then(|conn| soundness::look_at(conn, None, Duration::MAX));
+    let looked = connection::open_immutable(path).and_then(|conn| integrity::look_at(conn, None, Duration::MAX));
     matches!(looked, Ok(Verdict::Sound))
 }
 
 /// One line that says what to do: nothing of the file itself is lost, so no backup need replace it.
 pub(crate) fn refusal(path: &Path) -> String {
     format!(
-        "{log} does not belong to {file}, which is sound without it: it is the log of another file, or of an older one; \
-         move {log} to another directory and start again, no restore is needed",
-        log = log_of(path).display(),
+        "{wal} does not belong to {file}, which is sound without it: it is the log of another file, or of an older one; \
+         move {wal} to another directory and start again, no restore is needed",
+        wal = log_of(path).display(),
         file = path.display()
     )
 }

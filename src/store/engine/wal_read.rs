@@ -4,8 +4,8 @@
 //! Only for frames that the gate keeps ([`super::capture`]): others may be overwritten while they are read.
 
 use super::capture::Position;
-use super::log_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain, word};
-use super::place;
+use super::data_dir;
+use super::wal_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain, word};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -14,11 +14,11 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// The bytes of a page of every site's database.
-pub(crate) const PAGE_BYTES: usize = super::sums::PAGE_BYTES;
+pub(crate) const PAGE_BYTES: usize = super::page_checksums::PAGE_BYTES;
 /// A page in the log, and what stands before it.
 pub(crate) const FRAME_BYTES: u64 = (FRAME_HEADER_BYTES + PAGE_BYTES) as u64;
 
-pub(crate) struct LogReader(File);
+pub(crate) struct WalReader(File);
 
 /// The last version of each page that some commits changed.
 #[derive(Debug, Default)]
@@ -29,10 +29,10 @@ pub(crate) struct Changes {
     pub size: u32,
 }
 
-impl LogReader {
+impl WalReader {
     /// Of the database in a data directory.
-    pub(crate) fn open(dir: &Path) -> io::Result<LogReader> {
-        File::open(place::log(dir)).map(LogReader)
+    pub(crate) fn open(dir: &Path) -> io::Result<WalReader> {
+        File::open(data_dir::wal(dir)).map(WalReader)
     }
 
     /// The pages that the frames behind `from` up to `to` changed. Each frame that has the last version of a page is compared
@@ -88,7 +88,7 @@ impl LogReader {
     pub(crate) fn fetch_behind(&self, frames: u32) {
         // Of one advice a system takes no more than it reads ahead by itself, often 128 KiB.
         const STEP: usize = 128 * 1024;
-        let end = self.0.metadata().map_or(0, |log| log.len());
+        let end = self.0.metadata().map_or(0, |wal| wal.len());
         for from in (offset(frames)..end).step_by(STEP) {
             // SAFETY: advice about an open file; the system may pass it over.
             unsafe {
@@ -121,16 +121,16 @@ mod tests {
     #[test]
     fn each_page_is_read_as_the_last_frame_has_it_and_a_log_that_begins_anew_meanwhile_is_noticed() {
         let dir = tempfile::tempdir().unwrap();
-        let conn = Connection::open(place::database(dir.path())).unwrap();
+        let conn = Connection::open(data_dir::database(dir.path())).unwrap();
         conn.execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (text)").unwrap();
         for number in 0..20 {
             conn.execute("INSERT INTO t VALUES (?1)", [format!("{number:0>500}")]).unwrap();
         }
-        let log = LogReader::open(dir.path()).unwrap();
-        let frames = (std::fs::metadata(place::log(dir.path())).unwrap().len() - HEADER_BYTES as u64) / FRAME_BYTES;
-        let to = Position { salt: log.header().unwrap()[16..24].try_into().unwrap(), frames: frames as u32 };
+        let wal = WalReader::open(dir.path()).unwrap();
+        let frames = (std::fs::metadata(data_dir::wal(dir.path())).unwrap().len() - HEADER_BYTES as u64) / FRAME_BYTES;
+        let to = Position { salt: wal.header().unwrap()[16..24].try_into().unwrap(), frames: frames as u32 };
         let has = |bytes: &[u8], number: u32| String::from_utf8_lossy(bytes).contains(&format!("{number:0>500}"));
-        let read = log.changes(Position::default(), to, |_, bytes| u64::from(has(bytes, 19))).unwrap();
+        let read = wal.changes(Position::default(), to, |_, bytes| u64::from(has(bytes, 19))).unwrap();
         assert!(
             (read.pages.len() as u64) < frames && read.pages.values().any(|(_, is_last)| *is_last == 1),
             "{read:?}"
@@ -139,6 +139,6 @@ mod tests {
             conn.execute_batch("PRAGMA wal_checkpoint(RESTART); DELETE FROM t").unwrap();
             0
         };
-        assert!(log.changes(Position::default(), to, begin_anew).unwrap_err().contains("overwritten"));
+        assert!(wal.changes(Position::default(), to, begin_anew).unwrap_err().contains("overwritten"));
     }
 }
