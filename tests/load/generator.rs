@@ -285,7 +285,8 @@ async fn read_answer<'b>(stream: &mut TcpStream, buffer: &'b mut [u8]) -> std::i
 fn answer_bytes(seen: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"\r\ncontent-length: ";
     let head = seen.windows(4).position(|four| four == b"\r\n\r\n")?;
-    let value = seen[..head].windows(NAME.len()).position(|name| name == NAME)? + NAME.len();
+    let is_name = |name: &[u8]| name[0] == b'\r' && name.eq_ignore_ascii_case(NAME);
+    let value = seen[..head].windows(NAME.len()).position(is_name)? + NAME.len();
     let digits = seen[value..].iter().take_while(|byte| byte.is_ascii_digit());
     Some(head + 4 + digits.fold(0, |number, digit| number * 10 + usize::from(digit - b'0')))
 }

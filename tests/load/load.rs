@@ -19,6 +19,7 @@ mod live;
 mod machine;
 mod off_site;
 mod paint;
+mod pocketbase;
 mod report;
 mod scale;
 mod searches;
@@ -88,6 +89,7 @@ fn main() -> ExitCode {
         _ if !args.iter().any(|arg| arg == "--bench") => println!("the benchmark is run by tests/load/run"),
         Some("scale") => return finish(measure_apart("Scale", &scale::PLAN, scale::measure)),
         Some("bulk") => return finish(measure_apart("Bulk", &bulk::PLAN, bulk::measure)),
+        Some("pocketbase") => return finish(measure_apart("PocketBase", &pocketbase::PLAN, pocketbase::measure)),
         Some("desk") => return finish(measure_apart("Desk", &desk::PLAN, desk::measure)),
         _ => return finish(plan(&args).and_then(|plan| measure(&plan))),
     }

@@ -67,7 +67,8 @@ impl Server {
         Server::start(Command::new(ourselves).arg("bare"), "/")
     }
 
-    fn start(command: &mut Command, path: &str) -> Result<Server, String> {
+    /// Any server that says where it listens, once it answers under this path.
+    pub fn start(command: &mut Command, path: &str) -> Result<Server, String> {
         let start = Instant::now();
         let mut process =
             command.stdout(Stdio::piped()).spawn().map_err(|e| format!("cannot start {command:?}: {e}"))?;

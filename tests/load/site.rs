@@ -8,12 +8,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use tunneldesk::keys::{hex, hmac_sha256};
 
-const MEMBERS: &str = "10000";
-const ENTRIES: &str = "100000";
+pub const MEMBERS: &str = "10000";
+pub const ENTRIES: &str = "100000";
 /// Somewhere in the middle of the members, so that they have flown.
 const MEMBERS_SKIPPED: &str = "5000";
 /// A moment that no member was born after and everybody may have flown at.
-const FLOWN_AT: i64 = 1_750_000_000;
+pub const FLOWN_AT: i64 = 1_750_000_000;
 
 /// The requests that are measured, ready to be sent.
 pub struct Requests {
@@ -179,7 +179,7 @@ pub fn text<'v>(value: &'v Value, name: &str) -> Result<&'v str, String> {
     value[name].as_str().filter(|text| !text.is_empty()).ok_or_else(|| format!("no {name} in {value}"))
 }
 
-fn post(address: SocketAddr, path: &str, headers: &[(&str, String)], body: &str) -> Result<Value, String> {
+pub fn post(address: SocketAddr, path: &str, headers: &[(&str, String)], body: &str) -> Result<Value, String> {
     let mut request = ureq::post(format!("http://{address}{path}")).content_type("application/json");
     for (name, value) in headers {
         request = request.header(*name, value);
