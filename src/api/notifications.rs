@@ -2,7 +2,7 @@
 
 use crate::app::notice;
 use crate::auth::Member;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -36,11 +36,11 @@ struct NoticeReply {
 /// `GET /account/notifications`: newest first, in the caller's language.
 pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
-    let hall = site.hall()?;
+    let zone = site.time_zone()?;
     site.store.read(|tx| {
         let rows = notices::list(tx, member.id(), page.limit, page.offset)?;
         let (total, unread) = notices::counts(tx, member.id())?;
-        let rows = rows.into_iter().map(|row| show(row, call.language(), &hall));
+        let rows = rows.into_iter().map(|row| show(row, call.language(), &zone));
         Ok(reply::list(call, page, total, rows).with_header(UNREAD_COUNT, unread.into()))
     })
 }
@@ -57,12 +57,12 @@ pub(crate) fn read(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-fn show(row: Notice, language: Language, hall: &Hall) -> NoticeReply {
+fn show(row: Notice, language: Language, zone: &TimeZone) -> NoticeReply {
     // A detail that is no JSON is shown as null; the text is shown all the same.
     let detail = serde_json::from_str(&row.detail).unwrap_or(Value::Null);
     NoticeReply {
         notification_id: row.notification_id,
-        text: notice::text(language, hall, &row.subject, &detail),
+        text: notice::text(language, zone, &row.subject, &detail),
         subject: notice::subject(language, &row.subject),
         kind: row.subject.strip_prefix("notice.").unwrap_or(&row.subject).to_owned(),
         detail,

@@ -151,7 +151,7 @@ pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure>
 pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outcome, Failure> {
     let known = find(cx, booking_id)?;
     if !cx.actor.rank.is_staff() {
-        let today = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(at, 0);
+        let today = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?.day(at, 0);
         let is_today = (today.from..today.to).contains(&known.booking.flight_date);
         let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
         let acts = member_id == known.member_id || family::acts_for(cx.site, cx.tx, member_id, known.member_id)?;
@@ -189,12 +189,12 @@ pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i
     if moved == known.booking {
         return Ok(Outcome::Unchanged);
     }
-    let hall = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?;
-    if flight_date != known.booking.flight_date && flight_date < hall.day(cx.now(), 0).from {
+    let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
+    if flight_date != known.booking.flight_date && flight_date < zone.day(cx.now(), 0).from {
         return Err(Failure::field("flight_date", Text::new("desk.move_past")));
     }
     // A member who is checked in flies on the day of the check-in.
-    if known.arrived_at.is_some() && hall.date(flight_date) != hall.date(known.booking.flight_date) {
+    if known.arrived_at.is_some() && zone.date(flight_date) != zone.date(known.booking.flight_date) {
         return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")));
     }
     let born = members::find_holder(cx.tx, known.member_id)?.dob;

@@ -86,7 +86,7 @@ pub(crate) fn prepare(
         let Earned { rows, holder } = read_earned(site, tx, member_id)?;
         let (row, held) = rows.into_iter().find(|(row, _)| is_wanted(row)).ok_or_else(Failure::not_found)?;
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-        let hall = tunnels::find_hall(tx, site.tunnel_id)?;
+        let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
         let code = code(site, member_id, &held);
         let levels = site.catalogue.find_programme(&row.cat_group).map_or(0, |programme| programme.levels.len());
         let emblem = if levels > 1 { row.cat_id.to_string() } else { row.cat_group.chars().take(1).collect() };
@@ -98,7 +98,7 @@ pub(crate) fn prepare(
             track: row.track,
             level_name: row.name,
             emblem,
-            day: when::day(language, &hall, row.entry_date),
+            day: when::day(language, &zone, row.entry_date),
             signer_name: row.signer_name,
             number: rule::number(&code),
             verify_url: verify_url(site, &code),

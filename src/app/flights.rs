@@ -50,14 +50,14 @@ fn read_state(site: &Site, tx: &Read, demand: Demand, member_id: i64, at: i64) -
         dob: members::find_holder(tx, member_id)?.dob,
         is_overridden: waivers::find_override(tx, member_id, at)?.is_some(),
         at,
-        noon_utc: tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(at),
+        noon_utc: tunnels::find_time_zone(tx, site.tunnel_id)?.noon_utc(at),
     })
 }
 
 /// Whether somebody who was born then needs a guardian today.
 pub(crate) fn is_minor(site: &Site, tx: &Read, dob: i64) -> Result<bool, Failure> {
     let Some((demand, _)) = find_demand(site, tx)? else { return Ok(false) };
-    let noon_utc = tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(site.now());
+    let noon_utc = tunnels::find_time_zone(tx, site.tunnel_id)?.noon_utc(site.now());
     Ok(waiver::is_minor(&demand, dob, noon_utc))
 }
 

@@ -67,7 +67,7 @@ fn put(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Resul
     let partner_id = bookings::desk_client(cx)?;
     // The same form sent again is the flight of the first time.
     let known = booked::find_by_registration(cx.tx, partner_id, registration)?;
-    let (tunnel_id, today) = (cx.site.tunnel_id, tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0));
+    let (tunnel_id, today) = (cx.site.tunnel_id, tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0));
     let of_today = booked::list_own(cx.tx, tunnel_id, flyer, today.from, today.to, DAY_BOOKINGS_MAX)?;
     if known.is_none() && of_today.len() as i64 == DAY_BOOKINGS_MAX {
         return Err(Failure::field("flyers", Text::new("kiosk.book_denied")));

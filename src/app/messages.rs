@@ -1,4 +1,4 @@
-//! Messages: what people wrote to the hall, done with; and what is on its way to them, sent again or read out.
+//! Messages: what people wrote to the site, done with; and what is on its way to them, sent again or read out.
 
 use super::{Change, Outcome};
 use crate::domain::audit::{Detail, Whom};

@@ -5,7 +5,7 @@
 //! moment in Unix seconds and written as a day of the tunnel; `{amount}` is made of `amount_cents` and `currency` where
 //! they are; other numbers and texts are written as they are.
 
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::payment::Price;
 use crate::domain::when;
 use crate::i18n::language::{Language, Text};
@@ -17,8 +17,8 @@ const UNKNOWN: &str = "notice.other";
 const NOTHING: &str = "–";
 
 /// `subject` is the key of a text, `detail` the values.
-pub(crate) fn text(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
-    say(language, hall, subject, detail).or_else(|| say(language, hall, UNKNOWN, detail)).unwrap_or_default()
+pub(crate) fn text(language: Language, zone: &TimeZone, subject: &str, detail: &Value) -> String {
+    say(language, zone, subject, detail).or_else(|| say(language, zone, UNKNOWN, detail)).unwrap_or_default()
 }
 
 /// The subject of a notice, in a few words.
@@ -29,25 +29,25 @@ pub(crate) fn subject(language: Language, subject: &str) -> String {
 }
 
 /// The same in a few words, as a mail's subject says it.
-pub(crate) fn headline(language: Language, hall: &Hall, subject: &str, detail: &Value) -> String {
+pub(crate) fn headline(language: Language, zone: &TimeZone, subject: &str, detail: &Value) -> String {
     let name = subject.strip_prefix("notice.").unwrap_or(subject);
-    let known = say(language, hall, &format!("headline.{name}"), detail);
-    known.or_else(|| say(language, hall, "headline.other", detail)).unwrap_or_default()
+    let known = say(language, zone, &format!("headline.{name}"), detail);
+    known.or_else(|| say(language, zone, "headline.other", detail)).unwrap_or_default()
 }
 
-fn say(language: Language, hall: &Hall, key: &str, detail: &Value) -> Option<String> {
-    let value = |name: &str| Some(value(language, hall, name, detail).unwrap_or_else(|| NOTHING.to_owned()));
+fn say(language: Language, zone: &TimeZone, key: &str, detail: &Value) -> Option<String> {
+    let value = |name: &str| Some(value(language, zone, name, detail).unwrap_or_else(|| NOTHING.to_owned()));
     Text::find(key, value).map(|text| language.say(&text))
 }
 
-fn value(language: Language, hall: &Hall, name: &str, detail: &Value) -> Option<String> {
+fn value(language: Language, zone: &TimeZone, name: &str, detail: &Value) -> Option<String> {
     if name == "amount"
         && let Some(amount) = amount(language, detail)
     {
         return Some(amount);
     }
     match detail.get(name)? {
-        Value::Number(moment) if is_moment(name) => Some(when::day(language, hall, moment.as_i64()?)),
+        Value::Number(moment) if is_moment(name) => Some(when::day(language, zone, moment.as_i64()?)),
         Value::Number(number) => Some(number.to_string()),
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         _ => None,
@@ -81,24 +81,24 @@ mod tests {
             (Language::French, "21 novembre 2026"),
             (Language::Spanish, "21 de noviembre de 2026"),
         ] {
-            let said = text(language, &Hall::UTC, "notice.booking_recorded", &detail);
+            let said = text(language, &TimeZone::UTC, "notice.booking_recorded", &detail);
             assert!(said.contains(day) && said.contains("20") && !said.contains('{'), "{said}");
         }
         let evening = json!({ "flight_date": FLIGHT + 3 * 3_600, "minutes": 20 });
-        let said = text(Language::English, &Hall::at("America/Denver"), "notice.booking_recorded", &evening);
-        assert!(said.contains("20 November 2026"), "the hall's evening: {said}");
+        let said = text(Language::English, &TimeZone::named("America/Denver"), "notice.booking_recorded", &evening);
+        assert!(said.contains("20 November 2026"), "the site's evening: {said}");
     }
 
     #[test]
     fn what_is_not_known_is_not_shown_as_a_hole() {
-        let said = text(Language::English, &Hall::UTC, "notice.of the future", &json!({}));
-        assert_eq!(said, text(Language::English, &Hall::UTC, UNKNOWN, &json!({})));
+        let said = text(Language::English, &TimeZone::UTC, "notice.of the future", &json!({}));
+        assert_eq!(said, text(Language::English, &TimeZone::UTC, UNKNOWN, &json!({})));
         for detail in [json!({}), json!(null), json!([1]), json!({ "flight_date": "soon?", "minutes": {} })] {
-            let said = text(Language::German, &Hall::UTC, "notice.booking_recorded", &detail);
+            let said = text(Language::German, &TimeZone::UTC, "notice.booking_recorded", &detail);
             assert!(said.contains(NOTHING) && !said.contains('{'), "{said}");
         }
         assert_eq!(
-            text(Language::English, &Hall::UTC, "field.missing", &json!({})),
+            text(Language::English, &TimeZone::UTC, "field.missing", &json!({})),
             Text::new("field.missing").in_english()
         );
     }
@@ -133,8 +133,8 @@ mod tests {
         }
         let (values, other) = (json!({ "renewal_date": FLIGHT, "programme": "Coach" }), json!({}));
         for subject in ["currency_flyer", "currency_flyer_last", "currency_training", "currency_training_last"] {
-            let said = headline(Language::Spanish, &Hall::UTC, &format!("notice.{subject}"), &values);
-            assert_ne!(said, headline(Language::Spanish, &Hall::UTC, "notice.unheard_of", &other), "{subject}");
+            let said = headline(Language::Spanish, &TimeZone::UTC, &format!("notice.{subject}"), &values);
+            assert_ne!(said, headline(Language::Spanish, &TimeZone::UTC, "notice.unheard_of", &other), "{subject}");
             assert!(!said.contains(NOTHING), "{said}");
         }
     }

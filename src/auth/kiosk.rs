@@ -27,7 +27,7 @@ const TOUCH_SECONDS: i64 = 5;
 const KEY_SECONDS: i64 = 400 * 24 * 3600;
 pub(crate) const PAIRING_SECONDS: i64 = 10 * 60;
 const PAIRING_DIGITS: usize = 8;
-/// A check-in that a kiosk kept is taken for so long: longer than any hall waits for its server.
+/// A check-in that a kiosk kept is taken for so long: longer than any site waits for its server.
 const TICKET_SECONDS: i64 = 12 * 3600;
 /// Long enough to walk up to the kiosk.
 pub(crate) const CODE_SECONDS: i64 = 2 * 60;

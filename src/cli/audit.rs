@@ -4,7 +4,7 @@ use super::outcome::Done;
 use super::shell::Shell;
 use super::wire::Wire;
 use super::{Answered, Row, Table, Trouble, broken, done, refused, shown_moment, text};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::keys::hex;
 use crate::ops::audit::{Walk, walk};
 use crate::site::Site;
@@ -71,7 +71,7 @@ impl List {
             who: named(&self.who, &KINDS)?,
             whom: named(&self.whom, &OBJECTS)?,
             deed: self.deed.clone(),
-            since: self.since.as_deref().map(|when| moment(when, site.now(), &site.hall()?)).transpose()?,
+            since: self.since.as_deref().map(|when| moment(when, site.now(), &site.time_zone()?)).transpose()?,
             until: None,
             before: self.before,
         };
@@ -181,15 +181,16 @@ fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, Trouble> {
     }
 }
 
-/// A moment as people type it, in the hall's time unless it ends with Z or an offset.
-fn moment(text: &str, now: i64, hall: &Hall) -> Result<i64, Trouble> {
+/// A moment as people type it, in the site's time unless it ends with Z or an offset.
+fn moment(text: &str, now: i64, zone: &TimeZone) -> Result<i64, Trouble> {
     let ago = |unit: char, seconds: i64| {
         let count: i64 = text.strip_suffix(unit)?.parse().ok().filter(|count| *count >= 0)?;
         Some(now.saturating_sub(count.saturating_mul(seconds)))
     };
     let ago = ago('m', 60).or_else(|| ago('h', 3_600)).or_else(|| ago('d', 86_400));
     let seconds = || text.parse::<i64>().ok();
-    let date = || text.strip_suffix('Z').map_or_else(|| hall.moment_of(text), |written| Hall::UTC.moment_of(written));
+    let date =
+        || text.strip_suffix('Z').map_or_else(|| zone.moment_of(text), |written| TimeZone::UTC.moment_of(written));
     ago.or_else(seconds).or_else(date).ok_or_else(|| {
         refused(format!("--since {text} is no moment: give 2026-11-21, 2026-11-21T12:00, Unix seconds, 90m, 24h or 7d"))
     })
@@ -225,13 +226,13 @@ mod tests {
     #[test]
     fn a_moment_is_a_date_a_number_or_a_time_ago() {
         let now = 1_800_000_000;
-        let read = |text| moment(text, now, &Hall::UTC).ok();
+        let read = |text| moment(text, now, &TimeZone::UTC).ok();
         assert_eq!(read("2027-01-15"), Some(1_799_971_200));
         assert_eq!(read("2027-01-15T08:00"), Some(now));
         assert_eq!(read("2027-01-15T08:00:00Z"), Some(now));
-        assert_eq!(moment("2027-01-15T08:00", now, &Hall::at("Europe/Zurich")).ok(), Some(now - 3_600));
-        assert_eq!(moment("2027-01-15T08:00Z", now, &Hall::at("Europe/Zurich")).ok(), Some(now));
-        assert_eq!(moment("2027-01-15T10:00:00+02:00", now, &Hall::at("Europe/Zurich")).ok(), Some(now));
+        assert_eq!(moment("2027-01-15T08:00", now, &TimeZone::named("Europe/Zurich")).ok(), Some(now - 3_600));
+        assert_eq!(moment("2027-01-15T08:00Z", now, &TimeZone::named("Europe/Zurich")).ok(), Some(now));
+        assert_eq!(moment("2027-01-15T10:00:00+02:00", now, &TimeZone::named("Europe/Zurich")).ok(), Some(now));
         assert_eq!(read("1799999999"), Some(now - 1));
         assert_eq!(
             (read("90m"), read("24h"), read("7d")),

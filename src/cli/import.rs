@@ -20,7 +20,7 @@ pub(super) struct Import {
 }
 
 const HELP: &str = "CSV in UTF-8 with a line of headings; commas, semicolons or tabs, as spreadsheets write it. Moments are a \
-    day of the hall (2026-11-21), a moment with its offset (2026-11-21T14:30:00+01:00, or Z for UTC) or Unix seconds. A list is taken whole or not at \
+    day of the site (2026-11-21), a moment with its offset (2026-11-21T14:30:00+01:00, or Z for UTC) or Unix seconds. A list is taken whole or not at \
     all, in one transaction; the same list again changes nothing. What `tunneldesk export` writes can be imported as it is: members \
     first, then bookings, then the logbook. Exit codes: 0 done; 1 refused, with every mistake by line and column; 2 broken.";
 

@@ -48,7 +48,7 @@ pub(super) fn country(text: &str) -> Result<String, String> {
 /// The time zone that this machine is set to, where it can be read.
 fn machine_zone() -> Option<String> {
     let link = std::fs::read_link("/etc/localtime").ok()?;
-    local_time::zone(link.to_str()?.split_once("/zoneinfo/")?.1).ok()
+    local_time::parse_zone_name(link.to_str()?.split_once("/zoneinfo/")?.1).ok()
 }
 
 /// Times that a zone is asked for, before that is taken for a no.
@@ -79,7 +79,7 @@ fn zone_of(country: &str, machine: Option<String>) -> Result<String, Trouble> {
         if read.map_err(|e| broken(format!("cannot read the time zone: {e}")))? == 0 {
             break;
         }
-        match local_time::zone(line.trim()) {
+        match local_time::parse_zone_name(line.trim()) {
             Ok(zone) => return Ok(zone),
             Err(what) => _ = writeln!(terminal, "{} {what}", line.trim()),
         }
@@ -90,7 +90,9 @@ fn zone_of(country: &str, machine: Option<String>) -> Result<String, Trouble> {
 impl Init {
     pub(super) fn run(self, global: &Global) -> Answered {
         let zone = match &self.time_zone {
-            Some(named) => local_time::zone(named).map_err(|what| refused(format!("--time-zone {named} {what}")))?,
+            Some(named) => {
+                local_time::parse_zone_name(named).map_err(|what| refused(format!("--time-zone {named} {what}")))?
+            }
             None => zone_of(&self.country, machine_zone())?,
         };
         let config = global.checked()?;

@@ -1,4 +1,4 @@
-//! `tunneldesk kiosk …`: the screens in the hall at which members help themselves.
+//! `tunneldesk kiosk …`: the screens on site at which members help themselves.
 
 use super::shell::Shell;
 use super::{Answered, Part, Row, Table, Trouble, done, refused, shown_moment};

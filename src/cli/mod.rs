@@ -44,7 +44,7 @@ mod wire;
 use crate::clock::Clock;
 use crate::config::{Config, Settings};
 use crate::domain::audit::By;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::site::Site;
 use crate::store::engine::data_dir::LockError;
 use bar::Bar;
@@ -383,23 +383,23 @@ fn read_secret(command: &Command) -> Result<Option<String>, Trouble> {
 }
 
 thread_local! {
-    /// The hall whose command this thread runs; UTC while no site is open.
-    static HALL: RefCell<Hall> = const { RefCell::new(Hall::UTC) };
+    /// The site whose command this thread runs; UTC while no site is open.
+    static HALL: RefCell<TimeZone> = const { RefCell::new(TimeZone::UTC) };
 }
 
 /// From here on this thread shows moments in the site's own time.
 fn show_moments_of(site: &Site) {
-    let hall = site.hall().unwrap_or(Hall::UTC);
+    let zone = site.time_zone().unwrap_or(TimeZone::UTC);
     site.store.release();
-    show_moments_in(hall);
+    show_moments_in(zone);
 }
 
 /// The same for a command that opens no site.
-fn show_moments_in(hall: Hall) {
-    HALL.set(hall);
+fn show_moments_in(zone: TimeZone) {
+    HALL.set(zone);
 }
 
 /// A moment as people read it, in the time of the site whose command runs: `2026-11-21 14:30 CET`.
 fn shown_moment(moment: i64) -> String {
-    HALL.with_borrow(|hall| hall.shown(moment))
+    HALL.with_borrow(|zone| zone.shown(moment))
 }

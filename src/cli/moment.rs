@@ -2,18 +2,18 @@
 //! clock showed.
 
 use super::{Trouble, refused};
-use crate::domain::local_time::{Hall, Typed, Unclear};
+use crate::domain::local_time::{AmbiguousMoment, MomentInput, TimeZone};
 use serde_json::{Value, json};
 
 const UTC: &str = " UTC";
 
 /// For the parser of the command line.
-pub(super) fn parse(text: &str) -> Result<Typed, String> {
-    let in_utc = |local| match Typed::parse(local)? {
-        Typed::Exact(_) => None,
-        typed @ Typed::Local(_) => Hall::UTC.read(typed).ok().map(Typed::Exact),
+pub(super) fn parse(text: &str) -> Result<MomentInput, String> {
+    let in_utc = |local| match MomentInput::parse(local)? {
+        MomentInput::Exact(_) => None,
+        typed @ MomentInput::Local(_) => TimeZone::UTC.read(typed).ok().map(MomentInput::Exact),
     };
-    let typed = text.strip_suffix(UTC).map_or_else(|| Typed::parse(text), in_utc);
+    let typed = text.strip_suffix(UTC).map_or_else(|| MomentInput::parse(text), in_utc);
     typed.ok_or_else(|| {
         format!(
             "{text:?} is no moment like \"2026-11-22 15:03:10\", by the site's clock, or \"2026-11-22 15:03:10+01:00\""
@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Result<Typed, String> {
 
 /// The clock of a site that may not be there yet.
 pub(super) struct SiteClock {
-    pub(super) hall: Hall,
+    pub(super) zone: TimeZone,
     /// Whether anything at hand says that it is the site's; otherwise it is UTC.
     pub(super) is_known: bool,
 }
@@ -31,26 +31,26 @@ pub(super) struct SiteClock {
 /// A moment as it was given, and as it was read.
 pub(super) struct Given {
     pub(super) moment: i64,
-    typed: Typed,
+    typed: MomentInput,
 }
 
 impl SiteClock {
-    pub(super) fn of(found: Option<Hall>) -> SiteClock {
-        SiteClock { is_known: found.is_some(), hall: found.unwrap_or(Hall::UTC) }
+    pub(super) fn of(found: Option<TimeZone>) -> SiteClock {
+        SiteClock { is_known: found.is_some(), zone: found.unwrap_or(TimeZone::UTC) }
     }
 
     /// Refused where the clock showed this twice or never: with the two moments that may be meant.
-    pub(super) fn read(&self, typed: Typed) -> Result<Given, Trouble> {
+    pub(super) fn read(&self, typed: MomentInput) -> Result<Given, Trouble> {
         let either = |[first, second]: [i64; 2]| {
-            let [first, second] = [first, second].map(|moment| self.hall.exact(moment));
+            let [first, second] = [first, second].map(|moment| self.zone.exact(moment));
             format!("say which is meant: \"{first}\" or \"{second}\"")
         };
-        let zone = self.hall.zone_name();
-        let moment = self.hall.read(typed).map_err(|unclear| match unclear {
-            Unclear::Twice(two) => {
+        let zone = self.zone.name();
+        let moment = self.zone.read(typed).map_err(|unclear| match unclear {
+            AmbiguousMoment::Repeated(two) => {
                 refused(format!("{zone} had that time twice, because its clocks were set back: {}", either(two)))
             }
-            Unclear::LeftOut(two) => {
+            AmbiguousMoment::Skipped(two) => {
                 refused(format!("{zone} never had that time, because its clocks were set ahead: {}", either(two)))
             }
         })?;
@@ -59,9 +59,9 @@ impl SiteClock {
 
     /// The given moment, in words, and what was taken for granted.
     pub(super) fn tell(&self, given: &Given) -> String {
-        let (shown, zone) = (self.hall.exact(given.moment), self.hall.zone_name());
+        let (shown, zone) = (self.zone.exact(given.moment), self.zone.name());
         match given.typed {
-            Typed::Local(_) if !self.is_known => format!(
+            MomentInput::Local(_) if !self.is_known => format!(
                 "The wanted moment was read in UTC, {shown}: nothing here says in which time zone the site is. With an \
                  offset, like \"2026-11-22 15:03:10+01:00\", it is exact."
             ),
@@ -71,7 +71,7 @@ impl SiteClock {
 
     /// The same for machines.
     pub(super) fn value(&self, given: &Given) -> Value {
-        json!({ "moment": given.moment, "shown": self.hall.stamp(given.moment), "zone": self.hall.zone_name(),
+        json!({ "moment": given.moment, "shown": self.zone.stamp(given.moment), "zone": self.zone.name(),
                 "zone_known": self.is_known })
     }
 }
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_moment_is_the_site_s_unless_it_says_how_far_from_utc() {
         const NOON: i64 = 1_795_356_190;
-        let zurich = SiteClock::of(Some(Hall::at("Europe/Zurich")));
+        let zurich = SiteClock::of(Some(TimeZone::named("Europe/Zurich")));
         for (text, moment) in [
             ("2026-11-22 15:03:10", Ok(NOON)),
             ("2026-11-22T15:03:10", Ok(NOON)),
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_time_that_was_shown_twice_or_never_is_refused_with_the_two_that_may_be_meant() {
-        let zurich = SiteClock::of(Some(Hall::at("Europe/Zurich")));
+        let zurich = SiteClock::of(Some(TimeZone::named("Europe/Zurich")));
         for (text, word, two) in [
             ("2026-10-25 02:30:00", "twice", ["2026-10-25 02:30:00+02:00", "2026-10-25 02:30:00+01:00"]),
             ("2026-03-29 02:30:00", "never", ["2026-03-29 01:30:00+01:00", "2026-03-29 03:30:00+02:00"]),

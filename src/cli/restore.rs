@@ -7,7 +7,7 @@ use super::shell::by_us;
 use super::{Answered, Global, Trouble, broken, done, refused, stop_it_first};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::local_time::{Hall, Typed};
+use crate::domain::local_time::{MomentInput, TimeZone};
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::encrypted::Identities;
 use crate::ops::backup::manifest::Link;
@@ -17,7 +17,7 @@ use crate::ops::backup::{restore, shelf, undo};
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
 use crate::store::engine::data_dir::DataDir;
-use crate::store::queries::erasure::hall_of;
+use crate::store::queries::erasure::zone_of;
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(super) struct Restore {
     /// The site as it was at the end of that second: "2026-11-22 15:03:10" in the site's own time,
     /// "2026-11-22 15:03:10+01:00" or "2026-11-22 14:03:10Z" wherever it is
     #[arg(long, value_name = "MOMENT", value_parser = moment::parse)]
-    at: Option<Typed>,
+    at: Option<MomentInput>,
     /// The secret key of an encrypted copy, as `age-keygen` writes it
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
@@ -108,7 +108,7 @@ impl Restore {
 
     fn say(&self, choice: &Choice, restored: &Restored, until: &Until, config: &Config) -> Answered {
         let Choice { backup, silent: passed_over, unreadable, .. } = choice;
-        let Restored { replaced, erased, replayed, hall } = restored;
+        let Restored { replaced, erased, replayed, zone } = restored;
         let (name, made_at) = (backup.name(), backup.manifest.made_at);
         let moment = replayed.as_ref().map_or(made_at, |replayed| replayed.moment);
         let ticks = replayed.as_ref().map_or(0, |replayed| replayed.ticks);
@@ -117,7 +117,7 @@ impl Restore {
         let gap_until = replayed.as_ref().and_then(|replayed| replayed.gap_until);
         let values = json!({ "backup": name, "made_at": made_at, "moment": moment, "ticks": ticks, "trouble": trouble,
                              "gap_until": gap_until,
-                             "shown": hall.stamp(moment), "zone": hall.zone_name(),
+                             "shown": zone.stamp(moment), "zone": zone.name(),
                              "at": asked.map(|given| until.clock.value(given)),
                              "dry_run": self.dry_run, "replaced": replaced, "erased_again": erased,
                              "passed_over": passed_over, "unreadable": unreadable });
@@ -139,7 +139,7 @@ impl Restore {
                     .to_owned()
             }
             None => gap_until.map_or_else(String::new, |gap| {
-                let until = hall.exact(gap);
+                let until = zone.exact(gap);
                 format!(
                     "\nWrites between then and {until} may be missing: the off-site copy began anew at that moment."
                 )
@@ -153,7 +153,7 @@ impl Restore {
             .map(|(name, why)| format!("\nA newer backup was passed over, because it cannot be read: {name} ({why})."))
             .collect();
         let state_of = if ticks == 0 && asked.is_none() { made_at } else { moment };
-        let when = shown_result(hall, state_of, &name, ticks);
+        let when = shown_result(zone, state_of, &name, ticks);
         let asked = asked.map_or_else(String::new, |given| format!("\n{}", until.clock.tell(given)));
         let (is, next) = match self.dry_run {
             true => ("would be", "\n\nNothing was changed.".to_owned()),
@@ -185,20 +185,20 @@ impl Source {
             Source::Directory(backup) => Some(&**backup),
             Source::Shelves(shelves, name) => name.as_ref().and_then(|name| shelves.by_name(name)),
         };
-        let own = || hall_of(&data_dir.database());
+        let own = || zone_of(&data_dir.database());
         let newest = || match self {
             Source::Directory(_) => None,
-            Source::Shelves(shelves, _) => shelves.backups.iter().rev().find_map(|backup| backup.manifest.hall()),
+            Source::Shelves(shelves, _) => shelves.backups.iter().rev().find_map(|backup| backup.manifest.time_zone()),
         };
-        SiteClock::of(named.and_then(|backup| backup.manifest.hall()).or_else(own).or_else(newest))
+        SiteClock::of(named.and_then(|backup| backup.manifest.time_zone()).or_else(own).or_else(newest))
     }
 }
 
 impl Until {
-    fn read(typed: Option<Typed>, clock: SiteClock) -> Result<Until, Trouble> {
+    fn read(typed: Option<MomentInput>, clock: SiteClock) -> Result<Until, Trouble> {
         let (given, now) = (typed.map(|typed| clock.read(typed)).transpose()?, Clock::machine(0).now());
         if let Some(given) = given.as_ref().filter(|given| given.moment > now + AHEAD_SECONDS_MAX) {
-            let [at, now] = [given.moment, now].map(|moment| clock.hall.exact(moment));
+            let [at, now] = [given.moment, now].map(|moment| clock.zone.exact(moment));
             return Err(refused(format!(
                 "{at} is yet to come: it is {now}, by this machine's clock; without --at the site comes back with all \
                  there is"
@@ -213,7 +213,7 @@ impl Until {
 
     /// As people read it, and type it.
     fn shown(&self, moment: i64) -> String {
-        self.clock.hall.exact(moment)
+        self.clock.zone.exact(moment)
     }
 
     /// The named one, or the newest on the two shelves that is not of a later moment.
@@ -355,11 +355,11 @@ fn take_back(data_dir: &DataDir, config: &Config) -> Answered {
 }
 
 /// `2026-11-22 15:03:10+01:00 (Europe/Zurich; NAME and 12 ticks behind it)`.
-fn shown_result(hall: &Hall, moment: i64, name: &str, ticks: u64) -> String {
+fn shown_result(zone: &TimeZone, moment: i64, name: &str, ticks: u64) -> String {
     let behind = match ticks {
         0 => String::new(),
         1 => " and one tick behind it".to_owned(),
         ticks => format!(" and {ticks} ticks behind it"),
     };
-    format!("{} ({}; {name}{behind})", hall.exact(moment), hall.zone_name())
+    format!("{} ({}; {name}{behind})", zone.exact(moment), zone.name())
 }

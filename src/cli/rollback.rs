@@ -4,10 +4,10 @@ use super::owner::become_owner;
 use super::reach;
 use super::shell::by_us;
 use super::{Answered, Global, broken, done, refused, show_moments_in, shown_moment, stop_it_first};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::ops::backup::rollback::{self, RolledBack, Unmoved};
 use crate::store::engine::data_dir::DataDir;
-use crate::store::queries::erasure::hall_of;
+use crate::store::queries::erasure::zone_of;
 use serde_json::json;
 
 pub(super) fn run(global: &Global) -> Answered {
@@ -23,8 +23,8 @@ pub(super) fn run(global: &Global) -> Answered {
         Unmoved::Failed(text) => broken(format!("nothing was changed: {text}")),
     })?;
     let manifest = &rolled_back.backup.manifest;
-    let hall = manifest.hall().or_else(|| hall_of(&data_dir.database()));
-    show_moments_in(hall.unwrap_or(Hall::UTC));
+    let zone = manifest.time_zone().or_else(|| zone_of(&data_dir.database()));
+    show_moments_in(zone.unwrap_or(TimeZone::UTC));
     let values = json!({ "backup": rolled_back.backup.name(), "made_at": manifest.made_at, "schema": manifest.schema,
                          "version": version(&rolled_back), "replaced": rolled_back.replaced,
                          "erased_and_back": rolled_back.erased_and_back });

@@ -84,15 +84,13 @@ impl Promote {
 }
 
 fn say(promoted: &Promoted, data: &Path) -> Answered {
-    let Promoted { epoch, moment, hall, main, erased, silent } = promoted;
-    let values = json!({ "epoch": epoch, "moment": moment, "shown": moment.map(|moment| hall.stamp(moment)),
-                         "zone": hall.zone_name(), "main": main.as_ref().map(|main| &main.url),
+    let Promoted { epoch, moment, zone, main, erased, silent } = promoted;
+    let values = json!({ "epoch": epoch, "moment": moment, "shown": moment.map(|moment| zone.stamp(moment)),
+                         "zone": zone.name(), "main": main.as_ref().map(|main| &main.url),
                          "erased_again": erased, "silent": silent });
     let state = moment.map_or_else(
         || "This site is the one that goes on".to_owned(),
-        |moment| {
-            format!("The copy is the site now, with everything up to {} ({})", hall.exact(moment), hall.zone_name())
-        },
+        |moment| format!("The copy is the site now, with everything up to {} ({})", zone.exact(moment), zone.name()),
     );
     let told = main.as_ref().map_or_else(String::new, |main| {
         format!(

@@ -1,4 +1,4 @@
-//! `tunneldesk tls …`: the certificate for https on the hall's own network.
+//! `tunneldesk tls …`: the certificate for https on the site's own network.
 
 use super::shell::Shell;
 use super::{Answered, Trouble, done, refused, shown_moment, text};

@@ -12,7 +12,7 @@ use crate::app::photos;
 use crate::domain::booking::Booking;
 use crate::domain::catalogue::SafetyKind;
 use crate::domain::entry::{Kind, Status};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::password::{self, Cost};
 use crate::http::failure::Failure;
 use crate::ops::backup::Progress;
@@ -60,9 +60,9 @@ struct Filler<'a> {
     known: Vec<bool>,
 }
 
-/// `hall`: by whose clock people come and go.
-pub(super) fn fill(site: &Site, hall: &Hall, plan: &Plan, progress: &mut Progress) -> Result<Made, Failure> {
-    let midnight = hall.day(site.now(), 0).from;
+/// `site`: by whose clock people come and go.
+pub(super) fn fill(site: &Site, zone: &TimeZone, plan: &Plan, progress: &mut Progress) -> Result<Made, Failure> {
+    let midnight = zone.day(site.now(), 0).from;
     let ladder = Ladder::new(site.catalogue);
     let world = World::new(plan, people::make(plan, &ladder, midnight), ladder, midnight);
     let write = |bulk: &Bulk| -> Result<Made, Failure> {
@@ -106,7 +106,7 @@ fn write_members(bulk: &Bulk, world: &World, plan: &Plan, tunnel_id: i64) -> Res
     // One hash for all: hashing a password for each would take longer than everything else.
     let password_hash = password::hash(PASSWORD, Cost::FULL);
     let moment = |day: i64| world.midnight + day * DAY;
-    // A birthday is a date wherever one reads it: the midnight of UTC, not the hall's.
+    // A birthday is a date wherever one reads it: the midnight of UTC, not the site's.
     let birthday = |day: i64| (world.midnight + DAY / 2).div_euclid(DAY) * DAY + day * DAY;
     for (who, person) in world.people.iter().enumerate() {
         let name: Name = names.draw(&mut rng, person.username);

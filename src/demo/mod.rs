@@ -21,7 +21,7 @@ pub(crate) use facts::Facts;
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::ops::backup::Progress;
 use crate::ops::lifecycle::Identity;
@@ -109,15 +109,15 @@ fn make_in(
         country: "CH".to_owned(),
     };
     let site = Site::create(&unfinished, config.clone(), clock, &identity)?;
-    let filled = settle(&site).and_then(|hall| fill::fill(&site, &hall, plan, progress));
+    let filled = settle(&site).and_then(|zone| fill::fill(&site, &zone, plan, progress));
     let made = filled.map_err(|e| format!("the demo site cannot be written: {e}"))?;
     Ok((unfinished, made))
 }
 
-/// Gives the hall its time zone.
-fn settle(site: &Site) -> Result<Hall, Failure> {
+/// Gives the site its time zone.
+fn settle(site: &Site) -> Result<TimeZone, Failure> {
     site.store.write(site.now(), |tx| Ok(tunnels::set_time_zone(tx, TUNNEL_ID, TIME_ZONE)?))?;
-    Ok(Hall::at(TIME_ZONE))
+    Ok(TimeZone::named(TIME_ZONE))
 }
 
 /// The database last: a site is there when it is.

@@ -32,7 +32,7 @@ pub(crate) const OUTBOX_SECONDS_ALARM: i64 = DAY;
 /// Seconds that the oldest row waits for its way upstream.
 pub(crate) const SYNC_SECONDS_WARNING: i64 = 6 * HOUR;
 pub(crate) const SYNC_SECONDS_ALARM: i64 = 3 * DAY;
-/// Wrong passwords and codes in a day: a hall has some, somebody who guesses has many.
+/// Wrong passwords and codes in a day: a site has some, somebody who guesses has many.
 pub(crate) const MISSES_WARNING: i64 = 200;
 pub(crate) const MISSES_ALARM: i64 = 5_000;
 

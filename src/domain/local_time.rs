@@ -1,24 +1,24 @@
-//! The hall's own clock: days and hours as its people count them, whatever zone the server is in.
+//! The site's own clock: days and hours as its people count them, whatever zone the server is in.
 
 use super::tunnel;
 use jiff::civil::{DateTime, Time, Weekday};
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::tz::{self, AmbiguousOffset};
 use jiff::{Timestamp, ToSpan, Zoned};
 
-/// The time zone of a hall.
+/// The time zone of a site.
 #[derive(Debug, Clone)]
-pub struct Hall(TimeZone);
+pub struct TimeZone(tz::TimeZone);
 
-/// A day of the hall, from its first moment to the next day's. Unix seconds.
+/// A day of the site, from its first moment to the next day's. Unix seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Day {
     pub from: i64,
     pub to: i64,
 }
 
-/// Writes many moments of few days as [`Hall::written`] does: the day that they share is worked out once.
-pub(crate) struct Writer {
-    hall: Hall,
+/// Writes many moments of few days as [`TimeZone::written`] does: the day that they share is worked out once.
+pub(crate) struct MomentWriter {
+    zone: TimeZone,
     /// The day of the moment that was written last.
     day: Day,
     date: String,
@@ -26,36 +26,36 @@ pub(crate) struct Writer {
 
 /// A moment as people type it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Typed {
+pub(crate) enum MomentInput {
     /// With its offset from UTC: Unix seconds.
     Exact(i64),
-    /// As the hall's clock shows it.
+    /// As the site's clock shows it.
     Local(DateTime),
 }
 
 /// Why what a clock shows is not one moment: either the clock is set back to it, or it is set ahead past it. With the two
 /// moments (Unix seconds) that may be meant.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Unclear {
-    Twice([i64; 2]),
-    LeftOut([i64; 2]),
+pub(crate) enum AmbiguousMoment {
+    Repeated([i64; 2]),
+    Skipped([i64; 2]),
 }
 
 /// The length of a day on which no hour is left out or comes twice.
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-impl Writer {
-    pub(crate) fn of(hall: Hall) -> Writer {
-        Writer { hall, day: Day { from: 0, to: 0 }, date: String::new() }
+impl MomentWriter {
+    pub(crate) fn of(zone: TimeZone) -> MomentWriter {
+        MomentWriter { zone, day: Day { from: 0, to: 0 }, date: String::new() }
     }
 
     /// Appends `2026-11-21 14:05`.
     pub(crate) fn write(&mut self, moment: i64, text: &mut String) {
         if !self.day.holds(moment) {
-            (self.day, self.date) = (self.hall.day(moment, 0), self.hall.date(moment));
+            (self.day, self.date) = (self.zone.day(moment, 0), self.zone.date(moment));
         }
         if !self.day.holds(moment) || self.day.to - self.day.from != DAY_SECONDS {
-            return text.push_str(&self.hall.written(moment));
+            return text.push_str(&self.zone.written(moment));
         }
         let minutes = (moment - self.day.from) / 60;
         text.push_str(&self.date);
@@ -72,40 +72,40 @@ impl Day {
     }
 }
 
-impl Typed {
+impl MomentInput {
     /// `2026-11-21` (its first moment) or `2026-11-21 14:05:09`; with `Z` or an offset like `+01:00` behind that, the moment
     /// that this names everywhere.
-    pub(crate) fn parse(written: &str) -> Option<Typed> {
+    pub(crate) fn parse(written: &str) -> Option<MomentInput> {
         // First, because a moment without an offset would be read off one that has an offset; the name of a zone in brackets
         // would be passed over likewise.
         match written.parse::<Timestamp>() {
             _ if written.contains('[') => None,
-            Ok(at) => Some(Typed::Exact(at.as_second())),
-            Err(_) => written.parse().ok().map(Typed::Local),
+            Ok(at) => Some(MomentInput::Exact(at.as_second())),
+            Err(_) => written.parse().ok().map(MomentInput::Local),
         }
     }
 }
 
 /// The IANA name of a time zone that is known here, as it is spelt there.
-pub(crate) fn zone(text: &str) -> Result<String, &'static str> {
-    let known = TimeZone::get(text).ok().and_then(|zone| Some(zone.iana_name()?.to_owned()));
+pub(crate) fn parse_zone_name(text: &str) -> Result<String, &'static str> {
+    let known = tz::TimeZone::get(text).ok().and_then(|zone| Some(zone.iana_name()?.to_owned()));
     tunnel::time_zone(&known.unwrap_or_default())
 }
 
-impl Hall {
-    /// A hall that does not say where it is.
-    pub const UTC: Hall = Hall(TimeZone::UTC);
+impl TimeZone {
+    /// A site that does not say where it is.
+    pub const UTC: TimeZone = TimeZone(tz::TimeZone::UTC);
 
     /// By the zone's IANA name; UTC where there is none or it is not known.
-    pub fn at(zone: &str) -> Hall {
-        Hall(TimeZone::get(zone).unwrap_or(TimeZone::UTC))
+    pub fn named(name: &str) -> TimeZone {
+        TimeZone(tz::TimeZone::get(name).unwrap_or(tz::TimeZone::UTC))
     }
 
     fn zoned(&self, moment: i64) -> Zoned {
         Timestamp::from_second(moment).unwrap_or_default().to_zoned(self.0.clone())
     }
 
-    /// What the hall's calendar and clock show at a moment.
+    /// What the site's calendar and clock show at a moment.
     pub(crate) fn calendar(&self, moment: i64) -> DateTime {
         self.zoned(moment).datetime()
     }
@@ -131,7 +131,7 @@ impl Hall {
         self.zoned(moment).strftime("%Y-%m-%d %H:%M %Z").to_string()
     }
 
-    /// `2026-11-21T14:05:00+01:00`: exact, and the hall's own time (RFC 3339).
+    /// `2026-11-21T14:05:00+01:00`: exact, and the site's own time (RFC 3339).
     pub(crate) fn stamp(&self, moment: i64) -> String {
         self.zoned(moment).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
     }
@@ -142,36 +142,36 @@ impl Hall {
         format!("{} {:02}:{:02}", at.date(), at.hour(), at.minute())
     }
 
-    /// `2026-11-21 14:05:09+01:00`: exact, and as [`Typed::parse`] takes it.
+    /// `2026-11-21 14:05:09+01:00`: exact, and as [`MomentInput::parse`] takes it.
     pub(crate) fn exact(&self, moment: i64) -> String {
         self.zoned(moment).strftime("%Y-%m-%d %H:%M:%S%:z").to_string()
     }
 
-    /// The one moment at which the hall's clock shows this.
-    pub(crate) fn read(&self, typed: Typed) -> Result<i64, Unclear> {
+    /// The one moment at which the site's clock shows this.
+    pub(crate) fn read(&self, typed: MomentInput) -> Result<i64, AmbiguousMoment> {
         let at = match typed {
-            Typed::Exact(at) => return Ok(at),
-            Typed::Local(at) => self.0.to_ambiguous_zoned(at),
+            MomentInput::Exact(at) => return Ok(at),
+            MomentInput::Local(at) => self.0.to_ambiguous_zoned(at),
         };
         let moment = |zoned: Result<Zoned, jiff::Error>| zoned.map_or(0, |zoned| zoned.timestamp().as_second());
         let both = || [moment(at.clone().earlier()), moment(at.clone().later())];
         match at.offset() {
             AmbiguousOffset::Unambiguous { .. } => Ok(moment(at.compatible())),
-            AmbiguousOffset::Fold { .. } => Err(Unclear::Twice(both())),
-            AmbiguousOffset::Gap { .. } => Err(Unclear::LeftOut(both())),
+            AmbiguousOffset::Fold { .. } => Err(AmbiguousMoment::Repeated(both())),
+            AmbiguousOffset::Gap { .. } => Err(AmbiguousMoment::Skipped(both())),
         }
     }
 
     /// `Europe/Zurich`.
-    pub(crate) fn zone_name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// The moment of what is written as [`Typed::parse`] takes it: of two that the hall's clock shows alike the first.
+    /// The moment of what is written as [`MomentInput::parse`] takes it: of two that the site's clock shows alike the first.
     pub(crate) fn moment_of(&self, written: &str) -> Option<i64> {
-        match Typed::parse(written)? {
-            Typed::Exact(at) => Some(at),
-            Typed::Local(at) => at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second()),
+        match MomentInput::parse(written)? {
+            MomentInput::Exact(at) => Some(at),
+            MomentInput::Local(at) => at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second()),
         }
     }
 
@@ -191,13 +191,13 @@ impl Hall {
         date.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
     }
 
-    /// Noon in UTC of the day that the hall has, for what names days in UTC.
+    /// Noon in UTC of the day that the site has, for what names days in UTC.
     pub fn noon_utc(&self, moment: i64) -> i64 {
-        let noon = self.zoned(moment).date().at(12, 0, 0, 0).to_zoned(TimeZone::UTC);
+        let noon = self.zoned(moment).date().at(12, 0, 0, 0).to_zoned(tz::TimeZone::UTC);
         noon.map_or(moment, |noon| noon.timestamp().as_second())
     }
 
-    /// A moment of the day that such a field names, as [`Hall::start_of`] reads it: `now` where that is its day, else its noon.
+    /// A moment of the day that such a field names, as [`TimeZone::start_of`] reads it: `now` where that is its day, else its noon.
     pub(crate) fn on_date(&self, now: i64, date: &str) -> Option<i64> {
         let start = self.start_of(date)?;
         if date == self.date(now) { Some(now) } else { self.at_clock(start, "12:00") }
@@ -226,7 +226,7 @@ impl Hall {
         self.zoned(moment).date().checked_add(days.days()).unwrap_or_default().to_string()
     }
 
-    /// The moment at which the hall's clock shows `14:05` on the day of `moment`.
+    /// The moment at which the site's clock shows `14:05` on the day of `moment`.
     pub fn at_clock(&self, moment: i64, clock: &str) -> Option<i64> {
         let (hour, minute) = clock.split_once(':')?;
         let time = Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()?;
@@ -243,8 +243,8 @@ mod tests {
     const SPRING: i64 = 1_774_778_400;
 
     #[test]
-    fn a_day_is_as_long_as_the_hall_s_clock_makes_it() {
-        let zurich = Hall::at("Europe/Zurich");
+    fn a_day_is_as_long_as_the_site_s_clock_makes_it() {
+        let zurich = TimeZone::named("Europe/Zurich");
         let day = zurich.day(SPRING, 0);
         assert_eq!((day.to - day.from) / 3600, 23);
         assert_eq!(zurich.clock(SPRING), "12:00");
@@ -256,22 +256,22 @@ mod tests {
 
     #[test]
     fn many_moments_are_written_as_each_alone_is_also_where_an_hour_is_left_out_or_comes_twice() {
-        for zone in ["Europe/Zurich", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"] {
-            let hall = Hall::at(zone);
-            let mut writer = Writer::of(hall.clone());
+        for name in ["Europe/Zurich", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"] {
+            let zone = TimeZone::named(name);
+            let mut writer = MomentWriter::of(zone.clone());
             // A year in steps that no day is a multiple of, and what lies beyond the calendar.
             let moments = (0..365 * 13).map(|step| SPRING + step * 6_643).chain([i64::MIN, i64::MAX, -1, 0]);
             for moment in moments {
                 let mut text = String::new();
                 writer.write(moment, &mut text);
-                assert_eq!(text, hall.written(moment), "{zone}: {moment}");
+                assert_eq!(text, zone.written(moment), "{name}: {moment}");
             }
         }
     }
 
     #[test]
-    fn a_day_is_written_and_read_by_the_hall_s_calendar() {
-        let zurich = Hall::at("Europe/Zurich");
+    fn a_day_is_written_and_read_by_the_site_s_calendar() {
+        let zurich = TimeZone::named("Europe/Zurich");
         assert_eq!((zurich.clock(SPRING).as_str(), zurich.date(SPRING).as_str()), ("12:00", "2026-03-29"));
         assert_eq!(zurich.start_of("2026-03-29"), Some(zurich.day(SPRING, 0).from));
         for odd in ["", "29.3.2026", "2026-02-30", "9999-01-01", "2026-03-29T12:00"] {
@@ -286,28 +286,28 @@ mod tests {
 
     #[test]
     fn a_moment_is_shown_with_its_zone_and_read_in_it() {
-        let zurich = Hall::at("Europe/Zurich");
+        let zurich = TimeZone::named("Europe/Zurich");
         assert_eq!(zurich.shown(SPRING), "2026-03-29 12:00 CEST");
         assert_eq!(zurich.moment_of("2026-03-29T12:00"), Some(SPRING));
-        assert_eq!(Hall::UTC.shown(SPRING), "2026-03-29 10:00 UTC");
+        assert_eq!(TimeZone::UTC.shown(SPRING), "2026-03-29 10:00 UTC");
         assert_eq!(zurich.stamp(SPRING), "2026-03-29T12:00:00+02:00");
         assert_eq!(
-            (zurich.written(SPRING).as_str(), zurich.zone_name(), Hall::UTC.zone_name()),
+            (zurich.written(SPRING).as_str(), zurich.name(), TimeZone::UTC.name()),
             ("2026-03-29 12:00", "Europe/Zurich", "UTC")
         );
-        assert_eq!(Hall::UTC.moment_of("2026-03-29T12:00"), Some(SPRING + 7_200));
+        assert_eq!(TimeZone::UTC.moment_of("2026-03-29T12:00"), Some(SPRING + 7_200));
     }
 
     #[test]
     fn a_time_that_the_clock_shows_twice_or_never_is_two_moments_and_neither_is_chosen() {
-        let (zurich, read) = (Hall::at("Europe/Zurich"), |text: &str| Typed::parse(text).unwrap());
+        let (zurich, read) = (TimeZone::named("Europe/Zurich"), |text: &str| MomentInput::parse(text).unwrap());
         let (back, ahead) = (1_792_888_200, 1_774_747_800);
-        assert_eq!(zurich.read(read("2026-10-25 02:30:00")), Err(Unclear::Twice([back, back + 3_600])));
+        assert_eq!(zurich.read(read("2026-10-25 02:30:00")), Err(AmbiguousMoment::Repeated([back, back + 3_600])));
         assert_eq!(
             [back, back + 3_600].map(|at| zurich.exact(at)),
             ["2026-10-25 02:30:00+02:00", "2026-10-25 02:30:00+01:00"]
         );
-        assert_eq!(zurich.read(read("2026-03-29 02:30:00")), Err(Unclear::LeftOut([ahead - 3_600, ahead])));
+        assert_eq!(zurich.read(read("2026-03-29 02:30:00")), Err(AmbiguousMoment::Skipped([ahead - 3_600, ahead])));
         assert_eq!(
             [ahead - 3_600, ahead].map(|at| zurich.exact(at)),
             ["2026-03-29 01:30:00+01:00", "2026-03-29 03:30:00+02:00"]
@@ -322,16 +322,16 @@ mod tests {
             assert_eq!(zurich.read(read(text)), Ok(moment), "{text}");
             assert_eq!(zurich.read(read(&zurich.exact(moment))), Ok(moment), "{text}");
         }
-        assert_eq!(Hall::UTC.read(read("2026-10-25 02:30:00")), Ok(back + 7_200));
+        assert_eq!(TimeZone::UTC.read(read("2026-10-25 02:30:00")), Ok(back + 7_200));
         for odd in ["", "yesterday", "1795356190", "2026-11-22 25:00:00", "2026-11-22 14:03:10[Asia/Tokyo]"] {
-            assert_eq!(Typed::parse(odd), None, "{odd}");
+            assert_eq!(MomentInput::parse(odd), None, "{odd}");
         }
     }
 
     #[test]
     fn an_unknown_zone_is_utc() {
         for zone in ["", "Middle/Earth"] {
-            assert_eq!(Hall::at(zone).clock(SPRING), "10:00");
+            assert_eq!(TimeZone::named(zone).clock(SPRING), "10:00");
         }
     }
 }

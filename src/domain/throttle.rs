@@ -20,7 +20,7 @@ impl Rule {
     /// One account from anywhere: slows down many guessing together, and can keep its owner out for a minute at most.
     pub(crate) const ACCOUNT: Rule = Rule { free_misses: 20, delay_seconds_max: 60 };
 
-    /// One address over all accounts, or the devices that one member brought: a hall may share it, so it is patient and
+    /// One address over all accounts, or the devices that one member brought: a site may share it, so it is patient and
     /// short.
     pub(crate) fn address(free_misses: i64) -> Rule {
         Rule { free_misses, delay_seconds_max: 60 }

@@ -1,21 +1,21 @@
-//! Days and moments by the hall's clock, as people say them.
+//! Days and moments by the site's clock, as people say them.
 
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::i18n::date::{in_full, in_short};
 use crate::i18n::language::Language;
 
 /// `21 November 2026`.
-pub(crate) fn day(language: Language, hall: &Hall, moment: i64) -> String {
-    in_full(language, hall.calendar(moment).date())
+pub(crate) fn day(language: Language, zone: &TimeZone, moment: i64) -> String {
+    in_full(language, zone.calendar(moment).date())
 }
 
 /// `21 Nov 2026, 14:05`.
-pub(crate) fn moment(language: Language, hall: &Hall, moment: i64) -> String {
-    let at = hall.calendar(moment);
+pub(crate) fn moment(language: Language, zone: &TimeZone, moment: i64) -> String {
+    let at = zone.calendar(moment);
     format!("{} {}, {:02}:{:02}", in_short(language, at.date()), at.year(), at.hour(), at.minute())
 }
 
 /// `21 Nov`, where little room is and the year goes without saying.
-pub(crate) fn short(language: Language, hall: &Hall, moment: i64) -> String {
-    in_short(language, hall.calendar(moment).date())
+pub(crate) fn short(language: Language, zone: &TimeZone, moment: i64) -> String {
+    in_short(language, zone.calendar(moment).date())
 }

@@ -13,7 +13,7 @@ pub(crate) fn clocks_of(country: &str) -> Vec<Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::local_time::zone;
+    use crate::domain::local_time::parse_zone_name;
 
     #[test]
     fn a_country_has_its_clocks_and_each_zone_is_known() {
@@ -22,7 +22,7 @@ mod tests {
         assert_eq!(clocks_of("ES").len(), 2);
         assert!(clocks_of("QQ").is_empty());
         for name in ZONES.lines().filter_map(|line| line.split('\t').nth(1)).flat_map(|zones| zones.split([' ', ','])) {
-            assert!(zone(name).is_ok(), "{name}");
+            assert!(parse_zone_name(name).is_ok(), "{name}");
         }
     }
 }

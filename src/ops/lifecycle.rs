@@ -155,7 +155,7 @@ impl Site {
         Ok(Site::assemble(store, clock, config, keys, row))
     }
 
-    /// Opens the site of a held directory that cannot be written, as it is: a forced read-only remount shall cost the hall
+    /// Opens the site of a held directory that cannot be written, as it is: a forced read-only remount shall cost the site
     /// its writes and not its logbooks.
     pub(crate) fn open_read_only(data_dir: &DataDir, config: Config, clock: Clock) -> Result<Site, String> {
         integrity::look_read_only(&data_dir.database())?;

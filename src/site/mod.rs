@@ -7,7 +7,7 @@ pub(crate) mod pace;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::catalogue::Catalogue;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::payment::{self, Fee};
 use crate::http::failure::Failure;
 use crate::keys::Keys;
@@ -183,8 +183,8 @@ impl Site {
         Ok(Fee { cents: self.config.yearly_fee_cents, currency })
     }
 
-    /// The hall's clock: days are what it says, wherever people read them.
-    pub fn hall(&self) -> Result<Hall, Failure> {
-        self.store.read(|tx| Ok(tunnels::find_hall(tx, self.tunnel_id)?))
+    /// The site's clock: days are what it says, wherever people read them.
+    pub fn time_zone(&self) -> Result<TimeZone, Failure> {
+        self.store.read(|tx| Ok(tunnels::find_time_zone(tx, self.tunnel_id)?))
     }
 }

@@ -1,6 +1,6 @@
 //! What a logbook has of today, so that nobody is asked for minutes that are in it already.
 
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -27,15 +27,15 @@ impl Logged {
     }
 }
 
-/// By the hall's day.
+/// By the site's day.
 pub(crate) fn today(
     site: &Site,
     tx: &Read,
-    hall: &Hall,
+    zone: &TimeZone,
     language: Language,
     member_id: i64,
 ) -> Result<Logged, Failure> {
-    let (now, day) = (site.now(), hall.day(site.now(), 0));
+    let (now, day) = (site.now(), zone.day(site.now(), 0));
     let logged = entries::list_day(tx, member_id, (day.from, day.to), FLIGHTS_MAX)?;
     let booked = bookings::list_own(tx, site.tunnel_id, member_id, day.from, day.to, FLIGHTS_MAX)?;
     let is_logged = |booking_id: i64| logged.iter().any(|one| one.booking_id == Some(booking_id));
@@ -49,7 +49,7 @@ pub(crate) fn today(
             Some(_) if one.entry_date > now => "card.logged_ahead",
             Some(_) => "card.logged_booking",
         };
-        language.say(&Text::new(key).with("minutes", one.minutes).with("clock", hall.clock(one.entry_date)))
+        language.say(&Text::new(key).with("minutes", one.minutes).with("clock", zone.clock(one.entry_date)))
     };
     Ok(Logged { lines: logged.iter().map(line).collect(), proposed })
 }

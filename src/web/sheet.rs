@@ -3,7 +3,7 @@
 
 use crate::app::waivers::consents::{KINDS, Said};
 use crate::app::waivers::{Due, Flyer, NAME_CHARS_MAX, Signing};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::waiver::{self, Place, QUESTIONS_MAX, Relation, STROKES_CHARS_MAX};
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
@@ -127,7 +127,7 @@ impl Sheet {
                 text: text.to_owned(),
                 answer: answer(place),
             };
-            let typed = known.and_then(|known| known.dob).map(|dob| Hall::UTC.date(dob));
+            let typed = known.and_then(|known| known.dob).map(|dob| TimeZone::UTC.date(dob));
             Row {
                 member_id: one.member_id,
                 name: one.name.clone(),
@@ -182,7 +182,7 @@ pub(crate) fn read(mut body: Fields, due: &[Due], place: Place) -> Result<Signin
             continue;
         }
         let mut line = |field: String| body.optional(&field, fields::line(DATE_CHARS_MAX)).peeked().flatten();
-        let dob = line(format!("dob_{id}")).and_then(|typed| Hall::UTC.start_of(&typed));
+        let dob = line(format!("dob_{id}")).and_then(|typed| TimeZone::UTC.start_of(&typed));
         let relation = line(format!("relation_{id}")).and_then(|name| Relation::parse(&name));
         let answers = (1..=QUESTIONS_MAX).map_while(|number| line(format!("answer_{id}_{number}")));
         let answers: String = answers.collect();

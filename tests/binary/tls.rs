@@ -1,4 +1,4 @@
-//! https on the hall's own network, as curl sees it.
+//! https on the site's own network, as curl sees it.
 
 use crate::harness::{Caller, Desk, Ran, Server, text};
 use std::net::TcpStream;

@@ -56,7 +56,7 @@ fn a_program_gets_json_and_a_browser_a_page() {
 }
 
 #[test]
-fn its_day_is_the_day_of_the_hall() {
+fn its_day_is_the_day_of_the_site() {
     let site = Site::open();
     let (holder, code) = issued(&site, "Jane");
     let said = |zone: &str| {

@@ -4,7 +4,7 @@ use super::read_member;
 use crate::app::import_export::cell::{self, moment};
 use crate::auth::Bearer;
 use crate::domain::entry::{self, Kind};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
 use crate::http::body::Draft;
 use crate::http::call::Call;
@@ -57,7 +57,8 @@ pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let ExportQuery { offset } = Draft::read(call.query()).finish()?;
     let offset = offset.unwrap_or(0);
     let (table, rest) = site.store.read(|tx| {
-        let (lapsed, hall) = (standing::lapsed(tx, member_id, site.now())?, tunnels::find_hall(tx, site.tunnel_id)?);
+        let (lapsed, zone) =
+            (standing::lapsed(tx, member_id, site.now())?, tunnels::find_time_zone(tx, site.tunnel_id)?);
         let ids = logbook::list_ids(tx, member_id, ROWS_MAX + 1, offset)?;
         let mut table = COLUMNS.join(",") + "\r\n";
         for (written, entry_id) in (0..).zip(ids) {
@@ -65,7 +66,7 @@ pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
                 return Ok((table, Some(offset + written)));
             }
             let line = logbook::find(tx, entry_id)?.ok_or_else(Failure::broken)?;
-            cell::write_row(&mut table, &cells(site, &hall, &line, &lapsed));
+            cell::write_row(&mut table, &cells(site, &zone, &line, &lapsed));
         }
         Ok((table, None))
     })?;
@@ -79,7 +80,7 @@ pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     })
 }
 
-fn cells(site: &Site, hall: &Hall, line: &Line, lapsed: &[&str]) -> [String; 20] {
+fn cells(site: &Site, zone: &TimeZone, line: &Line, lapsed: &[&str]) -> [String; 20] {
     let known = if line.kind == Kind::Skill { site.catalogue.find_skill(&line.skill) } else { None };
     let safety = if line.kind == Kind::Safety { site.catalogue.find_safety(&line.skill) } else { None };
     let text = |text: &str| text.to_owned();
@@ -88,7 +89,7 @@ fn cells(site: &Site, hall: &Hall, line: &Line, lapsed: &[&str]) -> [String; 20]
         line.entry_id.to_string(),
         text(line.kind.name()),
         text(entry::shown(line.kind, &line.cat_group, line.status, lapsed)),
-        moment(hall, line.entry_date),
+        moment(zone, line.entry_date),
         if line.minutes > 0 { line.minutes.to_string() } else { String::new() },
         line.tunnel_id.to_string(),
         text(&line.tunnel_name),
@@ -99,7 +100,7 @@ fn cells(site: &Site, hall: &Hall, line: &Line, lapsed: &[&str]) -> [String; 20]
         known.map(|(_, skill)| &skill.name).or(safety.map(|(_, record)| &record.name)).cloned().unwrap_or_default(),
         number(line.instructor_id),
         text(&line.instructor_name),
-        line.approval_date.map(|at| moment(hall, at)).unwrap_or_default(),
+        line.approval_date.map(|at| moment(zone, at)).unwrap_or_default(),
         text(&line.comment),
         text(&line.comments_instructor),
         text(&line.comment_denial),

@@ -126,7 +126,7 @@ fn one(site: &Site, tx: &Read, partner: &Partner, id: i64) -> Result<OneUserRepl
 
 /// Of the member's next booking that this partner made; a partner without one learns nothing.
 fn may_check_in(site: &Site, tx: &Read, partner: &Partner, member_id: i64) -> Result<Option<bool>, Failure> {
-    let today = tunnels::find_hall(tx, site.tunnel_id)?.day(site.now(), 0);
+    let today = tunnels::find_time_zone(tx, site.tunnel_id)?.day(site.now(), 0);
     let next = bookings::find_next(tx, (partner.id(), member_id), site.tunnel_id, today.from)?;
     next.map_or(Ok(None), |flight_date| flights::may_check_in(site, tx, member_id, flight_date))
 }

@@ -5,7 +5,7 @@ use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
 use crate::app::booking_fields::{BookingFields, NEEDED};
 use crate::domain::booking::Booking;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::http::body::{All, Draft};
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -20,13 +20,13 @@ use std::collections::HashMap;
 
 /// The bookings read so far: by the partner's identifier of a booking, its line in the list.
 pub(super) struct Bookings {
-    hall: Hall,
+    zone: TimeZone,
     keys: HashMap<Key, u64>,
 }
 
 impl Bookings {
-    pub(super) fn new(hall: Hall) -> Bookings {
-        Bookings { hall, keys: HashMap::new() }
+    pub(super) fn new(zone: TimeZone) -> Bookings {
+        Bookings { zone, keys: HashMap::new() }
     }
 }
 
@@ -70,7 +70,7 @@ impl List for Bookings {
         let mut fields = Fields::new(row.fields());
         NEEDED.iter().for_each(|field| fields.demand(field));
         for field in ["purchase_date", "checkin_time", "flight_date"] {
-            fields.convert(field, cell::moment_in(&self.hall));
+            fields.convert(field, cell::moment_in(&self.zone));
         }
         let (client_id, username, booking) = match Draft::<BookingRow>::read(fields).finish() {
             Ok(BookingRow { client_id, username, booking }) => (client_id, username, booking),
@@ -155,12 +155,12 @@ fn key(partner_id: i64, member_id: i64, booking: &Booking) -> (Key, &'static str
     }
 }
 
-pub(super) fn page(tx: &Read, hall: &Hall, after: i64) -> Result<Page, Failure> {
+pub(super) fn page(tx: &Read, zone: &TimeZone, after: i64) -> Result<Page, Failure> {
     let found = lists::list_bookings(tx, after, ROWS_AT_ONCE)?;
     let next = found.last().map(|(booking_id, ..)| *booking_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
     let [.., last] = lists::lasts(tx)?;
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let moment = |at: Option<i64>| at.map(|at| cell::moment(hall, at)).unwrap_or_default();
+    let moment = |at: Option<i64>| at.map(|at| cell::moment(zone, at)).unwrap_or_default();
     let cells = |(_, client_id, username, booking): (i64, String, String, Booking)| {
         vec![
             client_id,
@@ -168,7 +168,7 @@ pub(super) fn page(tx: &Read, hall: &Hall, after: i64) -> Result<Page, Failure> 
             number(booking.registration_id),
             number(booking.purchase_id),
             moment(booking.purchase_date),
-            cell::moment(hall, booking.flight_date),
+            cell::moment(zone, booking.flight_date),
             booking.minutes_booked.to_string(),
             number(booking.product_id),
             booking.tunnel_id.to_string(),

@@ -1,10 +1,9 @@
 //! One cell of CSV (RFC 4180), safe to open in a spreadsheet: none begins with what that takes for a formula.
 
-use crate::domain::local_time::{Hall, Writer};
+use crate::domain::local_time::{MomentWriter, TimeZone};
 use crate::http::fields;
 use crate::i18n::language::Text;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde_json::Value;
 use std::fmt::{self, Display};
 
@@ -44,7 +43,7 @@ impl<'t> RowWriter<'t> {
     }
 
     /// A moment, which needs no quotes either.
-    pub(crate) fn moment(&mut self, writer: &mut Writer, moment: i64) {
+    pub(crate) fn moment(&mut self, writer: &mut MomentWriter, moment: i64) {
         self.part();
         writer.write(moment, self.table);
     }
@@ -114,26 +113,27 @@ pub(crate) fn read(cell: &str) -> String {
     text
 }
 
-/// A moment by the hall's clock, with its offset from UTC (RFC 3339): read anywhere as the same moment.
-pub(crate) fn moment(hall: &Hall, moment: i64) -> String {
-    Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |_| hall.stamp(moment))
+/// A moment by the site's clock, with its offset from UTC (RFC 3339): read anywhere as the same moment.
+pub(crate) fn moment(zone: &TimeZone, moment: i64) -> String {
+    Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |_| zone.stamp(moment))
 }
 
 /// A birthday, which is kept as a midnight in UTC.
 pub(crate) fn birthday(moment: i64) -> String {
     let whole = moment.rem_euclid(86_400) == 0;
-    let day = Timestamp::from_second(moment).ok().filter(|_| whole).map(|at| at.to_zoned(TimeZone::UTC).date());
-    day.map_or_else(|| self::moment(&Hall::UTC, moment), |day| day.to_string())
+    let day =
+        Timestamp::from_second(moment).ok().filter(|_| whole).map(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date());
+    day.map_or_else(|| self::moment(&TimeZone::UTC, moment), |day| day.to_string())
 }
 
-/// A field that is a moment: a day of the hall, a moment with its offset, or Unix seconds.
-pub(crate) fn moment_in(hall: &Hall) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
+/// A field that is a moment: a day of the site, a moment with its offset, or Unix seconds.
+pub(crate) fn moment_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
     |value| {
         let text = value.as_str().unwrap_or("").trim();
         let seconds = match fields::seconds(value) {
             Some(number) => Some(number),
             None if text.contains(['T', 't', ':']) => text.parse::<Timestamp>().ok().map(Timestamp::as_second),
-            None => hall.start_of(text),
+            None => zone.start_of(text),
         };
         let wrong = || Text::new("field.moment_or_day");
         seconds.ok_or_else(wrong).and_then(|seconds| fields::moment(&seconds.into()).map_err(|_| wrong()))
@@ -142,7 +142,7 @@ pub(crate) fn moment_in(hall: &Hall) -> impl Fn(&Value) -> Result<i64, Text> + C
 
 /// The same; a birthday is a day wherever one is.
 pub(crate) fn read_birthday(value: &Value) -> Result<i64, Text> {
-    moment_in(&Hall::UTC)(value)
+    moment_in(&TimeZone::UTC)(value)
 }
 
 /// The same, of a form that people fill in: there a day is chosen or typed in three parts, and the words are for them.
@@ -206,18 +206,19 @@ mod tests {
     #[test]
     fn moments_are_read_as_they_are_written_and_no_other_way() {
         for seconds in [0, 1_795_219_200, 1_795_271_400, -86_400] {
-            let zurich = Hall::at("Europe/Zurich");
-            for text in [moment(&zurich, seconds), moment(&Hall::UTC, seconds), birthday(seconds), seconds.to_string()]
+            let zurich = TimeZone::named("Europe/Zurich");
+            for text in
+                [moment(&zurich, seconds), moment(&TimeZone::UTC, seconds), birthday(seconds), seconds.to_string()]
             {
                 assert_eq!(read_birthday(&json!(text)).unwrap(), seconds, "{text}");
             }
         }
         assert_eq!(birthday(1_795_219_200), "2026-11-21");
-        assert_eq!(moment(&Hall::at("Europe/Zurich"), 1_795_219_200), "2026-11-21T01:00:00+01:00");
+        assert_eq!(moment(&TimeZone::named("Europe/Zurich"), 1_795_219_200), "2026-11-21T01:00:00+01:00");
         assert_eq!(read_birthday(&json!("1795219200.5")).unwrap(), 1_795_219_200);
         assert_eq!(read_birthday(&json!("2026-11-21T15:30:00+01:00")).unwrap(), 1_795_271_400);
-        let denver = Hall::at("America/Denver");
-        assert_eq!(moment_in(&denver)(&json!("2026-11-21")).unwrap(), 1_795_219_200 + 7 * 3_600, "the hall's day");
+        let denver = TimeZone::named("America/Denver");
+        assert_eq!(moment_in(&denver)(&json!("2026-11-21")).unwrap(), 1_795_219_200 + 7 * 3_600, "the site's day");
         assert_eq!(moment_in(&denver)(&json!("2026-11-21T00:00:00Z")).unwrap(), 1_795_219_200);
         for wrong in ["21.11.2026", "11/21/2026", "2026-13-01", "soon", "2026-11-21 14:30", "9999999999999999"] {
             assert!(read_birthday(&json!(wrong)).is_err(), "{wrong}");

@@ -8,7 +8,7 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::rules::{self, Request};
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::minutes::MINUTES;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
@@ -26,7 +26,7 @@ const NAME_CHARS_MAX: usize = 254;
 
 /// The state of the import after the lines read so far.
 pub(super) struct Logbook {
-    hall: Hall,
+    zone: TimeZone,
     /// How often an entry stood there, by its digest: two flights of a day may be alike.
     seen: HashMap<[u8; 16], i64>,
     /// Skills that have an entry, of which there cannot be a second.
@@ -49,9 +49,9 @@ const fn column(name: &'static str, needed: bool) -> Column {
 }
 
 impl Logbook {
-    pub(super) fn new(hall: Hall) -> Logbook {
+    pub(super) fn new(zone: TimeZone) -> Logbook {
         let (seen, taken, booked) = (HashMap::new(), HashSet::new(), HashSet::new());
-        Logbook { hall, seen, taken, booked, openings: HashMap::new(), holders: BTreeSet::new() }
+        Logbook { zone, seen, taken, booked, openings: HashMap::new(), holders: BTreeSet::new() }
     }
 }
 
@@ -67,7 +67,7 @@ impl List for Logbook {
 
     /// An entry that the site has already, value for value, is not entered again.
     fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<New>, Failure> {
-        let (entry, recurrent, opening) = match read(site, tx, row, &self.hall) {
+        let (entry, recurrent, opening) = match read(site, tx, row, &self.zone) {
             Ok(read) => read,
             Err(failure) => return wrong(row, failure),
         };
@@ -141,12 +141,12 @@ struct Cells {
     booking: Option<String>,
 }
 
-fn cells_of(site: &Site, row: &Row, hall: &Hall) -> Result<Cells, Failure> {
+fn cells_of(site: &Site, row: &Row, zone: &TimeZone) -> Result<Cells, Failure> {
     let mut body = Fields::new(row.fields());
     let username = body.required("username", fields::line(NAME_CHARS_MAX));
     let kind = body.required("kind", fields::as_line(kind));
     let status = body.optional("status", fields::as_line(status));
-    let entry_date = body.required("entry_date", cell::moment_in(hall));
+    let entry_date = body.required("entry_date", cell::moment_in(zone));
     let is_time = kind.peek() == Some(&Kind::Time);
     let minutes = if is_time && !body.has("minutes") {
         body.refuse("minutes", Text::new("field.missing"));
@@ -163,7 +163,7 @@ fn cells_of(site: &Site, row: &Row, hall: &Hall) -> Result<Cells, Failure> {
     }
     let mut name = |field: &str| body.optional(field, fields::line(NAME_CHARS_MAX));
     let (instructor, author, opening, booking) = (name("instructor"), name("author"), name("opening"), name("booking"));
-    let approval_date = body.optional("approval_date", cell::moment_in(hall));
+    let approval_date = body.optional("approval_date", cell::moment_in(zone));
     let mut text = |field: &str| body.optional(field, fields::lines(COMMENT_CHARS_MAX));
     let (comment, signed, denied) = (text("comment"), text("comments_instructor"), text("comment_denial"));
     let ok = body.finish()?;
@@ -190,8 +190,8 @@ fn cells_of(site: &Site, row: &Row, hall: &Hall) -> Result<Cells, Failure> {
 
 /// The entry of a row, by the rules of the API's own entries. With whether the same may be there again, and the number of
 /// the opening balance.
-fn read(site: &Site, tx: &Read, row: &Row, hall: &Hall) -> Result<(Entry, bool, String), Failure> {
-    let cells = cells_of(site, row, hall)?;
+fn read(site: &Site, tx: &Read, row: &Row, zone: &TimeZone) -> Result<(Entry, bool, String), Failure> {
+    let cells = cells_of(site, row, zone)?;
     let mut problems = more_problems();
     let mut find = |field: &str, name: Option<&str>| -> Result<Option<i64>, Failure> {
         let Some(name) = name else { return Ok(None) };
@@ -305,26 +305,26 @@ fn find_booking(tx: &Read, member_id: i64, key: &str) -> Result<Option<i64>, Fai
 #[derive(Default)]
 pub(super) struct Openings(HashMap<i64, usize>);
 
-pub(super) fn page(tx: &Read, hall: &Hall, after: i64, openings: &mut Openings) -> Result<Page, Failure> {
+pub(super) fn page(tx: &Read, zone: &TimeZone, after: i64, openings: &mut Openings) -> Result<Page, Failure> {
     let found = lists::list_entries(tx, after, ROWS_AT_ONCE)?;
     let next = found.last().map(|(names, _)| names.entry_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
     let [_, last, _] = lists::lasts(tx)?;
-    Ok(Page { rows: found.into_iter().map(|(names, entry)| cells(hall, names, entry, openings)).collect(), next, last })
+    Ok(Page { rows: found.into_iter().map(|(names, entry)| cells(zone, names, entry, openings)).collect(), next, last })
 }
 
-fn cells(hall: &Hall, names: Names, entry: Entry, openings: &mut Openings) -> Vec<String> {
+fn cells(zone: &TimeZone, names: Names, entry: Entry, openings: &mut Openings) -> Vec<String> {
     let count = openings.0.len() + 1;
     let opening = names.opening.map(|number| openings.0.entry(number).or_insert(count).to_string());
     vec![
         names.username,
         entry.kind.name().to_owned(),
         entry.status.name().to_owned(),
-        cell::moment(hall, entry.entry_date),
+        cell::moment(zone, entry.entry_date),
         if entry.minutes > 0 { entry.minutes.to_string() } else { String::new() },
         entry.tunnel_id.to_string(),
         entry.skill,
         names.instructor,
-        entry.approval_date.map(|at| cell::moment(hall, at)).unwrap_or_default(),
+        entry.approval_date.map(|at| cell::moment(zone, at)).unwrap_or_default(),
         entry.comment,
         entry.comments_instructor,
         entry.comment_denial,

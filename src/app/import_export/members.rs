@@ -3,7 +3,7 @@
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
 use crate::app::person::{self, Person};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::http::body::{All, Draft, Field};
 use crate::http::failure::Failure;
@@ -27,7 +27,7 @@ const GATHERED_MIN: usize = 1_000;
 pub(super) struct Members {
     /// The site's own country, for numbers without a calling code.
     home: String,
-    hall: Hall,
+    zone: TimeZone,
     /// Usernames and confirmed addresses without regard to case, and the lines in which they stand.
     usernames: HashMap<String, u64>,
     confirmed: HashMap<String, u64>,
@@ -37,8 +37,8 @@ pub(super) struct Members {
 impl Members {
     pub(super) fn new(site: &Site) -> Result<Members, Failure> {
         let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))?;
-        let (home, hall) = (home.unwrap_or_default(), site.hall()?);
-        Ok(Members { home, hall, usernames: HashMap::new(), confirmed: HashMap::new(), written: 0 })
+        let (home, zone) = (home.unwrap_or_default(), site.time_zone()?);
+        Ok(Members { home, zone, usernames: HashMap::new(), confirmed: HashMap::new(), written: 0 })
     }
 }
 
@@ -73,7 +73,7 @@ impl List for Members {
 
     /// A member who has this username already stays unchanged, if the address is the same too.
     fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<Member>, Failure> {
-        let member = match read(site, row, &self.home, &self.hall) {
+        let member = match read(site, row, &self.home, &self.zone) {
             Ok(member) => member,
             Err(failure) => return wrong(row, failure),
         };
@@ -127,13 +127,13 @@ impl Members {
 }
 
 /// By the rules of signing up, and some fields that come to an account later.
-fn read(site: &Site, row: &Row, home: &str, hall: &Hall) -> Result<Member, Failure> {
+fn read(site: &Site, row: &Row, home: &str, zone: &TimeZone) -> Result<Member, Failure> {
     let mut fields = Fields::new(row.fields());
     fields.convert("dob", cell::read_birthday);
     for field in
         ["email_confirmed_at", "phone_confirmed_at", "terms_accepted_at", "paid_until", "banned_at", "join_date"]
     {
-        fields.convert(field, cell::moment_in(hall));
+        fields.convert(field, cell::moment_in(zone));
     }
     let mut draft = Draft::<MemberRow>::read(fields);
     person::judge(&mut draft.read.person, site.now(), home, &mut draft.fields);
@@ -183,15 +183,15 @@ impl Field for LanguageTag {
     }
 }
 
-pub(super) fn page(tx: &Read, hall: &Hall, after: i64) -> Result<Page, Failure> {
+pub(super) fn page(tx: &Read, zone: &TimeZone, after: i64) -> Result<Page, Failure> {
     let members = lists::list_members(tx, after, ROWS_AT_ONCE)?;
     let next = members.last().map(|(member_id, _)| *member_id).filter(|_| members.len() as i64 == ROWS_AT_ONCE);
     let [last, ..] = lists::lasts(tx)?;
-    Ok(Page { rows: members.into_iter().map(|(_, member)| cells(hall, member)).collect(), next, last })
+    Ok(Page { rows: members.into_iter().map(|(_, member)| cells(zone, member)).collect(), next, last })
 }
 
-fn cells(hall: &Hall, member: Member) -> Vec<String> {
-    let moment = |at: Option<i64>| at.map(|at| cell::moment(hall, at)).unwrap_or_default();
+fn cells(zone: &TimeZone, member: Member) -> Vec<String> {
+    let moment = |at: Option<i64>| at.map(|at| cell::moment(zone, at)).unwrap_or_default();
     vec![
         member.username,
         member.real_name,
@@ -208,7 +208,7 @@ fn cells(hall: &Hall, member: Member) -> Vec<String> {
         moment(member.terms_accepted_at),
         moment(member.paid_until),
         moment(member.banned_at),
-        cell::moment(hall, member.join_date),
+        cell::moment(zone, member.join_date),
         member.language,
     ]
 }

@@ -96,8 +96,8 @@ pub(crate) fn import(
 ) -> Result<Taken, Refusal> {
     match kind {
         Kind::Members => take(site, members::Members::new(site)?, list, bytes, dry, progress, beside),
-        Kind::Logbook => take(site, logbook::Logbook::new(site.hall()?), list, bytes, dry, progress, beside),
-        Kind::Bookings => take(site, bookings::Bookings::new(site.hall()?), list, bytes, dry, progress, beside),
+        Kind::Logbook => take(site, logbook::Logbook::new(site.time_zone()?), list, bytes, dry, progress, beside),
+        Kind::Bookings => take(site, bookings::Bookings::new(site.time_zone()?), list, bytes, dry, progress, beside),
     }
 }
 
@@ -173,30 +173,30 @@ fn judge_all<L: List>(
     if mistakes.is_empty() { Ok(taken) } else { Err(Refusal::Mistakes(mistakes, count)) }
 }
 
-/// Writes a list, a part at a time, with moments by the hall's clock. The error of `part` ends it.
+/// Writes a list, a part at a time, with moments by the site's clock. The error of `part` ends it.
 pub(crate) fn export(
     site: &Site,
     kind: Kind,
     part: &mut dyn FnMut(&str) -> io::Result<()>,
     progress: &mut Progress,
 ) -> Result<u64, Refusal> {
-    let hall = &site.hall()?;
+    let zone = &site.time_zone()?;
     match kind {
         Kind::Members => {
-            write_all(site, members::Members::COLUMNS, |tx, after| members::page(tx, hall, after), part, progress)
+            write_all(site, members::Members::COLUMNS, |tx, after| members::page(tx, zone, after), part, progress)
         }
         Kind::Logbook => {
             let mut openings = logbook::Openings::default();
             write_all(
                 site,
                 logbook::Logbook::COLUMNS,
-                |tx, after| logbook::page(tx, hall, after, &mut openings),
+                |tx, after| logbook::page(tx, zone, after, &mut openings),
                 part,
                 progress,
             )
         }
         Kind::Bookings => {
-            write_all(site, bookings::Bookings::COLUMNS, |tx, after| bookings::page(tx, hall, after), part, progress)
+            write_all(site, bookings::Bookings::COLUMNS, |tx, after| bookings::page(tx, zone, after), part, progress)
         }
     }
 }

@@ -50,7 +50,7 @@ fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<
         skills: by_level(site, signed(Kind::Skill)?, note),
         safety: by_logbook(site, signed(Kind::Safety)?, note),
         language,
-        hall: tunnels::find_hall(tx, site.tunnel_id)?,
+        zone: tunnels::find_time_zone(tx, site.tunnel_id)?,
     })
 }
 

@@ -43,7 +43,7 @@ fn find(
         Ok(Progression {
             site_name: home.name,
             holder: profile.screen_name,
-            day: tunnels::find_hall(tx, site.tunnel_id)?.noon_utc(site.now()),
+            day: tunnels::find_time_zone(tx, site.tunnel_id)?.noon_utc(site.now()),
             steps: steps(site, tx, member_id)?,
             language,
             names_translated,

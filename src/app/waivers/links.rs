@@ -11,7 +11,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::signing_links;
 
-/// As long as a family stands in the hall.
+/// As long as a family stands on site.
 const LINK_SECONDS: i64 = 60 * 60;
 
 fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {

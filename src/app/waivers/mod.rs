@@ -302,7 +302,7 @@ pub(crate) fn override_today(cx: &Change, member_id: i64, reason: &str) -> Resul
     if flights::find_demand(cx.site, cx.tx)?.is_none() {
         return Err(Failure::not_found());
     }
-    let ends_at = tunnels::find_hall(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0).to;
+    let ends_at = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0).to;
     let override_id = waivers::insert_override(cx.tx, member_id, reason, cx.member_id(), ends_at)?;
     cx.record("waiver.overridden", &Whom::Member(member_id), &Detail::none().number("override_id", override_id))
 }

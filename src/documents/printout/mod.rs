@@ -13,7 +13,7 @@ pub(crate) use sheet::draw;
 use crate::documents::certificate::ink::{BRONZE, SOFT};
 use crate::documents::certificate::lettering::{At, ROMAN};
 use crate::domain::currency::Currency;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::i18n::language::Language;
 use page::{Hand, LEFT, Pages, RIGHT};
 
@@ -40,7 +40,7 @@ pub(crate) struct Printout {
     pub safety: Vec<(String, Vec<Signed>)>,
     pub language: Language,
     /// By whose clock days are said.
-    pub hall: Hall,
+    pub zone: TimeZone,
 }
 
 #[derive(Debug, Clone)]

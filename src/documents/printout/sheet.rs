@@ -42,7 +42,7 @@ impl Printout {
     }
 
     fn date(&self, moment: i64) -> String {
-        when::day(self.language, &self.hall, moment)
+        when::day(self.language, &self.zone, moment)
     }
 
     fn describe(&self) -> Metadata {

@@ -52,7 +52,7 @@ fn logbook(flights: i64, language: Language) -> Printout {
         ],
         safety: vec![("Flyer".to_owned(), vec![signed("Flyer safety brief before the first flight", "")])],
         language,
-        hall: Hall::UTC,
+        zone: TimeZone::UTC,
     }
 }
 

@@ -31,7 +31,7 @@ fn progression_of<'a>(catalogue: &'a Catalogue, holder: &str, language: Language
 
 /// At arm's length letters are read from 17 pixels on; a card's name has 15 units.
 #[test]
-fn the_map_alone_is_large_enough_for_the_screens_of_a_hall() {
+fn the_map_alone_is_large_enough_for_the_screens_of_a_site() {
     let mut own = progression_of(Catalogue::built_in(), "Jane", Language::Italian);
     own.names_translated = true;
     for (turned, screen_pixels, ratio) in [(false, 1_850.0, 1470.0 / 644.0), (true, 1_020.0, 808.0 / 1130.0)] {

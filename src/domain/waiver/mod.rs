@@ -97,7 +97,7 @@ pub(crate) struct State {
     pub(crate) dob: Option<i64>,
     /// Whether staff lets the flyer fly without one at that moment.
     pub(crate) is_overridden: bool,
-    /// The moment of the flight, in Unix seconds, and noon in UTC of that day in the hall.
+    /// The moment of the flight, in Unix seconds, and noon in UTC of that day on site.
     pub(crate) at: i64,
     pub(crate) noon_utc: i64,
 }

@@ -9,7 +9,7 @@
 use super::places::{code, fill, one_line};
 use crate::app::notice;
 use crate::documents::markup::escape;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::i18n::language::{Language, Text};
 use crate::store::tables::outbox::Channel;
@@ -89,7 +89,7 @@ pub struct Sender<'a> {
     /// Where links lead, without a trailing slash.
     pub url: &'a str,
     /// By whose clock days are said.
-    pub hall: &'a Hall,
+    pub zone: &'a TimeZone,
 }
 
 /// The error says what is missing; it holds none of the values.
@@ -141,13 +141,13 @@ impl Places<'_> {
             "recover" => Some(format!("{}/recover", self.sender.url)),
             "event" => Some(self.event()),
             "what_happened" => Some(capitalised(&self.event())),
-            "time" => Some(when::moment(self.language, self.sender.hall, self.written_at)),
+            "time" => Some(when::moment(self.language, self.sender.zone, self.written_at)),
             "notice" => {
-                Some(notice::text(self.language, self.sender.hall, &self.value("subject")?, self.values.get("detail")?))
+                Some(notice::text(self.language, self.sender.zone, &self.value("subject")?, self.values.get("detail")?))
             }
             "headline" => Some(notice::headline(
                 self.language,
-                self.sender.hall,
+                self.sender.zone,
                 &self.value("subject")?,
                 self.values.get("detail")?,
             )),
@@ -257,7 +257,8 @@ mod tests {
     use crate::auth::passcode::Use;
     use serde_json::json;
 
-    const SENDER: Sender = Sender { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org", hall: &Hall::UTC };
+    const SENDER: Sender =
+        Sender { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
 
     fn letter(template: &str, language: &str, values: &Value) -> Letter {
         write(template, language, &SENDER, values, 1_780_000_000).unwrap()

@@ -149,8 +149,8 @@ impl OutboxSender {
     fn carry(&mut self, place: usize, message: &Message) -> Result<(), Failure> {
         let (started, now) = (Instant::now(), self.site.now());
         let id = stable_id(&self.site, message);
-        let hall = self.site.hall()?;
-        let sender = Sender { site: &self.name, url: &self.url, hall: &hall };
+        let zone = self.site.time_zone()?;
+        let sender = Sender { site: &self.name, url: &self.url, zone: &zone };
         let line = &mut self.lines[place];
         let offered = write(&self.site, &sender, message).map_err(Trouble::Refused).and_then(|letter| {
             let delivery =
@@ -285,8 +285,8 @@ impl Sending {
 /// The text of a message: `Err` where nothing is left of it, or its template wants more than it has.
 pub fn read_letter(site: &Site, message: &Message) -> Result<Letter, String> {
     let name = site_name(site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
-    let hall = site.hall().map_err(|e| format!("cannot read the tunnel's time zone: {e}"))?;
-    write(site, &Sender { site: &name, url: &site.public_url(), hall: &hall }, message)
+    let zone = site.time_zone().map_err(|e| format!("cannot read the tunnel's time zone: {e}"))?;
+    write(site, &Sender { site: &name, url: &site.public_url(), zone: &zone }, message)
 }
 
 fn write(site: &Site, sender: &Sender, message: &Message) -> Result<Letter, String> {

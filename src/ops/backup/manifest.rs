@@ -1,7 +1,7 @@
 //! The manifest of a backup, `manifest.json` beside its files. A backup without one was never finished.
 
 use crate::domain::audit::Head;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::keys::hex;
 use crate::ops::replication::target::Target;
 use crate::store::engine::copy::Rows;
@@ -137,8 +137,8 @@ impl Manifest {
     }
 
     /// The clock of the site, where the manifest says which that is.
-    pub(crate) fn hall(&self) -> Option<Hall> {
-        self.zone.as_deref().map(Hall::at)
+    pub(crate) fn time_zone(&self) -> Option<TimeZone> {
+        self.zone.as_deref().map(TimeZone::named)
     }
 
     /// For tests: a copy of nothing, made at that moment.

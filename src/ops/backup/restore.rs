@@ -8,7 +8,7 @@ use super::{Progress, check_space, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::ops::erasure;
 use crate::ops::replication::replay::{Replay, Replayed};
@@ -102,7 +102,7 @@ pub(crate) struct Restored {
     /// How far the ticks behind it led.
     pub replayed: Option<Replayed>,
     /// The zone of the restored site.
-    pub hall: Hall,
+    pub zone: TimeZone,
 }
 
 /// Puts a backup in the place of the held directory's file, with the ticks behind it and without whoever was erased since. A
@@ -117,11 +117,11 @@ pub(crate) fn restore(
 ) -> Result<Restored, String> {
     let (tried, backup) = (tried_in(data_dir), wanted.backup);
     let gone = erased_since(data_dir, backup, config)?;
-    let (mut erased, mut replayed, mut hall) = (0, None, Hall::UTC);
+    let (mut erased, mut replayed, mut zone) = (0, None, TimeZone::UTC);
     try_in(&tried, wanted, config, progress, |site, led_to, progress| {
         let moment = led_to.as_ref().map_or(backup.manifest.made_at, |led_to| led_to.moment);
         replayed = led_to;
-        hall = site.hall().unwrap_or(Hall::UTC);
+        zone = site.time_zone().unwrap_or(TimeZone::UTC);
         site.store.release();
         let again = erasure::erase_again(site, &gone, progress);
         erased = again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
@@ -138,9 +138,9 @@ pub(crate) fn restore(
     _ = std::fs::remove_dir_all(tried.join("backups"));
     if is_dry {
         std::fs::remove_dir_all(&tried).map_err(|e| format!("cannot remove {}: {e}", tried.display()))?;
-        return Ok(Restored { replaced: None, erased, replayed, hall });
+        return Ok(Restored { replaced: None, erased, replayed, zone });
     }
-    Ok(Restored { replaced: take_over(data_dir, &tried)?, erased, replayed, hall })
+    Ok(Restored { replaced: take_over(data_dir, &tried)?, erased, replayed, zone })
 }
 
 /// Where a backup is tried before it takes the place of the held directory's file.

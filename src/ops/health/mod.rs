@@ -6,7 +6,7 @@ mod doings;
 mod file;
 
 use crate::domain::health::{Fact, State};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -130,8 +130,8 @@ fn version() -> Fact {
 
 /// A moment in the site's own time, with its zone; in UTC where the site cannot be read.
 fn shown(site: &Site, moment: i64) -> String {
-    let hall = site.hall().unwrap_or(Hall::UTC);
-    hall.shown(moment)
+    let zone = site.time_zone().unwrap_or(TimeZone::UTC);
+    zone.shown(moment)
 }
 
 /// As disks are sold.

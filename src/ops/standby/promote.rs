@@ -7,7 +7,7 @@ use super::epoch::{self, Main, Own};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::{Progress, restore};
 use crate::ops::erasure;
@@ -24,7 +24,7 @@ pub(crate) struct Promoted {
     /// The second of the last write that it has (Unix seconds); `None`: the directory held a site already.
     pub moment: Option<i64>,
     /// The zone of the site.
-    pub hall: Hall,
+    pub zone: TimeZone,
     /// The machine that is to hear of it; `None`: nobody knows which.
     pub main: Option<Main>,
     /// People who had been erased, and were in the copy.
@@ -58,7 +58,7 @@ pub(crate) fn run(
     let Raised { epoch: raised, unwritten, silent } = raise(data_dir, config, &site_id, known, raises);
     let site = Site::open_copy(&held, Config { data: ready.clone(), ..config.clone() }, Clock::machine(0))?;
     let prepared = prepare(&site, &gone, by, raised, moment, progress);
-    let hall = site.hall().unwrap_or(Hall::UTC);
+    let zone = site.time_zone().unwrap_or(TimeZone::UTC);
     site.store.release();
     site.close();
     let erased = prepared?;
@@ -67,7 +67,7 @@ pub(crate) fn run(
     let own = Own { epoch: raised, main: main.clone().filter(|_| raises), unwritten };
     epoch::set_own(data, &own).map_err(|e| format!("cannot note the epoch in {}: {e}", data.display()))?;
     take_over(data_dir, &ready)?;
-    Ok(Promoted { epoch: raised, moment: Some(moment), hall, main, erased, silent })
+    Ok(Promoted { epoch: raised, moment: Some(moment), zone, main, erased, silent })
 }
 
 /// The epoch of a promotion.
@@ -135,11 +135,11 @@ fn of_site(data_dir: &DataDir, config: &Config, by: &By, raises: bool) -> Result
         audit::insert(tx, &by.who, "site.promoted", &Whom::Site, &by.origin, &detail)?;
         restore::leave_numbers(tx, tx.now())
     });
-    let hall = site.hall().unwrap_or(Hall::UTC);
+    let zone = site.time_zone().unwrap_or(TimeZone::UTC);
     site.store.release();
     site.close();
     written.map_err(|e| format!("the site takes no writes: {e}"))?;
     let own = Own { epoch: raised, main: None, unwritten };
     epoch::set_own(data, &own).map_err(|e| format!("cannot note the epoch in {}: {e}", data.display()))?;
-    Ok(Promoted { epoch: raised, moment: None, hall, main: None, erased: 0, silent })
+    Ok(Promoted { epoch: raised, moment: None, zone, main: None, erased: 0, silent })
 }

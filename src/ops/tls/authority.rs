@@ -1,4 +1,4 @@
-//! The site's own authority and what it signs: certificates for the hall's own names, which no public authority would
+//! The site's own authority and what it signs: certificates for the site's own names, which no public authority would
 //! sign, from one that can sign for no other name.
 
 use rcgen::{

@@ -1,4 +1,4 @@
-//! TLS on the hall's own network: which certificate the server shows, where it comes from, and when there is a new one.
+//! TLS on the site's own network: which certificate the server shows, where it comes from, and when there is a new one.
 //!
 //! The certificate comes from files that another program renews, or from the site's own authority. The authority's
 //! certificate and key lie in the database, the key sealed, so that a backup has them.

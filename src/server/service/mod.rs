@@ -79,7 +79,7 @@ pub(super) struct HttpService {
     /// Answers that go on.
     pub(super) streams: Arc<Streams>,
     site: std::sync::Mutex<Site>,
-    /// The hall's name, for pages that tell a failure of a request that meets no operation.
+    /// The site's name, for pages that tell a failure of a request that meets no operation.
     site_name: Arc<LastName>,
     names: Vec<String>,
     proxies: Vec<IpNet>,

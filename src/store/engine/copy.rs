@@ -180,7 +180,7 @@ pub(crate) fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>
     Ok(Ok(Sound {
         schema: conn.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))?,
         site_id: conn.query_row("SELECT site_id FROM site", [], |row| row.get(0))?,
-        zone: tunnels::find_own_hall(&Read::on(conn))?.map(|hall| hall.zone_name().to_owned()),
+        zone: tunnels::find_own_time_zone(&Read::on(conn))?.map(|zone| zone.name().to_owned()),
         key_check: conn.query_row("SELECT key_check FROM site", [], |row| row.get(0))?,
         rows: rows(conn)?,
         audit: audit_head(conn)?,

@@ -8,7 +8,7 @@
 use super::mentions;
 use super::personal_data::{DATA_SETS, ErasurePolicy};
 use crate::domain::entry::Status;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::mention::Person;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::store::engine::columns::row;
@@ -227,8 +227,8 @@ pub(crate) fn site_of(path: &Path) -> Option<String> {
 }
 
 /// The clock of the site in the file, if it can be read.
-pub(crate) fn hall_of(path: &Path) -> Option<Hall> {
-    look_at(path, tunnels::find_own_hall).ok().flatten()
+pub(crate) fn zone_of(path: &Path) -> Option<TimeZone> {
+    look_at(path, tunnels::find_own_time_zone).ok().flatten()
 }
 
 /// Whether the file, with its log, can be read and holds no site: an `init` of an earlier version was cut off.

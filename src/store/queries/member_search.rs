@@ -24,7 +24,7 @@ pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Found>> {
 }
 
 /// Whose words have these letters, the newest members first. The pattern is in the index's own language, see
-/// [`crate::domain::wanted`].
+/// [`crate::domain::member_query`].
 pub(crate) fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
     let sql = sql!(
         "SELECT ",

@@ -1,6 +1,6 @@
 //! This site and the tunnels it knows.
 
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::tunnel::Tunnel as Whole;
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -72,21 +72,21 @@ pub(crate) fn find_whole(tx: &Read, tunnel_id: i64) -> Result<Option<Whole>> {
     tx.find(sql!("SELECT ", Whole::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)
 }
 
-/// The clock of a tunnel's hall: UTC where no time zone is named.
-pub(crate) fn find_hall(tx: &Read, tunnel_id: i64) -> Result<Hall> {
+/// The clock of a tunnel's site: UTC where no time zone is named.
+pub(crate) fn find_time_zone(tx: &Read, tunnel_id: i64) -> Result<TimeZone> {
     let zone: Option<String> = tx.find(sql!("SELECT time_zone FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)?;
-    Ok(Hall::at(&zone.unwrap_or_default()))
+    Ok(TimeZone::named(&zone.unwrap_or_default()))
 }
 
 /// The clock of the site whose file this is, in a file of any version; `None` in one from before there were time zones.
-pub(crate) fn find_own_hall(tx: &Read) -> Result<Option<Hall>> {
+pub(crate) fn find_own_time_zone(tx: &Read) -> Result<Option<TimeZone>> {
     let has_zones = sql!("SELECT count(*) > 0 FROM pragma_table_info('tunnels') WHERE name = 'time_zone'");
     let zone = sql!("SELECT t.time_zone FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id");
     if !tx.get(has_zones, [], row)? {
         return Ok(None);
     }
     let zone: Option<String> = tx.find(zone, [], row)?;
-    Ok(zone.map(|zone| Hall::at(&zone)))
+    Ok(zone.map(|zone| TimeZone::named(&zone)))
 }
 
 /// By number.

@@ -3,7 +3,7 @@
 use super::today::name_of;
 use crate::app::{self, Change, Outcome, bookings};
 use crate::auth::Clerk;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::http::Answer;
@@ -39,7 +39,7 @@ pub(super) struct Done {
 }
 
 /// The deed that the address names as done: `done` is the deed, `booking` the booking.
-pub(super) fn done(site: &Site, call: &Call, hall: &Hall) -> Result<Option<Done>, Failure> {
+pub(super) fn done(site: &Site, call: &Call, zone: &TimeZone) -> Result<Option<Done>, Failure> {
     let word = asked(call, "done");
     let known = DONE.iter().find(|(known, _)| word == *known);
     let (Some((word, key)), Ok(booking_id)) = (known, asked(call, "booking").parse()) else { return Ok(None) };
@@ -51,18 +51,18 @@ pub(super) fn done(site: &Site, call: &Call, hall: &Hall) -> Result<Option<Done>
     let at = row.booking.flight_date;
     let said = Text::new(key)
         .with("name", name)
-        .with("clock", hall.clock(at))
-        .with("day", when::short(call.language(), hall, at))
+        .with("clock", zone.clock(at))
+        .with("day", when::short(call.language(), zone, at))
         .with("minutes", row.booking.minutes_booked);
     let undo = (["cancelled", "no-show"].contains(word) && row.ending.is_some()).then_some(booking_id);
     Ok(Some(Done { said: call.language().say(&said), undo }))
 }
 
 /// The address of the day of a booking, with a word on what was done to it.
-pub(super) fn to_day(site: &Site, hall: &Hall, booking_id: i64, word: &str) -> Result<String, Failure> {
+pub(super) fn to_day(site: &Site, zone: &TimeZone, booking_id: i64, word: &str) -> Result<String, Failure> {
     let row = site.store.read(|tx| Ok(find(tx, booking_id, site.tunnel_id)?))?.ok_or_else(Failure::not_found)?;
-    let day = hall.date(row.booking.flight_date);
-    let day = if day == hall.date(site.now()) { String::new() } else { format!("day={day}&") };
+    let day = zone.date(row.booking.flight_date);
+    let day = if day == zone.date(site.now()) { String::new() } else { format!("day={day}&") };
     Ok(format!("/desk?{day}done={word}&booking={booking_id}#b{booking_id}"))
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> Answer {
     let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let frame = Frame::of(site, call, clerk, "/desk")?;
-    let (hall, now, language) = (site.hall()?, site.now(), call.language());
+    let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let (row, name, partner) = site.store.read(|tx| {
         let row = find(tx, booking_id, site.tunnel_id)?.ok_or_else(Failure::not_found)?;
         let partner = partners::find(tx, &row.client_id)?.map_or_else(String::new, |partner| partner.name);
@@ -109,11 +109,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> A
         Ok((row, name, partner))
     })?;
     let at = row.booking.flight_date;
-    let (day, today) = (hall.date(at), hall.date(now));
+    let (day, today) = (zone.date(at), zone.date(now));
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let form = refused.unwrap_or_else(|| MoveForm {
         day: day.clone(),
-        clock: hall.clock(at),
+        clock: zone.clock(at),
         minutes: row.booking.minutes_booked.to_string(),
         problem: None,
     });
@@ -121,7 +121,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> A
         booking_id,
         member_id: row.member_id,
         name,
-        when: when::moment(language, &hall, at),
+        when: when::moment(language, &zone, at),
         minutes: row.booking.minutes_booked,
         partner: frame.tell(&Text::new("desk.booking_of").with("partner", partner)),
         mark: state(&frame, &row),
@@ -154,15 +154,15 @@ pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let ok = body.finish()?;
     let [day, clock, length] = [day, clock, length].map(|field| field.get(&ok).unwrap_or_default());
     let sent = MoveForm { day, clock, minutes: length, problem: None };
-    let hall = site.hall()?;
+    let zone = site.time_zone()?;
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
-    let at = hall.start_of(&sent.day).and_then(|day| hall.at_clock(day, &sent.clock));
+    let at = zone.start_of(&sent.day).and_then(|day| zone.at_clock(day, &sent.clock));
     let again = |problem: String| page(site, call, clerk, Some(MoveForm { problem: Some(problem), ..sent }));
     let (Some(at), Some(length)) = (at, length) else {
         return again(call.say(if at.is_none() { "desk.move_when" } else { "desk.walk_in_minutes" }));
     };
     match app::change(site, clerk, call.language(), |cx| bookings::move_to(cx, booking_id, at, length)) {
-        Ok(_) => Ok(reply::see_other(&to_day(site, &hall, booking_id, "moved")?)),
+        Ok(_) => Ok(reply::see_other(&to_day(site, &zone, booking_id, "moved")?)),
         Err(failure) => match failure.problems().first() {
             Some(problem) => again(call.language().say(&problem.text)),
             None => Err(failure),
@@ -194,5 +194,5 @@ fn change(
 ) -> Answer {
     let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     _ = app::change(site, clerk, call.language(), |cx| effect(cx, booking_id))?;
-    Ok(reply::see_other(&to_day(site, &site.hall()?, booking_id, word)?))
+    Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, word)?))
 }

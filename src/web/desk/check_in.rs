@@ -24,12 +24,12 @@ pub(crate) fn set(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         }
         checked_in => _ = checked_in?,
     }
-    Ok(reply::see_other(&to_day(site, &site.hall()?, booking_id, "arrived")?))
+    Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, "arrived")?))
 }
 
 /// `POST /desk/bookings/{booking_id}/check-in/undo`: that was somebody else.
 pub(crate) fn unset(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     _ = app::change(site, clerk, call.language(), |cx| bookings::undo_check_in(cx, booking_id))?;
-    Ok(reply::see_other(&to_day(site, &site.hall()?, booking_id, "undone")?))
+    Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, "undone")?))
 }

@@ -1,4 +1,4 @@
-//! The kiosks of the hall, as the desk has them: pair one, revoke one.
+//! The kiosks of the site, as the desk has them: pair one, revoke one.
 
 use crate::app::{self, Outcome};
 use crate::auth::{Clerk, kiosk};
@@ -51,8 +51,8 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) -> StatusCode) -> Answer {
-    let hall = site.hall()?;
-    let day = |at| when::moment(call.language(), &hall, at);
+    let zone = site.time_zone()?;
+    let day = |at| when::moment(call.language(), &zone, at);
     let row = |one: kiosks::Kiosk| Row {
         kiosk_id: one.kiosk_id,
         name: one.name,
@@ -83,7 +83,7 @@ pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let name = name.get(&ok);
     let code = app::change(site, clerk, call.language(), |cx| app::kiosks::pair(cx, &name))?;
-    let until = site.hall()?.clock(site.now() + kiosk::PAIRING_SECONDS);
+    let until = site.time_zone()?.clock(site.now() + kiosk::PAIRING_SECONDS);
     page(site, call, clerk, |page| {
         page.code = Some((spaced(&code), page.frame.tell(&Text::new("kiosk.code_until").with("clock", until))));
         page.name = name;

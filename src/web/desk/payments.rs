@@ -68,12 +68,12 @@ fn page(
 ) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done;
-    let hall = site.hall()?;
+    let zone = site.time_zone()?;
     let skip = skipped(call);
     let (rows, total) = site.store.read(|tx| {
         let waiting = payments::list_questions(tx, ROWS_MAX, skip)?.into_iter();
         let row =
-            |(payment_id, at, account)| row(tx, call, payment_id, when::moment(call.language(), &hall, at), account);
+            |(payment_id, at, account)| row(tx, call, payment_id, when::moment(call.language(), &zone, at), account);
         let rows = waiting.map(row).collect::<Result<Vec<_>, Failure>>()?;
         Ok((rows, payments::count_questions(tx)?))
     })?;

@@ -45,7 +45,7 @@ pub(super) struct Welcome {
 impl Welcome {
     /// The codes as they are shown and printed, once: with the site, whose they are, and since when they are good.
     pub(super) fn new(site: &Site, call: &Call, username: String, codes: Vec<String>) -> Result<Welcome, Failure> {
-        let made_on = when::day(call.language(), &site.hall()?, site.now());
+        let made_on = when::day(call.language(), &site.time_zone()?, site.now());
         Ok(Welcome { frame: Frame::outside(site, call)?, username, made_on, codes })
     }
 }

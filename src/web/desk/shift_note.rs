@@ -24,7 +24,7 @@ pub(crate) struct Shown {
 pub(crate) fn find(site: &Site, language: Language) -> Result<Option<Shown>, Failure> {
     let found = site.store.read(|tx| Ok(notes::find(tx)?))?;
     let Some(note) = found else { return Ok(None) };
-    let at = when::moment(language, &site.hall()?, note.written_at);
+    let at = when::moment(language, &site.time_zone()?, note.written_at);
     Ok(Some(Shown { text: note.text, author: note.author, at }))
 }
 

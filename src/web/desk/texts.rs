@@ -131,14 +131,14 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<String>) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let (hall, language) = (site.hall()?, call.language());
+    let (zone, language) = (site.time_zone()?, call.language());
     let (drafts, versions) = site
         .store
         .read(|tx| Ok((texts::list_changed(tx, kind)?, site_texts::list_versions(tx, kind, VERSIONS_MAX)?)))?;
     let seen = versions.iter().map(|one| one.version).max().unwrap_or(0);
     let version = |one: site_texts::Version| Version {
         version: one.version,
-        at: when::moment(language, &hall, one.published_at),
+        at: when::moment(language, &zone, one.published_at),
         asks_again: one.asks_again,
         languages: one.languages.split(", ").map(str::to_owned).collect(),
     };
@@ -287,7 +287,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let page = TextPage {
         frame: Frame::of(site, call, clerk, PART)?,
         name: call.say(name_key(kind)),
-        at: when::moment(call.language(), &site.hall()?, text.published_at),
+        at: when::moment(call.language(), &site.time_zone()?, text.published_at),
         hash: hex(&text.text_hash),
         paragraphs: paragraphs(&text.body),
         questions: waiver::questions(&text.questions).map(str::to_owned).collect(),

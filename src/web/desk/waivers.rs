@@ -27,9 +27,9 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if !site.config.waiver.required {
         return Err(Failure::not_found());
     }
-    let (hall, language) = (site.hall()?, call.language());
+    let (zone, language) = (site.time_zone()?, call.language());
     let rows = site.store.read(|tx| waivers::list_undecided(site, tx, ROWS_MAX))?;
-    let rows = rows.into_iter().map(|one| (one.member_id, one.name, when::moment(language, &hall, one.signed_at)));
+    let rows = rows.into_iter().map(|one| (one.member_id, one.name, when::moment(language, &zone, one.signed_at)));
     let page = Page { rows: rows.collect(), frame: Frame::of(site, call, clerk, "/desk")? };
     Ok(shown(StatusCode::OK, language, &page))
 }

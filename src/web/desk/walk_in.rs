@@ -16,11 +16,11 @@ use crate::http::reply;
 use crate::site::Site;
 use crate::web::form;
 
-/// `POST /desk/bookings`: a flight at a time of the hall's clock on a day, or with `here` now, and checked in. The same form
+/// `POST /desk/bookings`: a flight at a time of the site's clock on a day, or with `here` now, and checked in. The same form
 /// sent twice is the same booking.
 pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (sent, here) = read(call)?;
-    let (hall, now) = (site.hall()?, site.now());
+    let (zone, now) = (site.time_zone()?, site.now());
     let length = match sent.minutes.is_empty() {
         true => Some(sent.usual),
         false => minutes::parse(&sent.minutes),
@@ -28,17 +28,17 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let Some(length) = length.filter(|length| minutes::MINUTES.contains(length)) else {
         return again(site, call, clerk, sent, "desk.walk_in_minutes");
     };
-    let day = if sent.day.is_empty() { Some(now) } else { hall.start_of(&sent.day) };
+    let day = if sent.day.is_empty() { Some(now) } else { zone.start_of(&sent.day) };
     let flight_date = match here {
         true => Some(now),
-        false => day.and_then(|day| hall.at_clock(day, &sent.clock)),
+        false => day.and_then(|day| zone.at_clock(day, &sent.clock)),
     };
     let Some(flight_date) = flight_date else {
         let key = if sent.day.is_empty() { "desk.walk_in_clock" } else { "desk.move_when" };
         return again(site, call, clerk, sent, key);
     };
     // Flight time of a day that is over is entered on the member's card.
-    if flight_date < hall.day(now, 0).from {
+    if flight_date < zone.day(now, 0).from {
         return again(site, call, clerk, sent, "desk.move_past");
     }
     let member_id = match whom(site, &sent.member)? {
@@ -55,7 +55,7 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
                 return Ok(reply::see_other(&waiver::path(member_id)));
             }
             let word = if here { "here" } else { "booked" };
-            Ok(reply::see_other(&to_day(site, &hall, booking_id, word)?))
+            Ok(reply::see_other(&to_day(site, &zone, booking_id, word)?))
         }
         Err(denial) => again(site, call, clerk, Sent { member: member_id.to_string(), ..sent }, denial_key(denial)),
     }

@@ -1,4 +1,4 @@
-//! Booking at a kiosk, where the hall lets people: some minutes from now on, for oneself and the children for whom one acts,
+//! Booking at a kiosk, where the site lets people: some minutes from now on, for oneself and the children for whom one acts,
 //! who are checked in with it.
 
 use super::{Screen, show, status, words};

@@ -43,10 +43,10 @@ struct OnePage {
 /// `GET /kiosk/certificates`: the levels that the member holds, the latest first.
 pub(crate) fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let earned = site.store.read(|tx| certificates::read_earned(site, tx, guest.member_id()))?;
-    let hall = site.hall()?;
+    let zone = site.time_zone()?;
     let shown = earned.rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
         place,
-        date: when::day(call.language(), &hall, row.entry_date),
+        date: when::day(call.language(), &zone, row.entry_date),
         name: names::say(call.language(), &row.name).to_owned(),
         signer: row.signer_name,
     });

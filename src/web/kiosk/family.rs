@@ -72,7 +72,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
 
 /// The family with today's bookings; 404 where the member acts for nobody and may bring nobody along.
 fn find(site: &Site, guest: &Guest) -> Result<Found, Failure> {
-    let day = site.hall()?.day(site.now(), 0);
+    let day = site.time_zone()?.day(site.now(), 0);
     site.store.read(|tx| {
         let may_have = wards::may_have(site, tx, guest.member_id())?;
         if !may_have && family::list_wards(site, tx, guest.member_id())?.is_empty() {
@@ -90,14 +90,14 @@ fn find(site: &Site, guest: &Guest) -> Result<Found, Failure> {
 }
 
 fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
-    let (hall, language) = (site.hall()?, call.language());
+    let (zone, language) = (site.time_zone()?, call.language());
     let Found { due, booked, may_have, secrets } = find(site, guest)?;
     let row = |(place, one): (usize, bookings::Own)| Row {
         booking_id: one.booking_id,
         name: due[place].name.clone(),
-        clock: hall.clock(one.flight_date),
+        clock: zone.clock(one.flight_date),
         minutes: one.minutes_booked,
-        arrived: one.arrived_at.map(|at| hall.clock(at)),
+        arrived: one.arrived_at.map(|at| zone.clock(at)),
         ticket: due[place].reason.is_none().then(|| kiosk::new_ticket(site, guest, &secrets, one.booking_id)),
     };
     let rows: Vec<Row> = booked.into_iter().map(row).collect();

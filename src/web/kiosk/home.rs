@@ -5,7 +5,7 @@ use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::waivers::brief;
 use crate::app::{self, family, flights, wards};
 use crate::auth::{Guest, kiosk};
-use crate::domain::local_time::{Day, Hall};
+use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::{minutes, when};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -88,8 +88,8 @@ pub(crate) fn show_home(site: &Site, call: &Call, guest: &Guest) -> Answer {
 fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
     let done = asked(call, "done");
     let known = DONE.iter().find(|(word, _)| done == *word);
-    let (hall, language) = (site.hall()?, call.language());
-    let day = hall.day(site.now(), 0);
+    let (zone, language) = (site.time_zone()?, call.language());
+    let day = zone.day(site.now(), 0);
     let own = site.store.read(|tx| read(site, tx, guest.member_id(), &day))?;
     let screen = Screen::of(site, call, guest)?;
     let name = screen.guest.clone().unwrap_or_default();
@@ -98,17 +98,17 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
         greeting: language.say(&Text::new("kiosk.hello").with("name", &name)),
         initials: initials(&name),
         has_photo: own.has_photo,
-        standing: judge(&own.flyer, &hall, language, site.now()),
+        standing: judge(&own.flyer, &zone, language, site.now()),
         flown_today: language.say(&Text::new("kiosk.flown_today").with("minutes", own.flown_today)),
         flown: language.say(&Text::new("kiosk.flown").with("time", minutes::show(own.flown))),
         next_flight: own.next.map(|next| {
-            let when = when::moment(language, &hall, next.flight_date);
+            let when = when::moment(language, &zone, next.flight_date);
             language.say(&Text::new("kiosk.next_flight").with("when", when).with("minutes", next.minutes_booked))
         }),
         bookings: own
             .today
             .into_iter()
-            .map(|one| booked(kiosk::new_ticket(site, guest, &own.secrets, one.booking_id), one, &hall, language))
+            .map(|one| booked(kiosk::new_ticket(site, guest, &own.secrets, one.booking_id), one, &zone, language))
             .collect(),
         done: known.map(|(_, key)| call.say(key)),
         problem,
@@ -157,10 +157,10 @@ fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<Found, Fail
     })
 }
 
-fn judge(flyer: &Flyer, hall: &Hall, language: Language, now: i64) -> Standing {
+fn judge(flyer: &Flyer, zone: &TimeZone, language: Language, now: i64) -> Standing {
     let currency = flyer.currency.flyer;
     let said = |tone, key, day: Option<i64>| {
-        let day = day.map(|at| when::day(language, hall, at)).unwrap_or_default();
+        let day = day.map(|at| when::day(language, zone, at)).unwrap_or_default();
         Standing { tone, said: language.say(&Text::new(key).with("day", day)) }
     };
     match currency.renewal {
@@ -171,14 +171,14 @@ fn judge(flyer: &Flyer, hall: &Hall, language: Language, now: i64) -> Standing {
     }
 }
 
-fn booked(ticket: String, one: Own, hall: &Hall, language: Language) -> Booked {
+fn booked(ticket: String, one: Own, zone: &TimeZone, language: Language) -> Booked {
     let logged = |minutes: i64| language.say(&Text::new("kiosk.logged").with("minutes", minutes));
     Booked {
         booking_id: one.booking_id,
         ticket,
-        clock: hall.clock(one.flight_date),
+        clock: zone.clock(one.flight_date),
         minutes: one.minutes_booked,
-        arrived: one.arrived_at.map(|at| hall.clock(at)),
+        arrived: one.arrived_at.map(|at| zone.clock(at)),
         logged: one.minutes_logged.map(logged),
     }
 }

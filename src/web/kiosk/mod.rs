@@ -1,4 +1,4 @@
-//! The kiosk: a screen in the hall at which members help themselves, with gloves on and other people behind them. Nothing
+//! The kiosk: a screen on site at which members help themselves, with gloves on and other people behind them. Nothing
 //! of a person stays on it: addresses and titles name nobody, pages are kept by nobody, and without a touch it begins anew.
 
 pub(crate) mod away;

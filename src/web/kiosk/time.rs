@@ -45,13 +45,13 @@ fn page(site: &Site, call: &Call, guest: &Guest, minutes: String, problem: Optio
 }
 
 fn list_logged(site: &Site, call: &Call, guest: &Guest) -> Result<Vec<String>, Failure> {
-    let hall = site.hall()?;
-    let day = hall.day(site.now(), 0);
+    let zone = site.time_zone()?;
+    let day = zone.day(site.now(), 0);
     let own = site.store.read(|tx| {
         Ok(bookings::list_own(tx, site.tunnel_id, guest.member_id(), day.from, day.to, DAY_BOOKINGS_MAX)?)
     })?;
     let say = |one: bookings::Own| {
-        let text = Text::new("kiosk.time_logged").with("clock", hall.clock(one.flight_date));
+        let text = Text::new("kiosk.time_logged").with("clock", zone.clock(one.flight_date));
         Some(call.language().say(&text.with("minutes", one.minutes_logged?)))
     };
     Ok(own.into_iter().filter_map(say).collect())

@@ -133,7 +133,7 @@ fn words(outcome: Outcome) -> (&'static str, &'static [&'static str], &'static [
 
 fn done_page(site: &Site, call: &Call, deletion: &Deletion) -> Result<Reply, Failure> {
     let status = tell(call.language(), deletion);
-    let date = when::day(call.language(), &site.hall()?, deletion.done_at);
+    let date = when::day(call.language(), &site.time_zone()?, deletion.done_at);
     let number = Text::new("deletion.number").with("code", &deletion.code).with("date", date);
     let page = Page {
         frame: Frame::outside(site, call)?,

@@ -53,7 +53,7 @@ fn page(site: &Site, language: Language, form: Filled) -> Answer {
     let page = Page {
         frame: frame(site, language)?,
         languages: Language::AT_KIOSK,
-        today: site.hall()?.date(site.now()),
+        today: site.time_zone()?.date(site.now()),
         form,
     };
     Ok(show(status, language, &page))

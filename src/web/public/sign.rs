@@ -87,7 +87,7 @@ fn show_page(site: &Site, language: Language, code: &str, sent: Sent, done: Opti
     let status = if is_refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let may_have = site.store.read(|tx| wards::may_have(site, tx, member_id))?;
     let child = may_have.then(|| child.unwrap_or_else(Filled::empty));
-    let today = site.hall()?.date(site.now());
+    let today = site.time_zone()?.date(site.now());
     let frame = Frame::named(site.name()?, language);
     let sheet = match due.is_empty() {
         true => None,

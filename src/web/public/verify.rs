@@ -74,7 +74,7 @@ fn known_page(site: &Site, call: &Call, verdict: Verdict) -> Result<Reply, Failu
     let facts = [
         ("verify.holder", verdict.holder),
         ("verify.level", verdict.level),
-        ("verify.date", when::day(call.language(), &site.hall()?, verdict.entry_date)),
+        ("verify.date", when::day(call.language(), &site.time_zone()?, verdict.entry_date)),
         ("verify.site", verdict.site),
     ];
     let page = Page {

@@ -22,7 +22,7 @@ fn a_clerk_checks_somebody_in_and_takes_it_back() {
     let unknown = clerk.post("/desk/bookings/9999/check-in", &[]);
     assert!(
         unknown.status == 404 && unknown.page().contains("<span>Windwerk</span>"),
-        "a refusal is the hall's: {unknown}"
+        "a refusal is the site's: {unknown}"
     );
 }
 
@@ -155,11 +155,11 @@ fn any_day_is_shown_with_what_is_out_of_the_ordinary() {
     let day = 24 * 3600;
     book(&site, &jane, day);
     let ann_s = book(&site, &ann, day + 60);
-    let hall = site.inside().hall().unwrap();
-    let tomorrow = hall.date(site.now() + day);
+    let zone = site.inside().time_zone().unwrap();
+    let tomorrow = zone.date(site.now() + day);
     site.change(|tx| {
         // 17 on that day, which is her birthday.
-        let born = hall.noon_utc(tx.now() + day) - 12 * 3600;
+        let born = zone.noon_utc(tx.now() + day) - 12 * 3600;
         let sql = "UPDATE members SET dob = unixepoch(?2, 'unixepoch', '-17 years') WHERE member_id = ?1";
         Ok(tx.run(sql, (ann.id, born))?)
     });
@@ -171,7 +171,7 @@ fn any_day_is_shown_with_what_is_out_of_the_ordinary() {
     let other = page.lines().find(|line| line.contains(">jane</a>")).unwrap();
     assert!(!other.contains("first time") && !other.contains("<i"), "{other}");
     // A year later her currency has lapsed.
-    let far = hall.date(site.now() + 400 * day);
+    let far = zone.date(site.now() + 400 * day);
     book(&site, &jane, 400 * day);
     let page = clerk.get(&format!("/desk?day={far}")).page();
     assert!(page.contains("<i class=bad>Flyer lapsed</i>"), "{page}");

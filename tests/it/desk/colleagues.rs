@@ -227,7 +227,7 @@ fn a_ban_has_a_reason_and_an_end_and_ends_by_itself() {
     let clerk = Clerk::at(&site, &site.desk());
     let path = format!("/desk/members/{}/ban", jane.id);
     assert_eq!(clerk.post(&path, &[("reason", "pushed"), ("until", "2001-01-01")]).status, 422);
-    let day = tunneldesk::domain::local_time::Hall::UTC.date(site.now() + 3 * 86_400);
+    let day = tunneldesk::domain::local_time::TimeZone::UTC.date(site.now() + 3 * 86_400);
     assert_eq!(clerk.post(&path, &[("reason", "pushed"), ("until", &day)]).status, 303);
     let card = clerk.get(&format!("/desk/members/{}", jane.id)).page();
     assert!(card.contains("<bdi>pushed</bdi>"), "{card}");

@@ -145,7 +145,7 @@ fn a_kiosk_and_an_address_sign_up_so_many_an_hour() {
 }
 
 #[test]
-fn the_first_flight_waits_for_no_mail_where_the_hall_says_so() {
+fn the_first_flight_waits_for_no_mail_where_the_site_says_so() {
     for allowed in [false, true] {
         let site = with_mail(allowed);
         let kiosk = paired(&site);

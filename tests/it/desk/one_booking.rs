@@ -92,15 +92,15 @@ fn a_partner_who_sends_a_booking_again_does_not_move_it_back() {
     let (partner, jane) = (site.partner(), site.flyer("jane"));
     let booking = sent(&site, (&partner, &jane), 7, 3_600, 12);
     let clerk = Clerk::at(&site, &site.desk());
-    let hall = site.inside().hall().unwrap();
+    let zone = site.inside().time_zone().unwrap();
     let moved = site.now() + 2 * 24 * 3600;
     let moved = moved - moved.rem_euclid(60);
-    let form = [("day", hall.date(moved)), ("clock", hall.clock(moved)), ("minutes", "20".to_owned())];
+    let form = [("day", zone.date(moved)), ("clock", zone.clock(moved)), ("minutes", "20".to_owned())];
     let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
     let path = format!("/desk/bookings/{booking}/move");
     let done = clerk.post(&path, &form);
     assert_eq!(done.status, 303, "{done}");
-    assert!(done.header("location").unwrap().contains(&format!("day={}", hall.date(moved))), "{done}");
+    assert!(done.header("location").unwrap().contains(&format!("day={}", zone.date(moved))), "{done}");
     assert_eq!(flown(&site, booking), Some((moved, 20)), "the logbook follows");
     // The same again, by a partner who only wants a token: the desk's word stays.
     assert_eq!(sent(&site, (&partner, &jane), 7, 3_600, 12), booking);
@@ -132,8 +132,8 @@ fn a_booking_without_a_number_is_known_by_the_flight_that_its_partner_named() {
     let send = || partner.post("/external/partner-metrics/op/generate-token", body.clone()).ok();
     send();
     let clerk = Clerk::at(&site, &site.desk());
-    let hall = site.inside().hall().unwrap();
-    let day = hall.date(site.now() + 24 * 3600);
+    let zone = site.inside().time_zone().unwrap();
+    let day = zone.date(site.now() + 24 * 3600);
     assert_eq!(
         clerk.post("/desk/bookings/1/move", &[("day", &*day), ("clock", "12:00"), ("minutes", "12")]).status,
         303
@@ -168,13 +168,13 @@ fn who_is_here_is_not_moved_to_another_day_and_a_missed_flight_is_flown_by_no_la
     let card = || clerk.get(&card).page();
     let mark = "<span class=\"mark plain\">booked</span>";
     assert!(card().contains(mark), "what lies ahead is booked: {}", card());
-    let hall = site.inside().hall().unwrap();
-    let (at, tomorrow) = (hall.clock(site.now()), hall.date(site.now() + 24 * 3600));
+    let zone = site.inside().time_zone().unwrap();
+    let (at, tomorrow) = (zone.clock(site.now()), zone.date(site.now() + 24 * 3600));
     let move_to = |day: &str| clerk.post(&format!("{path}/move"), &[("day", day), ("clock", &at), ("minutes", "12")]);
     assert_eq!(clerk.post(&format!("{path}/check-in"), &[]).status, 303);
     let refused = move_to(&tomorrow);
     assert!(refused.status == 409 && refused.page().contains("Undo the check-in first"), "{refused}");
-    assert_eq!(move_to(&hall.date(site.now())).status, 303, "earlier on the same day");
+    assert_eq!(move_to(&zone.date(site.now())).status, 303, "earlier on the same day");
     assert!(!card().contains(mark), "it has been flown: {}", card());
 
     assert_eq!(clerk.post(&format!("{path}/check-in/undo"), &[]).status, 303);

@@ -7,7 +7,7 @@ use crate::harness::{Browser, PASSWORD, Site};
 use base64::Engine;
 use serde_json::json;
 use std::path::PathBuf;
-use tunneldesk::domain::local_time::Hall;
+use tunneldesk::domain::local_time::TimeZone;
 use tunneldesk::jobs::outbox::letter::{self, Sender};
 
 const SCREENS: [(&str, u32, u32); 2] = [("screen", 1280, 800), ("phone", 390, 844)];
@@ -244,7 +244,7 @@ fn every_page_for_everybody_is_fit_to_be_seen() {
 /// Letters as mail programs show them.
 #[test]
 fn every_letter_is_fit_to_be_read() {
-    let sender = Sender { site: "Föhnhalle Thun", url: "https://tunnel.example.org", hall: &Hall::UTC };
+    let sender = Sender { site: "Föhnhalle Thun", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
     let values = json!({
         "passcode": "012345", "token": "m2yPz0c5uYt8Tq3Rk1Jv9wXe7LbNfDhGsA4iKoQpZ6U", "event": "password_changed",
         "name": "Ann Example", "email": "ann@example.com", "country": "Switzerland", "enquiry": "A birthday", "member": "Number 7, signed in",

@@ -144,7 +144,7 @@ fn counts_that_are_kept_follow_the_clock_the_bookings_and_the_partners_requests(
     let bookings = day(&site);
     let (jane, partner) = (site.flyer("flown"), site.partner());
     let clerk = Clerk::at(&site, &site.desk());
-    let date = |days: i64| site.inside().hall().unwrap().date(site.now() + days * 86_400);
+    let date = |days: i64| site.inside().time_zone().unwrap().date(site.now() + days * 86_400);
     let query = format!("from={}&to={}", date(-364), date(0));
     let last = || -> Vec<i64> {
         let rows = rows(&clerk, &format!("/desk/reports/days.csv?{query}"));
@@ -244,7 +244,7 @@ fn no_cell_of_a_table_is_a_formula_and_no_name_breaks_out() {
 }
 
 fn jiff_date(moment: i64) -> String {
-    tunneldesk::domain::local_time::Hall::at("").date(moment)
+    tunneldesk::domain::local_time::TimeZone::named("").date(moment)
 }
 
 #[test]

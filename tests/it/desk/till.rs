@@ -303,8 +303,8 @@ fn the_open_day_is_a_table_too_and_tables_say_whose_clock_they_show() {
     assert_eq!(read("/desk/till/entries.csv").lines().count(), 1);
     pay(&clerk, jane.id, "cash", "");
     assert!(clerk.get("/desk/till").page().contains("/desk/till/entries.csv"));
-    let hall = site.inside().hall().unwrap();
-    let at = format!("{} {}", hall.date(site.now()), hall.clock(site.now()));
+    let zone = site.inside().time_zone().unwrap();
+    let at = format!("{} {}", zone.date(site.now()), zone.clock(site.now()));
     let table = read("/desk/till/entries.csv");
     assert!(
         table.starts_with("entry_id,taken_at (Europe/Zurich),kind,")
@@ -323,7 +323,7 @@ fn the_open_day_is_a_table_too_and_tables_say_whose_clock_they_show() {
     assert!(bookings.contains("flight_date (Europe/Zurich)") && bookings.contains(&at), "{bookings}");
     jane.post("/account/logbook/time/", serde_json::json!({ "time": 5, "entry_date": site.now() })).ok();
     let logbook = jane.get(&format!("/account/logbook/export/{}", jane.id)).ok();
-    let stamp = format!("{}T{}", hall.date(site.now()), hall.clock(site.now()));
+    let stamp = format!("{}T{}", zone.date(site.now()), zone.clock(site.now()));
     let logbook = String::from_utf8(logbook.body).unwrap();
     assert!(logbook.contains(&stamp) && logbook.contains("+02:00"), "{logbook}");
 }

@@ -49,7 +49,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("DELETE FROM sign_in_steps WHERE ends_at", "steps live ten minutes and are swept each minute, so there are few"),
     ("DELETE FROM kiosk_", "codes live minutes and are swept each minute, guests are one a kiosk"),
     ("SELECT count(*) FROM till_closings", "one a day"),
-    ("FROM kiosks ORDER BY kiosk_id DESC LIMIT", "a hall has a few"),
+    ("FROM kiosks ORDER BY kiosk_id DESC LIMIT", "a site has a few"),
     ("SELECT count(*) FROM kiosks", "likewise"),
     (
         "SELECT member_id FROM members m WHERE EXISTS (SELECT 1 FROM holdings",

@@ -103,7 +103,7 @@ fn an_adult_signs_children_up_at_the_kiosk_signs_books_and_checks_all_in() {
             .collect();
         kiosk.post("/kiosk/book", &form)
     };
-    assert_eq!(book("5", "1").status, 422, "minutes that the hall does not offer");
+    assert_eq!(book("5", "1").status, 422, "minutes that the site does not offer");
     assert_eq!(book("10", "1").header("location"), Some("/kiosk/waiver"));
     assert_eq!(book("10", "1").header("location"), Some("/kiosk/waiver"), "sent again it is the same");
     let count = |sql: &str| site.change(|tx| Ok(tx.get::<i64>(sql, [], |row| row.get(0))?));

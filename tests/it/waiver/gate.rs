@@ -85,7 +85,7 @@ const PATHS: [Path; 14] = [
         let sql = "INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, booking_id, created_at,
                         updated_at) VALUES (?1, 'time', 'open', ?2 + 60, 12, ?3, ?1, ?4, ?2, ?2)";
         stage.site.change(|tx| Ok(tx.run(sql, (member.id, tx.now(), Site::TUNNEL_ID, booking))?));
-        let day = tunneldesk::domain::local_time::Hall::at("").date(stage.site.now());
+        let day = tunneldesk::domain::local_time::TimeZone::named("").date(stage.site.now());
         let form = [("day", &*day), ("clock", "23:45"), ("minutes", "30")];
         assert_eq!(stage.admin.post(&format!("/desk/bookings/{booking}/move"), &form).status, 303);
     }),

@@ -333,13 +333,13 @@ pub(crate) struct Receipt {
 pub(crate) fn word_receipt(site: &Site, tx: &Read, line: &Line, language: Language) -> Result<Receipt, Failure> {
     let tag = line.member_id.map(|member_id| members::find_language(tx, member_id)).transpose()?.flatten();
     let language = tag.and_then(|tag| Language::of_member(&tag)).unwrap_or(language);
-    let hall = tunnels::find_hall(tx, site.tunnel_id)?;
+    let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
     Ok(Receipt {
         language,
         amount: Price { cents: line.amount_cents, currency: line.currency.clone() }.to_string(),
         kind: language.say(&Text::new(line.kind.key())),
-        until: line.paid_until.map(|until| when::day(language, &hall, until)).unwrap_or_default(),
-        at: when::moment(language, &hall, line.taken_at),
+        until: line.paid_until.map(|until| when::day(language, &zone, until)).unwrap_or_default(),
+        at: when::moment(language, &zone, line.taken_at),
     })
 }
 

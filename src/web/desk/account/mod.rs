@@ -78,12 +78,12 @@ pub(crate) fn show_page(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Problem>, pin: Option<String>) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PATH)?;
     frame.done = done(call, &DONE);
-    let (hall, now, language) = (site.hall()?, site.now(), call.language());
+    let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let page = site.store.read(|tx| {
         let profile = members::find(tx, clerk.id())?.ok_or_else(Failure::not_signed_in)?;
         let kind = second_factors::find(tx, clerk.id(), now)?.kind;
         let used = |at: Option<i64>| match at {
-            Some(at) => when::moment(language, &hall, at),
+            Some(at) => when::moment(language, &zone, at),
             None => frame.say("desk.never_used"),
         };
         let list = keys::list(tx, clerk.id(), KEYS_SHOWN_MAX, 0)?.into_iter();

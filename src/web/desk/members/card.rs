@@ -8,7 +8,7 @@ use super::time::TimeForm;
 use super::timeline;
 use super::years::{self, Year};
 use crate::auth::Clerk;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::domain::when;
 use crate::http::Answer;
@@ -143,7 +143,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// The card, with the form for flight time as it was sent where that was refused.
 pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Option<TimeForm>) -> Answer {
-    let (hall, now, language) = (site.hall()?, site.now(), call.language());
+    let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let (tab, skip) = asked_tab(call);
@@ -152,9 +152,9 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let may_serve = clerk.denial(&account).is_none();
         let denial = clerk.denial(&account).filter(|_| SERVED_TABS.contains(&tab));
-        let standing = stand::read(site, tx, &profile, &hall, language)?;
-        let place = lines::Place { site, hall: &hall, language, now };
-        let person = person(site, tx, &frame, &profile, &hall)?;
+        let standing = stand::read(site, tx, &profile, &zone, language)?;
+        let place = lines::Place { site, zone: &zone, language, now };
+        let person = person(site, tx, &frame, &profile, &zone)?;
         let (lines, years) = match denial {
             Some(_) => Default::default(),
             None => record(tx, &place, tab, member_id, skip)?,
@@ -163,7 +163,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
             "security" if denial.is_none() => Some(security::of(tx, &place, clerk, &profile, call.query().has("all"))?),
             _ => None,
         };
-        let logged = logged::today(site, tx, &hall, language, member_id)?;
+        let logged = logged::today(site, tx, &zone, language, member_id)?;
         Ok((person, lines, security, denial, (standing, years, may_serve, logged)))
     })?;
     let nothing = call.say(denial.unwrap_or_else(|| nothing_in(tab)));
@@ -173,7 +173,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     let counted = counted(call, skip, lines.len() as i64, all);
     let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let today = hall.date(now);
+    let today = zone.date(now);
     let time = refused.unwrap_or_else(|| TimeForm {
         date: today.clone(),
         minutes: logged.proposed.map(|minutes| minutes.to_string()).unwrap_or_default(),
@@ -210,9 +210,9 @@ fn record(tx: &Read, place: &lines::Place, tab: &str, member_id: i64, skip: i64)
     Ok(match tab {
         "logbook" => {
             let lines = lines::logbook(tx, place, member_id, skip)?;
-            let (mut years, all) = years::list(tx, place.hall, member_id)?;
+            let (mut years, all) = years::list(tx, place.zone, member_id)?;
             let is_shown = |year| lines.iter().any(|line| line.year == Some(year));
-            years::add_flown(tx, place.hall, member_id, place.now, &mut years, is_shown)?;
+            years::add_flown(tx, place.zone, member_id, place.now, &mut years, is_shown)?;
             (lines, (years, all))
         }
         "timeline" => (timeline::list(tx, place, member_id, skip)?, timeline::years(tx, place, member_id)?),
@@ -261,11 +261,11 @@ fn asked_tab(call: &Call) -> (&'static str, i64) {
     (tab, skipped(call).min(SKIP_MAX))
 }
 
-fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, hall: &Hall) -> Result<Person, Failure> {
+fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, zone: &TimeZone) -> Result<Person, Failure> {
     let (now, language) = (site.now(), frame.language());
     let stand = mark::of(site, tx, profile.member_id, now, language)?;
     let name = called(&profile.real_name, &profile.screen_name, &profile.username).to_owned();
-    let day = |moment: i64| when::day(language, hall, moment);
+    let day = |moment: i64| when::day(language, zone, moment);
     let confirmed = |yes: bool| match yes {
         true => Mark::new("good", frame.say("desk.confirmed")),
         false => Mark::new("soon", frame.say("desk.unconfirmed")),

@@ -71,9 +71,9 @@ pub(crate) fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let until = body.optional("until", fields::line(40));
     let ok = body.finish()?;
     let (reason, until) = (reason.get(&ok).unwrap_or_default(), until.get(&ok));
-    let hall = site.hall()?;
+    let zone = site.time_zone()?;
     let past = || Failure::field("until", Text::new("card.ban_past"));
-    let until = until.map(|date| hall.start_of(&date).ok_or_else(past)).transpose()?;
+    let until = until.map(|date| zone.start_of(&date).ok_or_else(past)).transpose()?;
     let terms = Ban { reason, until };
     _ = change(site, call, clerk, |cx, member_id| accounts::ban_with(cx, member_id, &terms))?;
     back(call, "banned")

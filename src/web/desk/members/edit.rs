@@ -6,7 +6,7 @@ use crate::app;
 use crate::app::card::{self, Edited, Person};
 use crate::app::person::AGE_SECONDS_MAX;
 use crate::auth::Clerk;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::phone;
 use crate::http::Answer;
 use crate::http::body::Field;
@@ -111,7 +111,7 @@ fn judge(site: &Site, member_id: i64, sent: &Sent) -> Result<Result<Person, Text
     };
     let now = site.now();
     // Midnight of a birthday is kept in UTC.
-    let dob = Some(sent.dob.as_str()).filter(|dob| !dob.is_empty()).map(|dob| Hall::UTC.start_of(dob));
+    let dob = Some(sent.dob.as_str()).filter(|dob| !dob.is_empty()).map(|dob| TimeZone::UTC.start_of(dob));
     if let Some(dob) = dob
         && !dob.is_some_and(|dob| (now - AGE_SECONDS_MAX + 1..=now).contains(&dob))
     {
@@ -124,7 +124,7 @@ fn judge(site: &Site, member_id: i64, sent: &Sent) -> Result<Result<Person, Text
 impl Sent {
     fn of(profile: Profile) -> Sent {
         let Profile { real_name, screen_name, email, phone, dob, .. } = profile;
-        let dob = dob.map(|dob| Hall::UTC.date(dob)).unwrap_or_default();
+        let dob = dob.map(|dob| TimeZone::UTC.date(dob)).unwrap_or_default();
         Sent { real_name, screen_name, email, phone, dob }
     }
 }
@@ -145,6 +145,6 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>
         Some((sent, problem)) => (sent, Some(problem)),
         None => (Sent::of(profile), None),
     };
-    let page = Page { frame, heading, sent, today: Hall::UTC.date(site.now()), problem };
+    let page = Page { frame, heading, sent, today: TimeZone::UTC.date(site.now()), problem };
     Ok(show(status, call.language(), &page))
 }

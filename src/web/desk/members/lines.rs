@@ -3,7 +3,7 @@
 
 use crate::app::notice;
 use crate::domain::entry::{Kind, NOT_CURRENT, shown};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -48,7 +48,7 @@ pub(crate) struct Line {
 /// Where and when it is read, and in which language.
 pub(crate) struct Place<'a> {
     pub site: &'a Site,
-    pub hall: &'a Hall,
+    pub zone: &'a TimeZone,
     pub language: Language,
     pub now: i64,
 }
@@ -59,11 +59,11 @@ impl Place<'_> {
     }
 
     pub(crate) fn day(&self, moment: i64) -> String {
-        when::day(self.language, self.hall, moment)
+        when::day(self.language, self.zone, moment)
     }
 
     pub(crate) fn moment(&self, moment: i64) -> String {
-        when::moment(self.language, self.hall, moment)
+        when::moment(self.language, self.zone, moment)
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) fn of_entry(place: &Place, member_id: i64, entry: entries::Listed, la
     let [by, said, denied] = entry.signed.map_or_else(Default::default, |signed| {
         [signed.instructor_name, signed.comments_instructor, signed.comment_denial]
     });
-    let at = place.hall.calendar(entry.entry_date);
+    let at = place.zone.calendar(entry.entry_date);
     Line {
         when: in_full(place.language, at.date()),
         what,
@@ -188,7 +188,7 @@ pub(crate) fn messages(tx: &Read, place: &Place, member_id: i64, skip: i64) -> R
             if row.read_at.is_some() { ("good", "desk.message_read") } else { ("plain", "desk.message_unread") };
         let line = Line {
             when: place.moment(row.created_at),
-            what: notice::text(place.language, place.hall, &row.subject, &detail),
+            what: notice::text(place.language, place.zone, &row.subject, &detail),
             about: place.say("desk.message_notice"),
             note: String::new(),
             mark: Some(Mark::new(tone, place.say(key))),

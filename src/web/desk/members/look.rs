@@ -2,7 +2,7 @@
 //! and where nobody has those, by what was perhaps meant.
 
 use crate::domain::card;
-use crate::domain::wanted::{self, Wanted};
+use crate::domain::member_query::{self, MemberQuery};
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
@@ -35,10 +35,10 @@ pub(crate) struct Hits {
 
 /// The members who fit, the nearest first; the newest where nothing was typed.
 pub(crate) fn up(site: &Site, typed: &str) -> Result<Hits, Failure> {
-    let wanted = Wanted::parse(typed);
+    let query = MemberQuery::parse(typed);
     let found = site.store.read(|tx| match typed.is_empty() {
         true => Ok(member_search::list_newest(tx, HITS_MAX as i64)?),
-        false => search(tx, typed, &wanted),
+        false => search(tx, typed, &query),
     })?;
     let more = !typed.is_empty() && found.len() > HITS_MAX;
     Ok(Hits { hits: found.into_iter().take(HITS_MAX).map(hit).collect(), more })
@@ -46,16 +46,16 @@ pub(crate) fn up(site: &Site, typed: &str) -> Result<Hits, Failure> {
 
 /// The numbers of the members who have each word that was typed as it was typed, or begins like it; two at the most.
 pub(crate) fn by_name(site: &Site, typed: &str) -> Result<Vec<i64>, Failure> {
-    let wanted = Wanted::parse(typed);
-    let Some(pattern) = wanted.beginnings() else { return Ok(Vec::new()) };
-    let found = site.store.read(|tx| Ok(nearest(&wanted, member_search::list(tx, &pattern, JUDGED_MAX)?)))?;
+    let query = MemberQuery::parse(typed);
+    let Some(pattern) = query.prefix_pattern() else { return Ok(Vec::new()) };
+    let found = site.store.read(|tx| Ok(nearest(&query, member_search::list(tx, &pattern, JUDGED_MAX)?)))?;
     // Somebody of exactly that name is meant rather than one whose name goes on.
-    let exact = found.iter().filter(|one| distance(&wanted, words(one)) == Some(0)).map(|one| one.member_id);
+    let exact = found.iter().filter(|one| distance(&query, words(one)) == Some(0)).map(|one| one.member_id);
     let exact: Vec<i64> = exact.take(2).collect();
     Ok(if exact.is_empty() { found.iter().map(|one| one.member_id).take(2).collect() } else { exact })
 }
 
-fn search(tx: &Read, typed: &str, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
+fn search(tx: &Read, typed: &str, query: &MemberQuery) -> Result<Vec<Found>, Failure> {
     let full = |found: &[Found]| found.len() > HITS_MAX;
     let one_more = HITS_MAX as i64 + 1;
     let mut found = Vec::new();
@@ -63,34 +63,34 @@ fn search(tx: &Read, typed: &str, wanted: &Wanted) -> Result<Vec<Found>, Failure
     if let Some(owner) = card::parse(typed).map(|number| cards::find(tx, &number)).transpose()?.flatten() {
         found.extend(member_search::find(tx, owner)?);
     }
-    if let Some(number) = wanted.number {
+    if let Some(number) = query.number {
         add(&mut found, member_search::find(tx, number)?.into_iter().collect());
     }
-    if let Some(email) = &wanted.email {
+    if let Some(email) = &query.email {
         add(&mut found, member_search::list_by_email(tx, email, one_more)?);
         // Whoever types an address means whom it is of.
         if !found.is_empty() {
             return Ok(found);
         }
     }
-    if let Some(pattern) = wanted.phone() {
+    if let Some(pattern) = query.phone_pattern() {
         add(&mut found, member_search::list(tx, &pattern, one_more)?);
     }
     // Few have several words anywhere, and among them are those whose words begin like that: one look finds both.
-    let several = wanted.anywhere().filter(|_| wanted.has_several_words());
+    let several = query.substring_pattern().filter(|_| query.has_several_words());
     let few = several.map(|pattern| member_search::list(tx, &pattern, JUDGED_MAX)).transpose()?;
     match few.filter(|few| few.len() < JUDGED_MAX as usize) {
-        Some(few) => add(&mut found, nearest(wanted, few)),
+        Some(few) => add(&mut found, nearest(query, few)),
         None => {
-            for pattern in [wanted.beginnings(), wanted.anywhere()].into_iter().flatten() {
+            for pattern in [query.prefix_pattern(), query.substring_pattern()].into_iter().flatten() {
                 if !full(&found) {
-                    add(&mut found, nearest(wanted, member_search::list(tx, &pattern, JUDGED_MAX)?));
+                    add(&mut found, nearest(query, member_search::list(tx, &pattern, JUDGED_MAX)?));
                 }
             }
         }
     }
     if found.is_empty() {
-        found = guess(tx, wanted)?;
+        found = guess(tx, query)?;
     }
     Ok(found)
 }
@@ -105,34 +105,35 @@ fn add(found: &mut Vec<Found>, others: Vec<Found>) {
 
 /// Sorts the members by how near their names are. Members whom the index found and our own measure does not (it folds
 /// fewer alphabets) come last.
-fn nearest(wanted: &Wanted, found: Vec<Found>) -> Vec<Found> {
+fn nearest(query: &MemberQuery, found: Vec<Found>) -> Vec<Found> {
     let mut judged: Vec<(u32, Found)> =
-        found.into_iter().map(|one| (distance(wanted, words(&one)).unwrap_or(u32::MAX), one)).collect();
-    judged
-        .sort_by(|(a, left), (b, right)| wanted::order((*a, left.real_name.as_str()), (*b, right.real_name.as_str())));
+        found.into_iter().map(|one| (distance(query, words(&one)).unwrap_or(u32::MAX), one)).collect();
+    judged.sort_by(|(a, left), (b, right)| {
+        member_query::order((*a, left.real_name.as_str()), (*b, right.real_name.as_str()))
+    });
     judged.into_iter().map(|(_, one)| one).collect()
 }
 
 /// Members who have a piece of each typed word, and are near them.
-fn guess(tx: &Read, wanted: &Wanted) -> Result<Vec<Found>, Failure> {
+fn guess(tx: &Read, query: &MemberQuery) -> Result<Vec<Found>, Failure> {
     let mut near = Vec::new();
-    for pattern in wanted.nearly(|word| member_search::exists(tx, word))? {
+    for pattern in query.misspelling_patterns(|word| member_search::exists(tx, word))? {
         near = member_search::sift(tx, &pattern, GUESSED_MAX, |member_id, words| {
-            Some((distance(wanted, words)?, words[0].to_owned(), member_id))
+            Some((distance(query, words)?, words[0].to_owned(), member_id))
         })?;
         if !near.is_empty() {
             break;
         }
     }
-    near.sort_by(|(a, left, _), (b, right, _)| wanted::order((*a, left), (*b, right)));
+    near.sort_by(|(a, left, _), (b, right, _)| member_query::order((*a, left), (*b, right)));
     let nearest = near.into_iter().take(HITS_MAX + 1).map(|(.., member_id)| member_search::find(tx, member_id));
     Ok(nearest.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// By real name, screen name, username, e-mail address and telephone.
-fn distance(wanted: &Wanted, [real_name, screen_name, username, email, phone]: [&str; 5]) -> Option<u32> {
+fn distance(query: &MemberQuery, [real_name, screen_name, username, email, phone]: [&str; 5]) -> Option<u32> {
     let mailbox = email.split('@').next().unwrap_or("");
-    wanted.distance([real_name, screen_name, username, mailbox, phone].into_iter())
+    query.distance([real_name, screen_name, username, mailbox, phone].into_iter())
 }
 
 fn words(found: &Found) -> [&str; 5] {

@@ -73,10 +73,10 @@ pub(crate) fn enter(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
     let signer = body.optional("signer", fields::id);
     let ok = body.finish()?;
-    let (hall, now) = (site.hall()?, site.now());
+    let (zone, now) = (site.time_zone()?, site.now());
     let sent = Sent {
         time: time.get(&ok).unwrap_or_default(),
-        date: date.get(&ok).unwrap_or_else(|| hall.date(now)),
+        date: date.get(&ok).unwrap_or_else(|| zone.date(now)),
         comment: comment.get(&ok).unwrap_or_default(),
         signer: signer.get(&ok),
         levels: proof::values(call, "level")?,
@@ -84,7 +84,7 @@ pub(crate) fn enter(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let length = if sent.time.is_empty() { Some(0) } else { minutes::parse(&sent.time) };
     let length = length.filter(|length| (0..=MINUTES_MAX).contains(length));
-    let (length, entry_date, instructor_id) = match (length, hall.on_date(now, &sent.date), sent.signer) {
+    let (length, entry_date, instructor_id) = match (length, zone.on_date(now, &sent.date), sent.signer) {
         (Some(length), Some(entry_date), Some(signer_id)) => (length, entry_date, signer_id),
         (None, ..) => return page(site, call, clerk, sent, Some(call.say("card.opening_time"))),
         (_, None, _) => return page(site, call, clerk, sent, Some(call.say("desk.time_date"))),
@@ -142,7 +142,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, mut sent: Sent, problem: Option
             levels.push(Level { ticked: sent.levels.contains(&key), key, name: level.name.clone(), skills });
         }
     }
-    let today = site.hall()?.date(site.now());
+    let today = site.time_zone()?.date(site.now());
     if sent.date.is_empty() {
         sent.date.clone_from(&today);
     }

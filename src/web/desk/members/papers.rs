@@ -43,14 +43,14 @@ pub(crate) fn logbook(site: &Site, call: &Call, _: &Clerk) -> Answer {
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let frame = Frame::of(site, call, clerk, PART)?;
-    let hall = site.hall()?;
+    let zone = site.time_zone()?;
     let (heading, earned) = site.store.read(|tx| {
         let heading = person::heading(site, tx, call, member_id)?;
         Ok((heading, certificates::read_earned(site, tx, member_id)?))
     })?;
     let rows = earned.rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
         place,
-        date: when::day(call.language(), &hall, row.entry_date),
+        date: when::day(call.language(), &zone, row.entry_date),
         name: row.name,
         signer: row.signer_name,
     });

@@ -71,8 +71,8 @@ pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         date: date.get(&ok),
         comment: comment.get(&ok).unwrap_or_default(),
     };
-    let (hall, now) = (site.hall()?, site.now());
-    let moment = sent.date.as_deref().map_or(Some(now), |date| hall.on_date(now, date));
+    let (zone, now) = (site.time_zone()?, site.now());
+    let moment = sent.date.as_deref().map_or(Some(now), |date| zone.on_date(now, date));
     let is_sound = sent.skills.len() <= SKILLS_MAX && sent.skills.iter().all(|one| one.len() <= SKILL_CHARS_MAX);
     let problem = match moment {
         _ if sent.skills.is_empty() || !is_sound => Some("card.record_none"),
@@ -130,7 +130,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, sent: Sent,
         let heading = person::heading(site, tx, call, member_id)?;
         Ok((heading, list_recordable(site, tx, member_id)?))
     })?;
-    let today = site.hall()?.date(site.now());
+    let today = site.time_zone()?.date(site.now());
     let proof = match proof {
         Some(proof) => proof,
         None => blank(site, member_id)?,

@@ -1,7 +1,7 @@
 //! How a member stands, first on the card: the next booking, the way to the next levels, and the hours.
 
 use crate::app::logbook::rules::list_next_skills;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -57,29 +57,29 @@ pub(crate) fn read(
     site: &Site,
     tx: &Read,
     profile: &Profile,
-    hall: &Hall,
+    zone: &TimeZone,
     language: Language,
 ) -> Result<Standing, Failure> {
     let (now, member_id) = (site.now(), profile.member_id);
     let flyer = standing::read(tx, member_id, now)?;
-    let today = hall.day(now, 0);
+    let today = zone.day(now, 0);
     let own = bookings::list_own(tx, site.tunnel_id, member_id, today.from, now + AHEAD_SECONDS, 20)?;
     // Of today's the first that the member has not come for; one that was missed this morning may still be meant.
     let next = own.iter().find(|one| one.arrived_at.is_none()).or(own.first());
     let booking = next.map(|one| Next {
         booking_id: one.booking_id,
-        when: when::moment(language, hall, one.flight_date),
+        when: when::moment(language, zone, one.flight_date),
         minutes: one.minutes_booked,
         open: one.flight_date < today.to && one.arrived_at.is_none() && profile.banned_at.is_none(),
         here: one.arrived_at.is_some(),
     });
     let ban = bans::find(tx, member_id)?.map(|ban| {
-        let until = ban.banned_until.map(|until| when::day(language, hall, until)).unwrap_or_default();
+        let until = ban.banned_until.map(|until| when::day(language, zone, until)).unwrap_or_default();
         (ban.ban_reason, until)
     });
     Ok(Standing {
         flown: minutes::show(profile.flight_minutes - flyer.minutes_ahead),
-        last: flyer.last_flight.map(|at| when::day(language, hall, at)).unwrap_or_default(),
+        last: flyer.last_flight.map(|at| when::day(language, zone, at)).unwrap_or_default(),
         booking,
         levels: levels(site, tx, member_id)?,
         ban,

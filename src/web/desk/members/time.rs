@@ -35,7 +35,7 @@ struct Page {
 #[derive(Default, Clone)]
 pub(crate) struct TimeForm {
     pub minutes: String,
-    /// `2026-05-31`, by the hall's days.
+    /// `2026-05-31`, by the site's days.
     pub date: String,
     pub problem: Option<String>,
 }
@@ -46,14 +46,14 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let (typed, date) = (body.optional("minutes", fields::line(254)), body.optional("date", fields::line(254)));
     let ok = body.finish()?;
-    let (hall, now) = (site.hall()?, site.now());
+    let (zone, now) = (site.time_zone()?, site.now());
     let sent = TimeForm {
         minutes: typed.get(&ok).unwrap_or_default(),
-        date: date.get(&ok).unwrap_or_else(|| hall.date(now)),
+        date: date.get(&ok).unwrap_or_else(|| zone.date(now)),
         problem: None,
     };
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
-    let entry_date = hall.on_date(now, &sent.date);
+    let entry_date = zone.on_date(now, &sent.date);
     let again = |problem: String| {
         let refused = TimeForm { problem: Some(problem), ..sent };
         card::page(site, call, clerk, member_id, Some(refused))
@@ -84,8 +84,8 @@ pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let ok = body.finish()?;
     let (comment, typed, date) = (comment.get(&ok), typed.get(&ok).unwrap_or_default(), date.get(&ok));
     let known = site.store.read(|tx| find(tx, call))?;
-    let hall = site.hall()?;
-    let sent = TimeForm { minutes: typed, date: date.unwrap_or_else(|| hall.date(known.entry_date)), problem: None };
+    let zone = site.time_zone()?;
+    let sent = TimeForm { minutes: typed, date: date.unwrap_or_else(|| zone.date(known.entry_date)), problem: None };
     let again = |problem: String| {
         let refused = TimeForm { problem: Some(problem), ..sent.clone() };
         page(site, call, clerk, Some((refused, comment.clone().unwrap_or_default())))
@@ -93,8 +93,8 @@ pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
     let Some(length) = length else { return again(call.say("desk.walk_in_minutes")) };
     // A day that stays keeps its hour.
-    let moved = sent.date != hall.date(known.entry_date);
-    let entry_date = if moved { hall.on_date(site.now(), &sent.date) } else { Some(known.entry_date) };
+    let moved = sent.date != zone.date(known.entry_date);
+    let entry_date = if moved { zone.on_date(site.now(), &sent.date) } else { Some(known.entry_date) };
     let Some(entry_date) = entry_date else { return again(call.say("desk.time_date")) };
     let patch = Patch {
         entry_date: moved.then_some(entry_date),
@@ -134,7 +134,7 @@ fn find(tx: &Read, call: &Call) -> Result<TimeEntry, Failure> {
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<(TimeForm, String)>) -> Answer {
     let frame = Frame::of(site, call, clerk, PART)?;
-    let hall = site.hall()?;
+    let zone = site.time_zone()?;
     let (entry, heading) = site.store.read(|tx| {
         let entry = find(tx, call)?;
         let heading = person::heading(site, tx, call, entry.member_id)?;
@@ -142,10 +142,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<(TimeForm, String)
     })?;
     let status = if sent.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let (form, comment) = sent.unwrap_or_else(|| {
-        let (minutes, date) = (entry.minutes.to_string(), hall.date(entry.entry_date));
+        let (minutes, date) = (entry.minutes.to_string(), zone.date(entry.entry_date));
         (TimeForm { minutes, date, problem: None }, entry.comment)
     });
-    let today = hall.date(site.now().max(entry.entry_date));
+    let today = zone.date(site.now().max(entry.entry_date));
     let page = Page { frame, heading, entry_id: entry.entry_id, form, comment, tunnel: entry.tunnel_name, today };
     Ok(show(status, call.language(), &page))
 }

@@ -29,7 +29,7 @@ pub(crate) fn years(tx: &Read, place: &Place, member_id: i64) -> Result<(Vec<Yea
     let moments = timeline::list_moments(tx, member_id, EVENTS_MAX)?;
     let mut years: Vec<Year> = Vec::new();
     for (skip, at) in (0..).zip(&moments) {
-        let year = place.hall.year(*at);
+        let year = place.zone.year(*at);
         match years.last_mut() {
             Some(last) if last.year == year => last.entries += 1,
             _ => years.push(Year { year, entries: 1, flown: String::new(), skip }),
@@ -57,7 +57,7 @@ fn line(tx: &Read, place: &Place, member_id: i64, event: Event, lapsed: &[&str])
     };
     // Every row is there: the events were read from it, in the same snapshot.
     let line = found.ok_or_else(Failure::broken)?;
-    Ok(Line { year: Some(place.hall.year(event.at)), ..line })
+    Ok(Line { year: Some(place.zone.year(event.at)), ..line })
 }
 
 /// A booking is found by its member and its flight, whatever tunnel it is for.

@@ -6,7 +6,7 @@ use crate::app::waivers::consents as app_consents;
 use crate::app::waivers::{self as app_waivers, Due, NAME_CHARS_MAX, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
 use crate::auth::Clerk;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::waiver::{self, Place, Relation};
 use crate::domain::when;
 use crate::http::Answer;
@@ -236,16 +236,16 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
         let guardians = guardians.iter().map(|one| (one.guardian_id, one.guardian.clone(), right(one))).collect();
         let wards = family::list_wards(site, tx, member_id)?;
         let wards = wards.iter().map(|one| (one.child_id, one.child.clone(), right(one))).collect();
-        let hall = tunnels::find_hall(tx, site.tunnel_id)?;
+        let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
         let brief = briefs::find_last(tx, member_id)?.map(|(version, at)| {
             let said =
-                Text::new("papers.brief_read").with("version", version).with("day", when::moment(language, &hall, at));
+                Text::new("papers.brief_read").with("version", version).with("day", when::moment(language, &zone, at));
             language.say(&said)
         });
         Ok(Page {
             emergency: emergency_contacts::find(tx, member_id)?.unwrap_or_default(),
             brief,
-            register: register(tx, member_id, &hall, language)?,
+            register: register(tx, member_id, &zone, language)?,
             guardians,
             wards,
             frame,
@@ -288,7 +288,7 @@ fn allowed(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result
 }
 
 fn papers(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Vec<Paper>, Failure> {
-    let hall = tunnels::find_hall(tx, site.tunnel_id)?;
+    let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
     let mut papers = Vec::new();
     for (signature_id, paper) in waivers::list(tx, member_id, PAPERS_MAX)? {
         let text = site_texts::find(tx, Kind::Waiver, paper.version, &paper.language)?;
@@ -300,7 +300,7 @@ fn papers(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<
             let key = if decision.may_fly { "papers.decided_yes" } else { "papers.decided_no" };
             let said = Text::new(key)
                 .with("by", waivers::find_clerk(tx, decision.decided_by)?)
-                .with("day", when::moment(language, &hall, decision.decided_at))
+                .with("day", when::moment(language, &zone, decision.decided_at))
                 .with("word", decision.word);
             decisions.push(language.say(&said));
         }
@@ -312,7 +312,7 @@ fn papers(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<
             .with("language", &paper.language);
         papers.push(Paper {
             signature_id,
-            signed: when::moment(language, &hall, paper.signed_at),
+            signed: when::moment(language, &zone, paper.signed_at),
             about: language.say(&about),
             is_open: !yes.is_empty() && decisions.is_empty(),
             yes,
@@ -331,7 +331,7 @@ struct Registered {
 }
 
 /// What a member said to the consents, the newest first.
-fn register(tx: &Read, member_id: i64, hall: &Hall, language: Language) -> Result<Vec<Registered>, Failure> {
+fn register(tx: &Read, member_id: i64, zone: &TimeZone, language: Language) -> Result<Vec<Registered>, Failure> {
     let mut seen = Vec::new();
     let mut rows = Vec::new();
     for one in consents::list(tx, member_id, PAPERS_MAX)? {
@@ -342,7 +342,7 @@ fn register(tx: &Read, member_id: i64, hall: &Hall, language: Language) -> Resul
         let said = Text::new(if given { "papers.consent_given" } else { "papers.consent_refused" })
             .with("what", language.say(&Text::new(name)))
             .with("version", one.version)
-            .with("day", when::moment(language, hall, one.said_at))
+            .with("day", when::moment(language, zone, one.said_at))
             .with("place", language.say(&Text::new(place_key(one.place))));
         let is_last = !seen.contains(&one.kind);
         seen.push(one.kind);

@@ -3,7 +3,7 @@
 use super::waiver::{find_id, relation_key};
 use crate::auth::{Clerk, take_document};
 use crate::documents::printout::waiver as printout;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::waiver;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -32,15 +32,18 @@ fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Resu
     let signed = signed.ok_or_else(Failure::not_found)?;
     let text = site_texts::find(tx, Kind::Waiver, signed.version, &signed.language)?.ok_or_else(Failure::broken)?;
     let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-    let hall = tunnels::find_hall(tx, site.tunnel_id)?;
+    let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
     let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == signed.language).unwrap_or_default();
     let say = |key: &'static str| language.say(&Text::new(key));
     let facts = [
         ("waiver.number", format!("{signature_id} · {} {member_id}", home.name)),
         ("waiver.flyer", signed.flyer_name),
-        ("waiver.born", Hall::UTC.date(signed.born)),
+        ("waiver.born", TimeZone::UTC.date(signed.born)),
         ("waiver.signer_name", format!("{} ({})", signed.signer_name, say(relation_key(signed.relation)))),
-        ("waiver.signed_at", format!("{} (UTC {})", hall.shown(signed.signed_at), Hall::UTC.shown(signed.signed_at))),
+        (
+            "waiver.signed_at",
+            format!("{} (UTC {})", zone.shown(signed.signed_at), TimeZone::UTC.shown(signed.signed_at)),
+        ),
         ("waiver.signed_where", signed.place.name().to_owned()),
         ("waiver.version", format!("{} ({})", text.version, text.language)),
         ("waiver.hash", hex(&signed.text_hash)),

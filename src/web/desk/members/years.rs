@@ -1,6 +1,6 @@
 //! The years of a logbook: how much each has, and where its lines begin.
 
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::http::failure::Failure;
 use crate::store::Read;
@@ -20,14 +20,14 @@ pub(crate) struct Year {
 }
 
 /// The years in which there are entries, the latest first; and the number of entries in all.
-pub(crate) fn list(tx: &Read, hall: &Hall, member_id: i64) -> Result<(Vec<Year>, i64), Failure> {
+pub(crate) fn list(tx: &Read, zone: &TimeZone, member_id: i64) -> Result<(Vec<Year>, i64), Failure> {
     let (mut years, mut skip, mut before) = (Vec::new(), 0, i64::MAX);
     while let Some(last) = logbook::find_last_before(tx, member_id, before)? {
         if years.len() == YEARS_MAX {
             break;
         }
-        let year = hall.year(last);
-        let from = begin(hall, year).unwrap_or(i64::MIN);
+        let year = zone.year(last);
+        let from = begin(zone, year).unwrap_or(i64::MIN);
         let entries = logbook::count_between(tx, member_id, (from, before))?;
         years.push(Year { year, entries, flown: String::new(), skip });
         (skip, before) = (skip + entries, from);
@@ -38,21 +38,21 @@ pub(crate) fn list(tx: &Read, hall: &Hall, member_id: i64) -> Result<(Vec<Year>,
 /// Adds up what was flown by `now` in the years of which a page shows lines.
 pub(crate) fn add_flown(
     tx: &Read,
-    hall: &Hall,
+    zone: &TimeZone,
     member_id: i64,
     now: i64,
     years: &mut [Year],
     is_shown: impl Fn(i16) -> bool,
 ) -> Result<(), Failure> {
     for year in years.iter_mut().filter(|one| is_shown(one.year)) {
-        let from = begin(hall, year.year).unwrap_or(i64::MIN);
-        let to = begin(hall, year.year.saturating_add(1)).unwrap_or(i64::MAX).min(now + 1);
+        let from = begin(zone, year.year).unwrap_or(i64::MIN);
+        let to = begin(zone, year.year.saturating_add(1)).unwrap_or(i64::MAX).min(now + 1);
         year.flown = minutes::show(logbook::sum_flown_between(tx, member_id, (from, to))?);
     }
     Ok(())
 }
 
 /// The first moment of a year; `None` beyond the calendar.
-fn begin(hall: &Hall, year: i16) -> Option<i64> {
-    hall.start_of(&format!("{year:04}-01-01"))
+fn begin(zone: &TimeZone, year: i16) -> Option<i64> {
+    zone.start_of(&format!("{year:04}-01-01"))
 }

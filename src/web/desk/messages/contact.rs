@@ -26,11 +26,11 @@ struct Page {
 /// `GET /desk/contact/{contact_id}`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     let message = site.store.read(|tx| contact::find(tx, contact_id)?.ok_or_else(Failure::not_found))?;
     let (at, done) = (
-        when::moment(call.language(), &hall, message.created_at),
-        message.done_at.map(|at| when::moment(call.language(), &hall, at)),
+        when::moment(call.language(), &zone, message.created_at),
+        message.done_at.map(|at| when::moment(call.language(), &zone, at)),
     );
     Ok(shown(StatusCode::OK, call.language(), &Page { frame, message, at, done }))
 }

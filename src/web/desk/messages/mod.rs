@@ -1,11 +1,11 @@
-//! *Messages*: what people wrote to the hall, and what is on its way to them.
+//! *Messages*: what people wrote to the site, and what is on its way to them.
 
 pub(crate) mod contact;
 pub(crate) mod outgoing;
 
 use crate::app::messages::{denial_to_read, denial_to_send};
 use crate::auth::Clerk;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -97,7 +97,7 @@ struct Marked {
 
 /// `GET /desk/messages`: one box at a time; unless one is asked for, that in which something waits.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    let (mut frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     frame.done = done(call, &DONE);
     let offset = asked(call, "offset").parse().unwrap_or(0_i64).clamp(0, 1_000_000);
     let word = asked(call, "box");
@@ -127,15 +127,15 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         match open {
             "contact" => {
                 let all = received::list(tx, true, ROWS_SHOWN + 1, offset)?;
-                page.contacts = all.into_iter().map(|one| contact_row(call, &hall, one)).collect();
+                page.contacts = all.into_iter().map(|one| contact_row(call, &zone, one)).collect();
             }
             "marked" => {
                 let all = suppressed::list(tx, ROWS_SHOWN + 1, offset)?;
-                page.marks = all.into_iter().map(|one| marked_row(call, &hall, one)).collect();
+                page.marks = all.into_iter().map(|one| marked_row(call, &zone, one)).collect();
             }
             state => {
                 let all = outbox::list(tx, Some(state), ROWS_SHOWN + 1, offset)?;
-                let row = |one| row(site, call, clerk, tx, &hall, one);
+                let row = |one| row(site, call, clerk, tx, &zone, one);
                 page.messages = all.into_iter().map(row).collect::<Result<_, Failure>>()?;
             }
         }
@@ -160,7 +160,7 @@ fn missing(site: &Site, call: &Call) -> Option<String> {
     Some(call.say(key))
 }
 
-fn contact_row(call: &Call, hall: &Hall, message: received::Message) -> Contact {
+fn contact_row(call: &Call, zone: &TimeZone, message: received::Message) -> Contact {
     let line = message.message.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut beginning: String = line.chars().take(BEGINNING_CHARS_MAX).collect();
     if beginning.len() < line.len() {
@@ -172,21 +172,21 @@ fn contact_row(call: &Call, hall: &Hall, message: received::Message) -> Contact 
         email: message.email,
         about: message.enquiry,
         beginning,
-        at: when::moment(call.language(), hall, message.created_at),
+        at: when::moment(call.language(), zone, message.created_at),
         done: message.done_at.is_some(),
     }
 }
 
-fn marked_row(call: &Call, hall: &Hall, mark: suppressed::Mark) -> Marked {
+fn marked_row(call: &Call, zone: &TimeZone, mark: suppressed::Mark) -> Marked {
     Marked {
-        since: when::moment(call.language(), hall, mark.since),
+        since: when::moment(call.language(), zone, mark.since),
         address: mark.address,
         reason: word(call, "mark", &mark.reason),
         detail: mark.detail,
     }
 }
 
-fn row(site: &Site, call: &Call, clerk: &Clerk, tx: &Read, hall: &Hall, message: Message) -> Result<Row, Failure> {
+fn row(site: &Site, call: &Call, clerk: &Clerk, tx: &Read, zone: &TimeZone, message: Message) -> Result<Row, Failure> {
     let (tone, key) = match message.state.as_str() {
         "dead" => ("bad", "messages.state_dead"),
         "sent" => ("good", "messages.state_sent"),
@@ -201,7 +201,7 @@ fn row(site: &Site, call: &Call, clerk: &Clerk, tx: &Read, hall: &Hall, message:
         message_id: message.message_id,
         what: what(call, &message.template),
         channel: word(call, "channel", message.channel.name()),
-        at: when::moment(call.language(), hall, message.sent_at.unwrap_or(message.created_at)),
+        at: when::moment(call.language(), zone, message.sent_at.unwrap_or(message.created_at)),
         mark: Mark { tone, text },
         tries: message.tries,
         can_read: is_legible(site, &message) && denial_to_read(tx, clerk.rank(), &message)?.is_none(),

@@ -45,7 +45,7 @@ pub(crate) fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let page = Page {
         frame: Frame::of(site, call, clerk, PART)?,
         what: what(call, &message.template),
-        at: when::moment(call.language(), &site.hall()?, message.created_at),
+        at: when::moment(call.language(), &site.time_zone()?, message.created_at),
         tag: message.language.clone(),
         text: letter.by(message.channel).to_owned(),
         subject: letter.subject,

@@ -92,7 +92,7 @@ fn page(
     problems: Vec<(String, String)>,
     denial: Option<Denial>,
 ) -> Answer {
-    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     let status = match &denial {
         Some(_) => StatusCode::CONFLICT,
         None if problems.is_empty() => StatusCode::OK,
@@ -106,7 +106,7 @@ fn page(
     let page = Page {
         languages: Language::AT_KIOSK.map(|one| (one.tag(), one.name(), one.tag() == typed.language)).into(),
         minutes: &MINUTES,
-        today: hall.date(site.now()),
+        today: zone.date(site.now()),
         frame,
         typed,
         problems,

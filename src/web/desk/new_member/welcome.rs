@@ -38,7 +38,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let (hall, language, now) = (site.hall()?, call.language(), site.now());
+    let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
     let (profile, account, mailed, is_unclaimed) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
@@ -48,7 +48,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let is_open = is_unclaimed && clerk.denial(&account).is_none();
     let say_mailed = |ends_at: i64| {
         let text = Text::new("newcomer.mailed").with("address", &profile.email);
-        language.say(&text.with("until", when::day(language, &hall, ends_at)))
+        language.say(&text.with("until", when::day(language, &zone, ends_at)))
     };
     let page = Page {
         member_id,
@@ -68,10 +68,10 @@ pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     take_document(site, clerk.id(), clerk.role())?;
     let printed = app::change(site, clerk, call.language(), |cx| claims::print(cx, member_id))?;
     let language = printed.language;
-    let (profile, home, hall) = site.store.read(|tx| {
+    let (profile, home, zone) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-        Ok((profile, home, tunnels::find_hall(tx, site.tunnel_id)?))
+        Ok((profile, home, tunnels::find_time_zone(tx, site.tunnel_id)?))
     })?;
     let say = |text: Text| language.say(&text);
     let url = format!("{}/claim", site.public_url());
@@ -83,7 +83,7 @@ pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         number: format!("{} {member_id}", say(Text::new("desk.number"))),
         lines: vec![
             say(Text::new("claim.slip_how").with("site", &url)),
-            say(Text::new("claim.slip_until").with("until", when::day(language, &hall, printed.ends_at))),
+            say(Text::new("claim.slip_until").with("until", when::day(language, &zone, printed.ends_at))),
         ],
         code_word: say(Text::new("claim.code")),
         link: format!("{url}?code={}", printed.code),

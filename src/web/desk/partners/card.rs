@@ -6,7 +6,7 @@ use crate::app;
 use crate::app::partners::{self as access, KEEP_DAYS, KEEP_DAYS_MAX};
 use crate::auth::Clerk;
 use crate::auth::refusals::Refusals;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -75,7 +75,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answer {
-    let (mut frame, hall, now) = (Frame::of(site, call, clerk, PART)?, site.hall()?, site.now());
+    let (mut frame, zone, now) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, site.now());
     frame.done = done(call, &DONE);
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = site.store.read(|tx| {
@@ -85,10 +85,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
         let deleted = partner_users::list_deleted(tx, partner.partner_id, DELETED_SHOWN)?;
         let refusals = site.kept::<Refusals>().list(Some(partner.partner_id));
         Ok(Page {
-            since: when::day(call.language(), &hall, partner.created_at),
+            since: when::day(call.language(), &zone, partner.created_at),
             paused: paused(site, call, tx, partner.partner_id, now)?,
             mark: state(call, &partner, spans.len()),
-            secrets: spans.iter().map(|span| span_in_words(call, &hall, span)).collect(),
+            secrets: spans.iter().map(|span| span_in_words(call, &zone, span)).collect(),
             from: if networks.is_empty() { call.say("partners.anywhere") } else { networks.join(", ") },
             sent: refused.unwrap_or_else(|| Sent {
                 networks: networks.join("\n"),
@@ -99,12 +99,12 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
             keep_days: KEEP_DAYS,
             bookings: partners::count_bookings(tx, Some(partner.partner_id))?,
             users: partner_users::count(tx, partner.partner_id)?,
-            refusals: refusals.into_iter().map(|one| Line::of(&hall, call, None, one)).collect(),
+            refusals: refusals.into_iter().map(|one| Line::of(&zone, call, None, one)).collect(),
             deleted: deleted
                 .into_iter()
-                .map(|user| Gone { at: when::moment(call.language(), &hall, user.deleted_at), user })
+                .map(|user| Gone { at: when::moment(call.language(), &zone, user.deleted_at), user })
                 .collect(),
-            events: events(tx, call, &hall, partner.partner_id)?,
+            events: events(tx, call, &zone, partner.partner_id)?,
             partner,
             frame,
         })
@@ -112,18 +112,18 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
     Ok(shown(status, call.language(), &page))
 }
 
-fn span_in_words(call: &Call, hall: &Hall, span: &partners::Span) -> String {
-    let since = when::day(call.language(), hall, span.created_at);
+fn span_in_words(call: &Call, zone: &TimeZone, span: &partners::Span) -> String {
+    let since = when::day(call.language(), zone, span.created_at);
     let text = match span.ends_at {
         Some(ends_at) => Text::new("partners.secret_until")
             .with("since", since)
-            .with("until", when::moment(call.language(), hall, ends_at)),
+            .with("until", when::moment(call.language(), zone, ends_at)),
         None => Text::new("partners.secret_since").with("since", since),
     };
     call.language().say(&text)
 }
 
-fn events(tx: &Read, call: &Call, hall: &Hall, partner_id: i64) -> Result<Vec<Event>, Failure> {
+fn events(tx: &Read, call: &Call, zone: &TimeZone, partner_id: i64) -> Result<Vec<Event>, Failure> {
     let filter = history::Filter { partner_id: Some(partner_id), ..history::Filter::default() };
     let rows = history::list(tx, &filter, EVENTS_SHOWN, 0)?;
     let about = |row: &history::HistoryRow| {
@@ -139,7 +139,7 @@ fn events(tx: &Read, call: &Call, hall: &Hall, partner_id: i64) -> Result<Vec<Ev
         text.map_or_else(|| event.to_owned(), |text| call.language().say(&text))
     };
     let event = |row: history::HistoryRow| Event {
-        at: when::moment(call.language(), hall, row.at),
+        at: when::moment(call.language(), zone, row.at),
         about: about(&row).unwrap_or_default(),
         name: event_word(call, &row.event),
     };

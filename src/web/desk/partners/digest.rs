@@ -86,13 +86,13 @@ fn digests(
     body: &str,
     token: &str,
 ) -> Result<Vec<Digest>, Failure> {
-    let (hall, now) = (site.hall()?, site.now());
+    let (zone, now) = (site.time_zone()?, site.now());
     let spans = site.store.read(|tx| Ok(partners::list_spans(tx, partner.partner_id, now)?))?;
     let timestamp = partner.strict.then_some(timestamp);
     let mut found = Vec::new();
     for span in spans {
         let since =
-            Text::new("partners.secret_since").with("since", when::day(call.language(), &hall, span.created_at));
+            Text::new("partners.secret_since").with("since", when::day(call.language(), &zone, span.created_at));
         for (reading, bytes) in readings(body) {
             let Some(hex) = expected(site, &span.sealed, timestamp, bytes.as_bytes()) else { continue };
             let (secret, reading) = (call.language().say(&since), call.say(reading));

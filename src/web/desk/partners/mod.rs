@@ -78,7 +78,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
-    let (frame, hall, now) = (Frame::of(site, call, clerk, PART)?, site.hall()?, site.now());
+    let (frame, zone, now) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, site.now());
     let (rows, names) = site.store.read(|tx| {
         let all = partners::list(tx)?;
         let names: Vec<(i64, String)> = all.iter().map(|one| (one.partner_id, one.name.clone())).collect();
@@ -89,7 +89,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
     })?;
     let name = |id: i64| names.iter().find(|(known, _)| *known == id).map(|(_, name)| name.clone());
     let latest = site.kept::<Refusals>().latest(REFUSALS_SHOWN);
-    let refusals = latest.into_iter().map(|one| Line::of(&hall, call, one.partner_id.and_then(name), one)).collect();
+    let refusals = latest.into_iter().map(|one| Line::of(&zone, call, one.partner_id.and_then(name), one)).collect();
     let status = if sent.problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(shown(status, call.language(), &Page { frame, rows, refusals, sent }))
 }

@@ -1,7 +1,7 @@
 //! A refused call as a line of a list.
 
 use crate::auth::refusals::Refusal;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::call::Call;
 
@@ -19,11 +19,11 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub(super) fn of(hall: &Hall, call: &Call, partner: Option<String>, refusal: Refusal) -> Line {
+    pub(super) fn of(zone: &TimeZone, call: &Call, partner: Option<String>, refusal: Refusal) -> Line {
         let language = call.language();
         let problem = |one: &crate::http::failure::Problem| format!("{}: {}", one.field, language.say(&one.text));
         Line {
-            at: when::moment(language, hall, refusal.at),
+            at: when::moment(language, zone, refusal.at),
             partner: partner.unwrap_or_default(),
             peer: refusal.peer.to_string(),
             what: format!("{} {}", refusal.method, refusal.path),

@@ -1,7 +1,7 @@
 //! Adds up a range day by day, from the sums that are kept by the hour.
 
 use super::range::Range;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
@@ -73,10 +73,10 @@ impl Kept {
 }
 
 /// The counts of a range: what is booked and asked for in it, and what was flown in it by now.
-pub(super) fn count(site: &Site, hall: &Hall, range: &Range) -> Result<Counts, Failure> {
+pub(super) fn count(site: &Site, zone: &TimeZone, range: &Range) -> Result<Counts, Failure> {
     let now = site.now();
-    let today = hall.day(now, 0).from;
-    let kept = kept(site, hall, range, today)?;
+    let today = zone.day(now, 0).from;
+    let kept = kept(site, zone, range, today)?;
     let (partners, (flights, flown)) = site.store.read(|tx| {
         let is_in = (range.from..range.to).contains(&today);
         let flown = if is_in { hours::sum_flown(tx, site.tunnel_id, today, now + 1)? } else { (0, 0) };
@@ -94,7 +94,7 @@ pub(super) fn count(site: &Site, hall: &Hall, range: &Range) -> Result<Counts, F
 }
 
 /// What is kept of a range, added up anew where it may be old.
-fn kept(site: &Site, hall: &Hall, range: &Range, today: i64) -> Result<Arc<Counts>, Failure> {
+fn kept(site: &Site, zone: &TimeZone, range: &Range, today: i64) -> Result<Arc<Counts>, Failure> {
     let changes = site.store.changes();
     let key = || Key { from: range.from, to: range.to, today, commits: (changes.count(), changes.count_requests()) };
     let kept = site.kept::<Kept>();
@@ -105,7 +105,7 @@ fn kept(site: &Site, hall: &Hall, range: &Range, today: i64) -> Result<Arc<Count
     // The snapshot of this request may be older than the commits.
     site.store.release();
     let made = key();
-    let counts = Arc::new(add_up(site, hall, range, range.to.min(today))?);
+    let counts = Arc::new(add_up(site, zone, range, range.to.min(today))?);
     let mut all = kept.all();
     all.retain(|(key, _)| key.commits == made.commits && key.today == today && *key != made);
     if all.len() >= RANGES_MAX {
@@ -116,12 +116,12 @@ fn kept(site: &Site, hall: &Hall, range: &Range, today: i64) -> Result<Arc<Count
 }
 
 /// Adds up what is booked and asked for in a range, and what was flown in it before `to_flown`.
-fn add_up(site: &Site, hall: &Hall, range: &Range, to_flown: i64) -> Result<Counts, Failure> {
+fn add_up(site: &Site, zone: &TimeZone, range: &Range, to_flown: i64) -> Result<Counts, Failure> {
     let (mut sums, mut starts) = (Counts::default(), Vec::new());
     let mut at = range.from;
     while at < range.to {
-        let day = hall.day(at, 0);
-        sums.days.push(Counted { from: day.from, date: hall.date(day.from), ..Counted::default() });
+        let day = zone.day(at, 0);
+        sums.days.push(Counted { from: day.from, date: zone.date(day.from), ..Counted::default() });
         starts.push(day.from);
         at = day.to;
     }

@@ -4,7 +4,7 @@
 use super::chart::Chart;
 use super::days::{self, Brought, Counted, Counts};
 use super::range::Range;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -70,10 +70,10 @@ struct Told {
 struct Kept(Mutex<Vec<(Told, Arc<str>)>>);
 
 /// The figures of a range, rendered.
-pub(super) fn of(site: &Site, hall: &Hall, range: &Range, language: Language) -> Result<Arc<str>, Failure> {
-    let counts = days::count(site, hall, range)?;
-    let earlier = range.before(hall);
-    let before = earlier.as_ref().map(|earlier| days::count(site, hall, earlier)).transpose()?;
+pub(super) fn of(site: &Site, zone: &TimeZone, range: &Range, language: Language) -> Result<Arc<str>, Failure> {
+    let counts = days::count(site, zone, range)?;
+    let earlier = range.before(zone);
+    let before = earlier.as_ref().map(|earlier| days::count(site, zone, earlier)).transpose()?;
     let told = Told { language, counts, before: before.map(|before| days::total(&before.days)) };
     let kept = site.kept::<Kept>();
     let all = || kept.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +81,7 @@ pub(super) fn of(site: &Site, hall: &Hall, range: &Range, language: Language) ->
         return Ok(rendered.clone());
     }
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
-    let rendered: Arc<str> = draw(hall, range, earlier.as_ref(), &told).render().unwrap_or_default().into();
+    let rendered: Arc<str> = draw(zone, range, earlier.as_ref(), &told).render().unwrap_or_default().into();
     let mut all = all();
     let is_same = |known: &Told| {
         let days = |told: &Told| (told.language, told.counts.days.first().map(|day| day.from), told.counts.days.len());
@@ -95,25 +95,25 @@ pub(super) fn of(site: &Site, hall: &Hall, range: &Range, language: Language) ->
     Ok(rendered)
 }
 
-fn draw<'a>(hall: &Hall, range: &'a Range, earlier: Option<&Range>, told: &Told) -> Figures<'a> {
+fn draw<'a>(zone: &TimeZone, range: &'a Range, earlier: Option<&Range>, told: &Told) -> Figures<'a> {
     let (language, Counts { days, brought }) = (told.language, &told.counts);
     Figures {
         frame: Frame::bare(language),
         sums: sums(language, &days::total(days), told.before.as_ref()),
         compared: earlier.map(|earlier| {
-            let (from, to) = in_words(language, hall, earlier);
+            let (from, to) = in_words(language, zone, earlier);
             language.say(&Text::new("reports.compared").with("from", from).with("to", to))
         }),
-        charts: charts(language, hall, range, days),
-        days: days.iter().map(|day| named(language, hall, day)).collect(),
+        charts: charts(language, zone, range, days),
+        days: days.iter().map(|day| named(language, zone, day)).collect(),
         partners: brought.iter().map(|one| cells(language, one)).collect(),
         range,
     }
 }
 
 /// The first and the last day of a range.
-pub(super) fn in_words(language: Language, hall: &Hall, range: &Range) -> (String, String) {
-    (when::day(language, hall, range.from), when::day(language, hall, range.to - 1))
+pub(super) fn in_words(language: Language, zone: &TimeZone, range: &Range) -> (String, String) {
+    (when::day(language, zone, range.from), when::day(language, zone, range.to - 1))
 }
 
 fn sums(language: Language, total: &Counted, before: Option<&Counted>) -> Vec<Sum> {
@@ -128,9 +128,9 @@ fn sums(language: Language, total: &Counted, before: Option<&Counted>) -> Vec<Su
     MEASURES.into_iter().map(sum).collect()
 }
 
-fn charts(language: Language, hall: &Hall, range: &Range, days: &[Counted]) -> Vec<Chart> {
-    let (from, to) = in_words(language, hall, range);
-    let short: Vec<String> = days.iter().map(|day| when::short(language, hall, day.from)).collect();
+fn charts(language: Language, zone: &TimeZone, range: &Range, days: &[Counted]) -> Vec<Chart> {
+    let (from, to) = in_words(language, zone, range);
+    let short: Vec<String> = days.iter().map(|day| when::short(language, zone, day.from)).collect();
     let draw = |id, title, said, value: fn(&Counted) -> i64| {
         let series: Vec<(&str, i64)> = short.iter().map(String::as_str).zip(days.iter().map(value)).collect();
         let sum = grouped(language, days.iter().map(value).sum());
@@ -143,11 +143,11 @@ fn charts(language: Language, hall: &Hall, range: &Range, days: &[Counted]) -> V
     ]
 }
 
-fn named(language: Language, hall: &Hall, day: &Counted) -> Day {
-    let weekday = language.say(&Text::new(WEEKDAYS[hall.weekday(day.from)]));
+fn named(language: Language, zone: &TimeZone, day: &Counted) -> Day {
+    let weekday = language.say(&Text::new(WEEKDAYS[zone.weekday(day.from)]));
     let text = Text::new("reports.day_named").with("weekday", weekday);
     Day {
-        name: language.say(&text.with("day", when::day(language, hall, day.from))),
+        name: language.say(&text.with("day", when::day(language, zone, day.from))),
         numbers: MEASURES.map(|(_, value)| grouped(language, value(day))),
     }
 }

@@ -4,7 +4,7 @@ use super::census::Counts;
 use super::{PART, tables};
 use crate::auth::Clerk;
 use crate::domain::catalogue::Level as Held;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -54,13 +54,13 @@ struct Programme {
 
 /// `GET /desk/reports/members`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     let taken = site.kept::<Census>().take(site)?;
-    let counted = taken.counts.map(|counts| draw(site, call, &hall, &counts));
+    let counted = taken.counts.map(|counts| draw(site, call, &zone, &counts));
     Ok(shown(StatusCode::OK, call.language(), &Page { frame, under_way: taken.under_way, shown: counted }))
 }
 
-fn draw(site: &Site, call: &Call, hall: &Hall, counts: &Counts) -> Shown {
+fn draw(site: &Site, call: &Call, zone: &TimeZone, counts: &Counts) -> Shown {
     let number = |number| grouped(call.language(), number);
     let most = counts.levels.iter().copied().max().unwrap_or(0).max(1);
     let of_hundred = |part: i64, whole: i64| format!("{:.1}", 100.0 * part as f64 / whole.max(1) as f64);
@@ -79,7 +79,7 @@ fn draw(site: &Site, call: &Call, hall: &Hall, counts: &Counts) -> Shown {
     };
     let programmes = PROGRAMMES.iter().zip(&counts.programmes).filter(|(_, states)| states.iter().sum::<i64>() > 0);
     Shown {
-        at: when::moment(call.language(), hall, counts.at),
+        at: when::moment(call.language(), zone, counts.at),
         members: number(counts.members),
         alone: counts.members == 1,
         beginners: number(counts.beginners),

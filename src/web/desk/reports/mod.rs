@@ -36,16 +36,16 @@ struct Page {
 
 /// `GET /desk/reports`: the last 30 days, unless others are asked for.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (frame, hall, now) = (Frame::of(site, call, clerk, PART)?, site.hall()?, site.now());
-    let (range, problem) = match Range::asked(call, &hall, now) {
+    let (frame, zone, now) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, site.now());
+    let (range, problem) = match Range::asked(call, &zone, now) {
         Ok(range) => (range, None),
-        Err(key) => (Range::usual(&hall, now), Some(call.say(key))),
+        Err(key) => (Range::usual(&zone, now), Some(call.say(key))),
     };
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = Page {
-        between: figures::in_words(call.language(), &hall, &range),
-        quick: range.quick(&hall, now),
-        figures: figures::of(site, &hall, &range, call.language())?,
+        between: figures::in_words(call.language(), &zone, &range),
+        quick: range.quick(&zone, now),
+        figures: figures::of(site, &zone, &range, call.language())?,
         range,
         problem,
         frame,

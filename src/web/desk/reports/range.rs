@@ -1,6 +1,6 @@
 //! The days that a report is about, those before them that it is compared with, and those that one click asks for.
 
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::http::call::Call;
 use crate::web::asked;
 use jiff::ToSpan;
@@ -12,7 +12,7 @@ const DAY_SECONDS: i64 = 86_400;
 /// Up to so many days are compared with the same weekdays a week before.
 const WEEK_DAYS: i64 = 7;
 
-/// From the first moment of one day to the end of another, by the hall's clock.
+/// From the first moment of one day to the end of another, by the site's clock.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Range {
     pub from: i64,
@@ -33,17 +33,17 @@ pub(super) struct Quick {
 }
 
 impl Range {
-    pub(super) fn usual(hall: &Hall, now: i64) -> Range {
-        Range::between(hall, hall.day(now, DAYS_USUAL - 1).from, hall.day(now, 0).from)
+    pub(super) fn usual(zone: &TimeZone, now: i64) -> Range {
+        Range::between(zone, zone.day(now, DAYS_USUAL - 1).from, zone.day(now, 0).from)
     }
 
     /// As the address says; the error is the key of what is wrong with that.
-    pub(super) fn asked(call: &Call, hall: &Hall, now: i64) -> Result<Range, &'static str> {
+    pub(super) fn asked(call: &Call, zone: &TimeZone, now: i64) -> Result<Range, &'static str> {
         let (from, to) = (asked(call, "from"), asked(call, "to"));
         if from.is_empty() && to.is_empty() {
-            return Ok(Range::usual(hall, now));
+            return Ok(Range::usual(zone, now));
         }
-        let (Some(from), Some(to)) = (hall.start_of(&from), hall.start_of(&to)) else {
+        let (Some(from), Some(to)) = (zone.start_of(&from), zone.start_of(&to)) else {
             return Err("reports.dates_wrong");
         };
         if from > to {
@@ -53,25 +53,25 @@ impl Range {
         if to - from > (DAYS_MAX - 1) * DAY_SECONDS + DAY_SECONDS / 2 {
             return Err("reports.dates_many");
         }
-        Ok(Range::between(hall, from, to))
+        Ok(Range::between(zone, from, to))
     }
 
-    fn between(hall: &Hall, first: i64, last: i64) -> Range {
-        Range { from: first, to: hall.day(last, 0).to, from_date: hall.date(first), to_date: hall.date(last) }
+    fn between(zone: &TimeZone, first: i64, last: i64) -> Range {
+        Range { from: first, to: zone.day(last, 0).to, from_date: zone.date(first), to_date: zone.date(last) }
     }
 
-    fn of_dates(hall: &Hall, (first, last): (Date, Date)) -> Option<Range> {
-        Some(Range::between(hall, hall.start_of(&first.to_string())?, hall.start_of(&last.to_string())?))
+    fn of_dates(zone: &TimeZone, (first, last): (Date, Date)) -> Option<Range> {
+        Some(Range::between(zone, zone.start_of(&first.to_string())?, zone.start_of(&last.to_string())?))
     }
 
     /// The days that this range is compared with. `None` at the edge of the calendar.
-    pub(super) fn before(&self, hall: &Hall) -> Option<Range> {
-        Range::of_dates(hall, before(self.from_date.parse().ok()?, self.to_date.parse().ok()?)?)
+    pub(super) fn before(&self, zone: &TimeZone) -> Option<Range> {
+        Range::of_dates(zone, before(self.from_date.parse().ok()?, self.to_date.parse().ok()?)?)
     }
 
     /// Today, this week, this month and this year, as far as they have come, and the whole month before.
-    pub(super) fn quick(&self, hall: &Hall, now: i64) -> Vec<Quick> {
-        let Ok(today) = hall.date(now).parse::<Date>() else { return Vec::new() };
+    pub(super) fn quick(&self, zone: &TimeZone, now: i64) -> Vec<Quick> {
+        let Ok(today) = zone.date(now).parse::<Date>() else { return Vec::new() };
         let monday = today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).unwrap_or(today);
         let end_before = today.first_of_month().yesterday().unwrap_or(today);
         let all = [
@@ -134,11 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn a_click_asks_for_whole_days_by_the_hall_s_calendar() {
+    fn a_click_asks_for_whole_days_by_the_site_s_calendar() {
         // Sunday, 22 November 2026, a quarter to eleven in Zurich.
-        let (hall, now) = (Hall::at("Europe/Zurich"), 1_795_340_700);
-        let usual = Range::usual(&hall, now);
-        let quick = usual.quick(&hall, now);
+        let (zone, now) = (TimeZone::named("Europe/Zurich"), 1_795_340_700);
+        let usual = Range::usual(&zone, now);
+        let quick = usual.quick(&zone, now);
         let days: Vec<_> = quick.iter().map(|one| (one.from_date.as_str(), one.to_date.as_str())).collect();
         assert_eq!(days[0], ("2026-11-22", "2026-11-22"));
         assert_eq!(days[1], ("2026-11-16", "2026-11-22"));

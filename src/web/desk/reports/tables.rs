@@ -4,7 +4,7 @@ use super::days;
 use super::range::Range;
 use crate::app::import_export::cell::{RowWriter, write_row};
 use crate::auth::Clerk;
-use crate::domain::local_time::{Hall, Writer};
+use crate::domain::local_time::{MomentWriter, TimeZone};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -53,20 +53,20 @@ pub(crate) fn after(rows: usize) -> ControlFlow<()> {
     if rows as i64 == ROWS_AT_ONCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// The heading of a column of moments, which [`Hall::written`] writes: with the zone whose clock they show.
-pub(crate) fn moments(name: &str, hall: &Hall) -> String {
-    format!("{name} ({})", hall.zone_name())
+/// The heading of a column of moments, which [`TimeZone::written`] writes: with the zone whose clock they show.
+pub(crate) fn moments(name: &str, zone: &TimeZone) -> String {
+    format!("{name} ({})", zone.name())
 }
 
 fn range(site: &Site, call: &Call) -> Result<Range, Failure> {
-    let asked = Range::asked(call, &site.hall()?, site.now());
+    let asked = Range::asked(call, &site.time_zone()?, site.now());
     asked.map_err(|key| Failure::field("from", Text::new(key)))
 }
 
 /// `GET /desk/reports/days.csv`: one row a day.
 pub(crate) fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
-    let days = days::count(site, &site.hall()?, &range)?.days;
+    let days = days::count(site, &site.time_zone()?, &range)?.days;
     let heading = ["date", "bookings", "minutes_booked", "arrived", "flights", "minutes_flown"];
     let row = |day: days::Counted| {
         let numbers = [day.bookings, day.booked, day.arrived, day.flights, day.flown];
@@ -78,7 +78,7 @@ pub(crate) fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
 /// `GET /desk/reports/partners.csv`: one row a partner.
 pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
-    let partners = days::count(site, &site.hall()?, &range)?.brought;
+    let partners = days::count(site, &site.time_zone()?, &range)?.brought;
     let heading = [
         "client_id",
         "partner",
@@ -96,14 +96,14 @@ pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
     Ok(file(&name("partners", &range), &heading, partners.into_iter().map(row)))
 }
 
-/// `GET /desk/reports/bookings.csv`: one row a booking, by the time of its flight, by the hall's clock; with
+/// `GET /desk/reports/bookings.csv`: one row a booking, by the time of its flight, by the site's clock; with
 /// those that were cancelled (`ended`).
 pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (range, hall) = (range(site, call)?, site.hall()?);
-    let (flight, arrived) = (moments("flight_date", &hall), moments("arrived_at", &hall));
+    let (range, zone) = (range(site, call)?, site.time_zone()?);
+    let (flight, arrived) = (moments("flight_date", &zone), moments("arrived_at", &zone));
     let heading =
         ["booking_id", "partner", "member_id", "member", "registration_id", &flight, "minutes", &arrived, "ended"];
-    let mut moments = Writer::of(hall);
+    let mut moments = MomentWriter::of(zone);
     let (mut last, to, name) = ((range.from, 0), range.to, name("bookings", &range));
     long_file(site, clerk, &name, &heading, move |site, table| {
         let (mut rows, from) = (0, last);
@@ -117,7 +117,7 @@ pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })
 }
 
-fn write_booking(table: &mut String, moments: &mut Writer, line: &BookingLine) {
+fn write_booking(table: &mut String, moments: &mut MomentWriter, line: &BookingLine) {
     let mut row = RowWriter::begin(table);
     row.plain(line.booking_id);
     row.text(line.partner);

@@ -102,8 +102,8 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let hall = site.hall()?;
-    let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
+    let zone = site.time_zone()?;
+    let place = Place { site, zone: &zone, language: call.language(), now: site.now() };
     let status = match &sent {
         Some(SignForm { denial: Some((status, _)), .. }) => *status,
         Some(form) if form.changed => StatusCode::CONFLICT,

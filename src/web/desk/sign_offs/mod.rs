@@ -68,8 +68,8 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done_in_words(site, call)?;
     let skip = skipped(call);
-    let hall = site.hall()?;
-    let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
+    let zone = site.time_zone()?;
+    let place = Place { site, zone: &zone, language: call.language(), now: site.now() };
     let (queues, waiting) = site.store.read(|tx| {
         let mut queues: Vec<(Option<i64>, Queue)> = Vec::new();
         for entry in skills::list_pending(tx, ROWS_MAX, skip)? {

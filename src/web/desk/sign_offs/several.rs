@@ -104,8 +104,8 @@ fn page(
     proof: Option<ProofForm>,
 ) -> Answer {
     let frame = Frame::of(site, call, clerk, PART)?;
-    let hall = site.hall()?;
-    let place = Place { site, hall: &hall, language: call.language(), now: site.now() };
+    let zone = site.time_zone()?;
+    let place = Place { site, zone: &zone, language: call.language(), now: site.now() };
     let is_code_due = proof.as_ref().is_some_and(|proof| proof.step.is_some());
     let (rows, username) = site.store.read(|tx| {
         let (mut rows, mut username) = (Vec::new(), String::new());

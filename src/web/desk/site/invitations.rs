@@ -6,7 +6,7 @@ use crate::app;
 use crate::app::invitations::{self as effect, Denial, Invited, Invitee, ROLES};
 use crate::auth::{Clerk, take_document};
 use crate::documents::printout::slip::{self, Slip};
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::domain::when;
 use crate::http::Answer;
@@ -58,7 +58,7 @@ impl Sent {
 }
 
 /// Those that are open, the newest first.
-pub(crate) fn list(site: &Site, tx: &Read, call: &Call, hall: &Hall) -> Result<Vec<Open>, Failure> {
+pub(crate) fn list(site: &Site, tx: &Read, call: &Call, zone: &TimeZone) -> Result<Vec<Open>, Failure> {
     let say = |one: Invitation| Open {
         invitation_id: one.invitation_id,
         name: one.name,
@@ -67,7 +67,7 @@ pub(crate) fn list(site: &Site, tx: &Read, call: &Call, hall: &Hall) -> Result<V
         about: call.language().say(
             &Text::new("invite.about")
                 .with("name", one.inviter)
-                .with("until", when::moment(call.language(), hall, one.ends_at)),
+                .with("until", when::moment(call.language(), zone, one.ends_at)),
         ),
     };
     Ok(invitations::list(tx, site.now(), ROWS_MAX)?.into_iter().map(say).collect())
@@ -144,9 +144,9 @@ fn again(site: &Site, call: &Call, clerk: &Clerk, sent: Sent, problem: String, c
 
 /// The slip that the colleague takes along, in the colleague's language.
 fn paper(site: &Site, sent: &Sent, code: String, ends_at: i64) -> Answer {
-    let (home, hall) = site.store.read(|tx| {
+    let (home, zone) = site.store.read(|tx| {
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-        Ok((home, tunnels::find_hall(tx, site.tunnel_id)?))
+        Ok((home, tunnels::find_time_zone(tx, site.tunnel_id)?))
     })?;
     let language = sent.language;
     let say = |text: Text| language.say(&text);
@@ -159,7 +159,7 @@ fn paper(site: &Site, sent: &Sent, code: String, ends_at: i64) -> Answer {
         number: say(Text::new(role_key(sent.role))),
         lines: vec![
             say(Text::new("claim.slip_how").with("site", &url)),
-            say(Text::new("claim.slip_until").with("until", when::day(language, &hall, ends_at))),
+            say(Text::new("claim.slip_until").with("until", when::day(language, &zone, ends_at))),
         ],
         code_word: say(Text::new("claim.code")),
         link: format!("{url}?code={code}"),

@@ -10,7 +10,7 @@ pub(crate) mod sync;
 pub(crate) mod users;
 
 use crate::auth::Clerk;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -68,7 +68,7 @@ struct Row {
 
 /// `GET /desk/site`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (mut frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    let (mut frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     frame.done = done(call, &DONE);
     // First of all: a backup that is told as made is in the list.
     let asked = asking::last::<Work>(site);
@@ -79,13 +79,13 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         passed_said: facts::passed_said(call, facts.passed.len()),
         facts,
         asked_tone: tone(asked.as_ref()),
-        asked: asked.map(|asked| in_words(call, &hall, &asked)),
-        drill: drill_in_words(call, &hall, drill.as_ref()),
-        backups: backups.iter().take(BACKUPS_SHOWN).map(|one| row(call.language(), &hall, one)).collect(),
-        places: places(site, call, &hall)?,
-        mail: last_test(site, call, &hall, clerk)?,
+        asked: asked.map(|asked| in_words(call, &zone, &asked)),
+        drill: drill_in_words(call, &zone, drill.as_ref()),
+        backups: backups.iter().take(BACKUPS_SHOWN).map(|one| row(call.language(), &zone, one)).collect(),
+        places: places(site, call, &zone)?,
+        mail: last_test(site, call, &zone, clerk)?,
         has_mail: site.config.mail.is_some(),
-        upstream: sync::stands(site, call, &hall)?,
+        upstream: sync::stands(site, call, &zone)?,
         languages: Language::ALL,
         has_texts: site.config.waiver.required,
         version: crate::VERSION,
@@ -94,10 +94,10 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(shown(StatusCode::OK, call.language(), &page))
 }
 
-fn row(language: Language, hall: &Hall, backup: &crate::ops::backup::shelf::Backup) -> Row {
+fn row(language: Language, zone: &TimeZone, backup: &crate::ops::backup::shelf::Backup) -> Row {
     Row {
         name: backup.name(),
-        at: when::moment(language, hall, backup.manifest.made_at),
+        at: when::moment(language, zone, backup.manifest.made_at),
         megabytes: format!("{:.1}", backup.manifest.bytes() as f64 / 1e6),
         members: backup.manifest.rows.get("members").copied().unwrap_or_default(),
     }
@@ -111,8 +111,8 @@ fn tone<W>(asked: Option<&asking::Asked<W>>) -> &'static str {
     }
 }
 
-fn in_words(call: &Call, hall: &Hall, asked: &Asked) -> String {
-    let (work, at) = (asked.work, when::moment(call.language(), hall, asked.began_at));
+fn in_words(call: &Call, zone: &TimeZone, asked: &Asked) -> String {
+    let (work, at) = (asked.work, when::moment(call.language(), zone, asked.began_at));
     let text = match (&asked.outcome, work) {
         (None, Work::Backup) => Text::new("site.backup_under_way").with("at", at),
         (None, Work::Drill) => Text::new("site.drill_under_way").with("at", at),
@@ -124,20 +124,20 @@ fn in_words(call: &Call, hall: &Hall, asked: &Asked) -> String {
     call.language().say(&text)
 }
 
-fn drill_in_words(call: &Call, hall: &Hall, drill: Option<&drill::Drill>) -> String {
+fn drill_in_words(call: &Call, zone: &TimeZone, drill: Option<&drill::Drill>) -> String {
     let Some(drill) = drill else { return call.say("site.drill_never") };
     let text = match (drill.trouble.as_str(), drill.moment) {
         ("", None) => Text::new("site.drill_last").with("rows", drill.rows),
         ("", Some(moment)) => Text::new("site.drill_last_off_site")
-            .with("moment", when::moment(call.language(), hall, moment))
+            .with("moment", when::moment(call.language(), zone, moment))
             .with("rows", drill.rows),
         (why, _) => Text::new("site.drill_last_failed").with("why", why),
     };
-    call.language().say(&text.with("at", when::moment(call.language(), hall, drill.at)).with("name", &drill.backup))
+    call.language().say(&text.with("at", when::moment(call.language(), zone, drill.at)).with("name", &drill.backup))
 }
 
 /// Names and addresses, as label and value.
-fn places(site: &Site, call: &Call, hall: &Hall) -> Result<Vec<(String, String)>, Failure> {
+fn places(site: &Site, call: &Call, zone: &TimeZone) -> Result<Vec<(String, String)>, Failure> {
     let (home, certificate) =
         (site.store.read(|tx| Ok(tunnels::find_whole(tx, site.tunnel_id)?))?, tls::find(site, Kind::Server)?);
     let none = || call.say("site.none");
@@ -158,7 +158,7 @@ fn places(site: &Site, call: &Call, hall: &Hall) -> Result<Vec<(String, String)>
             let days = (made.ends_at - site.now()).div_euclid(86_400);
             let text = Text::new("site.certificate_days")
                 .with("days", days)
-                .with("until", when::day(call.language(), hall, made.ends_at));
+                .with("until", when::day(call.language(), zone, made.ends_at));
             format!("{}: {}", made.names.join(", "), call.language().say(&text))
         }
         (None, None) => none(),
@@ -167,14 +167,14 @@ fn places(site: &Site, call: &Call, hall: &Hall) -> Result<Vec<(String, String)>
     Ok(places)
 }
 
-fn last_test(site: &Site, call: &Call, hall: &Hall, clerk: &Clerk) -> Result<String, Failure> {
+fn last_test(site: &Site, call: &Call, zone: &TimeZone, clerk: &Clerk) -> Result<String, Failure> {
     let last = site.store.read(|tx| Ok(outbox::find_last_of(tx, clerk.id(), mail::TEMPLATE)?))?;
     let Some(last) = last else { return Ok(call.say("site.mail_never")) };
     let text = match (last.sent_at, last.state.as_str()) {
-        (Some(at), _) => Text::new("site.mail_sent").with("at", when::moment(call.language(), hall, at)),
+        (Some(at), _) => Text::new("site.mail_sent").with("at", when::moment(call.language(), zone, at)),
         (None, "dead") => Text::new("site.mail_dead").with("why", &last.last_error),
         (None, _) if last.last_error.is_empty() => {
-            Text::new("site.mail_waits").with("at", when::moment(call.language(), hall, last.created_at))
+            Text::new("site.mail_waits").with("at", when::moment(call.language(), zone, last.created_at))
         }
         (None, _) => Text::new("site.mail_tried").with("why", &last.last_error),
     };

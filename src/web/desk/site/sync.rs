@@ -2,7 +2,7 @@
 
 use super::{PART, tone};
 use crate::auth::Clerk;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -23,7 +23,7 @@ pub(crate) struct Upstream {
     pub asked: Option<(&'static str, String)>,
 }
 
-pub(crate) fn stands(site: &Site, call: &Call, hall: &Hall) -> Result<Upstream, Failure> {
+pub(crate) fn stands(site: &Site, call: &Call, zone: &TimeZone) -> Result<Upstream, Failure> {
     // Before the counts: what is told as gone is no part of what waits.
     let asked = asking::last::<Carry>(site);
     let status = sync::status(site)?;
@@ -32,11 +32,11 @@ pub(crate) fn stands(site: &Site, call: &Call, hall: &Hall) -> Result<Upstream, 
         (false, None) => Text::new("site.sync_never"),
         (false, Some(at)) => Text::new("site.sync_taken")
             .with("cursor", status.cursor)
-            .with("at", when::moment(call.language(), hall, at)),
+            .with("at", when::moment(call.language(), zone, at)),
     };
     let asked = asked.map(|asked| {
         let text = match &asked.outcome {
-            None => Text::new("site.sync_under_way").with("at", when::moment(call.language(), hall, asked.began_at)),
+            None => Text::new("site.sync_under_way").with("at", when::moment(call.language(), zone, asked.began_at)),
             Some(Ok(rows)) => Text::new("site.sync_made").with("rows", rows),
             Some(Err(why)) => Text::new("site.sync_failed").with("why", why),
         };

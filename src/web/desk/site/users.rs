@@ -66,9 +66,9 @@ pub(super) fn page_with(site: &Site, call: &Call, clerk: &Clerk, invite: Sent) -
 fn page(site: &Site, call: &Call, clerk: &Clerk, typed: String, problem: Option<&'static str>, invite: Sent) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let hall = site.hall()?;
+    let zone = site.time_zone()?;
     let (found, open) =
-        site.store.read(|tx| Ok((members::list_with_role(tx)?, invitations::list(site, tx, call, &hall)?)))?;
+        site.store.read(|tx| Ok((members::list_with_role(tx)?, invitations::list(site, tx, call, &zone)?)))?;
     let user = |one: members::Profile| User {
         member_id: one.member_id,
         own: one.member_id == clerk.id(),

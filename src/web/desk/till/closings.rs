@@ -3,7 +3,7 @@
 use super::{PART, Row, Table, money, plain, row, table};
 use crate::app::import_export::cell::write_row;
 use crate::auth::Clerk;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -81,12 +81,12 @@ fn closed(language: Language, at: String, closing_id: i64, clerk: String, closin
 
 /// `GET /desk/till/closings`: the closed days, the last first, from the one after `skip` others on.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (frame, hall, language) = (Frame::of(site, call, clerk, PART)?, site.hall()?, call.language());
+    let (frame, zone, language) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, call.language());
     let skip = skipped(call);
     let (found, total) =
         site.store.read(|tx| Ok((till::list_closings(tx, i64::MAX, ROWS_MAX, skip)?, till::count_closings(tx)?)))?;
     let say = |(closing_id, clerk, closing): (i64, String, Closing)| {
-        closed(language, when::moment(language, &hall, closing.closed_at), closing_id, clerk, closing)
+        closed(language, when::moment(language, &zone, closing.closed_at), closing_id, clerk, closing)
     };
     let rows: Vec<Closed> = found.into_iter().map(say).collect();
     let skip_to = skip.saturating_add(rows.len() as i64);
@@ -98,7 +98,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let closing_id = asked(call)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let (hall, language) = (site.hall()?, call.language());
+    let (zone, language) = (site.time_zone()?, call.language());
     let (closing, clerk_name, lines, sums) = site.store.read(|tx| {
         let closing = till::find_closing(tx, closing_id)?.ok_or_else(Failure::not_found)?;
         let from = till::find_start(tx, closing_id)?;
@@ -110,9 +110,9 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let counted = sums.total();
     let page = Page {
         more: counted.taken + counted.undone - lines.len() as i64,
-        rows: lines.into_iter().map(|line| row(language, &hall, line)).collect(),
+        rows: lines.into_iter().map(|line| row(language, &zone, line)).collect(),
         sums: table(language, &sums, &closing.currency),
-        closed: closed(language, when::moment(language, &hall, closing.closed_at), closing_id, clerk_name, closing),
+        closed: closed(language, when::moment(language, &zone, closing.closed_at), closing_id, clerk_name, closing),
         frame,
     };
     Ok(shown(StatusCode::OK, language, &page))
@@ -122,11 +122,11 @@ fn asked(call: &Call) -> Result<i64, Failure> {
     call.param_id(0).ok_or_else(Failure::not_found)
 }
 
-/// `GET /desk/till/closings.csv`: one row a closing, the last first. Moments are by the hall's clock, amounts in the
+/// `GET /desk/till/closings.csv`: one row a closing, the last first. Moments are by the site's clock, amounts in the
 /// currency.
 pub(crate) fn all(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
-    let hall = site.hall()?;
-    let closed_at = moments("closed_at", &hall);
+    let zone = site.time_zone()?;
+    let closed_at = moments("closed_at", &zone);
     let heading = [
         "closing_id",
         &*closed_at,
@@ -154,7 +154,7 @@ pub(crate) fn all(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
             one.left_cents,
         ];
         let amounts = amounts.map(|cents| plain(cents, &one.currency));
-        let first = [closing_id.to_string(), hall.written(one.closed_at), clerk, one.currency];
+        let first = [closing_id.to_string(), zone.written(one.closed_at), clerk, one.currency];
         first.into_iter().chain(amounts).chain([one.note]).collect::<Vec<String>>()
     };
     let mut before = i64::MAX;
@@ -176,30 +176,30 @@ pub(crate) fn entries(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let closing = till::find_closing(tx, closing_id)?.ok_or_else(Failure::not_found)?;
         Ok((till::find_start(tx, closing_id)?, closing.last_entry_id))
     })?;
-    exported(site, clerk, site.hall()?, &format!("till-{closing_id}.csv"), between)
+    exported(site, clerk, site.time_zone()?, &format!("till-{closing_id}.csv"), between)
 }
 
 /// `GET /desk/till/entries.csv`: the same of the day that is open.
 pub(crate) fn open_entries(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
-    let hall = site.hall()?;
+    let zone = site.time_zone()?;
     let between = site.store.read(|tx| {
         let from = till::find_last_closing(tx)?.map_or(0, |(_, closing)| closing.last_entry_id);
         Ok((from, till::last(tx)?))
     })?;
-    let name = format!("till-open-{}.csv", hall.date(site.now()));
-    exported(site, clerk, hall, &name, between)
+    let name = format!("till-open-{}.csv", zone.date(site.now()));
+    exported(site, clerk, zone, &name, between)
 }
 
 /// The entries after one number up to another.
-fn exported(site: &Site, clerk: &Clerk, hall: Hall, name: &str, (from, to): (i64, i64)) -> Answer {
-    let taken_at = moments("taken_at", &hall);
+fn exported(site: &Site, clerk: &Clerk, zone: TimeZone, name: &str, (from, to): (i64, i64)) -> Answer {
+    let taken_at = moments("taken_at", &zone);
     let heading =
         ["entry_id", &taken_at, "kind", "amount", "currency", "member_id", "member", "undoes", "reason", "taken_by"];
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
     let cells = move |line: Line| {
         [
             line.entry_id.to_string(),
-            hall.written(line.taken_at),
+            zone.written(line.taken_at),
             line.kind.name().to_owned(),
             plain(line.amount_cents, &line.currency),
             line.currency,

@@ -61,7 +61,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'static str)>) -> Answer {
     let entry_id = asked(call)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
-    let (hall, language) = (site.hall()?, call.language());
+    let (zone, language) = (site.time_zone()?, call.language());
     let (line, account) = site.store.read(|tx| {
         let line = till::find_line(tx, entry_id)?.ok_or_else(Failure::not_found)?;
         let account = line.member_id.map(|member_id| members::find_account_by_id(tx, member_id)).transpose()?.flatten();
@@ -77,8 +77,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'stat
         entry_id,
         kind: call.say(line.kind.key()),
         amount,
-        until: line.paid_until.map(|until| when::day(language, &hall, until)),
-        at: when::moment(language, &hall, line.taken_at),
+        until: line.paid_until.map(|until| when::day(language, &zone, until)),
+        at: when::moment(language, &zone, line.taken_at),
         clerk: line.clerk,
         reason: line.reason,
         member_id: line.member_id,

@@ -57,7 +57,8 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Option<(Typed, Denial)>) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let (frame, hall, now, language) = (Frame::of(site, call, clerk, PART)?, site.hall()?, site.now(), call.language());
+    let (frame, zone, now, language) =
+        (Frame::of(site, call, clerk, PART)?, site.time_zone()?, site.now(), call.language());
     let (profile, fee, denial) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
@@ -78,10 +79,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
     let page = Page {
         member_id,
         name: called(&profile.real_name, &profile.screen_name, &profile.username).to_owned(),
-        paid: profile.paid_until.map(|until| when::day(language, &hall, until)),
+        paid: profile.paid_until.map(|until| when::day(language, &zone, until)),
         lapsed: profile.paid_until.is_some_and(|until| until <= now),
         fee: fee.currency.as_ref().filter(|_| fee.cents > 0).map(|currency| money(language, fee.cents, currency)),
-        next: when::day(language, &hall, a_year_after(profile.paid_until.unwrap_or(i64::MIN).max(now))),
+        next: when::day(language, &zone, a_year_after(profile.paid_until.unwrap_or(i64::MIN).max(now))),
         obstacle: obstacle.map(|key| call.say(key)),
         // A form whose membership changed is a new one: what the clerk saw is no more.
         number: typed

@@ -7,7 +7,7 @@ pub(crate) mod fee;
 use crate::app;
 use crate::app::payments::till::{self as effect, Counting, Day};
 use crate::auth::Clerk;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::payment::Price;
 use crate::domain::till::{Kind, Sums, parse_amount};
 use crate::domain::when;
@@ -100,14 +100,14 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Option<(Typed, &'static str)>) -> Answer {
-    let (frame, hall, language) = (Frame::of(site, call, clerk, PART)?, site.hall()?, call.language());
+    let (frame, zone, language) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, call.language());
     let (day, lines, waiting) = site.store.read(|tx| {
         let day = effect::read_day(site, tx)?;
         let lines = till::list(tx, day.from, day.to, ENTRIES_MAX)?;
         Ok((day, lines, payments::count_questions(tx)?))
     })?;
     let since = match day.closed_at {
-        Some(at) => Text::new("till.since").with("at", when::moment(language, &hall, at)),
+        Some(at) => Text::new("till.since").with("at", when::moment(language, &zone, at)),
         None => Text::new("till.since_ever"),
     };
     let counted = day.sums.total();
@@ -116,7 +116,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
     let page = Page {
         since: language.say(&since),
         more: counted.taken + counted.undone - lines.len() as i64,
-        rows: lines.into_iter().map(|line| row(language, &hall, line)).collect(),
+        rows: lines.into_iter().map(|line| row(language, &zone, line)).collect(),
         sums: table(language, &day.sums, &currency),
         waiting,
         closing: day.currency.as_ref().map(|currency| closing_form(language, &day, currency, typed)),
@@ -192,10 +192,10 @@ pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-fn row(language: Language, hall: &Hall, line: Line) -> Row {
+fn row(language: Language, zone: &TimeZone, line: Line) -> Row {
     Row {
         entry_id: line.entry_id,
-        at: when::moment(language, hall, line.taken_at),
+        at: when::moment(language, zone, line.taken_at),
         kind: language.say(&Text::new(line.kind.key())),
         amount: money(language, line.amount_cents, &line.currency),
         member_id: line.member_id,

@@ -5,7 +5,7 @@ use crate::domain::age;
 use crate::domain::booking::{Standing, membership_in_force};
 use crate::domain::catalogue::LevelKey;
 use crate::domain::currency;
-use crate::domain::local_time::{Day, Hall};
+use crate::domain::local_time::{Day, TimeZone};
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -16,7 +16,7 @@ use crate::web::Frame;
 use crate::web::mark::{Mark, PROGRAMMES};
 use askama::Template;
 
-/// Lines on one page: more than the largest hall has on a Saturday. A page with so many is just under 100 KB.
+/// Lines on one page: more than the largest site has on a Saturday. A page with so many is just under 100 KB.
 const ROWS_MAX: i64 = 320;
 const HOUR_SECONDS: i64 = 3600;
 const QUARTER_SECONDS: i64 = 900;
@@ -75,7 +75,7 @@ struct Row {
 
 /// Whose day, when, and from which of its arrivals on.
 pub(super) struct Question<'a> {
-    pub(super) hall: &'a Hall,
+    pub(super) zone: &'a TimeZone,
     pub(super) day: Day,
     pub(super) now: i64,
     pub(super) skip: i64,
@@ -84,7 +84,7 @@ pub(super) struct Question<'a> {
 
 /// The arrivals of a day, as many as fit on one page; those of today's hours that are over are folded.
 pub(super) fn of(site: &Site, tx: &Read, question: &Question) -> Result<Arrivals, Failure> {
-    let Question { hall, day, now, skip, language } = *question;
+    let Question { zone, day, now, skip, language } = *question;
     let span = (day.from, day.to);
     let is_today = (day.from..day.to).contains(&now);
     let mut hours = list(site, tx, question)?;
@@ -99,7 +99,7 @@ pub(super) fn of(site: &Site, tx: &Read, question: &Question) -> Result<Arrivals
     let counted = Text::new("desk.counted").with("here", arrived).with("expected", expected);
     let has = site.config.minutes_per_quarter_hour;
     let load = (has > 0).then(|| language.say(&Text::new("desk.load").with("minutes", has)));
-    let at = |skip: i64| format!("/desk?day={}&skip={}", hall.date(day.from), skip.max(0));
+    let at = |skip: i64| format!("/desk?day={}&skip={}", zone.date(day.from), skip.max(0));
     let skip = skip.min(expected);
     let mut arrivals = Arrivals {
         frame: Frame::bare(language),
@@ -116,16 +116,16 @@ pub(super) fn of(site: &Site, tx: &Read, question: &Question) -> Result<Arrivals
     };
     if has > 0 {
         let load = bookings::list_load(tx, site.tunnel_id, span, QUARTER_SECONDS)?;
-        arrivals.put_load(hall, day, &load, has);
+        arrivals.put_load(zone, day, &load, has);
     }
     Ok(arrivals)
 }
 
 impl Arrivals {
     /// Puts what is booked in each quarter at its hour.
-    fn put_load(&mut self, hall: &Hall, day: Day, load: &[(i64, i64)], has: i64) {
+    fn put_load(&mut self, zone: &TimeZone, day: Day, load: &[(i64, i64)], has: i64) {
         for (quarter, minutes) in load {
-            let clock = hall.clock(day.from + quarter * QUARTER_SECONDS);
+            let clock = zone.clock(day.from + quarter * QUARTER_SECONDS);
             let hours = self.earlier.iter_mut().chain(&mut self.hours);
             if let Some(hour) = hours.into_iter().find(|hour| hour.clock[..2] == clock[..2]) {
                 hour.load.push(Load { clock: clock[2..].to_owned(), minutes: *minutes, over: *minutes > has });
@@ -135,12 +135,12 @@ impl Arrivals {
 }
 
 fn list(site: &Site, tx: &Read, question: &Question) -> Result<Vec<Hour>, Failure> {
-    let Question { hall, day, now, skip, .. } = *question;
+    let Question { zone, day, now, skip, .. } = *question;
     let this_hour = (day.from..day.to).contains(&now).then(|| now - now.rem_euclid(HOUR_SECONDS));
     let mut hours: Vec<Hour> = Vec::new();
     let signatures = Signatures::read(site, tx, (day.from, day.to))?;
     for found in bookings::list_arrivals(tx, site.tunnel_id, (day.from, day.to), (ROWS_MAX, skip), now)? {
-        let clock = hall.clock(found.flight_date);
+        let clock = zone.clock(found.flight_date);
         let full = format!("{}:00", &clock[..2]);
         let begins = found.flight_date - found.flight_date.rem_euclid(HOUR_SECONDS);
         let row = row(site, tx, question, &signatures, found, clock)?;
@@ -174,7 +174,7 @@ fn row(
         marks,
         banned: found.banned,
         no_show: found.no_show,
-        arrived: found.arrived_at.map(|at| question.hall.clock(at)),
+        arrived: found.arrived_at.map(|at| question.zone.clock(at)),
     })
 }
 
@@ -204,7 +204,7 @@ fn marks(
     if !membership_in_force(&standing, site.config.yearly_fee_cents, at) {
         marks.push(say("bad", Text::new("desk.mark_unpaid")));
     }
-    if signatures.find_denial(found.member_id, found.dob, at, question.hall.noon_utc(at)).is_some() {
+    if signatures.find_denial(found.member_id, found.dob, at, question.zone.noon_utc(at)).is_some() {
         marks.push(say("bad", Text::new("papers.mark")));
     }
     for key in lapsed(tx, found, at)? {
@@ -214,7 +214,7 @@ fn marks(
     if found.first_time {
         marks.push(say("plain", Text::new("desk.mark_first_time")));
     }
-    if let Some(age) = found.dob.and_then(|dob| age::on(dob, question.hall.noon_utc(found.flight_date))) {
+    if let Some(age) = found.dob.and_then(|dob| age::on(dob, question.zone.noon_utc(found.flight_date))) {
         if age.years < age::ADULT_YEARS {
             marks.push(say("soon", Text::new("desk.mark_minor").with("years", age.years)));
         }

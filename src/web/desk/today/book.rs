@@ -1,7 +1,7 @@
 //! The form that books: for a member who was found, or for one who is named in it.
 
 use crate::domain::booking::{Denial, Standing, admit};
-use crate::domain::local_time::{Day, Hall};
+use crate::domain::local_time::{Day, TimeZone};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::keys::random;
@@ -40,7 +40,7 @@ pub(crate) struct Sent {
     pub(crate) usual: i64,
     /// `2026-11-24`; empty: today.
     pub(crate) day: String,
-    /// `14:30`, by the hall's clock.
+    /// `14:30`, by the site's clock.
     pub(crate) clock: String,
     /// By which the same form sent twice is known.
     pub(crate) number: i64,
@@ -69,7 +69,7 @@ impl Sent {
 pub(super) fn of(
     site: &Site,
     call: &Call,
-    (hall, day, is_today): (&Hall, Day, bool),
+    (zone, day, is_today): (&TimeZone, Day, bool),
     member_id: Option<i64>,
     refused: Option<Sent>,
 ) -> Result<Book, Failure> {
@@ -78,8 +78,8 @@ pub(super) fn of(
         member: String::new(),
         minutes: String::new(),
         usual: USUAL_FIRST,
-        day: if is_today { String::new() } else { hall.date(day.from) },
-        clock: hall.clock(now + STEP_SECONDS - now.rem_euclid(STEP_SECONDS)),
+        day: if is_today { String::new() } else { zone.date(day.from) },
+        clock: zone.clock(now + STEP_SECONDS - now.rem_euclid(STEP_SECONDS)),
         // Positive, and exact in every program that reads numbers as floats.
         number: i64::from(u32::from_ne_bytes(random())) + 1,
         problem: None,

@@ -1,6 +1,6 @@
 //! The minutes flown today, hour by hour, against what this weekday usually brings; drawn as SVG.
 
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -43,12 +43,18 @@ pub(super) struct Bar {
     pub middle: String,
 }
 
-pub(super) fn draw(site: &Site, hall: &Hall, now: i64, weekday: &str, language: Language) -> Result<Chart, Failure> {
+pub(super) fn draw(
+    site: &Site,
+    zone: &TimeZone,
+    now: i64,
+    weekday: &str,
+    language: Language,
+) -> Result<Chart, Failure> {
     let (mut today, mut usual) = ([0; 24], [0; 24]);
     let mut usual_by_now = 0;
     site.store.read(|tx| {
-        let day = hall.day(now, 0);
-        // Where the hall's hours are not the world's, only the flights themselves say in which hour they were.
+        let day = zone.day(now, 0);
+        // Where the site's hours are not the world's, only the flights themselves say in which hour they were.
         let by_hours = day.from.rem_euclid(HOUR_SECONDS) == 0;
         let list = |from, to| match by_hours {
             true => hours::list_flown(tx, site.tunnel_id, from, to)
@@ -56,19 +62,19 @@ pub(super) fn draw(site: &Site, hall: &Hall, now: i64, weekday: &str, language: 
             false => entries::list_flown(tx, site.tunnel_id, from, to),
         };
         for (at, minutes) in list(day.from, now + 1)? {
-            today[hall.hour(at)] += minutes;
+            today[zone.hour(at)] += minutes;
         }
         for week in 1..=WEEKS {
-            let before = hall.day(now, 7 * week);
+            let before = zone.day(now, 7 * week);
             // The earlier day may have been an hour shorter (a change of the clocks) than the time that has passed
             // today.
             let by_now = (before.from + now + 1 - day.from).min(before.to);
             for (at, minutes) in list(before.from, by_now)? {
-                usual[hall.hour(at)] += minutes;
+                usual[zone.hour(at)] += minutes;
                 usual_by_now += minutes;
             }
             for (at, minutes) in list(by_now, before.to)? {
-                usual[hall.hour(at)] += minutes;
+                usual[zone.hour(at)] += minutes;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Members who fit what was typed on *Today*, each with the booking of the day or the way to one.
 
-use crate::domain::local_time::{Day, Hall};
+use crate::domain::local_time::{Day, TimeZone};
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -32,7 +32,7 @@ struct Hit {
 /// The members who fit `typed`, for the day that the page shows; `day_query` names the day in links.
 pub(super) fn of(
     site: &Site,
-    hall: &Hall,
+    zone: &TimeZone,
     day: Day,
     day_query: String,
     typed: &str,
@@ -45,7 +45,7 @@ pub(super) fn of(
             let own = bookings::list_own(tx, site.tunnel_id, who.member_id, day.from, day.to, BOOKINGS_MAX)?;
             let next = own.into_iter().find(|one| one.arrived_at.is_none());
             let say = |one: bookings::Own| {
-                let clock = hall.clock(one.flight_date);
+                let clock = zone.clock(one.flight_date);
                 let text = Text::new("desk.booked_today").with("clock", clock).with("minutes", one.minutes_booked);
                 (one.booking_id, language.say(&text))
             };

@@ -83,7 +83,7 @@ pub(super) fn of(
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
     let arrivals = arrivals.render().unwrap_or_default().into();
     let chart = match is_today {
-        true => Some(Arc::new(flown::draw(site, question.hall, question.now, weekday, question.language)?)),
+        true => Some(Arc::new(flown::draw(site, question.zone, question.now, weekday, question.language)?)),
         false => None,
     };
     let shown = Shown { arrivals, chart };

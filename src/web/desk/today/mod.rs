@@ -11,7 +11,7 @@ pub(crate) use book::{Sent, Unclear, find_member, name_of};
 
 use super::bookings as changes;
 use crate::auth::Clerk;
-use crate::domain::local_time::{Day, Hall};
+use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -95,9 +95,9 @@ impl Wanted {
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let wanted = Wanted::read(call);
     if wanted.part == "found" {
-        let hall = site.hall()?;
-        let (day, query) = day_of(&hall, site.now(), &wanted.day);
-        let found = found::of(site, &hall, day, query, &wanted.typed, call.language())?;
+        let zone = site.time_zone()?;
+        let (day, query) = day_of(&zone, site.now(), &wanted.day);
+        let found = found::of(site, &zone, day, query, &wanted.typed, call.language())?;
         return Ok(shown(StatusCode::OK, call.language(), &found));
     }
     page(site, call, clerk, wanted, None)
@@ -118,42 +118,42 @@ pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Ans
 }
 
 /// The day of a name, else today; and what names it in a query, before other fields.
-fn day_of(hall: &Hall, now: i64, named: &str) -> (Day, String) {
-    match hall.start_of(named) {
-        Some(from) if named != hall.date(now) => (hall.day(from, 0), format!("day={named}&")),
-        _ => (hall.day(now, 0), String::new()),
+fn day_of(zone: &TimeZone, now: i64, named: &str) -> (Day, String) {
+    match zone.start_of(named) {
+        Some(from) if named != zone.date(now) => (zone.day(from, 0), format!("day={named}&")),
+        _ => (zone.day(now, 0), String::new()),
     }
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, wanted: Wanted, refused: Option<Sent>) -> Answer {
     let mut frame = Frame::of(site, call, clerk, "/desk")?;
-    let (hall, now, language) = (site.hall()?, site.now(), call.language());
-    let (day, query) = day_of(&hall, now, &wanted.day);
+    let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
+    let (day, query) = day_of(&zone, now, &wanted.day);
     let is_today = query.is_empty();
-    let done = changes::done(site, call, &hall)?;
+    let done = changes::done(site, call, &zone)?;
     let undo = done.as_ref().and_then(|done| done.undo);
     frame.done = done.map(|done| done.said);
-    let question = Question { hall: &hall, day, now, skip: wanted.skip, language };
+    let question = Question { zone: &zone, day, now, skip: wanted.skip, language };
     let found = match wanted.typed.is_empty() {
         true => None,
-        false => Some(found::of(site, &hall, day, query, &wanted.typed, language)?),
+        false => Some(found::of(site, &zone, day, query, &wanted.typed, language)?),
     };
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let weekday = call.say(WEEKDAYS[hall.weekday(day.from)]);
+    let weekday = call.say(WEEKDAYS[zone.weekday(day.from)]);
     // Who has just changed something comes after that.
     let count = if call.reads() { call.changes_before } else { site.store.changes().count() };
     let kept::Shown { arrivals, chart } = kept::of(site, &question, count, is_today, &weekday)?;
-    let date = |days| hall.date_beside(day.from, days);
+    let date = |days| zone.date_beside(day.from, days);
     let page = Page {
         title: if is_today { frame.say("desk.today") } else { weekday.clone() },
-        date: format!("{weekday}, {}", when::day(language, &hall, day.from)),
-        clock: hall.clock(now),
+        date: format!("{weekday}, {}", when::day(language, &zone, day.from)),
+        clock: zone.clock(now),
         is_today,
-        days: Days { shown: date(0), before: date(-1), after: date(1), tomorrow: hall.date_beside(now, 1) },
+        days: Days { shown: date(0), before: date(-1), after: date(1), tomorrow: zone.date_beside(now, 1) },
         typed: wanted.typed,
         arrivals,
         found,
-        book: book::of(site, call, (&hall, day, is_today), wanted.book, refused)?,
+        book: book::of(site, call, (&zone, day, is_today), wanted.book, refused)?,
         undo,
         chart,
         waiting: waiting::list(site, language)?,

@@ -5,7 +5,7 @@ mod words;
 use super::PART;
 use crate::auth::Clerk;
 use crate::domain::deeds::DEEDS;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -67,17 +67,17 @@ struct Verdict {
 
 /// `GET /desk/site/audit`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (frame, hall) = (Frame::of(site, call, clerk, PART)?, site.hall()?);
+    let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     // First of all: a reading that is told as over has its row in the list.
-    let verdict = verdict(site, call, &hall)?;
+    let verdict = verdict(site, call, &zone)?;
     let wanted = Wanted::read(call);
-    let (found, problem) = match wanted.filter(site, &hall)? {
+    let (found, problem) = match wanted.filter(site, &zone)? {
         Ok(filter) => (site.store.read(|tx| Ok(audit::list(tx, &filter, ROWS_SHOWN as i64 + 1)?))?, None),
         Err(key) => (Vec::new(), Some(call.say(key))),
     };
     let older = found.get(ROWS_SHOWN).and(found.get(ROWS_SHOWN - 1)).map(|last| last.row.seq);
     let mut namer = Namer::new(site, call);
-    let rows = found.iter().take(ROWS_SHOWN).map(|kept| row(&mut namer, &hall, kept));
+    let rows = found.iter().take(ROWS_SHOWN).map(|kept| row(&mut namer, &zone, kept));
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = Page {
         rows: rows.collect::<Result<_, Failure>>()?,
@@ -109,14 +109,14 @@ impl Wanted {
     }
 
     /// The filter for the store, or the translation key of its fault.
-    fn filter(&self, site: &Site, hall: &Hall) -> Result<Result<Filter, &'static str>, Failure> {
+    fn filter(&self, site: &Site, zone: &TimeZone) -> Result<Result<Filter, &'static str>, Failure> {
         let (who, whom) = match (Wanted::named(site, &self.person)?, Wanted::named(site, &self.about)?) {
             (Ok(who), Ok(whom)) => (who, whom),
             (Err(problem), _) | (_, Err(problem)) => return Ok(Err(problem)),
         };
-        let day = match (self.day.as_str(), hall.start_of(&self.day)) {
+        let day = match (self.day.as_str(), zone.start_of(&self.day)) {
             ("", _) => None,
-            (_, Some(start)) => Some(hall.day(start, 0)),
+            (_, Some(start)) => Some(zone.day(start, 0)),
             (_, None) => return Ok(Err("audit.no_day")),
         };
         let deed = DEEDS.iter().find(|deed| **deed == self.deed).map(|deed| (*deed).to_owned());
@@ -142,11 +142,11 @@ impl Wanted {
     }
 }
 
-fn row(namer: &mut Namer, hall: &Hall, kept: &Kept) -> Result<Row, Failure> {
+fn row(namer: &mut Namer, zone: &TimeZone, kept: &Kept) -> Result<Row, Failure> {
     let row = &kept.row;
     Ok(Row {
         seq: row.seq,
-        at: namer.moment(hall, row.at),
+        at: namer.moment(zone, row.at),
         who: namer.who(&row.who)?,
         deed: namer.deed(row),
         whom: namer.whom(&row.whom)?,
@@ -164,11 +164,11 @@ fn deeds(site: &Site, call: &Call) -> Vec<(&'static str, String)> {
 }
 
 /// The outcome of the last check of the log, or that one is under way.
-fn verdict(site: &Site, call: &Call, hall: &Hall) -> Result<Verdict, Failure> {
+fn verdict(site: &Site, call: &Call, zone: &TimeZone) -> Result<Verdict, Failure> {
     let say = |tone, text: Text| Verdict { tone, text: call.language().say(&text), under_way: false };
     match asking::last::<Verify>(site) {
         Some(asked) if asked.outcome.is_none() => {
-            let text = Text::new("audit.under_way").with("at", when::moment(call.language(), hall, asked.began_at));
+            let text = Text::new("audit.under_way").with("at", when::moment(call.language(), zone, asked.began_at));
             return Ok(Verdict { under_way: true, ..say("soon", text) });
         }
         Some(asked) if matches!(asked.outcome, Some(Err(_))) => {
@@ -179,6 +179,6 @@ fn verdict(site: &Site, call: &Call, hall: &Hall) -> Result<Verdict, Failure> {
     }
     let last = site.store.read(|tx| Ok(audit::find_last(tx, VERIFIED)?))?;
     let Some(last) = last else { return Ok(say("soon", Text::new("audit.never"))) };
-    let (sound, text) = words::of_verdict(call.language(), hall, &last.row);
+    let (sound, text) = words::of_verdict(call.language(), zone, &last.row);
     Ok(say(if sound { "good" } else { "bad" }, text))
 }

@@ -1,7 +1,7 @@
 //! Audit rows in words: the names for the log's numbers and short words.
 
 use crate::domain::audit::Row;
-use crate::domain::local_time::Hall;
+use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::domain::when;
 use crate::http::call::Call;
@@ -32,8 +32,8 @@ impl<'a> Namer<'a> {
         Namer { site, call, known: HashMap::new() }
     }
 
-    pub(super) fn moment(&self, hall: &Hall, at: i64) -> String {
-        when::moment(self.call.language(), hall, at)
+    pub(super) fn moment(&self, zone: &TimeZone, at: i64) -> String {
+        when::moment(self.call.language(), zone, at)
     }
 
     /// The actor of a row.
@@ -115,10 +115,10 @@ pub(super) fn of_deed(language: Language, deed: &str) -> String {
 }
 
 /// Whether the log was whole, and in words, from the row that says what a reading found.
-pub(super) fn of_verdict(language: Language, hall: &Hall, row: &Row) -> (bool, Text) {
+pub(super) fn of_verdict(language: Language, zone: &TimeZone, row: &Row) -> (bool, Text) {
     let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
     let number = |name: &str| detail[name].as_i64().unwrap_or_default();
-    let at = when::moment(language, hall, row.at);
+    let at = when::moment(language, zone, row.at);
     if detail["sound"] == true {
         let text = Text::new("audit.sound").with("at", at).with("rows", number("rows"));
         return (true, text.with("backups", number("backups")));

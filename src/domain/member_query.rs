@@ -12,7 +12,7 @@ pub(crate) const GUESS: u32 = 10;
 
 /// What is looked for.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct MemberQuery {
     /// Folded: lower case, without accents.
     words: Vec<String>,
     /// The same, letter by letter.
@@ -25,11 +25,11 @@ pub(crate) struct Wanted {
     digits: Option<String>,
 }
 
-impl Wanted {
-    pub(crate) fn parse(typed: &str) -> Wanted {
+impl MemberQuery {
+    pub(crate) fn parse(typed: &str) -> MemberQuery {
         let typed = typed.trim();
         if let Some(number) = labelled(typed) {
-            return Wanted { number: Some(number), ..Wanted::default() };
+            return MemberQuery { number: Some(number), ..MemberQuery::default() };
         }
         // A zero in brackets is dialled from within the country alone.
         let bare = typed.replace("(0)", "");
@@ -38,7 +38,7 @@ impl Wanted {
         let digits = digits.map(|bare| bare.trim_start_matches('0').to_owned()).filter(|d| d.len() >= GRAM_CHARS);
         let named = if typed.contains('@') { typed.split('@').next().unwrap_or("") } else { typed };
         let words: Vec<String> = words(named).filter(|word| word.chars().count() >= 2).take(WORDS_MAX).collect();
-        Wanted {
+        MemberQuery {
             letters: words.iter().map(|word| word.chars().collect()).collect(),
             words,
             number: typed.trim_start_matches('#').parse().ok().filter(|number| *number > 0),
@@ -58,24 +58,27 @@ impl Wanted {
     }
 
     /// The index's pattern of a telephone number.
-    pub(crate) fn phone(&self) -> Option<String> {
+    pub(crate) fn phone_pattern(&self) -> Option<String> {
         self.digits.as_deref().map(quoted)
     }
 
     /// The index's pattern of members who have words that begin like each of those typed.
-    pub(crate) fn beginnings(&self) -> Option<String> {
+    pub(crate) fn prefix_pattern(&self) -> Option<String> {
         all(self.words.iter().map(|word| quoted(&format!(" {word}"))))
     }
 
     /// The pattern of members in whose words each of those typed is found anywhere.
-    pub(crate) fn anywhere(&self) -> Option<String> {
+    pub(crate) fn substring_pattern(&self) -> Option<String> {
         let long = self.words.iter().filter(|word| word.chars().count() >= GRAM_CHARS);
         all(long.map(|word| quoted(word)))
     }
 
     /// Patterns of members who may be meant by somebody who mistyped, the likelier first: words that `is_known`, asked with a
     /// word's pattern, finds as they were typed are right and of each other one a piece is; then of each word a piece is.
-    pub(crate) fn nearly<E>(&self, mut is_known: impl FnMut(&str) -> Result<bool, E>) -> Result<Vec<String>, E> {
+    pub(crate) fn misspelling_patterns<E>(
+        &self,
+        mut is_known: impl FnMut(&str) -> Result<bool, E>,
+    ) -> Result<Vec<String>, E> {
         let (mut likely, mut possible, mut guessed) = (Vec::new(), Vec::new(), 0);
         for letters in self.letters.iter().filter(|letters| letters.len() >= GRAM_CHARS) {
             let word = quoted(&letters.iter().collect::<String>());
@@ -271,7 +274,7 @@ mod tests {
     use super::*;
 
     fn distance(typed: &str, name: &str) -> Option<u32> {
-        Wanted::parse(typed).distance([name].into_iter())
+        MemberQuery::parse(typed).distance([name].into_iter())
     }
 
     #[test]
@@ -342,21 +345,29 @@ mod tests {
 
     #[test]
     fn of_mistyped_words_the_right_ones_are_kept_and_of_the_others_pieces() {
-        let nearly = |typed: &str, known: &[&str]| {
+        let misspelling_patterns = |typed: &str, known: &[&str]| {
             let is_known = |word: &str| Ok::<_, ()>(known.contains(&word.trim_matches('"')));
-            Wanted::parse(typed).nearly(is_known).unwrap()
+            MemberQuery::parse(typed).misspelling_patterns(is_known).unwrap()
         };
-        assert_eq!(nearly("bauamn", &[]), ["(\" ba\" OR \"amn\")"]);
-        assert_eq!(nearly("okonkwoo", &[]), ["(\" ok\" OR \"onk\" OR \"woo\")"]);
-        assert_eq!(nearly("eva bauamn", &["eva"]), ["\"eva\" AND (\" ba\" OR \"amn\")"], "three letters have no slip");
+        assert_eq!(misspelling_patterns("bauamn", &[]), ["(\" ba\" OR \"amn\")"]);
+        assert_eq!(misspelling_patterns("okonkwoo", &[]), ["(\" ok\" OR \"onk\" OR \"woo\")"]);
         assert_eq!(
-            nearly("robert bauamn", &["robert"]),
+            misspelling_patterns("eva bauamn", &["eva"]),
+            ["\"eva\" AND (\" ba\" OR \"amn\")"],
+            "three letters have no slip"
+        );
+        assert_eq!(
+            misspelling_patterns("robert bauamn", &["robert"]),
             ["\"robert\" AND (\" ba\" OR \"amn\")", "(\" ro\" OR \"ert\") AND (\" ba\" OR \"amn\")"]
         );
-        assert_eq!(nearly("robert baumann", &["robert", "baumann"]).len(), 1, "together they were looked for");
-        let anna = nearly("anan", &[]);
+        assert_eq!(
+            misspelling_patterns("robert baumann", &["robert", "baumann"]).len(),
+            1,
+            "together they were looked for"
+        );
+        let anna = misspelling_patterns("anan", &[]);
         assert!(anna.len() == 1 && anna[0].contains("\"anna\""), "{anna:?}");
-        assert!(nearly("eva", &[]).is_empty() && nearly("eva tom", &["eva"]).is_empty());
+        assert!(misspelling_patterns("eva", &[]).is_empty() && misspelling_patterns("eva tom", &["eva"]).is_empty());
     }
 
     #[test]
@@ -368,24 +379,32 @@ mod tests {
 
     #[test]
     fn numbers_addresses_and_telephones_are_known_by_their_form() {
-        let phone = |typed: &str| Wanted::parse(typed).phone();
+        let phone = |typed: &str| MemberQuery::parse(typed).phone_pattern();
         assert_eq!(phone("079 123 45-67"), Some("\"791234567\"".into()));
         assert_eq!(phone("+41 (79) 123"), Some("\"4179123\"".into()));
         assert_eq!(phone("12 a"), None);
-        assert_eq!((Wanted::parse("#42").number, Wanted::parse("0").number), (Some(42), None));
-        assert_eq!(Wanted::parse("jane@ex").email.as_deref(), Some("jane@ex"));
-        assert!(Wanted::parse(" a ").is_empty() && Wanted::parse("").is_empty() && Wanted::parse("@").is_empty());
+        assert_eq!((MemberQuery::parse("#42").number, MemberQuery::parse("0").number), (Some(42), None));
+        assert_eq!(MemberQuery::parse("jane@ex").email.as_deref(), Some("jane@ex"));
+        assert!(
+            MemberQuery::parse(" a ").is_empty()
+                && MemberQuery::parse("").is_empty()
+                && MemberQuery::parse("@").is_empty()
+        );
     }
 
     #[test]
     fn a_number_behind_its_label_is_that_number_and_no_name() {
         for typed in ["No. 13", "no 13", "Nr. 13", "N° 13", "N.º 13", "#13", "№13"] {
-            let wanted = Wanted::parse(typed);
-            assert_eq!((wanted.number, wanted.beginnings(), wanted.phone()), (Some(13), None, None), "{typed}");
-            assert_eq!(wanted.nearly(|_| Ok::<_, ()>(false)), Ok(vec![]), "{typed}: nobody is guessed");
+            let wanted = MemberQuery::parse(typed);
+            assert_eq!(
+                (wanted.number, wanted.prefix_pattern(), wanted.phone_pattern()),
+                (Some(13), None, None),
+                "{typed}"
+            );
+            assert_eq!(wanted.misspelling_patterns(|_| Ok::<_, ()>(false)), Ok(vec![]), "{typed}: nobody is guessed");
         }
         for name in ["Noah 13", "Nora", "No", "No."] {
-            assert!(Wanted::parse(name).beginnings().is_some(), "{name}");
+            assert!(MemberQuery::parse(name).prefix_pattern().is_some(), "{name}");
         }
     }
 
@@ -398,14 +417,14 @@ mod tests {
             "+41\u{a0}79\u{202f}123 45 67",
             "41-79-123.45.67",
         ] {
-            assert_eq!(Wanted::parse(typed).phone().as_deref(), Some("\"41791234567\""), "{typed}");
+            assert_eq!(MemberQuery::parse(typed).phone_pattern().as_deref(), Some("\"41791234567\""), "{typed}");
         }
-        assert_eq!(Wanted::parse("079 123 45").phone().as_deref(), Some("\"7912345\""));
+        assert_eq!(MemberQuery::parse("079 123 45").phone_pattern().as_deref(), Some("\"7912345\""));
     }
 
     #[test]
     fn what_is_typed_stays_within_its_quotes() {
-        let wanted = Wanted::parse("x\" OR \"y NEAR(");
-        assert_eq!(wanted.beginnings().as_deref(), Some("\" x\"\"\" AND \" or\" AND \" \"\"y\" AND \" near(\""));
+        let wanted = MemberQuery::parse("x\" OR \"y NEAR(");
+        assert_eq!(wanted.prefix_pattern().as_deref(), Some("\" x\"\"\" AND \" or\" AND \" \"\"y\" AND \" near(\""));
     }
 }
