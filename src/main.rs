@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     settle_libc();
-    tunneldesk::store::settle();
+    tunneldesk::store::configure_sqlite();
     tunneldesk::cli::main(std::env::args_os())
 }
 

@@ -42,9 +42,9 @@ pub(crate) fn ready(site: &Site, call: &Call) -> Answer {
 
 fn readiness(site: &Site) -> Result<&'static str, Failure> {
     match site.store.writer().condition() {
-        Condition::Sound => {}
+        Condition::Healthy => {}
         Condition::Full => return Err(Failure::disk_full().because("the disk is full")),
-        Condition::Doubted => return Err(Failure::overloaded().because("the file is looked through")),
+        Condition::Suspect => return Err(Failure::overloaded().because("the file is looked through")),
         Condition::Damaged => return Err(Failure::store_damaged().because("the file is damaged")),
         Condition::Replaced => return Err(Failure::replaced().because("another machine has taken this one's place")),
         Condition::Stopped => return Err(Failure::store_stopped().because("a flush of the disk failed")),

@@ -11,7 +11,7 @@ use crate::store::Write;
 use crate::store::queries::standing;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::entries;
-use crate::store::tables::history::{self, About, Event};
+use crate::store::tables::history::{self, Event, EventSubject};
 use crate::store::tables::{members, notices, partners, tunnels};
 
 /// The client in whose name the desk books.
@@ -357,8 +357,12 @@ fn write_history(
     sent: &Booking,
 ) -> Result<(), Failure> {
     let detail = history::booking_detail(sent);
-    let about =
-        About { member_id: Some(member_id), booking_id: Some(booking_id), detail: Some(&detail), ..About::default() };
+    let about = EventSubject {
+        member_id: Some(member_id),
+        booking_id: Some(booking_id),
+        detail: Some(&detail),
+        ..EventSubject::default()
+    };
     history::insert(tx, partner_id, event, &about)?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::tables::certificates::{self, Held};
+use crate::store::tables::certificates::{self, HeldLevel};
 use crate::store::tables::{members, tunnels};
 use crate::store::{Read, Write};
 use serde::Serialize;
@@ -35,14 +35,14 @@ pub(crate) struct Row {
 
 /// The levels that a member holds, the latest first, and the name on their papers.
 pub(crate) struct Earned {
-    pub(crate) rows: Vec<(Row, Held)>,
+    pub(crate) rows: Vec<(Row, HeldLevel)>,
     /// The real name.
     holder: String,
 }
 
 /// A certificate that can be drawn.
 pub(crate) struct Paper {
-    pub(crate) held: Held,
+    pub(crate) held: HeldLevel,
     sheet: Certificate,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earn
     Ok(Earned { rows, holder: holder.to_owned() })
 }
 
-fn row(member_id: i64, screen_name: &str, level: &Level, held: &Held, signed: &[Signed]) -> Row {
+fn row(member_id: i64, screen_name: &str, level: &Level, held: &HeldLevel, signed: &[Signed]) -> Row {
     let last = rule::completing(level, signed);
     Row {
         r#type: format!("{} {}", held.cat_group, held.track).trim_end().to_owned(),
@@ -118,14 +118,14 @@ impl Paper {
 
 /// Stores that a certificate was handed out, and returns the address of the page that verifies it. A certificate that was
 /// handed out before changes nothing.
-pub(crate) fn publish(site: &Site, tx: &Write, member_id: i64, held: &Held) -> Result<String, Failure> {
+pub(crate) fn publish(site: &Site, tx: &Write, member_id: i64, held: &HeldLevel) -> Result<String, Failure> {
     let code = code(site, member_id, held);
     certificates::insert(tx, &code, member_id, held)?;
     Ok(verify_url(site, &code))
 }
 
 /// The code of a certificate: always the same one, and not to be guessed without the site's key.
-fn code(site: &Site, member_id: i64, held: &Held) -> String {
+fn code(site: &Site, member_id: i64, held: &HeldLevel) -> String {
     let (member, since) = (member_id.to_be_bytes(), held.since.to_be_bytes());
     let parts = [&member[..], held.cat_group.as_bytes(), held.cat_id.as_bytes(), held.track.as_bytes(), &since];
     let hash = site.keys.hash(Purpose::Certificate, &parts);

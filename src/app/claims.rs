@@ -56,7 +56,7 @@ pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language,
         return Ok(());
     }
     let (code, _) = insert(cx, member_id, email, MAILED_DAYS)?;
-    let message = outbox::New {
+    let message = outbox::NewMessage {
         channel: Channel::Email,
         member_id: Some(member_id),
         recipient: email,

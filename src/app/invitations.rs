@@ -86,7 +86,7 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, D
     let days = if invitee.email.is_empty() { PRINTED_DAYS } else { MAILED_DAYS };
     let (code, ends_at) = (recovery_code::from_bytes(random()), cx.now() + days * DAY_SECONDS);
     let code_hash = claims::hash(cx.site, &code).ok_or_else(Failure::broken)?;
-    let new = invitations::New {
+    let new = invitations::NewInvitation {
         code_hash: &code_hash,
         form_number: invitee.form_number,
         name: invitee.name,
@@ -124,7 +124,7 @@ fn find_denial(cx: &Change, invitee: &Invitee) -> Result<Option<Denial>, Failure
 }
 
 fn post(cx: &Change, invitee: &Invitee, code: &str) -> Result<(), Failure> {
-    let message = outbox::New {
+    let message = outbox::NewMessage {
         channel: Channel::Email,
         member_id: None,
         recipient: invitee.email,
@@ -169,7 +169,7 @@ pub(crate) fn accept(
         if is_mailed && members::find_by_confirmed_email(cx.tx, &invitation.email)?.is_some() {
             return Ok(false);
         }
-        let new = members::New {
+        let new = members::NewMember {
             username,
             screen_name: &invitation.name,
             real_name: &invitation.name,
@@ -177,7 +177,7 @@ pub(crate) fn accept(
             tunnel_id: Some(site.tunnel_id),
             role: invitation.role.name(),
             password_hash: Some(password_hash),
-            ..members::New::default()
+            ..members::NewMember::default()
         };
         let member_id = members::insert(cx.tx, &new)?;
         members::set_language(cx.tx, member_id, &invitation.language)?;

@@ -9,7 +9,7 @@ use crate::store::Read;
 use crate::store::tables::contact;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::outbox::{self, Message};
-use crate::store::tables::suppressed::{self, Mark};
+use crate::store::tables::suppressed::{self, Suppression};
 
 /// No member's number.
 const NOBODY: i64 = 0;
@@ -22,7 +22,7 @@ pub(crate) enum Unsendable {
     /// The text of the message was wiped.
     Wiped,
     /// No mail goes to its address.
-    Marked(Mark),
+    Marked(Suppression),
 }
 
 /// The desk is through with a message of the contact form. Audited, one row a message. 404 where there is none.
@@ -71,7 +71,7 @@ pub(crate) fn retry_dead(cx: &Change) -> Result<usize, Failure> {
 
 /// Has mail go to a marked address again: the mark that was lifted, if there was one. Audited; an address is a person's, so
 /// the row does not say which.
-pub(crate) fn lift_mark(cx: &Change, address: &str) -> Result<Option<Mark>, Failure> {
+pub(crate) fn lift_mark(cx: &Change, address: &str) -> Result<Option<Suppression>, Failure> {
     let Some(mark) = suppressed::find(cx.tx, address)? else { return Ok(None) };
     // The provider's clock may be ahead of ours.
     suppressed::lift(cx.tx, address, cx.now().max(mark.since))?;

@@ -9,7 +9,7 @@ use crate::http::fields;
 use crate::i18n::language::Text;
 use crate::keys::{hex, random};
 use crate::store::Read;
-use crate::store::tables::history::{self, About, Event};
+use crate::store::tables::history::{self, Event, EventSubject};
 use crate::store::tables::partner_users;
 use crate::store::tables::partners::{self, Partner};
 use ipnet::IpNet;
@@ -146,7 +146,7 @@ pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Resu
         Err(failure) if failure.code() == Failure::email_taken().code() => return Ok(Restored::Taken),
         Err(failure) => return Err(failure),
     }
-    let about = About { user_id: Some(user_id), detail: Some(BY_DESK), ..About::default() };
+    let about = EventSubject { user_id: Some(user_id), detail: Some(BY_DESK), ..EventSubject::default() };
     history::insert(cx.tx, partner.partner_id, Event::UserCreated, &about)?;
     let detail = Detail::none().number("user_id", user_id);
     cx.record("partner_user.restored", &Whom::Partner(partner.client_id.clone()), &detail)?;

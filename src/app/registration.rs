@@ -48,14 +48,14 @@ pub(crate) fn register(cx: &Change, newcomer: &Newcomer) -> Result<Result<i64, D
     if let Some(denial) = find_alike(cx, newcomer)? {
         return Ok(Err(denial));
     }
-    let new = members::New {
+    let new = members::NewMember {
         screen_name: newcomer.real_name,
         real_name: newcomer.real_name,
         email: newcomer.email,
         phone: newcomer.phone,
         dob: newcomer.dob,
         tunnel_id: Some(cx.site.tunnel_id),
-        ..members::New::default()
+        ..members::NewMember::default()
     };
     let member_id = signup::create(cx, new, Some(newcomer.language), &[], newcomer.form_number)?;
     account_claims::insert_registration(cx.tx, newcomer.form_number, member_id, cx.member_id())?;

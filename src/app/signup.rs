@@ -17,7 +17,7 @@ use crate::http::kinds::{NewPassword, Whole};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::account_claims;
-use crate::store::tables::members::{self, New};
+use crate::store::tables::members::{self, NewMember};
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::security_answers;
 use crate::store::tables::tunnels;
@@ -35,7 +35,7 @@ const SAME_FORM_SECONDS: i64 = 600;
 /// is derived from the name. `form_number`: the form's, for a name that is taken. Returns the member's number.
 pub(crate) fn create(
     cx: &Change,
-    new: New,
+    new: NewMember,
     language: Option<Language>,
     answers: &[(i64, String)],
     form_number: i64,
@@ -43,7 +43,7 @@ pub(crate) fn create(
     let derived = if new.username.is_empty() { free_username(cx, new.real_name, form_number)? } else { String::new() };
     let username = if new.username.is_empty() { &derived } else { new.username };
     let (email, owned) = (new.email, new.password_hash.is_some());
-    let new = New { username, accepted_terms: true, ..new };
+    let new = NewMember { username, accepted_terms: true, ..new };
     let member_id = members::insert(cx.tx, &new)?;
     if let Some(language) = language {
         members::set_language(cx.tx, member_id, language.tag())?;
@@ -158,7 +158,7 @@ fn enter(cx: &Change, form: &JoinForm, password_hash: Option<&str>) -> Result<(i
     if let Some(member_id) = find_same(cx, form, &email)? {
         return Ok((member_id, false));
     }
-    let new = New {
+    let new = NewMember {
         screen_name: &person.real_name,
         real_name: &person.real_name,
         email: &email,
@@ -166,7 +166,7 @@ fn enter(cx: &Change, form: &JoinForm, password_hash: Option<&str>) -> Result<(i
         dob: person.dob,
         tunnel_id: Some(cx.site.tunnel_id),
         password_hash,
-        ..New::default()
+        ..NewMember::default()
     };
     let member_id = create(cx, new, Some(cx.language), &[], form.number)?;
     account_claims::insert_registration(cx.tx, form.number, member_id, None)?;

@@ -11,7 +11,7 @@ use crate::http::fields::{self, Fields};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::members::{self, New};
+use crate::store::tables::members::{self, NewMember};
 use crate::store::tables::{account_claims, guardianships};
 use serde_json::{Map, Value};
 
@@ -95,12 +95,12 @@ pub(crate) fn sign_up(cx: &Change, child: &Child) -> Result<i64, Failure> {
     if let Some(known) = find_same(cx, guardian_id, child)? {
         return Ok(known);
     }
-    let new = New {
+    let new = NewMember {
         screen_name: &child.real_name,
         real_name: &child.real_name,
         dob: Some(child.dob),
         tunnel_id: Some(cx.site.tunnel_id),
-        ..New::default()
+        ..NewMember::default()
     };
     let child_id = signup::create(cx, new, Some(cx.language), &[], child.form_number)?;
     account_claims::insert_registration(cx.tx, child.form_number, child_id, None)?;

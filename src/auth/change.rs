@@ -17,7 +17,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::site::Site;
 use crate::store::tables::sessions::{self, Parked, TokenHash};
-use crate::store::tables::{audit, misses};
+use crate::store::tables::{audit, failed_attempts};
 use crate::store::{Read, Write};
 
 /// A shift: for so long after a full sign-in a PIN is enough to come back.
@@ -95,7 +95,7 @@ pub(crate) fn by_pin(
     }
     if !pin::is_right(site, tx, member_id, given)? {
         call.outcome.set(OutcomeWord::WrongCredentials);
-        misses::count_one(tx)?;
+        failed_attempts::count_one(tx)?;
         sessions::count_pin_miss(tx, &colleague.hash)?;
         let misses = sessions::find_parked(tx, &colleague.hash, tx.now())?.map_or(0, |parked| parked.pin_misses);
         if misses >= PIN_MISSES_MAX {

@@ -57,7 +57,7 @@ pub(crate) fn send_for(
     let foreign = owner.is_some_and(|owner| owner != member_id);
     let (template, values) =
         if foreign { ("email_taken", json!({})) } else { ("confirm_email", json!({ "token": token })) };
-    let message = outbox::New {
+    let message = outbox::NewMessage {
         channel: Channel::Email,
         member_id: Some(member_id),
         recipient: email,

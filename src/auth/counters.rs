@@ -14,8 +14,8 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
+use crate::store::tables::failed_attempts;
 use crate::store::tables::members::{self, Account};
-use crate::store::tables::misses;
 use crate::store::tables::throttles::{self, Counter, ThrottleKey};
 use crate::store::{Read, Write};
 
@@ -84,7 +84,7 @@ impl Counters {
     }
 
     pub(crate) fn miss(&self, tx: &Write) -> Result<(), Failure> {
-        misses::count_one(tx)?;
+        failed_attempts::count_one(tx)?;
         Ok(self.0.iter().try_for_each(|counter| throttles::miss(tx, counter))?)
     }
 

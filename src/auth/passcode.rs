@@ -70,7 +70,7 @@ pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Resu
     let code = format!("{:06}", u64::from_be_bytes(random::<8>()) % CODES);
     let code_hash = hash(site, target.member_id, usage, &code);
     passcodes::insert(tx, target.member_id, usage.name(), &code_hash, target.address, tx.now() + LIFE_SECONDS)?;
-    let message = outbox::New {
+    let message = outbox::NewMessage {
         channel: target.channel,
         member_id: Some(target.member_id),
         recipient: target.address,

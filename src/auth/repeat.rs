@@ -8,7 +8,7 @@ use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::tables::replays::{self, Kept};
+use crate::store::tables::replays::{self, StoredReply};
 use crate::store::tables::sessions;
 use crate::store::{Read, Write};
 use http::{Method, StatusCode};
@@ -46,7 +46,7 @@ pub(crate) fn run(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(&Wri
     plain.extend_from_slice(&reply.body);
     let answer = site.keys.seal(Purpose::Answer, &plain);
     let (body_digest, token_hash) = (repeat.body_digest, repeat.token_hash.get());
-    replays::insert(tx, &repeat.replay_key, &Kept { body_digest, answer, token_hash })?;
+    replays::insert(tx, &repeat.replay_key, &StoredReply { body_digest, answer, token_hash })?;
     repeat.kept.set(true);
     Ok(reply)
 }

@@ -172,7 +172,8 @@ fn send(
         None => ("security_event", json!({ "event": event.name() })),
     };
     let member_id = Some(member_id);
-    let message = outbox::New { channel, member_id, recipient, language: language.tag(), template, values: &values };
+    let message =
+        outbox::NewMessage { channel, member_id, recipient, language: language.tag(), template, values: &values };
     outbox::insert(tx, &site.keys, &message)?;
     Ok(())
 }

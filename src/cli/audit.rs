@@ -8,7 +8,7 @@ use crate::domain::local_time::TimeZone;
 use crate::keys::hex;
 use crate::ops::audit::{Walk, walk};
 use crate::site::Site;
-use crate::store::tables::audit::{self, Filter, Kept};
+use crate::store::tables::audit::{self, Filter, HashedRow};
 use crate::store::tables::{members, partners};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn for_machines(site: &Site, mut filter: Filter, limit: i64, wire: &mut Wire) ->
     text(if before_row == '[' { "[]" } else { "]" })
 }
 
-impl Row for Kept {
+impl Row for HashedRow {
     const HEADINGS: &'static [&'static str] = &["NUMBER", "WHEN", "WHO", "DEED", "WHOM", "FROM", ""];
 
     fn cells(&self) -> Vec<String> {

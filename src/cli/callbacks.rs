@@ -8,7 +8,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::tables::callbacks::{self, Kept, Sender};
+use crate::store::tables::callbacks::{self, Sender, StoredCallback};
 use crate::store::tables::members;
 use crate::store::tables::payments::{self, Payment};
 use clap::Subcommand;
@@ -87,7 +87,7 @@ fn what_is_missing(site: &Site) -> String {
     if missing.is_empty() { String::new() } else { format!("; no key is configured for {}", missing.join(", ")) }
 }
 
-impl Row for Kept {
+impl Row for StoredCallback {
     const HEADINGS: &'static [&'static str] = &["NUMBER", "RECEIVED", "SENDER", "EVENT", "ABOUT", "VERDICT", "TIMES"];
 
     fn cells(&self) -> Vec<String> {

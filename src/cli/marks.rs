@@ -3,7 +3,7 @@
 use super::shell::Shell;
 use super::{Answered, Part, Row, Table, done, refused, shown_moment};
 use crate::app::messages;
-use crate::store::tables::suppressed::{self, Mark};
+use crate::store::tables::suppressed::{self, Suppression};
 use serde_json::{Value, json};
 
 /// Addresses that a table shows, unless another number is asked for.
@@ -17,7 +17,7 @@ pub(super) fn list(site: &Shell, part: &Part) -> Answered {
     Ok(Box::new(if total == 0 { list.when_empty("mail goes to every address") } else { list }))
 }
 
-impl Row for Mark {
+impl Row for Suppression {
     const HEADINGS: &'static [&'static str] = &["ADDRESS", "REASON", "SINCE", "DETAIL"];
 
     fn cells(&self) -> Vec<String> {

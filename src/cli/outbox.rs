@@ -7,7 +7,7 @@ use crate::http::failure::Failure;
 use crate::jobs::outbox::read_letter;
 use crate::site::Site;
 use crate::store::tables::outbox::{self, Channel, Message};
-use crate::store::tables::suppressed::Mark;
+use crate::store::tables::suppressed::Suppression;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -176,7 +176,7 @@ impl Retry {
                 Some(Unsendable::Wiped) => {
                     return Err(refused(format!("message {message_id} says nothing any more; have a new one made")));
                 }
-                Some(Unsendable::Marked(Mark { address, reason, .. })) => {
+                Some(Unsendable::Marked(Suppression { address, reason, .. })) => {
                     return Err(refused(format!(
                         "no mail goes to {address} since its {reason}; lift that first: tunneldesk outbox lift {address}"
                     )));

@@ -196,7 +196,7 @@ impl Serve {
         service: &Service,
     ) -> Result<(Site, Option<demo::Facts>), Trouble> {
         let reserve = Reserve::in_dir(data_dir.dir());
-        reserve.make_way();
+        reserve.release_if_disk_full();
         if let Some((why, next)) = data_dir.why_unwritable() {
             return Ok((open_read_only(data_dir, config, why, next)?, None));
         }

@@ -49,7 +49,7 @@ fn sync_account(tx: &Write) -> Result<i64, Failure> {
     if let Some(account) = members::list(tx, Some(Role::Sync), 1, 0)?.first() {
         return Ok(account.member_id);
     }
-    let new = members::New {
+    let new = members::NewMember {
         username: SYNC_USERNAME,
         screen_name: SYNC_USERNAME,
         real_name: "Sync job",

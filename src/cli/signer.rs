@@ -9,7 +9,7 @@ use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::{holdings, standing};
-use crate::store::tables::signers::{self, Appointment, New};
+use crate::store::tables::signers::{self, Appointment, NewSigner};
 use crate::store::tables::tunnels;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -72,8 +72,13 @@ impl Add {
         if let Some(why) = against {
             return Err(refused(why));
         }
-        let new =
-            New { tunnel_id, member_id: account.member_id, cat_group: programme, cat_id: &cat_id, appointed_by: None };
+        let new = NewSigner {
+            tunnel_id,
+            member_id: account.member_id,
+            cat_group: programme,
+            cat_id: &cat_id,
+            appointed_by: None,
+        };
         site.store.write(site.now(), |tx| {
             let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
             let first = self.first.map_or(detail.clone(), |level| detail.number("first", level.into()));

@@ -21,8 +21,8 @@ use crate::store::Write;
 use crate::store::engine::bulk::{self, Bulk, Member, Signed};
 use crate::store::queries::holdings;
 use crate::store::tables::entries::{self, NewTime};
-use crate::store::tables::history::{self, About, Event as Happened};
-use crate::store::tables::{bookings, media, members, moves, notices, partner_users, partners, signers};
+use crate::store::tables::history::{self, Event as Happened, EventSubject};
+use crate::store::tables::{bookings, entry_events, media, members, notices, partner_users, partners, signers};
 use std::collections::HashMap;
 
 pub(super) const PARTNER_NAME: &str = "Airtime Booking";
@@ -143,7 +143,7 @@ fn write_members(bulk: &Bulk, world: &World, plan: &Plan, tunnel_id: i64) -> Res
 /// The tunnel's list of signers, kept by the admin: the founders first, who stand in for levels until they hold their own.
 fn appoint(bulk: &Bulk, world: &World, tunnel_id: i64) -> Result<(), Failure> {
     let admin = Some(number(ADMIN));
-    let row = |who, cat_group, cat_id| signers::New {
+    let row = |who, cat_group, cat_id| signers::NewSigner {
         tunnel_id,
         member_id: number(who),
         cat_group,
@@ -195,7 +195,8 @@ impl Filler<'_> {
             What::Skill(climb, skill, end) => self.record_skill(&tx, who, *climb, *skill, *end),
             What::Refused(reason) => {
                 let detail = serde_json::json!({ "reason": reason }).to_string();
-                let about = About { member_id: Some(number(who)), detail: Some(&detail), ..About::default() };
+                let about =
+                    EventSubject { member_id: Some(number(who)), detail: Some(&detail), ..EventSubject::default() };
                 self.add_history(&tx, Happened::TokenRefused, &about)
             }
             What::Booked(flight, notice) => self.book(&tx, who, flight, notice),
@@ -208,7 +209,7 @@ impl Filler<'_> {
         }
     }
 
-    fn add_history(&self, tx: &Write, event: Happened, about: &About) -> Result<(), Failure> {
+    fn add_history(&self, tx: &Write, event: Happened, about: &EventSubject) -> Result<(), Failure> {
         history::insert(tx, self.partner_id, event, about)?;
         Ok(())
     }
@@ -234,7 +235,7 @@ impl Filler<'_> {
         if !std::mem::replace(&mut self.known[who], true) {
             let email = members::find(tx, number(who))?.map(|profile| profile.email).unwrap_or_default();
             let user_id = Some(partner_users::insert(tx, self.partner_id, &email)?);
-            self.add_history(tx, Happened::UserCreated, &About { user_id, ..About::default() })?;
+            self.add_history(tx, Happened::UserCreated, &EventSubject { user_id, ..EventSubject::default() })?;
         }
         self.made.bookings += 1;
         let nth = self.made.bookings as i64;
@@ -276,8 +277,9 @@ impl Filler<'_> {
         booking: &Booking,
     ) -> Result<(), Failure> {
         let detail = history::booking_detail(booking);
-        let about = About { member_id: Some(number(who)), booking_id: Some(booking_id), ..About::default() };
-        self.add_history(tx, event, &About { detail: Some(&detail), ..about })?;
+        let about =
+            EventSubject { member_id: Some(number(who)), booking_id: Some(booking_id), ..EventSubject::default() };
+        self.add_history(tx, event, &EventSubject { detail: Some(&detail), ..about })?;
         self.add_history(tx, Happened::TokenIssued, &about)
     }
 
@@ -370,7 +372,13 @@ impl Filler<'_> {
         self.made.entries += 1;
         let mut from = None;
         for (at, by, to) in moves {
-            moves::insert(&self.bulk.at(*at), entry_id, number(*by), from, moves::To::Status(*to))?;
+            entry_events::insert(
+                &self.bulk.at(*at),
+                entry_id,
+                number(*by),
+                from,
+                entry_events::EntryState::Status(*to),
+            )?;
             from = Some(*to);
         }
         Ok(())

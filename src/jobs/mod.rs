@@ -17,7 +17,7 @@ use crate::site::pace;
 use crate::store::engine::integrity::{self, Verdict};
 use crate::store::tables::callbacks::{self, Sender};
 use crate::store::tables::{
-    account_claims, contact, devices, email_tokens, invitations, kiosks, misses, outbox as messages, partners,
+    account_claims, contact, devices, email_tokens, failed_attempts, invitations, kiosks, outbox as messages, partners,
     passcodes, passkeys, payments, reminders as given, replays, sessions, sign_in_steps, signing_links, throttles,
     undos, waivers,
 };
@@ -89,7 +89,7 @@ pub(crate) fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
 /// Looks through the file, once: the start of a server reads no more of it than it must.
 pub(crate) fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
     pace::give_way();
-    let looked = integrity::look_through(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
+    let looked = integrity::check_store(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
     match looked {
         Ok(Verdict::Damaged(what)) => _ = crate::ops::backup::damage::look_after(site, &what),
         Ok(_) => {}
@@ -114,31 +114,31 @@ pub fn sweep_all(site: &Site) -> Result<usize, Failure> {
 /// messages of long ago.
 pub fn sweep(site: &Site) -> Result<usize, Failure> {
     site.store.write(site.now(), |tx| {
-        let mut removed = sessions::sweep(tx, SWEEP_ROWS_MAX)?;
-        removed += replays::sweep(tx, SWEEP_ROWS_MAX)?;
-        removed += partners::sweep_signatures(tx, tx.now() - SIGNATURE_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
-        removed += throttles::sweep(tx, SWEEP_ROWS_MAX)?;
-        removed += passcodes::sweep(tx, SWEEP_ROWS_MAX)?;
+        let mut removed = sessions::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += replays::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += partners::purge_signatures(tx, tx.now() - SIGNATURE_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
+        removed += throttles::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += passcodes::purge_expired(tx, SWEEP_ROWS_MAX)?;
         messages::end_passcodes(tx, tx.now() - LIFE_SECONDS)?;
         messages::end_waiting(tx, tx.now() - MESSAGE_WAITS_SECONDS)?;
-        removed += messages::sweep(tx, tx.now() - MESSAGE_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
-        removed += passkeys::sweep(tx, SWEEP_ROWS_MAX)?;
-        removed += email_tokens::sweep(tx, SWEEP_ROWS_MAX)?;
-        removed += undos::sweep(tx, SWEEP_ROWS_MAX)?;
-        removed += account_claims::sweep(tx, SWEEP_ROWS_MAX)?;
-        removed += waivers::sweep(tx, SWEEP_ROWS_MAX)?;
-        removed += signing_links::sweep(tx, SWEEP_ROWS_MAX)?;
-        removed += invitations::sweep(tx, SWEEP_ROWS_MAX)?;
+        removed += messages::purge_expired(tx, tx.now() - MESSAGE_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
+        removed += passkeys::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += email_tokens::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += undos::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += account_claims::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += waivers::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += signing_links::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += invitations::purge_expired(tx, SWEEP_ROWS_MAX)?;
         for (sender, kept) in EVENTS_KEPT_SECONDS {
-            removed += callbacks::sweep(tx, sender, tx.now() - kept, SWEEP_ROWS_MAX)?;
+            removed += callbacks::purge_expired(tx, sender, tx.now() - kept, SWEEP_ROWS_MAX)?;
         }
         removed += payments::sweep_claims(tx, tx.now() - CLAIM_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
-        removed += contact::sweep(tx, tx.now() - CONTACT_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
-        removed += given::sweep(tx, tx.now() - REMINDER_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
-        removed += devices::sweep(tx, SWEEP_ROWS_MAX)?;
-        removed += sign_in_steps::sweep(tx)?;
-        removed += misses::sweep(tx)?;
-        removed += kiosks::sweep(tx, kiosk::guests_gone_before(tx.now()))?;
+        removed += contact::purge_expired(tx, tx.now() - CONTACT_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
+        removed += given::purge_expired(tx, tx.now() - REMINDER_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
+        removed += devices::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += sign_in_steps::purge_expired(tx)?;
+        removed += failed_attempts::purge_expired(tx)?;
+        removed += kiosks::purge_expired(tx, kiosk::guests_gone_before(tx.now()))?;
         Ok(removed)
     })
 }

@@ -6,7 +6,7 @@ use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::queries::standing;
 use crate::store::tables::outbox::{self, Channel};
-use crate::store::tables::reminders::{self, By, Place};
+use crate::store::tables::reminders::{self, Activity, Cursor};
 use crate::store::tables::{members, notices};
 use crate::store::{Read, Write};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ pub fn run(site: &Site, dry: bool, stopped: &dyn Fn() -> bool) -> Result<Given, 
     if site.clock.is_suspect() {
         return Ok(given);
     }
-    for (by, days_ago) in [(By::Flying, FLOWN_DAYS_AGO), (By::Training, TRAINED_DAYS_AGO)] {
+    for (by, days_ago) in [(Activity::Flying, FLOWN_DAYS_AGO), (Activity::Training, TRAINED_DAYS_AGO)] {
         walk(site, by, days_ago, dry, stopped, &mut given)?;
     }
     Ok(given)
@@ -60,14 +60,14 @@ pub fn run(site: &Site, dry: bool, stopped: &dyn Fn() -> bool) -> Result<Given, 
 /// Goes through the entries of those days, a step a transaction.
 fn walk(
     site: &Site,
-    by: By,
+    by: Activity,
     days_ago: RangeInclusive<i64>,
     dry: bool,
     stopped: &dyn Fn() -> bool,
     given: &mut Given,
 ) -> Result<(), Failure> {
     let now = site.now();
-    let mut next = Some(Place { entry_date: now - days_ago.end() * DAY_SECONDS, entry_id: 0 });
+    let mut next = Some(Cursor { entry_date: now - days_ago.end() * DAY_SECONDS, entry_id: 0 });
     while let Some(place) = next.filter(|_| !stopped()) {
         let until = now - days_ago.start() * DAY_SECONDS;
         let (step, due) = site.store.read(|tx| {
@@ -130,7 +130,7 @@ fn tell(site: &Site, tx: &Write, member_id: i64, reminder: &Reminder) -> Result<
     let detail = detail(reminder);
     notices::insert(tx, member_id, reminder.subject(), &detail.to_string())?;
     let Some((recipient, language)) = recipient(site, tx, member_id)? else { return Ok(false) };
-    let new = outbox::New {
+    let new = outbox::NewMessage {
         channel: Channel::Email,
         member_id: Some(member_id),
         recipient: &recipient,

@@ -9,7 +9,7 @@ use crate::http::failure::Failure;
 use crate::keys::hex;
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::site::Site;
-use crate::store::tables::audit::{Kept, head, insert, list_after, list_returns};
+use crate::store::tables::audit::{HashedRow, head, insert, list_after, list_returns};
 use serde::Serialize;
 use std::fmt;
 
@@ -197,7 +197,7 @@ impl Chain<'_> {
     }
 
     /// Goes on to the next row, or says why that is not it.
-    fn step(&mut self, kept: &Kept, end: i64) -> Option<Break> {
+    fn step(&mut self, kept: &HashedRow, end: i64) -> Option<Break> {
         let next = self.seq + 1;
         if kept.row.seq != next {
             return Some(Break::Missing { row: next, to: (kept.row.seq - 1).min(end) });

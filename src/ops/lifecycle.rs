@@ -46,7 +46,7 @@ impl Site {
         let keys = keys.with_hash_key(&random::<32>()).expect("a key has 32 bytes");
         migrate::create(data_dir)?;
         let store = Store::open(&data_dir.database(), true)?;
-        store.take_chain_key(keys.chain_key());
+        store.set_chain_key(keys.chain_key());
         let tunnel = tunnels::Tunnel {
             tunnel_id: identity.tunnel_id,
             name: identity.name.clone(),
@@ -99,7 +99,7 @@ impl Site {
             return Err(data_dir.without_database());
         }
         let keys = Keys::open(&data_dir.key())?;
-        integrity::settle(&data_dir.database())?;
+        integrity::recover(&data_dir.database())?;
         let Some(older) = migrate::older(data_dir)? else {
             let site = Site::open_current(data_dir, config, clock, keys, grouped)?;
             site.catch_up(progress);
@@ -123,7 +123,7 @@ impl Site {
 
     /// A copy whose original is kept, so that an upgrade needs no backup.
     pub(crate) fn open_copy(data_dir: &DataDir, config: Config, clock: Clock) -> Result<Site, String> {
-        integrity::settle(&data_dir.database())?;
+        integrity::recover(&data_dir.database())?;
         let keys = Keys::open(&data_dir.key())?;
         if let Some(older) = migrate::older(data_dir)? {
             rotation::fitting(data_dir, Keys::open(&data_dir.key())?, &older.key_check)?;
@@ -146,7 +146,7 @@ impl Site {
             Some(_) => keys,
             None => rotation::begin_chain(data_dir, keys, plain_end(data_dir, &store)?)?,
         };
-        store.take_chain_key(keys.chain_key());
+        store.set_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         levels::follow(&store, clock.now(), config.catalogue);
@@ -158,13 +158,13 @@ impl Site {
     /// Opens the site of a held directory that cannot be written, as it is: a forced read-only remount shall cost the site
     /// its writes and not its logbooks.
     pub(crate) fn open_read_only(data_dir: &DataDir, config: Config, clock: Clock) -> Result<Site, String> {
-        integrity::look_read_only(&data_dir.database())?;
+        integrity::check_read_only(&data_dir.database())?;
         let keys = Keys::open(&data_dir.key())?;
         let store = Store::open_read_only(&data_dir.database())?;
         migrate::check_current(&store, &data_dir.database())?;
         let row = read_row(data_dir, &store)?;
         let keys = rotation::fitting(data_dir, keys, &row.key_check)?;
-        store.take_chain_key(keys.chain_key());
+        store.set_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         store.release();
@@ -176,7 +176,7 @@ impl Site {
     pub fn close(&self) {
         self.store.release();
         integrity::remember(&self.store);
-        if !matches!(self.store.writer().condition(), Condition::Sound | Condition::Full) {
+        if !matches!(self.store.writer().condition(), Condition::Healthy | Condition::Full) {
             return;
         }
         if let Err(e) = self.store.truncate_wal() {

@@ -64,7 +64,7 @@ impl Site {
         let done = self.reseal(&next, by)?;
         data_dir.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
         // Values that the old key sealed are still in free pages of the file.
-        let emptied = self.store.writer().alone(|conn| conn.execute_batch("VACUUM"));
+        let emptied = self.store.writer().exclusive(|conn| conn.execute_batch("VACUUM"));
         _ = emptied.inspect_err(|e| tracing::warn!(cause = %e, "old values were left in free pages of the file"));
         Ok(done)
     }
@@ -113,7 +113,7 @@ mod tests {
             let partner_id = partners::insert(tx, "client", "Partner", false, None)?;
             partners::insert_secret(tx, partner_id, &site.keys.seal(Purpose::PartnerSecret, SECRET))?;
             partners::insert_secret(tx, partner_id, b"damaged long ago")?;
-            let new = crate::store::tables::members::New { username: "jane", ..Default::default() };
+            let new = crate::store::tables::members::NewMember { username: "jane", ..Default::default() };
             let member_id = crate::store::tables::members::insert(tx, &new)?;
             Ok(second_factors::set_pending(tx, member_id, &site.keys.seal(Purpose::SecondFactor, SECRET), 2_000_000)?)
         };

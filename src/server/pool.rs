@@ -20,8 +20,8 @@ use crate::http::reply::{self, Reply};
 use crate::http::row::Demand;
 use crate::site::Site;
 use crate::site::hashing::Hashers;
-use crate::store::Unflushed;
-use crate::store::engine::changes::Changes;
+use crate::store::PendingFlush;
+use crate::store::engine::change_feed::ChangeFeed;
 use crate::web::{self, Frame};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ const UNANSWERED_MAX: usize = 64;
 
 pub(super) struct Pool {
     hashers: Arc<Hashers>,
-    changes: Arc<Changes>,
+    changes: Arc<ChangeFeed>,
     reading: Queue<Job>,
     writing: Queue<Job>,
     /// Where no answer waits for a standby.
@@ -123,7 +123,7 @@ impl Pool {
             standby: has_standby.then(|| start(site, standby, QUEUE_WAIT_MAX)).transpose()?,
             long_answers: Arc::new(Semaphore::new(LONG_ANSWERS_MAX)),
             hashers: site.hashers.clone(),
-            changes: site.store.changes(),
+            changes: site.store.change_feed(),
         })
     }
 
@@ -235,7 +235,7 @@ struct Entering {
 struct Unanswered {
     asked: Asked,
     answer: Answer,
-    unflushed: Unflushed,
+    pending_flush: PendingFlush,
 }
 
 impl Worker<Job> for Entering {
@@ -243,9 +243,9 @@ impl Worker<Job> for Entering {
         let site = &self.site;
         match job {
             Job::Call(asked) if asked.queued.elapsed() > QUEUE_WAIT_MAX => run(site, asked, QUEUE_WAIT_MAX),
-            Job::Call(asked) => match site.store.leaving_last_flush(|| perform(site, &asked)) {
+            Job::Call(asked) => match site.store.deferring_last_flush(|| perform(site, &asked)) {
                 (answer, None) => asked.finish(site, answer),
-                (answer, Some(unflushed)) => self.unanswered.push(Unanswered { asked, answer, unflushed }),
+                (answer, Some(pending_flush)) => self.unanswered.push(Unanswered { asked, answer, pending_flush }),
             },
             Job::Part { pieces, done } => make_part(pieces, done),
         }
@@ -255,8 +255,8 @@ impl Worker<Job> for Entering {
     }
 
     fn pause(&mut self) {
-        for Unanswered { asked, answer, unflushed } in self.unanswered.drain(..) {
-            let flushed = self.site.store.flush(&unflushed);
+        for Unanswered { asked, answer, pending_flush } in self.unanswered.drain(..) {
+            let flushed = self.site.store.flush(&pending_flush);
             asked.finish(&self.site, answer.and_then(|reply| flushed.map(|()| reply)));
         }
     }
@@ -421,7 +421,7 @@ mod tests {
         assert_eq!((commits(), status(last.remove(0))), (before + 2, Ok(StatusCode::CREATED)));
 
         let lost = ask(&mut entering, &ENTERS);
-        site.store.damage(&"test");
+        site.store.mark_damaged(&"test");
         _ = site.store.write(0, |_| Ok(()));
         entering.pause();
         assert!(status(lost).unwrap().is_server_error());

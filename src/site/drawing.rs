@@ -4,7 +4,7 @@
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::site::pace;
-use crate::store::engine::writer_held;
+use crate::store::engine::write_scope;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -66,7 +66,7 @@ impl Site {
     /// Draws a picture or a document. Drawing takes time, so the caller's snapshot is released first. 503 where it
     /// takes longer than anybody should wait.
     pub(crate) fn draw<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
-        writer_held::forbid("a drawing");
+        write_scope::forbid("a drawing");
         self.store.release();
         let drawn = self.drawer.run(DRAWING_WAIT_MAX, work);
         drawn.ok_or_else(|| Failure::overloaded().because(format_args!("not drawn within {DRAWING_WAIT_MAX:?}")))

@@ -8,7 +8,7 @@
 use crate::domain::password::{self, Cost};
 use crate::site::Site;
 use crate::site::pace;
-use crate::store::engine::writer_held;
+use crate::store::engine::write_scope;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -73,7 +73,7 @@ impl Hashers {
     }
 
     fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        writer_held::forbid("a hash");
+        write_scope::forbid("a hash");
         let Some(jobs) = self.jobs.get() else { return work() };
         let (done, result) = std::sync::mpsc::sync_channel(1);
         jobs.send(Box::new(move || _ = done.send(work()))).expect("the threads live as long as the queue");

@@ -9,18 +9,18 @@ pub use crate::store::transaction::{Read, Write};
 
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
-use crate::store::engine::bell::Bell;
-use crate::store::engine::changes::Changes;
+use crate::store::engine::change_feed::ChangeFeed;
 use crate::store::engine::connection::{note_wal_pages, open_writer};
+use crate::store::engine::outbox_signal::OutboxSignal;
 use crate::store::engine::reader::{Reader, Readers};
 use crate::store::engine::reserve::Reserve;
 use crate::store::engine::statements::WithStatements;
-use crate::store::engine::writer::{Group, Manner};
+use crate::store::engine::writer::{CommitMode, Group};
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
-use transaction::Asked;
+use transaction::Conditions;
 
 /// The first SQLite that cannot lose a commit when a second connection checkpoints.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
@@ -31,7 +31,7 @@ pub(crate) fn sqlite_version() -> &'static str {
 }
 
 /// Has SQLite not count its memory, which it does under one lock for all threads. Only before its first use.
-pub fn settle() {
+pub fn configure_sqlite() {
     // SAFETY: called first thing, while no other thread runs and nothing of SQLite was used.
     unsafe { rusqlite::ffi::sqlite3_config(rusqlite::ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
 }
@@ -39,20 +39,20 @@ pub fn settle() {
 /// One thread's way to the file.
 pub struct Store {
     writer: Arc<Writer>,
-    bell: Bell,
+    outbox_signal: OutboxSignal,
     readers: Arc<Readers>,
     /// The thread's snapshot: from its first read until it writes or rests.
     reader: RefCell<Option<Reader>>,
-    /// Whether a write returns before it is on the disk; see [`Store::leaving_last_flush`].
-    leaves_flush: Cell<bool>,
+    /// Whether a write returns before it is on the disk; see [`Store::deferring_last_flush`].
+    defers_flush: Cell<bool>,
     /// The write that did.
-    unflushed: RefCell<Option<Unflushed>>,
+    pending_flush: RefCell<Option<PendingFlush>>,
 }
 
 /// A write that is not on the disk yet: nobody may be told of it before [`Store::flush`].
 #[must_use]
 #[derive(Clone)]
-pub(crate) struct Unflushed(Arc<Group>);
+pub(crate) struct PendingFlush(Arc<Group>);
 
 impl Store {
     /// Opens the file's writer. The caller holds the directory ([`crate::store::engine::data_dir::DataDir`]).
@@ -60,7 +60,7 @@ impl Store {
         check_version(rusqlite::version_number())?;
         let opened = open_writer(path).and_then(|mut conn| conn.wal_hook(Some(note_wal_pages)).map(|()| conn));
         let conn = opened.map_err(|e| format!("cannot open {}: {e}", path.display()))?;
-        Ok(Store::over(conn, grouped, Readers::of(path), Condition::Sound))
+        Ok(Store::over(conn, grouped, Readers::of(path), Condition::Healthy))
     }
 
     /// Opens a file on a file system that takes no writes, as it is; every write is refused. The error is one line.
@@ -74,57 +74,57 @@ impl Store {
     fn over(conn: Connection, grouped: bool, readers: Readers, condition: Condition) -> Store {
         let readers = Arc::new(readers);
         let writer = Arc::new(Writer::new(conn, grouped, readers.clone(), condition));
-        Store::of(writer, Bell::default(), readers)
+        Store::of(writer, OutboxSignal::default(), readers)
     }
 
-    fn of(writer: Arc<Writer>, bell: Bell, readers: Arc<Readers>) -> Store {
+    fn of(writer: Arc<Writer>, outbox_signal: OutboxSignal, readers: Arc<Readers>) -> Store {
         Store {
             writer,
-            bell,
+            outbox_signal,
             readers,
             reader: RefCell::default(),
-            leaves_flush: Cell::new(false),
-            unflushed: RefCell::default(),
+            defers_flush: Cell::new(false),
+            pending_flush: RefCell::default(),
         }
     }
 
     /// Keeps a ballast from now on, to be given up when the disk is full.
     pub fn set_reserve(&self, reserve: Reserve) {
-        self.writer.watched.set_reserve(reserve);
+        self.writer.monitor.set_reserve(reserve);
     }
 
     /// Makes the ballast again where there is room for it; then writes go on. To be called every now and then.
     pub(crate) fn check_free_space(&self) {
-        self.writer.watched.check_free_space();
+        self.writer.monitor.check_free_space();
     }
 
     /// The file was found damaged: nothing is written any more.
-    pub(crate) fn damage(&self, cause: &dyn std::fmt::Display) {
-        self.writer.watched.damage(cause);
+    pub(crate) fn mark_damaged(&self, cause: &dyn std::fmt::Display) {
+        self.writer.monitor.mark_damaged(cause);
     }
 
     /// Moves all pages of the write-ahead log into the file.
     pub(crate) fn truncate_wal(&self) -> rusqlite::Result<()> {
-        self.writer.capture.open_gate("the write-ahead log is emptied");
+        self.writer.capture.allow_checkpoints("the write-ahead log is emptied");
         crate::store::engine::wal_mark::begin_to_empty(self.path());
-        let emptied = self.writer.alone(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
-        emptied.inspect_err(|e| self.writer.watched.hear_fault(DiskFault::of(e), e))
+        let emptied = self.writer.exclusive(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        emptied.inspect_err(|e| self.writer.monitor.note_fault(DiskFault::of(e), e))
     }
 
     /// Commits without a flush, as others do: for the power cuts that must lose something, so that the others show
     /// something. Not in a product.
     #[cfg(debug_assertions)]
     pub(crate) fn flush_seldom(&self) -> rusqlite::Result<()> {
-        self.writer.alone(|conn| conn.pragma_update(None, "synchronous", "normal"))
+        self.writer.exclusive(|conn| conn.pragma_update(None, "synchronous", "normal"))
     }
 
     /// The same file for another thread.
     pub fn for_another_thread(&self) -> Store {
-        Store::of(self.writer.clone(), self.bell.clone(), self.readers.clone())
+        Store::of(self.writer.clone(), self.outbox_signal.clone(), self.readers.clone())
     }
 
     /// Adds to the audit log under this key from now on, for all threads. Only the first one counts.
-    pub(crate) fn take_chain_key(&self, key: Option<&ChainKey>) {
+    pub(crate) fn set_chain_key(&self, key: Option<&ChainKey>) {
         _ = key.map(|key| self.writer.chain_key.set(key.clone()));
     }
 
@@ -139,13 +139,13 @@ impl Store {
     }
 
     /// The commits that changed what the desk watches.
-    pub(crate) fn changes(&self) -> Arc<Changes> {
-        self.writer.changes.clone()
+    pub(crate) fn change_feed(&self) -> Arc<ChangeFeed> {
+        self.writer.change_feed.clone()
     }
 
     /// Rings when messages wait for sending.
-    pub(crate) fn bell(&self) -> &Bell {
-        &self.bell
+    pub(crate) fn outbox_signal(&self) -> &OutboxSignal {
+        &self.outbox_signal
     }
 
     /// The database file.
@@ -157,7 +157,7 @@ impl Store {
     /// so that one request sees one state.
     #[track_caller]
     pub fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> Result<T, Failure> {
-        crate::store::engine::writer_held::forbid("a read by another connection");
+        crate::store::engine::write_scope::forbid("a read by another connection");
         let none = self.reader.borrow().is_none();
         if none {
             self.flush_last()?;
@@ -169,7 +169,7 @@ impl Store {
             if failure.disk_fault() == Some(DiskFault::Unreadable) {
                 reader.as_ref().expect("it was taken").distrust();
             }
-            self.hear(failure);
+            self.note_failure(failure);
         })
     }
 
@@ -178,17 +178,17 @@ impl Store {
     /// transaction alone, and neither renders nor hashes.
     #[track_caller]
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
-        self.write_by(if self.leaves_flush.get() { Manner::LeavesFlush } else { Manner::Grouped }, now, change)
+        self.write_by(if self.defers_flush.get() { CommitMode::Deferred } else { CommitMode::Grouped }, now, change)
     }
 
     #[track_caller]
     fn write_by<T>(
         &self,
-        manner: Manner,
+        mode: CommitMode,
         now: i64,
         change: impl FnOnce(&Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        crate::store::engine::writer_held::forbid("another write");
+        crate::store::engine::write_scope::forbid("another write");
         self.release();
         self.flush_last()?;
         let mut queued = false;
@@ -200,60 +200,60 @@ impl Store {
         };
         // A caller that waits for the flush gives its snapshot back: the next in line may need that connection to get
         // there.
-        let written = self.writer.write(now, manner, in_transaction, || self.release());
-        let (value, group) = written.inspect_err(|_| self.look_if_due())?;
-        if manner != Manner::LeavesFlush {
-            self.writer.wait(&group).inspect_err(|_| self.look_if_due())?;
+        let written = self.writer.write(now, mode, in_transaction, || self.release());
+        let (value, group) = written.inspect_err(|_| self.check_if_due())?;
+        if mode != CommitMode::Deferred {
+            self.writer.wait(&group).inspect_err(|_| self.check_if_due())?;
         } else if queued {
             // Whoever sends messages looks for what is committed.
-            self.flush(&Unflushed(group))?;
+            self.flush(&PendingFlush(group))?;
         } else {
-            self.unflushed.replace(Some(Unflushed(group)));
+            self.pending_flush.replace(Some(PendingFlush(group)));
         }
         if queued {
-            self.bell.ring();
+            self.outbox_signal.notify();
         }
         Ok(value)
     }
 
     /// Runs an operation that need not wait for its last write to be on the disk, because its caller will
     /// ([`Store::flush`]). What the operation reads or writes after a write waits for that write, as ever.
-    pub(crate) fn leaving_last_flush<T>(&self, operation: impl FnOnce() -> T) -> (T, Option<Unflushed>) {
-        self.leaves_flush.set(true);
+    pub(crate) fn deferring_last_flush<T>(&self, operation: impl FnOnce() -> T) -> (T, Option<PendingFlush>) {
+        self.defers_flush.set(true);
         let value = operation();
-        self.leaves_flush.set(false);
-        (value, self.unflushed.take())
+        self.defers_flush.set(false);
+        (value, self.pending_flush.take())
     }
 
     /// Returns once a write is on the disk. An error: nothing of it is kept.
-    pub(crate) fn flush(&self, unflushed: &Unflushed) -> Result<(), Failure> {
-        self.writer.flush(&unflushed.0).inspect_err(|_| self.look_if_due())
+    pub(crate) fn flush(&self, pending_flush: &PendingFlush) -> Result<(), Failure> {
+        self.writer.flush(&pending_flush.0).inspect_err(|_| self.check_if_due())
     }
 
     /// A write that failed stays, so that the operation cannot be told as done.
     fn flush_last(&self) -> Result<(), Failure> {
-        let unflushed = self.unflushed.borrow().clone();
-        if let Some(unflushed) = unflushed {
-            self.flush(&unflushed)?;
-            self.unflushed.take();
+        let pending_flush = self.pending_flush.borrow().clone();
+        if let Some(pending_flush) = pending_flush {
+            self.flush(&pending_flush)?;
+            self.pending_flush.take();
         }
         Ok(())
     }
 
-    fn hear(&self, failure: &Failure) {
-        self.writer.watched.hear(failure);
-        self.look_if_due();
+    fn note_failure(&self, failure: &Failure) {
+        self.writer.monitor.note_failure(failure);
+        self.check_if_due();
     }
 
     /// Has the file looked through, on a thread of its own, where a page could not be read as it must be.
-    fn look_if_due(&self) {
-        if self.writer.watched.takes_look() {
+    fn check_if_due(&self) {
+        if self.writer.monitor.take_check_due() {
             let store = self.for_another_thread();
             let looking = std::thread::Builder::new()
                 .name("look".to_owned())
-                .spawn(move || crate::store::engine::integrity::look_again(&store));
+                .spawn(move || crate::store::engine::integrity::recheck(&store));
             if let Err(cause) = looking {
-                self.writer.watched.damage(&cause);
+                self.writer.monitor.mark_damaged(&cause);
             }
         }
     }
@@ -265,7 +265,7 @@ impl Store {
         now: i64,
         change: impl FnOnce(&Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.write_by(Manner::BeginsGroup, now, |tx| {
+        self.write_by(CommitMode::StartsGroup, now, |tx| {
             let resize = |kib: i64| tx.conn.pragma_update(None, "cache_size", -kib);
             resize(crate::store::engine::connection::MANY_CACHE_KIB)?;
             let outcome = change(tx);
@@ -277,7 +277,7 @@ impl Store {
     /// Lets go of the snapshot.
     pub fn release(&self) {
         if let Some(reader) = self.reader.take() {
-            self.readers.give_back(reader);
+            self.readers.put_back(reader);
         }
     }
 }

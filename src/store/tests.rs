@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 fn numbers() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(&dir.path().join("numbers.sqlite"), true).unwrap();
-    store.writer().alone(|conn| conn.execute_batch("CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT")).unwrap();
+    store.writer().exclusive(|conn| conn.execute_batch("CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT")).unwrap();
     (dir, store)
 }
 
@@ -30,7 +30,7 @@ fn an_old_sqlite_is_refused_in_one_line() {
 #[test]
 fn writes_are_flushed_before_they_are_acknowledged() {
     let (_dir, store) = numbers();
-    let settings = store.writer().alone(|conn| {
+    let settings = store.writer().exclusive(|conn| {
         let ask = |pragma: &str| conn.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, String>(0));
         (ask("journal_mode").unwrap(), conn.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0)).unwrap())
     });
@@ -131,7 +131,7 @@ fn is_refused_in_a_write(tried: impl FnOnce(&Store)) {
 fn a_thread_that_holds_the_writer_does_nothing_else() {
     is_refused_in_a_write(|store| assert_eq!(count(store), 0));
     is_refused_in_a_write(|store| assert!(insert(store, 1).is_ok()));
-    is_refused_in_a_write(|_| super::engine::writer_held::forbid("a page"));
+    is_refused_in_a_write(|_| super::engine::write_scope::forbid("a page"));
 }
 
 /// The error of a read that the disk failed.
@@ -142,7 +142,7 @@ fn failed_read() -> Failure {
 
 fn settled(store: &Store) -> Condition {
     let since = Instant::now();
-    while store.writer().condition() == Condition::Doubted {
+    while store.writer().condition() == Condition::Suspect {
         assert!(since.elapsed() < Duration::from_secs(60), "nobody looked the file through");
         std::thread::yield_now();
     }
@@ -153,10 +153,10 @@ fn settled(store: &Store) -> Condition {
 fn a_read_that_failed_once_stops_writes_only_until_the_file_was_looked_through() {
     let (_dir, store) = numbers();
     assert!(store.read(|_| -> Result<(), Failure> { Err(failed_read()) }).is_err());
-    assert_eq!(settled(&store), Condition::Sound);
+    assert_eq!(settled(&store), Condition::Healthy);
     insert(&store, 1).unwrap();
     assert!(store.write(0, |_| -> Result<(), Failure> { Err(failed_read()) }).is_err());
-    assert_eq!(settled(&store), Condition::Sound);
+    assert_eq!(settled(&store), Condition::Healthy);
     insert(&store, 2).unwrap();
     assert_eq!(count(&store), 2);
 }
@@ -165,7 +165,7 @@ fn a_read_that_failed_once_stops_writes_only_until_the_file_was_looked_through()
 fn damage_that_a_second_look_finds_too_stops_writes() {
     let (_dir, store) = numbers();
     let fill = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO numbers SELECT i FROM n";
-    store.writer().alone(|conn| conn.execute_batch(fill)).unwrap();
+    store.writer().exclusive(|conn| conn.execute_batch(fill)).unwrap();
     store.truncate_wal().unwrap();
     let file = std::fs::OpenOptions::new().write(true).open(store.path()).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, &[0x5a; 4096], 3 * 4096).unwrap();
@@ -180,7 +180,7 @@ fn damage_that_a_second_look_finds_too_stops_writes() {
 fn a_full_disk_refuses_writes_keeps_reads_and_recovers_by_itself() {
     let (_dir, store) = numbers();
     let pages =
-        |limit: &str| store.writer().alone(|conn| conn.query_row(limit, [], |row| row.get::<_, i64>(0))).unwrap();
+        |limit: &str| store.writer().exclusive(|conn| conn.query_row(limit, [], |row| row.get::<_, i64>(0))).unwrap();
     let held = pages("PRAGMA page_count");
     pages(&format!("PRAGMA max_page_count = {held}"));
     let refused = (1..10_000).map(|n| insert(&store, n)).find_map(Result::err).expect("the file cannot grow");
@@ -206,7 +206,7 @@ fn an_idle_snapshot_hides_no_write_and_pins_no_log() {
     assert_eq!(count(&other), 3);
     other.release();
     let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
-    let busy: i64 = store.writer().alone(|conn| conn.query_row(sql, [], |row| row.get(0))).unwrap();
+    let busy: i64 = store.writer().exclusive(|conn| conn.query_row(sql, [], |row| row.get(0))).unwrap();
     assert_eq!(busy, 0, "a snapshot was in the way");
 }
 
@@ -254,19 +254,19 @@ fn writes_that_leave_their_flush_share_it_and_nobody_sees_them_before() {
     let (_dir, store) = numbers();
     let (other, commits) = (store.for_another_thread(), || store.writer().commits.load(Ordering::Relaxed));
     let before = commits();
-    let left: Vec<Unflushed> = (1..=3)
+    let left: Vec<PendingFlush> = (1..=3)
         .map(|n| {
-            let (inserted, unflushed) = store.leaving_last_flush(|| insert(&store, n));
+            let (inserted, pending_flush) = store.deferring_last_flush(|| insert(&store, n));
             inserted.unwrap();
-            unflushed.unwrap()
+            pending_flush.unwrap()
         })
         .collect();
     assert_eq!((count(&other), commits() - before), (0, 0));
     other.release();
-    left.iter().for_each(|unflushed| store.flush(unflushed).unwrap());
+    left.iter().for_each(|pending_flush| store.flush(pending_flush).unwrap());
     assert_eq!((count(&other), commits() - before), (3, 1));
     assert!(
-        store.leaving_last_flush(|| insert(&store, 3).is_err()).1.is_none(),
+        store.deferring_last_flush(|| insert(&store, 3).is_err()).1.is_none(),
         "it failed, and has nothing to wait for"
     );
 }
@@ -274,16 +274,16 @@ fn writes_that_leave_their_flush_share_it_and_nobody_sees_them_before() {
 #[test]
 fn what_an_operation_does_after_a_write_waits_for_that_write() {
     let (_dir, store) = numbers();
-    let (seen, unflushed) = store.leaving_last_flush(|| {
+    let (seen, pending_flush) = store.deferring_last_flush(|| {
         insert(&store, 1).unwrap();
         let read = count(&store);
         insert(&store, 2).unwrap();
         read
     });
-    let unflushed = unflushed.expect("the last write was not waited for");
+    let pending_flush = pending_flush.expect("the last write was not waited for");
     let other = store.for_another_thread();
     assert_eq!((seen, count(&other)), (1, 1));
-    store.flush(&unflushed).unwrap();
+    store.flush(&pending_flush).unwrap();
     other.release();
     assert_eq!(count(&other), 2);
 }
@@ -291,9 +291,9 @@ fn what_an_operation_does_after_a_write_waits_for_that_write() {
 #[test]
 fn a_flush_that_fails_after_it_was_left_is_told_to_all_who_left_it() {
     let (_dir, store) = numbers();
-    let leave = |n| store.leaving_last_flush(|| insert(&store, n).map(|_| ())).1.unwrap();
+    let leave = |n| store.deferring_last_flush(|| insert(&store, n).map(|_| ())).1.unwrap();
     let (first, second) = (leave(1), leave(2));
-    store.damage(&"test");
+    store.mark_damaged(&"test");
     let refused = insert(&store.for_another_thread(), 3);
     assert!(refused.is_err() && store.flush(&first).is_err() && store.flush(&second).is_err());
     assert_eq!(count(&store), 0);

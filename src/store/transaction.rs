@@ -111,7 +111,7 @@ impl<'c> Write<'c> {
     }
 
     /// Has the sender of messages woken once this is committed.
-    pub(super) fn ring(&self) {
+    pub(super) fn wake_sender(&self) {
         self.queued.set(true);
     }
 
@@ -139,12 +139,12 @@ impl<'c> std::ops::Deref for Write<'c> {
 
 /// The conditions of a report: only those that are asked for, so that each meets its index.
 #[derive(Default)]
-pub(super) struct Asked<'a> {
+pub(super) struct Conditions<'a> {
     conditions: Vec<&'static str>,
     pub(super) params: Vec<(&'static str, &'a dyn ToSql)>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Conditions<'a> {
     /// `condition` speaks of `name`, and counts when there is a value.
     pub(super) fn when<T: ToSql>(mut self, condition: &'static str, name: &'static str, value: &'a Option<T>) -> Self {
         if let Some(value) = value {

@@ -23,7 +23,7 @@ use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::keys::random;
 use crate::site::Site;
-use crate::store::engine::writer_held;
+use crate::store::engine::write_scope;
 use askama::Template;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
@@ -130,7 +130,7 @@ pub(crate) fn show(status: StatusCode, language: Language, page: &impl Template)
 }
 
 fn rendered(page: &impl Template) -> String {
-    writer_held::forbid("a page");
+    write_scope::forbid("a page");
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
     page.render().unwrap_or_default()
 }

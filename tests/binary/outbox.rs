@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::site::Site;
-use tunneldesk::store::tables::outbox::{self, Channel, New};
+use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 
 /// Each time takes a part of a millisecond.
 const ASKED_MAX: usize = 20_000;
@@ -22,7 +22,7 @@ fn queue(desk: &Desk, messages: &[(Channel, &str, &str, Value)]) {
     let (site, _) = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();
     let queued = site.store.write(site.now(), |tx| {
         for (channel, recipient, template, values) in messages {
-            let new = New { channel: *channel, member_id: None, recipient, language: "en", template, values };
+            let new = NewMessage { channel: *channel, member_id: None, recipient, language: "en", template, values };
             outbox::insert(tx, &site.keys, &new)?;
         }
         Ok(())

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::site::Site;
-use tunneldesk::store::tables::history::{self, About, Event};
+use tunneldesk::store::tables::history::{self, Event, EventSubject};
 use tunneldesk::store::tables::partners;
 
 /// Of a month: what a busy site writes.
@@ -39,7 +39,7 @@ fn add_rows(desk: &Desk, numbers: std::ops::RangeInclusive<i64>) {
             let detail = format!(
                 r#"{{"n":{n},"registration_id":{n},"flight_date":1780000000,"minutes_booked":15,"tunnel_id":1}}"#
             );
-            let about = About { member_id: Some(n % 900), detail: Some(&detail), ..About::default() };
+            let about = EventSubject { member_id: Some(n % 900), detail: Some(&detail), ..EventSubject::default() };
             history::insert(tx, partner_id, Event::TokenIssued, &about)?;
         }
         Ok(())

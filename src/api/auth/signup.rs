@@ -175,10 +175,10 @@ impl SignupRequest {
         pairs.into_iter().filter_map(|(question, answer)| Some((question?, answer.as_deref()?))).collect()
     }
 
-    fn as_new<'a>(&'a self, tunnel_id: i64, password_hash: &'a str) -> members::New<'a> {
+    fn as_new<'a>(&'a self, tunnel_id: i64, password_hash: &'a str) -> members::NewMember<'a> {
         let person = &self.person;
         let text = |field: &'a Option<String>| field.as_deref().unwrap_or("");
-        members::New {
+        members::NewMember {
             username: &person.username,
             screen_name: person.screen_name.as_deref().unwrap_or(&person.username),
             real_name: &person.real_name,

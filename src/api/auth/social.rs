@@ -107,7 +107,7 @@ fn make(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<
     let shown = if name.is_empty() { &username } else { &name };
     let member_id = members::insert(
         tx,
-        &members::New {
+        &members::NewMember {
             username: &username,
             screen_name: shown,
             real_name: shown,

@@ -13,7 +13,7 @@ use crate::http::reply;
 use crate::http::row::BODY_BYTES_MAX;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::tables::callbacks::{self, New, Sender};
+use crate::store::tables::callbacks::{self, NewCallback, Sender};
 use serde_json::{Value, json};
 
 const NAME_CHARS_MAX: usize = 255;
@@ -57,7 +57,7 @@ pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
         let verdict = payments::claim(cx, &intent_id)?;
         if !repeated {
             let (sender, event) = (Sender::App, "claim");
-            let new = New { sender, key: &key, event, about: &intent_id, verdict, raw: &call.body };
+            let new = NewCallback { sender, key: &key, event, about: &intent_id, verdict, raw: &call.body };
             callbacks::insert(cx.tx, &site.keys, &new)?;
         }
         // The same answer whoever has the payment: nobody learns of other people's.

@@ -11,7 +11,7 @@ use crate::keys::{Purpose, hex, random};
 use crate::ops::erasure::{self, Leaving};
 use crate::site::Site;
 use crate::store::queries;
-use crate::store::tables::callbacks::{self, New, Sender};
+use crate::store::tables::callbacks::{self, NewCallback, Sender};
 use crate::store::tables::deletions::{self, Outcome};
 use crate::store::tables::{sessions, social_links};
 use serde::Serialize;
@@ -58,7 +58,7 @@ pub(crate) fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> 
             callbacks::insert(
                 tx,
                 &site.keys,
-                &New { sender, key: &key, event, about: &code, verdict, raw: &call.body },
+                &NewCallback { sender, key: &key, event, about: &code, verdict, raw: &call.body },
             )?;
         }
         Ok(accepted(site, &code))

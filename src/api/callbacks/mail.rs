@@ -11,7 +11,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Write;
-use crate::store::tables::callbacks::{self, New, Sender};
+use crate::store::tables::callbacks::{self, NewCallback, Sender};
 use crate::store::tables::outbox::{self, Message};
 use crate::store::tables::suppressed;
 use serde::Serialize;
@@ -81,7 +81,7 @@ fn take_one(site: &Site, tx: &Write, mut event: Event, raw: &str) -> Result<bool
     };
     let about = message.map_or_else(String::new, |message| format!("message {}", message.message_id));
     let (key, event) = (&event.key, &event.event);
-    let new = New { sender: Sender::Mail, key, event, about: &about, verdict, raw: raw.as_bytes() };
+    let new = NewCallback { sender: Sender::Mail, key, event, about: &about, verdict, raw: raw.as_bytes() };
     callbacks::insert(tx, &site.keys, &new)?;
     Ok(true)
 }
@@ -124,7 +124,7 @@ fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<
 fn add_mark(tx: &Write, reason: &str, mark: &Mark) -> Result<&'static str, Failure> {
     let (address, detail) = (mark.address.clone(), mark.detail.clone());
     let since = moment(tx, mark)?;
-    suppressed::mark(tx, &suppressed::Mark { address, reason: reason.to_owned(), detail, since })?;
+    suppressed::mark(tx, &suppressed::Suppression { address, reason: reason.to_owned(), detail, since })?;
     Ok("applied")
 }
 

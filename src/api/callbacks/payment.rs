@@ -9,7 +9,7 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::callbacks::{self, New, Sender};
+use crate::store::tables::callbacks::{self, NewCallback, Sender};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ fn hear(site: &Site, call: &Call, _: &Processor) -> Answer {
             };
             let about = event.matter.intent_id().unwrap_or_default();
             let (key, kind) = (&event.key, &event.kind);
-            let new = New { sender: Sender::Processor, key, event: kind, about, verdict, raw: &call.body };
+            let new = NewCallback { sender: Sender::Processor, key, event: kind, about, verdict, raw: &call.body };
             callbacks::insert(cx.tx, &site.keys, &new)?;
             verdict
         };

@@ -13,7 +13,7 @@ use crate::http::kinds::{Digits, Id};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::tables::history::{self, About, Event};
+use crate::store::tables::history::{self, Event, EventSubject};
 use crate::store::tables::{members, notices, sessions, tunnels};
 use crate::store::{Read, Write};
 use http::{HeaderValue, header};
@@ -83,7 +83,7 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
         let (token, hash) = new_token();
         call.hands_out(&hash);
         sessions::insert_booking_token(tx, &hash, request.member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
-        let about = About { member_id: Some(request.member_id), booking_id, ..About::default() };
+        let about = EventSubject { member_id: Some(request.member_id), booking_id, ..EventSubject::default() };
         history::insert(tx, partner.id(), Event::TokenIssued, &about)?;
         let may_check_in = match &request.booking {
             Some(booking) if booking.tunnel_id == site.tunnel_id => {
@@ -164,7 +164,7 @@ fn paused(call: &Call, seconds: i64) -> Reply {
 /// A refusal is a reply, and the history knows of it.
 fn refuse(tx: &Write, call: &Call, partner: &Partner, request: &Request, reason: &'static str) -> Answer {
     let detail = json!({ "reason": reason }).to_string();
-    let about = About { member_id: Some(request.member_id), detail: Some(&detail), ..About::default() };
+    let about = EventSubject { member_id: Some(request.member_id), detail: Some(&detail), ..EventSubject::default() };
     history::insert(tx, partner.id(), Event::TokenRefused, &about)?;
     Ok::<Reply, Failure>(reply::ok(&TokenReply {
         status: false,

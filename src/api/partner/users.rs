@@ -8,7 +8,7 @@ use crate::http::failure::Failure;
 use crate::http::kinds::{Email, Id};
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::history::{self, About, Event};
+use crate::store::tables::history::{self, Event, EventSubject};
 use crate::store::tables::partner_users::{self, PartnerUser};
 use crate::store::tables::{bookings, tunnels};
 use crate::store::{Read, Write};
@@ -111,7 +111,7 @@ pub(crate) fn delete(site: &Site, call: &Call, partner: &Partner) -> Answer {
 }
 
 fn record(tx: &Write, partner: &Partner, event: Event, user_id: i64) -> Result<(), Failure> {
-    history::insert(tx, partner.id(), event, &About { user_id: Some(user_id), ..About::default() })?;
+    history::insert(tx, partner.id(), event, &EventSubject { user_id: Some(user_id), ..EventSubject::default() })?;
     Ok(())
 }
 

@@ -75,8 +75,8 @@ impl Form {
         })
     }
 
-    fn as_new(&self, language: Language) -> contact::New<'_> {
-        contact::New {
+    fn as_new(&self, language: Language) -> contact::NewContactMessage<'_> {
+        contact::NewContactMessage {
             name: &self.name,
             email: &self.email,
             country: &self.country,
@@ -109,7 +109,7 @@ fn pass_on(site: &Site, tx: &Write, form: &Form, language: Language) -> Result<(
         "name": form.name, "email": form.email, "message": form.message, "enquiry": or_nothing(&form.enquiry),
         "country": or_nothing(country), "member": form.member(language),
     });
-    let new = outbox::New {
+    let new = outbox::NewMessage {
         channel: Channel::Email,
         member_id: None,
         recipient,

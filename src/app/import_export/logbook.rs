@@ -16,7 +16,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::holdings;
 use crate::store::queries::lists::{self, Entry, Names};
-use crate::store::tables::{bookings, members, moves, partners, skills};
+use crate::store::tables::{bookings, entry_events, members, partners, skills};
 use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -108,7 +108,7 @@ impl List for Logbook {
             self.holders.insert(entry.member_id);
         }
         if entry.kind != Kind::Time || !balance.1.is_empty() {
-            moves::insert(tx, entry_id, entry.author_id, None, moves::To::Status(entry.status))?;
+            entry_events::insert(tx, entry_id, entry.author_id, None, entry_events::EntryState::Status(entry.status))?;
         }
         Ok(())
     }

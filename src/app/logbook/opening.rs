@@ -9,7 +9,7 @@ use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
 use crate::store::tables::members;
-use crate::store::tables::skills::{self, New};
+use crate::store::tables::skills::{self, NewEntry};
 
 /// A thousand hours.
 pub(crate) const MINUTES_MAX: i64 = 60_000;
@@ -83,7 +83,7 @@ fn insert(cx: &Change, holder_id: i64, balance: &Balance, items: &[Item]) -> Res
     let author_id = actor_id(cx)?;
     let mut opening = None;
     let mut insert = |kind, cat_group, cat_id, skill, minutes| -> Result<(), Failure> {
-        let new = New {
+        let new = NewEntry {
             member_id: holder_id,
             kind,
             author_id,

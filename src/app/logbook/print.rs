@@ -59,7 +59,7 @@ fn flight(line: Line) -> Flight {
 }
 
 /// Of the programmes held that have one.
-fn currencies(currencies: &Currencies, held: &[certificates::Held]) -> Vec<(String, Currency)> {
+fn currencies(currencies: &Currencies, held: &[certificates::HeldLevel]) -> Vec<(String, Currency)> {
     let held = |cat_group: &&str| held.iter().any(|level| level.cat_group == **cat_group);
     let named = |cat_group: &str| Some((cat_group.to_owned(), currencies.find(cat_group)?));
     PROGRAMMES.into_iter().filter(held).filter_map(named).collect()

@@ -5,7 +5,7 @@ use super::{actor_id, record, sign_offs};
 use crate::app::Change;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
-use crate::store::tables::skills::{self, New};
+use crate::store::tables::skills::{self, NewEntry};
 use crate::store::tables::{members, signers};
 
 /// Asks the named signer for a signature in the logbook of the actor. The signer is told. Returns the number of the entry.
@@ -60,8 +60,8 @@ pub(super) fn new<'a>(
     instructor_id: i64,
     request: &'a Request,
     item: &Item,
-) -> New<'a> {
-    New {
+) -> NewEntry<'a> {
+    NewEntry {
         member_id,
         kind: item.kind,
         author_id,

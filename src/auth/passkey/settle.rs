@@ -10,7 +10,7 @@ use crate::http::call::{Call, OutcomeWord};
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::tables::members::{self, Account};
-use crate::store::tables::passkeys::{self, Held, New};
+use crate::store::tables::passkeys::{self, NewPasskey, StoredPasskey};
 use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::{audit, notices, sessions};
 use crate::store::{Write, is_taken};
@@ -114,7 +114,7 @@ fn register(
         return Ok(Outcome::Refused);
     }
     let public_key = text_of(passkey)?;
-    let new = New {
+    let new = NewPasskey {
         member_id,
         rp_id,
         credential_id: passkey.cred_id(),
@@ -156,7 +156,7 @@ pub(crate) fn remove(
     Ok(true)
 }
 
-fn warn_of_copy(call: &Call, tx: &Write, member_id: i64, held: &Held) -> Result<(), Failure> {
+fn warn_of_copy(call: &Call, tx: &Write, member_id: i64, held: &StoredPasskey) -> Result<(), Failure> {
     let (who, origin) = (Who::Job("passkeys"), Origin::Address(call.peer));
     audit::insert(tx, &who, "member.passkey_copied", &Whom::Member(member_id), &origin, &Detail::none())?;
     notices::insert(tx, member_id, "notice.passkey_copied", &named(&held.name).to_string())?;

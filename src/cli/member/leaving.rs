@@ -45,13 +45,14 @@ impl Export {
     pub(crate) fn run(&self, site: &Site, wire: &mut Wire) -> Answered {
         let member_id = find(site, &self.name)?.member_id;
         let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
-        for part in personal_data::DATA_SETS {
-            let rows = site.store.read(|tx| Ok(personal_data::rows(tx, &site.keys, part, member_id)?))?;
+        for data_set in personal_data::DATA_SETS {
+            let rows = site.store.read(|tx| Ok(personal_data::rows(tx, &site.keys, data_set, member_id)?))?;
             site.store.release();
-            parts.insert(part.name.to_owned(), json!(rows));
-            hidden
-                .extend(part.hidden().map(|(column, why)| json!({ "part": part.name, "column": column, "why": why })));
-            stays.extend(part.stays().map(|why| (part.name.to_owned(), Value::from(why))));
+            parts.insert(data_set.name.to_owned(), json!(rows));
+            hidden.extend(
+                data_set.hidden().map(|(column, why)| json!({ "part": data_set.name, "column": column, "why": why })),
+            );
+            stays.extend(data_set.kept_because().map(|why| (data_set.name.to_owned(), Value::from(why))));
         }
         let whole = json!({
             "member_id": member_id, "site_id": &*site.site_id, "exported_at": site.now(), "held": parts,

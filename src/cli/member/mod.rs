@@ -156,7 +156,7 @@ impl Add {
         let owner = Owner { username: &name, email: &email, real_name, screen_name: &name, site: &site.name()? };
         let given = given_or_made(secret, &owner)?;
         let hash = site.hash(&given.text);
-        let new = members::New {
+        let new = members::NewMember {
             username: &name,
             screen_name: &name,
             real_name,

@@ -86,7 +86,7 @@ impl OutboxSender {
 
     /// Rounds until the sender of `stop` is dropped: at once when a message is queued, else when one is due.
     fn work_until_stopped(&mut self, stop: &Receiver<()>) {
-        let bell = self.site.store.bell().clone();
+        let signal = self.site.store.outbox_signal().clone();
         let mut busy = Instant::now();
         loop {
             let mut wait = self.round(&|| is_stopped(stop)).unwrap_or_else(|failure| {
@@ -102,7 +102,7 @@ impl OutboxSender {
             }
             select! {
                 recv(stop) -> _ => break,
-                recv(bell.rung()) -> _ => busy = Instant::now(),
+                recv(signal.receiver()) -> _ => busy = Instant::now(),
                 default(wait) => {}
             }
         }

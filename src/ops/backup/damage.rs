@@ -72,7 +72,7 @@ pub(crate) fn look_after_page(site: &Site, cause: &str) {
 /// Nothing is written from now on, until a backup takes the file's place: each write would carry the damage on.
 fn stands(site: &Site, line: &str) {
     alarm::raise(&site.config.data, alarm::Kind::Damage, site.now(), line);
-    site.store.damage(&line);
+    site.store.mark_damaged(&line);
 }
 
 fn rebuild(site: &Site, names: &BTreeSet<String>, line: &str) -> Result<(), String> {

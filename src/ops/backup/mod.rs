@@ -27,7 +27,7 @@ use crate::ops::replication::target::Target;
 use crate::ops::replication::tick::PageSums;
 use crate::site::Site;
 use crate::site::pace;
-use crate::store::engine::capture::Whose;
+use crate::store::engine::capture::FollowerKind;
 use crate::store::engine::{alarm, copy, data_dir};
 use crate::store::tables::audit;
 use crate::store::{Condition, Store};
@@ -220,7 +220,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
     let failed = |e: io::Error| Unmade::Failed(format!("cannot write to {}: {e}", dir.display()));
     let (database, key) = (data_dir::database(dir), data_dir::key(dir));
     let tell = &mut |done, all| progress("copying", done, all);
-    let following = source.unconfirmed_bytes_max.map(|bytes_max| (Whose::Chain, bytes_max));
+    let following = source.unconfirmed_bytes_max.map(|bytes_max| (FollowerKind::OffSite, bytes_max));
     let copied = copy::copy(source.store, &database, following, tell);
     let copied = copied.map_err(Unmade::Unsound)?;
     // From here on, whatever ends this lets go of the log.

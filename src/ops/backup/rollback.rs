@@ -95,7 +95,7 @@ fn put_back(data_dir: &DataDir, backup: &Backup, by: &By, progress: &mut Progres
 fn record(unpacked: &DataDir, keys: &Keys, backup: &Backup, by: &By) -> Result<(), String> {
     let failed = |e: String| format!("{} takes no record: {e}", unpacked.database().display());
     let store = Store::open(&unpacked.database(), true)?;
-    store.take_chain_key(keys.chain_key());
+    store.set_chain_key(keys.chain_key());
     let (now, made_at) = (Clock::machine(backup.manifest.made_at).now(), backup.manifest.made_at);
     let written = store.write(now, |tx| insert(tx, backup, by, made_at));
     written.map_err(|e| failed(e.to_string()))?;

@@ -21,7 +21,7 @@ use crate::site::Site;
 use crate::store::engine::alarm;
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::tls::Kind;
-use crate::store::tables::{misses, outbox};
+use crate::store::tables::{failed_attempts, outbox};
 
 const DAY_SECONDS: i64 = 86_400;
 
@@ -269,7 +269,7 @@ pub(crate) fn passcodes(site: &Site) -> Fact {
 }
 
 pub(crate) fn sign_ins(site: &Site) -> Fact {
-    let seen = site.store.read(|tx| Ok(misses::count_since(tx, site.now() - DAY_SECONDS)?));
+    let seen = site.store.read(|tx| Ok(failed_attempts::count_since(tx, site.now() - DAY_SECONDS)?));
     let fact = seen.map(|count| {
         let state = State::above(count, MISSES_WARNING, MISSES_ALARM);
         let text = Text::new("health.sign_ins").with("count", count);

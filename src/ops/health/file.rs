@@ -13,9 +13,9 @@ use crate::store::tables::{audit, tunnels};
 
 pub(crate) fn store(site: &Site) -> Fact {
     let trouble = match site.store.writer().condition() {
-        Condition::Sound => None,
+        Condition::Healthy => None,
         Condition::Full => Some(("health.store.full", "health.store.full_next")),
-        Condition::Doubted => Some(("health.store.doubted", "health.store.doubted_next")),
+        Condition::Suspect => Some(("health.store.doubted", "health.store.doubted_next")),
         Condition::Damaged => Some(("health.store.damaged", "health.integrity.next")),
         Condition::Replaced => Some(("health.store.replaced", "health.store.replaced_next")),
         Condition::Stopped => Some(("health.store.stopped", "health.store.next")),
@@ -46,7 +46,7 @@ pub(crate) fn integrity(site: &Site, look: Look) -> Fact {
     if look == Look::Brief {
         return Fact::ok("integrity", by_backup());
     }
-    match integrity::look_through(&site.store, || false) {
+    match integrity::check_store(&site.store, || false) {
         Err(cause) => unreadable("integrity", &cause),
         Ok(Verdict::Sound) => Fact::ok("integrity", Text::new("health.integrity")),
         Ok(Verdict::Unfinished) => Fact::ok("integrity", Text::new("health.integrity.part").followed_by([by_backup()])),

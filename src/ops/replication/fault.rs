@@ -26,7 +26,7 @@ impl Fault {
     /// Has the server of this site get it wrong.
     pub(crate) fn begin(self, site: &Site) {
         match self {
-            Fault::Gate => site.store.writer().capture.leave_gate_open(),
+            Fault::Gate => site.store.writer().capture.disable_gate(),
             Fault::Confirmation => site.kept::<Replica>().confirms_unsent.store(true, Ordering::Release),
         }
     }

@@ -17,7 +17,7 @@ pub(crate) mod tick;
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
 use crate::site::Site;
 use crate::site::pace::Pace;
-use crate::store::engine::capture::{Behind, Whose};
+use crate::store::engine::capture::{FollowerKind, Lag};
 use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
 use crate::store::engine::wal_read::WalReader;
 use crate::store::queries::erasure;
@@ -102,7 +102,7 @@ pub(crate) fn status(site: &Site) -> Option<Status> {
         return None;
     }
     let told = lock(&replica.told).clone();
-    let Behind { bytes, since } = site.store.writer().capture.behind(Whose::Chain);
+    let Lag { bytes, since } = site.store.writer().capture.lag(FollowerKind::OffSite);
     // A commit of a process that has written nothing by the clock yet has no moment.
     let since = told.chainless_since.or(since.filter(|since| *since > 0));
     Some(Status {
@@ -227,7 +227,7 @@ impl<'s> Replicator<'s> {
             }
             self.fetch_log();
             let capture = &self.site.store.writer().capture;
-            let is_due = || capture.is_hurried() || capture.behind(Whose::Chain).bytes > bytes_max;
+            let is_due = || capture.is_expedited() || capture.lag(FollowerKind::OffSite).bytes > bytes_max;
             if self.chain.is_some() && self.next_try == 0 && is_due() {
                 return false;
             }
@@ -379,7 +379,7 @@ impl<'s> Replicator<'s> {
         let due = self.rounds.is_multiple_of(ROUNDS_BETWEEN_LOOKS);
         let Some(last) = self.chain.as_ref().filter(|_| due).map(Chain::last) else { return };
         match self.site.kept::<Elsewhere>().send(TICK_TIME_MAX, move || is_there(&last)) {
-            Some(Ok(())) if self.site.store.writer().capture.is_confirmed(Whose::Chain) => self.tell(None),
+            Some(Ok(())) if self.site.store.writer().capture.is_confirmed(FollowerKind::OffSite) => self.tell(None),
             Some(Ok(())) => {}
             Some(Err(Unconfirmed::Lost(cause) | Unconfirmed::Foreign(cause))) => self.lose_chain(cause),
             Some(Err(Unconfirmed::Failed(cause))) => self.tell(Some(cause)),
@@ -394,11 +394,11 @@ impl<'s> Replicator<'s> {
         let writer = site.store.writer();
         let frames = writer.capture.frames();
         // A caller of `hurry` holds the writer, and begins the log anew by its own work.
-        let is_long = frames >= LOG_PAGES_MAX.cast_unsigned() && !writer.capture.is_hurried();
+        let is_long = frames >= LOG_PAGES_MAX.cast_unsigned() && !writer.capture.is_expedited();
         if self.chain.is_none() || !is_long || !is_well {
             return;
         }
-        if writer.capture.is_open() || frames >= HELD_LOG_PAGES_MIN {
+        if writer.capture.allows_checkpoint() || frames >= HELD_LOG_PAGES_MIN {
             // Commits made while the round shipped go first, so that little is left to wait for.
             self.ship(TICK_TIME_MAX, false);
             // Nothing is read by another connection while the writer is held.
@@ -414,7 +414,7 @@ impl<'s> Replicator<'s> {
 fn pace(site: &Site, moment: i64) -> Pace {
     let is_late = site.now() > moment + GIVES_WAY_SECONDS_MAX;
     let bytes_max = site.config.backup.unconfirmed_bytes_max / PARTS_TO_GIVE_WAY;
-    let is_large = site.store.writer().capture.behind(Whose::Chain).bytes > bytes_max;
+    let is_large = site.store.writer().capture.lag(FollowerKind::OffSite).bytes > bytes_max;
     if is_late || is_large { Pace::LetsOthersIn } else { Pace::GivesWayALittle }
 }
 

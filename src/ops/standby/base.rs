@@ -7,7 +7,7 @@ use crate::ops::backup::check_space;
 use crate::ops::replication::tick::{Lineage, PageSums};
 use crate::site::Site;
 use crate::store::Store;
-use crate::store::engine::capture::{Position, Whose};
+use crate::store::engine::capture::{FollowerKind, Position};
 use crate::store::engine::{copy, data_dir};
 use crate::store::tables::audit;
 use std::fs::File;
@@ -74,7 +74,7 @@ impl Base {
         let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
         check_space(bytes(&data_dir::database(data)) + bytes(&data_dir::wal(data)), data)?;
         let (database, bytes_max) = (data_dir::database(&dir), site.config.backup.unconfirmed_bytes_max);
-        let copied = copy::copy(&site.store, &database, Some((Whose::Standby, bytes_max)), &mut |_, _| ())?;
+        let copied = copy::copy(&site.store, &database, Some((FollowerKind::Standby, bytes_max)), &mut |_, _| ())?;
         let followed = copied.followed.ok_or("the log cannot be followed")?;
         let (lineage, sums, begin) = (crate::keys::random::<16>(), PageSums::default(), followed.begin.position);
         let store = site.store.for_another_thread();

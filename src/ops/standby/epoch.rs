@@ -114,7 +114,7 @@ pub(super) fn fence(site: &Site, epoch: u64, by: &str) {
     let data = &site.config.data;
     let fenced = Fenced { epoch, since: site.now(), by: by.to_owned() };
     // At once: a disk that does not take the note is no reason to write on.
-    site.store.writer().watched.replace(&fenced);
+    site.store.writer().monitor.mark_replaced(&fenced);
     if self::fenced(data).is_none_or(|known| known.epoch < epoch)
         && let Err(cause) = write(data, FENCED, &fenced)
     {

@@ -5,7 +5,7 @@ use super::line::{Line, part};
 use super::{Status, epoch};
 use crate::site::{Site, pace};
 use crate::store::Condition;
-use crate::store::engine::capture::{Behind, Whose};
+use crate::store::engine::capture::{FollowerKind, Lag};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -96,7 +96,7 @@ impl Feed {
     }
 
     pub(super) fn status(&self, site: &Site) -> Status {
-        let Behind { bytes, since } = site.store.writer().capture.behind(Whose::Standby);
+        let Lag { bytes, since } = site.store.writer().capture.lag(FollowerKind::Standby);
         let away = Some(self.away_since.load(Ordering::Acquire)).filter(|since| *since > 0);
         let since = away.or(since.filter(|since| *since > 0));
         Status {

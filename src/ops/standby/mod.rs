@@ -59,7 +59,7 @@ pub(crate) fn status(site: &Site) -> Option<Status> {
 /// Refuses writes where this machine was replaced while it was down. To be called before a site is served.
 pub(crate) fn begin(site: &Site) {
     if let Some(fenced) = epoch::fenced(&site.config.data) {
-        site.store.writer().watched.replace(&fenced);
+        site.store.writer().monitor.mark_replaced(&fenced);
     }
     // A store may be long in answering, and the thread that looks after the fence asks it at once.
     if Elsewhere::second(site).is_some_and(|second| second.path().is_some()) {
@@ -123,7 +123,7 @@ fn begin_log_anew(site: &Site) {
         return;
     }
     let is_due = frames >= HELD_LOG_PAGES_MIN && writer.capture.is_in_step();
-    if writer.capture.is_open() || is_due {
+    if writer.capture.allows_checkpoint() || is_due {
         writer.checkpoint_confirmed(|| writer.capture.wait_for_standby(HELD_TIME_MAX));
     }
 }

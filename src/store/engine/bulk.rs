@@ -106,7 +106,7 @@ pub(crate) fn load<T, E: From<rusqlite::Error>>(
     fill: impl FnOnce(&Bulk) -> std::result::Result<T, E>,
     finish: impl FnOnce(&Bulk) -> std::result::Result<(), E>,
 ) -> std::result::Result<T, E> {
-    writer.alone(|conn| {
+    writer.exclusive(|conn| {
         hasten(conn)?;
         let aside = put_aside(conn)?;
         let bulk = Bulk { conn };

@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Condition {
-    Sound,
+    Healthy,
     /// There is no room on the disk but what the ballast gave up: that is for sign-in, and whatever frees room. Passes by
     /// itself.
     Full,
     /// A page could not be read, or is not what it must be: nothing is written until the file was looked through. Passes by
     /// itself where the file is sound.
-    Doubted,
+    Suspect,
     /// A page of the file is not what it must be. Reads go on where they can; only a restore ends it.
     Damaged,
     /// Another machine has taken this one's place: what were written here would be a second history.
@@ -26,23 +26,23 @@ pub(crate) enum Condition {
 
 use Condition::*;
 
-const ALL: [Condition; 7] = [Sound, Full, Doubted, Damaged, Replaced, Stopped, ReadOnly];
+const ALL: [Condition; 7] = [Healthy, Full, Suspect, Damaged, Replaced, Stopped, ReadOnly];
 
 /// The condition of one file, and the ballast that is given up when its disk is full.
-pub(crate) struct Watched {
+pub(crate) struct ConditionMonitor {
     condition: AtomicU8,
     /// Whether somebody is to look through the file.
-    look_due: AtomicBool,
+    check_due: AtomicBool,
     /// Whether what the writer has read before is to be read anew.
     caches_stale: AtomicBool,
     reserve: Mutex<Option<Reserve>>,
 }
 
-impl Watched {
-    pub(crate) fn new(condition: Condition) -> Watched {
-        Watched {
+impl ConditionMonitor {
+    pub(crate) fn new(condition: Condition) -> ConditionMonitor {
+        ConditionMonitor {
             condition: AtomicU8::new(condition as u8),
-            look_due: AtomicBool::new(false),
+            check_due: AtomicBool::new(false),
             caches_stale: AtomicBool::new(false),
             reserve: Mutex::default(),
         }
@@ -55,8 +55,8 @@ impl Watched {
     /// Why nothing is written, where nothing is.
     pub(crate) fn refusal(&self) -> Option<Failure> {
         match self.get() {
-            Sound | Full => None,
-            Doubted => Some(
+            Healthy | Full => None,
+            Suspect => Some(
                 Failure::overloaded().because("the file is looked through: a page could not be read as it must be"),
             ),
             Damaged => Some(Failure::store_damaged().because("a page of the file is damaged")),
@@ -67,35 +67,35 @@ impl Watched {
     }
 
     /// Notes what a failed statement shows of the disk: full, unwritable or unreadable.
-    pub(crate) fn hear(&self, failure: &Failure) {
-        self.hear_fault(failure.disk_fault(), failure);
+    pub(crate) fn note_failure(&self, failure: &Failure) {
+        self.note_fault(failure.disk_fault(), failure);
     }
 
-    pub(crate) fn hear_fault(&self, fault: Option<DiskFault>, cause: &dyn std::fmt::Display) {
+    pub(crate) fn note_fault(&self, fault: Option<DiskFault>, cause: &dyn std::fmt::Display) {
         match fault {
-            Some(DiskFault::Full) => self.fill(cause),
-            Some(DiskFault::Unreadable) => self.doubt(cause),
-            Some(DiskFault::Unwritable) => self.stop(cause),
+            Some(DiskFault::Full) => self.mark_full(cause),
+            Some(DiskFault::Unreadable) => self.mark_suspect(cause),
+            Some(DiskFault::Unwritable) => self.mark_stopped(cause),
             None => {}
         }
     }
 
-    fn doubt(&self, cause: &dyn std::fmt::Display) {
-        if self.worsen(Doubted) {
+    fn mark_suspect(&self, cause: &dyn std::fmt::Display) {
+        if self.worsen(Suspect) {
             tracing::error!(%cause, "a page of the file could not be read as it must be: nothing is written until the file was looked through");
-            self.look_due.store(true, Ordering::Release);
+            self.check_due.store(true, Ordering::Release);
         }
     }
 
     /// Whether the file is to be looked through now; for one caller.
-    pub(crate) fn takes_look(&self) -> bool {
-        self.look_due.load(Ordering::Relaxed) && self.look_due.swap(false, Ordering::AcqRel)
+    pub(crate) fn take_check_due(&self) -> bool {
+        self.check_due.load(Ordering::Relaxed) && self.check_due.swap(false, Ordering::AcqRel)
     }
 
     /// The file was looked through and is sound.
-    pub(crate) fn trust(&self) {
+    pub(crate) fn clear_suspicion(&self) {
         self.caches_stale.store(true, Ordering::Release);
-        let was = self.condition.compare_exchange(Doubted as u8, Sound as u8, Ordering::AcqRel, Ordering::Relaxed);
+        let was = self.condition.compare_exchange(Suspect as u8, Healthy as u8, Ordering::AcqRel, Ordering::Relaxed);
         if was.is_ok() {
             tracing::warn!(
                 "the file is sound: what could not be read was no damage of it, and writes go on; look after the disk"
@@ -104,7 +104,7 @@ impl Watched {
     }
 
     /// Whether the writer is to forget what it has read; once.
-    pub(crate) fn takes_stale_caches(&self) -> bool {
+    pub(crate) fn take_caches_stale(&self) -> bool {
         self.caches_stale.load(Ordering::Relaxed) && self.caches_stale.swap(false, Ordering::AcqRel)
     }
 
@@ -115,9 +115,9 @@ impl Watched {
     }
 
     /// The disk has no room: the ballast goes, so that sign-in has some.
-    pub(crate) fn fill(&self, cause: &dyn std::fmt::Display) {
+    pub(crate) fn mark_full(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Full) {
-            let room = self.reserve().as_ref().map_or(0, Reserve::give_up);
+            let room = self.reserve().as_ref().map_or(0, Reserve::release);
             tracing::error!(
                 %cause,
                 given_up_bytes = room,
@@ -126,20 +126,20 @@ impl Watched {
         }
     }
 
-    pub(crate) fn damage(&self, cause: &dyn std::fmt::Display) {
+    pub(crate) fn mark_damaged(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Damaged) {
             tracing::error!(%cause, "the file is damaged: nothing is written any more; stop the server and run `tunneldesk restore`");
         }
     }
 
     /// Another machine has taken this one's place.
-    pub(crate) fn replace(&self, cause: &dyn std::fmt::Display) {
+    pub(crate) fn mark_replaced(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Replaced) {
             tracing::error!(%cause, "another machine has taken this one's place: nothing is written any more");
         }
     }
 
-    pub(crate) fn stop(&self, cause: &dyn std::fmt::Display) {
+    pub(crate) fn mark_stopped(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Stopped) {
             tracing::error!(%cause, "a flush of the disk failed; no more writes until a restart");
         }
@@ -156,13 +156,13 @@ impl Watched {
         let guard = self.reserve();
         let Some(reserve) = guard.as_ref() else { return };
         match self.get() {
-            Sound if !reserve.leaves_room() => {
+            Healthy if !reserve.has_free_space() => {
                 drop(guard);
-                self.fill(&"hardly any room is left");
+                self.mark_full(&"hardly any room is left");
             }
-            Full if reserve.is_made() => {
+            Full if reserve.ensure() => {
                 let was_full =
-                    self.condition.compare_exchange(Full as u8, Sound as u8, Ordering::AcqRel, Ordering::Relaxed);
+                    self.condition.compare_exchange(Full as u8, Healthy as u8, Ordering::AcqRel, Ordering::Relaxed);
                 if was_full.is_ok() {
                     tracing::info!("the disk has room again: writes go on");
                 }
@@ -182,52 +182,52 @@ mod tests {
 
     #[test]
     fn a_condition_only_gets_worse_but_for_room() {
-        let watched = Watched::new(Sound);
-        watched.fill(&"test");
-        assert_eq!(watched.get(), Full);
-        assert!(watched.refusal().is_none(), "sign-in goes on");
-        watched.stop(&"test");
-        watched.damage(&"test");
-        watched.fill(&"test");
-        assert_eq!(watched.get(), Stopped);
-        assert_eq!(watched.refusal().unwrap().code(), "store_stopped");
+        let monitor = ConditionMonitor::new(Healthy);
+        monitor.mark_full(&"test");
+        assert_eq!(monitor.get(), Full);
+        assert!(monitor.refusal().is_none(), "sign-in goes on");
+        monitor.mark_stopped(&"test");
+        monitor.mark_damaged(&"test");
+        monitor.mark_full(&"test");
+        assert_eq!(monitor.get(), Stopped);
+        assert_eq!(monitor.refusal().unwrap().code(), "store_stopped");
         for (place, condition) in ALL.into_iter().enumerate() {
-            assert_eq!(Watched::new(condition).get(), condition);
+            assert_eq!(ConditionMonitor::new(condition).get(), condition);
             assert_eq!(condition as usize, place);
         }
     }
 
     #[test]
     fn a_doubt_is_looked_into_once_and_passes_where_the_file_is_sound() {
-        let watched = Watched::new(Sound);
-        let refusal = |watched: &Watched| watched.refusal().map(|refusal| refusal.code());
-        watched.hear_fault(Some(DiskFault::Unreadable), &"test");
-        watched.hear_fault(Some(DiskFault::Unreadable), &"test");
-        assert_eq!((watched.get(), refusal(&watched)), (Doubted, Some("overloaded")));
-        assert_eq!([watched.takes_look(), watched.takes_look()], [true, false]);
-        watched.trust();
-        assert_eq!((watched.get(), refusal(&watched)), (Sound, None));
-        assert_eq!([watched.takes_stale_caches(), watched.takes_stale_caches()], [true, false]);
-        watched.hear_fault(Some(DiskFault::Unwritable), &"test");
-        watched.trust();
-        assert_eq!(watched.get(), Stopped);
+        let monitor = ConditionMonitor::new(Healthy);
+        let refusal = |monitor: &ConditionMonitor| monitor.refusal().map(|refusal| refusal.code());
+        monitor.note_fault(Some(DiskFault::Unreadable), &"test");
+        monitor.note_fault(Some(DiskFault::Unreadable), &"test");
+        assert_eq!((monitor.get(), refusal(&monitor)), (Suspect, Some("overloaded")));
+        assert_eq!([monitor.take_check_due(), monitor.take_check_due()], [true, false]);
+        monitor.clear_suspicion();
+        assert_eq!((monitor.get(), refusal(&monitor)), (Healthy, None));
+        assert_eq!([monitor.take_caches_stale(), monitor.take_caches_stale()], [true, false]);
+        monitor.note_fault(Some(DiskFault::Unwritable), &"test");
+        monitor.clear_suspicion();
+        assert_eq!(monitor.get(), Stopped);
     }
 
     #[test]
     fn the_ballast_is_made_given_up_and_made_again() {
         let dir = tempfile::tempdir().unwrap();
-        let watched = Watched::new(Sound);
-        watched.set_reserve(Reserve::in_dir(dir.path()));
-        watched.check_free_space();
-        assert_eq!(watched.get(), Sound);
+        let monitor = ConditionMonitor::new(Healthy);
+        monitor.set_reserve(Reserve::in_dir(dir.path()));
+        monitor.check_free_space();
+        assert_eq!(monitor.get(), Healthy);
         let path = crate::store::engine::data_dir::reserve(dir.path());
         let held = std::fs::metadata(&path).unwrap();
         assert!(held.len() >= 8 * 1024 * 1024, "{held:?}");
-        watched.fill(&"test");
+        monitor.mark_full(&"test");
         assert!(!path.exists());
-        assert_eq!(watched.get(), Full);
-        watched.check_free_space();
-        assert_eq!(watched.get(), Sound);
+        assert_eq!(monitor.get(), Full);
+        monitor.check_free_space();
+        assert_eq!(monitor.get(), Healthy);
         assert!(path.exists());
     }
 }

@@ -1,7 +1,7 @@
 //! A copy of the live file, made page by page by SQLite's online backup from the one writer's connection: what is
 //! written meanwhile goes into the copy too, no reader pins the log, and a writer waits for some dozen pages at most.
 
-use super::capture::{End, Whose};
+use super::capture::{End, FollowerKind};
 use super::connection::{open_checked, open_immutable, prepare_connection};
 use super::data_dir;
 use super::reader::CACHE_KIB;
@@ -59,7 +59,7 @@ pub(crate) struct Copied {
 pub(crate) fn copy(
     store: &Store,
     target: &Path,
-    following: Option<(Whose, u64)>,
+    following: Option<(FollowerKind, u64)>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Copied, String> {
     let failed = |e: rusqlite::Error| format!("cannot copy the file to {}: {e}", target.display());
@@ -86,17 +86,21 @@ struct Copying<'w> {
     writer: &'w Writer,
     handle: *mut ffi::sqlite3_backup,
     _target: Connection,
-    following: Option<(Whose, u64)>,
+    following: Option<(FollowerKind, u64)>,
     /// Once the copy is whole.
     followed: Option<Followed>,
 }
 
 impl<'w> Copying<'w> {
-    fn begin(writer: &'w Writer, target: &Path, following: Option<(Whose, u64)>) -> rusqlite::Result<Copying<'w>> {
+    fn begin(
+        writer: &'w Writer,
+        target: &Path,
+        following: Option<(FollowerKind, u64)>,
+    ) -> rusqlite::Result<Copying<'w>> {
         let target = Connection::open(target)?;
         // The whole copy is flushed once, after its last page; the last step has only a few pages left to write.
         target.execute_batch("PRAGMA synchronous = off; PRAGMA journal_mode = off; PRAGMA cache_size = 64")?;
-        let handle = writer.alone(|source| {
+        let handle = writer.exclusive(|source| {
             // SAFETY: both connections are open, and stay so until `drop`: the writer outlives us, the target is ours.
             unsafe { ffi::sqlite3_backup_init(target.handle(), c"main".as_ptr(), source.handle(), c"main".as_ptr()) }
         });
@@ -111,7 +115,7 @@ impl<'w> Copying<'w> {
     fn step(&mut self, counter: &Connection, progress: &mut dyn FnMut(u64, u64)) -> rusqlite::Result<bool> {
         let (handle, writer, following, followed) = (self.handle, self.writer, self.following, &mut self.followed);
         // SAFETY: the handle is live until `drop`, and its source connection is held while this runs.
-        let (code, left, all) = writer.alone(|_| unsafe {
+        let (code, left, all) = writer.exclusive(|_| unsafe {
             let code = ffi::sqlite3_backup_step(handle, PAGES_AT_ONCE);
             if code == ffi::SQLITE_DONE
                 && let Err(e) = counter.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")
@@ -119,8 +123,8 @@ impl<'w> Copying<'w> {
                 return (Err(e), 0, 0);
             }
             // The moment of the copy is that of its last step: what was written before is in it.
-            if let (ffi::SQLITE_DONE, Some((whose, bytes_max))) = (code, following) {
-                let (number, begin) = writer.capture.follow(whose, bytes_max);
+            if let (ffi::SQLITE_DONE, Some((kind, bytes_max))) = (code, following) {
+                let (number, begin) = writer.capture.follow(kind, bytes_max);
                 *followed = Some(Followed { number, begin });
             }
             (Ok(code), ffi::sqlite3_backup_remaining(handle), ffi::sqlite3_backup_pagecount(handle))
@@ -138,7 +142,7 @@ impl Drop for Copying<'_> {
     fn drop(&mut self) {
         let handle = self.handle;
         // SAFETY: ended once, here, while the source connection is held.
-        self.writer.alone(|_| unsafe { ffi::sqlite3_backup_finish(handle) });
+        self.writer.exclusive(|_| unsafe { ffi::sqlite3_backup_finish(handle) });
     }
 }
 
@@ -155,7 +159,7 @@ pub(crate) fn check(path: &Path) -> Result<Sound, String> {
 /// The same for the live file, with what is in its log.
 pub(crate) fn check_live(store: &Store) -> Result<Sound, String> {
     let unsound = |what: String| format!("{} is damaged: {what}", store.path().display());
-    store.writer().alone(sound).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
+    store.writer().exclusive(sound).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
 }
 
 fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
@@ -220,7 +224,7 @@ mod tests {
         let site = "INSERT INTO tunnels (tunnel_id, name, country, created_at) VALUES (1, 'Here', 'CH', 0);
                     INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at) VALUES (1, 'ab', 1, x'', 0, 0);
                     CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT";
-        store.writer().alone(|conn| conn.execute_batch(site)).unwrap();
+        store.writer().exclusive(|conn| conn.execute_batch(site)).unwrap();
         (dir, store)
     }
 

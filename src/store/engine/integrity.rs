@@ -42,7 +42,7 @@ pub(crate) enum Verdict {
 
 /// Looks at a file that nobody has open, and moves what a crash left in its write-ahead log into it. The error is one
 /// line that says what to do.
-pub(crate) fn settle(path: &Path) -> Result<(), String> {
+pub(crate) fn recover(path: &Path) -> Result<(), String> {
     let dir = path.parent().unwrap_or(path);
     if let Some(loss) = wal_mark::find_loss(path) {
         tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
@@ -52,14 +52,14 @@ pub(crate) fn settle(path: &Path) -> Result<(), String> {
     let look_at_changed = |change: &str| {
         alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), change);
         _ = std::fs::write(data_dir::damage_marker(dir), "");
-        look(path, &Readers::of(path))?;
+        check_file(path, &Readers::of(path))?;
         // A refusal is one line.
         tracing::error!(cause = change, "the file is not what this program left; the doctor says what to do");
         Ok(())
     };
     match scrub::take_change(path) {
         Ok(Some(change)) => look_at_changed(&change)?,
-        _ => look(path, &Readers::of(path)).or_else(|refusal| match scrub::take_change_beside_log(path) {
+        _ => check_file(path, &Readers::of(path)).or_else(|refusal| match scrub::take_change_beside_log(path) {
             Ok(Some(change)) => look_at_changed(&change),
             _ => Err(refusal),
         })?,
@@ -76,11 +76,11 @@ pub(crate) fn settle(path: &Path) -> Result<(), String> {
 }
 
 /// Looks at a file on a file system that takes no writes.
-pub(crate) fn look_read_only(path: &Path) -> Result<(), String> {
-    look(path, &Readers::of_read_only(path)?)
+pub(crate) fn check_read_only(path: &Path) -> Result<(), String> {
+    check_file(path, &Readers::of_read_only(path)?)
 }
 
-fn look(path: &Path, readers: &Readers) -> Result<(), String> {
+fn check_file(path: &Path, readers: &Readers) -> Result<(), String> {
     let shown = path.display();
     let bytes = std::fs::metadata(path).map_err(|e| format!("cannot read {shown}: {e}"))?.len();
     if bytes == 0 {
@@ -99,7 +99,7 @@ fn look(path: &Path, readers: &Readers) -> Result<(), String> {
         let schema = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         return schema.map_err(judge);
     }
-    match look_at(conn, None, START_TIME_MAX).map_err(judge)? {
+    match check_connection(conn, None, START_TIME_MAX).map_err(judge)? {
         Verdict::Damaged(what) => return Err(damaged(path, &what)),
         Verdict::Unfinished => tracing::warn!("the file is too large to be looked through before this start"),
         Verdict::Sound => _ = std::fs::remove_file(suspicion),
@@ -109,7 +109,7 @@ fn look(path: &Path, readers: &Readers) -> Result<(), String> {
 
 /// Whether it is for damage that something could not be started on a file which nobody has open: one line with what to do.
 pub(crate) fn find_damage(path: &Path) -> Option<String> {
-    match Readers::of(path).open().and_then(|conn| look_at(conn, None, START_TIME_MAX)) {
+    match Readers::of(path).open().and_then(|conn| check_connection(conn, None, START_TIME_MAX)) {
         Ok(Verdict::Damaged(what)) => Some(damaged(path, &what)),
         Err(e) if means_damage(&e) => Some(damaged(path, &words(&e))),
         _ => None,
@@ -147,7 +147,7 @@ pub(crate) fn remember(store: &Store) {
 /// Looks through a file that is being served, until `stopped`: as a whole, and where that takes longer than a read may,
 /// table by table. Damage that a second look finds too makes the store's condition. A table that takes too long by itself is
 /// left to the backups.
-pub(crate) fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict, Failure> {
+pub(crate) fn check_store(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict, Failure> {
     let first = look_once(store, &stopped);
     let outcome = match &first {
         Ok(Verdict::Damaged(_)) => look_once(store, &stopped),
@@ -157,11 +157,11 @@ pub(crate) fn look_through(store: &Store, stopped: impl Fn() -> bool) -> Result<
         // Indexes alone can be built anew, for which the file must take writes.
         Ok(Verdict::Damaged(what)) if repair::may_be_of_index(what) && is_of_indexes(store) => {
             tracing::error!(cause = what, "an index of the file is damaged");
-            store.writer().watched.trust();
+            store.writer().monitor.clear_suspicion();
         }
-        Ok(Verdict::Damaged(what)) => store.writer().watched.damage(what),
+        Ok(Verdict::Damaged(what)) => store.writer().monitor.mark_damaged(what),
         Ok(_) => {}
-        Err(failure) => store.hear(failure),
+        Err(failure) => store.note_failure(failure),
     }
     outcome
 }
@@ -173,33 +173,34 @@ fn is_of_indexes(store: &Store) -> bool {
 
 /// Settles whether the file is damaged after a page of it could not be read as it must be: where it is sound, writes go on.
 /// A disk that fails a read fails some of them, so the look is tried more than once.
-pub(crate) fn look_again(store: &Store) {
+pub(crate) fn recheck(store: &Store) {
     let mut cause = None;
     for pause in LOOK_PAUSES {
         std::thread::sleep(pause);
-        match look_through(store, || false) {
+        match check_store(store, || false) {
             Ok(Verdict::Damaged(_)) => return,
             Ok(Verdict::Sound | Verdict::Unfinished) => {
                 return match scrub::find_bad(store) {
-                    Some(what) => store.writer().watched.damage(&what),
-                    None => store.writer().watched.trust(),
+                    Some(what) => store.writer().monitor.mark_damaged(&what),
+                    None => store.writer().monitor.clear_suspicion(),
                 };
             }
             Err(failure) => cause = Some(failure),
         }
     }
-    cause.iter().for_each(|cause| store.writer().watched.damage(cause));
+    cause.iter().for_each(|cause| store.writer().monitor.mark_damaged(cause));
 }
 
 fn look_once(store: &Store, stopped: &impl Fn() -> bool) -> Result<Verdict, Failure> {
-    let look = |table: Option<&str>| Ok::<_, Failure>(look_at(store.readers.open()?, table, READ_TIME_MAX)?);
-    look(None).and_then(|whole| match whole {
+    let check_file =
+        |table: Option<&str>| Ok::<_, Failure>(check_connection(store.readers.open()?, table, READ_TIME_MAX)?);
+    check_file(None).and_then(|whole| match whole {
         Verdict::Unfinished => {
             let tables = store.read(|tx| Ok(tx.list(TABLES, [], |row| row.get::<_, String>(0))?));
             store.release();
             let mut verdict = Verdict::Sound;
             for table in tables?.iter().take_while(|_| !stopped()) {
-                match look(Some(table))? {
+                match check_file(Some(table))? {
                     Verdict::Sound => {}
                     Verdict::Unfinished => verdict = Verdict::Unfinished,
                     damaged => return Ok(damaged),
@@ -214,7 +215,11 @@ fn look_once(store: &Store, stopped: &impl Fn() -> bool) -> Result<Verdict, Fail
 const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
 /// Every page of a table and its indexes, or of the whole file, but does not compare rows with indexes.
-pub(crate) fn look_at(mut conn: Connection, table: Option<&str>, patience: Duration) -> rusqlite::Result<Verdict> {
+pub(crate) fn check_connection(
+    mut conn: Connection,
+    table: Option<&str>,
+    patience: Duration,
+) -> rusqlite::Result<Verdict> {
     let since = Instant::now();
     conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || since.elapsed() > patience))?;
     let of = table.map_or_else(|| "1".to_owned(), |table| format!("'{}'", table.replace('\'', "''")));
@@ -248,28 +253,28 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         migrate::create(&data_dir).unwrap();
-        settle(&data_dir.database()).unwrap();
+        recover(&data_dir.database()).unwrap();
         let store = Store::open(&data_dir.database(), true).unwrap();
         let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS
                     (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 2000) INSERT INTO numbers SELECT n, randomblob(900) FROM c";
-        store.writer().alone(|conn| conn.execute_batch(rows)).unwrap();
+        store.writer().exclusive(|conn| conn.execute_batch(rows)).unwrap();
         store.truncate_wal().unwrap();
-        assert_eq!(look_through(&store, || false).unwrap(), Verdict::Sound);
-        assert_eq!(store.writer().condition(), Condition::Sound);
+        assert_eq!(check_store(&store, || false).unwrap(), Verdict::Sound);
+        assert_eq!(store.writer().condition(), Condition::Healthy);
 
         let pages = std::fs::metadata(data_dir.database()).unwrap().len() / PAGE_BYTES;
         // One page in the middle of the rows, as a disk loses it. Written without SQLite, and nobody's locks are dropped:
         // this process closes nothing of the file before the test is over.
         let file = std::fs::OpenOptions::new().write(true).open(data_dir.database()).unwrap();
         file.write_all_at(&[0x5a; PAGE_BYTES as usize], pages / 2 * PAGE_BYTES).unwrap();
-        settle(&data_dir.database()).expect("after a clean end a start does not look there");
-        assert!(matches!(look_through(&store, || false).unwrap(), Verdict::Damaged(_)));
+        recover(&data_dir.database()).expect("after a clean end a start does not look there");
+        assert!(matches!(check_store(&store, || false).unwrap(), Verdict::Damaged(_)));
         assert_eq!(store.writer().condition(), Condition::Damaged);
         let refused = store.write(0, |_| Ok(())).unwrap_err();
         assert_eq!(refused.code(), "store_damaged");
         remember(&store);
         drop((store, file));
-        let said = settle(&data_dir.database()).unwrap_err();
+        let said = recover(&data_dir.database()).unwrap_err();
         assert!(said.contains("tunneldesk restore") && !said.contains('\n'), "{said}");
     }
 
@@ -288,13 +293,13 @@ mod tests {
         let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         let pages = file.metadata().unwrap().len() / PAGE_BYTES;
         file.write_all_at(&[0x5a; PAGE_BYTES as usize], pages / 2 * PAGE_BYTES).unwrap();
-        assert!(settle(&path).unwrap_err().contains("is damaged"));
+        assert!(recover(&path).unwrap_err().contains("is damaged"));
         file.set_len(LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX + PAGE_BYTES).unwrap();
-        settle(&path).unwrap();
+        recover(&path).unwrap();
         assert!(wal_match::wal_is_empty(&path));
         // Where damage was found before, a large file is looked through too.
         std::fs::write(data_dir::damage_marker(dir.path()), "").unwrap();
-        assert!(settle(&path).unwrap_err().contains("is damaged"));
+        assert!(recover(&path).unwrap_err().contains("is damaged"));
     }
 
     #[test]
@@ -303,7 +308,7 @@ mod tests {
         let data_dir = DataDir::lock(dir.path()).unwrap();
         migrate::create(&data_dir).unwrap();
         let conn = open_writer(&data_dir.database()).unwrap();
-        assert_eq!(look_at(conn, None, START_TIME_MAX).unwrap(), Verdict::Sound);
+        assert_eq!(check_connection(conn, None, START_TIME_MAX).unwrap(), Verdict::Sound);
         let conn = open_writer(&data_dir.database()).unwrap();
         conn.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
         conn.execute_batch(
@@ -329,8 +334,8 @@ mod tests {
         let open = || Connection::open(file.path()).unwrap();
         open().execute_batch(rows).unwrap();
         for table in [None, Some("it's")] {
-            assert_eq!(look_at(open(), table, Duration::ZERO).unwrap(), Verdict::Unfinished, "{table:?}");
-            assert_eq!(look_at(open(), table, Duration::from_secs(60)).unwrap(), Verdict::Sound, "{table:?}");
+            assert_eq!(check_connection(open(), table, Duration::ZERO).unwrap(), Verdict::Unfinished, "{table:?}");
+            assert_eq!(check_connection(open(), table, Duration::from_secs(60)).unwrap(), Verdict::Sound, "{table:?}");
         }
     }
 }

@@ -4,10 +4,9 @@
 pub(crate) mod columns;
 
 pub mod alarm;
-pub(crate) mod bell;
 pub(crate) mod bulk;
 pub(crate) mod capture;
-pub(crate) mod changes;
+pub(crate) mod change_feed;
 pub(crate) mod checked_file;
 pub(crate) mod clock;
 pub(crate) mod condition;
@@ -16,6 +15,7 @@ pub(crate) mod copy;
 pub mod data_dir;
 pub(crate) mod integrity;
 pub(crate) mod migrate;
+pub(crate) mod outbox_signal;
 pub(crate) mod page_checksums;
 #[cfg(debug_assertions)]
 pub mod prepared;
@@ -27,5 +27,5 @@ pub mod statements;
 pub(crate) mod wal_mark;
 pub(crate) mod wal_match;
 pub(crate) mod wal_read;
+pub(crate) mod write_scope;
 pub(crate) mod writer;
-pub(crate) mod writer_held;

@@ -33,12 +33,12 @@ const OPEN_BESIDE: usize = 2;
 pub(crate) struct Readers {
     path: PathBuf,
     source: Source,
-    line: Mutex<Line>,
+    pool: Mutex<Pool>,
     /// Rings when one is given back.
-    given_back: Condvar,
+    returned: Condvar,
     open_max: usize,
     /// One more when the file begins to change, and one more when that is done: odd meanwhile.
-    turns: AtomicU64,
+    generation: AtomicU64,
 }
 
 /// How the file is opened.
@@ -53,7 +53,7 @@ enum Source {
 
 /// The connections that nobody holds, and how many there are with the others.
 #[derive(Default)]
-struct Line {
+struct Pool {
     idle: Vec<Reader>,
     open: usize,
     /// Threads that wait for one: without any, the bell is not rung, which is a system call even if nobody hears it.
@@ -62,12 +62,12 @@ struct Line {
 
 /// See [`Readers::change`].
 pub(crate) struct Change<'r> {
-    turns: &'r AtomicU64,
+    generation: &'r AtomicU64,
 }
 
 impl Drop for Change<'_> {
     fn drop(&mut self) {
-        self.turns.fetch_add(1, Ordering::SeqCst);
+        self.generation.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Reader {
     opened: Instant,
     /// Milliseconds after `opened` at which a statement is stopped.
     stop_at: Arc<AtomicU64>,
-    /// [`Readers::turns`] before its snapshot was begun.
+    /// [`Readers::generation`] before its snapshot was begun.
     begun_at: Cell<u64>,
     distrusted: Cell<bool>,
 }
@@ -107,10 +107,10 @@ impl Readers {
         Readers {
             path: path.to_owned(),
             source,
-            line: Mutex::default(),
-            given_back: Condvar::new(),
+            pool: Mutex::default(),
+            returned: Condvar::new(),
             open_max: cores * OPEN_PER_CORE + OPEN_BESIDE,
-            turns: AtomicU64::new(0),
+            generation: AtomicU64::new(0),
         }
     }
 
@@ -122,12 +122,12 @@ impl Readers {
     pub(crate) fn take(&self) -> Result<Reader, Failure> {
         let reader = match self.next()? {
             Some(reader) => reader,
-            None => self.open().and_then(Reader::over).inspect_err(|_| self.close(&mut self.line(), 1))?,
+            None => self.open().and_then(Reader::over).inspect_err(|_| self.close(&mut self.pool(), 1))?,
         };
         reader.stop_at(Instant::now() + READ_TIME_MAX);
         if reader.conn.is_autocommit() {
-            reader.begun_at.set(self.turns.load(Ordering::SeqCst));
-            reader.begin().inspect_err(|_| self.close(&mut self.line(), 1))?;
+            reader.begun_at.set(self.generation.load(Ordering::SeqCst));
+            reader.begin().inspect_err(|_| self.close(&mut self.pool(), 1))?;
         }
         Ok(reader)
     }
@@ -138,16 +138,16 @@ impl Readers {
     }
 
     /// For whoever reads next.
-    pub(crate) fn give_back(&self, reader: Reader) {
-        let mut line = self.line();
+    pub(crate) fn put_back(&self, reader: Reader) {
+        let mut pool = self.pool();
         // Looked at behind the lock: a change that begins later finds the snapshot among the idle ones.
-        let turns = self.turns.load(Ordering::SeqCst);
-        let may_stay = turns.is_multiple_of(2) && turns == reader.begun_at.get();
+        let generation = self.generation.load(Ordering::SeqCst);
+        let may_stay = generation.is_multiple_of(2) && generation == reader.begun_at.get();
         if !reader.distrusted.get() && (may_stay || reader.ends()) {
-            line.idle.push(reader);
-            self.tell(&line, 1);
+            pool.idle.push(reader);
+            self.wake(&pool, 1);
         } else {
-            self.close(&mut line, 1);
+            self.close(&mut pool, 1);
         }
     }
 
@@ -174,14 +174,14 @@ impl Readers {
 
     /// An idle one, or leave to open another.
     fn next(&self) -> Result<Option<Reader>, Failure> {
-        let mut line = self.line();
+        let mut pool = self.pool();
         let mut until = None;
         loop {
-            if let Some(reader) = line.idle.pop() {
+            if let Some(reader) = pool.idle.pop() {
                 return Ok(Some(reader));
             }
-            if line.open < self.open_max {
-                line.open += 1;
+            if pool.open < self.open_max {
+                pool.open += 1;
                 return Ok(None);
             }
             let now = Instant::now();
@@ -189,35 +189,35 @@ impl Readers {
             if left.is_zero() {
                 return Err(Failure::overloaded().because("no connection that reads was given back in time"));
             }
-            line.waiting += 1;
-            line = self.given_back.wait_timeout(line, left).unwrap_or_else(PoisonError::into_inner).0;
-            line.waiting -= 1;
+            pool.waiting += 1;
+            pool = self.returned.wait_timeout(pool, left).unwrap_or_else(PoisonError::into_inner).0;
+            pool.waiting -= 1;
         }
     }
 
-    fn close(&self, line: &mut Line, count: usize) {
-        line.open -= count;
-        self.tell(line, count);
+    fn close(&self, pool: &mut Pool, count: usize) {
+        pool.open -= count;
+        self.wake(pool, count);
     }
 
     /// Wakes as many of those who wait as there are places now.
-    fn tell(&self, line: &Line, places: usize) {
-        (0..places.min(line.waiting)).for_each(|_| self.given_back.notify_one());
+    fn wake(&self, pool: &Pool, places: usize) {
+        (0..places.min(pool.waiting)).for_each(|_| self.returned.notify_one());
     }
 
     /// The file changes for as long as what this returns lives: idle snapshots end now, the others when they are given back.
     pub(crate) fn change(&self) -> Change<'_> {
-        self.turns.fetch_add(1, Ordering::SeqCst);
-        let mut line = self.line();
-        let before = line.idle.len();
-        line.idle.retain(Reader::ends);
-        let closed = before - line.idle.len();
-        self.close(&mut line, closed);
-        Change { turns: &self.turns }
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        let mut pool = self.pool();
+        let before = pool.idle.len();
+        pool.idle.retain(Reader::ends);
+        let closed = before - pool.idle.len();
+        self.close(&mut pool, closed);
+        Change { generation: &self.generation }
     }
 
-    fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -117,7 +117,7 @@ pub(crate) fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result
     let sql: String = names.iter().map(|name| format!("REINDEX \"{}\";", name.replace('"', "\"\""))).collect();
     store.release();
     let failed = |e: rusqlite::Error| format!("the indexes could not be built anew: {e}");
-    store.writer().alone(|conn| {
+    store.writer().exclusive(|conn| {
         conn.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let rebuilt = reindex(conn, &sql).map_err(failed).and_then(|wrong| wrong.map_or(Ok(()), Err));
         let ended = conn.execute_batch(if rebuilt.is_ok() { "COMMIT" } else { "ROLLBACK" });
@@ -155,7 +155,7 @@ mod tests {
                     CREATE INDEX \"by size\" ON numbers (size);
                     WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 500)
                     INSERT INTO numbers SELECT n, 'word' || n, n % 7 FROM c";
-        store.writer().alone(|conn| conn.execute_batch(rows)).unwrap();
+        store.writer().exclusive(|conn| conn.execute_batch(rows)).unwrap();
         (dir, store)
     }
 
@@ -177,7 +177,7 @@ mod tests {
     fn an_index_that_lacks_rows_is_found_and_built_anew() {
         let (_dir, store) = store();
         assert_eq!(find_damage(&store).unwrap(), Finding::Sound);
-        store.writer().alone(|conn| spoil(conn, "by size", "numbers", "size > 3"));
+        store.writer().exclusive(|conn| spoil(conn, "by size", "numbers", "size > 3"));
         let Finding::Indexes(names, line) = find_damage(&store).unwrap() else { panic!("it is an index alone") };
         assert_eq!((names.len(), names.contains("by size")), (1, true), "{line}");
         rebuild_indexes(&store, &names).unwrap();
@@ -189,7 +189,7 @@ mod tests {
         let (_dir, store) = store();
         let spoil = "PRAGMA ignore_check_constraints = on; PRAGMA foreign_keys = off;
                      CREATE TABLE parts (n INTEGER PRIMARY KEY, of INTEGER REFERENCES numbers) STRICT; INSERT INTO parts VALUES (1, 9999)";
-        store.writer().alone(|conn| conn.execute_batch(spoil)).unwrap();
+        store.writer().exclusive(|conn| conn.execute_batch(spoil)).unwrap();
         assert!(matches!(find_damage(&store).unwrap(), Finding::Inconsistent(_)));
     }
 }

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// Some four thousand pages: sign-ins for days, since SQLite uses its log's room again and again.
 const RESERVE_BYTES: u64 = 16 * 1024 * 1024;
 /// With less than this free the disk counts as full, before a write fails for it.
-const ROOM_BYTES_MIN: u64 = 4 * 1024 * 1024;
+const FREE_BYTES_MIN: u64 = 4 * 1024 * 1024;
 /// So much must be free beside the ballast before writes go on: not on and off with every row.
-const ROOM_BYTES_AGAIN: u64 = 8 * 1024 * 1024;
+const FREE_BYTES_BESIDE_RESERVE: u64 = 8 * 1024 * 1024;
 const BLOCK_BYTES: u64 = 512;
 
 pub struct Reserve {
@@ -27,7 +27,7 @@ impl Reserve {
     }
 
     /// Gives the room back, and says how much that was.
-    pub(crate) fn give_up(&self) -> u64 {
+    pub(crate) fn release(&self) -> u64 {
         let path = data_dir::reserve(&self.dir);
         let bytes = std::fs::metadata(&path).map_or(0, |file| file.blocks() * BLOCK_BYTES);
         match std::fs::remove_file(&path) {
@@ -37,20 +37,20 @@ impl Reserve {
     }
 
     /// Before the file is opened: a disk without room must not keep the site from starting.
-    pub(crate) fn make_way(&self) {
-        if !self.has_room(ROOM_BYTES_MIN) {
-            self.give_up();
+    pub(crate) fn release_if_disk_full(&self) {
+        if !self.has_room(FREE_BYTES_MIN) {
+            self.release();
         }
     }
 
     /// Whether it is there whole; where it is not and there is room, it is made.
-    pub(crate) fn is_made(&self) -> bool {
-        self.is_whole() || self.has_room(RESERVE_BYTES + ROOM_BYTES_AGAIN) && self.make().is_ok()
+    pub(crate) fn ensure(&self) -> bool {
+        self.is_whole() || self.has_room(RESERVE_BYTES + FREE_BYTES_BESIDE_RESERVE) && self.make().is_ok()
     }
 
     /// Whether it is there, or could be, and some room beside it.
-    pub(crate) fn leaves_room(&self) -> bool {
-        self.is_made() && self.has_room(ROOM_BYTES_MIN)
+    pub(crate) fn has_free_space(&self) -> bool {
+        self.ensure() && self.has_room(FREE_BYTES_MIN)
     }
 
     /// A disk that cannot be asked is not taken for full: a write that fails will tell.
@@ -64,14 +64,14 @@ impl Reserve {
 
     fn make(&self) -> io::Result<()> {
         let path = data_dir::reserve(&self.dir);
-        let made = File::create(&path).and_then(|file| reserve(&file));
+        let made = File::create(&path).and_then(|file| allocate(&file));
         made.inspect_err(|_| _ = std::fs::remove_file(&path))
     }
 }
 
 /// Blocks of the disk, not only a length. Where the file system would only promise them (or compress zeros away), they
 /// are written, with bytes that nothing compresses.
-fn reserve(mut file: &File) -> io::Result<()> {
+fn allocate(mut file: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open for as long as `file` lives.
     let answer = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, RESERVE_BYTES as i64) };
     if answer == 0 && file.metadata()?.blocks() * BLOCK_BYTES >= RESERVE_BYTES {

@@ -5,7 +5,7 @@
 //! after a power cut it says no more than the log had. Before the log is emptied, the mark says so, and is flushed. A log of
 //! another salt is a later one, since each begins only when all of the last is in the database.
 
-use super::capture::{Noted, Position};
+use super::capture::{Appended, Position};
 use super::page_checksums::sum;
 use super::{data_dir, wal_match};
 use rusqlite::{Connection, ffi};
@@ -59,16 +59,16 @@ impl WalMark {
     }
 
     /// To be called after a commit on this thread, before anybody is told of it. How far it brought the log.
-    pub(crate) fn follow(&self, conn: &Connection) -> Noted {
+    pub(crate) fn follow(&self, conn: &Connection) -> Appended {
         let frames = COMMITTED.take();
         if frames == 0 {
-            return Noted::Nothing;
+            return Appended::Nothing;
         }
-        let Some(mark) = Mark::of_log(conn, frames) else { return Noted::Unreadable };
+        let Some(mark) = Mark::of_log(conn, frames) else { return Appended::Unreadable };
         if let Some(file) = &self.0 {
             _ = file.write_all_at(&mark.bytes(), 0);
         }
-        Noted::To(Position { salt: mark.salt, frames: mark.frames })
+        Appended::To(Position { salt: mark.salt, frames: mark.frames })
     }
 }
 
@@ -289,11 +289,13 @@ mod tests {
             |store| store.truncate_wal().unwrap(),
             // All of the log is in the database, and the next write begins it anew.
             |store| {
-                let moved = |sql| store.writer().alone(|conn| conn.query_row(sql, [], |_| Ok(())).unwrap());
+                let moved = |sql| store.writer().exclusive(|conn| conn.query_row(sql, [], |_| Ok(())).unwrap());
                 moved("PRAGMA wal_checkpoint(RESTART)");
             },
             |store| {
-                store.writer().alone(|conn| conn.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap());
+                store
+                    .writer()
+                    .exclusive(|conn| conn.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap());
                 store.write(9_999, |tx| Ok(tx.run("DELETE FROM misses", [])?)).unwrap();
             },
         ];

@@ -82,11 +82,13 @@ pub fn erase(tx: &Write, keys: &Keys, member_id: i64, erased_at: i64) -> Result<
     let (now, nothing) = (tx.now(), keys.seal(Purpose::Callback, b""));
     let values: [(&str, &dyn ToSql); 4] =
         [(":id", &member_id), (":name", &name), (":now", &now), (":nothing", &nothing)];
-    for part in DATA_SETS {
-        let sql = match part.erasure_policy {
-            ErasurePolicy::Gone => format!("DELETE FROM {} WHERE {}", part.table, part.whose),
-            ErasurePolicy::Blanked(sets, _) => format!("UPDATE {} SET {sets} WHERE {}", part.table, part.whose),
-            ErasurePolicy::Stays(_) => continue,
+    for data_set in DATA_SETS {
+        let sql = match data_set.erasure_policy {
+            ErasurePolicy::Delete => format!("DELETE FROM {} WHERE {}", data_set.table, data_set.condition),
+            ErasurePolicy::Overwrite(sets, _) => {
+                format!("UPDATE {} SET {sets} WHERE {}", data_set.table, data_set.condition)
+            }
+            ErasurePolicy::Keep(_) => continue,
         };
         let spoken_of: Vec<(&str, &dyn ToSql)> = values.into_iter().filter(|(value, _)| sql.contains(value)).collect();
         tx.run(&sql, &*spoken_of)?;
@@ -168,20 +170,20 @@ pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     store.release();
     let failed = |e: rusqlite::Error| format!("the file could not be written anew: {e}");
     let (writer, capture) = (store.writer(), &store.writer().capture);
-    let _hurry = capture.hurry();
+    let _hurry = capture.expedite();
     // Most is sent while others write; writers wait for the rest alone.
-    let keeps_up = capture.wait_until_carried(CARRY_TIME_MAX);
-    let carry_rest = || keeps_up && capture.wait_until_carried(HELD_CARRY_TIME_MAX);
-    let rewritten = writer.alone(|conn| {
+    let keeps_up = capture.wait_until_replicated(CARRY_TIME_MAX);
+    let carry_rest = || keeps_up && capture.wait_until_replicated(HELD_CARRY_TIME_MAX);
+    let rewritten = writer.exclusive(|conn| {
         carry_rest();
         rewrite(conn, dir)
     });
     rewritten.map_err(failed)?;
-    _ = keeps_up && capture.wait_until_carried(CARRY_TIME_MAX);
+    _ = keeps_up && capture.wait_until_replicated(CARRY_TIME_MAX);
     for _ in 0..CUT_TRIES {
-        let cut = writer.alone(|conn| {
+        let cut = writer.exclusive(|conn| {
             carry_rest();
-            capture.open_gate("the file was written anew, so that nothing of an erased person is left in it");
+            capture.allow_checkpoints("the file was written anew, so that nothing of an erased person is left in it");
             wal_mark::begin_to_empty(store.path());
             conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], row::<(i64, i64, i64)>)
         });

@@ -63,7 +63,7 @@ pub(crate) fn delete_printed(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM account_claims WHERE member_id = ?1 AND email = ''"), [member_id])
 }
 
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM account_claims WHERE code_hash IN
              (SELECT code_hash FROM account_claims WHERE ends_at <= :now LIMIT :rows)"

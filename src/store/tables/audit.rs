@@ -3,7 +3,7 @@
 use crate::domain::audit::{self, Detail, Hash, Head, Origin, Row, Who, Whom};
 use crate::domain::deeds::DEEDS;
 use crate::store::engine::columns::row;
-use crate::store::{Asked, Read, Write};
+use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
 
 columns! { Row in "a." { seq, at, who, deed, whom, origin, detail } saved }
@@ -11,7 +11,7 @@ columns! { Row in "a." { seq, at, who, deed, whom, origin, detail } saved }
 row! {
     /// A row with its hash.
     #[derive(Debug, Clone, PartialEq)]
-    pub struct Kept in "a." {
+    pub struct HashedRow in "a." {
         /// The row that was hashed.
         pub row: Row = Row::COLUMNS,
         /// 32 bytes; another length was put there by somebody else.
@@ -67,22 +67,22 @@ pub(crate) fn head(tx: &Read) -> Result<Head> {
     Ok(Head { seq, hash: hash.map_or_else(|| audit::genesis(&site_id), ours) })
 }
 
-const KEPT: &str = joined!("SELECT ", Kept::COLUMNS, " FROM audit a");
+const HASHED_ROW: &str = joined!("SELECT ", HashedRow::COLUMNS, " FROM audit a");
 
 /// A page, newest first.
-pub fn list(tx: &Read, filter: &Filter, limit: i64) -> Result<Vec<Kept>> {
+pub fn list(tx: &Read, filter: &Filter, limit: i64) -> Result<Vec<HashedRow>> {
     let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(Vec::new()) };
-    let asked = bounds.asked(filter).with(":limit", &limit);
-    let sql = format!("{KEPT} WHERE {} ORDER BY a.seq DESC LIMIT :limit", asked.sql());
-    tx.list(&sql, &*asked.params, row)
+    let conditions = bounds.conditions(filter).with(":limit", &limit);
+    let sql = format!("{HASHED_ROW} WHERE {} ORDER BY a.seq DESC LIMIT :limit", conditions.sql());
+    tx.list(&sql, &*conditions.params, row)
 }
 
 /// How many rows there are.
 pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(0) };
-    let asked = bounds.asked(filter);
-    let sql = format!("SELECT count(*) FROM audit a WHERE {}", asked.sql());
-    tx.get(&sql, &*asked.params, row)
+    let conditions = bounds.conditions(filter);
+    let sql = format!("SELECT count(*) FROM audit a WHERE {}", conditions.sql());
+    tx.get(&sql, &*conditions.params, row)
 }
 
 /// A filter as bounds of the table's columns.
@@ -112,8 +112,8 @@ impl Bounds {
         Ok(Some(Bounds { who, who_from, who_to, first, end }))
     }
 
-    fn asked<'a>(&'a self, filter: &'a Filter) -> Asked<'a> {
-        Asked::default()
+    fn conditions<'a>(&'a self, filter: &'a Filter) -> Conditions<'a> {
+        Conditions::default()
             .when("a.who = :who", ":who", &self.who)
             .when("a.who >= :who_from", ":who_from", &self.who_from)
             .when("a.who < :who_to", ":who_to", &self.who_to)
@@ -131,13 +131,13 @@ fn find_since(tx: &Read, moment: i64) -> Result<Option<i64>> {
 }
 
 /// The latest row of a deed.
-pub(crate) fn find_last(tx: &Read, deed: &str) -> Result<Option<Kept>> {
+pub(crate) fn find_last(tx: &Read, deed: &str) -> Result<Option<HashedRow>> {
     Ok(list(tx, &Filter { deed: Some(deed.to_owned()), ..Filter::default() }, 1)?.pop())
 }
 
 /// The rows after a number, oldest first: to walk the chain.
-pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<Kept>> {
-    tx.list(sql!(KEPT, " WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"), (seq, limit), row)
+pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<HashedRow>> {
+    tx.list(sql!(HASHED_ROW, " WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"), (seq, limit), row)
 }
 
 /// When the file was put back to an earlier state, by a restore or a rollback: the number of the row that says so, and its moment.

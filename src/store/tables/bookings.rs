@@ -4,7 +4,7 @@ use super::entries::NewTime;
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::store::engine::columns::{Columns, FromRow, row};
-use crate::store::{Asked, Read, Write};
+use crate::store::{Conditions, Read, Write};
 use rusqlite::{Result, named_params};
 
 columns! {
@@ -227,8 +227,8 @@ pub(crate) fn unset_ended(tx: &Write, booking_id: i64) -> Result<Option<NewTime>
 }
 
 impl Filter {
-    fn asked(&self) -> Asked<'_> {
-        Asked::default()
+    fn conditions(&self) -> Conditions<'_> {
+        Conditions::default()
             .when("b.partner_id = :partner_id", ":partner_id", &self.partner_id)
             .when("b.member_id = :member_id", ":member_id", &self.member_id)
             .when("b.flight_date >= :from", ":from", &self.from)
@@ -244,18 +244,18 @@ pub(crate) fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Resul
         Some(_) => ("AND e.member_id = b.member_id", "b.flight_date DESC, b.booking_id DESC"),
         None => ("", "b.booking_id DESC"),
     };
-    let asked = filter.asked().with(":limit", &limit).with(":offset", &offset);
-    let sql = format!("{BOOKING} {beside} WHERE {} ORDER BY {order} LIMIT :limit OFFSET :offset", asked.sql());
-    tx.list(&sql, &*asked.params, row)
+    let conditions = filter.conditions().with(":limit", &limit).with(":offset", &offset);
+    let sql = format!("{BOOKING} {beside} WHERE {} ORDER BY {order} LIMIT :limit OFFSET :offset", conditions.sql());
+    tx.list(&sql, &*conditions.params, row)
 }
 
 pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     if filter.member_id.or(filter.from).or(filter.to).is_none() {
         return partners::count_bookings(tx, filter.partner_id);
     }
-    let asked = filter.asked();
-    let sql = format!("SELECT count(*) FROM bookings b WHERE {}", asked.sql());
-    tx.get(&sql, &*asked.params, row)
+    let conditions = filter.conditions();
+    let sql = format!("SELECT count(*) FROM bookings b WHERE {}", conditions.sql());
+    tx.get(&sql, &*conditions.params, row)
 }
 
 row! {

@@ -29,7 +29,7 @@ impl Sender {
 
 /// An event to be kept.
 #[derive(Debug)]
-pub(crate) struct New<'a> {
+pub(crate) struct NewCallback<'a> {
     pub sender: Sender,
     /// By which a repeat is known.
     pub key: &'a str,
@@ -45,7 +45,7 @@ pub(crate) struct New<'a> {
 row! {
     /// A kept event.
     #[derive(Debug)]
-    pub(crate) struct Kept {
+    pub(crate) struct StoredCallback {
         pub callback_id: i64,
         pub sender: String,
         pub key: String = "event_key",
@@ -74,7 +74,7 @@ pub(crate) fn count_from(tx: &Read, sender: Sender, start: &str) -> Result<i64> 
     tx.get(sql, (sender.name(), start), row)
 }
 
-pub(crate) fn insert(tx: &Write, keys: &Keys, new: &New) -> Result<i64> {
+pub(crate) fn insert(tx: &Write, keys: &Keys, new: &NewCallback) -> Result<i64> {
     let sealed = keys.seal(Purpose::Callback, new.raw);
     insert!(tx.insert, "INSERT INTO callbacks" {
         sender: new.sender.name(), event_key: new.key, event: new.event, about: new.about,
@@ -82,10 +82,10 @@ pub(crate) fn insert(tx: &Write, keys: &Keys, new: &New) -> Result<i64> {
     })
 }
 
-const KEPT: &str = joined!("SELECT ", Kept::COLUMNS, " FROM callbacks");
+const CALLBACK: &str = joined!("SELECT ", StoredCallback::COLUMNS, " FROM callbacks");
 
-pub(crate) fn find(tx: &Read, callback_id: i64) -> Result<Option<Kept>> {
-    tx.find(sql!(KEPT, " WHERE callback_id = ?1"), [callback_id], row)
+pub(crate) fn find(tx: &Read, callback_id: i64) -> Result<Option<StoredCallback>> {
+    tx.find(sql!(CALLBACK, " WHERE callback_id = ?1"), [callback_id], row)
 }
 
 /// Newest first, of one sender, with one verdict, or all.
@@ -95,8 +95,8 @@ pub(crate) fn list(
     verdict: Option<&str>,
     limit: i64,
     offset: i64,
-) -> Result<Vec<Kept>> {
-    let sql = sql!(KEPT, " WHERE ", LISTED, " ORDER BY callback_id DESC LIMIT :limit OFFSET :offset");
+) -> Result<Vec<StoredCallback>> {
+    let sql = sql!(CALLBACK, " WHERE ", LISTED, " ORDER BY callback_id DESC LIMIT :limit OFFSET :offset");
     let params = named_params! {":sender": sender, ":verdict": verdict, ":limit": limit, ":offset": offset};
     tx.list(sql, params, row)
 }
@@ -110,7 +110,7 @@ pub(crate) fn count(tx: &Read, sender: Option<&str>, verdict: Option<&str>) -> R
 const LISTED: &str = "(:sender IS NULL OR sender = :sender) AND (:verdict IS NULL OR verdict = :verdict)";
 
 /// Removes events of a sender that came at `old` or before.
-pub(crate) fn sweep(tx: &Write, sender: Sender, old: i64, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, sender: Sender, old: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM callbacks WHERE callback_id IN
                (SELECT callback_id FROM callbacks WHERE sender = ?1 AND received_at <= ?2 LIMIT ?3)"

@@ -9,7 +9,7 @@ use rusqlite::Result;
 row! {
     /// A level that a member holds, or that is certified.
     #[derive(Debug, Clone)]
-    pub(crate) struct Held in "c." {
+    pub(crate) struct HeldLevel in "c." {
         pub cat_group: String,
         pub cat_id: String,
         pub track: String,
@@ -17,7 +17,7 @@ row! {
     } saved
 }
 
-impl Held {
+impl HeldLevel {
     pub(crate) fn key(&self) -> LevelKey<'_> {
         LevelKey { cat_group: &self.cat_group, cat_id: &self.cat_id, track: &self.track }
     }
@@ -26,7 +26,7 @@ impl Held {
 /// A certificate that was handed out.
 #[derive(Debug)]
 pub(crate) struct Issued {
-    pub held: Held,
+    pub held: HeldLevel,
     /// The holder's name as it stands on the paper; `None` once the member was erased.
     pub holder: Option<String>,
     /// Whether the member holds the level, and since the moment on the paper.
@@ -53,10 +53,10 @@ impl FromRow for PaperName {
 }
 
 /// The latest first.
-pub(crate) fn list_held(tx: &Read, member_id: i64) -> Result<Vec<Held>> {
+pub(crate) fn list_held(tx: &Read, member_id: i64) -> Result<Vec<HeldLevel>> {
     let sql = sql!(
         "SELECT ",
-        Held::COLUMNS,
+        HeldLevel::COLUMNS,
         " FROM holdings c WHERE c.member_id = ?1
                ORDER BY c.since DESC, c.cat_group, c.cat_id DESC, c.track"
     );
@@ -82,15 +82,15 @@ pub(crate) fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
 }
 
 /// Remembers a certificate; handing it out again changes nothing.
-pub(crate) fn insert(tx: &Write, code: &str, member_id: i64, held: &Held) -> Result<usize> {
-    insert!(tx.run, "INSERT INTO certificates" Held: held, { code: code, member_id: member_id, issued_at: tx.now() }
+pub(crate) fn insert(tx: &Write, code: &str, member_id: i64, held: &HeldLevel) -> Result<usize> {
+    insert!(tx.run, "INSERT INTO certificates" HeldLevel: held, { code: code, member_id: member_id, issued_at: tx.now() }
             "ON CONFLICT (code) DO NOTHING")
 }
 
 pub(crate) fn find(tx: &Read, code: &str) -> Result<Option<Issued>> {
     let sql = sql!(
         "SELECT ",
-        Held::COLUMNS,
+        HeldLevel::COLUMNS,
         ", h.member_id IS NOT NULL, ",
         PaperName::COLUMNS,
         " FROM certificates c LEFT JOIN members m ON m.member_id = c.member_id
@@ -98,6 +98,6 @@ pub(crate) fn find(tx: &Read, code: &str) -> Result<Option<Issued>> {
                                 = (c.member_id, c.cat_group, c.cat_id, c.track, c.since)
           WHERE c.code = ?1"
     );
-    let found: Option<(Held, bool, PaperName)> = tx.find(sql, [code], row)?;
+    let found: Option<(HeldLevel, bool, PaperName)> = tx.find(sql, [code], row)?;
     Ok(found.map(|(held, valid, PaperName(holder))| Issued { held, holder, valid }))
 }

@@ -6,7 +6,7 @@ use rusqlite::Result;
 
 /// A message to be.
 #[derive(Debug)]
-pub struct New<'a> {
+pub struct NewContactMessage<'a> {
     /// The sender's, as typed.
     pub name: &'a str,
     /// Where an answer goes.
@@ -55,7 +55,7 @@ row! {
 }
 
 /// Keeps a message for the desk; its number.
-pub fn insert(tx: &Write, new: &New) -> Result<i64> {
+pub fn insert(tx: &Write, new: &NewContactMessage) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO contact_messages" {
         name: new.name, email: new.email, country: new.country, enquiry: new.enquiry, message: new.message,
         language: new.language, member_id: new.member_id, signed_in: new.signed_in, created_at: tx.now(),
@@ -95,7 +95,7 @@ pub fn set_done(tx: &Write, contact_id: i64) -> Result<usize> {
 }
 
 /// Removes what was done at `old` or before.
-pub(crate) fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, old: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM contact_messages WHERE contact_id IN
                (SELECT contact_id FROM contact_messages WHERE done_at <= ?1 LIMIT ?2)"

@@ -44,7 +44,7 @@ pub(crate) fn set_used(tx: &Write, device_hash: &DeviceHash, member_id: i64) -> 
     tx.run(surplus, params)
 }
 
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM devices WHERE (device_hash, member_id) IN
                (SELECT device_hash, member_id FROM devices WHERE used_at <= :old LIMIT :rows)"

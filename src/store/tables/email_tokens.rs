@@ -46,7 +46,7 @@ pub(crate) fn end_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE email_tokens SET ends_at = min(ends_at, ?2) WHERE member_id = ?1"), (member_id, tx.now()))
 }
 
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM email_tokens WHERE token_hash IN
                (SELECT token_hash FROM email_tokens WHERE created_at < :old LIMIT :rows)"

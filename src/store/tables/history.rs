@@ -3,7 +3,7 @@
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::store::engine::columns::row;
-use crate::store::{Asked, Read, Write};
+use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
 
 named! {
@@ -28,7 +28,7 @@ named! {
 
 /// Whom and what an event is about.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct About<'a> {
+pub struct EventSubject<'a> {
     /// A user record of the partner.
     pub user_id: Option<i64>,
     /// The member whose PIN came with the request.
@@ -51,11 +51,11 @@ row! {
         pub event: String,
         /// In Unix seconds.
         pub at: i64,
-        /// See [`About`].
+        /// See [`EventSubject`].
         pub user_id: Option<i64>,
-        /// See [`About`].
+        /// See [`EventSubject`].
         pub member_id: Option<i64>,
-        /// See [`About`].
+        /// See [`EventSubject`].
         pub booking_id: Option<i64>,
         /// A JSON object.
         pub detail: String,
@@ -76,7 +76,7 @@ pub struct Filter {
 }
 
 /// Adds a row; its `seq`.
-pub fn insert(tx: &Write, partner_id: i64, event: Event, about: &About) -> Result<i64> {
+pub fn insert(tx: &Write, partner_id: i64, event: Event, about: &EventSubject) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO history" {
         partner_id, event: event.name(), at: tx.now(), user_id: about.user_id, member_id: about.member_id,
         booking_id: about.booking_id, detail: about.detail.unwrap_or("{}"),
@@ -89,8 +89,8 @@ pub(crate) fn booking_detail(booking: &Booking) -> String {
 }
 
 impl Filter {
-    fn asked(&self) -> Asked<'_> {
-        Asked::default()
+    fn conditions(&self) -> Conditions<'_> {
+        Conditions::default()
             .when("h.partner_id = :partner_id", ":partner_id", &self.partner_id)
             .when("h.at >= :from", ":from", &self.from)
             .when("h.at < :to", ":to", &self.to)
@@ -100,23 +100,23 @@ impl Filter {
 
 /// The rows that a filter takes.
 pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<HistoryRow>> {
-    let asked = filter.asked().with(":limit", &limit).with(":offset", &offset);
+    let conditions = filter.conditions().with(":limit", &limit).with(":offset", &offset);
     let sql = format!(
         "SELECT {} FROM history h JOIN partners p ON p.partner_id = h.partner_id WHERE {} ORDER BY h.seq {} LIMIT :limit OFFSET :offset",
         HistoryRow::COLUMNS,
-        asked.sql(),
+        conditions.sql(),
         if filter.after.is_some() { "ASC" } else { "DESC" }
     );
-    tx.list(&sql, &*asked.params, row)
+    tx.list(&sql, &*conditions.params, row)
 }
 
 pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     if filter.after.or(filter.from).or(filter.to).is_none() {
         return partners::count_events(tx, filter.partner_id);
     }
-    let asked = filter.asked();
-    let sql = format!("SELECT count(*) FROM history h WHERE {}", asked.sql());
-    tx.get(&sql, &*asked.params, row)
+    let conditions = filter.conditions();
+    let sql = format!("SELECT count(*) FROM history h WHERE {}", conditions.sql());
+    tx.get(&sql, &*conditions.params, row)
 }
 
 /// The highest number ever given; 0: none was.

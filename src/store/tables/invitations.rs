@@ -30,7 +30,7 @@ const GOOD: &str = joined!(
 
 /// An invitation to be.
 #[derive(Debug)]
-pub(crate) struct New<'a> {
+pub(crate) struct NewInvitation<'a> {
     pub(crate) code_hash: &'a [u8; 32],
     pub(crate) form_number: i64,
     pub(crate) name: &'a str,
@@ -43,7 +43,7 @@ pub(crate) struct New<'a> {
 }
 
 /// Returns its number.
-pub(crate) fn insert(tx: &Write, new: &New) -> Result<i64> {
+pub(crate) fn insert(tx: &Write, new: &NewInvitation) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO invitations" {
         code_hash: &new.code_hash[..], form_number: new.form_number, name: new.name, email: new.email,
         role: new.role.name(), language: new.language, invited_by: new.invited_by, created_at: tx.now(),
@@ -86,7 +86,7 @@ pub(crate) fn delete_of_inviter(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM invitations WHERE invited_by = ?1"), [member_id])
 }
 
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM invitations WHERE invitation_id IN
              (SELECT invitation_id FROM invitations WHERE ends_at <= :now LIMIT :rows)"

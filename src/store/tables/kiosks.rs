@@ -128,7 +128,7 @@ pub(crate) fn take_code(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<i64>>
 }
 
 /// Removes codes of either kind that nobody took, and guests who went away.
-pub(crate) fn sweep(tx: &Write, guests_before: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, guests_before: i64) -> Result<usize> {
     let removed = tx.run(sql!("DELETE FROM kiosk_pairings WHERE ends_at <= ?1"), [tx.now()])?;
     let removed = removed + tx.run(sql!("DELETE FROM kiosk_codes WHERE ends_at <= ?1"), [tx.now()])?;
     Ok(removed + tx.run(sql!("DELETE FROM kiosk_guests WHERE seen_at <= ?1"), [guests_before])?)

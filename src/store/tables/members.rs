@@ -63,7 +63,7 @@ impl Profile {
 
 /// A member to be.
 #[derive(Debug, Default)]
-pub struct New<'a> {
+pub struct NewMember<'a> {
     /// Unique without regard to case.
     pub username: &'a str,
     /// The name that others see.
@@ -121,7 +121,7 @@ row! {
 }
 
 /// Refuses a username that somebody has.
-pub fn insert(tx: &Write, new: &New) -> std::result::Result<i64, Failure> {
+pub fn insert(tx: &Write, new: &NewMember) -> std::result::Result<i64, Failure> {
     let role = if new.role.is_empty() { Role::Member.name() } else { new.role };
     let inserted = insert!(tx.insert, "INSERT INTO members" {
         username: new.username, screen_name: new.screen_name, real_name: new.real_name, email: new.email,

@@ -73,7 +73,7 @@ impl Message {
 
 /// A message to be.
 #[derive(Debug)]
-pub struct New<'a> {
+pub struct NewMessage<'a> {
     /// How it travels.
     pub channel: Channel,
     /// Whom it is for; `None`: nobody's in particular.
@@ -91,9 +91,9 @@ pub struct New<'a> {
 const MESSAGE: &str = joined!("SELECT ", Message::COLUMNS, " FROM outbox");
 
 /// Puts a message in line; it is sent after the transaction, by a job that the commit wakes.
-pub fn insert(tx: &Write, keys: &Keys, new: &New) -> Result<i64> {
+pub fn insert(tx: &Write, keys: &Keys, new: &NewMessage) -> Result<i64> {
     let sealed = keys.seal(Purpose::Message, new.values.to_string().as_bytes());
-    tx.ring();
+    tx.wake_sender();
     insert!(tx.insert, "INSERT INTO outbox" {
         channel: new.channel.name(), member_id: new.member_id, recipient: new.recipient,
         language: new.language, template: new.template, sealed, next_try_at: tx.now(), created_at: tx.now(),
@@ -225,7 +225,7 @@ pub(crate) fn set_unreachable(tx: &Write, channel: Channel, error: &str, too_old
 
 /// Puts a message that still says something in line anew.
 pub fn retry(tx: &Write, message_id: i64) -> Result<usize> {
-    tx.ring();
+    tx.wake_sender();
     let sql = sql!(
         "UPDATE outbox SET state = 'waiting', tries = 0, first_tried_at = NULL, next_try_at = :now
                WHERE message_id = :id AND state <> 'sent' AND sealed IS NOT NULL"
@@ -235,7 +235,7 @@ pub fn retry(tx: &Write, message_id: i64) -> Result<usize> {
 
 /// The same for every dead one that is nobody's, or for a member of one of these roles.
 pub(crate) fn retry_dead(tx: &Write, roles: &[Role]) -> Result<usize> {
-    tx.ring();
+    tx.wake_sender();
     let sql = sql!(
         "UPDATE outbox SET state = 'waiting', tries = 0, first_tried_at = NULL, next_try_at = :now
                WHERE state = 'dead' AND sealed IS NOT NULL
@@ -274,7 +274,7 @@ pub(crate) fn end_waiting(tx: &Write, old: i64) -> Result<usize> {
 }
 
 /// Removes what was made at `old` or before and is done with.
-pub(crate) fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, old: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM outbox WHERE message_id IN
                (SELECT message_id FROM outbox WHERE state <> 'waiting' AND created_at <= ?1 LIMIT ?2)"

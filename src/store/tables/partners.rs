@@ -176,7 +176,7 @@ pub(crate) fn use_signature(tx: &Write, partner_id: i64, signature: &[u8; 32]) -
 }
 
 /// Forgets signatures whose timestamp cannot pass any more.
-pub(crate) fn sweep_signatures(tx: &Write, older_than: i64, rows: i64) -> Result<usize> {
+pub(crate) fn purge_signatures(tx: &Write, older_than: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM partner_signatures WHERE (partner_id, signature) IN
                (SELECT partner_id, signature FROM partner_signatures WHERE used_at < ?1 LIMIT ?2)"

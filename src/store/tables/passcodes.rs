@@ -74,7 +74,7 @@ pub(crate) fn forget_sends(tx: &Write, address_hash: &[u8; 32]) -> Result<usize>
 }
 
 /// Removes what no longer counts.
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let sends = sql!(
         "DELETE FROM passcode_sends WHERE rowid IN (SELECT rowid FROM passcode_sends WHERE sent_at <= :old LIMIT :rows)"
     );

@@ -22,7 +22,7 @@ row! {
 row! {
     /// A passkey as a signature is checked against it.
     #[derive(Debug)]
-    pub(crate) struct Held {
+    pub(crate) struct StoredPasskey {
         pub passkey_id: i64,
         pub name: String,
         pub public_key: String,
@@ -32,7 +32,7 @@ row! {
 
 /// A passkey to be.
 #[derive(Debug)]
-pub struct New<'a> {
+pub struct NewPasskey<'a> {
     /// Whose it is.
     pub member_id: i64,
     /// The host name for which it was made.
@@ -96,13 +96,13 @@ pub(crate) fn find_any_public_key(tx: &Read) -> Result<Option<String>> {
     tx.find(sql!("SELECT public_key FROM passkeys ORDER BY passkey_id LIMIT 1"), [], row)
 }
 
-pub(crate) fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Option<Held>> {
-    let sql = sql!("SELECT ", Held::COLUMNS, " FROM passkeys WHERE credential_id = ?1 AND member_id = ?2");
+pub(crate) fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Option<StoredPasskey>> {
+    let sql = sql!("SELECT ", StoredPasskey::COLUMNS, " FROM passkeys WHERE credential_id = ?1 AND member_id = ?2");
     tx.find(sql, (credential_id, member_id), row)
 }
 
 /// A new passkey; its number.
-pub fn insert(tx: &Write, new: &New) -> Result<i64> {
+pub fn insert(tx: &Write, new: &NewPasskey) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO passkeys" {
         member_id: new.member_id, rp_id: new.rp_id, credential_id: new.credential_id,
         public_key: new.public_key, name: new.name, device_id: new.device_id, created_at: tx.now(),
@@ -161,7 +161,7 @@ pub(crate) fn forget_challenges(tx: &Write, member_id: i64) -> Result<usize> {
 }
 
 /// Removes challenges that ended; at most so many rows.
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM passkey_challenges WHERE challenge_hash IN
                (SELECT challenge_hash FROM passkey_challenges WHERE ends_at <= :now LIMIT :rows)"

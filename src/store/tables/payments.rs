@@ -45,7 +45,7 @@ pub(crate) struct Account {
 
 row! {
     /// The same as the file keeps it: nothing of a price is 0 of no currency, no question and no decision is an empty text.
-    struct Kept {
+    struct PaymentRow {
         intent_id: String,
         status: Status,
         amount_cents: i64,
@@ -128,10 +128,10 @@ pub(crate) fn count_unmatched(tx: &Read) -> Result<i64> {
 pub(crate) fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(i64, i64, Account)>> {
     let sql = sql!(
         "SELECT payment_id, updated_at, ",
-        Kept::COLUMNS,
+        PaymentRow::COLUMNS,
         " FROM payments WHERE question <> '' ORDER BY payment_id LIMIT ?1 OFFSET ?2"
     );
-    let found: Vec<(i64, i64, Kept)> = tx.list(sql, (limit, offset), row)?;
+    let found: Vec<(i64, i64, PaymentRow)> = tx.list(sql, (limit, offset), row)?;
     Ok(found.into_iter().map(|(payment_id, updated_at, kept)| (payment_id, updated_at, kept.into())).collect())
 }
 
@@ -140,18 +140,18 @@ pub(crate) fn count_questions(tx: &Read) -> Result<i64> {
 }
 
 pub(crate) fn find(tx: &Read, intent_id: &str) -> Result<Option<Account>> {
-    let sql = sql!("SELECT ", Kept::COLUMNS, " FROM payments WHERE intent_id = ?1");
-    Ok(tx.find(sql, [intent_id], row::<Kept>)?.map(Account::from))
+    let sql = sql!("SELECT ", PaymentRow::COLUMNS, " FROM payments WHERE intent_id = ?1");
+    Ok(tx.find(sql, [intent_id], row::<PaymentRow>)?.map(Account::from))
 }
 
 /// By our own number.
 pub(crate) fn find_by_number(tx: &Read, payment_id: i64) -> Result<Option<Account>> {
-    let sql = sql!("SELECT ", Kept::COLUMNS, " FROM payments WHERE payment_id = ?1");
-    Ok(tx.find(sql, [payment_id], row::<Kept>)?.map(Account::from))
+    let sql = sql!("SELECT ", PaymentRow::COLUMNS, " FROM payments WHERE payment_id = ?1");
+    Ok(tx.find(sql, [payment_id], row::<PaymentRow>)?.map(Account::from))
 }
 
-impl From<Kept> for Account {
-    fn from(kept: Kept) -> Account {
+impl From<PaymentRow> for Account {
+    fn from(kept: PaymentRow) -> Account {
         let price = Some(Price { cents: kept.amount_cents, currency: kept.currency });
         let grant = kept.granted_to.zip(kept.granted_until);
         Account {
@@ -173,11 +173,11 @@ impl From<Kept> for Account {
     }
 }
 
-impl From<Account> for Kept {
-    fn from(account: Account) -> Kept {
+impl From<Account> for PaymentRow {
+    fn from(account: Account) -> PaymentRow {
         let (heard, grant) = (account.heard, account.grant);
         let price = heard.price.value.unwrap_or(Price { cents: 0, currency: String::new() });
-        Kept {
+        PaymentRow {
             intent_id: account.intent_id,
             status: heard.status,
             amount_cents: price.cents,
@@ -201,9 +201,9 @@ impl From<Account> for Kept {
 
 /// Writes a payment, new or known.
 pub(crate) fn save(tx: &Write, account: &Account) -> Result<usize> {
-    let kept = Kept::from(account.clone());
-    insert!(tx.run, "INSERT INTO payments" Kept: kept, { created_at: tx.now(), updated_at: tx.now() }
-            "ON CONFLICT (intent_id) DO UPDATE SET updated_at = excluded.updated_at, ", Kept::EXCLUDED)
+    let kept = PaymentRow::from(account.clone());
+    insert!(tx.run, "INSERT INTO payments" PaymentRow: kept, { created_at: tx.now(), updated_at: tx.now() }
+            "ON CONFLICT (intent_id) DO UPDATE SET updated_at = excluded.updated_at, ", PaymentRow::EXCLUDED)
 }
 
 /// Claims of a member that the processor has said nothing of.

@@ -8,28 +8,28 @@ use rusqlite::{Result, named_params};
 
 /// Where a walk through the entries goes on: the moment and the number of the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Cursor {
     pub entry_date: i64,
     pub entry_id: i64,
 }
 
 /// A part of the walk: who is perhaps due, and where it goes on; `None` at the end.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct Batch {
     pub members: Vec<i64>,
-    pub next: Option<Place>,
+    pub next: Option<Cursor>,
 }
 
 /// The act by which currency is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum By {
+pub(crate) enum Activity {
     Flying,
     Training,
 }
 
 /// Members whose latest flight (or safety training of a logbook) by `now` is one of the next `rows` entries after `from`
 /// and not after `until`.
-pub(crate) fn step(tx: &Read, by: By, from: Place, until: i64, now: i64, rows: i64) -> Result<Step> {
+pub(crate) fn step(tx: &Read, by: Activity, from: Cursor, until: i64, now: i64, rows: i64) -> Result<Batch> {
     let params =
         named_params! {":date": from.entry_date, ":id": from.entry_id, ":until": until, ":now": now, ":rows": rows};
     let found: Vec<(i64, i64, i64, bool)> = tx.list(sql(by), params, row)?;
@@ -37,15 +37,15 @@ pub(crate) fn step(tx: &Read, by: By, from: Place, until: i64, now: i64, rows: i
     let next = found
         .last()
         .filter(|_| full)
-        .map(|(entry_date, entry_id, ..)| Place { entry_date: *entry_date, entry_id: *entry_id });
+        .map(|(entry_date, entry_id, ..)| Cursor { entry_date: *entry_date, entry_id: *entry_id });
     let mut members: Vec<i64> =
         found.iter().filter(|(.., latest)| *latest).map(|(_, _, member_id, _)| *member_id).collect();
     members.sort_unstable();
     members.dedup();
-    Ok(Step { members, next })
+    Ok(Batch { members, next })
 }
 
-fn sql(by: By) -> &'static Sql {
+fn sql(by: Activity) -> &'static Sql {
     macro_rules! step {
         ($kind:literal, $same:literal) => {
             sql!(
@@ -61,8 +61,8 @@ fn sql(by: By) -> &'static Sql {
         };
     }
     match by {
-        By::Flying => step!("e.kind = 'time'", "l.kind = 'time'"),
-        By::Training => step!(
+        Activity::Flying => step!("e.kind = 'time'", "l.kind = 'time'"),
+        Activity::Training => step!(
             "e.kind = 'safety' AND e.status = 'open'",
             "l.kind = 'safety' AND l.status = 'open' AND l.cat_group = e.cat_group"
         ),
@@ -86,7 +86,7 @@ pub(crate) fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<
 }
 
 /// Forgets those whose currency ended at `old` or before: they cannot come due again.
-pub(crate) fn sweep(tx: &Write, old: i64, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, old: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM reminders WHERE (member_id, programme, kind, renewal) IN
                (SELECT member_id, programme, kind, renewal FROM reminders WHERE renewal <= ?1 LIMIT ?2)"
@@ -103,7 +103,7 @@ mod tests {
     fn a_step_reads_its_own_entries_and_no_table_whole() {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch(include_str!("../../../sql/schema.sql")).unwrap();
-        for (by, index) in [(By::Flying, "entries_flown"), (By::Training, "entries_trained")] {
+        for (by, index) in [(Activity::Flying, "entries_flown"), (Activity::Training, "entries_trained")] {
             let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql(by).text())).unwrap();
             let zeros = named_params! {":now": 0, ":date": 0, ":id": 0, ":until": 0, ":rows": 0};
             let steps: Vec<String> = plan.query_map(zeros, |row| row.get(3)).unwrap().map(Result::unwrap).collect();

@@ -8,7 +8,7 @@ const KEPT_SECONDS: i64 = 24 * 3600;
 
 row! {
     /// A first answer as it is kept.
-    pub(crate) struct Kept {
+    pub(crate) struct StoredReply {
         pub body_digest: [u8; 32],
         /// Sealed.
         pub answer: Vec<u8>,
@@ -17,19 +17,19 @@ row! {
     }
 }
 
-pub(crate) fn find(tx: &Read, replay_key: &[u8; 32], now: i64) -> Result<Option<Kept>> {
-    let sql = sql!("SELECT ", Kept::COLUMNS, " FROM replays WHERE replay_key = ?1 AND answered_at > ?2");
+pub(crate) fn find(tx: &Read, replay_key: &[u8; 32], now: i64) -> Result<Option<StoredReply>> {
+    let sql = sql!("SELECT ", StoredReply::COLUMNS, " FROM replays WHERE replay_key = ?1 AND answered_at > ?2");
     tx.find(sql, (&replay_key[..], now - KEPT_SECONDS), row)
 }
 
-pub(crate) fn insert(tx: &Write, replay_key: &[u8; 32], kept: &Kept) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, replay_key: &[u8; 32], kept: &StoredReply) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO replays" {
         replay_key: &replay_key[..], body_digest: &kept.body_digest[..], answer: kept.answer,
         answered_at: tx.now(), token_hash: kept.token_hash.as_ref().map(|hash| &hash[..]),
     })
 }
 
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM replays WHERE replay_key IN (SELECT replay_key FROM replays WHERE answered_at <= :old LIMIT :rows)"
     );

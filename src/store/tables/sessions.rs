@@ -224,7 +224,7 @@ pub(crate) fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) ->
 }
 
 /// Removes what can never be in force again; at most `rows` of each, so that one transaction stays short.
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let tokens = sql!(
         "DELETE FROM booking_tokens WHERE token_hash IN (SELECT token_hash FROM booking_tokens WHERE ends_at <= :now LIMIT :rows)"
     );

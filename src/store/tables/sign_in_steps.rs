@@ -32,6 +32,6 @@ pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
 }
 
 /// Removes what nobody can take any more: there is at most one a member.
-pub(crate) fn sweep(tx: &Write) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write) -> Result<usize> {
     tx.run(sql!("DELETE FROM sign_in_steps WHERE ends_at <= ?1"), [tx.now()])
 }

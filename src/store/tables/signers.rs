@@ -29,7 +29,7 @@ row! {
 
 /// Somebody to be put on a tunnel's list.
 #[derive(Debug, Clone, Copy)]
-pub struct New<'a> {
+pub struct NewSigner<'a> {
     /// The tunnel whose list it is.
     pub tunnel_id: i64,
     /// Who may sign.
@@ -44,7 +44,7 @@ pub struct New<'a> {
 
 /// Somebody who may sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Able {
+pub(crate) struct EligibleSigner {
     pub member_id: i64,
     pub screen_name: String,
     pub real_name: String,
@@ -53,7 +53,7 @@ pub(crate) struct Able {
 }
 
 /// Puts somebody on a tunnel's list; the row's number.
-pub fn insert(tx: &Write, new: &New) -> Result<i64> {
+pub fn insert(tx: &Write, new: &NewSigner) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO signers" {
         tunnel_id: new.tunnel_id, member_id: new.member_id, cat_group: new.cat_group, cat_id: new.cat_id,
         appointed_by: new.appointed_by, appointed_at: tx.now(),
@@ -113,7 +113,7 @@ pub(crate) fn list_able(
     level: &Level,
     tunnel_id: i64,
     now: i64,
-) -> Result<Vec<Able>> {
+) -> Result<Vec<EligibleSigner>> {
     let sql = sql!(
         "SELECT m.member_id, m.screen_name, m.real_name FROM members m
                WHERE m.member_id IN (SELECT member_id FROM signers WHERE tunnel_id = ?1 AND ended_at IS NULL)
@@ -125,7 +125,7 @@ pub(crate) fn list_able(
         let rows = read(tx, catalogue, member_id, tunnel_id, now)?;
         // Nobody has the number 0: who the holder is does not matter here.
         if rows.judge(member_id, 0, level).is_ok() {
-            able.push(Able { member_id, screen_name, real_name, role_name: rows.role_name });
+            able.push(EligibleSigner { member_id, screen_name, real_name, role_name: rows.role_name });
         }
     }
     Ok(able)

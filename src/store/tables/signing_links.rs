@@ -22,7 +22,7 @@ pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM signing_links WHERE member_id = ?1"), [member_id])
 }
 
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM signing_links WHERE code_hash IN (SELECT code_hash FROM signing_links WHERE ends_at <= ?1 LIMIT ?2)"
     );

@@ -8,7 +8,7 @@ use rusqlite::{Result, named_params};
 row! {
     /// An address that no mail goes to.
     #[derive(Debug)]
-    pub struct Mark {
+    pub struct Suppression {
         /// In lower case.
         pub address: String,
         /// The event that marked it.
@@ -21,12 +21,12 @@ row! {
 }
 
 const IN_FORCE: &str = "(lifted_at IS NULL OR since > lifted_at)";
-const MARK: &str = joined!("SELECT ", Mark::COLUMNS, " FROM suppressed WHERE ", IN_FORCE);
+const SUPPRESSION: &str = joined!("SELECT ", Suppression::COLUMNS, " FROM suppressed WHERE ", IN_FORCE);
 
 /// A word against an address, at the provider's moment.
-pub fn mark(tx: &Write, mark: &Mark) -> Result<usize> {
-    insert!(tx.run, "INSERT INTO suppressed" Mark: mark, {}
-            "ON CONFLICT (address) DO UPDATE SET ", Mark::EXCLUDED,
+pub fn mark(tx: &Write, mark: &Suppression) -> Result<usize> {
+    insert!(tx.run, "INSERT INTO suppressed" Suppression: mark, {}
+            "ON CONFLICT (address) DO UPDATE SET ", Suppression::EXCLUDED,
             " WHERE (excluded.since, excluded.reason, excluded.detail) > (since, reason, detail)")
 }
 
@@ -46,14 +46,14 @@ pub(crate) fn next_moment(tx: &Write, address: &str) -> Result<i64> {
 }
 
 /// The mark that is in force.
-pub fn find(tx: &Read, address: &str) -> Result<Option<Mark>> {
-    let sql = sql!(MARK, " AND address = ?1");
+pub fn find(tx: &Read, address: &str) -> Result<Option<Suppression>> {
+    let sql = sql!(SUPPRESSION, " AND address = ?1");
     tx.find(sql, [address], row)
 }
 
 /// The marks in force, latest first.
-pub(crate) fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Mark>> {
-    let sql = sql!(MARK, " ORDER BY since DESC, address LIMIT ?1 OFFSET ?2");
+pub(crate) fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Suppression>> {
+    let sql = sql!(SUPPRESSION, " ORDER BY since DESC, address LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset), row)
 }
 

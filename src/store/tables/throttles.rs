@@ -60,7 +60,7 @@ pub(crate) fn forget_account(tx: &Write, account_key: &ThrottleKey) -> Result<us
 }
 
 /// Removes counters that a day of peace has emptied.
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM throttles WHERE throttle_key IN
                (SELECT throttle_key FROM throttles WHERE missed_at < :now - 86400 LIMIT :rows)"

@@ -34,7 +34,7 @@ pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<u
     tx.run(sql!("DELETE FROM undos WHERE member_id = ?1 AND made_at >= ?2"), (member_id, made_at))
 }
 
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let sql =
         sql!("DELETE FROM undos WHERE token_hash IN (SELECT token_hash FROM undos WHERE ends_at <= :now LIMIT :rows)");
     tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})

@@ -212,7 +212,7 @@ pub(crate) fn find_clerk(tx: &Read, member_id: Option<i64>) -> Result<String> {
 }
 
 /// Removes waivers whose time is over, with what was decided on them.
-pub(crate) fn sweep(tx: &Write, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     const OVER: &str =
         joined!("SELECT signature_id FROM waiver_signatures WHERE kept_until <= ?1 ORDER BY kept_until LIMIT ?2");
     tx.run(sql!("DELETE FROM waiver_decisions WHERE signature_id IN (", OVER, ")"), (tx.now(), rows))?;

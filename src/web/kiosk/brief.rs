@@ -11,7 +11,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::brief_pictures;
-use crate::store::tables::signers::{self, Able};
+use crate::store::tables::signers::{self, EligibleSigner};
 use crate::store::tables::site_texts::{self, Kind, SiteText};
 use crate::web::desk;
 use crate::web::form;
@@ -26,7 +26,7 @@ struct Page {
     paragraphs: Vec<String>,
     /// Numbers of the pictures below the text.
     pictures: Vec<i64>,
-    signers: Vec<Able>,
+    signers: Vec<EligibleSigner>,
     problem: Option<String>,
 }
 

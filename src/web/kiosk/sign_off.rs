@@ -13,7 +13,7 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::signers::{self, Able};
+use crate::store::tables::signers::{self, EligibleSigner};
 use crate::web::form;
 use askama::Template;
 use http::StatusCode;
@@ -38,7 +38,7 @@ struct SignersPage {
     screen: Screen,
     skill: &'static str,
     skill_name: &'static str,
-    signers: Vec<Able>,
+    signers: Vec<EligibleSigner>,
     problem: Option<String>,
 }
 

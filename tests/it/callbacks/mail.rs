@@ -3,7 +3,7 @@
 use super::*;
 use crate::harness::senders::form;
 use http::Method;
-use tunneldesk::store::tables::outbox::{self, Channel, Message, New};
+use tunneldesk::store::tables::outbox::{self, Channel, Message, NewMessage};
 
 pub const ADDRESS: &str = "jane@example.com";
 
@@ -22,7 +22,7 @@ impl Site {
     /// A mail in line.
     pub fn queue_mail(&self, recipient: &str) -> i64 {
         let values = json!({ "token": "the-token" });
-        let new = New {
+        let new = NewMessage {
             channel: Channel::Email,
             member_id: None,
             recipient,

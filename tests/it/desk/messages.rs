@@ -14,7 +14,7 @@ fn passcode(site: &Site) -> i64 {
 }
 
 fn write(site: &Site) -> i64 {
-    let new = contact::New {
+    let new = contact::NewContactMessage {
         name: HOSTILE,
         email: "a\"><script>alert(1)</script>@example.org",
         country: HOSTILE,
@@ -80,7 +80,7 @@ fn a_dead_message_is_sent_again_unless_its_address_is_marked() {
     kill();
     let address = site.change(|tx| Ok(tunneldesk::store::tables::outbox::find(tx, id)?.unwrap().recipient));
     site.change(|tx| {
-        let mark = suppressed::Mark {
+        let mark = suppressed::Suppression {
             address: address.clone(),
             reason: "hard_bounce".to_owned(),
             detail: HOSTILE.to_owned(),

@@ -118,7 +118,7 @@ pub fn behind_the_counter(site: &Site) {
     }
     site.change(|tx| {
         tunneldesk::store::tables::outbox::set_dead(tx, 1, HOSTILE)?;
-        let message = tunneldesk::store::tables::contact::New {
+        let message = tunneldesk::store::tables::contact::NewContactMessage {
             name: HOSTILE,
             email: "somebody@example.org",
             country: HOSTILE,
@@ -129,7 +129,7 @@ pub fn behind_the_counter(site: &Site) {
             signed_in: false,
         };
         tunneldesk::store::tables::contact::insert(tx, &message)?;
-        let mark = tunneldesk::store::tables::suppressed::Mark {
+        let mark = tunneldesk::store::tables::suppressed::Suppression {
             address: "gone@example.org".to_owned(),
             reason: "hard_bounce".to_owned(),
             detail: HOSTILE.to_owned(),

@@ -3,7 +3,7 @@
 use super::{Clerk, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures, senders};
 use serde_json::{Value, json};
-use tunneldesk::store::tables::outbox::{self, Channel, New};
+use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 
 const RECOVER: &str = "/auth/account-access/recover-password";
 const USERNAME: &str = "/auth/account-access/recover-username";
@@ -17,7 +17,7 @@ fn recover(site: &Site, name: &str) -> Vec<u8> {
 fn message(site: &Site, to: &Caller, template: &str, values: &Value) -> i64 {
     let keys = &site.inside().keys;
     let recipient = format!("{}@example.com", to.name);
-    let new = New {
+    let new = NewMessage {
         channel: Channel::Email,
         member_id: Some(to.id),
         recipient: &recipient,

@@ -66,7 +66,7 @@ impl Site {
             Cost::FULL => PASSWORD_HASH.clone(),
             small => password::hash(PASSWORD, small),
         };
-        let new = members::New {
+        let new = members::NewMember {
             username: name,
             screen_name: name,
             real_name: name,

@@ -67,7 +67,7 @@ impl Site {
                 let (tunnel_id, member_id) = (Site::TUNNEL_ID, member.id);
                 Ok(signers::insert(
                     tx,
-                    &signers::New { tunnel_id, member_id, cat_group, cat_id: "", appointed_by: None },
+                    &signers::NewSigner { tunnel_id, member_id, cat_group, cat_id: "", appointed_by: None },
                 )?)
             });
         }
@@ -99,7 +99,7 @@ impl Site {
         self.change(|tx| {
             tx.run("UPDATE entries SET status = 'cancelled' WHERE member_id = ?1 AND status = 'pending'", [member.id])?;
             let (level, _) = Catalogue::built_in().find_skill(skill).expect("a skill of the catalogue");
-            let new = skills::New {
+            let new = skills::NewEntry {
                 member_id: member.id,
                 kind: Kind::Skill,
                 author_id: member.id,

@@ -11,7 +11,7 @@ use office::{ACCOUNT, GATEWAY_TOKEN, Office};
 use serde_json::{Value, json};
 use tunneldesk::config::{Mail, Secret, Security, Sms};
 use tunneldesk::jobs::outbox::OutboxSender;
-use tunneldesk::store::tables::outbox::{self, Channel, Message, New};
+use tunneldesk::store::tables::outbox::{self, Channel, Message, NewMessage};
 
 fn mail_settings(office: &Office, security: Security) -> Mail {
     let account = (security != Security::None).then(|| (ACCOUNT.0.to_owned(), Secret::new(ACCOUNT.1)));
@@ -60,7 +60,7 @@ fn round(sender: &mut OutboxSender) {
 fn queue(site: &Site, channel: Channel, recipient: &str, language: &str, template: &str, values: &Value) -> i64 {
     let keys = site.for_a_job().keys.clone();
     site.change(|tx| {
-        let new = New { channel, member_id: None, recipient, language, template, values };
+        let new = NewMessage { channel, member_id: None, recipient, language, template, values };
         Ok(outbox::insert(tx, &keys, &new)?)
     })
 }

@@ -22,7 +22,7 @@ use tunneldesk::config::{Nats, Sync, Upstream};
 use tunneldesk::jobs::sync::{self, Pump, Status, Step};
 use tunneldesk::site::Site as Inside;
 use tunneldesk::store::Write;
-use tunneldesk::store::tables::history::{self, About, Event};
+use tunneldesk::store::tables::history::{self, Event, EventSubject};
 use tunneldesk::store::tables::partners;
 
 /// As the receiver of these tests wants it.
@@ -84,7 +84,12 @@ fn add_row(tx: &Write, n: i64) -> Result<(), tunneldesk::http::failure::Failure>
         None => partners::insert(tx, "storm", "Storm", false, None)?,
     };
     let detail = format!("{{\"n\":{n}}}");
-    history::insert(tx, partner_id, Event::TokenIssued, &About { detail: Some(&detail), ..About::default() })?;
+    history::insert(
+        tx,
+        partner_id,
+        Event::TokenIssued,
+        &EventSubject { detail: Some(&detail), ..EventSubject::default() },
+    )?;
     Ok(())
 }
 

@@ -148,7 +148,7 @@ impl World {
     pub(super) fn passkey(&self, member: &Caller) -> i64 {
         let credential_id = self.site.next_number().to_be_bytes();
         self.site.change(|tx| {
-            let new = passkeys::New {
+            let new = passkeys::NewPasskey {
                 member_id: member.id,
                 rp_id: "localhost",
                 credential_id: &credential_id,

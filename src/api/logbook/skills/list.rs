@@ -11,7 +11,7 @@ use crate::http::reply::{self, Rows};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::standing;
-use crate::store::tables::{moves, skills};
+use crate::store::tables::{entry_events, skills};
 use serde::Serialize;
 
 /// Every state that a list can be asked for.
@@ -77,7 +77,7 @@ pub(crate) fn moves(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
         logbook::find_entry(tx, Actor::from(member).rank, entry_id, site.now())?;
-        let rows = moves::list(tx, entry_id)?.into_iter().map(|one| MoveRow {
+        let rows = entry_events::list(tx, entry_id)?.into_iter().map(|one| MoveRow {
             step: one.step,
             at: one.at,
             member_id: one.member_id,

@@ -363,7 +363,7 @@ fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Resu
     }
     let line = till::find_line(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     let receipt = word_receipt(cx.site, cx.tx, &line, cx.language)?;
-    let message = outbox::New {
+    let message = outbox::NewMessage {
         channel: Channel::Email,
         member_id: Some(member_id),
         recipient: email,

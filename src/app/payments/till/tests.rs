@@ -34,7 +34,7 @@ impl Till {
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
         let site = Site::create(&data_dir, config, Clock::frozen(START), &identity).unwrap();
         let add = |tx: &crate::store::Write, username: &str, role| {
-            members::insert(tx, &members::New { username, role, ..members::New::default() })
+            members::insert(tx, &members::NewMember { username, role, ..members::NewMember::default() })
         };
         let admin = site.store.write(START, |tx| {
             (1..=MEMBERS).try_for_each(|number| add(tx, &format!("m{number}"), "").map(drop))?;

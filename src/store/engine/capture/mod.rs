@@ -22,7 +22,7 @@ pub(crate) struct Position {
 
 /// How far a commit brought the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Noted {
+pub(crate) enum Appended {
     /// There was none, or it changed nothing.
     Nothing,
     To(Position),
@@ -40,28 +40,28 @@ pub(crate) struct End {
 
 /// Whom the log is followed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum FollowerKind {
     /// The off-site copy.
-    Chain,
+    OffSite,
     Standby,
 }
 
 /// A chain that the log is followed for.
 struct Follower {
     number: u64,
-    whose: Whose,
+    kind: FollowerKind,
     confirmed: Position,
     /// The ends of commits that the target has not confirmed, oldest first, with the number of the last commit in each.
     ends: VecDeque<(End, u64)>,
     /// Whether the first of them is on its way, so that no later commit joins it.
     is_sent: bool,
     /// The number of the last commit that the target has.
-    carried: u64,
+    replicated: u64,
 }
 
 /// How far the off-site copy is behind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Behind {
+pub(crate) struct Lag {
     pub bytes: u64,
     /// The moment of the oldest commit that is not confirmed; `None`: all are.
     pub since: Option<i64>,
@@ -79,12 +79,12 @@ pub(crate) struct Capture {
     waits: AtomicBool,
 }
 
-/// Of [`Capture::hurry`].
-pub(crate) struct Hurry<'c>(&'c Capture);
+/// Of [`Capture::expedite`].
+pub(crate) struct Expedited<'c>(&'c Capture);
 
-impl Drop for Hurry<'_> {
+impl Drop for Expedited<'_> {
     fn drop(&mut self) {
-        self.0.lock().hurried -= 1;
+        self.0.lock().expedited -= 1;
     }
 }
 
@@ -92,8 +92,8 @@ impl Capture {
     /// Checkpoints wait for nobody any more: for the campaign that must lose something, so that the others show something.
     /// Not in a product.
     #[cfg(debug_assertions)]
-    pub(crate) fn leave_gate_open(&self) {
-        self.lock().has_no_gate = true;
+    pub(crate) fn disable_gate(&self) {
+        self.lock().gate_disabled = true;
     }
 }
 
@@ -115,9 +115,9 @@ struct State {
     commits: u64,
     standby: Standby,
     /// Who waits for what is not confirmed and keeps others waiting meanwhile.
-    hurried: u32,
-    /// See [`Capture::leave_gate_open`].
-    has_no_gate: bool,
+    expedited: u32,
+    /// See [`Capture::disable_gate`].
+    gate_disabled: bool,
 }
 
 impl Capture {
@@ -127,16 +127,16 @@ impl Capture {
 
     /// After each commit, under the writer's lock. `moment`: the latest of its transactions. The number of the commit; 0: the
     /// commit changed nothing.
-    pub(crate) fn note(&self, noted: Noted, moment: i64) -> u64 {
+    pub(crate) fn note(&self, noted: Appended, moment: i64) -> u64 {
         let mut state = self.lock();
         let was_in_step = state.standby.is_in_step;
         match noted {
-            Noted::Nothing => return 0,
-            Noted::Unreadable => state.give_up("the write-ahead log could not be read"),
-            Noted::To(position) => state.note(position, moment),
+            Appended::Nothing => return 0,
+            Appended::Unreadable => state.give_up("the write-ahead log could not be read"),
+            Appended::To(position) => state.note(position, moment),
         }
-        state.give_up_those_behind();
-        if state.has(Whose::Standby) {
+        state.give_up_lagging();
+        if state.has(FollowerKind::Standby) {
             self.noted.notify_all();
         }
         if was_in_step && !state.standby.is_in_step {
@@ -147,42 +147,42 @@ impl Capture {
 
     /// Waits until a chain of the off-site copy, and a standby that keeps up, have all that is committed by now; whether they
     /// have. Who holds the writer may call this.
-    pub(crate) fn wait_until_carried(&self, time_max: Duration) -> bool {
+    pub(crate) fn wait_until_replicated(&self, time_max: Duration) -> bool {
         let state = self.lock();
         let newest = state.commits;
-        let waited = self.confirmed.wait_timeout_while(state, time_max, |state| !state.has_carried(newest));
-        waited.unwrap_or_else(PoisonError::into_inner).0.has_carried(newest)
+        let waited = self.confirmed.wait_timeout_while(state, time_max, |state| !state.has_replicated(newest));
+        waited.unwrap_or_else(PoisonError::into_inner).0.has_replicated(newest)
     }
 
     /// Waits while the off-site copy is about to be given up for what is not confirmed yet, and does confirm one tick after the
     /// other: a storm of writes is slowed down to what the copy takes. A copy that confirms nothing in that time is waited for
     /// again once it has. Who holds the writer calls this, so that all who write wait.
-    pub(crate) fn let_copy_catch_up(&self, time_max: Duration) {
+    pub(crate) fn wait_for_off_site_copy(&self, time_max: Duration) {
         let waited = self.confirmed.wait_timeout_while(self.lock(), time_max, |state| state.is_pressed());
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.is_waited_for &= !state.is_pressed();
     }
 
     /// Has each commit sent at once, and the log left as it is, until the answer is dropped.
-    pub(crate) fn hurry(&self) -> Hurry<'_> {
-        self.lock().hurried += 1;
+    pub(crate) fn expedite(&self) -> Expedited<'_> {
+        self.lock().expedited += 1;
         self.noted.notify_all();
-        Hurry(self)
+        Expedited(self)
     }
 
-    pub(crate) fn is_hurried(&self) -> bool {
-        self.lock().hurried > 0
+    pub(crate) fn is_expedited(&self) -> bool {
+        self.lock().expedited > 0
     }
 
     /// Follows the log from its present end on; to be called while nobody writes. The number by which the chain is known
     /// here, and its begin.
-    pub(crate) fn follow(&self, whose: Whose, unconfirmed_bytes_max: u64) -> (u64, End) {
+    pub(crate) fn follow(&self, kind: FollowerKind, unconfirmed_bytes_max: u64) -> (u64, End) {
         let mut state = self.lock();
         state.numbers += 1;
         state.unconfirmed_bytes_max = unconfirmed_bytes_max;
         let (number, confirmed) = (state.numbers, state.newest);
-        let carried = state.commits;
-        state.followers.push(Follower { number, whose, confirmed, ends: VecDeque::new(), is_sent: false, carried });
+        let replicated = state.commits;
+        state.followers.push(Follower { number, kind, confirmed, ends: VecDeque::new(), is_sent: false, replicated });
         (number, End { position: confirmed, moment: state.moment })
     }
 
@@ -190,7 +190,7 @@ impl Capture {
     pub(crate) fn leave(&self, number: u64) {
         let mut state = self.lock();
         state.followers.retain(|follower| follower.number != number);
-        if state.standby.is_in_step && !state.has(Whose::Standby) {
+        if state.standby.is_in_step && !state.has(FollowerKind::Standby) {
             state.fall_out("it needs a new base");
         }
         self.confirmed.notify_all();
@@ -221,11 +221,11 @@ impl Capture {
     pub(crate) fn confirm(&self, number: u64) {
         let mut state = self.lock();
         let Some(follower) = state.followers.iter_mut().find(|follower| follower.number == number) else { return };
-        let is_chain = follower.whose == Whose::Chain;
+        let is_chain = follower.kind == FollowerKind::OffSite;
         follower.is_sent = false;
         if let Some((end, commit)) = follower.ends.pop_front() {
-            (follower.confirmed, follower.carried) = (end.position, commit);
-            if follower.whose == Whose::Standby {
+            (follower.confirmed, follower.replicated) = (end.position, commit);
+            if follower.kind == FollowerKind::Standby {
                 state.standby.confirmed = commit;
             }
         }
@@ -243,24 +243,24 @@ impl Capture {
     }
 
     /// Gives up every chain that still waits for a confirmation, before the log is emptied; one that has everything goes on.
-    pub(crate) fn open_gate(&self, cause: &str) {
-        self.lock().open_gate(cause);
+    pub(crate) fn allow_checkpoints(&self, cause: &str) {
+        self.lock().allow_checkpoints(cause);
         self.confirmed.notify_all();
     }
 
     /// Whether a checkpoint may run: every frame is confirmed, or nobody wants them.
-    pub(crate) fn is_open(&self) -> bool {
-        self.lock().is_open()
+    pub(crate) fn allows_checkpoint(&self) -> bool {
+        self.lock().allows_checkpoint()
     }
 
     /// Whether every frame is confirmed that those of a kind want.
-    pub(crate) fn is_confirmed(&self, whose: Whose) -> bool {
-        self.lock().is_confirmed(whose)
+    pub(crate) fn is_confirmed(&self, kind: FollowerKind) -> bool {
+        self.lock().is_confirmed(kind)
     }
 
     /// Of the chain that is the least behind: the one that a restore would take.
-    pub(crate) fn behind(&self, whose: Whose) -> Behind {
-        self.lock().behinds(whose).min_by_key(|behind| behind.bytes).unwrap_or_default()
+    pub(crate) fn lag(&self, kind: FollowerKind) -> Lag {
+        self.lock().lags(kind).min_by_key(|lag| lag.bytes).unwrap_or_default()
     }
 
     /// Frames in the log now.
@@ -272,7 +272,7 @@ impl Capture {
 impl State {
     fn note(&mut self, position: Position, moment: i64) {
         let began_anew = position.salt != self.newest.salt;
-        if began_anew && !self.is_open() {
+        if began_anew && !self.allows_checkpoint() {
             self.give_up("the write-ahead log was emptied before all of it was off the site");
         }
         self.commits += 1;
@@ -293,84 +293,83 @@ impl State {
         self.followers.iter().find(|follower| follower.number == number)
     }
 
-    fn has(&self, whose: Whose) -> bool {
-        self.followers.iter().any(|follower| follower.whose == whose)
+    fn has(&self, kind: FollowerKind) -> bool {
+        self.followers.iter().any(|follower| follower.kind == kind)
     }
 
-    fn is_open(&self) -> bool {
-        self.has_no_gate || self.followers.iter().all(|follower| follower.ends.is_empty())
+    fn allows_checkpoint(&self) -> bool {
+        self.gate_disabled || self.followers.iter().all(|follower| follower.ends.is_empty())
     }
 
-    fn is_confirmed(&self, whose: Whose) -> bool {
-        self.followers.iter().filter(|follower| follower.whose == whose).all(|follower| follower.ends.is_empty())
+    fn is_confirmed(&self, kind: FollowerKind) -> bool {
+        self.followers.iter().filter(|follower| follower.kind == kind).all(|follower| follower.ends.is_empty())
     }
 
     /// Whether nearly as much waits for the off-site copy as may.
     fn is_pressed(&self) -> bool {
-        let least = self.behinds(Whose::Chain).map(|behind| behind.bytes).min();
+        let least = self.lags(FollowerKind::OffSite).map(|lag| lag.bytes).min();
         self.is_waited_for && least.is_some_and(|bytes| bytes > self.unconfirmed_bytes_max / 4 * 3)
     }
 
-    fn has_carried(&self, commit: u64) -> bool {
-        let has_it = |whose: Whose| {
-            let mut all = self.followers.iter().filter(|follower| follower.whose == whose).peekable();
-            all.peek().is_none() || all.any(|follower| follower.carried >= commit)
+    fn has_replicated(&self, commit: u64) -> bool {
+        let has_it = |kind: FollowerKind| {
+            let mut all = self.followers.iter().filter(|follower| follower.kind == kind).peekable();
+            all.peek().is_none() || all.any(|follower| follower.replicated >= commit)
         };
-        has_it(Whose::Chain) && (!self.standby.is_in_step || has_it(Whose::Standby))
+        has_it(FollowerKind::OffSite) && (!self.standby.is_in_step || has_it(FollowerKind::Standby))
     }
 
-    fn open_gate(&mut self, cause: &str) {
-        if self.has_no_gate {
+    fn allow_checkpoints(&mut self, cause: &str) {
+        if self.gate_disabled {
             return;
         }
-        for whose in [Whose::Chain, Whose::Standby] {
-            let has_all = |follower: &Follower| follower.whose == whose && follower.ends.is_empty();
+        for kind in [FollowerKind::OffSite, FollowerKind::Standby] {
+            let has_all = |follower: &Follower| follower.kind == kind && follower.ends.is_empty();
             if self.followers.iter().any(has_all) {
-                self.followers.retain(|follower| follower.whose != whose || follower.ends.is_empty());
+                self.followers.retain(|follower| follower.kind != kind || follower.ends.is_empty());
             } else {
-                self.give_up_those_of(whose, cause);
+                self.give_up_kind(kind, cause);
             }
         }
     }
 
     /// Of each chain of a kind.
-    fn behinds(&self, whose: Whose) -> impl Iterator<Item = Behind> {
+    fn lags(&self, kind: FollowerKind) -> impl Iterator<Item = Lag> {
         let frames = move |follower: &Follower| match follower.confirmed.salt == self.newest.salt {
             true => self.newest.frames.saturating_sub(follower.confirmed.frames),
             false => self.newest.frames,
         };
-        let behind = move |follower: &Follower| match follower.ends.front() {
-            Some((end, _)) => Behind { bytes: u64::from(frames(follower)) * FRAME_BYTES, since: Some(end.moment) },
-            None => Behind::default(),
+        let lag = move |follower: &Follower| match follower.ends.front() {
+            Some((end, _)) => Lag { bytes: u64::from(frames(follower)) * FRAME_BYTES, since: Some(end.moment) },
+            None => Lag::default(),
         };
-        self.followers.iter().filter(move |follower| follower.whose == whose).map(behind)
+        self.followers.iter().filter(move |follower| follower.kind == kind).map(lag)
     }
 
     /// A base that is on its way for too long is no reason to give up the chain that goes on meanwhile.
-    fn give_up_those_behind(&mut self) {
-        for whose in [Whose::Chain, Whose::Standby] {
-            let is_close: Vec<bool> =
-                self.behinds(whose).map(|behind| behind.bytes <= self.unconfirmed_bytes_max).collect();
+    fn give_up_lagging(&mut self) {
+        for kind in [FollowerKind::OffSite, FollowerKind::Standby] {
+            let is_close: Vec<bool> = self.lags(kind).map(|lag| lag.bytes <= self.unconfirmed_bytes_max).collect();
             if is_close.iter().any(|is_close| *is_close) {
                 let mut is_close = is_close.into_iter();
-                self.followers.retain(|follower| follower.whose != whose || is_close.next().unwrap_or_default());
+                self.followers.retain(|follower| follower.kind != kind || is_close.next().unwrap_or_default());
             } else if !is_close.is_empty() {
-                self.give_up_those_of(whose, "more writes waited for the off-site copy than backup.unconfirmed_mib allows (raise it if this recurs)");
+                self.give_up_kind(kind, "more writes waited for the off-site copy than backup.unconfirmed_mib allows (raise it if this recurs)");
             }
         }
     }
 
     fn give_up(&mut self, cause: &str) {
-        self.give_up_those_of(Whose::Chain, cause);
-        self.give_up_those_of(Whose::Standby, cause);
+        self.give_up_kind(FollowerKind::OffSite, cause);
+        self.give_up_kind(FollowerKind::Standby, cause);
     }
 
-    fn give_up_those_of(&mut self, whose: Whose, cause: &str) {
-        if !self.has(whose) {
+    fn give_up_kind(&mut self, kind: FollowerKind, cause: &str) {
+        if !self.has(kind) {
             return;
         }
-        self.followers.retain(|follower| follower.whose != whose);
-        if whose == Whose::Standby {
+        self.followers.retain(|follower| follower.kind != kind);
+        if kind == FollowerKind::Standby {
             return self.fall_out(cause);
         }
         self.broken = Some(cause.to_owned());

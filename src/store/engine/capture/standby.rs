@@ -1,6 +1,6 @@
 //! How answers and checkpoints wait for the standby, and when they do so no more.
 
-use super::{Capture, State, Whose};
+use super::{Capture, FollowerKind, State};
 use crate::domain::standby::Wait;
 use crate::http::failure::Failure;
 use std::sync::PoisonError;
@@ -71,7 +71,7 @@ impl Capture {
             |state: &mut State| !ends() && state.follower(number).is_some_and(|follower| follower.ends.is_empty());
         let waited = self.noted.wait_timeout_while(self.lock(), time_max, is_idle);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let gathers = |state: &mut State| !ends() && state.hurried == 0 && state.standby.wait == Wait::Never;
+        let gathers = |state: &mut State| !ends() && state.expedited == 0 && state.standby.wait == Wait::Never;
         drop(self.noted.wait_timeout_while(state, gather, gathers));
     }
 
@@ -84,8 +84,8 @@ impl Capture {
     /// Waits until the standby has everything; where there is none, or it does not keep up, for nothing. Who holds the writer
     /// may call this; a standby that confirms nothing in that time does not keep up any more.
     pub(crate) fn wait_for_standby(&self, time_max: Duration) {
-        let _hurry = self.hurry();
-        let is_waiting = |state: &mut State| state.standby.is_in_step && !state.is_confirmed(Whose::Standby);
+        let _hurry = self.expedite();
+        let is_waiting = |state: &mut State| state.standby.is_in_step && !state.is_confirmed(FollowerKind::Standby);
         let waited = self.confirmed.wait_timeout_while(self.lock(), time_max, is_waiting);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if is_waiting(&mut state) {
@@ -104,7 +104,7 @@ impl Capture {
 impl State {
     /// The standby keeps up from here on, where only the latest commits are missing there.
     pub(super) fn look_at_the_step(&mut self, number: u64) {
-        let standby = self.follower(number).filter(|follower| follower.whose == Whose::Standby);
+        let standby = self.follower(number).filter(|follower| follower.kind == FollowerKind::Standby);
         let Some(waiting) = standby.map(|follower| follower.ends.len()) else { return };
         if waiting <= TICKS_IN_STEP_MAX && !self.standby.is_in_step {
             self.standby.is_in_step = true;

@@ -4,47 +4,47 @@ use super::*;
 use crate::domain::standby::Wait;
 use std::time::Duration;
 
-fn to(salt: u8, frames: u32) -> Noted {
-    Noted::To(Position { salt: [salt; 8], frames })
+fn to(salt: u8, frames: u32) -> Appended {
+    Appended::To(Position { salt: [salt; 8], frames })
 }
 
 #[test]
 fn the_gate_opens_when_every_frame_is_confirmed_and_not_before() {
     let capture = Capture::default();
     capture.note(to(1, 3), 10);
-    assert!(capture.is_open(), "nobody wants the frames");
-    let (number, begin) = capture.follow(Whose::Chain, 1_000_000);
+    assert!(capture.allows_checkpoint(), "nobody wants the frames");
+    let (number, begin) = capture.follow(FollowerKind::OffSite, 1_000_000);
     assert_eq!(begin, End { position: Position { salt: [1; 8], frames: 3 }, moment: 10 });
-    assert!(capture.is_open(), "all of them are in the base");
+    assert!(capture.allows_checkpoint(), "all of them are in the base");
     capture.note(to(1, 5), 10);
     capture.note(to(1, 6), 10);
     let first = capture.next_end(number).unwrap().unwrap();
-    assert_eq!((first.position.frames, capture.behind(Whose::Chain).bytes), (6, 3 * FRAME_BYTES));
+    assert_eq!((first.position.frames, capture.lag(FollowerKind::OffSite).bytes), (6, 3 * FRAME_BYTES));
     // Commits that are on their way to the target are not merged with later ones.
     capture.note(to(1, 8), 10);
     assert_eq!(capture.next_end(number).unwrap(), Some(first));
     capture.confirm(number);
-    assert!(!capture.is_open());
+    assert!(!capture.allows_checkpoint());
     assert_eq!(capture.next_end(number).unwrap().unwrap().position.frames, 8);
     capture.confirm(number);
     assert_eq!(
-        (capture.is_open(), capture.behind(Whose::Chain), capture.next_end(number)),
-        (true, Behind::default(), Ok(None))
+        (capture.allows_checkpoint(), capture.lag(FollowerKind::OffSite), capture.next_end(number)),
+        (true, Lag::default(), Ok(None))
     );
     // The log begins anew behind a checkpoint.
     capture.note(to(2, 1), 11);
-    assert_eq!(capture.behind(Whose::Chain), Behind { bytes: FRAME_BYTES, since: Some(11) });
+    assert_eq!(capture.lag(FollowerKind::OffSite), Lag { bytes: FRAME_BYTES, since: Some(11) });
 }
 
 #[test]
 fn a_chain_ends_at_its_cap_and_where_the_log_was_emptied_before_its_time() {
     let capture = Capture::default();
-    let (number, _) = capture.follow(Whose::Chain, 10 * FRAME_BYTES);
+    let (number, _) = capture.follow(FollowerKind::OffSite, 10 * FRAME_BYTES);
     capture.note(to(1, 10), 10);
-    assert!(!capture.is_open());
+    assert!(!capture.allows_checkpoint());
     capture.note(to(1, 11), 10);
-    assert!(capture.is_open() && capture.next_end(number).unwrap_err().contains("unconfirmed_mib"));
-    let (number, _) = capture.follow(Whose::Chain, 10 * FRAME_BYTES);
+    assert!(capture.allows_checkpoint() && capture.next_end(number).unwrap_err().contains("unconfirmed_mib"));
+    let (number, _) = capture.follow(FollowerKind::OffSite, 10 * FRAME_BYTES);
     capture.note(to(1, 12), 10);
     capture.note(to(2, 1), 10);
     assert!(capture.next_end(number).unwrap_err().contains("emptied before"));
@@ -53,24 +53,24 @@ fn a_chain_ends_at_its_cap_and_where_the_log_was_emptied_before_its_time() {
 #[test]
 fn a_chain_that_has_everything_goes_on_behind_a_log_that_is_emptied_and_no_other() {
     let capture = Capture::default();
-    assert!(capture.wait_until_carried(Duration::ZERO), "nobody wants the frames");
-    let (sent, _) = capture.follow(Whose::Chain, 1_000_000);
-    let (on_its_way, _) = capture.follow(Whose::Chain, 1_000_000);
+    assert!(capture.wait_until_replicated(Duration::ZERO), "nobody wants the frames");
+    let (sent, _) = capture.follow(FollowerKind::OffSite, 1_000_000);
+    let (on_its_way, _) = capture.follow(FollowerKind::OffSite, 1_000_000);
     capture.note(to(1, 3), 10);
-    assert!(!capture.wait_until_carried(Duration::from_millis(1)));
+    assert!(!capture.wait_until_replicated(Duration::from_millis(1)));
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| capture.wait_until_carried(Duration::from_secs(20)));
+        let waiting = scope.spawn(|| capture.wait_until_replicated(Duration::from_secs(20)));
         capture.next_end(sent).unwrap().unwrap();
         capture.confirm(sent);
         assert!(waiting.join().unwrap());
     });
-    capture.open_gate("a test");
-    assert!(capture.is_open() && capture.follows(sent) && !capture.follows(on_its_way));
+    capture.allow_checkpoints("a test");
+    assert!(capture.allows_checkpoint() && capture.follows(sent) && !capture.follows(on_its_way));
     // While somebody always writes, what was written before is carried all the same.
     capture.note(to(2, 1), 11);
     assert_eq!(capture.next_end(sent).unwrap().unwrap().position.frames, 1);
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| capture.wait_until_carried(Duration::from_secs(20)));
+        let waiting = scope.spawn(|| capture.wait_until_replicated(Duration::from_secs(20)));
         while !waiting.is_finished() {
             capture.note(to(2, 2), 12);
             capture.next_end(sent).unwrap().unwrap();
@@ -79,7 +79,7 @@ fn a_chain_that_has_everything_goes_on_behind_a_log_that_is_emptied_and_no_other
         assert!(waiting.join().unwrap());
     });
     capture.note(to(2, 3), 13);
-    capture.open_gate("a test");
+    capture.allow_checkpoints("a test");
     assert!(!capture.follows(sent) && capture.next_end(sent).unwrap_err() == "a test");
 }
 
@@ -89,7 +89,7 @@ fn an_answer_waits_for_a_standby_that_keeps_up_and_for_no_other() {
     capture.set_wait(Wait::InStep);
     let alone = capture.note(to(1, 3), 10);
     assert!(capture.wait(alone).is_ok() && capture.refusal().is_none(), "there is no standby");
-    let (number, _) = capture.follow(Whose::Standby, 1_000_000);
+    let (number, _) = capture.follow(FollowerKind::Standby, 1_000_000);
     capture.attach(number);
     let commit = capture.note(to(1, 5), 10);
     std::thread::scope(|scope| {
@@ -110,22 +110,24 @@ fn an_answer_waits_for_a_standby_that_keeps_up_and_for_no_other() {
     capture.confirm(number);
     assert!(capture.refusal().is_none() && capture.wait(late).is_ok());
     // Its chain ends, and with it all waiting; the off-site copy's does not.
-    let (chain, _) = capture.follow(Whose::Chain, 1_000_000);
-    capture.lock().give_up_those_of(Whose::Standby, "test");
+    let (chain, _) = capture.follow(FollowerKind::OffSite, 1_000_000);
+    capture.lock().give_up_kind(FollowerKind::Standby, "test");
     assert_eq!((capture.follows(chain), capture.is_in_step(), capture.refusal().is_some()), (true, false, true));
 }
 
 #[test]
 fn a_base_that_takes_too_long_is_given_up_alone() {
     let capture = Capture::default();
-    let ((chain, _), (base, _)) =
-        (capture.follow(Whose::Chain, 10 * FRAME_BYTES), capture.follow(Whose::Chain, 10 * FRAME_BYTES));
+    let ((chain, _), (base, _)) = (
+        capture.follow(FollowerKind::OffSite, 10 * FRAME_BYTES),
+        capture.follow(FollowerKind::OffSite, 10 * FRAME_BYTES),
+    );
     for frames in [5, 10, 15] {
         capture.note(to(1, frames), i64::from(frames));
         capture.next_end(chain).unwrap().unwrap();
         capture.confirm(chain);
     }
-    assert_eq!([capture.follows(chain), capture.follows(base), capture.is_open()], [true, false, true]);
+    assert_eq!([capture.follows(chain), capture.follows(base), capture.allows_checkpoint()], [true, false, true]);
 }
 
 #[test]
@@ -133,7 +135,7 @@ fn writers_are_held_once_for_a_standby_that_confirms_nothing_whether_answers_wai
     for wait in [Wait::Never, Wait::InStep] {
         let capture = Capture::default();
         capture.set_wait(wait);
-        let (number, _) = capture.follow(Whose::Standby, 1_000_000);
+        let (number, _) = capture.follow(FollowerKind::Standby, 1_000_000);
         capture.attach(number);
         capture.note(to(1, 3), 10);
         capture.wait_for_standby(Duration::from_millis(1));
@@ -150,20 +152,20 @@ fn writers_are_held_once_for_a_standby_that_confirms_nothing_whether_answers_wai
 #[test]
 fn writers_wait_for_a_copy_that_is_far_behind_as_long_as_it_confirms_tick_after_tick() {
     let (capture, long) = (Capture::default(), Duration::from_secs(60));
-    let (number, _) = capture.follow(Whose::Chain, 8 * FRAME_BYTES);
+    let (number, _) = capture.follow(FollowerKind::OffSite, 8 * FRAME_BYTES);
     let send = || {
         capture.next_end(number).unwrap().unwrap();
         capture.confirm(number);
     };
     capture.note(to(1, 7), 10);
     // A base that is still on its way confirms nothing, however long somebody waits.
-    capture.let_copy_catch_up(long);
+    capture.wait_for_off_site_copy(long);
     send();
     capture.note(to(1, 13), 11);
-    capture.let_copy_catch_up(long);
+    capture.wait_for_off_site_copy(long);
     capture.note(to(1, 14), 12);
     std::thread::scope(|scope| {
-        let writer = scope.spawn(|| capture.let_copy_catch_up(long));
+        let writer = scope.spawn(|| capture.wait_for_off_site_copy(long));
         std::thread::sleep(Duration::from_millis(50));
         assert!(!writer.is_finished(), "7 of 8 frames wait");
         send();
@@ -172,6 +174,6 @@ fn writers_wait_for_a_copy_that_is_far_behind_as_long_as_it_confirms_tick_after_
     send();
     // Nothing is confirmed meanwhile: that is waited for once.
     capture.note(to(1, 21), 13);
-    capture.let_copy_catch_up(Duration::from_millis(1));
-    capture.let_copy_catch_up(long);
+    capture.wait_for_off_site_copy(Duration::from_millis(1));
+    capture.wait_for_off_site_copy(long);
 }

@@ -55,8 +55,8 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     let sealed: Vec<String> = sealed::COLUMNS.iter().flat_map(sealed::Column::statements).collect();
     assert_eq!(refused(&conn, &sealed.iter().map(|sql| ("sealed", &**sql)).collect::<Vec<_>>()), Vec::<String>::new());
     clock::set_back(&tx).unwrap();
-    for part in personal_data::DATA_SETS {
-        personal_data::rows(&tx, &keys, part, 1).unwrap();
+    for data_set in personal_data::DATA_SETS {
+        personal_data::rows(&tx, &keys, data_set, 1).unwrap();
     }
     for table in mentions::TABLES {
         mentions::last(&tx, table).unwrap();

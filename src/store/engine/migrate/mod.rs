@@ -163,7 +163,7 @@ fn objects(conn: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
 
 /// Refuses a file that would have to be upgraded first, where nothing can be written.
 pub(crate) fn check_current(store: &crate::store::Store, path: &Path) -> Result<(), String> {
-    let found = store.writer().alone(version).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+    let found = store.writer().exclusive(version).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
     if found == latest() {
         return Ok(());
     }

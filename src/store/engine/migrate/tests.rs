@@ -241,7 +241,7 @@ fn entries_from_before_their_moves_were_kept_begin_where_they_are() {
     )
     .unwrap();
     migrate(&mut conn).unwrap();
-    let moves = crate::store::tables::moves::list(&crate::store::Read::on(&conn), 2).unwrap();
+    let moves = crate::store::tables::entry_events::list(&crate::store::Read::on(&conn), 2).unwrap();
     assert_eq!((moves.len(), moves[0].at, moves[0].from.as_deref(), &*moves[0].to), (1, 7, None, "denied"));
     let all: i64 = conn.query_row("SELECT count(*) FROM entry_moves", [], |row| row.get(0)).unwrap();
     assert_eq!(all, 1, "flight time has no moves");

@@ -21,7 +21,7 @@ fn site() -> (tempfile::TempDir, DataDir) {
     let store = open(&data_dir);
     let table = "CREATE TABLE words (n INTEGER PRIMARY KEY, word TEXT NOT NULL, size INTEGER NOT NULL) STRICT;
                  CREATE INDEX by_word ON words (word)";
-    store.writer().alone(|conn| conn.execute_batch(table)).unwrap();
+    store.writer().exclusive(|conn| conn.execute_batch(table)).unwrap();
     insert(&store, 0, ROWS);
     store.truncate_wal().unwrap();
     (dir, data_dir)
@@ -77,7 +77,7 @@ fn no_bit_of_a_file_at_rest_is_taken_for_what_it_says() {
     let whole = std::fs::read(&path).unwrap();
     for bit in bits(&file, 60) {
         flip(&file, bit);
-        let refused = integrity::settle(&path).is_err();
+        let refused = integrity::recover(&path).is_err();
         if !refused {
             let opened = Store::open(&path, true);
             let told = opened.as_ref().map_or(true, |store| pass(store) != Step::Passed);
@@ -88,7 +88,7 @@ fn no_bit_of_a_file_at_rest_is_taken_for_what_it_says() {
         assert!(std::fs::read(&path).unwrap() == whole, "bit {bit}: the file was written");
         assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None, "bit {bit}");
     }
-    integrity::settle(&path).unwrap();
+    integrity::recover(&path).unwrap();
     let store = open(&data_dir);
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
 }
@@ -124,7 +124,7 @@ fn a_spoilt_page_of_the_log_does_not_get_into_the_file() {
     let before = std::fs::read(data_dir.database()).unwrap();
     flip(&wal, (wal.metadata().unwrap().len() - 2_000) * 8);
     assert!(store.truncate_wal().is_err());
-    assert_ne!(store.writer().condition(), Condition::Sound);
+    assert_ne!(store.writer().condition(), Condition::Healthy);
     let after = std::fs::read(data_dir.database()).unwrap();
     let grown = after.len() - before.len();
     assert!(grown < 200 * 1_000, "{grown} bytes more");
@@ -136,7 +136,7 @@ fn what_another_program_wrote_while_the_site_was_stopped_is_taken_and_told() {
     let (dir, data_dir) = site();
     let path = data_dir.database();
     let settled = || {
-        integrity::settle(&path).unwrap();
+        integrity::recover(&path).unwrap();
         alarm::find(dir.path(), alarm::Kind::Changed).map(|alarm| alarm.cause)
     };
     assert_eq!(settled(), None);
@@ -176,7 +176,7 @@ fn a_log_that_another_program_moved_into_the_file_is_no_change() {
     assert!(!wal_match::wal_is_empty(&data_dir.database()));
     Connection::open(data_dir.database()).unwrap().execute_batch("SELECT count(*) FROM words").unwrap();
     assert!(!wal_match::log_of(&data_dir.database()).exists());
-    integrity::settle(&data_dir.database()).unwrap();
+    integrity::recover(&data_dir.database()).unwrap();
     let standing = |kind| alarm::find(dir.path(), kind);
     assert_eq!([standing(alarm::Kind::Changed), standing(alarm::Kind::LostLog)], [None, None]);
     let store = open(&data_dir);
@@ -254,7 +254,7 @@ fn a_copy_of_the_site_that_is_put_in_its_place_is_told_and_served_with_its_log_a
         drop(store);
         assert_eq!(wal_match::wal_is_empty(&copy.database()), !has_log);
         copy_site(&copy, &data_dir);
-        integrity::settle(&data_dir.database()).unwrap();
+        integrity::recover(&data_dir.database()).unwrap();
         let told = alarm::find(dir.path(), alarm::Kind::Changed).expect("it is told");
         assert!(told.cause.contains("not what this program wrote"), "{}", told.cause);
         let store = open(&data_dir);
@@ -264,7 +264,7 @@ fn a_copy_of_the_site_that_is_put_in_its_place_is_told_and_served_with_its_log_a
         store.release();
         drop(store);
         alarm::clear(dir.path(), alarm::Kind::Changed);
-        integrity::settle(&data_dir.database()).unwrap();
+        integrity::recover(&data_dir.database()).unwrap();
         assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None, "it is told once");
         drop(copies);
     }
@@ -274,11 +274,11 @@ fn a_copy_of_the_site_that_is_put_in_its_place_is_told_and_served_with_its_log_a
 fn a_copy_that_the_system_dates_like_the_sums_is_not_taken_for_what_was_left() {
     let (dir, data_dir) = site();
     let path = data_dir.database();
-    integrity::settle(&path).unwrap();
+    integrity::recover(&path).unwrap();
     assert!(page_checksums::is_dated(&path), "whoever closed it last dated it");
     Connection::open(&path).unwrap().execute_batch("UPDATE words SET size = 3 WHERE n = 9").unwrap();
     assert!(!page_checksums::is_dated(&path), "another program wrote to it");
-    integrity::settle(&path).unwrap();
+    integrity::recover(&path).unwrap();
     assert!(page_checksums::is_dated(&path));
     assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None);
 }
@@ -287,14 +287,14 @@ fn a_copy_that_the_system_dates_like_the_sums_is_not_taken_for_what_was_left() {
 fn bits_that_flip_in_several_pages_after_a_kill_are_the_disk_s_doing() {
     let (dir, data_dir) = site();
     let path = data_dir.database();
-    integrity::settle(&path).unwrap();
+    integrity::recover(&path).unwrap();
     let file = raw(&path);
     let pages = file.metadata().unwrap().len() / PAGE_BYTES as u64;
     let spoilt: Vec<u64> = [pages / 3, pages / 2].iter().map(|page| page * PAGE_BYTES as u64 * 8 + 9_999).collect();
     spoilt.iter().for_each(|bit| flip(&file, *bit));
     assert!(!page_checksums::is_dated(&path), "as after a kill");
     assert!(wal_match::log_of(&path).exists());
-    let refused = integrity::settle(&path).is_err();
+    let refused = integrity::recover(&path).is_err();
     assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None);
     assert!(refused || matches!(pass(&open(&data_dir)), Step::Bad(_)));
     spoilt.iter().for_each(|bit| flip(&file, *bit));

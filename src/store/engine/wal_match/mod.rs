@@ -72,7 +72,8 @@ pub(crate) fn takes_back(path: &Path, with_log: &Connection) -> rusqlite::Result
 /// Whether the file without its log is sound. Reads all of it, however long that takes: the answer decides whether a log
 /// is refused.
 pub(crate) fn is_whole_alone(path: &Path) -> bool {
-    let looked = connection::open_immutable(path).and_then(|conn| integrity::look_at(conn, None, Duration::MAX));
+    let looked =
+        connection::open_immutable(path).and_then(|conn| integrity::check_connection(conn, None, Duration::MAX));
     matches!(looked, Ok(Verdict::Sound))
 }
 

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::store::engine::data_dir::DataDir;
-use crate::store::engine::integrity::settle;
+use crate::store::engine::integrity::recover;
 use crate::store::engine::migrate;
 use std::os::unix::fs::FileExt;
 
@@ -108,7 +108,7 @@ impl Moving {
             let alone = connection::open_immutable(&path).and_then(|conn| Marks::read(&conn));
             let both = Marks::read(&open(&path)).unwrap();
             ahead += usize::from(alone.is_ok_and(|alone| !both.follow(&alone)));
-            settle(&path).unwrap_or_else(|e| panic!("after {} of {} pages: {e}", moved.len(), pages.len()));
+            recover(&path).unwrap_or_else(|e| panic!("after {} of {} pages: {e}", moved.len(), pages.len()));
             assert!(std::fs::read(&path).unwrap() == self.whole, "after {} pages", moved.len());
         }
         ahead
@@ -142,13 +142,13 @@ fn a_log_that_takes_the_file_back_or_is_another_file_s_is_refused_without_the_ad
     ] {
         std::fs::write(&path, &file).unwrap();
         std::fs::write(log_of(&path), &ours.wal).unwrap();
-        let said = settle(&path).expect_err(what);
+        let said = recover(&path).expect_err(what);
         assert!(said.contains("does not belong") && !said.contains("tunneldesk restore"), "{what}: {said}");
         assert!(said.contains("move ") && !said.contains('\n'), "{what}: {said}");
         assert!(std::fs::read(&path).unwrap() == file, "{what} went into the file");
         // The advice is right.
         std::fs::remove_file(log_of(&path)).unwrap();
-        settle(&path).unwrap();
+        recover(&path).unwrap();
     }
 }
 
@@ -159,7 +159,7 @@ fn a_log_that_makes_a_sound_file_unsound_is_what_is_refused() {
     let path = newer.data_dir.database();
     std::fs::write(&path, &file).unwrap();
     std::fs::write(log_of(&path), &newer.wal).unwrap();
-    let said = settle(&path);
+    let said = recover(&path);
     assert!(said.as_ref().is_err_and(|said| said.contains("does not belong")), "{said:?}");
     assert!(std::fs::read(&path).unwrap() == file);
 }

@@ -7,14 +7,14 @@ use std::sync::OnceLock;
 #[derive(Default)]
 pub(crate) struct Group {
     /// Everybody waits for it and nobody locks it: those who wake together would only stand in line once more.
-    fate: OnceLock<Fate>,
+    outcome: OnceLock<GroupOutcome>,
 }
 
 #[derive(Clone)]
-pub(super) enum Fate {
+pub(super) enum GroupOutcome {
     /// In the commit of this number.
-    Kept(u64),
-    Lost {
+    Committed(u64),
+    Failed {
         full: bool,
         cause: String,
     },
@@ -23,19 +23,19 @@ pub(super) enum Fate {
 impl Group {
     /// Whether nobody has committed it, or lost it, yet.
     pub(super) fn is_open(&self) -> bool {
-        self.fate.get().is_none()
+        self.outcome.get().is_none()
     }
 
-    pub(super) fn decide(&self, fate: Fate) {
-        _ = self.fate.set(fate);
+    pub(super) fn decide(&self, outcome: GroupOutcome) {
+        _ = self.outcome.set(outcome);
     }
 
     /// The number of the commit.
     pub(super) fn wait(&self) -> Result<u64, Failure> {
-        match self.fate.wait() {
-            Fate::Kept(commit) => Ok(*commit),
-            Fate::Lost { full: true, cause } => Err(Failure::disk_full().because(cause)),
-            Fate::Lost { full: false, cause } => Err(Failure::broken().because(cause)),
+        match self.outcome.wait() {
+            GroupOutcome::Committed(commit) => Ok(*commit),
+            GroupOutcome::Failed { full: true, cause } => Err(Failure::disk_full().because(cause)),
+            GroupOutcome::Failed { full: false, cause } => Err(Failure::broken().because(cause)),
         }
     }
 }

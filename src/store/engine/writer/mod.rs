@@ -10,17 +10,17 @@ mod group;
 mod tests;
 
 use super::capture::Capture;
-use super::changes::Changes;
-use super::condition::{Condition, Watched};
+use super::change_feed::ChangeFeed;
+use super::condition::{Condition, ConditionMonitor};
 use super::connection::{checkpoint_if_due, checkpoint_wal};
 use super::reader::Readers;
 use super::statements::{Sql, WithStatements};
 use super::wal_mark::WalMark;
-use super::writer_held::Held;
+use super::write_scope::WriteScope;
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
-use group::Fate;
 pub(crate) use group::Group;
+use group::GroupOutcome;
 use http::StatusCode;
 use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -41,26 +41,26 @@ static ROLLBACK_TO: Sql = Sql::new("ROLLBACK TO one");
 
 /// How a change shares its flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum CommitMode {
     /// With others: the last in line commits.
     Grouped,
     /// The same, but the caller comes back for the flush: see [`Writer::flush`].
-    LeavesFlush,
+    Deferred,
     /// Begins a group, for a change of very many rows. After others it would need a savepoint, for which SQLite keeps a copy of
     /// each page that changes, in memory, and walks through them all at the end of each statement.
-    BeginsGroup,
+    StartsGroup,
 }
 
 /// The one connection that changes the database; transactions queue for it.
 pub struct Writer {
-    line: Mutex<Line>,
+    state: Mutex<State>,
     /// Callers that want the connection and do not have it.
     waiting: AtomicUsize,
     grouped: bool,
     readers: Arc<Readers>,
-    pub(crate) watched: Watched,
+    pub(crate) monitor: ConditionMonitor,
     /// The commits that changed what the desk's pages show.
-    pub(crate) changes: Arc<Changes>,
+    pub(crate) change_feed: Arc<ChangeFeed>,
     /// The commits that the off-site copy has to send.
     pub(crate) capture: Capture,
     /// The audit log's.
@@ -71,7 +71,7 @@ pub struct Writer {
     pub transactions: AtomicU64,
 }
 
-struct Line {
+struct State {
     conn: WithStatements,
     /// The group whose transaction is open.
     group: Option<Arc<Group>>,
@@ -84,8 +84,8 @@ struct Line {
 impl Writer {
     pub(crate) fn new(mut conn: Connection, grouped: bool, readers: Arc<Readers>, condition: Condition) -> Writer {
         Writer {
-            changes: Changes::of(&mut conn),
-            line: Mutex::new(Line {
+            change_feed: ChangeFeed::of(&mut conn),
+            state: Mutex::new(State {
                 mark: WalMark::of(&conn),
                 conn: WithStatements::of(conn),
                 group: None,
@@ -95,7 +95,7 @@ impl Writer {
             waiting: AtomicUsize::new(0),
             grouped,
             readers,
-            watched: Watched::new(condition),
+            monitor: ConditionMonitor::new(condition),
             capture: Capture::default(),
             chain_key: OnceLock::new(),
             commits: AtomicU64::new(0),
@@ -105,7 +105,7 @@ impl Writer {
 
     /// Whether the file takes writes, and if it does not, why.
     pub(crate) fn condition(&self) -> Condition {
-        self.watched.get()
+        self.monitor.get()
     }
 
     /// Whether a flush failed: the process must end and open the file anew.
@@ -123,35 +123,35 @@ impl Writer {
     pub(crate) fn write<T>(
         &self,
         now: i64,
-        manner: Manner,
+        mode: CommitMode,
         change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
         before_flush: impl FnOnce(),
     ) -> Result<(T, Arc<Group>), Failure> {
-        let mut line = self.take_connection();
-        if let Some(refusal) = self.watched.refusal().or_else(|| self.capture.refusal()) {
-            line.lose_group(&refusal);
+        let mut state = self.lock_state();
+        if let Some(refusal) = self.monitor.refusal().or_else(|| self.capture.refusal()) {
+            state.fail_group(&refusal);
             return Err(refusal);
         }
-        if line.group.is_none() && self.watched.takes_stale_caches() {
-            _ = line.conn.execute_batch("PRAGMA shrink_memory");
+        if state.group.is_none() && self.monitor.take_caches_stale() {
+            _ = state.conn.execute_batch("PRAGMA shrink_memory");
         }
-        if manner == Manner::BeginsGroup {
-            self.commit_open(&mut line);
+        if mode == CommitMode::StartsGroup {
+            self.commit_open(&mut state);
         }
-        let group = line.join_group(now).inspect_err(|failure| self.watched.hear(failure))?;
-        let held = Held::mark();
-        let outcome = catch_unwind(AssertUnwindSafe(|| match manner {
-            Manner::BeginsGroup => or_roll_back(&line.conn, change),
-            Manner::Grouped | Manner::LeavesFlush => in_savepoint(&line.conn, change),
+        let group = state.join_group(now).inspect_err(|failure| self.monitor.note_failure(failure))?;
+        let scope = WriteScope::enter();
+        let outcome = catch_unwind(AssertUnwindSafe(|| match mode {
+            CommitMode::StartsGroup => or_roll_back(&state.conn, change),
+            CommitMode::Grouped | CommitMode::Deferred => in_savepoint(&state.conn, change),
         }));
-        drop(held);
+        drop(scope);
         before_flush();
         let failure = outcome.as_ref().ok().and_then(|outcome| outcome.as_ref().err());
-        failure.inspect(|failure| self.watched.hear(failure));
+        failure.inspect(|failure| self.monitor.note_failure(failure));
         let full = failure.is_some_and(|failure| failure.status() == StatusCode::INSUFFICIENT_STORAGE);
         // Who failed has nothing to come back for.
-        let leaves_flush = manner == Manner::LeavesFlush && matches!(outcome, Ok(Ok(_)));
-        self.settle(line, &group, full, leaves_flush);
+        let defers_flush = mode == CommitMode::Deferred && matches!(outcome, Ok(Ok(_)));
+        self.settle(state, &group, full, defers_flush);
         let value = outcome.unwrap_or_else(|panic| resume_unwind(panic))?;
         Ok((value, group))
     }
@@ -166,81 +166,83 @@ impl Writer {
     /// The same, and commits where nobody has.
     pub(crate) fn flush(&self, group: &Arc<Group>) -> Result<(), Failure> {
         if group.is_open() {
-            let mut line = self.take_connection();
-            if let Some(left) = line.group.take_if(|open| Arc::ptr_eq(open, group)) {
-                self.commit(&line, &left);
-                self.capture.let_copy_catch_up(CATCH_UP_TIME_MAX);
+            let mut state = self.lock_state();
+            if let Some(left) = state.group.take_if(|open| Arc::ptr_eq(open, group)) {
+                self.commit(&state, &left);
+                self.capture.wait_for_off_site_copy(CATCH_UP_TIME_MAX);
             }
         }
         self.wait(group)
     }
 
     /// The connection outside any transaction, for checkpoints, backups and closing.
-    pub(crate) fn alone<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
-        let mut line = self.take_connection();
-        self.commit_open(&mut line);
+    pub(crate) fn exclusive<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
+        let mut state = self.lock_state();
+        self.commit_open(&mut state);
         let _change = self.readers.change();
-        let _held = Held::mark();
-        let value = work(&line.conn);
-        self.changes.tell();
-        self.capture.note(line.mark.follow(&line.conn), line.moment);
-        self.checkpoint(&line.conn);
+        let _scope = WriteScope::enter();
+        let value = work(&state.conn);
+        self.change_feed.publish();
+        self.capture.note(state.mark.follow(&state.conn), state.moment);
+        self.checkpoint(&state.conn);
         value
     }
 
-    fn commit_open(&self, line: &mut Line) {
-        if let Some(group) = line.group.take() {
-            self.commit(line, &group);
+    fn commit_open(&self, state: &mut State) {
+        if let Some(group) = state.group.take() {
+            self.commit(state, &group);
         }
     }
 
-    fn take_connection(&self) -> MutexGuard<'_, Line> {
+    fn lock_state(&self) -> MutexGuard<'_, State> {
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        let line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.waiting.fetch_sub(1, Ordering::SeqCst);
-        line
+        state
     }
 
     /// Commits if nobody is in line behind and the caller does not come back for it, else leaves that to them. A disk error
     /// (`full`: for want of room) may have made SQLite roll everything back; then the group ends here.
-    fn settle(&self, mut line: MutexGuard<'_, Line>, group: &Group, full: bool, leaves_flush: bool) {
+    fn settle(&self, mut state: MutexGuard<'_, State>, group: &Group, full: bool, defers_flush: bool) {
         self.transactions.fetch_add(1, Ordering::Relaxed);
-        if line.conn.is_autocommit() {
-            line.group = None;
-            group
-                .decide(Fate::Lost { full, cause: "the disk failed another transaction of the same flush".to_owned() });
-        } else if !self.grouped || (!leaves_flush && self.waiting.load(Ordering::SeqCst) == 0) {
-            line.group = None;
-            self.commit(&line, group);
-            self.capture.let_copy_catch_up(CATCH_UP_TIME_MAX);
+        if state.conn.is_autocommit() {
+            state.group = None;
+            group.decide(GroupOutcome::Failed {
+                full,
+                cause: "the disk failed another transaction of the same flush".to_owned(),
+            });
+        } else if !self.grouped || (!defers_flush && self.waiting.load(Ordering::SeqCst) == 0) {
+            state.group = None;
+            self.commit(&state, group);
+            self.capture.wait_for_off_site_copy(CATCH_UP_TIME_MAX);
         }
     }
 
-    fn commit(&self, line: &Line, group: &Group) {
-        let conn = &line.conn;
+    fn commit(&self, state: &State, group: &Group) {
+        let conn = &state.conn;
         let change = self.readers.change();
-        let fate = match conn.run(&COMMIT, []) {
+        let outcome = match conn.run(&COMMIT, []) {
             Ok(_) => {
-                let commit = self.capture.note(line.mark.follow(conn), line.moment);
-                self.changes.tell();
-                Fate::Kept(commit)
+                let commit = self.capture.note(state.mark.follow(conn), state.moment);
+                self.change_feed.publish();
+                GroupOutcome::Committed(commit)
             }
             Err(error) => {
                 let fault = DiskFault::of(&error);
                 match error.sqlite_error_code() {
                     Some(ErrorCode::ConstraintViolation) => {}
                     // Any other cause that makes a commit fail would make the next one fail too.
-                    _ => self.watched.hear_fault(fault.or(Some(DiskFault::Unwritable)), &error),
+                    _ => self.monitor.note_fault(fault.or(Some(DiskFault::Unwritable)), &error),
                 }
                 if !conn.is_autocommit() {
                     _ = conn.execute_batch("ROLLBACK");
                 }
-                Fate::Lost { full: fault == Some(DiskFault::Full), cause: error.to_string() }
+                GroupOutcome::Failed { full: fault == Some(DiskFault::Full), cause: error.to_string() }
             }
         };
         self.commits.fetch_add(1, Ordering::Relaxed);
         // The frames of the log are on the disk: nobody need wait for the database file.
-        group.decide(fate);
+        group.decide(outcome);
         self.checkpoint(conn);
         drop(change);
     }
@@ -248,16 +250,16 @@ impl Writer {
     /// Moves the pages of the log into the file where this thread's last commit left many there, and the off-site copy has
     /// them all. Otherwise a later one does, or whoever confirms them.
     fn checkpoint(&self, conn: &Connection) {
-        if self.capture.is_open() {
+        if self.capture.allows_checkpoint() {
             self.hear_checkpoint(checkpoint_if_due(conn));
         }
     }
 
     /// Runs `confirm` while nobody writes, then moves the pages of the log into the file where all of them are confirmed.
     pub(crate) fn checkpoint_confirmed(&self, confirm: impl FnOnce()) {
-        self.alone(|conn| {
+        self.exclusive(|conn| {
             confirm();
-            if self.capture.is_open() {
+            if self.capture.allows_checkpoint() {
                 self.hear_checkpoint(checkpoint_wal(conn));
             }
         });
@@ -271,17 +273,17 @@ impl Writer {
                 _ => DiskFault::of(&error),
             };
             tracing::warn!(cause = %error, "the pages of the write-ahead log did not get into the file");
-            self.watched.hear_fault(fault, &error);
+            self.monitor.note_fault(fault, &error);
         }
     }
 }
 
-impl Line {
+impl State {
     /// The callers who left their flush to the one that is refused now are refused with it: nothing they wrote is kept.
-    fn lose_group(&mut self, refusal: &Failure) {
+    fn fail_group(&mut self, refusal: &Failure) {
         if let Some(group) = self.group.take() {
             _ = self.conn.execute_batch("ROLLBACK");
-            group.decide(Fate::Lost { full: false, cause: refusal.to_string() });
+            group.decide(GroupOutcome::Failed { full: false, cause: refusal.to_string() });
         }
     }
 

@@ -8,12 +8,12 @@ fn numbers() -> (tempfile::TempDir, Writer) {
     let path = dir.path().join("numbers");
     let conn = Connection::open(&path).unwrap();
     conn.execute_batch("PRAGMA journal_mode=wal; CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT").unwrap();
-    (dir, Writer::new(conn, true, Arc::new(Readers::of(&path)), Condition::Sound))
+    (dir, Writer::new(conn, true, Arc::new(Readers::of(&path)), Condition::Healthy))
 }
 
 fn write<T>(writer: &Writer, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
     writer
-        .write(0, Manner::Grouped, |conn| change(conn), || ())
+        .write(0, CommitMode::Grouped, |conn| change(conn), || ())
         .and_then(|(value, group)| writer.wait(&group).map(|()| value))
 }
 
@@ -21,8 +21,8 @@ fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
     write(writer, |conn| Ok(conn.execute("INSERT INTO numbers VALUES (?1)", [n]).map(|_| ())?))
 }
 
-fn held(writer: &Writer) -> Vec<i64> {
-    writer.alone(|conn| {
+fn rows(writer: &Writer) -> Vec<i64> {
+    writer.exclusive(|conn| {
         let mut statement = conn.prepare("SELECT n FROM numbers ORDER BY n").unwrap();
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     })
@@ -43,7 +43,7 @@ fn one_flush_serves_those_who_wait_and_a_failing_one_takes_nobody_down() {
                 Ok(conn.execute("INSERT INTO numbers VALUES (100)", []).map(|_| ())?)
             })
         });
-        while writer.line.try_lock().is_ok() {
+        while writer.state.try_lock().is_ok() {
             std::thread::yield_now();
         }
         let others: Vec<_> = (1..=9)
@@ -59,7 +59,7 @@ fn one_flush_serves_those_who_wait_and_a_failing_one_takes_nobody_down() {
     });
     assert_eq!(outcomes.iter().filter(|ok| **ok).count(), 8);
     assert!(!outcomes[4]);
-    assert_eq!(held(&writer), [0, 1, 2, 3, 4, 6, 7, 8, 9, 100]);
+    assert_eq!(rows(&writer), [0, 1, 2, 3, 4, 6, 7, 8, 9, 100]);
     assert_eq!(writer.commits.load(Ordering::Relaxed) - before, 1);
 }
 
@@ -76,12 +76,12 @@ fn nobody_waits_for_a_flush_that_was_left_to_somebody_who_is_refused() {
                 std::thread::yield_now();
             }
             // A read finds a damaged page while this one leaves its flush to the next in line.
-            first.watched.damage(&"test");
+            first.monitor.mark_damaged(&"test");
             Ok(conn.execute("INSERT INTO numbers VALUES (1)", []).map(|_| ())?)
         });
         telling.send(outcome.is_err())
     });
-    while writer.line.try_lock().is_ok() {
+    while writer.state.try_lock().is_ok() {
         std::thread::yield_now();
     }
     let second = writer.clone();
@@ -89,7 +89,7 @@ fn nobody_waits_for_a_flush_that_was_left_to_somebody_who_is_refused() {
     for _ in 0..2 {
         assert!(told.recv_timeout(ANSWER_TIME_MAX).expect("everybody is answered"), "it was told as done");
     }
-    assert_eq!(held(&writer), [0; 0]);
+    assert_eq!(rows(&writer), [0; 0]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_panic_rolls_back_its_own_work_only() {
     }));
     assert!(panicked.is_err());
     insert(&writer, 2).unwrap();
-    assert_eq!(held(&writer), [2]);
+    assert_eq!(rows(&writer), [2]);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_transaction_that_sqlite_rolled_back_fails_its_group_and_the_next_one_works(
     });
     assert!(lost.is_err());
     insert(&writer, 2).unwrap();
-    assert_eq!(held(&writer), [2]);
+    assert_eq!(rows(&writer), [2]);
 }
 
 #[test]
@@ -127,19 +127,19 @@ fn a_change_of_many_rows_begins_a_group_and_fails_alone() {
                 .into_iter()
                 .try_for_each(|n| Ok(conn.execute("INSERT INTO numbers VALUES (?1)", [n]).map(|_| ())?))
         };
-        let written = writer.write(0, Manner::BeginsGroup, insert, || ());
+        let written = writer.write(0, CommitMode::StartsGroup, insert, || ());
         written.and_then(|((), group)| writer.wait(&group))
     };
     let left =
-        writer.write(0, Manner::LeavesFlush, |conn| Ok(conn.execute("INSERT INTO numbers VALUES (1)", [])?), || ());
+        writer.write(0, CommitMode::Deferred, |conn| Ok(conn.execute("INSERT INTO numbers VALUES (1)", [])?), || ());
     let (_, left) = left.unwrap();
     assert!(many([2, 1]).is_err(), "1 is there already");
-    assert_eq!(held(&writer), [1], "nothing of it is left, and all that others wrote before");
+    assert_eq!(rows(&writer), [1], "nothing of it is left, and all that others wrote before");
     writer.flush(&left).unwrap();
     let fault = catch_unwind(AssertUnwindSafe(|| {
-        writer.write(0, Manner::BeginsGroup, |_| -> Result<(), _> { panic!() }, || ())
+        writer.write(0, CommitMode::StartsGroup, |_| -> Result<(), _> { panic!() }, || ())
     }));
     assert!(fault.is_err());
     many([3, 4]).unwrap();
-    assert_eq!(held(&writer), [1, 3, 4]);
+    assert_eq!(rows(&writer), [1, 3, 4]);
 }

@@ -17,44 +17,45 @@ pub(crate) struct DataSet {
     pub name: &'static str,
     pub table: &'static str,
     /// Which rows: a condition that speaks of the member as `:id`.
-    pub(crate) whose: &'static str,
+    pub(crate) condition: &'static str,
     /// The only columns that are shown, where the rest is somebody else's; empty: all.
     only: &'static [&'static str],
     /// Columns that are not shown as they are.
-    unlike: &'static [(&'static str, Shown)],
+    displays: &'static [(&'static str, Display)],
     pub(crate) erasure_policy: ErasurePolicy,
 }
 
 /// How a column is shown.
 #[derive(Clone, Copy)]
-enum Shown {
+enum Display {
     /// Not at all, and why.
     Hidden(&'static str),
     /// Opened by the site key.
-    Opened(Purpose),
+    Unsealed(Purpose),
 }
 
 /// The erasure policy of a data set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ErasurePolicy {
-    Gone,
+    Delete,
     /// The rows stay, and columns about the person are overwritten: the assignments, and why the rest may stay.
-    Blanked(&'static str, &'static str),
+    Overwrite(&'static str, &'static str),
     /// The rows stay as they are: why.
-    Stays(&'static str),
+    Keep(&'static str),
 }
 
-use ErasurePolicy::{Blanked, Gone, Stays};
-use Shown::{Hidden, Opened};
+use Display::{Hidden, Unsealed};
+use ErasurePolicy::{Delete, Keep, Overwrite};
 
-const SECRET: Shown = Hidden("a secret, or its hash: whoever holds it could sign in with it, and it says nothing else");
+const SECRET: Display =
+    Hidden("a secret, or its hash: whoever holds it could sign in with it, and it says nothing else");
 const NUMBERS: &str = "numbers and moments; the number leads to nobody any more";
 
 const WAIVERS: &str =
     "the operator keeps signed waivers for so many years (waiver.keep_years), for as long as somebody may sue";
 
 const EVENTS: ErasurePolicy =
-    Blanked("sealed = :nothing", "that an event came, and what it did to the books: numbers of the sender's");
+    Overwrite("sealed = :nothing", "that an event came, and what it did to the books: numbers of the sender's");
 
 /// Of the member's address, if it is nobody else's here too.
 macro_rules! address {
@@ -64,8 +65,13 @@ macro_rules! address {
     };
 }
 
-const fn part(name: &'static str, table: &'static str, whose: &'static str, erasure_policy: ErasurePolicy) -> DataSet {
-    DataSet { name, table, whose, only: &[], unlike: &[], erasure_policy }
+const fn set(
+    name: &'static str,
+    table: &'static str,
+    condition: &'static str,
+    erasure_policy: ErasurePolicy,
+) -> DataSet {
+    DataSet { name, table, condition, only: &[], displays: &[], erasure_policy }
 }
 
 impl DataSet {
@@ -73,23 +79,23 @@ impl DataSet {
         DataSet { only, ..self }
     }
 
-    const fn unlike(self, unlike: &'static [(&'static str, Shown)]) -> DataSet {
-        DataSet { unlike, ..self }
+    const fn displays(self, displays: &'static [(&'static str, Display)]) -> DataSet {
+        DataSet { displays, ..self }
     }
 
     /// Why the rows stay when the member is erased; `None`: they go.
-    pub(crate) fn stays(&self) -> Option<&'static str> {
+    pub(crate) fn kept_because(&self) -> Option<&'static str> {
         match self.erasure_policy {
-            Gone => None,
-            Blanked(_, why) | Stays(why) => Some(why),
+            Delete => None,
+            Overwrite(_, why) | Keep(why) => Some(why),
         }
     }
 
     /// Columns that a copy does not show, and why not.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.unlike.iter().filter_map(|(column, shown)| match shown {
+        self.displays.iter().filter_map(|(column, shown)| match shown {
             Hidden(why) => Some((*column, *why)),
-            Opened(_) => None,
+            Unsealed(_) => None,
         })
     }
 }
@@ -97,124 +103,124 @@ impl DataSet {
 /// In the order in which they go: what is found by another row goes before that row.
 #[rustfmt::skip]
 pub(crate) const DATA_SETS: &[DataSet] = &[
-    part("events_about_payments", "callbacks",
+    set("events_about_payments", "callbacks",
          "about <> '' AND about IN (SELECT intent_id FROM payments WHERE member_id = :id)", EVENTS)
-        .unlike(&[("sealed", Opened(Purpose::Callback))]),
-    part("events_about_messages", "callbacks",
+        .displays(&[("sealed", Unsealed(Purpose::Callback))]),
+    set("events_about_messages", "callbacks",
          "about <> '' AND about IN (SELECT 'message ' || message_id FROM outbox WHERE member_id = :id)", EVENTS)
-        .unlike(&[("sealed", Opened(Purpose::Callback))]),
-    part("partner_records", "partner_users", concat!("email = ", address!()),
-         Blanked("email = '', deleted_at = coalesce(deleted_at, :now), updated_at = :now",
+        .displays(&[("sealed", Unsealed(Purpose::Callback))]),
+    set("partner_records", "partner_users", concat!("email = ", address!()),
+         Overwrite("email = '', deleted_at = coalesce(deleted_at, :now), updated_at = :now",
                  "the partner's history counts it; without the address it is nobody's")),
-    part("address_marks", "suppressed", concat!("address = ", address!()), Gone),
-    part("contact_messages", "contact_messages", "member_id = :id", Gone),
-    part("contact_messages_by_address", "contact_messages", concat!("email COLLATE NOCASE = ", address!()), Gone),
-    part("messages", "outbox", "member_id = :id", Gone).unlike(&[("sealed", Opened(Purpose::Message))]),
-    part("messages_to_the_address", "outbox", concat!("recipient COLLATE NOCASE = ", address!()), Gone)
-        .unlike(&[("sealed", Opened(Purpose::Message))]),
-    part("security_questions", "security_answers", "member_id = :id", Gone).unlike(&[("answer_hash", SECRET)]),
-    part("sessions", "sessions", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
-    part("booking_tokens", "booking_tokens", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
-    part("kiosk", "kiosk_guests", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
-    part("kiosk_codes", "kiosk_codes", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
-    part("cards", "cards", "member_id = :id", Gone),
-    part("notices", "notices", "member_id = :id", Gone),
-    part("passcodes", "passcodes", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
-    part("second_factor", "second_factors", "member_id = :id", Gone)
-        .unlike(&[("sealed", SECRET), ("sealed_pending", SECRET)]),
-    part("recovery_codes", "recovery_codes", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
-    part("passkeys", "passkeys", "member_id = :id", Gone),
-    part("passkey_challenges", "passkey_challenges", "member_id = :id", Gone)
-        .unlike(&[("challenge_hash", SECRET), ("session_hash", SECRET), ("sealed", SECRET)]),
-    part("email_confirmations", "email_tokens", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
-    part("account_codes", "account_claims", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
-    part("registration", "registrations", "member_id = :id", Gone),
-    part("registrations_made_for_others", "registrations", "registered_by = :id AND member_id <> :id", Stays(NUMBERS))
+    set("address_marks", "suppressed", concat!("address = ", address!()), Delete),
+    set("contact_messages", "contact_messages", "member_id = :id", Delete),
+    set("contact_messages_by_address", "contact_messages", concat!("email COLLATE NOCASE = ", address!()), Delete),
+    set("messages", "outbox", "member_id = :id", Delete).displays(&[("sealed", Unsealed(Purpose::Message))]),
+    set("messages_to_the_address", "outbox", concat!("recipient COLLATE NOCASE = ", address!()), Delete)
+        .displays(&[("sealed", Unsealed(Purpose::Message))]),
+    set("security_questions", "security_answers", "member_id = :id", Delete).displays(&[("answer_hash", SECRET)]),
+    set("sessions", "sessions", "member_id = :id", Delete).displays(&[("token_hash", SECRET)]),
+    set("booking_tokens", "booking_tokens", "member_id = :id", Delete).displays(&[("token_hash", SECRET)]),
+    set("kiosk", "kiosk_guests", "member_id = :id", Delete).displays(&[("token_hash", SECRET)]),
+    set("kiosk_codes", "kiosk_codes", "member_id = :id", Delete).displays(&[("code_hash", SECRET)]),
+    set("cards", "cards", "member_id = :id", Delete),
+    set("notices", "notices", "member_id = :id", Delete),
+    set("passcodes", "passcodes", "member_id = :id", Delete).displays(&[("code_hash", SECRET)]),
+    set("second_factor", "second_factors", "member_id = :id", Delete)
+        .displays(&[("sealed", SECRET), ("sealed_pending", SECRET)]),
+    set("recovery_codes", "recovery_codes", "member_id = :id", Delete).displays(&[("code_hash", SECRET)]),
+    set("passkeys", "passkeys", "member_id = :id", Delete),
+    set("passkey_challenges", "passkey_challenges", "member_id = :id", Delete)
+        .displays(&[("challenge_hash", SECRET), ("session_hash", SECRET), ("sealed", SECRET)]),
+    set("email_confirmations", "email_tokens", "member_id = :id", Delete).displays(&[("token_hash", SECRET)]),
+    set("account_codes", "account_claims", "member_id = :id", Delete).displays(&[("code_hash", SECRET)]),
+    set("registration", "registrations", "member_id = :id", Delete),
+    set("registrations_made_for_others", "registrations", "registered_by = :id AND member_id <> :id", Keep(NUMBERS))
         .only(&["registered_at"]),
-    part("invitations_to_the_address", "invitations", concat!("email = ", address!()), Gone)
-        .unlike(&[("code_hash", SECRET)]),
-    part("invitations_given", "invitations", "invited_by = :id", Gone).only(&["role", "created_at", "ends_at"]),
-    part("undos", "undos", "member_id = :id", Gone).unlike(&[("token_hash", SECRET)]),
-    part("social_links", "social_links", "member_id = :id", Gone),
-    part("signing_links", "signing_links", "member_id = :id", Gone).unlike(&[("code_hash", SECRET)]),
-    part("waiver_decisions", "waiver_decisions",
-         "signature_id IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id AND kept = 0)", Gone),
-    part("waiver_decisions_kept", "waiver_decisions",
-         "signature_id IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id AND kept = 1)", Stays(WAIVERS)),
-    part("waivers", "waiver_signatures", "member_id = :id AND kept = 0", Gone),
-    part("waivers_kept", "waiver_signatures", "member_id = :id AND kept = 1", Stays(WAIVERS)),
-    part("waivers_signed_for_others", "waiver_signatures", "signer_id = :id AND member_id <> :id",
-         Stays("the waiver is the flyer's"))
+    set("invitations_to_the_address", "invitations", concat!("email = ", address!()), Delete)
+        .displays(&[("code_hash", SECRET)]),
+    set("invitations_given", "invitations", "invited_by = :id", Delete).only(&["role", "created_at", "ends_at"]),
+    set("undos", "undos", "member_id = :id", Delete).displays(&[("token_hash", SECRET)]),
+    set("social_links", "social_links", "member_id = :id", Delete),
+    set("signing_links", "signing_links", "member_id = :id", Delete).displays(&[("code_hash", SECRET)]),
+    set("waiver_decisions", "waiver_decisions",
+         "signature_id IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id AND kept = 0)", Delete),
+    set("waiver_decisions_kept", "waiver_decisions",
+         "signature_id IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id AND kept = 1)", Keep(WAIVERS)),
+    set("waivers", "waiver_signatures", "member_id = :id AND kept = 0", Delete),
+    set("waivers_kept", "waiver_signatures", "member_id = :id AND kept = 1", Keep(WAIVERS)),
+    set("waivers_signed_for_others", "waiver_signatures", "signer_id = :id AND member_id <> :id",
+         Keep("the waiver is the flyer's"))
         .only(&["signature_id", "version", "language", "signed_at", "place", "relation", "signer_name"]),
-    part("waiver_overrides", "waiver_overrides", "member_id = :id", Gone),
-    part("guardians", "guardianships", "child_id = :id OR guardian_id = :id", Gone),
-    part("emergency_contact", "emergency_contacts", "member_id = :id", Gone),
-    part("consents", "consents", "member_id = :id", Gone),
-    part("consents_said_for_others", "consents", "said_by = :id AND member_id <> :id", Stays(NUMBERS))
+    set("waiver_overrides", "waiver_overrides", "member_id = :id", Delete),
+    set("guardians", "guardianships", "child_id = :id OR guardian_id = :id", Delete),
+    set("emergency_contact", "emergency_contacts", "member_id = :id", Delete),
+    set("consents", "consents", "member_id = :id", Delete),
+    set("consents_said_for_others", "consents", "said_by = :id AND member_id <> :id", Keep(NUMBERS))
         .only(&["consent_id", "kind", "given", "said_at"]),
-    part("safety_briefs_read", "brief_confirmations", "member_id = :id", Gone),
-    part("devices", "devices", "member_id = :id", Gone).unlike(&[("device_hash", SECRET)]),
-    part("devices_vouched_for", "devices", "voucher_id = :id AND member_id <> :id", Stays(NUMBERS))
+    set("safety_briefs_read", "brief_confirmations", "member_id = :id", Delete),
+    set("devices", "devices", "member_id = :id", Delete).displays(&[("device_hash", SECRET)]),
+    set("devices_vouched_for", "devices", "voucher_id = :id AND member_id <> :id", Keep(NUMBERS))
         .only(&["voucher_id", "created_at", "used_at"]),
-    part("sign_in_steps", "sign_in_steps", "member_id = :id", Gone).unlike(&[("step_hash", SECRET)]),
-    part("picture", "media", "member_id = :id", Gone),
-    part("reminders", "reminders", "member_id = :id", Gone),
-    part("certificates", "certificates", "member_id = :id",
-         Blanked("member_id = NULL", "a code on paper must be known to be known as void")),
-    part("levels", "holdings", "member_id = :id", Stays("derived from entries, which stay")),
-    part("signing_rights", "signers", "member_id = :id",
-         Blanked("ended_at = coalesce(ended_at, :now)", "others' signatures rest on what was in force")),
-    part("signing_rights_given", "signers", "appointed_by = :id OR ended_by = :id", Stays(NUMBERS)),
-    part("entries", "entries", "member_id = :id",
-         Blanked("comment = '', comments_instructor = '', comment_denial = ''",
+    set("sign_in_steps", "sign_in_steps", "member_id = :id", Delete).displays(&[("step_hash", SECRET)]),
+    set("picture", "media", "member_id = :id", Delete),
+    set("reminders", "reminders", "member_id = :id", Delete),
+    set("certificates", "certificates", "member_id = :id",
+         Overwrite("member_id = NULL", "a code on paper must be known to be known as void")),
+    set("levels", "holdings", "member_id = :id", Keep("derived from entries, which stay")),
+    set("signing_rights", "signers", "member_id = :id",
+         Overwrite("ended_at = coalesce(ended_at, :now)", "others' signatures rest on what was in force")),
+    set("signing_rights_given", "signers", "appointed_by = :id OR ended_by = :id", Keep(NUMBERS)),
+    set("entries", "entries", "member_id = :id",
+         Overwrite("comment = '', comments_instructor = '', comment_denial = ''",
                  "signatures and the minutes that the tunnel counts; the catalogue's words")),
-    part("entries_signed_for_others", "entries", "instructor_id = :id AND member_id <> :id",
-         Stays("others' levels rest on it; the person's name in it is replaced"))
+    set("entries_signed_for_others", "entries", "instructor_id = :id AND member_id <> :id",
+         Keep("others' levels rest on it; the person's name in it is replaced"))
         .only(&["entry_id", "kind", "status", "cat_group", "cat_id", "skill", "approval_date", "comments_instructor",
                 "comment_denial"]),
-    part("entries_made_for_others", "entries", "author_id = :id AND author_id <> member_id",
-         Stays("others' logbooks; the person's name in it is replaced"))
+    set("entries_made_for_others", "entries", "author_id = :id AND author_id <> member_id",
+         Keep("others' logbooks; the person's name in it is replaced"))
         .only(&["entry_id", "kind", "status", "entry_date", "minutes", "comment", "created_at"]),
-    part("entry_moves", "entry_moves", "member_id = :id", Stays(NUMBERS)),
-    part("bookings", "bookings", "member_id = :id",
-         Blanked("removed_comment = NULL", "the partner's metrics count them; numbers and moments")),
-    part("history", "history", "member_id = :id", Stays("append-only, and goes upstream; numbers and moments")),
-    part("payments", "payments",
+    set("entry_moves", "entry_moves", "member_id = :id", Keep(NUMBERS)),
+    set("bookings", "bookings", "member_id = :id",
+         Overwrite("removed_comment = NULL", "the partner's metrics count them; numbers and moments")),
+    set("history", "history", "member_id = :id", Keep("append-only, and goes upstream; numbers and moments")),
+    set("payments", "payments",
          "member_id = :id OR named_member = :id OR claimed_by = :id OR assigned_to = :id OR granted_to = :id OR rival_claim = :id",
-         Stays("the books must be kept; the processor's numbers")),
-    part("till", "till_entries", "payment_id IN (SELECT payment_id FROM payments WHERE member_id = :id)",
-         Blanked("reason = ''", "the books must be kept: amounts, days and numbers of payments that are nobody's any more")),
-    part("till_entries_made_for_others", "till_entries",
-         "taken_by = :id AND payment_id NOT IN (SELECT payment_id FROM payments WHERE member_id = :id)", Stays(NUMBERS))
+         Keep("the books must be kept; the processor's numbers")),
+    set("till", "till_entries", "payment_id IN (SELECT payment_id FROM payments WHERE member_id = :id)",
+         Overwrite("reason = ''", "the books must be kept: amounts, days and numbers of payments that are nobody's any more")),
+    set("till_entries_made_for_others", "till_entries",
+         "taken_by = :id AND payment_id NOT IN (SELECT payment_id FROM payments WHERE member_id = :id)", Keep(NUMBERS))
         .only(&["entry_id", "kind", "amount_cents", "currency", "taken_at"]),
-    part("till_closings", "till_closings", "closed_by = :id", Stays("the books must be kept; the person's name in a note is replaced"))
+    set("till_closings", "till_closings", "closed_by = :id", Keep("the books must be kept; the person's name in a note is replaced"))
         .only(&["closing_id", "counted_cents", "left_cents", "note", "closed_at"]),
-    part("notes_for_the_next_shift", "shift_note", "only = 1 AND member_id = :id", Gone),
-    part("account", "members", "member_id = :id",
-         Blanked("username = :name, screen_name = :name, real_name = :name, email = '', email_confirmed_at = NULL,
+    set("notes_for_the_next_shift", "shift_note", "only = 1 AND member_id = :id", Delete),
+    set("account", "members", "member_id = :id",
+         Overwrite("username = :name, screen_name = :name, real_name = :name, email = '', email_confirmed_at = NULL,
                   phone = '', phone_confirmed_at = NULL, country = '', country_code = '', dob = NULL, tunnel_id = NULL,
                   password_hash = NULL, pin_hash = NULL, language = '', staff_note = '', ban_reason = '', banned_until = NULL,
                   banned_at = coalesce(banned_at, :now),
                   updated_at = :now",
                  "others' entries and the books refer to its number"))
-        .unlike(&[("password_hash", SECRET), ("pin_hash", SECRET)]),
+        .displays(&[("password_hash", SECRET), ("pin_hash", SECRET)]),
 ];
 
 /// A member's rows of one part, as JSON: moments and numbers as they are kept, bytes in base64. A sealed value that the
 /// site key does not open is null.
-pub(crate) fn rows(tx: &Read, keys: &Keys, part: &DataSet, member_id: i64) -> Result<Vec<Map<String, Value>>> {
-    let columns = if part.only.is_empty() { "*".to_owned() } else { part.only.join(", ") };
-    let sql = format!("SELECT {columns} FROM {} WHERE {}", part.table, part.whose);
-    tx.list(&sql, rusqlite::named_params! {":id": member_id}, |row| shown(keys, part, row))
+pub(crate) fn rows(tx: &Read, keys: &Keys, data_set: &DataSet, member_id: i64) -> Result<Vec<Map<String, Value>>> {
+    let columns = if data_set.only.is_empty() { "*".to_owned() } else { data_set.only.join(", ") };
+    let sql = format!("SELECT {columns} FROM {} WHERE {}", data_set.table, data_set.condition);
+    tx.list(&sql, rusqlite::named_params! {":id": member_id}, |row| shown(keys, data_set, row))
 }
 
-fn shown(keys: &Keys, part: &DataSet, row: &Row) -> Result<Map<String, Value>> {
+fn shown(keys: &Keys, data_set: &DataSet, row: &Row) -> Result<Map<String, Value>> {
     let mut shown = Map::new();
     for (place, column) in row.as_ref().column_names().enumerate() {
         let value = row.get_ref(place)?;
-        match part.unlike.iter().find(|(unlike, _)| *unlike == column) {
+        match data_set.displays.iter().find(|(displays, _)| *displays == column) {
             Some((_, Hidden(_))) => {}
-            Some((_, Opened(purpose))) => _ = shown.insert(column.to_owned(), opened(keys, *purpose, value)),
+            Some((_, Unsealed(purpose))) => _ = shown.insert(column.to_owned(), opened(keys, *purpose, value)),
             None => _ = shown.insert(column.to_owned(), plain(value)),
         }
     }

@@ -96,7 +96,9 @@ fn every_column_that_refers_to_a_member_is_in_the_list() {
         .iter()
         .filter(|column| is_about_members(column) && !NOBODY_S.iter().any(|(table, _)| *table == column.table))
         .filter(|column| {
-            !DATA_SETS.iter().any(|part| part.table == column.table && words(part.whose).contains(&*column.name))
+            !DATA_SETS
+                .iter()
+                .any(|data_set| data_set.table == column.table && words(data_set.condition).contains(&*column.name))
         })
         .map(|column| format!("{}.{}", column.table, column.name))
         .collect();
@@ -108,7 +110,7 @@ fn every_table_is_a_member_s_or_said_to_be_nobody_s() {
     let undecided: BTreeSet<String> = columns()
         .into_iter()
         .map(|column| column.table)
-        .filter(|table| !DATA_SETS.iter().any(|part| part.table == table))
+        .filter(|table| !DATA_SETS.iter().any(|data_set| data_set.table == table))
         .filter(|table| !NOBODY_S.iter().any(|(name, _)| name == table))
         .collect();
     assert!(undecided.is_empty(), "{undecided:?}: does it hold anything of a person?");
@@ -121,23 +123,23 @@ fn every_table_is_a_member_s_or_said_to_be_nobody_s() {
 fn whatever_stays_of_an_erased_member_is_said_to_be_nobody_s() {
     let mut left = Vec::new();
     for column in columns().iter().filter(|column| ["TEXT", "BLOB"].contains(&&*column.kind)) {
-        let parts: Vec<&DataSet> = DATA_SETS.iter().filter(|part| part.table == column.table).collect();
-        let (mut goes, mut stays) = (false, false);
-        for part in &parts {
-            match part.erasure_policy {
-                Gone => goes = true,
-                Blanked(sets, _) => {
+        let parts: Vec<&DataSet> = DATA_SETS.iter().filter(|data_set| data_set.table == column.table).collect();
+        let (mut goes, mut kept_because) = (false, false);
+        for data_set in &parts {
+            match data_set.erasure_policy {
+                Delete => goes = true,
+                Overwrite(sets, _) => {
                     let set = sets.split(',').any(|one| one.trim().starts_with(&format!("{} =", column.name)));
-                    if set { goes = true } else { stays = true }
+                    if set { goes = true } else { kept_because = true }
                 }
                 // Another's row: what it says of the person is looked for and replaced.
-                Stays(_) if part.only.is_empty() => stays = true,
-                Stays(_) => {}
+                Keep(_) if data_set.only.is_empty() => kept_because = true,
+                Keep(_) => {}
             }
         }
         let known =
             |(table, names, _): &(&str, &[&str], &str)| *table == column.table && names.contains(&&*column.name);
-        if stays && !(goes && column.table == "entries") && !NOT_PERSONAL.iter().any(known) {
+        if kept_because && !(goes && column.table == "entries") && !NOT_PERSONAL.iter().any(known) {
             left.push(format!("{}.{}", column.table, column.name));
         }
     }
@@ -147,12 +149,12 @@ fn whatever_stays_of_an_erased_member_is_said_to_be_nobody_s() {
 #[test]
 fn the_list_names_columns_that_are_there() {
     let columns = columns();
-    for part in DATA_SETS {
-        let known = |name: &str| columns.iter().any(|column| column.table == part.table && column.name == name);
-        for name in part.only.iter().copied().chain(part.unlike.iter().map(|(name, _)| *name)) {
-            assert!(known(name), "{}.{name}", part.table);
+    for data_set in DATA_SETS {
+        let known = |name: &str| columns.iter().any(|column| column.table == data_set.table && column.name == name);
+        for name in data_set.only.iter().copied().chain(data_set.displays.iter().map(|(name, _)| *name)) {
+            assert!(known(name), "{}.{name}", data_set.table);
         }
     }
-    let names: BTreeSet<_> = DATA_SETS.iter().map(|part| part.name).collect();
+    let names: BTreeSet<_> = DATA_SETS.iter().map(|data_set| data_set.name).collect();
     assert_eq!(names.len(), DATA_SETS.len());
 }

@@ -1,7 +1,7 @@
 //! The logbook entries that somebody signs: skills, safety briefs and trainings, and the flight time of an opening
 //! balance. Every change of a state leaves a move.
 
-use super::moves;
+use super::entry_events;
 use crate::domain::entry::{Kind, Status};
 use crate::domain::signoff::Authority;
 use crate::store::engine::columns::row;
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 /// An entry to be. Moments in Unix seconds.
 #[derive(Debug)]
-pub struct New<'a> {
+pub struct NewEntry<'a> {
     /// Whose logbook it is in.
     pub member_id: i64,
     /// `skill`, `safety`, or `time` in an opening balance.
@@ -79,26 +79,31 @@ pub(crate) struct Shown<'a> {
 }
 
 /// Asks for a signature, on behalf of the member.
-pub fn insert(tx: &Write, new: &New) -> Result<i64> {
+pub fn insert(tx: &Write, new: &NewEntry) -> Result<i64> {
     let entry_id = insert!(tx.insert, "INSERT INTO entries" {
         member_id: new.member_id, kind: new.kind, status: Status::Pending, entry_date: new.entry_date,
         minutes: new.minutes, tunnel_id: new.tunnel_id, comment: new.comment, author_id: new.author_id,
         cat_group: new.cat_group, cat_id: new.cat_id, skill: new.skill, instructor_id: new.instructor_id,
         opening: new.opening, created_at: tx.now(), updated_at: tx.now(),
     })?;
-    moves::insert(tx, entry_id, new.author_id, None, moves::To::Status(Status::Pending))?;
+    entry_events::insert(tx, entry_id, new.author_id, None, entry_events::EntryState::Status(Status::Pending))?;
     Ok(entry_id)
 }
 
 /// Records what the signer saw: signed at once.
-pub(crate) fn insert_signed(tx: &Write, new: &New, authority: &Authority, comments_instructor: &str) -> Result<i64> {
+pub(crate) fn insert_signed(
+    tx: &Write,
+    new: &NewEntry,
+    authority: &Authority,
+    comments_instructor: &str,
+) -> Result<i64> {
     let entry_id = insert!(tx.insert, "INSERT INTO entries" {
         member_id: authority.holder_id(), kind: new.kind, status: Status::Open, entry_date: new.entry_date,
         minutes: new.minutes, tunnel_id: new.tunnel_id, comment: new.comment, author_id: new.author_id,
         cat_group: new.cat_group, cat_id: new.cat_id, skill: new.skill, instructor_id: authority.signer_id(),
         comments_instructor, approval_date: tx.now(), created_at: tx.now(), updated_at: tx.now(),
     })?;
-    moves::insert(tx, entry_id, authority.signer_id(), None, moves::To::Status(Status::Open))?;
+    entry_events::insert(tx, entry_id, authority.signer_id(), None, entry_events::EntryState::Status(Status::Open))?;
     Ok(entry_id)
 }
 
@@ -109,7 +114,7 @@ pub(crate) fn set_opening(tx: &Write, entry_id: i64) -> Result<usize> {
 
 /// Replaces the request of an entry that nobody signed: whose it is and who wrote it stay. An earlier refusal counts as
 /// answered.
-pub(crate) fn update_request(tx: &Write, entry_id: i64, request: &New) -> Result<usize> {
+pub(crate) fn update_request(tx: &Write, entry_id: i64, request: &NewEntry) -> Result<usize> {
     update!(tx, "UPDATE entries" {
         kind: request.kind, cat_group: request.cat_group, cat_id: request.cat_id, skill: request.skill,
         entry_date: request.entry_date, minutes: request.minutes, tunnel_id: request.tunnel_id,
@@ -126,7 +131,7 @@ pub(crate) fn set_asked(tx: &Write, entry_id: i64) -> Result<usize> {
 pub(crate) fn step(tx: &Write, entry: &SkillEntry, by: i64, to: Status) -> Result<()> {
     let sql = sql!("UPDATE entries SET status = ?1, updated_at = ?2 WHERE entry_id = ?3");
     tx.run(sql, (to.name(), tx.now(), entry.entry_id))?;
-    moves::insert(tx, entry.entry_id, by, Some(entry.status), moves::To::Status(to)).map(|_| ())
+    entry_events::insert(tx, entry.entry_id, by, Some(entry.status), entry_events::EntryState::Status(to)).map(|_| ())
 }
 
 pub(crate) fn sign(
@@ -154,7 +159,7 @@ pub(crate) fn deny(tx: &Write, entry: &SkillEntry, by: i64, comment_denial: &str
 
 /// Takes an entry that nobody signed out of the logbook; its moves stay.
 pub(crate) fn delete(tx: &Write, entry: &SkillEntry, by: i64) -> Result<()> {
-    moves::insert(tx, entry.entry_id, by, Some(entry.status), moves::To::Deleted)?;
+    entry_events::insert(tx, entry.entry_id, by, Some(entry.status), entry_events::EntryState::Deleted)?;
     super::entries::delete(tx, entry.entry_id).map(|_| ())
 }
 

@@ -28,8 +28,8 @@ fn ask_everything(tx: &Write) {
     list_statuses(tx, 1, Kind::Skill, "10101", 0).unwrap();
     list_waiting(tx, 1, 50, 0).unwrap();
     count_waiting(tx, 1).unwrap();
-    moves::list(tx, 1).unwrap();
-    moves::insert(tx, 1, 1, None, moves::To::Deleted).unwrap();
+    entry_events::list(tx, 1).unwrap();
+    entry_events::insert(tx, 1, 1, None, entry_events::EntryState::Deleted).unwrap();
     standing::lapsed(tx, 1, 0).unwrap();
     entries::each_time(tx, 1, (50, 0), |_| ControlFlow::Continue(())).unwrap();
     let level = Catalogue::built_in().levels().next().unwrap();

@@ -15,7 +15,7 @@ use crate::http::reply;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::logbook;
-use crate::store::tables::signers::{self, Able};
+use crate::store::tables::signers::{self, EligibleSigner};
 use crate::web::desk::proof;
 use crate::web::{Frame, form, show};
 use askama::Template;
@@ -27,7 +27,7 @@ struct Page {
     frame: Frame,
     heading: Heading,
     levels: Vec<Level>,
-    signers: Vec<Able>,
+    signers: Vec<EligibleSigner>,
     today: String,
     sent: Sent,
     problem: Option<String>,

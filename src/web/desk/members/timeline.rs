@@ -8,7 +8,7 @@ use crate::store::Read;
 use crate::store::queries::timeline::{self, Event, What};
 use crate::store::queries::{logbook as entries, standing};
 use crate::store::tables::bookings::{self, BookingRow, Ending, Filter};
-use crate::store::tables::{moves, payments};
+use crate::store::tables::{entry_events, payments};
 use crate::web::desk::today::name_of;
 use crate::web::mark::Mark;
 
@@ -71,7 +71,7 @@ fn find_booking(tx: &Read, member_id: i64, event: Event) -> Result<Option<Bookin
 fn of_move(tx: &Read, place: &Place, event: Event) -> Result<Option<Line>, Failure> {
     let Some(entry) = entries::find(tx, event.id)? else { return Ok(None) };
     let (level, skill) = place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
-    let step = moves::list(tx, event.id)?.into_iter().find(|one| one.step == event.more);
+    let step = entry_events::list(tx, event.id)?.into_iter().find(|one| one.step == event.more);
     Ok(step.map(|step| Line {
         when: place.moment(event.at),
         what: skill,

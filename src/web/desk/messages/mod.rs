@@ -177,7 +177,7 @@ fn contact_row(call: &Call, zone: &TimeZone, message: received::Message) -> Cont
     }
 }
 
-fn marked_row(call: &Call, zone: &TimeZone, mark: suppressed::Mark) -> Marked {
+fn marked_row(call: &Call, zone: &TimeZone, mark: suppressed::Suppression) -> Marked {
     Marked {
         since: when::moment(call.language(), zone, mark.since),
         address: mark.address,

@@ -95,7 +95,7 @@ pub(super) fn count(site: &Site, zone: &TimeZone, range: &Range) -> Result<Count
 
 /// What is kept of a range, added up anew where it may be old.
 fn kept(site: &Site, zone: &TimeZone, range: &Range, today: i64) -> Result<Arc<Counts>, Failure> {
-    let changes = site.store.changes();
+    let changes = site.store.change_feed();
     let key = || Key { from: range.from, to: range.to, today, commits: (changes.count(), changes.count_requests()) };
     let kept = site.kept::<Kept>();
     let wanted = key();

@@ -12,7 +12,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::{member_search, standing};
 use crate::store::tables::skills::{self, SkillEntry};
-use crate::store::tables::{members, moves};
+use crate::store::tables::{entry_events, members};
 use crate::web::desk::members::lines::{Place, entry_mark};
 use crate::web::desk::proof::ProofForm;
 use crate::web::mark::{self, Mark};
@@ -154,7 +154,7 @@ fn look_at(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Shown, Failure
     let stand = mark::of(place.site, tx, entry.member_id, place.now, place.language)?;
     let name = called(&member.real_name, &member.screen_name, &member.username).to_owned();
     let (level, skill) = subject(place, &entry);
-    let steps = moves::list(tx, entry.entry_id)?.into_iter();
+    let steps = entry_events::list(tx, entry.entry_id)?.into_iter();
     let lapsed = standing::lapsed(tx, entry.member_id, place.now)?;
     Ok(Shown {
         entry_id: entry.entry_id,

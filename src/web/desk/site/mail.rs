@@ -12,7 +12,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
-use crate::store::tables::outbox::{self, Channel, New};
+use crate::store::tables::outbox::{self, Channel, NewMessage};
 use serde_json::json;
 
 /// Its name in `assets/mail`.
@@ -31,7 +31,7 @@ pub(crate) fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         }
         let taken = allowance::take(site, tx, Cause::Proven, clerk.id(), Channel::Email, &profile.email)?;
         taken.map_err(|over| passcode::refused(tx, over))?;
-        let message = New {
+        let message = NewMessage {
             channel: Channel::Email,
             member_id: Some(clerk.id()),
             recipient: &profile.email,

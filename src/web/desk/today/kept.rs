@@ -78,7 +78,7 @@ pub(super) fn of(
     if let Some(shown) = kept.find(&wanted) {
         return Ok(shown);
     }
-    let made = key(site.store.changes().count());
+    let made = key(site.store.change_feed().count());
     let arrivals = site.store.read(|tx| arrivals::of(site, tx, question))?;
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
     let arrivals = arrivals.render().unwrap_or_default().into();

@@ -141,7 +141,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, wanted: Wanted, refused: Option
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let weekday = call.say(WEEKDAYS[zone.weekday(day.from)]);
     // Who has just changed something comes after that.
-    let count = if call.reads() { call.changes_before } else { site.store.changes().count() };
+    let count = if call.reads() { call.changes_before } else { site.store.change_feed().count() };
     let kept::Shown { arrivals, chart } = kept::of(site, &question, count, is_today, &weekday)?;
     let date = |days| zone.date_beside(day.from, days);
     let page = Page {

@@ -160,7 +160,7 @@ fn guests(site: &Site) -> Vec<i64> {
     site.change(|tx| {
         let one = |place: usize| {
             let (name, email) = (format!("guest{place}"), format!("guest{place}@example.com"));
-            let new = members::New {
+            let new = members::NewMember {
                 username: &name,
                 screen_name: &name,
                 real_name: &name,

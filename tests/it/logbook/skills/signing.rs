@@ -211,7 +211,7 @@ fn first_signers_stand_in_for_a_level_until_their_currency_lapses() {
     let (jane, first) = (site.member("jane"), site.member("first"));
     site.brief(&jane, "Flyer");
     site.change(|tx| {
-        let new = tunneldesk::store::tables::signers::New {
+        let new = tunneldesk::store::tables::signers::NewSigner {
             tunnel_id: Site::TUNNEL_ID,
             member_id: first.id,
             cat_group: "Instructor",

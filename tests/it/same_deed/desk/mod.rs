@@ -8,7 +8,7 @@ use crate::desk::Clerk;
 use crate::harness::{Caller, Site, senders};
 use serde_json::json;
 use std::collections::BTreeSet;
-use tunneldesk::store::tables::outbox::{self, Channel, New};
+use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 use tunneldesk::store::tables::{contact, suppressed};
 
 /// Columns that say who did it from where.
@@ -67,7 +67,7 @@ impl Stage {
     /// A message to jane that nobody took.
     fn dead_message(&self) -> i64 {
         let values = json!({ "event": "password_changed" });
-        let new = New {
+        let new = NewMessage {
             channel: Channel::Email,
             member_id: Some(self.jane.id),
             recipient: "jane@example.com",
@@ -83,7 +83,7 @@ impl Stage {
     }
 
     fn contact_message(&self) -> i64 {
-        let new = contact::New {
+        let new = contact::NewContactMessage {
             name: "A",
             email: "a@example.com",
             country: "",
@@ -97,7 +97,7 @@ impl Stage {
     }
 
     fn mark(&self) -> i64 {
-        let mark = suppressed::Mark {
+        let mark = suppressed::Suppression {
             address: "jane@example.com".to_owned(),
             reason: "hard_bounce".to_owned(),
             detail: String::new(),

@@ -16,7 +16,7 @@ use crate::ops::asking;
 use crate::ops::audit::Verify;
 use crate::ops::audit::{VERIFIED, begin_verifying};
 use crate::site::Site;
-use crate::store::tables::audit::{self, Filter, Kept};
+use crate::store::tables::audit::{self, Filter, HashedRow};
 use crate::web::desk::walk_in::{Unclear, find_member};
 use crate::web::{Frame, asked, show as shown};
 use askama::Template;
@@ -142,7 +142,7 @@ impl Wanted {
     }
 }
 
-fn row(namer: &mut Namer, zone: &TimeZone, kept: &Kept) -> Result<Row, Failure> {
+fn row(namer: &mut Namer, zone: &TimeZone, kept: &HashedRow) -> Result<Row, Failure> {
     let row = &kept.row;
     Ok(Row {
         seq: row.seq,

@@ -4,25 +4,25 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 /// Remembers one ring while nobody listens.
 #[derive(Clone)]
-pub(crate) struct Bell {
+pub(crate) struct OutboxSignal {
     ring: Sender<()>,
     rung: Receiver<()>,
 }
 
-impl Default for Bell {
-    fn default() -> Bell {
+impl Default for OutboxSignal {
+    fn default() -> OutboxSignal {
         let (ring, rung) = bounded(1);
-        Bell { ring, rung }
+        OutboxSignal { ring, rung }
     }
 }
 
-impl Bell {
-    pub(crate) fn ring(&self) {
+impl OutboxSignal {
+    pub(crate) fn notify(&self) {
         // A full channel is a bell that rings already.
         _ = self.ring.try_send(());
     }
 
-    pub(crate) fn rung(&self) -> &Receiver<()> {
+    pub(crate) fn receiver(&self) -> &Receiver<()> {
         &self.rung
     }
 }

@@ -7,7 +7,7 @@ use rusqlite::{Result, named_params};
 
 row! {
     #[derive(Debug)]
-    pub(crate) struct Move in "v." {
+    pub(crate) struct EntryEvent in "v." {
         pub step: i64,
         pub at: i64,
         /// Who made it.
@@ -22,15 +22,15 @@ row! {
 
 /// The change of an entry that an event tells of. The events of a deleted entry stay.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum To {
+pub(crate) enum EntryState {
     Status(Status),
     Deleted,
 }
 
-pub(crate) fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Status>, to: To) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Status>, to: EntryState) -> Result<usize> {
     let to = match to {
-        To::Status(status) => status.name(),
-        To::Deleted => "deleted",
+        EntryState::Status(status) => status.name(),
+        EntryState::Deleted => "deleted",
     };
     let sql = sql!("INSERT INTO entry_moves (entry_id, step, at, member_id, from_status, to_status)
                VALUES (:entry_id, 1 + coalesce((SELECT max(step) FROM entry_moves WHERE entry_id = :entry_id), 0), :now, :member_id, :from, :to)");
@@ -42,10 +42,10 @@ pub(crate) fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Sta
 }
 
 /// From the beginning on.
-pub(crate) fn list(tx: &Read, entry_id: i64) -> Result<Vec<Move>> {
+pub(crate) fn list(tx: &Read, entry_id: i64) -> Result<Vec<EntryEvent>> {
     let sql = sql!(
         "SELECT ",
-        Move::COLUMNS,
+        EntryEvent::COLUMNS,
         " FROM entry_moves v LEFT JOIN members m ON m.member_id = v.member_id WHERE v.entry_id = ?1 ORDER BY v.step"
     );
     tx.list(sql, [entry_id], row)

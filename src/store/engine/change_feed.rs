@@ -15,7 +15,7 @@ type Listener = Box<dyn Fn(u64) -> bool + Send>;
 const REQUESTS: &str = "history";
 
 #[derive(Default)]
-pub(crate) struct Changes {
+pub(crate) struct ChangeFeed {
     /// Whether a row was changed since the last commit that was told.
     changed: AtomicBool,
     count: AtomicU64,
@@ -25,10 +25,10 @@ pub(crate) struct Changes {
     listeners: Mutex<Vec<Listener>>,
 }
 
-impl Changes {
+impl ChangeFeed {
     /// Of what is changed by this connection.
-    pub(crate) fn of(conn: &mut Connection) -> Arc<Changes> {
-        let changes = Arc::new(Changes::default());
+    pub(crate) fn of(conn: &mut Connection) -> Arc<ChangeFeed> {
+        let changes = Arc::new(ChangeFeed::default());
         let noted = changes.clone();
         let hooked = conn.update_hook(Some(move |_, _: &str, table: &str, _| {
             if WATCHED.contains(&table) {
@@ -53,7 +53,7 @@ impl Changes {
     }
 
     /// After a commit, before anybody is told that it is done.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn publish(&self) {
         if self.requested.swap(false, Ordering::Relaxed) {
             self.requests.fetch_add(1, Ordering::SeqCst);
         }
@@ -66,7 +66,7 @@ impl Changes {
     }
 
     /// Has `listener` called after each such commit, by the thread that made it: it must not wait.
-    pub(crate) fn listen(&self, listener: impl Fn(u64) -> bool + Send + 'static) {
+    pub(crate) fn subscribe(&self, listener: impl Fn(u64) -> bool + Send + 'static) {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
     }
 }

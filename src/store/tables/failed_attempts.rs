@@ -18,6 +18,6 @@ pub(crate) fn count_since(tx: &Read, moment: i64) -> Result<i64> {
     tx.get(sql!("SELECT coalesce(sum(misses), 0) FROM misses WHERE hour > ?1"), [moment - HOUR_SECONDS], row)
 }
 
-pub(crate) fn sweep(tx: &Write) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write) -> Result<usize> {
     tx.run(sql!("DELETE FROM misses WHERE hour < ?1"), [tx.now() - KEPT_SECONDS])
 }

@@ -6,25 +6,25 @@ use std::cell::Cell;
 
 #[cfg(debug_assertions)]
 thread_local! {
-    static HELD: Cell<bool> = const { Cell::new(false) };
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Marks this thread as the one that holds the writer, until it is dropped.
 #[must_use]
-pub(crate) struct Held;
+pub(crate) struct WriteScope;
 
-impl Held {
-    pub(crate) fn mark() -> Held {
+impl WriteScope {
+    pub(crate) fn enter() -> WriteScope {
         #[cfg(debug_assertions)]
-        HELD.set(true);
-        Held
+        INSIDE.set(true);
+        WriteScope
     }
 }
 
-impl Drop for Held {
+impl Drop for WriteScope {
     fn drop(&mut self) {
         #[cfg(debug_assertions)]
-        HELD.set(false);
+        INSIDE.set(false);
     }
 }
 
@@ -33,7 +33,10 @@ impl Drop for Held {
 #[track_caller]
 pub(crate) fn forbid(what: &str) {
     #[cfg(debug_assertions)]
-    assert!(!HELD.get(), "{what} while this thread holds the writer: return an outcome, and do that after the commit");
+    assert!(
+        !INSIDE.get(),
+        "{what} while this thread holds the writer: return an outcome, and do that after the commit"
+    );
     #[cfg(not(debug_assertions))]
     let _ = what;
 }
