@@ -73,7 +73,7 @@ pub(crate) fn answer(site: &Site, call: &Call, _: &Standby) -> Answer {
         offset: count(offset),
         epoch: count(epoch),
     };
-    let said = site.kept::<Feed>().answer(site, &request);
+    let said = site.state::<Feed>().answer(site, &request);
     let own = epoch::own(&site.config.data).epoch;
     Ok(written(said).with_header(EPOCH, own.into()))
 }

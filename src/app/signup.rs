@@ -145,10 +145,10 @@ pub(crate) fn join(
 /// Takes one sign-up from the pace of the address and of the kiosk: 429 above it.
 pub(crate) fn take_pace(site: &Site, call: &Call, place: Place) -> Result<(), Failure> {
     if let Place::Kiosk(kiosk_id) = place {
-        site.kept::<Rates>().take(Caller::SignupAt(kiosk_id), Pace::per_hour(PER_HOUR_PER_KIOSK))?;
+        site.state::<Rates>().take(Caller::SignupAt(kiosk_id), Pace::per_hour(PER_HOUR_PER_KIOSK))?;
     }
     let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.kept::<Rates>().take(Caller::SignupFrom(call.network()), pace)
+    site.state::<Rates>().take(Caller::SignupFrom(call.network()), pace)
 }
 
 /// The member's number, and whether this made the account.

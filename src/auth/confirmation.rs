@@ -28,7 +28,7 @@ pub(crate) enum Confirmed {
 /// Counts one token, used or renewed. 429 above the hourly number of sign-ups of one address: each sign-up leads to one.
 pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
     let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.kept::<Rates>().take(Caller::ConfirmationFrom(call.network()), pace)
+    site.state::<Rates>().take(Caller::ConfirmationFrom(call.network()), pace)
 }
 
 /// Puts the mail with a new token in line; older tokens of the member are dead. To an address that somebody else has

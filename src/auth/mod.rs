@@ -116,7 +116,7 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             let partner = partner::admit(site, call)?;
             let answer = repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner));
             answer.inspect_err(|failure| {
-                site.kept::<Refusals>().note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
+                site.state::<Refusals>().note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
             })
         }
         Access::Callback(callback) => callback::admit(site, call, callback),

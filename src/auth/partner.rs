@@ -48,7 +48,7 @@ pub(crate) fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
 /// Signature, then address, then pace, then (strict partners) time and first use. Refusals are counted for the desk.
 pub(crate) fn admit(site: &Site, call: &Call) -> Result<Partner, Failure> {
     judge(site, call).map_err(|No { failure, partner_id, why }| {
-        site.kept::<Refusals>().note(call, site.now(), partner_id, &failure, why);
+        site.state::<Refusals>().note(call, site.now(), partner_id, &failure, why);
         failure
     })
 }
@@ -103,7 +103,7 @@ fn check_terms(site: &Site, call: &Call, signer: &partners::Partner, digest: &[u
     check_address(site, call, signer.partner_id)
         .map_err(|failure| no(failure, Text::new("refused.address").with("address", call.peer)))?;
     if let Some(per_minute) = signer.requests_per_minute {
-        let taken = site.kept::<Rates>().take(Caller::Partner(signer.partner_id), Pace::per_minute(per_minute));
+        let taken = site.state::<Rates>().take(Caller::Partner(signer.partner_id), Pace::per_minute(per_minute));
         taken.map_err(|failure| no(failure, Text::new("refused.too_fast").with("pace", per_minute)))?;
     }
     if signer.strict {

@@ -106,7 +106,7 @@ pub(crate) fn take_change(site: &Site, call: &Call) -> Result<(), Failure> {
         Who::Member(member_id) | Who::Booking(member_id) if !call.reads() && !call.row.when_full => member_id,
         _ => return Ok(()),
     };
-    site.kept::<Rates>()
+    site.state::<Rates>()
         .take(Caller::ChangesOf(member_id), Pace::per_day(site.config.limits.changes_per_day_per_member))
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn take_change(site: &Site, call: &Call) -> Result<(), Failure> {
 /// looks whether there is an account, so that the count tells nothing.
 pub(crate) fn take_message(site: &Site, call: &Call) -> Result<(), Failure> {
     let pace = Pace::per_day(site.config.limits.messages_per_day_per_address);
-    site.kept::<Rates>().take(Caller::MessagesFrom(call.network()), pace)
+    site.state::<Rates>().take(Caller::MessagesFrom(call.network()), pace)
 }
 
 /// One picture or document for a signed-in member. Staff are not limited, because the desk makes documents for
@@ -123,7 +123,7 @@ pub(crate) fn take_document(site: &Site, member_id: i64, role: Role) -> Result<(
     if role.is_staff() {
         return Ok(());
     }
-    site.kept::<Rates>().take(Caller::DocumentsOf(member_id), Pace::per_hour(DOCUMENTS_PER_HOUR))
+    site.state::<Rates>().take(Caller::DocumentsOf(member_id), Pace::per_hour(DOCUMENTS_PER_HOUR))
 }
 
 impl Rates {

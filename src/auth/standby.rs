@@ -20,7 +20,7 @@ pub(super) fn admit(site: &Site, call: &Call) -> Result<Standby, Failure> {
     let given = call.header(header::AUTHORIZATION).and_then(|given| given.strip_prefix("Bearer ")).unwrap_or_default();
     let is_right = bool::from(given.as_bytes().ct_eq(token.reveal().as_bytes()));
     if !is_right {
-        site.kept::<Rates>().take(Caller::StandbyMissesFrom(call.network()), Pace::per_minute(MISSES_PER_MINUTE))?;
+        site.state::<Rates>().take(Caller::StandbyMissesFrom(call.network()), Pace::per_minute(MISSES_PER_MINUTE))?;
         return Err(Failure::not_signed_in().because("not the standby's token"));
     }
     if !call.secure && !call.peer.is_loopback() {

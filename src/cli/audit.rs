@@ -1,9 +1,9 @@
 //! `tunneldesk audit …`: who did what to whom from where, and whether that is still what was written.
 
-use super::outcome::Done;
+use super::output::Done;
 use super::shell::Shell;
-use super::wire::Wire;
-use super::{Answered, Row, Table, Trouble, broken, done, refused, shown_moment, text};
+use super::streams::Streams;
+use super::{CommandError, CommandResult, Row, Table, done, failed, refused, shown_moment, text};
 use crate::domain::local_time::TimeZone;
 use crate::keys::hex;
 use crate::ops::audit::{Walk, walk};
@@ -24,7 +24,7 @@ const LISTED_USUAL: i64 = 50;
 const PAGE_ROWS: i64 = 1_000;
 
 #[derive(Subcommand)]
-#[command(after_help = "Exit codes: 0 done; 1 refused; 2 broken, and for `verify`: the log is not what was written.")]
+#[command(after_help = "Exit codes: 0 done; 1 refused; 2 failed, and for `verify`: the log is not what was written.")]
 pub(super) enum Audit {
     /// List deeds, newest first
     List(List),
@@ -55,16 +55,16 @@ pub(super) struct List {
 }
 
 impl Audit {
-    pub(super) fn run(&self, site: &Shell, wire: &mut Wire) -> Answered {
+    pub(super) fn run(&self, site: &Shell, streams: &mut Streams) -> CommandResult {
         match self {
-            Audit::List(list) => list.run(site, wire),
-            Audit::Verify => verify(&walk(site, wire.progress)?),
+            Audit::List(list) => list.run(site, streams),
+            Audit::Verify => verify(&walk(site, streams.progress)?),
         }
     }
 }
 
 impl List {
-    fn run(&self, site: &Shell, wire: &mut Wire) -> Answered {
+    fn run(&self, site: &Shell, streams: &mut Streams) -> CommandResult {
         let named =
             |name: &Option<String>, fixed: &[&str]| name.as_deref().map(|name| resolve(site, name, fixed)).transpose();
         let filter = Filter {
@@ -76,7 +76,7 @@ impl List {
             before: self.before,
         };
         if site.lists_all() {
-            return for_machines(site, filter, self.limit.unwrap_or(i64::MAX), wire);
+            return for_machines(site, filter, self.limit.unwrap_or(i64::MAX), streams);
         }
         let rows = site.store.read(|tx| Ok(audit::list(tx, &filter, self.limit.unwrap_or(LISTED_USUAL))?))?;
         let Some(last) = rows.last() else { return text("no such deed is in the log") };
@@ -91,7 +91,7 @@ impl List {
 }
 
 /// All rows, or so many: read and handed on page by page, because the log grows for as long as the site does.
-fn for_machines(site: &Site, mut filter: Filter, limit: i64, wire: &mut Wire) -> Answered {
+fn for_machines(site: &Site, mut filter: Filter, limit: i64, streams: &mut Streams) -> CommandResult {
     let mut left = limit;
     let mut before_row = '[';
     while left > 0 {
@@ -105,7 +105,7 @@ fn for_machines(site: &Site, mut filter: Filter, limit: i64, wire: &mut Wire) ->
             page += &row.value().to_string();
             before_row = ',';
         }
-        (wire.part)(&page).map_err(|e| broken(format!("nobody takes the result: {e}")))?;
+        (streams.part)(&page).map_err(|e| failed(format!("nobody takes the result: {e}")))?;
     }
     text(if before_row == '[' { "[]" } else { "]" })
 }
@@ -160,7 +160,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// How the log names somebody: as it is where it has a colon or is a fixed word, else by the member's or partner's own name.
-fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, Trouble> {
+fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, CommandError> {
     if name.contains(':') || fixed.contains(&name) {
         return Ok(name.to_owned());
     }
@@ -182,7 +182,7 @@ fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, Trouble> {
 }
 
 /// A moment as people type it, in the site's time unless it ends with Z or an offset.
-fn moment(text: &str, now: i64, zone: &TimeZone) -> Result<i64, Trouble> {
+fn moment(text: &str, now: i64, zone: &TimeZone) -> Result<i64, CommandError> {
     let ago = |unit: char, seconds: i64| {
         let count: i64 = text.strip_suffix(unit)?.parse().ok().filter(|count| *count >= 0)?;
         Some(now.saturating_sub(count.saturating_mul(seconds)))
@@ -196,7 +196,7 @@ fn moment(text: &str, now: i64, zone: &TimeZone) -> Result<i64, Trouble> {
     })
 }
 
-fn verify(walk: &Walk) -> Answered {
+fn verify(walk: &Walk) -> CommandResult {
     let mut values =
         json!({ "sound": walk.broken.is_none(), "rows": walk.rows, "head": walk.head, "witnesses": walk.witnesses });
     let Some(broken) = &walk.broken else {
@@ -216,7 +216,7 @@ fn verify(walk: &Walk) -> Answered {
          are evidence",
         walk.rows
     );
-    Err(Trouble::FoundBroken(Box::new(Done { words, values })))
+    Err(CommandError::FailedReport(Box::new(Done { words, values })))
 }
 
 #[cfg(test)]

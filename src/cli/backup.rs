@@ -1,7 +1,7 @@
 //! `tunneldesk backup …`: make one now, list them, try one. A running server does it itself.
 
 use super::shell::Shell;
-use super::{Answered, Row, Table, broken, done, refused, shown_moment};
+use super::{CommandResult, Row, Table, done, failed, refused, shown_moment};
 use crate::ops::backup::drill::{self, Drill};
 use crate::ops::backup::elsewhere::Elsewhere;
 use crate::ops::backup::shelf::Backup;
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::fmt::{self, Display, Formatter};
 
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 done; 1 refused; 2 broken, also when the off-site backup was not made.")]
+#[command(after_help = "Exit codes: 0 done; 1 refused; 2 failed, also when the off-site backup was not made.")]
 pub(super) struct Command {
     #[command(subcommand)]
     action: Option<Action>,
@@ -30,20 +30,20 @@ enum Action {
 }
 
 impl Command {
-    pub(super) fn run(&self, site: &Shell, progress: &mut Progress) -> Answered {
+    pub(super) fn run(&self, site: &Shell, progress: &mut Progress) -> CommandResult {
         match self.action.unwrap_or(Action::Now) {
-            Action::Now => made(site, &backup::make(site, site.by(), progress).map_err(broken)?),
+            Action::Now => made(site, &backup::make(site, site.by(), progress).map_err(failed)?),
             Action::List => list(site),
             Action::Drill => drilled(drill::run(site, site.by(), progress).map_err(refused)?),
         }
     }
 }
 
-fn made(site: &Site, made: &Made) -> Answered {
+fn made(site: &Site, made: &Made) -> CommandResult {
     let second = match &made.second {
         Some(Err(cause)) => {
             let name = made.backup.name();
-            return Err(broken(format!("{name} was made, but has no off-site backup: {cause}")));
+            return Err(failed(format!("{name} was made, but has no off-site backup: {cause}")));
         }
         Some(Ok(copy)) => Some(copy.at.to_string()),
         None => None,
@@ -71,9 +71,9 @@ fn made(site: &Site, made: &Made) -> Answered {
     done(format!("Made and verified {dir} ({megabytes}).{pruned}{copy}"), values)
 }
 
-fn list(site: &Site) -> Answered {
+fn list(site: &Site) -> CommandResult {
     let (here, drill) = (backup::shelf(&site.config.data).list(), drill::last(&site.config.data));
-    let elsewhere = site.kept::<Elsewhere>();
+    let elsewhere = site.state::<Elsewhere>();
     let second = elsewhere.target(&site.config).map(|second| (second.clone(), elsewhere.list(&second)));
     let mut unreadable = backup::shelf(&site.config.data).unreadable();
     if let Some((dir, Ok(_))) = &second {
@@ -148,8 +148,8 @@ impl Row for Shelved {
     }
 }
 
-fn drilled(drill: Drill) -> Answered {
-    if drill.trouble.is_empty() { Ok(Box::new(drill)) } else { Err(broken(drill.to_string())) }
+fn drilled(drill: Drill) -> CommandResult {
+    if drill.trouble.is_empty() { Ok(Box::new(drill)) } else { Err(failed(drill.to_string())) }
 }
 
 impl Display for Drill {

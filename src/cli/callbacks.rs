@@ -1,7 +1,7 @@
 //! `tunneldesk callbacks …`: what third parties called back with, and the payments that are nobody's yet.
 
 use super::shell::Shell;
-use super::{Answered, Part, Row, Table, done, refused, shown_moment};
+use super::{CommandResult, Part, Row, Table, done, refused, shown_moment};
 use crate::app::{self, Actor};
 use crate::domain::payment::{Decision, Price};
 use crate::http::failure::Failure;
@@ -20,7 +20,7 @@ const PAYMENTS_USUAL: i64 = 500;
 const EVENTS_USUAL: i64 = 50;
 
 #[derive(Subcommand)]
-#[command(after_help = "Exit codes: 0 done; 1 refused (no such event, payment or member); 2 broken.")]
+#[command(after_help = "Exit codes: 0 done; 1 refused (no such event, payment or member); 2 failed.")]
 pub(super) enum Callbacks {
     /// List events, newest first, each with what became of it
     List {
@@ -54,7 +54,7 @@ pub(super) enum Callbacks {
 }
 
 impl Callbacks {
-    pub(super) fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> CommandResult {
         match self {
             Callbacks::List { sender, verdict, part } => list(site, (sender.as_deref(), verdict.as_deref()), part),
             Callbacks::Show { callback_id } => show(site, *callback_id),
@@ -64,7 +64,7 @@ impl Callbacks {
     }
 }
 
-fn list(site: &Shell, of: (Option<&str>, Option<&str>), part: &Part) -> Answered {
+fn list(site: &Shell, of: (Option<&str>, Option<&str>), part: &Part) -> CommandResult {
     let limit = part.limit(site, EVENTS_USUAL);
     let (events, asked_for, total) = site.store.read(|tx| {
         let events = callbacks::list(tx, of.0, of.1, limit, part.offset)?;
@@ -111,7 +111,7 @@ impl Row for StoredCallback {
     }
 }
 
-fn show(site: &Site, callback_id: i64) -> Answered {
+fn show(site: &Site, callback_id: i64) -> CommandResult {
     let event = site.store.read(|tx| Ok(callbacks::find(tx, callback_id)?))?;
     let missing = || refused(format!("there is no event {callback_id}: `tunneldesk callbacks list` numbers them"));
     let event = event.ok_or_else(missing)?;
@@ -139,7 +139,7 @@ fn readable(raw: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
-fn unmatched(site: &Shell, part: &Part) -> Answered {
+fn unmatched(site: &Shell, part: &Part) -> CommandResult {
     let limit = part.limit(site, PAYMENTS_USUAL);
     let (payments, total) = site
         .store
@@ -165,7 +165,7 @@ impl Row for Payment {
     }
 }
 
-fn assign(site: &Shell, intent_id: &str, name: &str) -> Answered {
+fn assign(site: &Shell, intent_id: &str, name: &str) -> CommandResult {
     let assigned = app::change(site, Actor::owner(site.by()), Language::English, |cx| {
         let Some(member) = members::find_account(cx.tx, name)? else { return Ok(Err("member")) };
         let Some(payment_id) = payments::find_number(cx.tx, intent_id)? else { return Ok(Err("payment")) };

@@ -1,9 +1,9 @@
 //! `tunneldesk check`: the settings in force and who said so. Secrets are not shown.
 
-use super::{Answered, Global, Row, Table, check_settings, done};
+use super::{CommandResult, Global, Row, Table, check_settings, done};
 use serde_json::{Map, Value, json};
 
-pub(super) fn run(global: &Global) -> Answered {
+pub(super) fn run(global: &Global) -> CommandResult {
     let effective = global.settings().effective();
     check_settings(global.settings())?;
     let settings: Vec<_> = effective.into_iter().map(|(key, value, origin)| Setting { key, value, origin }).collect();

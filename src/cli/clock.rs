@@ -1,9 +1,9 @@
 //! `tunneldesk clock …`: when the file has seen a moment that is still to come, while no server runs.
 
+use super::acquire;
 use super::owner::become_owner;
-use super::reach;
 use super::shell::by_us;
-use super::{Answered, Global, broken, done, refused, show_moments_of, shown_moment, stop_it_first};
+use super::{CommandResult, Global, done, failed, refused, show_moments_of, shown_moment, stop_it_first};
 use crate::clock;
 use crate::domain::audit::{Detail, Whom};
 use crate::site::Site;
@@ -23,15 +23,15 @@ pub(super) enum Clock {
 }
 
 impl Clock {
-    pub(super) fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let Clock::SetBack = self;
         let config = global.checked()?;
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let data_dir = reach::take(&dir, DataDir::lock).map_err(|error| stop_it_first(error, &dir))?;
+        let data_dir = acquire::lock(&dir, DataDir::lock).map_err(|error| stop_it_first(error, &dir))?;
         let machine = clock::Clock::machine(0).now();
-        let (site, _) = Site::open(&data_dir, config, clock::Clock::machine(0), true).map_err(broken)?;
+        let (site, _) = Site::open(&data_dir, config, clock::Clock::machine(0), true).map_err(failed)?;
         show_moments_of(&site);
         if !site.clock.is_suspect() {
             site.close();

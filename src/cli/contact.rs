@@ -1,7 +1,7 @@
 //! `tunneldesk contact …`: what people wrote in the contact form.
 
 use super::shell::Shell;
-use super::{Answered, Part, Row, Table, Trouble, done, refused, shown_moment};
+use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_moment};
 use crate::app::Outcome;
 use crate::app::messages::set_contact_done;
 use crate::site::Site;
@@ -14,7 +14,7 @@ const LISTED_USUAL: i64 = 50;
 const BEGINNING_CHARS_MAX: usize = 50;
 
 #[derive(Subcommand)]
-#[command(after_help = "Exit codes: 0 done; 1 refused (no such message); 2 broken.")]
+#[command(after_help = "Exit codes: 0 done; 1 refused (no such message); 2 failed.")]
 pub(super) enum Contact {
     /// List messages, newest first: those that nobody marked as done
     List {
@@ -38,7 +38,7 @@ pub(super) enum Contact {
 }
 
 impl Contact {
-    pub(super) fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> CommandResult {
         match self {
             Contact::List { all, part } => list(site, *all, part),
             Contact::Show { contact_id } => show(site, *contact_id),
@@ -47,7 +47,7 @@ impl Contact {
     }
 }
 
-fn list(site: &Shell, all: bool, part: &Part) -> Answered {
+fn list(site: &Shell, all: bool, part: &Part) -> CommandResult {
     let limit = part.limit(site, LISTED_USUAL);
     let (messages, open, total) = site.store.read(|tx| {
         let messages = contact::list(tx, all, limit, part.offset)?;
@@ -64,7 +64,7 @@ fn where_to(site: &Site) -> String {
     }
 }
 
-fn show(site: &Site, contact_id: i64) -> Answered {
+fn show(site: &Site, contact_id: i64) -> CommandResult {
     let message = site.store.read(|tx| Ok(contact::find(tx, contact_id)?))?.ok_or_else(|| unknown(contact_id))?;
     let or_nothing = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
     let member = message.member_id.map_or_else(|| "-".to_owned(), |id| format!("{id} ({})", proof(&message)));
@@ -86,7 +86,7 @@ fn proof(message: &Message) -> &'static str {
     if message.signed_in { "was signed in" } else { "by the sender's own word" }
 }
 
-fn mark_done(site: &Shell, contact_ids: &[i64]) -> Answered {
+fn mark_done(site: &Shell, contact_ids: &[i64]) -> CommandResult {
     for contact_id in contact_ids {
         site.store.read(|tx| Ok(contact::find(tx, *contact_id)?))?.ok_or_else(|| unknown(*contact_id))?;
     }
@@ -98,7 +98,7 @@ fn mark_done(site: &Shell, contact_ids: &[i64]) -> Answered {
     done(format!("{marked} message{} marked as done", if marked == 1 { "" } else { "s" }), json!({ "done": marked }))
 }
 
-fn unknown(contact_id: i64) -> Trouble {
+fn unknown(contact_id: i64) -> CommandError {
     refused(format!("there is no message {contact_id}: `tunneldesk contact list` numbers them"))
 }
 

@@ -2,14 +2,14 @@
 //!
 //! Only the same user and root are heard, by the socket that [`socket`] opens.
 
-use super::bar::Bar;
-use super::reach::{self, Reached, Unreached};
+use super::acquire::{self, AcquireError, Acquired};
+use super::progress::ProgressBar;
 use super::shell;
-use super::socket::{self, Named};
-use super::wire::{Sheet, Wire};
-use super::{Outcome, answer_for_site};
+use super::socket::{self, SocketFile};
+use super::streams::{OutputFile, Streams};
+use super::{Output, answer_for_site};
 use crate::site::Site;
-use crate::site::pace;
+use crate::site::priority;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::Shutdown;
@@ -48,7 +48,7 @@ pub(crate) struct Request {
 }
 
 /// The server's messages to a command, a line each: that the server took the command, how far it is, and at the end its
-/// outcome.
+/// output.
 #[derive(Serialize, Deserialize)]
 enum Said {
     Heard,
@@ -59,7 +59,7 @@ enum Said {
     },
     /// The next part of what it makes.
     Part(String),
-    Done(Outcome),
+    Done(Output),
 }
 
 /// Why nobody knows what came of a command.
@@ -94,8 +94,8 @@ impl NoOutcome {
 }
 
 /// Takes a data directory, or finds its server.
-pub(crate) fn reach(dir: &Path) -> Result<Reached, Unreached> {
-    reach::reach(dir, PATIENCE.heard)
+pub(crate) fn lock_or_connect(dir: &Path) -> Result<Acquired, AcquireError> {
+    acquire::lock_or_connect(dir, PATIENCE.heard)
 }
 
 /// Has the server of a data directory carry a command out. The error: why nobody knows whether it did, with what to do. The
@@ -105,10 +105,10 @@ pub(crate) fn ask(
     dir: &Path,
     request: &Request,
     attached: Option<&mut (dyn Read + Send)>,
-    bar: &mut Bar,
-    sheet: &mut Sheet,
-) -> Result<Outcome, String> {
-    talk(server, PATIENCE, request, attached, bar, sheet).map_err(|no_outcome| no_outcome.in_words(dir))
+    bar: &mut ProgressBar,
+    output_file: &mut OutputFile,
+) -> Result<Output, String> {
+    talk(server, PATIENCE, request, attached, bar, output_file).map_err(|no_outcome| no_outcome.in_words(dir))
 }
 
 fn talk(
@@ -116,9 +116,9 @@ fn talk(
     patience: Patience,
     request: &Request,
     attached: Option<&mut (dyn Read + Send)>,
-    bar: &mut Bar,
-    sheet: &mut Sheet,
-) -> Result<Outcome, NoOutcome> {
+    bar: &mut ProgressBar,
+    output_file: &mut OutputFile,
+) -> Result<Output, NoOutcome> {
     let because = |e: &std::io::Error| NoOutcome::of(e, patience.heard);
     stream.set_read_timeout(Some(patience.heard)).map_err(|e| because(&e))?;
     stream.set_write_timeout(Some(patience.heard)).map_err(|e| because(&e))?;
@@ -131,25 +131,30 @@ fn talk(
             _ = attached.map(|file| std::io::copy(file, &mut &*stream));
             stream.shutdown(Shutdown::Write)
         });
-        let outcome = hear(stream, patience, bar, sheet);
-        if outcome.is_err() {
+        let output = hear(stream, patience, bar, output_file);
+        if output.is_err() {
             // The file, of which nobody takes the rest, is no longer sent.
             _ = stream.shutdown(Shutdown::Both);
         }
-        outcome
+        output
     })
 }
 
 /// Reads the server's messages to the last one.
-fn hear(stream: &UnixStream, patience: Patience, bar: &mut Bar, sheet: &mut Sheet) -> Result<Outcome, NoOutcome> {
+fn hear(
+    stream: &UnixStream,
+    patience: Patience,
+    bar: &mut ProgressBar,
+    output_file: &mut OutputFile,
+) -> Result<Output, NoOutcome> {
     let mut waited = patience.heard;
     for line in BufReader::new(stream).lines() {
         let line = line.map_err(|e| NoOutcome::of(&e, waited))?;
         match serde_json::from_str(&line).map_err(|_| NoOutcome::Closed)? {
             Said::Heard => {}
-            Said::Step { step, done, total } => bar.tell(&step, done, total),
-            Said::Part(text) => sheet.write(&text),
-            Said::Done(outcome) => return Ok(outcome),
+            Said::Step { step, done, total } => bar.set(&step, done, total),
+            Said::Part(text) => output_file.write(&text),
+            Said::Done(output) => return Ok(output),
         }
         if waited != patience.silence {
             waited = patience.silence;
@@ -163,8 +168,8 @@ fn hear(stream: &UnixStream, patience: Patience, bar: &mut Bar, sheet: &mut Shee
 /// Carries out commands until the process ends, each on a thread of its own, so that none waits for a backup whose second
 /// place hangs. Requests come first: a backup takes a core for as long as it takes. The directory is held by this process;
 /// nobody finds the socket any more once what is returned was dropped.
-pub fn listen(dir: &Path, site: Site) -> std::io::Result<Named> {
-    let (listener, named) = socket::bind(dir)?;
+pub fn listen(dir: &Path, site: Site) -> std::io::Result<SocketFile> {
+    let (listener, socket_file) = socket::bind(dir)?;
     let under_way = Arc::new(());
     let serve = move || {
         for stream in listener.incoming() {
@@ -172,7 +177,7 @@ pub fn listen(dir: &Path, site: Site) -> std::io::Result<Named> {
             _ = begun.inspect_err(not_carried_out);
         }
     };
-    std::thread::Builder::new().name("control".to_owned()).spawn(serve).map(|_| named)
+    std::thread::Builder::new().name("control".to_owned()).spawn(serve).map(|_| socket_file)
 }
 
 /// Carries out one command on a thread of its own; each holds `under_way` once.
@@ -181,7 +186,7 @@ fn begin(site: &Site, stream: UnixStream, under_way: Arc<()>) -> std::io::Result
     let busy = Arc::strong_count(&under_way) > COMMANDS_MAX + 1;
     let site = site.for_another_thread();
     let work = move || {
-        pace::give_way();
+        priority::lower();
         _ = carry_out(&site, stream, busy).inspect_err(not_carried_out);
         drop(under_way);
     };
@@ -203,24 +208,22 @@ fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()>
         return Ok(());
     }
     say(&stream, &Said::Heard)?;
-    let outcome = match serde_json::from_slice::<Request>(&bytes) {
-        _ if busy => {
-            Outcome::broken("too many commands are in progress at once: try again when one of them is through")
-        }
+    let output = match serde_json::from_slice::<Request>(&bytes) {
+        _ if busy => Output::failed("too many commands are in progress at once: try again when one of them is through"),
         Ok(request) => {
             let mut part = |text: &str| say(&stream, &Said::Part(text.to_owned()));
             let mut progress = teller(&stream);
             let attached = request.attached_bytes.map(|bytes| (&mut from_shell as &mut dyn Read, bytes));
-            let mut wire = Wire { progress: &mut progress, attached, part: &mut part };
+            let mut streams = Streams { progress: &mut progress, attached, part: &mut part };
             let by = shell::by(user);
             // A fault in one command must not be the end of all commands.
-            let answered = catch_unwind(AssertUnwindSafe(|| answer_for_site(site, by, &request, &mut wire)));
-            answered.unwrap_or_else(|_| Outcome::broken("the command failed by a fault of ours; the log says where"))
+            let answered = catch_unwind(AssertUnwindSafe(|| answer_for_site(site, by, &request, &mut streams)));
+            answered.unwrap_or_else(|_| Output::failed("the command failed by a fault of ours; the log says where"))
         }
-        Err(_) => Outcome::broken("the running server does not understand this command: is it another version?"),
+        Err(_) => Output::failed("the running server does not understand this command: is it another version?"),
     };
     site.store.release();
-    say(&stream, &Said::Done(outcome))?;
+    say(&stream, &Said::Done(output))?;
     // Closed with something unread, the other side would not hear the end.
     stream.shutdown(Shutdown::Write)?;
     std::io::copy(&mut from_shell, &mut std::io::sink()).map(drop)
@@ -246,7 +249,7 @@ fn teller(stream: &UnixStream) -> impl FnMut(&str, u64, u64) {
 
 /// The user that the other side runs as, if that is ours or root.
 fn user_of(stream: &UnixStream) -> Option<u32> {
-    socket::peer(stream).ok().filter(|user| [socket::ours(), 0].contains(user))
+    socket::peer_user(stream).ok().filter(|user| [socket::effective_user(), 0].contains(user))
 }
 
 #[cfg(test)]
@@ -265,30 +268,30 @@ mod tests {
     fn answered(
         patience: Patience,
         answer: impl FnOnce(&UnixStream, mpsc::Receiver<()>) + Send,
-    ) -> Result<Outcome, NoOutcome> {
+    ) -> Result<Output, NoOutcome> {
         let (command, server) = UnixStream::pair().unwrap();
         let request = Request { args: Vec::new(), secret: None, attached_bytes: Some(FILE_BYTES) };
         let mut file = std::io::repeat(b'x').take(FILE_BYTES);
         let (asking, through) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(move || answer(&server, through));
-            let (bar, sheet) = (&mut Bar::new(false), &mut Sheet::new(None));
-            let outcome = talk(&command, patience, &request, Some(&mut file), bar, sheet);
+            let (bar, output_file) = (&mut ProgressBar::new(false), &mut OutputFile::new(None));
+            let output = talk(&command, patience, &request, Some(&mut file), bar, output_file);
             drop(asking);
-            outcome
+            output
         })
     }
 
     #[test]
     fn a_server_that_heard_the_command_has_longer_and_not_for_ever() {
         let patience = Patience { heard: BRIEF, silence: LONG };
-        let outcome = answered(patience, |stream, _| {
+        let output = answered(patience, |stream, _| {
             say(stream, &Said::Heard).unwrap();
             std::thread::sleep(3 * BRIEF);
-            say(stream, &Said::Done(Outcome::broken("done"))).unwrap();
+            say(stream, &Said::Done(Output::failed("done"))).unwrap();
             std::io::copy(&mut &*stream, &mut std::io::sink()).unwrap();
         });
-        assert_eq!(outcome.unwrap().text, "done");
+        assert_eq!(output.unwrap().text, "done");
         let silent = |stream: &UnixStream, through: mpsc::Receiver<()>| {
             say(stream, &Said::Heard).unwrap();
             _ = through.recv_timeout(LONG);

@@ -1,6 +1,6 @@
 //! `tunneldesk demo`: a site full of invented people, as large as wanted.
 
-use super::{Answered, Global, broken, reach, refused};
+use super::{CommandResult, Global, acquire, failed, refused};
 use crate::clock::Clock;
 use crate::demo::{self, Made, Plan};
 use crate::store::engine::data_dir::{DataDir, LockError};
@@ -24,16 +24,16 @@ pub(super) struct Demo {
 }
 
 impl Demo {
-    pub(super) fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let mut settings = global.settings();
         settings.for_demo();
         let config = super::check_settings(settings)?;
         let dir = config.data.clone();
-        let data_dir = reach::take(&dir, DataDir::create).map_err(|error| match error {
+        let data_dir = acquire::lock(&dir, DataDir::create).map_err(|error| match error {
             LockError::InUse => {
                 refused(format!("a tunneldesk is running on {}: stop it, or give another --data", dir.display()))
             }
-            LockError::Unusable(text) => broken(text),
+            LockError::Unusable(text) => failed(text),
         })?;
         if data_dir.database().exists() {
             return Err(refused(format!(
@@ -45,11 +45,11 @@ impl Demo {
         let (port, begun) = (config.listen.first().map_or(0, |address| address.port()), Instant::now());
         let clock = || Clock::machine(0);
         let mut bar = global.bar();
-        let mut progress = |step: &str, done, all| bar.tell(step, done, all);
-        let (site, made) = demo::create_as_planned(&data_dir, config, &clock, &plan, &mut progress).map_err(broken)?;
+        let mut progress = |step: &str, done, all| bar.set(step, done, all);
+        let (site, made) = demo::create_as_planned(&data_dir, config, &clock, &plan, &mut progress).map_err(failed)?;
         drop(bar);
-        let mut facts = demo::facts(&site).map_err(broken)?;
-        facts.publish(&dir, &site.config.public_url(port), &[]).map_err(broken)?;
+        let mut facts = demo::facts(&site).map_err(failed)?;
+        facts.publish(&dir, &site.config.public_url(port), &[]).map_err(failed)?;
         site.close();
         let megabytes = std::fs::metadata(data_dir.database()).map_or(0, |file| file.len() / 1_000_000);
         Ok(Box::new(Report { made, dir, megabytes, seconds: begun.elapsed().as_secs_f64() }))

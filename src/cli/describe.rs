@@ -1,6 +1,6 @@
 //! `tunneldesk describe …`: what a package carries beside the executable, made from the same words as `--help`.
 
-use super::{Answered, Cli, broken, nothing, text};
+use super::{Cli, CommandResult, failed, nothing, text};
 use clap::{CommandFactory, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -14,18 +14,18 @@ pub(super) enum Describe {
 }
 
 impl Describe {
-    pub(super) fn run(self) -> Answered {
+    pub(super) fn run(self) -> CommandResult {
         match self {
             Describe::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Cli::command(), "tunneldesk", &mut script);
-                text(String::from_utf8(script).map_err(|e| broken(format!("the completions are no text: {e}")))?)
+                text(String::from_utf8(script).map_err(|e| failed(format!("the completions are no text: {e}")))?)
             }
             Describe::Manual { dir } => {
                 // Of the version: a revision has no place in a page's footer.
                 let command = Cli::command().version(env!("CARGO_PKG_VERSION"));
                 clap_mangen::generate_to(command, &dir)
-                    .map_err(|e| broken(format!("cannot write to {}: {e}", dir.display())))?;
+                    .map_err(|e| failed(format!("cannot write to {}: {e}", dir.display())))?;
                 nothing()
             }
         }

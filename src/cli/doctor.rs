@@ -1,13 +1,13 @@
 //! `tunneldesk doctor`: how the site is, line by line, and what to do. The facts come from whoever holds the file; they are
 //! put into words here, for the terminal at hand.
 
-use super::bar::Bar;
-use super::outcome::Answer;
+use super::acquire::{AcquireError, Acquired};
+use super::output::Answer;
 use super::owner::become_owner;
-use super::reach::{Reached, Unreached};
+use super::progress::ProgressBar;
 use super::shell::{self, Shell};
-use super::wire::Sheet;
-use super::{Answered, Global, Trouble, broken, control, refused, text};
+use super::streams::OutputFile;
+use super::{CommandError, CommandResult, Global, control, failed, refused, text};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Whom};
@@ -59,25 +59,25 @@ impl Display for Said {
 
 impl Doctor {
     /// On this side: the facts from the file, or from the server that holds it.
-    pub(super) fn run(&self, global: &Global, args: &[OsString]) -> Answered {
+    pub(super) fn run(&self, global: &Global, args: &[OsString]) -> CommandResult {
         let config = global.checked()?;
-        let mut said = match control::reach(&config.data) {
-            Ok(Reached::DataDir(data_dir)) => {
+        let mut said = match control::lock_or_connect(&config.data) {
+            Ok(Acquired::Locked(data_dir)) => {
                 become_owner(&config.data)?;
                 said(&facts(&data_dir, config, self.noted)?)
             }
-            Ok(Reached::Server(server)) => ask(&server, &config, args)?,
-            Err(Unreached::Unfit(why) | Unreached::Held(why)) => said(&look_at_closed(&config.data, &why)),
+            Ok(Acquired::Server(server)) => ask(&server, &config, args)?,
+            Err(AcquireError::Unusable(why) | AcquireError::InUse(why)) => said(&look_at_closed(&config.data, &why)),
         };
         said.colour = std::io::stdout().is_terminal() && crate::config::wants_colour();
         match said.code() {
             0 => Ok(Box::new(said)),
-            code => Err(Trouble::Found(code, Box::new(said))),
+            code => Err(CommandError::Report(code, Box::new(said))),
         }
     }
 
     /// On the server's side: JSON, which the other side puts into words.
-    pub(super) fn answer(&self, site: &Shell) -> Answered {
+    pub(super) fn answer(&self, site: &Shell) -> CommandResult {
         if self.noted {
             note(site)?;
         }
@@ -85,7 +85,7 @@ impl Doctor {
     }
 }
 
-fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, Trouble> {
+fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, CommandError> {
     // Before the site is opened, which removes them.
     let left = leftovers(data_dir.dir());
     let facts = match Site::open(data_dir, config, Clock::machine(0), true) {
@@ -102,7 +102,7 @@ fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, T
 }
 
 /// The alarms of lost writes and of changes by another program are over, and the audit log says who ended them.
-fn note(site: &Shell) -> Result<(), Trouble> {
+fn note(site: &Shell) -> Result<(), CommandError> {
     let stands = |kind: &alarm::Kind| alarm::find(&site.config.data, *kind).is_some();
     for kind in [alarm::Kind::LostLog, alarm::Kind::Changed].into_iter().filter(stands) {
         site.store.write(site.now(), |tx| site.record(tx, "alarm.noted", &Whom::Site, &Detail::none()))?;
@@ -113,19 +113,25 @@ fn note(site: &Shell) -> Result<(), Trouble> {
 }
 
 /// Has the server look.
-fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<Said, Trouble> {
+fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<Said, CommandError> {
     let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let request = control::Request { args, secret: None, attached_bytes: None };
-    let outcome = match control::ask(server, &config.data, &request, None, &mut Bar::new(false), &mut Sheet::new(None))
-    {
+    let outcome = match control::ask(
+        server,
+        &config.data,
+        &request,
+        None,
+        &mut ProgressBar::new(false),
+        &mut OutputFile::new(None),
+    ) {
         Ok(outcome) => outcome,
         Err(why) => return Ok(said(&look_at_closed(&config.data, &why))),
     };
     match outcome.code {
         0 => serde_json::from_str(&outcome.text)
-            .map_err(|_| broken("the running server does not understand this command: is it another version?")),
+            .map_err(|_| failed("the running server does not understand this command: is it another version?")),
         1 => Err(refused(outcome.text)),
-        _ => Err(broken(outcome.text)),
+        _ => Err(failed(outcome.text)),
     }
 }
 

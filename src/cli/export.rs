@@ -1,7 +1,7 @@
 //! `tunneldesk export`: members, the logbook and bookings as CSV, for other programs and for another site.
 
-use super::wire::Wire;
-use super::{Answered, Trouble, broken, text};
+use super::streams::Streams;
+use super::{CommandError, CommandResult, failed, text};
 use crate::app::import_export::{self, Kind, Refusal};
 use crate::site::Site;
 use clap::{Args, ValueEnum};
@@ -35,17 +35,18 @@ impl Export {
         self.to.clone()
     }
 
-    pub(super) fn run(&self, site: &Site, wire: &mut Wire) -> Answered {
+    pub(super) fn run(&self, site: &Site, streams: &mut Streams) -> CommandResult {
         let kind = match self.list {
             List::Members => Kind::Members,
             List::Logbook => Kind::Logbook,
             List::Bookings => Kind::Bookings,
         };
-        let written = import_export::export(site, kind, wire.part, wire.progress).map_err(|refusal| match refusal {
-            Refusal::Failed(failure) => Trouble::from(failure),
-            Refusal::Unreadable(why) => broken(why),
-            Refusal::Mistakes(..) => broken("the list could not be written"),
-        })?;
+        let written =
+            import_export::export(site, kind, streams.part, streams.progress).map_err(|refusal| match refusal {
+                Refusal::Failed(failure) => CommandError::from(failure),
+                Refusal::Unreadable(why) => failed(why),
+                Refusal::Mistakes(..) => failed("the list could not be written"),
+            })?;
         let rows = if written == 1 { "row" } else { "rows" };
         text(self.to.as_ref().map_or_else(String::new, |to| format!("{written} {rows} in {}", to.display())))
     }

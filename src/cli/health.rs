@@ -1,7 +1,7 @@
 //! `tunneldesk health`: whether the server on this machine is ready, for a container's health check. Over its plain port,
 //! because the way of commands may be busy with a long one.
 
-use super::{Answered, Global, broken, done, refused};
+use super::{CommandResult, Global, done, failed, refused};
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -9,16 +9,16 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 const ANSWER_BYTES_MAX: u64 = 16 * 1024;
 
-pub(super) fn run(global: &Global) -> Answered {
+pub(super) fn run(global: &Global) -> CommandResult {
     let config = global.checked()?;
     let address = config.listen.iter().find(|address| address.port() != 0).map(|address| reached_at(*address));
     let address =
         address.ok_or_else(|| refused("`listen` leaves the port to the system, so nobody knows where to ask"))?;
-    let said = ask(address).map_err(|e| broken(format!("nobody answers on {address}: {e}")))?;
+    let said = ask(address).map_err(|e| failed(format!("nobody answers on {address}: {e}")))?;
     let status = said.split(' ').nth(1).unwrap_or_default();
     // From a plain port on the network one is sent over to https: it answers.
     if !(status.starts_with('2') || status.starts_with('3')) {
-        return Err(broken(format!(
+        return Err(failed(format!(
             "the server on {address} is not ready: {}",
             said.lines().next().unwrap_or_default()
         )));

@@ -1,8 +1,8 @@
 //! `tunneldesk import`: lists of members, logbook entries and bookings, as CSV. All of a list, or nothing.
 
 use super::shell::Shell;
-use super::wire::Wire;
-use super::{Answered, Trouble, broken, done, refused};
+use super::streams::Streams;
+use super::{CommandError, CommandResult, done, failed, refused};
 use crate::app::import_export::{self, Kind, Mistake, Refusal, Taken};
 use crate::domain::audit::{Detail, Whom};
 use crate::store::Write;
@@ -22,7 +22,7 @@ pub(super) struct Import {
 const HELP: &str = "CSV in UTF-8 with a line of headings; commas, semicolons or tabs, as spreadsheets write it. Moments are a \
     day of the site (2026-11-21), a moment with its offset (2026-11-21T14:30:00+01:00, or Z for UTC) or Unix seconds. A list is taken whole or not at \
     all, in one transaction; the same list again changes nothing. What `tunneldesk export` writes can be imported as it is: members \
-    first, then bookings, then the logbook. Exit codes: 0 done; 1 refused, with every mistake by line and column; 2 broken.";
+    first, then bookings, then the logbook. Exit codes: 0 done; 1 refused, with every mistake by line and column; 2 failed.";
 
 #[derive(Subcommand)]
 enum List {
@@ -79,9 +79,9 @@ impl Import {
         &self.parts().1.file
     }
 
-    pub(super) fn run(&self, site: &Shell, wire: &mut Wire) -> Answered {
+    pub(super) fn run(&self, site: &Shell, streams: &mut Streams) -> CommandResult {
         let (kind, from, what) = self.parts();
-        let (list, bytes) = wire.attached.as_mut().ok_or_else(|| broken("the list did not come along"))?;
+        let (list, bytes) = streams.attached.as_mut().ok_or_else(|| failed("the list did not come along"))?;
         let deed = match kind {
             Kind::Members => "members.imported",
             Kind::Logbook => "entries.imported",
@@ -90,7 +90,7 @@ impl Import {
         let record = |tx: &Write, taken: &Taken| {
             site.record(tx, deed, &Whom::Site, &Detail::none().number("count", taken.new as i64))
         };
-        let outcome = import_export::import(site, kind, *list, *bytes, from.dry_run, wire.progress, &record);
+        let outcome = import_export::import(site, kind, *list, *bytes, from.dry_run, streams.progress, &record);
         let Taken { new, same } = outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
         if !from.dry_run {
             tracing::info!(what = what[1], new, same, "a list was imported from the shell");
@@ -106,7 +106,7 @@ impl Import {
     }
 }
 
-fn trouble(refusal: Refusal, all: bool) -> Trouble {
+fn trouble(refusal: Refusal, all: bool) -> CommandError {
     match refusal {
         Refusal::Failed(failure) => failure.into(),
         Refusal::Unreadable(text) => refused(format!("nothing was taken: {text}")),

@@ -1,9 +1,9 @@
 //! `tunneldesk init`: a new site.
 
+use super::acquire;
 use super::owner::become_owner;
-use super::reach;
 use super::shell::by_us;
-use super::{Answered, Global, Trouble, broken, done, refused};
+use super::{CommandError, CommandResult, Global, done, failed, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Whom};
@@ -55,7 +55,7 @@ fn machine_zone() -> Option<String> {
 const ASKED_MAX: usize = 3;
 
 /// The zone of a site in a country: its only one, else this machine's where that is one of them, else the one that is typed.
-fn zone_of(country: &str, machine: Option<String>) -> Result<String, Trouble> {
+fn zone_of(country: &str, machine: Option<String>) -> Result<String, CommandError> {
     let clocks = clocks_of(country);
     if let [only] = &clocks[..] {
         return Ok(only[0].to_owned());
@@ -76,7 +76,7 @@ fn zone_of(country: &str, machine: Option<String>) -> Result<String, Trouble> {
         _ = write!(terminal, "Time zone: ");
         let mut line = String::new();
         let read = std::io::stdin().read_line(&mut line);
-        if read.map_err(|e| broken(format!("cannot read the time zone: {e}")))? == 0 {
+        if read.map_err(|e| failed(format!("cannot read the time zone: {e}")))? == 0 {
             break;
         }
         match local_time::parse_zone_name(line.trim()) {
@@ -88,7 +88,7 @@ fn zone_of(country: &str, machine: Option<String>) -> Result<String, Trouble> {
 }
 
 impl Init {
-    pub(super) fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let zone = match &self.time_zone {
             Some(named) => {
                 local_time::parse_zone_name(named).map_err(|what| refused(format!("--time-zone {named} {what}")))?
@@ -99,9 +99,9 @@ impl Init {
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let data_dir = reach::take(&dir, DataDir::create).map_err(|error| match error {
+        let data_dir = acquire::lock(&dir, DataDir::create).map_err(|error| match error {
             LockError::InUse => refused(format!("a tunneldesk is using {} already", dir.display())),
-            LockError::Unusable(text) => broken(text),
+            LockError::Unusable(text) => failed(text),
         })?;
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
         refuse_where_a_site_is(&data_dir)?;
@@ -109,7 +109,7 @@ impl Init {
             tunnels::set_time_zone(tx, identity.tunnel_id, &zone)?;
             Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?)
         };
-        let site = make(&data_dir, config, &identity, record).map_err(broken)?;
+        let site = make(&data_dir, config, &identity, record).map_err(failed)?;
         let words = format!(
             "{} is ready in {}. Its days begin at midnight in {}.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
              tunneldesk partner add NAME                                a booking partner, with its secret\n  \
@@ -127,8 +127,8 @@ impl Init {
 
 /// Finishes or removes first what an `init` or a restore left when it was cut off. A database that holds no site, which
 /// an `init` of an earlier version can leave, does not count as a site.
-fn refuse_where_a_site_is(data_dir: &DataDir) -> Result<(), Trouble> {
-    restore::complete(data_dir).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
+fn refuse_where_a_site_is(data_dir: &DataDir) -> Result<(), CommandError> {
+    restore::complete(data_dir).map_err(|e| failed(format!("an earlier restore cannot be finished: {e}")))?;
     let (dir, remains) = (data_dir.dir().display(), data_dir.remains());
     // SQLite would remove the log of an empty file.
     let has_database = std::fs::metadata(data_dir.database()).is_ok_and(|file| file.len() > 0);

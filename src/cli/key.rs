@@ -1,9 +1,9 @@
 //! `tunneldesk key …`: the site key, while no server runs.
 
+use super::acquire;
 use super::owner::become_owner;
-use super::reach;
 use super::shell::by_us;
-use super::{Answered, Global, broken, done, stop_it_first};
+use super::{CommandResult, Global, done, failed, stop_it_first};
 use crate::clock::Clock;
 use crate::site::Site;
 use crate::store::engine::data_dir::DataDir;
@@ -17,17 +17,17 @@ pub(super) enum Key {
 }
 
 impl Key {
-    pub(super) fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let Key::Rotate = self;
         let config = global.checked()?;
         let dir = config.data.clone();
         let by = by_us();
         become_owner(&dir)?;
-        let data_dir = reach::take(&dir, DataDir::lock).map_err(|error| stop_it_first(error, &dir))?;
-        let (site, _) = Site::open(&data_dir, config, Clock::machine(0), true).map_err(broken)?;
+        let data_dir = acquire::lock(&dir, DataDir::lock).map_err(|error| stop_it_first(error, &dir))?;
+        let (site, _) = Site::open(&data_dir, config, Clock::machine(0), true).map_err(failed)?;
         let rotated = site.rotate_key(&data_dir, &by);
         site.close();
-        let rotated = rotated.map_err(broken)?;
+        let rotated = rotated.map_err(failed)?;
         let damaged = match rotated.damaged {
             0 => String::new(),
             damaged => format!(" {damaged} of them could not be opened before, and stay so."),

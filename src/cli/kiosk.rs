@@ -1,7 +1,7 @@
 //! `tunneldesk kiosk …`: the screens on site at which members help themselves.
 
 use super::shell::Shell;
-use super::{Answered, Part, Row, Table, Trouble, done, refused, shown_moment};
+use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_moment};
 use crate::app::Outcome;
 use crate::app::kiosks::{self as app_kiosks, NAME_CHARS_MAX};
 use crate::auth::kiosk;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const LISTED_USUAL: i64 = 1_000;
 
 #[derive(Subcommand)]
-#[command(after_help = "Exit codes: 0 done; 1 refused (no such kiosk); 2 broken.")]
+#[command(after_help = "Exit codes: 0 done; 1 refused (no such kiosk); 2 failed.")]
 pub(super) enum Kiosk {
     /// Make a code that turns the browser that takes it into a kiosk: open /kiosk there and type it
     Pair {
@@ -36,7 +36,7 @@ pub(super) enum Kiosk {
 }
 
 impl Kiosk {
-    pub(super) fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> CommandResult {
         match self {
             Kiosk::Pair { name } => pair(site, name),
             Kiosk::List { part } => list(site, part),
@@ -45,9 +45,9 @@ impl Kiosk {
     }
 }
 
-fn pair(site: &Shell, name: &str) -> Answered {
+fn pair(site: &Shell, name: &str) -> CommandResult {
     let unfit = |failure: Failure| match failure.problems() {
-        [] => Trouble::from(failure),
+        [] => CommandError::from(failure),
         _ => refused(format!("a kiosk's name has 1 to {NAME_CHARS_MAX} letters: say where it stands")),
     };
     let ends_at = site.now() + kiosk::PAIRING_SECONDS;
@@ -60,7 +60,7 @@ fn pair(site: &Shell, name: &str) -> Answered {
     done(words, json!({ "name": name.trim(), "code": code, "ends_at": ends_at }))
 }
 
-fn list(site: &Shell, part: &Part) -> Answered {
+fn list(site: &Shell, part: &Part) -> CommandResult {
     let limit = part.limit(site, LISTED_USUAL);
     let (kiosks, total) = site.store.read(|tx| Ok((kiosks::list(tx, limit, part.offset)?, kiosks::count(tx)?)))?;
     Ok(Box::new(Table::new(kiosks).page_of(total, part)))
@@ -86,7 +86,7 @@ impl Row for kiosks::Kiosk {
     }
 }
 
-fn revoke(site: &Shell, kiosk_id: i64) -> Answered {
+fn revoke(site: &Shell, kiosk_id: i64) -> CommandResult {
     if site.change(|cx| app_kiosks::revoke(cx, kiosk_id))? == Outcome::Unchanged {
         return Err(refused(format!("there is no kiosk {kiosk_id} in use: see `tunneldesk kiosk list`")));
     }

@@ -1,8 +1,9 @@
-//! The command line: one file a command. Exit codes: 0 done, 1 refused, 2 broken.
+//! The command line: one file a command. Exit codes: 0 done, 1 refused, 2 failed.
 
+mod acquire;
 mod audit;
 mod backup;
-mod bar;
+mod bounces;
 mod callbacks;
 mod check;
 mod clock;
@@ -17,14 +18,13 @@ mod import;
 mod init;
 mod key;
 mod kiosk;
-mod marks;
 mod member;
-mod moment;
 mod outbox;
-mod outcome;
+mod output;
 mod owner;
 mod partner;
-mod reach;
+mod point_in_time;
+mod progress;
 mod reminders;
 mod restore;
 mod rollback;
@@ -35,11 +35,11 @@ mod shell;
 mod signer;
 pub mod socket;
 mod standby;
+mod streams;
 mod sync;
 mod table;
 mod tls;
 mod tunnel;
-mod wire;
 
 use crate::clock::Clock;
 use crate::config::{Config, Settings};
@@ -47,18 +47,18 @@ use crate::domain::audit::By;
 use crate::domain::local_time::TimeZone;
 use crate::site::Site;
 use crate::store::engine::data_dir::LockError;
-use bar::Bar;
+use acquire::{AcquireError, Acquired};
 use clap::{Args, Parser, Subcommand};
-use outcome::{Answered, Outcome, Trouble, broken, done, nothing, refused, text};
-use owner::{become_owner, become_owner_for_now};
-use reach::{Reached, Unreached};
+use output::{CommandError, CommandResult, Output, done, failed, nothing, refused, text};
+use owner::{become_owner, become_owner_reversibly};
+use progress::ProgressBar;
 use shell::Shell;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use streams::{OutputFile, Streams};
 use table::{Part, Row, Table};
-use wire::{Sheet, Wire};
 
 /// The on-site server of an indoor flight tunnel: membership, flight logbook and partner metrics.
 #[derive(Parser)]
@@ -164,7 +164,7 @@ enum Command {
 /// The whole program.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    let outcome = match Cli::try_parse_from(&args) {
+    let output = match Cli::try_parse_from(&args) {
         Ok(cli) => run(cli, &args),
         Err(e) => {
             _ = e.print();
@@ -172,11 +172,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     crate::log::flush();
-    outcome.print();
-    ExitCode::from(outcome.code)
+    output.print();
+    ExitCode::from(output.code)
 }
 
-fn run(cli: Cli, args: &[OsString]) -> Outcome {
+fn run(cli: Cli, args: &[OsString]) -> Output {
     let Cli { global, command } = cli;
     let json = global.json;
     let answered = match command {
@@ -211,10 +211,10 @@ fn run(cli: Cli, args: &[OsString]) -> Outcome {
         | Command::Tls(_)
         | Command::Audit(_)
         | Command::Backup(_) => {
-            return at_the_site(&global, &command, args).unwrap_or_else(|trouble| Outcome::of(Err(trouble), json));
+            return at_the_site(&global, &command, args).unwrap_or_else(|trouble| Output::of(Err(trouble), json));
         }
     };
-    Outcome::of(answered, json)
+    Output::of(answered, json)
 }
 
 impl Global {
@@ -226,7 +226,7 @@ impl Global {
         settings
     }
 
-    fn checked(&self) -> Result<Config, Trouble> {
+    fn checked(&self) -> Result<Config, CommandError> {
         check_settings(self.settings())
     }
 
@@ -235,72 +235,74 @@ impl Global {
         !self.json
     }
 
-    fn bar(&self) -> Bar {
-        Bar::new(self.shows_progress())
+    fn bar(&self) -> ProgressBar {
+        ProgressBar::new(self.shows_progress())
     }
 }
 
 /// Why a directory is not ours, for a command that works on the file alone.
-fn stop_it_first(error: LockError, dir: &Path) -> Trouble {
+fn stop_it_first(error: LockError, dir: &Path) -> CommandError {
     match error {
         LockError::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
         LockError::Unusable(text) => refused(text),
     }
 }
 
-fn check_settings(settings: Settings) -> Result<Config, Trouble> {
+fn check_settings(settings: Settings) -> Result<Config, CommandError> {
     settings.check().map_err(|mistakes| refused(format!("the settings have mistakes:\n  {}", mistakes.join("\n  "))))
 }
 
 /// Runs a command on the file, or has the server run it that holds the file.
-fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Result<Outcome, Trouble> {
+fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Result<Output, CommandError> {
     let secret = read_secret(command)?;
     let config = global.checked()?;
     let mut attached = attached(command)?;
-    let mut sheet = Sheet::new(written(command));
+    let mut output_file = OutputFile::new(written(command));
     let mut bar = global.bar();
     let dir = config.data.clone();
-    let outcome = match control::reach(&dir) {
-        Ok(Reached::DataDir(data_dir)) => {
+    let output = match control::lock_or_connect(&dir) {
+        Ok(Acquired::Locked(data_dir)) => {
             // A running server is asked by whoever we are; what we do ourselves, its owner does.
             let by = shell::by_us();
             match written(command) {
-                Some(_) => sheet.way_back = become_owner_for_now(&dir)?,
+                Some(_) => output_file.root_access = become_owner_reversibly(&dir)?,
                 None => become_owner(&dir)?,
             }
-            let mut progress = |step: &str, done, all| bar.tell(step, done, all);
+            let mut progress = |step: &str, done, all| bar.set(step, done, all);
             let opened = Site::open_telling(&data_dir, config, Clock::machine(0), true, &mut progress);
-            let (site, _) = opened.map_err(broken)?;
+            let (site, _) = opened.map_err(failed)?;
             show_moments_of(&site);
-            let mut wire = Wire {
+            let mut streams = Streams {
                 progress: &mut progress,
                 attached: attached.as_mut().map(|(file, bytes)| (file as &mut dyn std::io::Read, *bytes)),
                 part: &mut |text| {
-                    sheet.write(text);
+                    output_file.write(text);
                     Ok(())
                 },
             };
             let shell = Shell::new(&site, by, global.json);
-            let outcome = Outcome::of(perform(&shell, command, secret.as_deref(), &mut wire), global.json);
+            let output = Output::of(perform(&shell, command, secret.as_deref(), &mut streams), global.json);
             site.close();
-            outcome
+            output
         }
-        Err(Unreached::Unfit(text)) => return Err(refused(format!("{text}; make a site with `tunneldesk init`"))),
-        Err(Unreached::Held(text)) => return Err(broken(text)),
-        Ok(Reached::Server(server)) => {
+        Err(AcquireError::Unusable(text)) => {
+            return Err(refused(format!("{text}; make a site with `tunneldesk init`")));
+        }
+        Err(AcquireError::InUse(text)) => return Err(failed(text)),
+        Ok(Acquired::Server(server)) => {
             let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
             let request = control::Request { args, secret, attached_bytes: attached.as_ref().map(|(_, bytes)| *bytes) };
             let file = attached.as_mut().map(|(file, _)| file as &mut (dyn std::io::Read + Send));
-            control::ask(&server, &dir, &request, file, &mut bar, &mut sheet).map_err(broken)?
+            control::ask(&server, &dir, &request, file, &mut bar, &mut output_file).map_err(failed)?
         }
     };
     drop(bar);
-    sheet.finish(outcome)
+    output_file.finish(output)
 }
 
 /// The file that a command reads, and its length: opened here, because a running server may be another user in another
 /// directory.
-fn attached(command: &Command) -> Result<Option<(std::fs::File, u64)>, Trouble> {
+fn attached(command: &Command) -> Result<Option<(std::fs::File, u64)>, CommandError> {
     let Command::Import(import) = command else { return Ok(None) };
     let unreadable = |e: std::io::Error| refused(format!("{} cannot be read: {e}", import.file().display()));
     let file = std::fs::File::open(import.file()).map_err(unreadable)?;
@@ -317,19 +319,19 @@ fn written(command: &Command) -> Option<PathBuf> {
 }
 
 /// On the server's side: the same command line, on the server's own site.
-fn answer_for_site(site: &Site, by: By, request: &control::Request, wire: &mut Wire) -> Outcome {
+fn answer_for_site(site: &Site, by: By, request: &control::Request, streams: &mut Streams) -> Output {
     let Cli { global, command } = match Cli::try_parse_from(&request.args) {
         Ok(cli) => cli,
-        Err(e) => return Outcome::refused(e.to_string()),
+        Err(e) => return Output::refused(e.to_string()),
     };
     show_moments_of(site);
     let shell = Shell::new(site, by, global.json);
-    Outcome::of(perform(&shell, &command, request.secret.as_deref(), wire), global.json)
+    Output::of(perform(&shell, &command, request.secret.as_deref(), streams), global.json)
 }
 
-fn perform(site: &Shell, command: &Command, secret: Option<&str>, wire: &mut Wire) -> Answered {
+fn perform(site: &Shell, command: &Command, secret: Option<&str>, streams: &mut Streams) -> CommandResult {
     match command {
-        Command::Member(command) => command.run(site, secret, wire),
+        Command::Member(command) => command.run(site, secret, streams),
         Command::Partner(command) => command.run(site),
         Command::Signer(command) => command.run(site),
         Command::Kiosk(command) => command.run(site),
@@ -338,14 +340,14 @@ fn perform(site: &Shell, command: &Command, secret: Option<&str>, wire: &mut Wir
         Command::Callbacks(command) => command.run(site),
         Command::Contact(command) => command.run(site),
         Command::Tunnel(command) => command.run(site, secret),
-        Command::Import(command) => command.run(site, wire),
-        Command::Export(command) => command.run(site, wire),
+        Command::Import(command) => command.run(site, streams),
+        Command::Export(command) => command.run(site, streams),
         Command::Reminders(command) => command.run(site),
-        Command::Sync(command) => command.run(site, wire.progress),
+        Command::Sync(command) => command.run(site, streams.progress),
         Command::Tls(command) => command.run(site),
         Command::Doctor(command) => command.answer(site),
-        Command::Audit(command) => command.run(site, wire),
-        Command::Backup(command) => command.run(site, wire.progress),
+        Command::Audit(command) => command.run(site, streams),
+        Command::Backup(command) => command.run(site, streams.progress),
         Command::Serve(_)
         | Command::Init(_)
         | Command::Check
@@ -364,7 +366,7 @@ fn perform(site: &Shell, command: &Command, secret: Option<&str>, wire: &mut Wir
 
 /// The password that a command wants from standard input, or the file that it names: both are read here, because a
 /// running server may be another user in another directory.
-fn read_secret(command: &Command) -> Result<Option<String>, Trouble> {
+fn read_secret(command: &Command) -> Result<Option<String>, CommandError> {
     if let Command::Tunnel(command) = command {
         return command.read_file();
     }
@@ -378,7 +380,7 @@ fn read_secret(command: &Command) -> Result<Option<String>, Trouble> {
     let mut line = String::new();
     std::io::stdin()
         .read_line(&mut line)
-        .map_err(|e| broken(format!("cannot read the password from standard input: {e}")))?;
+        .map_err(|e| failed(format!("cannot read the password from standard input: {e}")))?;
     Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned()))
 }
 

@@ -1,7 +1,7 @@
 //! `tunneldesk outbox …`: messages on their way out, and what the desk shows to a member where none can be sent.
 
 use super::shell::Shell;
-use super::{Answered, Part, Row, Table, Trouble, done, marks, refused, shown_moment};
+use super::{CommandError, CommandResult, Part, Row, Table, bounces, done, refused, shown_moment};
 use crate::app::messages::{self, Unsendable};
 use crate::http::failure::Failure;
 use crate::jobs::outbox::read_letter;
@@ -16,7 +16,7 @@ const LISTED_USUAL: i64 = 50;
 const WHY_CHARS_MAX: usize = 60;
 
 #[derive(Subcommand)]
-#[command(after_help = "Exit codes: 0 done; 1 refused (no such message, or nothing left of it); 2 broken.")]
+#[command(after_help = "Exit codes: 0 done; 1 refused (no such message, or nothing left of it); 2 failed.")]
 pub(super) enum Outbox {
     /// List messages, newest first: those that wait or are dead, unless a state is given
     List {
@@ -54,18 +54,18 @@ pub(super) struct Retry {
 }
 
 impl Outbox {
-    pub(super) fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> CommandResult {
         match self {
             Outbox::List { state, part } => list(site, state.as_deref(), part),
             Outbox::Show { message_id } => show(site, *message_id),
             Outbox::Retry(retry) => retry.run(site),
-            Outbox::Marked { part } => marks::list(site, part),
-            Outbox::Lift { address } => marks::lift(site, address),
+            Outbox::Marked { part } => bounces::list(site, part),
+            Outbox::Lift { address } => bounces::lift(site, address),
         }
     }
 }
 
-fn list(site: &Shell, state: Option<&str>, part: &Part) -> Answered {
+fn list(site: &Shell, state: Option<&str>, part: &Part) -> CommandResult {
     let limit = part.limit(site, LISTED_USUAL);
     let (messages, total, (waiting, dead)) = site.store.read(|tx| {
         let messages = outbox::list(tx, state, limit, part.offset)?;
@@ -131,12 +131,12 @@ fn state(message: &Message) -> String {
     format!("{}, {}", message.state, message.delivery)
 }
 
-fn find(site: &Site, message_id: i64) -> Result<Message, Trouble> {
+fn find(site: &Site, message_id: i64) -> Result<Message, CommandError> {
     let found = site.store.read(|tx| Ok(outbox::find(tx, message_id)?))?;
     found.ok_or_else(|| refused(format!("there is no message {message_id}: `tunneldesk outbox list` numbers them")))
 }
 
-fn show(site: &Shell, message_id: i64) -> Answered {
+fn show(site: &Shell, message_id: i64) -> CommandResult {
     let message = find(site, message_id)?;
     let letter = read_letter(site, &message);
     if letter.is_ok() {
@@ -165,7 +165,7 @@ fn show(site: &Shell, message_id: i64) -> Answered {
 }
 
 impl Retry {
-    fn run(&self, site: &Shell) -> Answered {
+    fn run(&self, site: &Shell) -> CommandResult {
         for message_id in &self.message_ids {
             let message = find(site, *message_id)?;
             match site.store.read(|tx| messages::find_obstacle(tx, &message))? {

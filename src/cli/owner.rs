@@ -1,7 +1,7 @@
 //! Root at the shell acts as the owner of the data directory, so that nothing is left there that the service cannot
 //! open. The process may still read files that it is pointed at, and take a port below 1024.
 
-use super::{Trouble, broken};
+use super::{CommandError, failed};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -28,9 +28,9 @@ struct Half {
 /// Root that acts as somebody else, and what it still does as itself: the file that it wants is made where root may write,
 /// and is root's.
 #[derive(Default)]
-pub(crate) struct WayBack(Option<(libc::uid_t, libc::gid_t)>);
+pub(crate) struct RootAccess(Option<(libc::uid_t, libc::gid_t)>);
 
-impl WayBack {
+impl RootAccess {
     pub(crate) fn as_root<T>(&self, work: impl FnOnce() -> T) -> T {
         let Some((uid, gid)) = self.0 else { return work() };
         // SAFETY: plain numbers in, no memory touched. Where one fails, `work` is done as somebody who may do less.
@@ -44,25 +44,25 @@ impl WayBack {
 }
 
 /// Becomes the owner of this directory, where we are root and it is not. Called while no other thread runs.
-pub(super) fn become_owner(dir: &Path) -> Result<(), Trouble> {
+pub(super) fn become_owner(dir: &Path) -> Result<(), CommandError> {
     leave_root(dir, false).map(drop)
 }
 
 /// The same, with a way back.
-pub(super) fn become_owner_for_now(dir: &Path) -> Result<WayBack, Trouble> {
+pub(super) fn become_owner_reversibly(dir: &Path) -> Result<RootAccess, CommandError> {
     leave_root(dir, true)
 }
 
-fn leave_root(dir: &Path, may_return: bool) -> Result<WayBack, Trouble> {
+fn leave_root(dir: &Path, may_return: bool) -> Result<RootAccess, CommandError> {
     // SAFETY: takes nothing and cannot fail.
     let we_are_root = unsafe { libc::geteuid() } == 0;
-    let Ok(found) = std::fs::metadata(dir) else { return Ok(WayBack(None)) };
+    let Ok(found) = std::fs::metadata(dir) else { return Ok(RootAccess(None)) };
     if !we_are_root || found.uid() == 0 {
-        return Ok(WayBack(None));
+        return Ok(RootAccess(None));
     }
-    let failed = |e| broken(format!("cannot act as the owner of {}: {e}", dir.display()));
+    let failed = |e| failed(format!("cannot act as the owner of {}: {e}", dir.display()));
     give_up_root(found.uid(), found.gid(), may_return).map_err(failed)?;
-    Ok(WayBack(Some((found.uid(), found.gid()))))
+    Ok(RootAccess(Some((found.uid(), found.gid()))))
 }
 
 fn give_up_root(uid: libc::uid_t, gid: libc::gid_t, may_return: bool) -> std::io::Result<()> {

@@ -1,7 +1,7 @@
 //! `tunneldesk partner …`: booking partners and their secrets.
 
 use super::shell::Shell;
-use super::{Answered, Row, Table, Trouble, done, refused, shown_moment};
+use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
 use crate::app::Change;
 use crate::app::partners::{
     self as access, Handed, KEEP_DAYS, KEEP_DAYS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
@@ -63,7 +63,7 @@ fn network(text: &str) -> Result<IpNet, String> {
 }
 
 impl Partner {
-    pub(super) fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> CommandResult {
         match self {
             Partner::Add(add) => add.run(site),
             Partner::List => list(site),
@@ -74,7 +74,7 @@ impl Partner {
 }
 
 impl Add {
-    fn run(&self, site: &Shell) -> Answered {
+    fn run(&self, site: &Shell) -> CommandResult {
         if self.name.trim().is_empty() {
             return Err(refused("a partner needs a name"));
         }
@@ -85,7 +85,7 @@ impl Add {
     }
 }
 
-fn shown_secret(Handed { client_id, secret, .. }: &Handed) -> Answered {
+fn shown_secret(Handed { client_id, secret, .. }: &Handed) -> CommandResult {
     let words = format!("client-id: {client_id}\nsecret:    {secret}   (shown this once)");
     done(words, json!({ "client_id": client_id, "secret": secret }))
 }
@@ -95,7 +95,7 @@ fn change<T>(
     site: &Shell,
     client_id: &str,
     effect: impl FnOnce(&Change, &partners::Partner) -> Result<T, Failure>,
-) -> Result<(String, T), Trouble> {
+) -> Result<(String, T), CommandError> {
     let mut name = String::new();
     let changed = site.change(|cx| {
         let partner = access::find_client(cx.tx, client_id)?;
@@ -114,17 +114,17 @@ fn change<T>(
     }
 }
 
-fn rotate(site: &Shell, client_id: &str, keep_days: i64) -> Answered {
+fn rotate(site: &Shell, client_id: &str, keep_days: i64) -> CommandResult {
     let (_, handed) = change(site, client_id, |cx, partner| access::rotate(cx, partner, keep_days))?;
     shown_secret(&handed)
 }
 
-fn revoke(site: &Shell, client_id: &str) -> Answered {
+fn revoke(site: &Shell, client_id: &str) -> CommandResult {
     let (name, _) = change(site, client_id, access::revoke)?;
     done(format!("{name} can no longer call"), json!({ "client_id": client_id }))
 }
 
-fn list(site: &Site) -> Answered {
+fn list(site: &Site) -> CommandResult {
     let now = site.now();
     let shown = site.store.read(|tx| {
         partners::list(tx)?

@@ -1,7 +1,7 @@
 //! `tunneldesk reminders`: what the server does every hour, now.
 
 use super::shell::Shell;
-use super::{Answered, Row, Table, refused, shown_moment};
+use super::{CommandResult, Row, Table, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::reminder::Reminder;
 use crate::jobs::reminders;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const SHOWN_ROWS_MAX: usize = 50;
 
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 done, also where nobody was due; 1 refused (the clock is behind); 2 broken.")]
+#[command(after_help = "Exit codes: 0 done, also where nobody was due; 1 refused (the clock is behind); 2 failed.")]
 pub(super) struct Reminders {
     /// Only say who would be reminded
     #[arg(long)]
@@ -19,7 +19,7 @@ pub(super) struct Reminders {
 }
 
 impl Reminders {
-    pub(super) fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> CommandResult {
         if site.clock.is_suspect() {
             return Err(refused("the clock is behind what this file has seen: set it, or members get wrong dates"));
         }

@@ -1,10 +1,10 @@
 //! `tunneldesk restore`: a backup takes the site's place, with all that is off site behind it, while no server runs.
 
-use super::moment::{self, Given, SiteClock};
+use super::acquire;
 use super::owner::become_owner;
-use super::reach;
+use super::point_in_time::{self, PointInTime, SiteClock};
 use super::shell::by_us;
-use super::{Answered, Global, Trouble, broken, done, refused, stop_it_first};
+use super::{CommandError, CommandResult, Global, done, failed, refused, stop_it_first};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::{MomentInput, TimeZone};
@@ -30,7 +30,7 @@ pub(super) struct Restore {
     backup: Option<PathBuf>,
     /// The site as it was at the end of that second: "2026-11-22 15:03:10" in the site's own time,
     /// "2026-11-22 15:03:10+01:00" or "2026-11-22 14:03:10Z" wherever it is
-    #[arg(long, value_name = "MOMENT", value_parser = moment::parse)]
+    #[arg(long, value_name = "MOMENT", value_parser = point_in_time::parse)]
     at: Option<MomentInput>,
     /// The secret key of an encrypted copy, as `age-keygen` writes it
     #[arg(long, value_name = "FILE")]
@@ -76,16 +76,16 @@ enum Source {
 struct Until {
     clock: SiteClock,
     /// `None`: all there is.
-    given: Option<Given>,
+    given: Option<PointInTime>,
 }
 
 impl Restore {
-    pub(super) fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let config = global.checked()?;
         become_owner(&config.data)?;
         let data_dir =
-            reach::take(&config.data, DataDir::create).map_err(|error| stop_it_first(error, &config.data))?;
-        restore::complete(&data_dir).map_err(|e| broken(format!("an earlier restore cannot be finished: {e}")))?;
+            acquire::lock(&config.data, DataDir::create).map_err(|error| stop_it_first(error, &config.data))?;
+        restore::complete(&data_dir).map_err(|e| failed(format!("an earlier restore cannot be finished: {e}")))?;
         if self.undo {
             return take_back(&data_dir, &config);
         }
@@ -99,14 +99,14 @@ impl Restore {
         let wanted = Wanted { backup: &choice.backup, keys: keys.as_ref(), replay: choice.replay.as_ref() };
         let mut bar = global.bar();
         let restored = restore::restore(&data_dir, &wanted, &config, &by_us(), self.dry_run, &mut |step, done, all| {
-            bar.tell(step, done, all);
+            bar.set(step, done, all);
         });
         drop(bar);
-        let restored = restored.map_err(|e| broken(format!("nothing was changed: {e}")))?;
+        let restored = restored.map_err(|e| failed(format!("nothing was changed: {e}")))?;
         self.say(&choice, &restored, &until, &config)
     }
 
-    fn say(&self, choice: &Choice, restored: &Restored, until: &Until, config: &Config) -> Answered {
+    fn say(&self, choice: &Choice, restored: &Restored, until: &Until, config: &Config) -> CommandResult {
         let Choice { backup, silent: passed_over, unreadable, .. } = choice;
         let Restored { replaced, erased, replayed, zone } = restored;
         let (name, made_at) = (backup.name(), backup.manifest.made_at);
@@ -167,7 +167,7 @@ impl Restore {
 }
 
 impl Source {
-    fn find(named: Option<&Path>, config: &Config) -> Result<Source, Trouble> {
+    fn find(named: Option<&Path>, config: &Config) -> Result<Source, CommandError> {
         let Some(dir) = named.filter(|named| named.is_dir()) else {
             let name = named.map(|named| named.to_string_lossy().into_owned());
             return Ok(Source::Shelves(Shelves::find(config), name));
@@ -195,7 +195,7 @@ impl Source {
 }
 
 impl Until {
-    fn read(typed: Option<MomentInput>, clock: SiteClock) -> Result<Until, Trouble> {
+    fn read(typed: Option<MomentInput>, clock: SiteClock) -> Result<Until, CommandError> {
         let (given, now) = (typed.map(|typed| clock.read(typed)).transpose()?, Clock::machine(0).now());
         if let Some(given) = given.as_ref().filter(|given| given.moment > now + AHEAD_SECONDS_MAX) {
             let [at, now] = [given.moment, now].map(|moment| clock.zone.exact(moment));
@@ -217,7 +217,7 @@ impl Until {
     }
 
     /// The named one, or the newest on the two shelves that is not of a later moment.
-    fn choose(&self, source: Source, config: &Config) -> Result<Choice, Trouble> {
+    fn choose(&self, source: Source, config: &Config) -> Result<Choice, CommandError> {
         let (mut shelves, name) = match source {
             Source::Directory(backup) => {
                 let backup = *backup;
@@ -243,7 +243,7 @@ impl Until {
     }
 
     /// A backup that was made later than the wanted moment holds what the restore is to leave out.
-    fn check(&self, backup: &Backup) -> Result<(), Trouble> {
+    fn check(&self, backup: &Backup) -> Result<(), CommandError> {
         match self.at().filter(|at| last_write(backup) > *at) {
             None => Ok(()),
             Some(at) => Err(refused(format!(
@@ -256,7 +256,7 @@ impl Until {
     }
 
     /// The newest, of those that hold nothing that came later.
-    fn newest(&self, shelves: &Shelves) -> Result<Backup, Trouble> {
+    fn newest(&self, shelves: &Shelves) -> Result<Backup, CommandError> {
         let oldest = shelves.backups.first().map_or(0, |backup| backup.manifest.made_at);
         let is_before = |backup: &&Backup| self.at().is_none_or(|at| last_write(backup) <= at);
         let newest = shelves.backups.iter().rev().find(is_before).cloned();
@@ -313,7 +313,7 @@ impl Shelves {
         later.min_by_key(|link| link.moment).cloned()
     }
 
-    fn none(&self, text: String) -> Trouble {
+    fn none(&self, text: String) -> CommandError {
         let damaged = self.unreadable.iter().map(|(name, why)| format!("{name} cannot be read: {why}"));
         let all = std::iter::once(text).chain(self.silent.clone()).chain(damaged);
         refused(all.collect::<Vec<_>>().join("; "))
@@ -326,7 +326,7 @@ fn last_write(backup: &Backup) -> i64 {
     made.chain.as_ref().map_or(made.made_at, |link| link.moment)
 }
 
-fn refuse_sealed(choice: &Choice) -> Result<(), Trouble> {
+fn refuse_sealed(choice: &Choice) -> Result<(), CommandError> {
     let dir = &choice.backup.at;
     if choice.backup.is_encrypted() {
         return Err(refused(format!("{dir} is encrypted: give the secret key to it with --identity FILE")));
@@ -341,9 +341,9 @@ fn refuse_sealed(choice: &Choice) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn take_back(data_dir: &DataDir, config: &Config) -> Answered {
+fn take_back(data_dir: &DataDir, config: &Config) -> CommandResult {
     let undo::Undone { from, replaced } =
-        undo::run(data_dir, config, &by_us()).map_err(|e| broken(format!("nothing was changed: {e}")))?;
+        undo::run(data_dir, config, &by_us()).map_err(|e| failed(format!("nothing was changed: {e}")))?;
     let kept = replaced
         .as_deref()
         .map_or_else(String::new, |dir: &Path| format!(" What it replaced is in {}.", dir.display()));

@@ -1,26 +1,26 @@
 //! `tunneldesk rollback`: the file as it was before the last upgrade, while no server runs.
 
+use super::acquire;
 use super::owner::become_owner;
-use super::reach;
 use super::shell::by_us;
-use super::{Answered, Global, broken, done, refused, show_moments_in, shown_moment, stop_it_first};
+use super::{CommandResult, Global, done, failed, refused, show_moments_in, shown_moment, stop_it_first};
 use crate::domain::local_time::TimeZone;
 use crate::ops::backup::rollback::{self, RolledBack, Unmoved};
 use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::erasure::zone_of;
 use serde_json::json;
 
-pub(super) fn run(global: &Global) -> Answered {
+pub(super) fn run(global: &Global) -> CommandResult {
     let config = global.checked()?;
     let by = by_us();
     become_owner(&config.data)?;
-    let data_dir = reach::take(&config.data, DataDir::lock).map_err(|error| stop_it_first(error, &config.data))?;
+    let data_dir = acquire::lock(&config.data, DataDir::lock).map_err(|error| stop_it_first(error, &config.data))?;
     let mut bar = global.bar();
-    let ran = rollback::run(&data_dir, &config, &by, &mut |step, done, all| bar.tell(step, done, all));
+    let ran = rollback::run(&data_dir, &config, &by, &mut |step, done, all| bar.set(step, done, all));
     drop(bar);
     let rolled_back = ran.map_err(|unmoved| match unmoved {
         Unmoved::Nothing(text) => refused(text),
-        Unmoved::Failed(text) => broken(format!("nothing was changed: {text}")),
+        Unmoved::Failed(text) => failed(format!("nothing was changed: {text}")),
     })?;
     let manifest = &rolled_back.backup.manifest;
     let zone = manifest.time_zone().or_else(|| zone_of(&data_dir.database()));

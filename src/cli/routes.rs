@@ -1,10 +1,10 @@
 //! `tunneldesk routes`: the table, as it is.
 
-use super::{Answered, Row, Table};
+use super::{CommandResult, Row, Table};
 use crate::routes::{PAGES, ROUTES, Route, TABLE};
 use serde_json::{Value, json};
 
-pub(super) fn run() -> Answered {
+pub(super) fn run() -> CommandResult {
     let ours = ROUTES.iter().filter(|route| route.ours).count();
     let contract = ROUTES.len() - ours;
     let total = format!("{contract} operations of the contract, {ours} of ours, {} rows of pages", PAGES.len());

@@ -1,9 +1,9 @@
 //! `tunneldesk serve`: the site itself.
 
-use super::outcome::BROKEN;
+use super::output::FAILED;
 use super::owner::become_owner;
-use super::socket::Named;
-use super::{Answered, Global, Trouble, broken, check_settings, control, nothing, reach, refused};
+use super::socket::SocketFile;
+use super::{CommandError, CommandResult, Global, acquire, check_settings, control, failed, nothing, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::demo;
@@ -68,7 +68,7 @@ struct Jobs {
 }
 
 impl Jobs {
-    fn start(site: &Site) -> Result<Jobs, Trouble> {
+    fn start(site: &Site) -> Result<Jobs, CommandError> {
         let until_dropped = vec![
             start("look", site, jobs::look_at_the_file)?,
             start("scrub", site, jobs::scrub::run_until_stopped)?,
@@ -79,9 +79,9 @@ impl Jobs {
             start("fence", site, standby::run_until_stopped)?,
             start("promoted", site, jobs::standby::tell_until_known)?,
         ];
-        let cannot = |e| broken(format!("cannot start a thread: {e}"));
+        let cannot = |e| failed(format!("cannot start a thread: {e}"));
         let replicating = replication::start(site).map_err(cannot)?;
-        Ok(Jobs { until_dropped, sending: jobs::outbox::start(site).map_err(broken)?, replicating })
+        Ok(Jobs { until_dropped, sending: jobs::outbox::start(site).map_err(failed)?, replicating })
     }
 
     fn stop(self) {
@@ -94,28 +94,28 @@ impl Jobs {
 
 /// Takes commands from the shell until what is returned is dropped. A site whose disk takes no writes is served without
 /// commands too: perhaps nothing on that machine takes a socket.
-fn hear_commands(site: &Site, data_dir: &DataDir, writable: bool) -> Result<Option<Named>, Trouble> {
+fn hear_commands(site: &Site, data_dir: &DataDir, writable: bool) -> Result<Option<SocketFile>, CommandError> {
     match control::listen(data_dir.dir(), site.for_another_thread()) {
         Ok(named) => Ok(Some(named)),
         Err(cause) if !writable => {
             tracing::warn!(%cause, "no commands are taken from the shell while the disk takes no writes");
             Ok(None)
         }
-        Err(e) => Err(broken(format!("cannot take commands from the shell: {e}"))),
+        Err(e) => Err(failed(format!("cannot take commands from the shell: {e}"))),
     }
 }
 
 impl Serve {
-    pub(super) fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let mut service = Service::from_environment();
         let ended = self.run_for(&mut service, global);
-        if let Err(Trouble::Refused(text) | Trouble::Broken(text)) = &ended {
+        if let Err(CommandError::Refused(text) | CommandError::Failed(text)) = &ended {
             service.tell(&format!("STATUS={}", text.replace('\n', " ")));
         }
         ended
     }
 
-    fn run_for(&self, service: &mut Service, global: &Global) -> Answered {
+    fn run_for(&self, service: &mut Service, global: &Global) -> CommandResult {
         let mut config = self.config(global)?;
         crate::log::start(&config.log);
         fit_connections(&mut config, raise_descriptor_limit());
@@ -125,7 +125,7 @@ impl Serve {
         let blame = |trouble| blame(&data_dir, trouble);
         let (site, demo) = self.open(&data_dir, config, service).map_err(blame)?;
         standby::begin(&site);
-        let running = server::start(&site, sockets).map_err(broken)?;
+        let running = server::start(&site, sockets).map_err(failed)?;
         let writable = site.store.writer().condition() != Condition::ReadOnly;
         let _heard = hear_commands(&site, &data_dir, writable)?;
         let jobs = if writable { Some(Jobs::start(&site).map_err(blame)?) } else { None };
@@ -133,15 +133,15 @@ impl Serve {
             watch(service, &site, &running, &data_dir)?;
         let looked_at = site.for_another_thread();
         let is_stopped = move || looked_at.store.writer().is_stopped();
-        let ending = Ending::listen(is_stopped, writable_again, BROKEN)
-            .map_err(|e| broken(format!("cannot wait for signals: {e}")))?;
+        let ending = Ending::listen(is_stopped, writable_again, FAILED)
+            .map_err(|e| failed(format!("cannot wait for signals: {e}")))?;
         let url = announce(&site, &running, demo, data_dir.dir())?;
         let how = if writable { "on" } else { "READ ONLY on" };
         service.tell(&format!("READY=1\nSTATUS={how} {url}"));
         let end = ending.wait();
         if end == End::StoreStopped {
             running.stop_within(STOPPED_DRAIN_TIME_MAX);
-            ending::end_after_failed_flush(BROKEN);
+            ending::end_after_failed_flush(FAILED);
         }
         tracing::info!("stopping");
         service.tell("STOPPING=1\nSTATUS=stopping");
@@ -150,12 +150,12 @@ impl Serve {
         jobs.into_iter().for_each(Jobs::stop);
         site.close();
         if end == End::Writable {
-            return Err(broken("the disk takes writes again, and the site was served as it is until now; start again"));
+            return Err(failed("the disk takes writes again, and the site was served as it is until now; start again"));
         }
         nothing()
     }
 
-    fn config(&self, global: &Global) -> Result<Config, Trouble> {
+    fn config(&self, global: &Global) -> Result<Config, CommandError> {
         let mut settings = global.settings();
         if self.demo {
             settings.for_demo();
@@ -166,15 +166,15 @@ impl Serve {
         check_settings(settings)
     }
 
-    fn hold(&self, config: &Config) -> Result<DataDir, Trouble> {
+    fn hold(&self, config: &Config) -> Result<DataDir, CommandError> {
         let hold = if self.demo { DataDir::create } else { DataDir::lock };
-        let held = reach::take(&config.data, hold);
+        let held = acquire::lock(&config.data, hold);
         held.map_err(|error| match error {
             LockError::InUse => refused(format!(
                 "a tunneldesk is running on {} already: stop it, or give this one another --data",
                 config.data.display()
             )),
-            LockError::Unusable(text) if self.demo || config.data.exists() => broken(text),
+            LockError::Unusable(text) if self.demo || config.data.exists() => failed(text),
             LockError::Unusable(text) => refused(format!(
                 "{text}; make a site with `tunneldesk init`, or look at one with `tunneldesk serve --demo`"
             )),
@@ -182,10 +182,10 @@ impl Serve {
     }
 
     /// A demo beside another server goes without the port for figures; a site says what is in its way.
-    fn bind(&self, config: &Config, passed: Vec<TcpListener>) -> Result<Sockets, Trouble> {
+    fn bind(&self, config: &Config, passed: Vec<TcpListener>) -> Result<Sockets, CommandError> {
         match Sockets::bind_or_take(config, passed) {
-            Err(_) if self.demo => Sockets::without_metrics(config).map_err(broken),
-            bound => bound.map_err(broken),
+            Err(_) if self.demo => Sockets::without_metrics(config).map_err(failed),
+            bound => bound.map_err(failed),
         }
     }
 
@@ -194,7 +194,7 @@ impl Serve {
         data_dir: &DataDir,
         config: Config,
         service: &Service,
-    ) -> Result<(Site, Option<demo::Facts>), Trouble> {
+    ) -> Result<(Site, Option<demo::Facts>), CommandError> {
         let reserve = Reserve::in_dir(data_dir.dir());
         reserve.release_if_disk_full();
         if let Some((why, next)) = data_dir.why_unwritable() {
@@ -202,7 +202,7 @@ impl Serve {
         }
         let fresh = !data_dir.database().exists();
         let site = if self.demo && fresh {
-            demo::create(data_dir, config).map_err(broken)?
+            demo::create(data_dir, config).map_err(failed)?
         } else {
             let mut told = None;
             let mut tell = |step: &str, done: u64, total: u64| {
@@ -213,7 +213,7 @@ impl Serve {
                 }
             };
             let opened = Site::open_telling(data_dir, config, Clock::machine(0), !self.ungrouped, &mut tell);
-            let (site, upgraded) = opened.map_err(broken)?;
+            let (site, upgraded) = opened.map_err(failed)?;
             if let Some(Upgraded { from, backup }) = upgraded {
                 let backup = backup.at;
                 tracing::info!(from, %backup, "the file was upgraded; `tunneldesk rollback` brings it back as it was");
@@ -223,7 +223,7 @@ impl Serve {
         site.store.set_reserve(reserve);
         #[cfg(debug_assertions)]
         if self.flush_seldom {
-            site.store.flush_seldom().map_err(|e| broken(e.to_string()))?;
+            site.store.flush_seldom().map_err(|e| failed(e.to_string()))?;
         }
         #[cfg(debug_assertions)]
         if let Some(fault) = self.off_site_fault {
@@ -235,25 +235,25 @@ impl Serve {
 }
 
 /// Reports damage in place of an error that damage may have caused, with what to do about it.
-fn blame(data_dir: &DataDir, trouble: Trouble) -> Trouble {
+fn blame(data_dir: &DataDir, trouble: CommandError) -> CommandError {
     match &trouble {
-        Trouble::Broken(text) if !text.contains("tunneldesk restore") && data_dir.database().exists() => {
-            integrity::find_damage(&data_dir.database()).map_or(trouble, Trouble::Broken)
+        CommandError::Failed(text) if !text.contains("tunneldesk restore") && data_dir.database().exists() => {
+            integrity::find_damage(&data_dir.database()).map_or(trouble, CommandError::Failed)
         }
         _ => trouble,
     }
 }
 
 /// The site as it is, with no writes: better than a start that fails over and over.
-fn open_read_only(data_dir: &DataDir, config: Config, why: &str, next: &str) -> Result<Site, Trouble> {
-    let site = Site::open_read_only(data_dir, config, Clock::machine(0)).map_err(broken)?;
+fn open_read_only(data_dir: &DataDir, config: Config, why: &str, next: &str) -> Result<Site, CommandError> {
+    let site = Site::open_read_only(data_dir, config, Clock::machine(0)).map_err(failed)?;
     let dir = data_dir.dir().display();
     tracing::error!(%dir, "the disk {why}: the site is served as it is, and nobody can sign in or enter anything; {next} (`df`, `dmesg`), and the site starts again by itself");
     Ok(site)
 }
 
 /// Runs a job on a thread of its own until the sender is dropped.
-fn start(name: &str, site: &Site, job: fn(&Site, &mpsc::Receiver<()>)) -> Result<mpsc::Sender<()>, Trouble> {
+fn start(name: &str, site: &Site, job: fn(&Site, &mpsc::Receiver<()>)) -> Result<mpsc::Sender<()>, CommandError> {
     spawn(name, site, move |site, stopped| jobs::keep_at(site, stopped, jobs::FAULT_PAUSE, job))
 }
 
@@ -263,7 +263,7 @@ fn announce(
     running: &Running,
     demo: Option<demo::Facts>,
     data: &std::path::Path,
-) -> Result<String, Trouble> {
+) -> Result<String, CommandError> {
     if site.clock.is_suspect() {
         tracing::warn!("the clock is behind what this file has seen; set it: signed timestamps are refused until then");
     }
@@ -271,7 +271,7 @@ fn announce(
     let port = first.map_or(0, |address| address.port());
     let url = site.config.public_url(port);
     let text = match demo {
-        Some(mut facts) => facts.publish(data, &url, &running.addresses).map_err(broken)?,
+        Some(mut facts) => facts.publish(data, &url, &running.addresses).map_err(failed)?,
         None => format!("tunneldesk {} on {url}  (data: {})", crate::VERSION, data.display()),
     };
     let text = if site.store.writer().condition() == Condition::ReadOnly { format!("READ ONLY: {text}") } else { text };
@@ -297,7 +297,7 @@ struct Watching {
     until_dropped: Vec<mpsc::Sender<()>>,
 }
 
-fn watch(service: &Service, site: &Site, running: &Running, data_dir: &Arc<DataDir>) -> Result<Watching, Trouble> {
+fn watch(service: &Service, site: &Site, running: &Running, data_dir: &Arc<DataDir>) -> Result<Watching, CommandError> {
     let (tell, writable) = mpsc::channel();
     let data_dir = data_dir.clone();
     let mut until_dropped = vec![spawn("watch", site, move |site, stop| watch_disk(site, &data_dir, &tell, stop))?];
@@ -316,11 +316,11 @@ fn spawn(
     name: &str,
     site: &Site,
     work: impl FnOnce(&Site, &mpsc::Receiver<()>) + Send + 'static,
-) -> Result<mpsc::Sender<()>, Trouble> {
+) -> Result<mpsc::Sender<()>, CommandError> {
     let (stop, stopped) = mpsc::channel();
     let site = site.for_another_thread();
     let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&site, &stopped));
-    spawned.map(|_| stop).map_err(|e| broken(format!("cannot start a thread: {e}")))
+    spawned.map(|_| stop).map_err(|e| failed(format!("cannot start a thread: {e}")))
 }
 
 /// Looks whether there is room on the disk, whether a file that was served as it is can be written, and gives back memory.

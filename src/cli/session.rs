@@ -1,7 +1,7 @@
 //! `tunneldesk session …`: sessions for jobs.
 
 use super::shell::Shell;
-use super::{Answered, done, refused, shown_moment};
+use super::{CommandResult, done, refused, shown_moment};
 use crate::auth::new_token;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
@@ -25,7 +25,7 @@ pub(super) enum Session {
 }
 
 impl Session {
-    pub(super) fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> CommandResult {
         let Session::Issue { role } = self;
         if Role::parse(role) != Some(Role::Sync) {
             return Err(refused("only --role sync has sessions without a sign-in; people sign in"));

@@ -2,7 +2,7 @@
 
 use super::member::find;
 use super::shell::Shell;
-use super::{Answered, Row, Table, Trouble, done, refused, shown_moment};
+use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::http::failure::Failure;
@@ -47,7 +47,7 @@ pub(super) struct Add {
 }
 
 impl Signer {
-    pub(super) fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> CommandResult {
         match self {
             Signer::Add(add) => add.run(site),
             Signer::List { tunnel } => list(site, tunnel.unwrap_or(site.tunnel_id)),
@@ -59,7 +59,7 @@ impl Signer {
 }
 
 impl Add {
-    fn run(&self, site: &Shell) -> Answered {
+    fn run(&self, site: &Shell) -> CommandResult {
         let account = find(site, &self.name)?;
         let programme = signing_programme(site.catalogue, &self.programme)?;
         let tunnel_id = self.tunnel.unwrap_or(site.tunnel_id);
@@ -143,7 +143,7 @@ impl Add {
 }
 
 /// The programme as the catalogue spells it, if its holders sign for others.
-fn signing_programme<'c>(catalogue: &'c Catalogue, asked: &str) -> Result<&'c str, Trouble> {
+fn signing_programme<'c>(catalogue: &'c Catalogue, asked: &str) -> Result<&'c str, CommandError> {
     let mut signing: Vec<&str> = catalogue
         .levels()
         .flat_map(|level| &level.signed_by)
@@ -155,7 +155,7 @@ fn signing_programme<'c>(catalogue: &'c Catalogue, asked: &str) -> Result<&'c st
     found.copied().ok_or_else(|| refused(format!("nobody signs as {asked}: give one of {}", signing.join(", "))))
 }
 
-fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64) -> Answered {
+fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64) -> CommandResult {
     let account = find(site, name)?;
     let programme = signing_programme(site.catalogue, programme)?;
     let ended = site.store.write(site.now(), |tx| {
@@ -175,7 +175,7 @@ fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64) -> Answered
     )
 }
 
-fn list(site: &Site, tunnel_id: i64) -> Answered {
+fn list(site: &Site, tunnel_id: i64) -> CommandResult {
     let now = site.now();
     let shown = site.store.read(|tx| {
         let all = signers::list(tx, tunnel_id)?;

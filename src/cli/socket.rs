@@ -22,65 +22,65 @@ const RUNTIME_DIR: &str = "/run/tunneldesk";
 const OTHERS: u32 = 0o077;
 
 /// The name of a socket on which this process listens; the name goes when this is dropped.
-pub struct Named(PathBuf);
+pub struct SocketFile(PathBuf);
 
-impl Drop for Named {
+impl Drop for SocketFile {
     fn drop(&mut self) {
         _ = std::fs::remove_file(&self.0);
     }
 }
 
 /// Why a command was not brought to a server.
-pub(crate) enum Unheard {
+pub(crate) enum ConnectError {
     /// Nobody listens.
-    Nobody,
+    NoServer,
     /// Somebody listens, and takes no more connections.
-    Hangs,
+    TimedOut,
     /// Somebody listens who is not the service. Nothing was said.
-    Stranger(PathBuf),
+    NotOurs(PathBuf),
 }
 
 /// Listens for the commands of a data directory that this process holds, so that a socket there is one that a killed server
 /// left.
-pub(crate) fn bind(dir: &Path) -> io::Result<(UnixListener, Named)> {
+pub(crate) fn bind(dir: &Path) -> io::Result<(UnixListener, SocketFile)> {
     let found = std::fs::metadata(dir)?;
     bind_at(data_dir::control(dir)).or_else(|refused| {
-        let mut beside = outside(&found).filter(|path| is_made_for_us(path.parent()));
+        let mut beside = fallback_paths(&found).filter(|path| is_private(path.parent()));
         beside.find_map(|path| bind_at(path).ok()).ok_or(refused)
     })
 }
 
-fn bind_at(path: PathBuf) -> io::Result<(UnixListener, Named)> {
+fn bind_at(path: PathBuf) -> io::Result<(UnixListener, SocketFile)> {
     match std::fs::remove_file(&path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
         _ => {}
     }
-    let listener = at_short(&path, |short| UnixListener::bind(short))?;
-    let named = Named(path);
-    std::fs::set_permissions(&named.0, Permissions::from_mode(0o600))?;
-    Ok((listener, named))
+    let listener = with_short_path(&path, |short| UnixListener::bind(short))?;
+    let socket_file = SocketFile(path);
+    std::fs::set_permissions(&socket_file.0, Permissions::from_mode(0o600))?;
+    Ok((listener, socket_file))
 }
 
 /// Reaches the server of a data directory, within a time.
-pub(crate) fn connect(dir: &Path, time_max: Duration) -> Result<UnixStream, Unheard> {
-    let Ok(found) = std::fs::metadata(dir) else { return Err(Unheard::Nobody) };
-    let mut unheard = Unheard::Nobody;
-    for path in std::iter::once(data_dir::control(dir)).chain(outside(&found)) {
+pub(crate) fn connect(dir: &Path, time_max: Duration) -> Result<UnixStream, ConnectError> {
+    let Ok(found) = std::fs::metadata(dir) else { return Err(ConnectError::NoServer) };
+    let mut connect_error = ConnectError::NoServer;
+    for path in std::iter::once(data_dir::control(dir)).chain(fallback_paths(&found)) {
         let Ok(socket) = std::fs::symlink_metadata(&path) else { continue };
         // Somebody else's is not even connected to: there the wait for an answer could be long.
         if socket.file_type().is_socket() && is_trusted(socket.uid(), &found) {
-            let stream = match at_short(&path, |short| connect_within(short, time_max)) {
+            let stream = match with_short_path(&path, |short| connect_within(short, time_max)) {
                 Ok(stream) => stream,
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Err(Unheard::Hangs),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Err(ConnectError::TimedOut),
                 Err(_) => continue,
             };
-            if peer(&stream).is_ok_and(|user| is_trusted(user, &found)) {
+            if peer_user(&stream).is_ok_and(|user| is_trusted(user, &found)) {
                 return Ok(stream);
             }
         }
-        unheard = Unheard::Stranger(path);
+        connect_error = ConnectError::NotOurs(path);
     }
-    Err(unheard)
+    Err(connect_error)
 }
 
 /// The kernel waits for a listener whose queue is full no longer than a write may take.
@@ -93,32 +93,33 @@ fn connect_within(path: &Path, time_max: Duration) -> io::Result<UnixStream> {
 
 /// Where the socket of a data directory stands when it cannot stand in it: by the numbers of the directory, which has the same
 /// ones by every path that leads to it.
-fn outside(data: &Metadata) -> impl Iterator<Item = PathBuf> + use<> {
+fn fallback_paths(data: &Metadata) -> impl Iterator<Item = PathBuf> + use<> {
     let name = format!("control-{}-{}.sock", data.dev(), data.ino());
-    [PathBuf::from(RUNTIME_DIR), own_temporary_dir(data.uid())].into_iter().map(move |dir| dir.join(&name))
+    [PathBuf::from(RUNTIME_DIR), temporary_dir(data.uid())].into_iter().map(move |dir| dir.join(&name))
 }
 
-fn own_temporary_dir(user: u32) -> PathBuf {
+fn temporary_dir(user: u32) -> PathBuf {
     format!("/tmp/tunneldesk-{user}").into()
 }
 
 /// Whether this directory is ours alone; the temporary one is made where it is missing.
-fn is_made_for_us(dir: Option<&Path>) -> bool {
+fn is_private(dir: Option<&Path>) -> bool {
     let Some(dir) = dir else { return false };
-    if dir == own_temporary_dir(ours()) {
+    if dir == temporary_dir(effective_user()) {
         _ = DirBuilder::new().mode(0o700).create(dir);
     }
-    std::fs::symlink_metadata(dir)
-        .is_ok_and(|found| found.is_dir() && found.uid() == ours() && found.permissions().mode() & OTHERS == 0)
+    std::fs::symlink_metadata(dir).is_ok_and(|found| {
+        found.is_dir() && found.uid() == effective_user() && found.permissions().mode() & OTHERS == 0
+    })
 }
 
 /// Whose word counts for a data directory: its owner's, root's, and our own.
 fn is_trusted(user: u32, data: &Metadata) -> bool {
-    [data.uid(), 0, ours()].contains(&user)
+    [data.uid(), 0, effective_user()].contains(&user)
 }
 
 /// Opens a socket by a path of any length: a long one goes through a descriptor of its directory.
-fn at_short<T>(path: &Path, open: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+fn with_short_path<T>(path: &Path, open: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     if path.as_os_str().as_bytes().len() <= ADDRESS_BYTES_MAX {
         return open(path);
     }
@@ -130,7 +131,7 @@ fn at_short<T>(path: &Path, open: impl FnOnce(&Path) -> io::Result<T>) -> io::Re
 }
 
 /// The user that the other side of a connection runs as.
-pub(crate) fn peer(stream: &UnixStream) -> io::Result<u32> {
+pub(crate) fn peer_user(stream: &UnixStream) -> io::Result<u32> {
     let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes, which is the size of `peer`.
@@ -141,7 +142,7 @@ pub(crate) fn peer(stream: &UnixStream) -> io::Result<u32> {
 }
 
 /// The user that this process acts as.
-pub(crate) fn ours() -> u32 {
+pub(crate) fn effective_user() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }

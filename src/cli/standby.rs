@@ -1,10 +1,10 @@
 //! `tunneldesk standby` and `tunneldesk promote`: a second machine that has a copy of the site, and takes its place when somebody
 //! says so.
 
+use super::acquire;
 use super::owner::become_owner;
-use super::reach;
 use super::shell::by_us;
-use super::{Answered, Global, broken, done, refused, stop_it_first};
+use super::{CommandResult, Global, done, failed, refused, stop_it_first};
 use crate::jobs::standby::{follow, token_in};
 use crate::ops::backup::restore;
 use crate::ops::standby::epoch::Main;
@@ -38,13 +38,13 @@ pub(super) struct Promote {
 
 impl Standby {
     /// Runs until the process is ended: at any moment, since a tick counts once it is on the disk.
-    pub(super) fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let config = global.checked()?;
         crate::log::start(&config.log);
         become_owner(&config.data)?;
-        let data_dir = reach::take(&config.data, DataDir::create).map_err(|error| match error {
+        let data_dir = acquire::lock(&config.data, DataDir::create).map_err(|error| match error {
             LockError::InUse => refused(format!("another tunneldesk runs on {} already", config.data.display())),
-            LockError::Unusable(why) => broken(why),
+            LockError::Unusable(why) => failed(why),
         })?;
         if data_dir.database().exists() {
             return Err(refused(format!(
@@ -52,7 +52,7 @@ impl Standby {
                 config.data.display()
             )));
         }
-        let absolute = |path: &Path| std::path::absolute(path).map_err(|e| broken(format!("{}: {e}", path.display())));
+        let absolute = |path: &Path| std::path::absolute(path).map_err(|e| failed(format!("{}: {e}", path.display())));
         token_in(&self.token_file).map_err(refused)?;
         let main = Main {
             url: self.from,
@@ -60,30 +60,31 @@ impl Standby {
             ca_file: self.ca_file.as_deref().map(absolute).transpose()?,
         };
         match follow(data_dir.dir(), &main) {
-            Err(cause) => Err(broken(cause)),
+            Err(cause) => Err(failed(cause)),
         }
     }
 }
 
 impl Promote {
-    pub(super) fn run(self, global: &Global) -> Answered {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let config = global.checked()?;
         become_owner(&config.data)?;
-        let data_dir = reach::take(&config.data, DataDir::lock).map_err(|error| stop_it_first(error, &config.data))?;
-        restore::complete(&data_dir).map_err(|e| broken(format!("an earlier command cannot be finished: {e}")))?;
+        let data_dir =
+            acquire::lock(&config.data, DataDir::lock).map_err(|error| stop_it_first(error, &config.data))?;
+        restore::complete(&data_dir).map_err(|e| failed(format!("an earlier command cannot be finished: {e}")))?;
         #[cfg(debug_assertions)]
         let raises = !self.without_fence;
         #[cfg(not(debug_assertions))]
         let raises = true;
         let mut bar = global.bar();
         let promoted =
-            promote::run(&data_dir, &config, &by_us(), raises, &mut |step, done, all| bar.tell(step, done, all));
+            promote::run(&data_dir, &config, &by_us(), raises, &mut |step, done, all| bar.set(step, done, all));
         drop(bar);
-        say(&promoted.map_err(|e| broken(format!("nothing was promoted: {e}")))?, &config.data)
+        say(&promoted.map_err(|e| failed(format!("nothing was promoted: {e}")))?, &config.data)
     }
 }
 
-fn say(promoted: &Promoted, data: &Path) -> Answered {
+fn say(promoted: &Promoted, data: &Path) -> CommandResult {
     let Promoted { epoch, moment, zone, main, erased, silent } = promoted;
     let values = json!({ "epoch": epoch, "moment": moment, "shown": moment.map(|moment| zone.stamp(moment)),
                          "zone": zone.name(), "main": main.as_ref().map(|main| &main.url),

@@ -2,7 +2,7 @@
 //! from another machine.
 
 use super::shell::Shell;
-use super::{Answered, Global, Row, Table, Trouble, broken, done, nothing, refused, shown_moment};
+use super::{CommandError, CommandResult, Global, Row, Table, done, failed, nothing, refused, shown_moment};
 use crate::clock::Clock;
 use crate::config;
 use crate::domain::audit::{Detail, Whom};
@@ -20,7 +20,7 @@ const REFUSED_SHOWN_MAX: usize = 50;
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit codes: 0 done; 1 refused, for instance because the settings name no receiver; 2 broken: the receiver \
+    after_help = "Exit codes: 0 done; 1 refused, for instance because the settings name no receiver; 2 failed: the receiver \
                   is not reached or takes nothing. What waits, waits; nothing is lost."
 )]
 pub(super) struct Sync {
@@ -59,7 +59,7 @@ impl Sync {
         self.from.is_some()
     }
 
-    pub(super) fn run(&self, site: &Shell, progress: &mut Progress) -> Answered {
+    pub(super) fn run(&self, site: &Shell, progress: &mut Progress) -> CommandResult {
         if self.status {
             let status = sync::status(site)?;
             return shown(&status, sync::refused(site)?);
@@ -80,20 +80,20 @@ impl Sync {
         site.store.release();
         let rows = sync::drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
         let status = sync::status(site)?;
-        carried(rows.map_err(broken)?, &status)
+        carried(rows.map_err(failed)?, &status)
     }
 
     /// Beside a site on another machine: nothing here is of a site.
-    pub(super) fn run_from_elsewhere(&self, global: &Global) -> Answered {
+    pub(super) fn run_from_elsewhere(&self, global: &Global) -> CommandResult {
         let config = global.checked()?;
         let settings = config.sync.as_ref().ok_or_else(no_receiver)?;
         let mut reports = self.reports()?;
         if self.status {
-            let status = reports.status(settings).map_err(broken)?;
+            let status = reports.status(settings).map_err(failed)?;
             return shown(&status, reports.refused_rows().to_vec());
         }
         let upstream = sync::upstream(settings, &reports.id(), reports.clock()).map_err(refused)?;
-        let total = reports.status(settings).map_err(broken)?.waiting_rows.unsigned_abs();
+        let total = reports.status(settings).map_err(failed)?.waiting_rows.unsigned_abs();
         let mut pump = Pump::new(Box::new(reports), upstream, settings, Arc::default());
         if !self.once {
             crate::log::start(&config.log);
@@ -103,13 +103,13 @@ impl Sync {
             return nothing();
         }
         let mut bar = global.bar();
-        let rows = sync::drain(&mut pump, &mut |rows| bar.tell("sending", rows, total.max(rows)));
+        let rows = sync::drain(&mut pump, &mut |rows| bar.set("sending", rows, total.max(rows)));
         drop((bar, pump));
-        let status = self.reports()?.status(settings).map_err(broken)?;
-        carried(rows.map_err(broken)?, &status)
+        let status = self.reports()?.status(settings).map_err(failed)?;
+        carried(rows.map_err(failed)?, &status)
     }
 
-    fn reports(&self) -> Result<Reports, Trouble> {
+    fn reports(&self) -> Result<Reports, CommandError> {
         let file =
             |path: &PathBuf| std::fs::read(path).map_err(|e| refused(format!("cannot read {}: {e}", path.display())));
         let token = self.token_file.as_ref().map(file).transpose()?.unwrap_or_default();
@@ -117,15 +117,15 @@ impl Sync {
         let authority = self.site_ca.as_ref().map(file).transpose()?;
         let url = self.from.as_deref().unwrap_or_default();
         let clock = Arc::new(Clock::machine(0));
-        Reports::open(url, token, authority.as_deref(), self.state.clone(), clock).map_err(broken)
+        Reports::open(url, token, authority.as_deref(), self.state.clone(), clock).map_err(failed)
     }
 }
 
-fn no_receiver() -> Trouble {
+fn no_receiver() -> CommandError {
     refused("nothing goes upstream: name a receiver in [sync] of tunneldesk.toml (url, client_id, secret_file)")
 }
 
-fn carried(rows: u64, status: &Status) -> Answered {
+fn carried(rows: u64, status: &Status) -> CommandResult {
     let refused = match status.refused_rows {
         0 => String::new(),
         1 => " The receiver refuses 1 row: tunneldesk sync --status".to_owned(),
@@ -138,9 +138,9 @@ fn carried(rows: u64, status: &Status) -> Answered {
     done(words, json!({ "rows": rows, "status": status }))
 }
 
-fn again(site: &Site, pump: &mut Pump, progress: &mut Progress) -> Answered {
+fn again(site: &Site, pump: &mut Pump, progress: &mut Progress) -> CommandResult {
     let mut told = |offered, all| progress("sending again", offered as u64, all as u64);
-    let taken = pump.offer_refused(&mut told).map_err(broken)?;
+    let taken = pump.offer_refused(&mut told).map_err(failed)?;
     let left = sync::status(site)?.refused_rows;
     let words = match (taken, left) {
         (0, 0) => "The receiver refuses nothing.".to_owned(),
@@ -149,14 +149,14 @@ fn again(site: &Site, pump: &mut Pump, progress: &mut Progress) -> Answered {
     done(words, json!({ "taken": taken, "refused_rows": left }))
 }
 
-fn rewind(site: &Shell, seq: i64) -> Answered {
+fn rewind(site: &Shell, seq: i64) -> CommandResult {
     let detail = Detail::none().number("seq", seq);
     let waiting = sync::rewind(site, seq, |tx| site.record(tx, "sync.rewound", &Whom::Site, &detail))?;
     let words = format!("{} go again, unless the receiver says that it has them.", count(waiting));
     done(words, json!({ "cursor": seq, "waiting_rows": waiting }))
 }
 
-fn dry_run(site: &Site, settings: &config::Sync) -> Answered {
+fn dry_run(site: &Site, settings: &config::Sync) -> CommandResult {
     let status = sync::status(site)?;
     let batch = sync::next(site, settings)?;
     let first = batch.as_ref().map(|batch| {
@@ -180,7 +180,7 @@ fn count(rows: i64) -> String {
     if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
 }
 
-fn shown(status: &Status, refused: Vec<Refused>) -> Answered {
+fn shown(status: &Status, refused: Vec<Refused>) -> CommandResult {
     let values = json!({ "status": status, "refused": refused });
     let mut lines = vec![("site", status.site_id.clone()), ("upstream", upstream(status))];
     let taken = status.taken_at.map_or(String::new(), |at| format!(", the last on {}", shown_moment(at)));

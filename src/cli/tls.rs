@@ -1,7 +1,7 @@
 //! `tunneldesk tls …`: the certificate for https on the site's own network.
 
 use super::shell::Shell;
-use super::{Answered, Trouble, done, refused, shown_moment, text};
+use super::{CommandError, CommandResult, done, refused, shown_moment, text};
 use crate::config::host_name;
 use crate::ops::tls;
 use crate::site::Site;
@@ -12,7 +12,7 @@ use serde_json::json;
 use std::net::IpAddr;
 
 #[derive(Subcommand)]
-#[command(after_help = "Exit codes: 0 done; 1 refused; 2 broken.")]
+#[command(after_help = "Exit codes: 0 done; 1 refused; 2 failed.")]
 pub(super) enum Tls {
     /// Make the site's own authority, and with it a certificate that renews itself
     Init(Init),
@@ -38,7 +38,7 @@ pub(super) struct Init {
 }
 
 impl Tls {
-    pub(super) fn run(&self, site: &Shell) -> Answered {
+    pub(super) fn run(&self, site: &Shell) -> CommandResult {
         match self {
             Tls::Init(init) => init.run(site),
             Tls::Status => status(site),
@@ -54,7 +54,7 @@ impl Tls {
 }
 
 impl Init {
-    fn run(&self, site: &Shell) -> Answered {
+    fn run(&self, site: &Shell) -> CommandResult {
         if !self.replace && tls::find(site, Kind::Authority)?.is_some() {
             return Err(refused(
                 "the site has an authority already, which devices trust: `tunneldesk tls renew` makes a new certificate, --replace a new authority",
@@ -94,14 +94,14 @@ impl Init {
     }
 }
 
-fn authority(site: &Site) -> Result<Certificate, Trouble> {
+fn authority(site: &Site) -> Result<Certificate, CommandError> {
     let none = || {
         refused("the site has no authority of its own: make one with `tunneldesk tls init --name tunnel.example.org`")
     };
     tls::find(site, Kind::Authority)?.ok_or_else(none)
 }
 
-fn status(site: &Site) -> Answered {
+fn status(site: &Site) -> CommandResult {
     let authority = authority(site)?;
     let server =
         tls::find(site, Kind::Server)?.ok_or_else(|| refused("there is no certificate: `tunneldesk tls renew`"))?;

@@ -1,7 +1,7 @@
 //! `tunneldesk tunnel …`: the tunnels that this site knows, and lists of them from elsewhere.
 
 use super::shell::Shell;
-use super::{Answered, Row as Shown, Table, Trouble, done, refused};
+use super::{CommandError, CommandResult, Row as Shown, Table, done, refused};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::tunnel::{self, FIELDS, Listed};
 use crate::http::failure::Failure;
@@ -20,7 +20,7 @@ const MISTAKES_MAX: usize = 50;
 
 #[derive(Subcommand)]
 #[command(
-    after_help = "Exit codes: 0 done; 1 refused (every mistake of the list is named, and nothing of it is taken); 2 broken."
+    after_help = "Exit codes: 0 done; 1 refused (every mistake of the list is named, and nothing of it is taken); 2 failed."
 )]
 pub(super) enum Tunnel {
     /// List the tunnels that this site knows
@@ -43,7 +43,7 @@ struct Row {
 
 impl Tunnel {
     /// The text of the list.
-    pub(super) fn read_file(&self) -> Result<Option<String>, Trouble> {
+    pub(super) fn read_file(&self) -> Result<Option<String>, CommandError> {
         let Tunnel::Import { file } = self else { return Ok(None) };
         let unreadable = |e: std::io::Error| refused(format!("{} cannot be read: {e}", file.display()));
         let text = std::fs::read_to_string(file).map_err(unreadable)?;
@@ -53,7 +53,7 @@ impl Tunnel {
         Ok(Some(text))
     }
 
-    pub(super) fn run(&self, site: &Shell, text: Option<&str>) -> Answered {
+    pub(super) fn run(&self, site: &Shell, text: Option<&str>) -> CommandResult {
         match self {
             Tunnel::List => list(site),
             Tunnel::Import { .. } => import(site, text.unwrap_or("")),
@@ -61,7 +61,7 @@ impl Tunnel {
     }
 }
 
-fn list(site: &Site) -> Answered {
+fn list(site: &Site) -> CommandResult {
     let all = site.store.read(|tx| Ok(tunnels::list_whole(tx, i64::MAX, 0)?))?;
     let rows = all.into_iter().map(|tunnel| Known { is_ours: tunnel.tunnel_id == site.tunnel_id, tunnel });
     Ok(Box::new(Table::new(rows.collect())))
@@ -96,7 +96,7 @@ impl Shown for Known {
 }
 
 /// Takes a list as a whole, or nothing of it.
-fn import(site: &Shell, text: &str) -> Answered {
+fn import(site: &Shell, text: &str) -> CommandResult {
     let rows = match text.trim_start().chars().next() {
         Some('[' | '{') => from_json(text),
         _ => from_csv(text),

@@ -2,7 +2,9 @@
 
 pub(crate) mod certificate;
 pub(crate) mod markup;
+mod paint;
 pub(crate) mod picture;
 pub(crate) mod printout;
 pub(crate) mod progression;
 pub(crate) mod qr;
+mod typesetting;

@@ -1,6 +1,6 @@
 //! A QR code as a picture that a page can show without asking for another file.
 
-use crate::store::engine::write_scope;
+use crate::store::engine::writer_held;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use qrcodegen::{QrCode, QrCodeEcc};
@@ -16,22 +16,37 @@ pub(crate) fn data_url(text: &str) -> Option<String> {
 
 /// SVG, to stand in a page; `None` where the text is longer than a QR code can be.
 pub(crate) fn svg(text: &str) -> Option<String> {
-    write_scope::forbid("a QR code");
-    QrCode::encode_text(text, QrCodeEcc::Medium).ok().map(|code| drawn(&code))
+    writer_held::forbid("a QR code");
+    encode(text).map(|code| svg_of(&code))
 }
 
-fn drawn(code: &QrCode) -> String {
+/// The code of a text, at error correction level M.
+pub(crate) fn encode(text: &str) -> Option<QrCode> {
+    QrCode::encode_text(text, QrCodeEcc::Medium).ok()
+}
+
+/// The dark squares of a code, as runs of neighbours in one row: column, row and length. A run is drawn as one rectangle, so
+/// that no hairline shows inside it.
+pub(crate) fn dark_runs(code: &QrCode) -> Vec<(i32, i32, i32)> {
+    let mut runs = Vec::new();
+    for row in 0..code.size() {
+        let mut column = 0;
+        while column < code.size() {
+            let length = (column..code.size()).take_while(|at| code.get_module(*at, row)).count() as i32;
+            if length > 0 {
+                runs.push((column, row, length));
+            }
+            column += length.max(1);
+        }
+    }
+    runs
+}
+
+fn svg_of(code: &QrCode) -> String {
     let side = code.size() + 2 * QUIET_SQUARES;
     let mut path = String::new();
-    for y in 0..code.size() {
-        let mut x = 0;
-        while x < code.size() {
-            let dark = (x..code.size()).take_while(|x| code.get_module(*x, y)).count() as i32;
-            if dark > 0 {
-                _ = write!(path, "M{} {}h{dark}v1h-{dark}z", x + QUIET_SQUARES, y + QUIET_SQUARES);
-            }
-            x += dark.max(1);
-        }
+    for (column, row, length) in dark_runs(code) {
+        _ = write!(path, "M{} {}h{length}v1h-{length}z", column + QUIET_SQUARES, row + QUIET_SQUARES);
     }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {side} {side}\" shape-rendering=\"crispEdges\">\
@@ -62,7 +77,7 @@ mod tests {
         let code =
             QrCode::encode_text("otpauth://totp/Windwerk:jane?secret=GEZDGNBVGY3TQOJQ", QrCodeEcc::Medium).unwrap();
         let side = code.size() + 2 * QUIET_SQUARES;
-        let squares = painted(&drawn(&code), side);
+        let squares = painted(&svg_of(&code), side);
         for (y, row) in (0..).zip(&squares) {
             for (x, dark) in (0..).zip(row) {
                 // Outside the code `get_module` is light.

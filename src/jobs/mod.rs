@@ -13,7 +13,7 @@ use crate::auth::passcode::LIFE_SECONDS;
 use crate::domain::mail_event;
 use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::site::pace;
+use crate::site::priority;
 use crate::store::engine::integrity::{self, Verdict};
 use crate::store::tables::callbacks::{self, Sender};
 use crate::store::tables::{
@@ -88,7 +88,7 @@ pub(crate) fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
 
 /// Looks through the file, once: the start of a server reads no more of it than it must.
 pub(crate) fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
-    pace::give_way();
+    priority::lower();
     let looked = integrity::check_store(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
     match looked {
         Ok(Verdict::Damaged(what)) => _ = crate::ops::backup::damage::look_after(site, &what),

@@ -2,7 +2,7 @@
 //! the file is large. How it ended is kept until the next one.
 
 use crate::site::Site;
-use crate::site::pace;
+use crate::site::priority;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -48,7 +48,7 @@ impl<W: Copy> Asking<W> {
 /// The latest that was asked for. The thread's snapshot of the file is given back: it may be older than the end of that work,
 /// and whoever is told that the work is over shall read what came of it.
 pub(crate) fn last<W: Copy + Send + Sync + 'static>(site: &Site) -> Option<Asked<W>> {
-    let last = site.kept::<Asking<W>>().last();
+    let last = site.state::<Asking<W>>().last();
     site.store.release();
     last
 }
@@ -59,13 +59,13 @@ pub(crate) fn begin<W: Copy + Send + Sync + 'static>(
     work: W,
     run: impl FnOnce(&Site) -> Result<String, String> + Send + 'static,
 ) -> bool {
-    let kept = site.kept::<Asking<W>>();
+    let kept = site.state::<Asking<W>>();
     if !kept.begin(work, site.now()) {
         return false;
     }
     let (inside, ended) = (site.for_another_thread(), kept.clone());
     let begun = std::thread::Builder::new().name("asked".to_owned()).spawn(move || {
-        pace::give_way();
+        priority::lower();
         // A fault in it must not leave it under way for ever.
         let outcome = catch_unwind(AssertUnwindSafe(|| run(&inside)));
         inside.store.release();
@@ -107,7 +107,7 @@ mod tests {
         };
         assert!(begin(&site, Renaming, work));
         let deadline = Instant::now() + Duration::from_secs(20);
-        while site.kept::<Asking<Renaming>>().last().unwrap().outcome.is_none() {
+        while site.state::<Asking<Renaming>>().last().unwrap().outcome.is_none() {
             assert!(Instant::now() < deadline, "the work does not end");
             std::thread::yield_now();
         }

@@ -227,7 +227,7 @@ impl Witnesses {
     /// file does not have any more.
     fn gather(site: &Site) -> Result<Witnesses, Failure> {
         let returns = read(site, |tx| Ok(list_returns(tx)?))?;
-        let second = Elsewhere::second(site).and_then(|second| site.kept::<Elsewhere>().list(&second).ok());
+        let second = Elsewhere::second(site).and_then(|second| site.state::<Elsewhere>().list(&second).ok());
         let backups = shelf(&site.config.data).list().into_iter().chain(second.unwrap_or_default());
         let ours = |backup: &Backup| backup.manifest.site_id == *site.site_id;
         let mut waiting: Vec<_> = backups

@@ -114,7 +114,7 @@ pub(crate) fn remember_beside(site: &Site) -> Result<(), String> {
     backup::shelf::make_dir(own.dir()).map_err(failed)?;
     tombstones::keep(own.dir(), &site.site_id, &all).map_err(failed)?;
     let second = Elsewhere::second(site);
-    second.map_or(Ok(()), |second| site.kept::<Elsewhere>().keep_erased(&second, &site.site_id, &all))
+    second.map_or(Ok(()), |second| site.state::<Elsewhere>().keep_erased(&second, &site.site_id, &all))
 }
 
 /// Finishes erasures that were cut off or came by a callback. Runs every minute.

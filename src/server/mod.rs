@@ -19,7 +19,7 @@ pub(crate) mod watchdog;
 use crate::config::Config;
 use crate::http::row;
 use crate::routes::TABLE;
-use crate::site::{Ports, Site};
+use crate::site::{ListeningPorts, Site};
 use pool::Pool;
 use service::{HttpService, ListenerKind};
 use std::net::{SocketAddr, TcpListener};
@@ -144,7 +144,7 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     let addresses = sockets.addresses();
     let secure_addresses = self::addresses(&sockets.secure);
     let ports = |addresses: &[SocketAddr]| addresses.iter().map(SocketAddr::port).collect();
-    site.answers_on(Ports { plain: ports(&addresses), secure: ports(&secure_addresses) });
+    site.set_ports(ListeningPorts { http: ports(&addresses), https: ports(&secure_addresses) });
     let acceptor = tls::acceptor(site, &secure_addresses)?;
     let metrics_address = sockets.metrics.as_ref().and_then(|socket| socket.local_addr().ok());
     let service = Arc::new(HttpService::new(site, Pool::start(site)?));

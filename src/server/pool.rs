@@ -272,7 +272,7 @@ impl Drop for Entering {
 /// The context of an answer that is made here because no thread of the pool made one.
 pub(super) struct Fallback<'a> {
     pub stats: &'a crate::stats::Stats,
-    pub site_name: &'a crate::site::LastName,
+    pub site_name: &'a crate::site::CachedName,
     pub language: crate::i18n::language::Language,
     pub request_id: &'a str,
 }
@@ -434,7 +434,7 @@ mod tests {
         config.limits.pool_threads = 1;
         let (_data_dir, site) = site(&dir, config);
         let pool = Pool::start(&site).unwrap();
-        let site_name = &site.kept();
+        let site_name = &site.state();
         let fallback = Fallback { stats: &site.stats, site_name, language: Language::English, request_id: "request-1" };
         for _ in 0..3 {
             let finished = pool.run(&fallback, &PANICS, call()).await;

@@ -30,7 +30,7 @@ pub(super) fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<A
         return Ok(None);
     }
     crate::ops::tls::load(site)?;
-    let tls = TlsAcceptor::from(Arc::new(crate::ops::tls::protection(site.kept::<Shown>())?));
+    let tls = TlsAcceptor::from(Arc::new(crate::ops::tls::protection(site.state::<Shown>())?));
     Ok(Some(Acceptor { tls, places: Arc::new(Semaphore::new(HANDSHAKES_MAX)) }))
 }
 

@@ -3,7 +3,7 @@
 
 use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::site::pace;
+use crate::site::priority;
 use crate::store::engine::write_scope;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use std::io;
@@ -28,7 +28,7 @@ impl Drawer {
     pub(crate) fn start(&self) -> io::Result<()> {
         let (jobs, taken) = unbounded();
         std::thread::Builder::new().name("drawing".to_owned()).spawn(move || {
-            pace::give_way();
+            priority::lower();
             draw_all(&taken);
         })?;
         _ = self.jobs.set(jobs);

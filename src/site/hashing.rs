@@ -7,7 +7,7 @@
 
 use crate::domain::password::{self, Cost};
 use crate::site::Site;
-use crate::site::pace;
+use crate::site::priority;
 use crate::store::engine::write_scope;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::io;
@@ -55,7 +55,7 @@ impl Hashers {
             let must_wait = move || leaves_core && hashers.upgrade().is_some_and(|hashers| hashers.reads_go_on());
             let thread = std::thread::Builder::new().name("hashing".to_owned());
             thread.spawn(move || {
-                pace::give_way();
+                priority::lower();
                 hash_all(&taken, must_wait);
             })?;
         }

@@ -2,7 +2,7 @@
 
 pub(crate) mod drawing;
 pub(crate) mod hashing;
-pub(crate) mod pace;
+pub(crate) mod priority;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -46,12 +46,12 @@ pub struct Shared {
     /// Draws pictures and documents, one at a time.
     pub drawer: Drawer,
     /// Where the server answers, once it does.
-    ports: OnceLock<Ports>,
+    ports: OnceLock<ListeningPorts>,
     /// Random, made with the site; partners' receivers know the site by it.
     pub site_id: Box<str>,
     /// The number of the site's own tunnel.
     pub tunnel_id: i64,
-    kept: RwLock<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    states: RwLock<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl Deref for Site {
@@ -64,18 +64,18 @@ impl Deref for Site {
 
 /// Where the server answers.
 #[derive(Debug, Default, PartialEq)]
-pub struct Ports {
+pub struct ListeningPorts {
     /// In the clear.
-    pub plain: Vec<u16>,
+    pub http: Vec<u16>,
     /// By https.
-    pub secure: Vec<u16>,
+    pub https: Vec<u16>,
 }
 
 /// The tunnel's name as it was last read, for who answers without the database.
 #[derive(Default)]
-pub(crate) struct LastName(RwLock<String>);
+pub(crate) struct CachedName(RwLock<String>);
 
-impl LastName {
+impl CachedName {
     pub(crate) fn get(&self) -> String {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -87,10 +87,10 @@ impl LastName {
     }
 }
 
-impl Ports {
+impl ListeningPorts {
     /// The one that people use: by https where there is one; 0 while there is none.
     pub fn public(&self) -> u16 {
-        self.secure.first().or(self.plain.first()).copied().unwrap_or(0)
+        self.https.first().or(self.http.first()).copied().unwrap_or(0)
     }
 }
 
@@ -116,7 +116,7 @@ impl Site {
             ports: OnceLock::new(),
             site_id: row.site_id.into(),
             tunnel_id: row.tunnel_id,
-            kept: RwLock::default(),
+            states: RwLock::default(),
         };
         Site { store, shared: Arc::new(shared) }
     }
@@ -126,26 +126,26 @@ impl Site {
         Site { store: self.store.for_another_thread(), shared: self.shared.clone() }
     }
 
-    /// A value that a module keeps in memory while the site is open: one of its type, the default until [`Site::keep`]
+    /// A value that a module keeps in memory while the site is open: one of its type, the default until [`Site::set_state`]
     /// puts another in its place.
-    pub fn kept<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
-        let known = self.kept.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()).cloned();
-        let kept = known.unwrap_or_else(|| {
-            let mut all = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+    pub fn state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        let known = self.states.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<T>()).cloned();
+        let state = known.unwrap_or_else(|| {
+            let mut all = self.states.write().unwrap_or_else(PoisonError::into_inner);
             all.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default())).clone()
         });
-        kept.downcast().expect("each value is kept under its own type")
+        state.downcast().expect("each value is kept under its own type")
     }
 
     /// Keeps a value that all threads share, one of each type: a later one replaces it.
-    pub fn keep<T: Send + Sync + 'static>(&self, value: T) {
-        let mut all = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+    pub fn set_state<T: Send + Sync + 'static>(&self, value: T) {
+        let mut all = self.states.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(TypeId::of::<T>(), Arc::new(value));
     }
 
     /// The ports on which the server answers; none before it does.
-    pub fn ports(&self) -> &Ports {
-        const NONE: &Ports = &Ports { plain: Vec::new(), secure: Vec::new() };
+    pub fn ports(&self) -> &ListeningPorts {
+        const NONE: &ListeningPorts = &ListeningPorts { http: Vec::new(), https: Vec::new() };
         self.ports.get().unwrap_or(NONE)
     }
 
@@ -157,7 +157,7 @@ impl Site {
     }
 
     /// The server says on which ports it answers: what is configured may leave the choice to the system.
-    pub(crate) fn answers_on(&self, ports: Ports) {
+    pub(crate) fn set_ports(&self, ports: ListeningPorts) {
         _ = self.ports.set(ports);
     }
 
@@ -165,7 +165,7 @@ impl Site {
     pub fn name(&self) -> Result<String, Failure> {
         let found = self.store.read(|tx| Ok(tunnels::find(tx, self.tunnel_id)?))?;
         let name = found.map_or_else(String::new, |tunnel| tunnel.name);
-        self.kept::<LastName>().keep(&name);
+        self.state::<CachedName>().keep(&name);
         Ok(name)
     }
 

@@ -6,7 +6,7 @@ use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
-use crate::site::{LastName, Site};
+use crate::site::{CachedName, Site};
 use crate::store::tables::members;
 use crate::web::desk::shift_note::{self, Shown};
 
@@ -81,7 +81,7 @@ impl Frame {
 
     /// For a page that tells of a failure, which may be that nothing can be read.
     pub(crate) fn of_failure(site: &Site, language: Language) -> Frame {
-        let site_name = site.name().unwrap_or_else(|_| site.kept::<LastName>().get());
+        let site_name = site.name().unwrap_or_else(|_| site.state::<CachedName>().get());
         site.store.release();
         Frame::named(site_name, language)
     }

@@ -60,8 +60,12 @@ const RULES: &[Rule] = &[
     Rule { words: &["rcgen::"], only_in: &["ops/tls/"] },
     Rule { words: &["rustls::"], only_in: &["ops/tls/", "server/tls.rs", "jobs/sync/nats/wire.rs"] },
     // Paper and pictures are drawn in one place each.
-    Rule { words: &["krilla::", "rustybuzz::"], only_in: &["documents/certificate/", "documents/printout/"] },
-    Rule { words: &["qrcodegen::"], only_in: &["documents/certificate/", "documents/qr.rs"] },
+    Rule {
+        words: &["krilla::"],
+        only_in: &["documents/certificate/", "documents/printout/", "documents/paint.rs", "documents/typesetting.rs"],
+    },
+    Rule { words: &["harfrust::"], only_in: &["documents/typesetting.rs"] },
+    Rule { words: &["qrcodegen::"], only_in: &["documents/qr.rs"] },
     Rule { words: &["image::"], only_in: &["documents/picture/mod.rs"] },
     Rule { words: &["argon2::"], only_in: &["domain/password.rs"] },
     Rule { words: &["zxcvbn::"], only_in: &["domain/strength.rs"] },
@@ -89,7 +93,7 @@ const RULES: &[Rule] = &[
             "auth/rates.rs",
             "cli/control.rs",
             "cli/demo.rs",
-            "cli/reach.rs",
+            "cli/acquire.rs",
             "jobs/outbox/",
             "jobs/sync/nats/wire.rs",
         ],

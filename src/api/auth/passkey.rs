@@ -124,7 +124,7 @@ fn to_register(site: &Site, call: &Call, mut fields: Fields, member: &Member) ->
 fn admit(site: &Site, call: &Call) -> Result<Party, Failure> {
     let party = Party::of(site, call)?;
     let pace = Pace::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
-    site.kept::<Rates>().take(Caller::PasskeysFrom(call.network()), pace)?;
+    site.state::<Rates>().take(Caller::PasskeysFrom(call.network()), pace)?;
     Ok(party)
 }
 

@@ -100,7 +100,7 @@ impl Field for Terms {
 pub(crate) fn create(site: &Site, call: &Call) -> Answer {
     // Every mistake is named at once, and judging a password takes its time: so the pace comes before all of it.
     let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.kept::<Rates>().take(Caller::SignupFrom(call.network()), pace)?;
+    site.state::<Rates>().take(Caller::SignupFrom(call.network()), pace)?;
     let asked = SignupRequest::read(site, call)?;
     // Hashing takes its time, so it comes before the transaction and after everything that can be refused cheaply.
     let free = site.store.read(|tx| Ok(members::username_is_free(tx, &asked.person.username)?))?;

@@ -49,8 +49,8 @@ struct Form {
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
     let form = Form::read(site, call)?;
     let pace = Pace::per_hour(site.config.limits.contacts_per_hour_per_address);
-    site.kept::<Rates>().take(Caller::ContactFrom(call.network()), pace)?;
-    site.kept::<Rates>().take(Caller::Contacts, Pace::per_day(CONTACTS_PER_DAY.max(pace.requests)))?;
+    site.state::<Rates>().take(Caller::ContactFrom(call.network()), pace)?;
+    site.state::<Rates>().take(Caller::Contacts, Pace::per_day(CONTACTS_PER_DAY.max(pace.requests)))?;
     site.once(call, |tx| {
         contact::insert(tx, &form.as_new(call.language()))?;
         pass_on(site, tx, &form, call.language())?;

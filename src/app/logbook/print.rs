@@ -1,6 +1,6 @@
 //! A member's logbook on paper.
 
-use crate::documents::printout::{self, Flight, Printout, Signed};
+use crate::documents::printout::{self, Flight, Logbook, Signed};
 use crate::domain::catalogue::{Level, PROGRAMMES};
 use crate::domain::currency::{Currencies, Currency};
 use crate::domain::entry::{self, Kind, NOT_CURRENT, Status};
@@ -23,7 +23,7 @@ pub(crate) fn pdf(site: &Site, language: Language, member_id: i64) -> Result<Vec
     site.draw(move || printout::draw(&printout))?.map_err(|e| Failure::broken().because(e))
 }
 
-fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<Printout, Failure> {
+fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<Logbook, Failure> {
     let now = site.now();
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
@@ -36,7 +36,7 @@ fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<
     let time = logbook::list_kind(tx, member_id, Kind::Time, now, FLIGHTS_MAX)?;
     let signed = |kind| Ok::<_, Failure>(logbook::list_kind(tx, member_id, kind, now, SIGNED_MAX)?);
     let note = |line: &Line| note(language, line, &lapsed);
-    Ok(Printout {
+    Ok(Logbook {
         site_name: home.name,
         site_city: home.city,
         holder: profile.screen_name,

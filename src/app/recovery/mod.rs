@@ -62,7 +62,7 @@ pub(crate) enum Outcome {
 /// Counts one request about a lost password or username. 429 above the hourly number of one address.
 pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
     let pace = Pace::per_hour(site.config.limits.recoveries_per_hour_per_address);
-    site.kept::<Rates>().take(Caller::RecoveryFrom(call.network()), pace)
+    site.state::<Rates>().take(Caller::RecoveryFrom(call.network()), pace)
 }
 
 /// The questions that are asked of an account, by number: its own, and made-up ones up to three. An answer to a made-up

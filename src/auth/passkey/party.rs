@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::site::{Ports, Site};
+use crate::site::{ListeningPorts, Site};
 use webauthn_rs::prelude::{Url, Webauthn, WebauthnBuilder};
 
 const LOCALHOST: &str = "localhost";
@@ -23,12 +23,12 @@ pub(crate) struct Party {
 /// Every relying party of a site that listens on these ports: `localhost`, each name on the ports for https, the host of
 /// `public_url` where that is https, and the other names, which the same machinery must then serve by https on the same
 /// port.
-pub(super) fn parties(config: &Config, ports: &Ports) -> Vec<Party> {
+pub(super) fn parties(config: &Config, ports: &ListeningPorts) -> Vec<Party> {
     let mut parties = Vec::new();
-    for port in &ports.plain {
+    for port in &ports.http {
         add(&mut parties, &format!("http://{LOCALHOST}:{port}"));
     }
-    for port in &ports.secure {
+    for port in &ports.https {
         for name in &config.names {
             add(&mut parties, &format!("https://{name}:{port}"));
         }
@@ -95,7 +95,7 @@ mod tests {
         let mut config = Config::defaults();
         config.public_url = public_url.map(str::to_owned);
         config.names = names.iter().map(|name| (*name).to_owned()).collect();
-        parties(&config, &Ports { plain: plain.to_vec(), secure: Vec::new() })
+        parties(&config, &ListeningPorts { http: plain.to_vec(), https: Vec::new() })
             .into_iter()
             .map(|party| (party.id, party.origins))
             .collect()
@@ -130,7 +130,7 @@ mod tests {
     fn every_name_is_a_party_on_our_own_ports_for_https() {
         let mut config = Config::defaults();
         config.names = vec!["tunnel.example.org".to_owned()];
-        let found = parties(&config, &Ports { plain: vec![8080], secure: vec![8443] });
+        let found = parties(&config, &ListeningPorts { http: vec![8080], https: vec![8443] });
         assert_eq!(found[1].id, "tunnel.example.org");
         assert_eq!(found[1].origins, ["https://tunnel.example.org:8443"]);
         assert_eq!(found.len(), 2);

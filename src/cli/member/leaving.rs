@@ -3,8 +3,8 @@
 use super::find;
 use crate::app::accounts;
 use crate::cli::shell::Shell;
-use crate::cli::wire::Wire;
-use crate::cli::{Answered, Trouble, broken, done, nothing, refused, shown_moment};
+use crate::cli::streams::Streams;
+use crate::cli::{CommandError, CommandResult, done, failed, nothing, refused, shown_moment};
 use crate::domain::role::Role;
 use crate::ops::erasure;
 use crate::site::Site;
@@ -42,7 +42,7 @@ impl Export {
         self.to.clone()
     }
 
-    pub(crate) fn run(&self, site: &Site, wire: &mut Wire) -> Answered {
+    pub(crate) fn run(&self, site: &Site, streams: &mut Streams) -> CommandResult {
         let member_id = find(site, &self.name)?.member_id;
         let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
         for data_set in personal_data::DATA_SETS {
@@ -58,15 +58,15 @@ impl Export {
             "member_id": member_id, "site_id": &*site.site_id, "exported_at": site.now(), "held": parts,
             "not_shown": hidden, "stays_after_an_erasure": stays,
         });
-        let text = serde_json::to_string_pretty(&whole).map_err(|e| broken(e.to_string()))? + "\n";
-        (wire.part)(&text).map_err(|e| broken(format!("nobody takes the result: {e}")))?;
+        let text = serde_json::to_string_pretty(&whole).map_err(|e| failed(e.to_string()))? + "\n";
+        (streams.part)(&text).map_err(|e| failed(format!("nobody takes the result: {e}")))?;
         nothing()
     }
 }
 
 impl Erase {
     /// Asks, on a terminal; elsewhere `--yes` says it.
-    pub(crate) fn confirmation(&self) -> Result<Option<String>, Trouble> {
+    pub(crate) fn confirmation(&self) -> Result<Option<String>, CommandError> {
         if self.yes {
             return Ok(None);
         }
@@ -76,14 +76,14 @@ impl Erase {
         let question = format!("This cannot be undone. Type {} again to erase that person: ", self.name);
         let mut typed = String::new();
         let asked = std::io::stderr().write_all(question.as_bytes());
-        asked.and_then(|()| std::io::stdin().read_line(&mut typed)).map_err(|e| broken(format!("cannot ask: {e}")))?;
+        asked.and_then(|()| std::io::stdin().read_line(&mut typed)).map_err(|e| failed(format!("cannot ask: {e}")))?;
         match typed.trim() == self.name {
             true => Ok(Some(self.name.clone())),
             false => Err(refused("that is another name; nobody was erased")),
         }
     }
 
-    pub(crate) fn run(&self, site: &Shell, typed: Option<&str>, wire: &mut Wire) -> Answered {
+    pub(crate) fn run(&self, site: &Shell, typed: Option<&str>, streams: &mut Streams) -> CommandResult {
         if !self.yes && typed != Some(&self.name) {
             return Err(refused("this cannot be undone: say --yes"));
         }
@@ -98,22 +98,22 @@ impl Erase {
             )));
         }
         if before.is_none() {
-            let leaving = erasure::find_mentions(site, member_id, wire.progress)?;
+            let leaving = erasure::find_mentions(site, member_id, streams.progress)?;
             site.change(|cx| accounts::erase(cx, &leaving))?;
         }
         let incomplete = |what: String| {
-            broken(format!(
+            failed(format!(
                 "member {member_id} is out of every row, but {what}; a running server tries again each minute"
             ))
         };
-        erasure::rebuild(site, wire.progress)
+        erasure::rebuild(site, streams.progress)
             .map_err(|e| incomplete(format!("the bytes still lie in the file: {e}")))?;
         erasure::remember_beside(site).map_err(|e| incomplete(format!("a backup may bring the person back: {e}")))?;
         said(site, member_id, before)
     }
 }
 
-fn said(site: &Site, member_id: i64, before: Option<i64>) -> Answered {
+fn said(site: &Site, member_id: i64, before: Option<i64>) -> CommandResult {
     let copies = erasure::older_copies(&site.config.data);
     let values = json!({ "member_id": member_id, "erased_before": before, "older_copies": copies });
     let erased = match before {

@@ -3,8 +3,8 @@
 mod leaving;
 
 use super::shell::Shell;
-use super::wire::Wire;
-use super::{Answered, Part, Row, Table, Trouble, done, refused, shown_moment};
+use super::streams::Streams;
+use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_moment};
 use crate::app::credentials::Kept;
 use crate::app::{Change, accounts, credentials};
 use crate::auth::counters::Lifted;
@@ -103,7 +103,7 @@ impl Member {
     }
 
     /// The confirmation that was typed.
-    pub(super) fn confirmation(&self) -> Result<Option<String>, Trouble> {
+    pub(super) fn confirmation(&self) -> Result<Option<String>, CommandError> {
         if let Member::Erase(erase) = self { erase.confirmation() } else { Ok(None) }
     }
 
@@ -112,11 +112,11 @@ impl Member {
         if let Member::Export(export) = self { export.to() } else { None }
     }
 
-    pub(super) fn run(&self, site: &Shell, secret: Option<&str>, wire: &mut Wire) -> Answered {
+    pub(super) fn run(&self, site: &Shell, secret: Option<&str>, streams: &mut Streams) -> CommandResult {
         match self {
             Member::Add(add) => add.run(site, secret),
-            Member::Export(export) => export.run(site, wire),
-            Member::Erase(erase) => erase.run(site, secret, wire),
+            Member::Export(export) => export.run(site, streams),
+            Member::Erase(erase) => erase.run(site, secret, streams),
             Member::List { role, part } => list(site, *role, part),
             Member::Show { name } => show(site, name),
             Member::SetRole { name, role } => {
@@ -146,7 +146,7 @@ impl Member {
 }
 
 impl Add {
-    fn run(&self, site: &Shell, secret: Option<&str>) -> Answered {
+    fn run(&self, site: &Shell, secret: Option<&str>) -> CommandResult {
         let field = |name: &str, outcome: Result<String, Text>| {
             outcome.map_err(|text| refused(format!("{name} {}", text.in_english())))
         };
@@ -180,26 +180,28 @@ impl Add {
 }
 
 /// A password that was typed, or one that we made and must show once.
-struct Given {
+struct PointInTime {
     text: String,
     made: bool,
 }
 
-fn given_or_made(secret: Option<&str>, owner: &Owner) -> Result<Given, Trouble> {
-    let Some(text) = secret else { return Ok(Given { text: URL_SAFE_NO_PAD.encode(random::<12>()), made: true }) };
+fn given_or_made(secret: Option<&str>, owner: &Owner) -> Result<PointInTime, CommandError> {
+    let Some(text) = secret else {
+        return Ok(PointInTime { text: URL_SAFE_NO_PAD.encode(random::<12>()), made: true });
+    };
     password::check(text, owner).map_err(|why| refused(format!("the password {}", why.in_english())))?;
-    Ok(Given { text: text.to_owned(), made: false })
+    Ok(PointInTime { text: text.to_owned(), made: false })
 }
 
-impl Given {
-    fn shown(&self, member_id: i64, username: &str, what: String) -> Answered {
+impl PointInTime {
+    fn shown(&self, member_id: i64, username: &str, what: String) -> CommandResult {
         let shown = self.made.then_some(&self.text);
         let password = shown.map_or_else(String::new, |text| format!("\npassword: {text}   (shown this once)"));
         done(what + &password, json!({ "member_id": member_id, "username": username, "password": shown }))
     }
 }
 
-pub(super) fn find(site: &Site, name: &str) -> Result<Account, Trouble> {
+pub(super) fn find(site: &Site, name: &str) -> Result<Account, CommandError> {
     let (by_id, by_name) = site.store.read(|tx| {
         let by_id = name.parse().ok().map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
         Ok((by_id, members::find_account(tx, name)?))
@@ -223,13 +225,13 @@ fn change<T>(
     name: &str,
     what: &str,
     effect: impl FnOnce(&Change, i64) -> Result<T, Failure>,
-) -> Answered {
+) -> CommandResult {
     let Account { member_id, username, .. } = find(site, name)?;
     site.change(|cx| effect(cx, member_id))?;
     done(format!("{username} (member {member_id}) {what}"), json!({ "member_id": member_id, "username": username }))
 }
 
-fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> Answered {
+fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> CommandResult {
     let account = find(site, name)?;
     let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
     let given = given_or_made(secret, &profile.owner(&site.name()?))?;
@@ -242,7 +244,7 @@ fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> Answered {
     given.shown(account.member_id, &account.username, what)
 }
 
-fn unlock(site: &Shell, name: &str) -> Answered {
+fn unlock(site: &Shell, name: &str) -> CommandResult {
     let Account { member_id, username, .. } = find(site, name)?;
     let lifted = site.change(|cx| accounts::unlock(cx, member_id))?;
     let Lifted { delays, pin_paused, passcodes_used_up } = lifted;
@@ -271,7 +273,7 @@ fn by_now(tx: &Read, mut profile: Profile, now: i64) -> Result<Profile, Failure>
 const LISTED_USUAL: i64 = 50;
 
 /// A table is cut at the limit and says how many members are left; a machine gets all unless it asks for a part.
-fn list(site: &Shell, role: Option<Role>, part: &Part) -> Answered {
+fn list(site: &Shell, role: Option<Role>, part: &Part) -> CommandResult {
     let now = site.now();
     let (profiles, total) = site.store.read(|tx| {
         let listed = members::list(tx, role, part.limit(site, LISTED_USUAL), part.offset)?;
@@ -309,7 +311,7 @@ impl Row for Profile {
     }
 }
 
-fn show(site: &Site, name: &str) -> Answered {
+fn show(site: &Site, name: &str) -> CommandResult {
     let account = find(site, name)?;
     let (profile, factor) = site.store.read(|tx| {
         let (member_id, now) = (account.member_id, site.now());

@@ -1,13 +1,10 @@
 //! The certificate: one A4 sheet that a member would frame, as a PDF. The same certificate is the same bytes: nothing
 //! here knows a clock, a random number or a row.
 
-mod flow;
-pub(crate) mod ink;
-pub(crate) mod lettering;
-pub(crate) mod qr;
-mod sheet;
+mod page;
+mod streamlines;
 
-pub(crate) use sheet::draw;
+pub(crate) use page::draw;
 
 use crate::i18n::language::Language;
 

@@ -1,25 +1,25 @@
 //! The logbook on paper: A4 pages that a member keeps or shows at another tunnel, as a PDF. The same logbook on the same
 //! day is the same bytes: nothing here knows a clock, a random number or a row.
 
+pub(crate) mod account_slip;
+mod logbook;
 mod page;
 pub(crate) mod receipt;
-mod sheet;
-pub(crate) mod slip;
 mod table;
 pub(crate) mod waiver;
 
-pub(crate) use sheet::draw;
+pub(crate) use logbook::draw;
 
-use crate::documents::certificate::ink::{BRONZE, SOFT};
-use crate::documents::certificate::lettering::{At, ROMAN};
+use crate::documents::paint::{BRONZE, SOFT};
+use crate::documents::typesetting::{Align, ROMAN};
 use crate::domain::currency::Currency;
 use crate::domain::local_time::TimeZone;
 use crate::i18n::language::Language;
-use page::{Hand, LEFT, Pages, RIGHT};
+use page::{LEFT, Pages, RIGHT, TextStyle};
 
 /// All that the pages say. Moments in Unix seconds, durations in minutes.
 #[derive(Debug, Clone)]
-pub(crate) struct Printout {
+pub(crate) struct Logbook {
     pub site_name: String,
     pub site_city: String,
     pub holder: String,
@@ -73,10 +73,10 @@ fn place(site_name: &str, site_city: &str) -> String {
 
 /// Sets the head of every paper: the site, and the title.
 fn set_head(pages: &mut Pages, place: &str, title: &str) {
-    let small = Hand { face: &ROMAN, size: 9.5, tracking: 0.16, colour: SOFT };
-    pages.words(&place.to_uppercase(), small, At::Left, LEFT, 70.0, RIGHT - LEFT);
-    let large = Hand { face: &ROMAN, size: 20.0, tracking: 0.24, colour: BRONZE };
-    pages.words(&title.to_uppercase(), large, At::Left, LEFT, 104.0, RIGHT - LEFT);
+    let small = TextStyle { typeface: &ROMAN, size: 9.5, tracking: 0.16, colour: SOFT };
+    pages.words(&place.to_uppercase(), small, Align::Left, LEFT, 70.0, RIGHT - LEFT);
+    let large = TextStyle { typeface: &ROMAN, size: 20.0, tracking: 0.24, colour: BRONZE };
+    pages.words(&title.to_uppercase(), large, Align::Left, LEFT, 104.0, RIGHT - LEFT);
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Pages that fill from above, and are drawn once all of them are known: only then has each its number.
 
-use crate::documents::certificate::ink::{INK, fill, straight, stroke, through};
-use crate::documents::certificate::lettering::{At, CUT, Face, Line};
-use crate::documents::certificate::qr::squares;
+use crate::documents::paint::{INK, fill, qr_code, straight, stroke, through};
+use crate::documents::typesetting::{Align, CUT, Line, Typeface};
 use krilla::Document;
 use krilla::page::PageSettings;
 use krilla::surface::Surface;
@@ -19,10 +18,10 @@ const BOTTOM: f32 = HEIGHT - 78.0;
 const WRAPPED_CHARS_MAX: usize = 80;
 
 /// Something on a page.
-enum Mark {
+enum Element {
     Words {
         line: Line,
-        at: At,
+        align: Align,
         x: f32,
         y: f32,
         size: f32,
@@ -52,15 +51,15 @@ enum Mark {
 
 /// How words are set.
 #[derive(Clone, Copy)]
-pub(crate) struct Hand {
-    pub face: &'static Face,
+pub(crate) struct TextStyle {
+    pub typeface: &'static Typeface,
     pub size: f32,
     pub tracking: f32,
     pub colour: [u8; 3],
 }
 
 pub(crate) struct Pages {
-    pages: Vec<Vec<Mark>>,
+    pages: Vec<Vec<Element>>,
     /// How far down the last page is full.
     pub y: f32,
 }
@@ -88,34 +87,34 @@ impl Pages {
     }
 
     /// Sets words at this height of the last page, made smaller where they are wider than `room`.
-    pub(crate) fn words(&mut self, words: &str, hand: Hand, at: At, x: f32, y: f32, room: f32) {
-        let line = hand.face.line(words, hand.tracking);
-        let size = line.size_within(room, hand.size);
-        self.put(Mark::Words { line, at, x, y, size, colour: hand.colour });
+    pub(crate) fn words(&mut self, words: &str, style: TextStyle, align: Align, x: f32, y: f32, room: f32) {
+        let line = style.typeface.line(words, style.tracking);
+        let size = line.size_within(room, style.size);
+        self.put(Element::Words { line, align, x, y, size, colour: style.colour });
     }
 
     pub(crate) fn rule(&mut self, left: f32, right: f32, y: f32, width: f32, colour: [u8; 3]) {
-        self.put(Mark::Rule { left, right, y, width, colour });
+        self.put(Element::Rule { left, right, y, width, colour });
     }
 
     /// Sets a line through points.
     pub(crate) fn stroke(&mut self, points: Vec<(f32, f32)>, width: f32, colour: [u8; 3]) {
-        self.put(Mark::Stroke { points, width, colour });
+        self.put(Element::Stroke { points, width, colour });
     }
 
     /// Sets a QR code with its upper left corner at `x`, `y`.
     pub(crate) fn code(&mut self, text: &str, x: f32, y: f32, side: f32) {
-        self.put(Mark::Code { text: text.to_owned(), x, y, side });
+        self.put(Element::Code { text: text.to_owned(), x, y, side });
     }
 
-    fn put(&mut self, mark: Mark) {
-        self.pages.last_mut().expect("there is always a page").push(mark);
+    fn put(&mut self, element: Element) {
+        self.pages.last_mut().expect("there is always a page").push(element);
     }
 
     /// How many pages there are, and how many glyphs were shaped for them.
     #[cfg(test)]
     pub(crate) fn work(&self) -> (usize, usize) {
-        let glyphs = |mark: &Mark| if let Mark::Words { line, .. } = mark { line.glyphs() } else { 0 };
+        let glyphs = |element: &Element| if let Element::Words { line, .. } = element { line.glyphs() } else { 0 };
         (self.pages.len(), self.pages.iter().flatten().map(glyphs).sum())
     }
 
@@ -127,7 +126,7 @@ impl Pages {
             foot(&mut one, place + 1, count);
             let mut page = document.start_page_with(PageSettings::from_wh(WIDTH, HEIGHT)?);
             let mut surface = page.surface();
-            one.pages.iter().flatten().try_for_each(|mark| mark.draw(&mut surface))?;
+            one.pages.iter().flatten().try_for_each(|element| element.draw(&mut surface))?;
             surface.finish();
             page.finish();
         }
@@ -135,27 +134,27 @@ impl Pages {
     }
 }
 
-impl Mark {
+impl Element {
     fn draw(&self, surface: &mut Surface) -> Option<()> {
         match self {
-            Mark::Words { line, at, x, y, size, colour } => {
+            Element::Words { line, align, x, y, size, colour } => {
                 fill(surface, *colour);
-                line.set(surface, *at, *x, *y, *size);
+                line.set(surface, *align, *x, *y, *size);
             }
-            Mark::Rule { left, right, y, width, colour } => {
+            Element::Rule { left, right, y, width, colour } => {
                 stroke(surface, *colour, *width);
                 surface.draw_path(&straight(*left, *y, *right)?);
             }
-            Mark::Stroke { points, width, colour } => {
+            Element::Stroke { points, width, colour } => {
                 stroke(surface, *colour, *width);
                 // A dot alone is no line.
                 if let Some(path) = through(points) {
                     surface.draw_path(&path);
                 }
             }
-            Mark::Code { text, x, y, side } => {
+            Element::Code { text, x, y, side } => {
                 fill(surface, INK);
-                surface.draw_path(&squares(text, *x, *y, *side)?);
+                surface.draw_path(&qr_code(text, *x, *y, *side)?);
             }
         }
         Some(())
@@ -165,9 +164,9 @@ impl Mark {
 /// Text in lines of at most this width and [`WRAPPED_CHARS_MAX`] characters: broken between words, a line break of the
 /// writer's kept, and a word that is wider than a line broken where it must be. No more than `lines_max` of them; the last
 /// says where there were more. Widths are rough: whoever sets a line makes it fit.
-pub(super) fn wrapped(text: &str, hand: Hand, room: f32, lines_max: usize) -> Vec<String> {
-    let (shown, advance) = (hand.face.shown(), hand.face.rough_advance());
-    let advance = |c: char| (advance(c) + hand.tracking) * hand.size;
+pub(super) fn wrapped(text: &str, style: TextStyle, room: f32, lines_max: usize) -> Vec<String> {
+    let (shown, advance) = (style.typeface.shown(), style.typeface.rough_advance());
+    let advance = |c: char| (advance(c) + style.tracking) * style.size;
     let mut lines = Lines { done: Vec::new(), line: String::new(), width: 0.0, chars: 0, room };
     for paragraph in text.lines() {
         for word in paragraph.split_whitespace() {

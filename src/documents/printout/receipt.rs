@@ -1,9 +1,9 @@
 //! A receipt on paper: one A4 page, filled from above.
 
-use super::page::{HEIGHT, Hand, LEFT, Pages, RIGHT};
+use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle};
 use super::table::{aside, body};
-use crate::documents::certificate::ink::{BRONZE, INK, SOFT};
-use crate::documents::certificate::lettering::{At, ROMAN};
+use crate::documents::paint::{BRONZE, INK, SOFT};
+use crate::documents::typesetting::{Align, ROMAN};
 use crate::i18n::language::Language;
 use krilla::Document;
 use krilla::metadata::Metadata;
@@ -40,7 +40,7 @@ pub(crate) fn draw(receipt: &Receipt) -> Result<Vec<u8>, String> {
             .document_id(format!("receipt-{}", receipt.number)),
     );
     let drawn = receipt.set().draw(&mut document, |page, _, _| {
-        page.words(&receipt.place(), aside(), At::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
+        page.words(&receipt.place(), aside(), Align::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
     });
     drawn.ok_or("a page of no size")?;
     document.finish().map_err(|e| format!("{e:?}"))
@@ -55,22 +55,23 @@ impl Receipt {
         let mut pages = Pages::new();
         let room = RIGHT - LEFT;
         super::set_head(&mut pages, &self.place(), &self.title);
-        let large = Hand { face: &ROMAN, size: 34.0, tracking: 0.0, colour: INK };
-        pages.words(&self.amount, large, At::Left, LEFT - 1.0, 148.0, room);
+        let large = TextStyle { typeface: &ROMAN, size: 34.0, tracking: 0.0, colour: INK };
+        pages.words(&self.amount, large, Align::Left, LEFT - 1.0, 148.0, room);
         let under = format!("{} {} · {}", self.number_word, self.number, self.at);
-        pages.words(&under, Hand { size: 12.5, ..aside() }, At::Left, LEFT, 170.0, room);
+        pages.words(&under, TextStyle { size: 12.5, ..aside() }, Align::Left, LEFT, 170.0, room);
         pages.y = 196.0;
         pages.rule(LEFT, RIGHT, pages.y, 0.8, BRONZE);
         for (word, fact) in &self.facts {
             pages.y += 22.0;
-            let (word_hand, hand) = (Hand { size: 11.0, colour: SOFT, ..body() }, Hand { size: 12.0, ..body() });
-            pages.words(word, word_hand, At::Left, LEFT, pages.y, FACTS - LEFT - 10.0);
-            pages.words(fact, hand, At::Left, FACTS, pages.y, RIGHT - FACTS);
+            let (word_style, style) =
+                (TextStyle { size: 11.0, colour: SOFT, ..body() }, TextStyle { size: 12.0, ..body() });
+            pages.words(word, word_style, Align::Left, LEFT, pages.y, FACTS - LEFT - 10.0);
+            pages.words(fact, style, Align::Left, FACTS, pages.y, RIGHT - FACTS);
         }
         if let Some(void) = &self.void {
             pages.y += 40.0;
-            let hand = Hand { face: &ROMAN, size: 16.0, tracking: 0.0, colour: BRONZE };
-            pages.words(void, hand, At::Left, LEFT, pages.y, room);
+            let style = TextStyle { typeface: &ROMAN, size: 16.0, tracking: 0.0, colour: BRONZE };
+            pages.words(void, style, Align::Left, LEFT, pages.y, room);
         }
         pages.y += 14.0;
         pages.rule(LEFT, RIGHT, pages.y, 0.8, BRONZE);

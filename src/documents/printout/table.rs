@@ -1,8 +1,8 @@
 //! A table that goes on from page to page: its headings come again, and a sum is carried over.
 
-use super::page::{Hand, LEFT, Pages, RIGHT, cut, wrapped};
-use crate::documents::certificate::ink::{BRONZE, INK, SOFT};
-use crate::documents::certificate::lettering::{At, ITALIC, ROMAN};
+use super::page::{LEFT, Pages, RIGHT, TextStyle, cut, wrapped};
+use crate::documents::paint::{BRONZE, INK, SOFT};
+use crate::documents::typesetting::{Align, ITALIC, ROMAN};
 
 const LEADING: f32 = 12.6;
 /// Between the foot of a row and the rule under it, and from there to the next row.
@@ -17,7 +17,7 @@ const HAIRLINE: [u8; 3] = [214, 221, 229];
 pub(super) struct Column {
     pub left: f32,
     pub right: f32,
-    /// At its right end, as numbers are.
+    /// Align its right end, as numbers are.
     pub number: bool,
     pub title: String,
 }
@@ -28,26 +28,26 @@ pub(super) struct Table<'p> {
 }
 
 /// The cells of a row: the lines of each column's text.
-pub(super) type Cells = Vec<(Vec<String>, Hand)>;
+pub(super) type Cells = Vec<(Vec<String>, TextStyle)>;
 
-pub(super) fn body() -> Hand {
-    Hand { face: &ROMAN, size: 10.0, tracking: 0.0, colour: INK }
+pub(super) fn body() -> TextStyle {
+    TextStyle { typeface: &ROMAN, size: 10.0, tracking: 0.0, colour: INK }
 }
 
-pub(super) fn aside() -> Hand {
-    Hand { face: &ITALIC, size: 10.0, tracking: 0.0, colour: SOFT }
+pub(super) fn aside() -> TextStyle {
+    TextStyle { typeface: &ITALIC, size: 10.0, tracking: 0.0, colour: SOFT }
 }
 
-pub(super) fn label() -> Hand {
-    Hand { face: &ROMAN, size: 7.4, tracking: 0.12, colour: SOFT }
+pub(super) fn label() -> TextStyle {
+    TextStyle { typeface: &ROMAN, size: 7.4, tracking: 0.12, colour: SOFT }
 }
 
 /// A heading over what follows, kept on one page with so much of it.
 pub(super) fn heading(pages: &mut Pages, words: &str, followed_by: f32) {
     pages.make_room(46.0 + followed_by);
     pages.y += 30.0;
-    let hand = Hand { face: &ROMAN, size: 15.0, tracking: 0.0, colour: INK };
-    pages.words(words, hand, At::Left, LEFT, pages.y, RIGHT - LEFT);
+    let style = TextStyle { typeface: &ROMAN, size: 15.0, tracking: 0.0, colour: INK };
+    pages.words(words, style, Align::Left, LEFT, pages.y, RIGHT - LEFT);
     pages.y += 6.0;
     pages.rule(LEFT, RIGHT, pages.y, 0.8, BRONZE);
     pages.y += 4.0;
@@ -72,9 +72,9 @@ impl<'p> Table<'p> {
     }
 
     /// Breaks the texts of a row into lines, one text a column.
-    pub(super) fn cells(&self, texts: [(&str, Hand); 4]) -> Cells {
-        let cell = |((text, hand), column): ((&str, Hand), &Column)| {
-            (wrapped(text, hand, column.right - column.left, ROW_LINES_MAX), hand)
+    pub(super) fn cells(&self, texts: [(&str, TextStyle); 4]) -> Cells {
+        let cell = |((text, style), column): ((&str, TextStyle), &Column)| {
+            (wrapped(text, style, column.right - column.left, ROW_LINES_MAX), style)
         };
         texts.into_iter().zip(&self.columns).map(cell).collect()
     }
@@ -88,11 +88,11 @@ impl<'p> Table<'p> {
             self.head();
             turning(self, false);
         }
-        for (column, (lines, hand)) in self.columns.iter().zip(cells) {
+        for (column, (lines, style)) in self.columns.iter().zip(cells) {
             let (at, x) = column.end();
             for (place, line) in lines.iter().enumerate() {
                 let y = self.pages.y + (place + 1) as f32 * LEADING - 1.0;
-                self.pages.words(line, *hand, at, x, y, column.right - column.left);
+                self.pages.words(line, *style, at, x, y, column.right - column.left);
             }
         }
         self.pages.y += height;
@@ -101,11 +101,11 @@ impl<'p> Table<'p> {
 
     /// A line of its own with a number at its end: what is carried over, or the sum.
     pub(super) fn sum(&mut self, words: &str, number: &str, last: bool) {
-        let hand = if last { Hand { face: &ROMAN, size: 11.0, ..body() } } else { aside() };
+        let style = if last { TextStyle { typeface: &ROMAN, size: 11.0, ..body() } } else { aside() };
         let y = self.pages.y + LEADING + 0.5;
         let right = self.columns.last().map_or(RIGHT, |column| column.right);
-        self.pages.words(words, hand, At::Right, right - 62.0, y, right - LEFT - 62.0);
-        self.pages.words(number, hand, At::Right, right, y, 56.0);
+        self.pages.words(words, style, Align::Right, right - 62.0, y, right - LEFT - 62.0);
+        self.pages.words(number, style, Align::Right, right, y, 56.0);
         self.pages.y += LEADING + UNDER + 1.0;
         let (width, colour) = if last { (0.8, BRONZE) } else { (0.3, HAIRLINE) };
         self.pages.rule(LEFT, RIGHT, self.pages.y, width, colour);
@@ -117,8 +117,8 @@ impl<'p> Table<'p> {
             self.pages.turn();
             self.head();
         }
-        let hand = Hand { face: &ITALIC, size: 11.5, tracking: 0.0, colour: [138, 100, 46] };
-        self.pages.words(words, hand, At::Left, LEFT, self.pages.y + LEADING + 3.0, RIGHT - LEFT);
+        let style = TextStyle { typeface: &ITALIC, size: 11.5, tracking: 0.0, colour: [138, 100, 46] };
+        self.pages.words(words, style, Align::Left, LEFT, self.pages.y + LEADING + 3.0, RIGHT - LEFT);
         self.pages.y += LEADING + UNDER + 3.0;
         self.pages.rule(LEFT, RIGHT, self.pages.y, 0.3, HAIRLINE);
     }
@@ -146,7 +146,7 @@ pub(super) fn plainly(_: &mut Table, _: bool) {}
 pub(super) const SUM_HEIGHT: f32 = LEADING + UNDER + 1.0;
 
 impl Column {
-    fn end(&self) -> (At, f32) {
-        if self.number { (At::Right, self.right) } else { (At::Left, self.left) }
+    fn end(&self) -> (Align, f32) {
+        if self.number { (Align::Right, self.right) } else { (Align::Left, self.left) }
     }
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 const DAY: i64 = 86_400;
 const NOW: i64 = 1_780_000_000;
 
-fn logbook(flights: i64, language: Language) -> Printout {
+fn logbook(flights: i64, language: Language) -> Logbook {
     let comments = [
         "",
         "Carving with Marta: low-speed head-up, then four-minute rotations with the team. Good exits, watch the left foot.",
@@ -28,7 +28,7 @@ fn logbook(flights: i64, language: Language) -> Printout {
     };
     let current = Currency { current: true, renewal: Some(NOW + 90 * DAY) };
     let lapsed = Currency { current: false, renewal: Some(NOW - 9 * DAY) };
-    Printout {
+    Logbook {
         site_name: "Föhnhalle Thun".to_owned(),
         site_city: "Thun".to_owned(),
         holder: "Nguyễn Thị Ánh Tuyết".to_owned(),
@@ -56,15 +56,10 @@ fn logbook(flights: i64, language: Language) -> Printout {
     }
 }
 
-fn empty() -> Printout {
-    let nothing = Printout {
-        levels: vec![],
-        currencies: vec![],
-        skills: vec![],
-        safety: vec![],
-        ..logbook(0, Language::English)
-    };
-    Printout { minutes: 0, flights: 0, ..nothing }
+fn empty() -> Logbook {
+    let nothing =
+        Logbook { levels: vec![], currencies: vec![], skills: vec![], safety: vec![], ..logbook(0, Language::English) };
+    Logbook { minutes: 0, flights: 0, ..nothing }
 }
 
 /// The text that `pdftotext` finds on all pages; `None` where it is not installed.
@@ -80,7 +75,7 @@ fn words(pdf: &[u8]) -> Option<String> {
 fn the_same_logbook_is_the_same_bytes_and_another_day_is_another_sheet() {
     let one = draw(&logbook(40, Language::English)).unwrap();
     assert_eq!(one, draw(&logbook(40, Language::English)).unwrap());
-    let later = Printout { day: NOW + DAY, ..logbook(40, Language::English) };
+    let later = Logbook { day: NOW + DAY, ..logbook(40, Language::English) };
     assert_ne!(one, draw(&later).unwrap());
 }
 
@@ -203,7 +198,7 @@ fn a_receipt_and_a_slip_are_one_page_whatever_the_names_are() {
             void: Some("This payment was undone.".to_owned()),
             language: Language::English,
         };
-        let slip = slip::Slip {
+        let slip = account_slip::AccountSlip {
             site_name: "Windwerk".to_owned(),
             site_city: "Winterthur".to_owned(),
             title: "Your account".to_owned(),
@@ -218,7 +213,7 @@ fn a_receipt_and_a_slip_are_one_page_whatever_the_names_are() {
             link: "https://tunnel.example.org/claim?code=abcd-efgh-jkmn".to_owned(),
             language: Language::German,
         };
-        for pdf in [receipt::draw(&receipt).unwrap(), slip::draw(&slip).unwrap()] {
+        for pdf in [receipt::draw(&receipt).unwrap(), account_slip::draw(&slip).unwrap()] {
             assert!(pdf.starts_with(b"%PDF"));
             assert_eq!(pdf.windows(10).filter(|bytes| bytes == b"/Type/Page").count(), 2, "one page, and their list");
         }

@@ -1,10 +1,10 @@
-//! A signed waiver on paper: the text as it was shown, the answers, who signed it when and where, the signature as it was
+//! A signed waiver on waiver: the text as it was shown, the answers, who signed it when and where, the signature as it was
 //! drawn, and the hash by which the text is known. The same waiver is the same bytes.
 
-use super::page::{HEIGHT, Hand, LEFT, Pages, RIGHT, wrapped};
+use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body};
-use crate::documents::certificate::ink::{BRONZE, INK, SOFT};
-use crate::documents::certificate::lettering::{At, ITALIC, ROMAN};
+use crate::documents::paint::{BRONZE, INK, SOFT};
+use crate::documents::typesetting::{Align, ITALIC, ROMAN};
 use crate::i18n::language::{Language, Text};
 use krilla::Document;
 use krilla::metadata::Metadata;
@@ -20,7 +20,7 @@ const SIGNATURE_HEIGHT: f32 = 100.0;
 
 /// All that the pages say.
 #[derive(Debug, Clone)]
-pub(crate) struct Paper {
+pub(crate) struct SignedWaiver {
     pub(crate) site_name: String,
     pub(crate) site_city: String,
     pub(crate) number: i64,
@@ -40,24 +40,24 @@ pub(crate) struct Paper {
 }
 
 /// The waiver as a PDF.
-pub(crate) fn draw(paper: &Paper) -> Result<Vec<u8>, String> {
+pub(crate) fn draw(waiver: &SignedWaiver) -> Result<Vec<u8>, String> {
     let mut document = Document::new();
     document.set_metadata(
         Metadata::new()
-            .title(format!("{} {}", paper.title, paper.number))
-            .authors(vec![paper.site_name.clone()])
-            .language(paper.language.tag().to_owned())
-            .document_id(format!("waiver-{}", paper.number)),
+            .title(format!("{} {}", waiver.title, waiver.number))
+            .authors(vec![waiver.site_name.clone()])
+            .language(waiver.language.tag().to_owned())
+            .document_id(format!("waiver-{}", waiver.number)),
     );
-    let drawn = paper.set().draw(&mut document, |page, number, count| {
-        let foot = format!("{} · {} · {number}/{count}", paper.place(), paper.number);
-        page.words(&foot, aside(), At::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
+    let drawn = waiver.set().draw(&mut document, |page, number, count| {
+        let foot = format!("{} · {} · {number}/{count}", waiver.place(), waiver.number);
+        page.words(&foot, aside(), Align::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
     });
     drawn.ok_or("a page of no size")?;
     document.finish().map_err(|e| format!("{e:?}"))
 }
 
-impl Paper {
+impl SignedWaiver {
     fn place(&self) -> String {
         super::place(&self.site_name, &self.site_city)
     }
@@ -71,13 +71,13 @@ impl Paper {
         super::set_head(&mut pages, &self.place(), &self.title);
         pages.y = 132.0;
         for paragraph in self.body.split("\n\n") {
-            set_text(&mut pages, paragraph, Hand { size: 11.0, ..body() });
+            set_text(&mut pages, paragraph, TextStyle { size: 11.0, ..body() });
             pages.y += 7.0;
         }
         for (question, yes) in &self.questions {
-            set_text(&mut pages, question, Hand { size: 11.0, colour: SOFT, ..body() });
+            set_text(&mut pages, question, TextStyle { size: 11.0, colour: SOFT, ..body() });
             let answer = self.say(if *yes { "waiver.yes" } else { "waiver.no" });
-            set_text(&mut pages, &answer, Hand { size: 12.0, ..body() });
+            set_text(&mut pages, &answer, TextStyle { size: 12.0, ..body() });
             pages.y += 5.0;
         }
         self.set_signature(&mut pages);
@@ -90,8 +90,8 @@ impl Paper {
         pages.y += 16.0;
         if self.strokes.is_empty() {
             pages.y += SIGNATURE_HEIGHT / 2.0;
-            let hand = Hand { face: &ITALIC, size: 26.0, tracking: 0.0, colour: INK };
-            pages.words(&self.signer_name, hand, At::Left, LEFT, pages.y, RIGHT - LEFT);
+            let style = TextStyle { typeface: &ITALIC, size: 26.0, tracking: 0.0, colour: INK };
+            pages.words(&self.signer_name, style, Align::Left, LEFT, pages.y, RIGHT - LEFT);
             pages.y += 12.0;
         } else {
             let scale = SIGNATURE_WIDTH / self.field_width as f32;
@@ -104,7 +104,7 @@ impl Paper {
         }
         pages.rule(LEFT, LEFT + SIGNATURE_WIDTH, pages.y, 0.5, SOFT);
         pages.y += 14.0;
-        pages.words(&self.signer_name, body(), At::Left, LEFT, pages.y, RIGHT - LEFT);
+        pages.words(&self.signer_name, body(), Align::Left, LEFT, pages.y, RIGHT - LEFT);
         pages.y += 16.0;
     }
 
@@ -114,22 +114,23 @@ impl Paper {
         for (word, fact) in &self.facts {
             pages.make_room(18.0);
             pages.y += 17.0;
-            let (word_hand, hand) = (Hand { size: 10.0, colour: SOFT, ..body() }, Hand { size: 10.5, ..body() });
-            pages.words(word, word_hand, At::Left, LEFT, pages.y, FACTS - LEFT - 10.0);
-            pages.words(fact, hand, At::Left, FACTS, pages.y, RIGHT - FACTS);
+            let (word_style, style) =
+                (TextStyle { size: 10.0, colour: SOFT, ..body() }, TextStyle { size: 10.5, ..body() });
+            pages.words(word, word_style, Align::Left, LEFT, pages.y, FACTS - LEFT - 10.0);
+            pages.words(fact, style, Align::Left, FACTS, pages.y, RIGHT - FACTS);
         }
         pages.y += 12.0;
-        let how = Hand { face: &ROMAN, size: 9.0, tracking: 0.0, colour: SOFT };
+        let how = TextStyle { typeface: &ROMAN, size: 9.0, tracking: 0.0, colour: SOFT };
         set_text(pages, &self.say("waiver.hash_how"), how);
     }
 }
 
 /// Text in lines, over as many pages as it takes.
-fn set_text(pages: &mut Pages, text: &str, hand: Hand) {
-    for line in wrapped(text, hand, RIGHT - LEFT, LINES_MAX) {
+fn set_text(pages: &mut Pages, text: &str, style: TextStyle) {
+    for line in wrapped(text, style, RIGHT - LEFT, LINES_MAX) {
         pages.make_room(LEADING);
         pages.y += LEADING;
-        pages.words(&line, hand, At::Left, LEFT, pages.y, RIGHT - LEFT);
+        pages.words(&line, style, Align::Left, LEFT, pages.y, RIGHT - LEFT);
     }
 }
 
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_same_waiver_is_the_same_bytes_however_long_it_is() {
-        let paper = Paper {
+        let waiver = SignedWaiver {
             site_name: "Windwerk".to_owned(),
             site_city: "Winterthur".to_owned(),
             number: 7,
@@ -152,10 +153,10 @@ mod tests {
             field_width: 600,
             language: Language::Italian,
         };
-        let pdf = draw(&paper).unwrap();
-        assert!(pdf.starts_with(b"%PDF-") && pdf == draw(&paper).unwrap());
-        assert!(paper.set().work().0 > 10, "a long text has many pages");
-        let typed = Paper { strokes: Vec::new(), ..paper.clone() };
-        assert_ne!(draw(&typed).unwrap(), pdf, "the strokes are on the paper");
+        let pdf = draw(&waiver).unwrap();
+        assert!(pdf.starts_with(b"%PDF-") && pdf == draw(&waiver).unwrap());
+        assert!(waiver.set().work().0 > 10, "a long text has many pages");
+        let typed = SignedWaiver { strokes: Vec::new(), ..waiver.clone() };
+        assert_ne!(draw(&typed).unwrap(), pdf, "the strokes are on the waiver");
     }
 }

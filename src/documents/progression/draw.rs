@@ -377,7 +377,7 @@ fn broken(name: &str) -> Vec<String> {
     }
 }
 
-/// At most so many letters, with a sign that there were more.
+/// Align most so many letters, with a sign that there were more.
 fn clipped(words: &str, chars_max: usize) -> String {
     if words.chars().count() <= chars_max {
         return words.to_owned();

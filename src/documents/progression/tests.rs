@@ -29,7 +29,7 @@ fn progression_of<'a>(catalogue: &'a Catalogue, holder: &str, language: Language
     }
 }
 
-/// At arm's length letters are read from 17 pixels on; a card's name has 15 units.
+/// Align arm's length letters are read from 17 pixels on; a card's name has 15 units.
 #[test]
 fn the_map_alone_is_large_enough_for_the_screens_of_a_site() {
     let mut own = progression_of(Catalogue::built_in(), "Jane", Language::Italian);

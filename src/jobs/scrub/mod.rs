@@ -10,7 +10,7 @@ use crate::ops::backup::shelf::Backup;
 use crate::ops::backup::{damage, shelf};
 use crate::ops::replication::target::Target;
 use crate::site::Site;
-use crate::site::pace;
+use crate::site::priority;
 use crate::store::Condition;
 use crate::store::engine::scrub::{Scrub, Step};
 use crate::store::engine::{alarm, data_dir};
@@ -32,7 +32,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Every second, until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
-    pace::give_way();
+    priority::lower();
     let (mut pages, mut backups) = (None, Backups::default());
     let mut bytes = STEP_BYTES_MIN;
     while stop.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {

@@ -46,7 +46,7 @@ pub fn pump(site: &Site) -> Result<Option<Pump>, String> {
     let Some(settings) = &site.config.sync else { return Ok(None) };
     let upstream = upstream(settings, &site.site_id, site.clock.clone())?;
     let source = Box::new(Here::new(site.for_another_thread()));
-    Ok(Some(Pump::new(source, upstream, settings, site.kept::<Turn>())))
+    Ok(Some(Pump::new(source, upstream, settings, site.state::<Turn>())))
 }
 
 /// Until nothing waits: how many rows went. The error says in one line why a try came to nothing.

@@ -27,7 +27,7 @@ pub(crate) fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>
 
 /// Has everything after this row go again, and returns how many rows that are.
 pub fn rewind(site: &Site, seq: i64, beside: impl FnOnce(&Write) -> Result<(), Failure>) -> Result<i64, Failure> {
-    let turns = site.kept::<Turn>();
+    let turns = site.state::<Turn>();
     let turn = turns.take_within(TURN_WAIT_MAX);
     let _taken = turn.ok_or_else(|| Failure::overloaded().because(BUSY))?;
     site.store.write(site.now(), |tx| {

@@ -128,7 +128,7 @@ fn is_sealed(site: &Site) -> bool {
 /// ticks of that time that can be read here. The error: another drill is in progress. Backups do not wait for it.
 fn try_off_site(site: &Site, progress: &mut Progress) -> Result<Option<Tried>, String> {
     let Some(second) = Elsewhere::second(site).filter(|_| !is_sealed(site)) else { return Ok(None) };
-    let elsewhere = site.kept::<Elsewhere>();
+    let elsewhere = site.state::<Elsewhere>();
     let listed = elsewhere.list(&second).inspect_err(|cause| tracing::warn!(cause, "no drill of the off-site copy"));
     let random = u64::from_be_bytes(crate::keys::random());
     let drawn = draw(listed.unwrap_or_default(), &site.site_id, site.now(), random);

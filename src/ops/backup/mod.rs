@@ -26,7 +26,7 @@ use crate::ops::replication::chain::{Chain, Start};
 use crate::ops::replication::target::Target;
 use crate::ops::replication::tick::PageSums;
 use crate::site::Site;
-use crate::site::pace;
+use crate::site::priority;
 use crate::store::engine::capture::FollowerKind;
 use crate::store::engine::{alarm, copy, data_dir};
 use crate::store::tables::audit;
@@ -74,7 +74,7 @@ pub(crate) fn shelf(site_dir: &Path) -> Shelf {
 
 /// Every minute, until the sender of `stop` is dropped: a backup when one is due, and the drill.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
-    pace::give_way();
+    priority::lower();
     while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let hours = site.config.backup.every_hours;
         let shelf = shelf(&site.config.data);
@@ -173,7 +173,7 @@ fn copy_and_carry(site: &Site, by: &By, progress: &mut Progress) -> Result<Made,
     // Also when nothing could be pruned: a disk that fails is what the second place is for.
     let second = Elsewhere::second(site).map(|second| {
         let mut tell = |done, all| progress("copying to the second place", done, all);
-        site.kept::<Elsewhere>().carry(&backup, &second, site.config.backup.recipient.as_ref(), spared, &mut tell)
+        site.state::<Elsewhere>().carry(&backup, &second, site.config.backup.recipient.as_ref(), spared, &mut tell)
     });
     if let (Some(Ok(there)), Some(start)) = (&second, start) {
         replication::go_on_from(site, Chain::new(start, there));

@@ -92,7 +92,7 @@ pub(crate) fn second_place(site: &Site) -> Fact {
     let there = match (trouble, known) {
         (Some(trouble), _) => Err(trouble),
         (None, Some(known)) => Ok(Some(known)),
-        (None, None) => site.kept::<Elsewhere>().newest(&second),
+        (None, None) => site.state::<Elsewhere>().newest(&second),
     };
     let there = match there {
         Ok(there) => there,

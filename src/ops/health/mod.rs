@@ -67,7 +67,7 @@ pub(crate) fn leftovers(data: &Path) -> Option<Fact> {
 /// The brief facts, at most some seconds old.
 pub(crate) fn brief(site: &Site) -> Arc<[Fact]> {
     let now = site.now();
-    let kept = site.kept::<Kept>();
+    let kept = site.state::<Kept>();
     let kept = || kept.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((at, facts)) = &*kept()
         && (0..BRIEF_KEPT_SECONDS).contains(&(now - at))
@@ -82,7 +82,7 @@ pub(crate) fn brief(site: &Site) -> Arc<[Fact]> {
 impl Site {
     /// Drops the cached answer, so that the next look sees the present state.
     pub(crate) fn forget_health(&self) {
-        *self.kept::<Kept>().0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.state::<Kept>().0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

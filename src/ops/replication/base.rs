@@ -4,7 +4,7 @@ use super::{Replicator, TICK_TIME_MAX};
 use crate::domain::audit::By;
 use crate::ops::backup;
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
-use crate::site::pace;
+use crate::site::priority;
 use crate::store::engine::data_dir;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -39,7 +39,7 @@ impl Replicator<'_> {
         self.is_making_base.store(true, Ordering::Release);
         let (site, is_making) = (self.site.for_another_thread(), self.is_making_base.clone());
         let begun = std::thread::Builder::new().name("base".to_owned()).spawn(move || {
-            pace::give_way();
+            priority::lower();
             let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 backup::log(&backup::make(&site, &By::job("backup"), &mut |_, _, _| ()));
             }));
@@ -61,7 +61,7 @@ impl Replicator<'_> {
     /// Whether the second place would take a base: the backups beside the site must not pile up for one that does not.
     fn probe(&self) -> Result<(), String> {
         let (second, bytes) = (self.second.clone(), self.bytes());
-        let probed = self.site.kept::<Elsewhere>().send(TICK_TIME_MAX, move || second.probe(bytes));
+        let probed = self.site.state::<Elsewhere>().send(TICK_TIME_MAX, move || second.probe(bytes));
         probed.unwrap_or_else(|| Err(silent(&self.second)))
     }
 }

@@ -27,7 +27,7 @@ impl Fault {
     pub(crate) fn begin(self, site: &Site) {
         match self {
             Fault::Gate => site.store.writer().capture.disable_gate(),
-            Fault::Confirmation => site.kept::<Replica>().confirms_unsent.store(true, Ordering::Release),
+            Fault::Confirmation => site.state::<Replica>().confirms_unsent.store(true, Ordering::Release),
         }
     }
 }

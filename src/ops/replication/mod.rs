@@ -16,7 +16,7 @@ pub(crate) mod tick;
 
 use crate::ops::backup::elsewhere::{Elsewhere, silent};
 use crate::site::Site;
-use crate::site::pace::Pace;
+use crate::site::priority::Priority;
 use crate::store::engine::capture::{FollowerKind, Lag};
 use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
 use crate::store::engine::wal_read::WalReader;
@@ -97,7 +97,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// `None`: there is no off-site copy, for want of a second place or of a running server.
 pub(crate) fn status(site: &Site) -> Option<Status> {
-    let replica = site.kept::<Replica>();
+    let replica = site.state::<Replica>();
     if !replica.is_on.load(Ordering::Acquire) {
         return None;
     }
@@ -117,13 +117,13 @@ pub(crate) fn status(site: &Site) -> Option<Status> {
 
 /// How many bytes of the log may wait for a chain that a backup made now would begin; `None`: it begins none.
 pub(crate) fn unconfirmed_bytes_max(site: &Site) -> Option<u64> {
-    let is_on = site.kept::<Replica>().is_on.load(Ordering::Acquire);
+    let is_on = site.state::<Replica>().is_on.load(Ordering::Acquire);
     is_on.then_some(site.config.backup.unconfirmed_bytes_max)
 }
 
 /// A base is in the second place: its chain is the one that goes on.
 pub(crate) fn go_on_from(site: &Site, chain: Chain) {
-    *lock(&site.kept::<Replica>().next) = Some(chain);
+    *lock(&site.state::<Replica>().next) = Some(chain);
 }
 
 /// The thread of the off-site copy.
@@ -136,7 +136,7 @@ pub(crate) struct Replicating {
 pub(crate) fn start(site: &Site) -> io::Result<Option<Replicating>> {
     let Some(second) = Elsewhere::second(site) else { return Ok(None) };
     let ((stop, stopped), (end, ended)) = (channel(), channel());
-    let replica = site.kept::<Replica>();
+    let replica = site.state::<Replica>();
     *lock(&replica.told) = Told { chainless_since: Some(site.now()), ..Told::default() };
     replica.is_on.store(true, Ordering::Release);
     let site = site.for_another_thread();
@@ -145,8 +145,8 @@ pub(crate) fn start(site: &Site) -> io::Result<Option<Replicating>> {
         let is_faulty = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             Replicator::new(&site, second).run(&stopped);
         }));
-        site.kept::<Replica>().is_on.store(false, Ordering::Release);
-        lock(&site.kept::<Replica>().next).take();
+        site.state::<Replica>().is_on.store(false, Ordering::Release);
+        lock(&site.state::<Replica>().next).take();
         site.store.release();
         if is_faulty.is_err() {
             site.stats.panics.fetch_add(1, Ordering::Relaxed);
@@ -191,7 +191,7 @@ impl<'s> Replicator<'s> {
     fn new(site: &'s Site, second: Target) -> Replicator<'s> {
         Replicator {
             site,
-            replica: site.kept::<Replica>(),
+            replica: site.state::<Replica>(),
             second,
             wal: None,
             seen_frames: 0,
@@ -322,8 +322,8 @@ impl<'s> Replicator<'s> {
                 self.wal = WalReader::open(&self.site.config.data).map(Arc::new).ok();
             }
             let Some(wal) = self.wal.clone() else { return self.tell(Some("cannot read the log".to_owned())) };
-            let pace = if is_held { Pace::AtOnce } else { pace(self.site, end.moment) };
-            let parcel = match pace.work(|| chain.parcel(&end, &wal)) {
+            let priority = if is_held { Priority::Normal } else { priority(self.site, end.moment) };
+            let parcel = match priority.run(|| chain.parcel(&end, &wal)) {
                 Ok(parcel) => parcel,
                 Err(cause) => return self.lose_chain(cause),
             };
@@ -335,10 +335,10 @@ impl<'s> Replicator<'s> {
             let recipient = self.site.config.backup.recipient.clone();
             let is_unsent = self.replica.confirms_unsent.load(Ordering::Relaxed);
             let put = move || {
-                pace.keep();
+                priority.apply();
                 if is_unsent { Ok(parcel.last()) } else { parcel.put(&wal, recipient.as_ref()) }
             };
-            match self.site.kept::<Elsewhere>().send(patience, put) {
+            match self.site.state::<Elsewhere>().send(patience, put) {
                 Some(Ok(file)) => {
                     let Some(chain) = &mut self.chain else { return };
                     chain.confirm(file);
@@ -368,7 +368,7 @@ impl<'s> Replicator<'s> {
             self.site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
         self.site.store.release();
         if !all.is_empty() && self.erased != Some(all.len()) {
-            self.site.kept::<Elsewhere>().keep_erased(&self.second, &self.site.site_id, &all)?;
+            self.site.state::<Elsewhere>().keep_erased(&self.second, &self.site.site_id, &all)?;
         }
         self.erased = Some(all.len());
         Ok(())
@@ -378,7 +378,7 @@ impl<'s> Replicator<'s> {
     fn look(&mut self) {
         let due = self.rounds.is_multiple_of(ROUNDS_BETWEEN_LOOKS);
         let Some(last) = self.chain.as_ref().filter(|_| due).map(Chain::last) else { return };
-        match self.site.kept::<Elsewhere>().send(TICK_TIME_MAX, move || is_there(&last)) {
+        match self.site.state::<Elsewhere>().send(TICK_TIME_MAX, move || is_there(&last)) {
             Some(Ok(())) if self.site.store.writer().capture.is_confirmed(FollowerKind::OffSite) => self.tell(None),
             Some(Ok(())) => {}
             Some(Err(Unconfirmed::Lost(cause) | Unconfirmed::Foreign(cause))) => self.lose_chain(cause),
@@ -411,11 +411,11 @@ impl<'s> Replicator<'s> {
 }
 
 /// Of a tick of commits up to that moment, beside requests.
-fn pace(site: &Site, moment: i64) -> Pace {
+fn priority(site: &Site, moment: i64) -> Priority {
     let is_late = site.now() > moment + GIVES_WAY_SECONDS_MAX;
     let bytes_max = site.config.backup.unconfirmed_bytes_max / PARTS_TO_GIVE_WAY;
     let is_large = site.store.writer().capture.lag(FollowerKind::OffSite).bytes > bytes_max;
-    if is_late || is_large { Pace::LetsOthersIn } else { Pace::GivesWayALittle }
+    if is_late || is_large { Priority::Preemptible } else { Priority::Low }
 }
 
 #[cfg(test)]

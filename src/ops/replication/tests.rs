@@ -18,11 +18,11 @@ fn a_base_that_more_was_written_behind_than_may_wait_begins_no_chain_and_the_ope
     // The row that says that a backup was made is more.
     config.backup.unconfirmed_bytes_max = 1;
     let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
-    site.kept::<Replica>().is_on.store(true, Ordering::Release);
-    lock(&site.kept::<Replica>().told).chainless_since = Some(site.now());
+    site.state::<Replica>().is_on.store(true, Ordering::Release);
+    lock(&site.state::<Replica>().told).chainless_since = Some(site.now());
     backup::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap().second.unwrap().unwrap();
     let mut replicator = Replicator::new(&site, Elsewhere::second(&site).unwrap());
-    replicator.take_over(lock(&site.kept::<Replica>().next).take().unwrap());
+    replicator.take_over(lock(&site.state::<Replica>().next).take().unwrap());
     let status = status(&site).unwrap();
     assert!(!status.has_chain && status.trouble.unwrap().contains("backup.unconfirmed_mib"));
 }

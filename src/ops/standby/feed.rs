@@ -3,7 +3,7 @@
 
 use super::line::{Line, part};
 use super::{Status, epoch};
-use crate::site::{Site, pace};
+use crate::site::{Site, priority};
 use crate::store::Condition;
 use crate::store::engine::capture::{FollowerKind, Lag};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -151,8 +151,8 @@ impl Feed {
         drop(stage);
         let for_base = site.for_another_thread();
         let begun = std::thread::Builder::new().name("standby base".to_owned()).spawn(move || {
-            pace::give_way();
-            for_base.kept::<Feed>().make_base(&for_base);
+            priority::lower();
+            for_base.state::<Feed>().make_base(&for_base);
         });
         if begun.is_err() {
             *self.stage() = Stage::Nothing;
@@ -285,7 +285,7 @@ mod tests {
         let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
         let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
         let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
-        let (feed, base) = (site.kept::<Feed>(), super::super::base::dir_in(dir.path()));
+        let (feed, base) = (site.state::<Feed>(), super::super::base::dir_in(dir.path()));
         feed.begin(&site);
         let lineage = fetch(&site, &feed);
         feed.let_go(&site, BASE_IDLE_SECONDS_MAX);

@@ -49,7 +49,7 @@ pub(crate) struct Status {
 
 /// `None`: the settings know no standby, or no server runs.
 pub(crate) fn status(site: &Site) -> Option<Status> {
-    let feed = site.kept::<Feed>();
+    let feed = site.state::<Feed>();
     if !feed.is_on.load(Ordering::Acquire) {
         return None;
     }
@@ -66,13 +66,13 @@ pub(crate) fn begin(site: &Site) {
         look_at_the_second_place(site);
     }
     if site.config.replica.token.is_some() {
-        site.kept::<Feed>().begin(site);
+        site.state::<Feed>().begin(site);
     }
 }
 
 /// Lets no request of the standby wait any more: the server is to stop.
 pub(crate) fn end(site: &Site) {
-    site.kept::<Feed>().end(site);
+    site.state::<Feed>().end(site);
 }
 
 /// Looks after the fence, and after the log for the standby, until the sender of `stop` is dropped.
@@ -82,7 +82,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         if !is_store || second.is_multiple_of(LOOKS_PER_QUESTION) {
             look_at_the_second_place(site);
         }
-        site.kept::<Feed>().let_go(site, feed::BASE_IDLE_SECONDS_MAX);
+        site.state::<Feed>().let_go(site, feed::BASE_IDLE_SECONDS_MAX);
         begin_log_anew(site);
         site.store.release();
         if stop.recv_timeout(LOOK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
@@ -94,7 +94,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
 /// A higher epoch in the second place is another machine's that goes on with this site.
 fn look_at_the_second_place(site: &Site) {
     let Some(second) = Elsewhere::second(site) else { return };
-    let (own, elsewhere) = (epoch::own(&site.config.data), site.kept::<Elsewhere>());
+    let (own, elsewhere) = (epoch::own(&site.config.data), site.state::<Elsewhere>());
     if let Some(content) = own.unwritten.filter(|_| epoch::fenced(&site.config.data).is_none()) {
         return match elsewhere.write_epoch(&second, &site.site_id, own.epoch, &content, epoch::catch_up) {
             Ok(None) => note_written(site, own.epoch),
@@ -118,7 +118,7 @@ fn note_written(site: &Site, epoch: u64) {
 fn begin_log_anew(site: &Site) {
     let writer = site.store.writer();
     let frames = writer.capture.frames();
-    let is_other = Elsewhere::second(site).is_some() || !site.kept::<Feed>().is_on.load(Ordering::Acquire);
+    let is_other = Elsewhere::second(site).is_some() || !site.state::<Feed>().is_on.load(Ordering::Acquire);
     if is_other || frames < LOG_PAGES_MAX.cast_unsigned() {
         return;
     }

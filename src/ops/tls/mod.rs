@@ -73,7 +73,7 @@ pub(crate) fn load(site: &Site) -> Result<(), String> {
         .keys
         .unseal(Purpose::TlsKey, &server.sealed_key)
         .ok_or("the key of the certificate is damaged: `tunneldesk tls renew`")?;
-    site.kept::<Shown>().show(pair(server.certificate.as_bytes(), PrivatePkcs8KeyDer::from(key).into())?);
+    site.state::<Shown>().show(pair(server.certificate.as_bytes(), PrivatePkcs8KeyDer::from(key).into())?);
     Ok(())
 }
 
@@ -82,8 +82,8 @@ fn load_files(site: &Site, files: &CertificateFiles) -> Result<(), String> {
     let written = self::written(&files.certificate);
     let key = PrivateKeyDer::from_pem_slice(&read(&files.key)?)
         .map_err(|e| format!("{} holds no private key in PEM: {e}", files.key.display()))?;
-    site.kept::<Shown>().show(pair(&read(&files.certificate)?, key)?);
-    let shown = site.kept::<Shown>();
+    site.state::<Shown>().show(pair(&read(&files.certificate)?, key)?);
+    let shown = site.state::<Shown>();
     *shown.written.write().unwrap_or_else(PoisonError::into_inner) = written;
     Ok(())
 }
@@ -109,7 +109,7 @@ fn pair(certificate: &[u8], key: PrivateKeyDer<'static>) -> Result<CertifiedKey,
 pub(crate) fn refresh(site: &Site) -> Result<(), String> {
     if let Some(files) = &site.config.tls.files {
         let written = self::written(&files.certificate);
-        let shown = *site.kept::<Shown>().written.read().unwrap_or_else(PoisonError::into_inner);
+        let shown = *site.state::<Shown>().written.read().unwrap_or_else(PoisonError::into_inner);
         if written.is_some() && written != shown {
             load_files(site, files)?;
             tracing::info!("the certificate files have changed; the new ones are in use");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     fn shown(site: &Site) -> Vec<u8> {
-        let pair = site.kept::<Shown>().now.read().unwrap().clone().unwrap();
+        let pair = site.state::<Shown>().now.read().unwrap().clone().unwrap();
         pair.cert[0].to_vec()
     }
 

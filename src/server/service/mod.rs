@@ -22,7 +22,7 @@ use crate::http::reply::{self, Reply};
 use crate::http::row::CALLBACK_BODY_BYTES_MAX;
 use crate::i18n::language::Language;
 use crate::routes::TABLE;
-use crate::site::{LastName, Site};
+use crate::site::{CachedName, Site};
 use crate::stats::Stats;
 use crate::web::{self, Frame};
 use http::request::Parts;
@@ -80,7 +80,7 @@ pub(super) struct HttpService {
     pub(super) streams: Arc<Streams>,
     site: std::sync::Mutex<Site>,
     /// The site's name, for pages that tell a failure of a request that meets no operation.
-    site_name: Arc<LastName>,
+    site_name: Arc<CachedName>,
     names: Vec<String>,
     proxies: Vec<IpNet>,
     origins: Origins,
@@ -114,11 +114,11 @@ impl HttpService {
             streams: Streams::new(),
             large_bodies: Arc::new(Semaphore::new(LARGE_BODIES_MAX)),
             site: std::sync::Mutex::new(site.for_another_thread()),
-            site_name: site.kept(),
+            site_name: site.state(),
             names: site.config.names.clone(),
             proxies: site.config.proxies.clone(),
             origins: Origins::new(&site.config.allowed_origins),
-            secure_port: site.ports().secure.first().copied().unwrap_or_default(),
+            secure_port: site.ports().https.first().copied().unwrap_or_default(),
             log_addresses: site.config.log.addresses,
             hsts: hsts(site.config.tls.hsts_days),
         }

@@ -77,7 +77,7 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
 
 /// `POST /kiosk/card`: a card or a wristband before the reader fills in whose number it is; the PIN is still asked for.
 pub(crate) fn by_card(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
-    site.kept::<Rates>().take(Caller::CardsAt(kiosk.id()), Pace::per_minute(CARDS_PER_MINUTE))?;
+    site.state::<Rates>().take(Caller::CardsAt(kiosk.id()), Pace::per_minute(CARDS_PER_MINUTE))?;
     let mut body = form(call)?;
     let typed = body.optional("card", fields::line(CARD_CHARS_MAX));
     let typed = body.finish().map(|ok| typed.get(&ok)).ok().flatten().unwrap_or_default();

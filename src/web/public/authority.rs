@@ -94,7 +94,7 @@ fn trust(site: &Site, call: &Call, authority: &Authority) -> Trust {
     let only_here = |host: &String| host == "localhost" || host.parse::<IpAddr>().is_ok_and(|a| a.is_loopback());
     let host =
         call.host().filter(|host| !only_here(host)).or_else(|| authority.names.first().cloned()).unwrap_or_default();
-    let port = site.ports().plain.first().map_or_else(String::new, |port| format!(":{port}"));
+    let port = site.ports().http.first().map_or_else(String::new, |port| format!(":{port}"));
     let address = format!("http://{host}{port}{PATH}");
     Trust {
         names: authority.names.join(", "),

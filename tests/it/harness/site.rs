@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use tunneldesk::auth::Rates;
 use tunneldesk::cli::control;
-use tunneldesk::cli::socket::Named;
+use tunneldesk::cli::socket::SocketFile;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::audit::By;
@@ -94,7 +94,7 @@ pub struct Site {
     hashes_small: Cell<bool>,
     numbers: AtomicI64,
     /// Set once the site listens to the shell.
-    listening: OnceCell<Named>,
+    listening: OnceCell<SocketFile>,
     _deadline: Deadline,
 }
 
@@ -197,7 +197,7 @@ impl Site {
 
     /// Resets the rates of requests: they go by the machine's clock, which no test moves.
     pub fn forget_paces(&self) {
-        self.inside().keep(Rates::default());
+        self.inside().set_state(Rates::default());
     }
 
     /// The site's time, in Unix seconds.

@@ -142,7 +142,7 @@ impl Process {
         let mut settings = settings(Kind::Https("https://storm.example.org/".to_owned()));
         settings.batch_rows = 1 + world.borrow_mut().rng.below(12) as i64;
         let source = Box::new(Here::new(site.for_another_thread()));
-        let pump = Pump::new(source, Box::new(Network(world.clone())), &settings, site.kept::<Turn>());
+        let pump = Pump::new(source, Box::new(Network(world.clone())), &settings, site.state::<Turn>());
         Process { site, pump, _data_dir: data_dir }
     }
 }

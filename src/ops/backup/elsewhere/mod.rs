@@ -82,7 +82,7 @@ impl Default for Elsewhere {
 impl Elsewhere {
     /// The second place of a site, where its settings name one.
     pub(crate) fn second(site: &Site) -> Option<Target> {
-        site.kept::<Elsewhere>().target(&site.config)
+        site.state::<Elsewhere>().target(&site.config)
     }
 
     /// The second place that the settings name.

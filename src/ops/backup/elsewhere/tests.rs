@@ -86,7 +86,7 @@ fn backups_go_on_beside_the_file_while_the_second_place_hangs() {
     config.backup.second_place = Some(SecondPlace::Directory(second.clone()));
     let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
     // Long enough for a busy machine, and waited for in vain some ten times.
-    site.keep(Elsewhere::patient(Duration::from_millis(300), Duration::from_secs(3)));
+    site.set_state(Elsewhere::patient(Duration::from_millis(300), Duration::from_secs(3)));
     let there = Target::Directory(second.clone());
     let make = || super::super::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap();
     for made in 1..=3 {
@@ -98,7 +98,7 @@ fn backups_go_on_beside_the_file_while_the_second_place_hangs() {
     let (hang, hangs) = mpsc::channel::<()>();
     std::fs::rename(&hanging, dir.path().join("aside")).unwrap();
     let (begun, begins) = mpsc::channel();
-    let copies = site.kept::<Elsewhere>();
+    let copies = site.state::<Elsewhere>();
     let hung = std::thread::spawn(move || {
         let patience = Patience { line: LONG, step: LONG };
         copies.copies.work(patience, &mut |_, _| begun.send(()).unwrap(), move |step| {
@@ -107,7 +107,7 @@ fn backups_go_on_beside_the_file_while_the_second_place_hangs() {
         })
     });
     begins.recv().unwrap();
-    while site.kept::<Elsewhere>().list(&there).is_err() {
+    while site.state::<Elsewhere>().list(&there).is_err() {
         _ = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(dir.path().join("aside/manifest.json"));
     }
     let cause = make().second.unwrap().unwrap_err();
@@ -117,9 +117,9 @@ fn backups_go_on_beside_the_file_while_the_second_place_hangs() {
     assert_eq!(hung.join().unwrap(), Ok(true));
     std::fs::rename(dir.path().join("aside"), &hanging).unwrap();
     assert!(make().second.unwrap().is_err());
-    assert!(site.kept::<Elsewhere>().list(&there).is_err());
+    assert!(site.state::<Elsewhere>().list(&there).is_err());
     // The second place answers again: both threads that hang there read an empty manifest and end.
-    let elsewhere = site.kept::<Elsewhere>();
+    let elsewhere = site.state::<Elsewhere>();
     while [&elsewhere.looks, &elsewhere.copies].iter().any(|line| *lock(&line.0.0) != State::Free) {
         // Without a wait: whoever hung there may be gone already.
         _ = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&manifest);
@@ -127,5 +127,5 @@ fn backups_go_on_beside_the_file_while_the_second_place_hangs() {
     }
     std::fs::remove_dir_all(&hanging).unwrap();
     assert!(make().second.unwrap().is_ok());
-    assert_eq!(site.kept::<Elsewhere>().list(&there).unwrap().len(), 1);
+    assert_eq!(site.state::<Elsewhere>().list(&there).unwrap().len(), 1);
 }

@@ -24,7 +24,7 @@ pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_proven(site.now())?;
     let party = Party::of(site, call)?;
     let pace = Pace::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
-    site.kept::<Rates>().take(Caller::PasskeysFrom(call.network()), pace)?;
+    site.state::<Rates>().take(Caller::PasskeysFrom(call.network()), pace)?;
     let user_agent = call.header("user-agent").unwrap_or("");
     let label = Label { name: name.get(&ok).unwrap_or_else(|| passkey::name_from(user_agent)), device_id: None };
     let question = ceremony::ask_to_register(site, &party, (clerk.id(), clerk.session()), label)?;

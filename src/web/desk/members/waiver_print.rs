@@ -27,7 +27,7 @@ pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(reply::file("application/pdf", "inline", &format!("waiver-{number}.pdf"), pdf))
 }
 
-fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Result<printout::Paper, Failure> {
+fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Result<printout::SignedWaiver, Failure> {
     let signed = waivers::find(tx, signature_id)?.filter(|signed| signed.member_id == member_id);
     let signed = signed.ok_or_else(Failure::not_found)?;
     let text = site_texts::find(tx, Kind::Waiver, signed.version, &signed.language)?.ok_or_else(Failure::broken)?;
@@ -49,7 +49,7 @@ fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Resu
         ("waiver.hash", hex(&signed.text_hash)),
     ];
     let answers = signed.answers.chars().map(|answer| answer == 'y');
-    Ok(printout::Paper {
+    Ok(printout::SignedWaiver {
         site_name: home.name.clone(),
         site_city: home.city,
         number: signature_id,

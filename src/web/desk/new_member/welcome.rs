@@ -4,7 +4,7 @@ use super::PART;
 use crate::app;
 use crate::app::claims;
 use crate::auth::{Clerk, take_document};
-use crate::documents::printout::slip::{self, Slip};
+use crate::documents::printout::account_slip::{self, AccountSlip};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -75,7 +75,7 @@ pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })?;
     let say = |text: Text| language.say(&text);
     let url = format!("{}/claim", site.public_url());
-    let slip = Slip {
+    let slip = AccountSlip {
         site_name: home.name,
         site_city: home.city,
         title: say(Text::new("claim.slip_title")),
@@ -90,6 +90,6 @@ pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         code: printed.code,
         language,
     };
-    let pdf = site.draw(move || slip::draw(&slip))?.map_err(|e| Failure::broken().because(e))?;
+    let pdf = site.draw(move || account_slip::draw(&slip))?.map_err(|e| Failure::broken().because(e))?;
     Ok(reply::file("application/pdf", "inline", &format!("account-{member_id}.pdf"), pdf))
 }

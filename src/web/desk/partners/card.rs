@@ -83,7 +83,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
         let networks = partners::list_networks(tx, partner.partner_id)?;
         let spans = partners::list_spans(tx, partner.partner_id, now)?;
         let deleted = partner_users::list_deleted(tx, partner.partner_id, DELETED_SHOWN)?;
-        let refusals = site.kept::<Refusals>().list(Some(partner.partner_id));
+        let refusals = site.state::<Refusals>().list(Some(partner.partner_id));
         Ok(Page {
             since: when::day(call.language(), &zone, partner.created_at),
             paused: paused(site, call, tx, partner.partner_id, now)?,

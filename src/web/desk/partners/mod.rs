@@ -88,7 +88,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
         Ok((rows?, names))
     })?;
     let name = |id: i64| names.iter().find(|(known, _)| *known == id).map(|(_, name)| name.clone());
-    let latest = site.kept::<Refusals>().latest(REFUSALS_SHOWN);
+    let latest = site.state::<Refusals>().latest(REFUSALS_SHOWN);
     let refusals = latest.into_iter().map(|one| Line::of(&zone, call, one.partner_id.and_then(name), one)).collect();
     let status = if sent.problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(shown(status, call.language(), &Page { frame, rows, refusals, sent }))

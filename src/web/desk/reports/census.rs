@@ -5,7 +5,7 @@
 use crate::domain::catalogue::Catalogue;
 use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::site::pace;
+use crate::site::priority;
 use crate::store::Read;
 use crate::store::queries::{holdings, reports, standing};
 use crate::web::mark::{DAY_SECONDS, PROGRAMMES, SOON_DAYS};
@@ -86,10 +86,10 @@ fn are_few(site: &Site) -> Result<bool, Failure> {
 fn begin(site: &Site) -> bool {
     let inside = site.for_another_thread();
     let begun = std::thread::Builder::new().name("census".to_owned()).spawn(move || {
-        pace::give_way();
+        priority::lower();
         let counted = count(&inside, inside.now());
         inside.store.release();
-        inside.kept::<Census>().end(counted);
+        inside.state::<Census>().end(counted);
     });
     begun.inspect_err(|e| tracing::warn!(cause = %e, "no thread to count the members on")).is_ok()
 }

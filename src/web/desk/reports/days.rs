@@ -97,7 +97,7 @@ pub(super) fn count(site: &Site, zone: &TimeZone, range: &Range) -> Result<Count
 fn kept(site: &Site, zone: &TimeZone, range: &Range, today: i64) -> Result<Arc<Counts>, Failure> {
     let changes = site.store.change_feed();
     let key = || Key { from: range.from, to: range.to, today, commits: (changes.count(), changes.count_requests()) };
-    let kept = site.kept::<Kept>();
+    let kept = site.state::<Kept>();
     let wanted = key();
     if let Some((_, counts)) = kept.all().iter().find(|(key, _)| *key == wanted) {
         return Ok(counts.clone());

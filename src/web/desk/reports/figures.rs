@@ -75,7 +75,7 @@ pub(super) fn of(site: &Site, zone: &TimeZone, range: &Range, language: Language
     let earlier = range.before(zone);
     let before = earlier.as_ref().map(|earlier| days::count(site, zone, earlier)).transpose()?;
     let told = Told { language, counts, before: before.map(|before| days::total(&before.days)) };
-    let kept = site.kept::<Kept>();
+    let kept = site.state::<Kept>();
     let all = || kept.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, rendered)) = all().iter().find(|(known, _)| *known == told) {
         return Ok(rendered.clone());

@@ -55,7 +55,7 @@ struct Programme {
 /// `GET /desk/reports/members`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
-    let taken = site.kept::<Census>().take(site)?;
+    let taken = site.state::<Census>().take(site)?;
     let counted = taken.counts.map(|counts| draw(site, call, &zone, &counts));
     Ok(shown(StatusCode::OK, call.language(), &Page { frame, under_way: taken.under_way, shown: counted }))
 }
@@ -91,7 +91,7 @@ fn draw(site: &Site, call: &Call, zone: &TimeZone, counts: &Counts) -> Shown {
 /// `GET /desk/reports/members.csv`: levels with their holders, then programmes with their states. Before anything was
 /// counted there is only the page that says so.
 pub(crate) fn csv(site: &Site, call: &Call, _: &Clerk) -> Answer {
-    let Some(counts) = site.kept::<Census>().take(site)?.counts else {
+    let Some(counts) = site.state::<Census>().take(site)?.counts else {
         return Ok(reply::see_other("/desk/reports/members"));
     };
     let held = site.catalogue.levels().zip(&counts.levels);

@@ -5,7 +5,7 @@ use super::users;
 use crate::app;
 use crate::app::invitations::{self as effect, Denial, Invited, Invitee, ROLES};
 use crate::auth::{Clerk, take_document};
-use crate::documents::printout::slip::{self, Slip};
+use crate::documents::printout::account_slip::{self, AccountSlip};
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::domain::when;
@@ -151,7 +151,7 @@ fn paper(site: &Site, sent: &Sent, code: String, ends_at: i64) -> Answer {
     let language = sent.language;
     let say = |text: Text| language.say(&text);
     let url = format!("{}/claim", site.public_url());
-    let slip = Slip {
+    let slip = AccountSlip {
         site_name: home.name,
         site_city: home.city,
         title: say(Text::new("invite.slip_title")),
@@ -166,7 +166,7 @@ fn paper(site: &Site, sent: &Sent, code: String, ends_at: i64) -> Answer {
         code,
         language,
     };
-    let pdf = site.draw(move || slip::draw(&slip))?.map_err(|e| Failure::broken().because(e))?;
+    let pdf = site.draw(move || account_slip::draw(&slip))?.map_err(|e| Failure::broken().because(e))?;
     Ok(reply::file("application/pdf", "inline", "invitation.pdf", pdf))
 }
 

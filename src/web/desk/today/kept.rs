@@ -67,7 +67,7 @@ pub(super) fn of(
         minute: question.now.div_euclid(MINUTE_SECONDS),
         count,
     };
-    let kept = site.kept::<Kept>();
+    let kept = site.state::<Kept>();
     let wanted = key(count);
     if let Some(shown) = kept.find(&wanted) {
         return Ok(shown);

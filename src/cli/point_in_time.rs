@@ -1,7 +1,7 @@
 //! A moment of the past as it is given to a command: with an offset from UTC it is exact, without one it is what the site's
 //! clock showed.
 
-use super::{Trouble, refused};
+use super::{CommandError, refused};
 use crate::domain::local_time::{AmbiguousMoment, MomentInput, TimeZone};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub(super) struct SiteClock {
 }
 
 /// A moment as it was given, and as it was read.
-pub(super) struct Given {
+pub(super) struct PointInTime {
     pub(super) moment: i64,
     typed: MomentInput,
 }
@@ -40,7 +40,7 @@ impl SiteClock {
     }
 
     /// Refused where the clock showed this twice or never: with the two moments that may be meant.
-    pub(super) fn read(&self, typed: MomentInput) -> Result<Given, Trouble> {
+    pub(super) fn read(&self, typed: MomentInput) -> Result<PointInTime, CommandError> {
         let either = |[first, second]: [i64; 2]| {
             let [first, second] = [first, second].map(|moment| self.zone.exact(moment));
             format!("say which is meant: \"{first}\" or \"{second}\"")
@@ -54,11 +54,11 @@ impl SiteClock {
                 refused(format!("{zone} never had that time, because its clocks were set ahead: {}", either(two)))
             }
         })?;
-        Ok(Given { moment, typed })
+        Ok(PointInTime { moment, typed })
     }
 
     /// The given moment, in words, and what was taken for granted.
-    pub(super) fn tell(&self, given: &Given) -> String {
+    pub(super) fn tell(&self, given: &PointInTime) -> String {
         let (shown, zone) = (self.zone.exact(given.moment), self.zone.name());
         match given.typed {
             MomentInput::Local(_) if !self.is_known => format!(
@@ -70,7 +70,7 @@ impl SiteClock {
     }
 
     /// The same for machines.
-    pub(super) fn value(&self, given: &Given) -> Value {
+    pub(super) fn value(&self, given: &PointInTime) -> Value {
         json!({ "moment": given.moment, "shown": self.zone.stamp(given.moment), "zone": self.zone.name(),
                 "zone_known": self.is_known })
     }
@@ -115,7 +115,7 @@ mod tests {
             ("2026-10-25 02:30:00", "twice", ["2026-10-25 02:30:00+02:00", "2026-10-25 02:30:00+01:00"]),
             ("2026-03-29 02:30:00", "never", ["2026-03-29 01:30:00+01:00", "2026-03-29 03:30:00+02:00"]),
         ] {
-            let Err(Trouble::Refused(said)) = zurich.read(parse(text).unwrap()) else { panic!("{text}") };
+            let Err(CommandError::Refused(said)) = zurich.read(parse(text).unwrap()) else { panic!("{text}") };
             assert!(said.contains(word) && two.iter().all(|one| said.contains(one)), "{said}");
             let read = two.map(|one| zurich.read(parse(one).unwrap()).ok().unwrap().moment);
             assert_eq!(read[1] - read[0], 3_600, "{text}");

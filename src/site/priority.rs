@@ -1,9 +1,9 @@
 //! Long work that is done beside people who wait.
 
-const NICENESS: i32 = 10;
+const BACKGROUND_NICENESS: i32 = 10;
 /// Of work that has to keep up with a machine which answers requests without a pause: of a core that another thread wants too,
 /// this one gets a quarter.
-const LITTLE_NICENESS: i32 = 5;
+const LOW_NICENESS: i32 = 5;
 const NICENESS_MAX: i32 = 19;
 /// The longest turn that may be asked for (0.1 s). A thread that asks for a longer turn than others is taken off the
 /// core as soon as one of them wakes; with equal or shorter turns it would stay until the next tick, 4 ms on many
@@ -12,35 +12,35 @@ const LONGEST_SLICE_NANOS: u64 = 100_000_000;
 
 /// How work that others do not wait for shares a core with those who are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pace {
+pub(crate) enum Priority {
     /// On the calling thread, as it is: somebody is kept waiting.
-    AtOnce,
+    Normal,
     /// Has its share of a core, and lets others in first whenever they wake.
-    LetsOthersIn,
+    Preemptible,
     /// Has less than its share.
-    GivesWayALittle,
+    Low,
 }
 
-impl Pace {
+impl Priority {
     /// Has the calling thread keep this pace for as long as it lives.
-    pub(crate) fn keep(self) {
+    pub(crate) fn apply(self) {
         // SAFETY: plain numbers; on Linux it is of the calling thread.
         let niceness = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         match self {
-            Pace::AtOnce => {}
-            Pace::LetsOthersIn => schedule(niceness),
-            Pace::GivesWayALittle => schedule((niceness + LITTLE_NICENESS).min(NICENESS_MAX)),
+            Priority::Normal => {}
+            Priority::Preemptible => schedule(niceness),
+            Priority::Low => schedule((niceness + LOW_NICENESS).min(NICENESS_MAX)),
         }
     }
 
     /// Does work at this pace and waits for it.
-    pub(crate) fn work<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
-        if self == Pace::AtOnce {
+    pub(crate) fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
+        if self == Priority::Normal {
             return work();
         }
         let done = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
-                self.keep();
+                self.apply();
                 work()
             });
             thread.join()
@@ -50,8 +50,8 @@ impl Pace {
 }
 
 /// Has the kernel let others in whenever they have something to do, for as long as the calling thread lives.
-pub(crate) fn give_way() {
-    schedule(NICENESS);
+pub(crate) fn lower() {
+    schedule(BACKGROUND_NICENESS);
 }
 
 /// Long turns at that niceness, for the calling thread. A refusal leaves the thread as it is; a kernel before 6.12, which knows
@@ -80,9 +80,9 @@ mod tests {
         // SAFETY: plain numbers.
         let niceness = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         let before = niceness();
-        assert_eq!(Pace::GivesWayALittle.work(niceness), (before + LITTLE_NICENESS).min(NICENESS_MAX));
-        assert_eq!(Pace::LetsOthersIn.work(niceness), before);
-        assert_eq!(Pace::AtOnce.work(niceness), before);
+        assert_eq!(Priority::Low.run(niceness), (before + LOW_NICENESS).min(NICENESS_MAX));
+        assert_eq!(Priority::Preemptible.run(niceness), before);
+        assert_eq!(Priority::Normal.run(niceness), before);
         assert_eq!(niceness(), before);
     }
 }

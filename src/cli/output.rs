@@ -1,5 +1,5 @@
 //! The answer of a command, and the one place that prints it: in words for people, as JSON with `--json`. Exit codes: 0
-//! done, 1 refused, 2 broken.
+//! done, 1 refused, 2 failed.
 
 use crate::http::failure::Failure;
 use serde::{Deserialize, Serialize, Serializer};
@@ -8,7 +8,7 @@ use std::fmt::{self, Display, Formatter};
 use std::io::Write;
 
 /// The exit code of what broke.
-pub(super) const BROKEN: u8 = 2;
+pub(super) const FAILED: u8 = 2;
 
 /// The result of a command: `Display` for people, `Serialize` for machines.
 pub(crate) trait Answer: Display {
@@ -38,19 +38,19 @@ impl Answer for Text {
 }
 
 /// The return type of a command.
-pub(super) type Answered = Result<Box<dyn Answer>, Trouble>;
+pub(super) type CommandResult = Result<Box<dyn Answer>, CommandError>;
 
 /// The answer of a command whose result went elsewhere, for instance into a file.
-pub(super) fn nothing() -> Answered {
+pub(super) fn nothing() -> CommandResult {
     text("")
 }
 
-pub(super) fn text(text: impl Into<String>) -> Answered {
+pub(super) fn text(text: impl Into<String>) -> CommandResult {
     Ok(Box::new(Text(text.into())))
 }
 
 /// A few values, and the sentence that tells them.
-pub(super) fn done(words: impl Into<String>, values: Value) -> Answered {
+pub(super) fn done(words: impl Into<String>, values: Value) -> CommandResult {
     Ok(Box::new(Done { words: words.into(), values }))
 }
 
@@ -73,41 +73,41 @@ impl Serialize for Done {
 }
 
 /// Why a command was not done; one line that says what to do.
-pub(crate) enum Trouble {
+pub(crate) enum CommandError {
     /// The request was at fault.
     Refused(String),
     /// Something else was.
-    Broken(String),
+    Failed(String),
     /// The answer is bad news: the exit code says how bad.
-    Found(u8, Box<dyn Answer>),
+    Report(u8, Box<dyn Answer>),
     /// The answer is that something is broken: an error for people, a result for machines.
-    FoundBroken(Box<dyn Answer>),
+    FailedReport(Box<dyn Answer>),
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for CommandError {
     /// A fault of the request is a refusal; the rest is a fault of the program or of the machine.
-    fn from(failure: Failure) -> Trouble {
+    fn from(failure: Failure) -> CommandError {
         if failure.status().is_client_error() {
             let said =
                 failure.problems().iter().map(|p| format!("{} {}", p.field, p.text.in_english())).collect::<Vec<_>>();
-            Trouble::Refused(if said.is_empty() { failure.text().in_english() } else { said.join("; ") })
+            CommandError::Refused(if said.is_empty() { failure.text().in_english() } else { said.join("; ") })
         } else {
-            Trouble::Broken(failure.to_string())
+            CommandError::Failed(failure.to_string())
         }
     }
 }
 
-pub(super) fn refused(text: impl Into<String>) -> Trouble {
-    Trouble::Refused(text.into())
+pub(super) fn refused(text: impl Into<String>) -> CommandError {
+    CommandError::Refused(text.into())
 }
 
-pub(super) fn broken(text: impl Into<String>) -> Trouble {
-    Trouble::Broken(text.into())
+pub(super) fn failed(text: impl Into<String>) -> CommandError {
+    CommandError::Failed(text.into())
 }
 
 /// The output of a command, and its exit code.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Outcome {
+pub(crate) struct Output {
     pub code: u8,
     pub text: String,
     /// Whether the text is what was asked for, whatever the code says of it.
@@ -115,26 +115,26 @@ pub(crate) struct Outcome {
     pub is_result: bool,
 }
 
-impl Outcome {
+impl Output {
     /// The answer as it is printed: as JSON for machines, else in words.
-    pub(crate) fn of(answered: Answered, json: bool) -> Outcome {
+    pub(crate) fn of(answered: CommandResult, json: bool) -> Output {
         let printed = |answer: &dyn Answer| if json { answer.json() } else { answer.to_string() };
         let (code, text, is_result) = match answered {
             Ok(answer) => (0, printed(&*answer), true),
-            Err(Trouble::Refused(text)) => (1, text, false),
-            Err(Trouble::Broken(text)) => (BROKEN, text, false),
-            Err(Trouble::Found(code, answer)) => (code, printed(&*answer), true),
-            Err(Trouble::FoundBroken(answer)) => (BROKEN, printed(&*answer), json),
+            Err(CommandError::Refused(text)) => (1, text, false),
+            Err(CommandError::Failed(text)) => (FAILED, text, false),
+            Err(CommandError::Report(code, answer)) => (code, printed(&*answer), true),
+            Err(CommandError::FailedReport(answer)) => (FAILED, printed(&*answer), json),
         };
-        Outcome { code, text, is_result }
+        Output { code, text, is_result }
     }
 
-    pub(crate) fn refused(text: impl Into<String>) -> Outcome {
-        Outcome::of(Err(refused(text)), false)
+    pub(crate) fn refused(text: impl Into<String>) -> Output {
+        Output::of(Err(refused(text)), false)
     }
 
-    pub(crate) fn broken(text: &str) -> Outcome {
-        Outcome::of(Err(broken(text)), false)
+    pub(crate) fn failed(text: &str) -> Output {
+        Output::of(Err(failed(text)), false)
     }
 
     /// Results to standard output, trouble to standard error.

@@ -1,9 +1,9 @@
 //! A slip of paper with the code by which somebody opens an account that the desk made: the upper half of an A4 page.
 
-use super::page::{Hand, LEFT, Pages, RIGHT, wrapped};
+use super::page::{LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body, label};
-use crate::documents::certificate::ink::{BRONZE, INK};
-use crate::documents::certificate::lettering::{At, ROMAN};
+use crate::documents::paint::{BRONZE, INK};
+use crate::documents::typesetting::{Align, ROMAN};
 use crate::i18n::language::Language;
 use krilla::Document;
 use krilla::metadata::Metadata;
@@ -16,7 +16,7 @@ const LINES_MAX: usize = 6;
 
 /// All that the slip says.
 #[derive(Debug, Clone)]
-pub(crate) struct Slip {
+pub(crate) struct AccountSlip {
     pub(crate) site_name: String,
     pub(crate) site_city: String,
     pub(crate) title: String,
@@ -33,7 +33,7 @@ pub(crate) struct Slip {
 }
 
 /// The slip as a PDF.
-pub(crate) fn draw(slip: &Slip) -> Result<Vec<u8>, String> {
+pub(crate) fn draw(slip: &AccountSlip) -> Result<Vec<u8>, String> {
     let mut document = Document::new();
     let about = Metadata::new().title(slip.title.clone()).authors(vec![slip.site_name.clone()]);
     document.set_metadata(about.language(slip.language.tag().to_owned()));
@@ -41,26 +41,26 @@ pub(crate) fn draw(slip: &Slip) -> Result<Vec<u8>, String> {
     document.finish().map_err(|e| format!("{e:?}"))
 }
 
-impl Slip {
+impl AccountSlip {
     fn set(&self) -> Pages {
         let mut pages = Pages::new();
         let room = RIGHT - LEFT - QR_SIDE - 24.0;
         super::set_head(&mut pages, &super::place(&self.site_name, &self.site_city), &self.title);
-        let name = Hand { face: &ROMAN, size: 30.0, tracking: 0.0, colour: INK };
-        pages.words(&self.name, name, At::Left, LEFT - 1.0, 146.0, room);
-        pages.words(&self.number, Hand { size: 12.5, ..aside() }, At::Left, LEFT, 166.0, room);
+        let name = TextStyle { typeface: &ROMAN, size: 30.0, tracking: 0.0, colour: INK };
+        pages.words(&self.name, name, Align::Left, LEFT - 1.0, 146.0, room);
+        pages.words(&self.number, TextStyle { size: 12.5, ..aside() }, Align::Left, LEFT, 166.0, room);
         pages.code(&self.link, RIGHT - QR_SIDE, 122.0, QR_SIDE);
         pages.y = 192.0;
-        let hand = Hand { size: 12.0, ..body() };
-        for line in self.lines.iter().flat_map(|text| wrapped(text, hand, room, LINES_MAX)) {
-            pages.words(&line, hand, At::Left, LEFT, pages.y, room);
+        let style = TextStyle { size: 12.0, ..body() };
+        for line in self.lines.iter().flat_map(|text| wrapped(text, style, room, LINES_MAX)) {
+            pages.words(&line, style, Align::Left, LEFT, pages.y, room);
             pages.y += LEADING;
         }
         pages.y = pages.y.max(122.0 + QR_SIDE) + 16.0;
-        pages.words(&self.code_word.to_uppercase(), label(), At::Left, LEFT, pages.y, room);
-        let code = Hand { face: &ROMAN, size: 32.0, tracking: 0.06, colour: INK };
+        pages.words(&self.code_word.to_uppercase(), label(), Align::Left, LEFT, pages.y, room);
+        let code = TextStyle { typeface: &ROMAN, size: 32.0, tracking: 0.06, colour: INK };
         pages.y += 36.0;
-        pages.words(&self.code, code, At::Left, LEFT, pages.y, RIGHT - LEFT);
+        pages.words(&self.code, code, Align::Left, LEFT, pages.y, RIGHT - LEFT);
         pages.y += 14.0;
         pages.rule(LEFT, RIGHT, pages.y, 0.8, BRONZE);
         pages

@@ -1,7 +1,7 @@
 //! `tunneldesk outbox marked` and `outbox lift`: addresses that no mail goes to.
 
 use super::shell::Shell;
-use super::{Answered, Part, Row, Table, done, refused, shown_moment};
+use super::{CommandResult, Part, Row, Table, done, refused, shown_moment};
 use crate::app::messages;
 use crate::store::tables::suppressed::{self, Suppression};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Addresses that a table shows, unless another number is asked for.
 const LISTED_USUAL: i64 = 50;
 
-pub(super) fn list(site: &Shell, part: &Part) -> Answered {
+pub(super) fn list(site: &Shell, part: &Part) -> CommandResult {
     let limit = part.limit(site, LISTED_USUAL);
     let (marks, total) =
         site.store.read(|tx| Ok((suppressed::list(tx, limit, part.offset)?, suppressed::count(tx)?)))?;
@@ -29,7 +29,7 @@ impl Row for Suppression {
     }
 }
 
-pub(super) fn lift(site: &Shell, address: &str) -> Answered {
+pub(super) fn lift(site: &Shell, address: &str) -> CommandResult {
     let lifted = site.change(|cx| messages::lift_mark(cx, address))?;
     let mark =
         lifted.ok_or_else(|| refused(format!("{address} is not marked: `tunneldesk outbox marked` lists them")))?;

@@ -3,83 +3,83 @@
 //! Another command has a directory for as long as it works there, and a server has it for a moment before it listens. Neither
 //! is a reason to refuse, so whoever comes in that moment waits.
 
-use super::socket::{self, Unheard};
+use super::socket::{self, ConnectError};
 use crate::store::engine::data_dir::{DataDir, LockError};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long a command waits for whoever has the directory and does not listen.
-const WAIT_MAX: Duration = Duration::from_secs(5);
+const LOCK_WAIT_MAX: Duration = Duration::from_secs(5);
 /// How often it looks.
-const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 /// How long a server that has the directory may take to let somebody in who wants the directory alone.
-const KNOCK_TIME_MAX: Duration = Duration::from_secs(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What a command came to.
-pub(crate) enum Reached {
+pub(crate) enum Acquired {
     /// The directory, which is ours.
-    DataDir(DataDir),
+    Locked(DataDir),
     /// The server that has the directory.
     Server(UnixStream),
 }
 
 /// Why a command came to neither, with what to do.
 #[derive(Debug)]
-pub(crate) enum Unreached {
+pub(crate) enum AcquireError {
     /// The directory cannot be used.
-    Unfit(String),
+    Unusable(String),
     /// Somebody has it who takes no commands.
-    Held(String),
+    InUse(String),
 }
 
-/// Takes a data directory, or finds its server, which has `heard_max` to let the command in.
-pub(crate) fn reach(dir: &Path, heard_max: Duration) -> Result<Reached, Unreached> {
-    reach_within(WAIT_MAX, dir, DataDir::lock, heard_max)
+/// Takes a data directory, or finds its server, which has `connect_timeout` to let the command in.
+pub(crate) fn lock_or_connect(dir: &Path, connect_timeout: Duration) -> Result<Acquired, AcquireError> {
+    lock_or_connect_within(LOCK_WAIT_MAX, dir, DataDir::lock, connect_timeout)
 }
 
 /// Takes a data directory with `hold`, for a command that no server can carry out.
-pub(crate) fn take(dir: &Path, hold: impl Fn(&Path) -> Result<DataDir, LockError>) -> Result<DataDir, LockError> {
-    match reach_within(WAIT_MAX, dir, hold, KNOCK_TIME_MAX) {
-        Ok(Reached::DataDir(data_dir)) => Ok(data_dir),
-        Ok(Reached::Server(_)) | Err(Unreached::Held(_)) => Err(LockError::InUse),
-        Err(Unreached::Unfit(text)) => Err(LockError::Unusable(text)),
+pub(crate) fn lock(dir: &Path, hold: impl Fn(&Path) -> Result<DataDir, LockError>) -> Result<DataDir, LockError> {
+    match lock_or_connect_within(LOCK_WAIT_MAX, dir, hold, CONNECT_TIMEOUT) {
+        Ok(Acquired::Locked(data_dir)) => Ok(data_dir),
+        Ok(Acquired::Server(_)) | Err(AcquireError::InUse(_)) => Err(LockError::InUse),
+        Err(AcquireError::Unusable(text)) => Err(LockError::Unusable(text)),
     }
 }
 
-fn reach_within(
+fn lock_or_connect_within(
     wait_max: Duration,
     dir: &Path,
     hold: impl Fn(&Path) -> Result<DataDir, LockError>,
-    heard_max: Duration,
-) -> Result<Reached, Unreached> {
+    connect_timeout: Duration,
+) -> Result<Acquired, AcquireError> {
     let began = Instant::now();
     loop {
         match hold(dir) {
-            Ok(data_dir) => return Ok(Reached::DataDir(data_dir)),
-            Err(LockError::Unusable(text)) => return Err(Unreached::Unfit(text)),
+            Ok(data_dir) => return Ok(Acquired::Locked(data_dir)),
+            Err(LockError::Unusable(text)) => return Err(AcquireError::Unusable(text)),
             Err(LockError::InUse) => {}
         }
-        match socket::connect(dir, heard_max) {
-            Ok(server) => return Ok(Reached::Server(server)),
-            Err(Unheard::Nobody) if began.elapsed() < wait_max => std::thread::sleep(LOOK_INTERVAL),
-            Err(unheard) => return Err(Unreached::Held(in_words(&unheard, dir, heard_max))),
+        match socket::connect(dir, connect_timeout) {
+            Ok(server) => return Ok(Acquired::Server(server)),
+            Err(ConnectError::NoServer) if began.elapsed() < wait_max => std::thread::sleep(RETRY_INTERVAL),
+            Err(connect_error) => return Err(AcquireError::InUse(describe(&connect_error, dir, connect_timeout))),
         }
     }
 }
 
-fn in_words(unheard: &Unheard, dir: &Path, heard_max: Duration) -> String {
-    match unheard {
-        Unheard::Nobody => {
+fn describe(connect_error: &ConnectError, dir: &Path, connect_timeout: Duration) -> String {
+    match connect_error {
+        ConnectError::NoServer => {
             format!("{} is held by another process that takes no commands; wait for it or stop it", dir.display())
         }
-        Unheard::Hangs => format!(
+        ConnectError::TimedOut => format!(
             "the server of {} takes no more commands and did not within {} s, so nothing was done: look at its log, and \
              start the server again if it hangs",
             dir.display(),
-            heard_max.as_secs()
+            connect_timeout.as_secs()
         ),
-        Unheard::Stranger(path) => format!(
+        ConnectError::NotOurs(path) => format!(
             "somebody else listens at {} in place of the server, and was told nothing: remove it, and start the server again",
             path.display()
         ),
@@ -97,10 +97,10 @@ mod tests {
     /// No test waits longer for what must not come before.
     const LONG: Duration = Duration::from_secs(30);
 
-    fn held(reached: Result<Reached, Unreached>) -> String {
+    fn held(reached: Result<Acquired, AcquireError>) -> String {
         match reached {
-            Err(Unreached::Held(text)) => text,
-            Err(Unreached::Unfit(text)) => panic!("unfit: {text}"),
+            Err(AcquireError::InUse(text)) => text,
+            Err(AcquireError::Unusable(text)) => panic!("unfit: {text}"),
             Ok(_) => panic!("reached"),
         }
     }
@@ -109,12 +109,15 @@ mod tests {
     fn a_directory_that_another_command_has_is_waited_for() {
         let dir = tempfile::tempdir().unwrap();
         let other = DataDir::lock(dir.path()).unwrap();
-        assert!(held(reach_within(BRIEF, dir.path(), DataDir::lock, LONG)).contains("takes no commands; wait for it"));
+        assert!(
+            held(lock_or_connect_within(BRIEF, dir.path(), DataDir::lock, LONG))
+                .contains("takes no commands; wait for it")
+        );
         let works = std::thread::spawn(move || {
             std::thread::sleep(2 * BRIEF);
             drop(other);
         });
-        assert!(matches!(reach_within(LONG, dir.path(), DataDir::lock, LONG), Ok(Reached::DataDir(_))));
+        assert!(matches!(lock_or_connect_within(LONG, dir.path(), DataDir::lock, LONG), Ok(Acquired::Locked(_))));
         works.join().unwrap();
     }
 
@@ -127,12 +130,12 @@ mod tests {
             std::thread::sleep(2 * BRIEF);
             UnixListener::bind(control).unwrap()
         });
-        assert!(matches!(reach_within(LONG, dir.path(), DataDir::lock, LONG), Ok(Reached::Server(_))));
+        assert!(matches!(lock_or_connect_within(LONG, dir.path(), DataDir::lock, LONG), Ok(Acquired::Server(_))));
         let _listener = starts.join().unwrap();
         // Whoever needs the directory alone does not wait for a server, which may stay for years.
         let since = Instant::now();
-        assert!(matches!(take(dir.path(), DataDir::lock), Err(LockError::InUse)));
-        assert!(since.elapsed() < WAIT_MAX, "{:?}", since.elapsed());
+        assert!(matches!(lock(dir.path(), DataDir::lock), Err(LockError::InUse)));
+        assert!(since.elapsed() < LOCK_WAIT_MAX, "{:?}", since.elapsed());
     }
 
     #[test]
@@ -146,8 +149,8 @@ mod tests {
         let (since, mut waiting) = (Instant::now(), Vec::new());
         let said = loop {
             assert!(since.elapsed() < LONG, "{} connections were made", waiting.len());
-            match reach_within(LONG, dir.path(), DataDir::lock, BRIEF) {
-                Ok(Reached::Server(server)) => waiting.push(server),
+            match lock_or_connect_within(LONG, dir.path(), DataDir::lock, BRIEF) {
+                Ok(Acquired::Server(server)) => waiting.push(server),
                 refused => break held(refused),
             }
         };

@@ -1,10 +1,10 @@
 //! The content of the pages, from the title to the place for a stamp.
 
-use super::page::{HEIGHT, Hand, LEFT, Pages, RIGHT};
+use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle};
 use super::table::{Cells, Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly, shorten};
-use super::{Flight, Printout, Signed};
-use crate::documents::certificate::ink::{BRONZE, INK, SOFT};
-use crate::documents::certificate::lettering::{At, ITALIC, ROMAN};
+use super::{Flight, Logbook, Signed};
+use crate::documents::paint::{BRONZE, INK, SOFT};
+use crate::documents::typesetting::{Align, ITALIC, ROMAN};
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::i18n::language::Text;
@@ -16,15 +16,15 @@ const HALF: f32 = (LEFT + RIGHT) / 2.0;
 const STAMP_HEIGHT: f32 = 120.0;
 
 /// The logbook as a PDF.
-pub(crate) fn draw(printout: &Printout) -> Result<Vec<u8>, String> {
+pub(crate) fn draw(logbook: &Logbook) -> Result<Vec<u8>, String> {
     let mut document = Document::new();
-    document.set_metadata(printout.describe());
-    let drawn = printout.set().draw(&mut document, |page, number, count| printout.set_foot(page, number, count));
+    document.set_metadata(logbook.describe());
+    let drawn = logbook.set().draw(&mut document, |page, number, count| logbook.set_foot(page, number, count));
     drawn.ok_or("a page of no size")?;
     document.finish().map_err(|e| format!("{e:?}"))
 }
 
-impl Printout {
+impl Logbook {
     /// Everything but what stands at the feet of the pages.
     pub(crate) fn set(&self) -> Pages {
         let mut pages = Pages::new();
@@ -55,11 +55,11 @@ impl Printout {
 
     fn set_title(&self, pages: &mut Pages) {
         super::set_head(pages, &super::place(&self.site_name, &self.site_city), &self.say("printout.title"));
-        let name = Hand { face: &ROMAN, size: 34.0, tracking: 0.0, colour: INK };
-        pages.words(&self.holder, name, At::Left, LEFT - 1.0, 148.0, RIGHT - LEFT);
+        let name = TextStyle { typeface: &ROMAN, size: 34.0, tracking: 0.0, colour: INK };
+        pages.words(&self.holder, name, Align::Left, LEFT - 1.0, 148.0, RIGHT - LEFT);
         let of = Text::new("printout.of").with("member", self.member_id).with("date", self.date(self.day));
-        let italic = Hand { face: &ITALIC, size: 12.5, tracking: 0.0, colour: SOFT };
-        pages.words(&self.language.say(&of), italic, At::Left, LEFT, 170.0, RIGHT - LEFT);
+        let italic = TextStyle { typeface: &ITALIC, size: 12.5, tracking: 0.0, colour: SOFT };
+        pages.words(&self.language.say(&of), italic, Align::Left, LEFT, 170.0, RIGHT - LEFT);
         let signed: usize = self.skills.iter().map(|(_, signed)| signed.len()).sum();
         let facts = [
             ("printout.flown", minutes::show(self.minutes)),
@@ -70,10 +70,10 @@ impl Printout {
         let column = (RIGHT - LEFT) / facts.len() as f32;
         for (place, (key, number)) in facts.into_iter().enumerate() {
             let left = LEFT + place as f32 * column;
-            let large = Hand { face: &ROMAN, size: 24.0, tracking: 0.0, colour: INK };
-            pages.words(&number, large, At::Left, left, 216.0, column - 12.0);
+            let large = TextStyle { typeface: &ROMAN, size: 24.0, tracking: 0.0, colour: INK };
+            pages.words(&number, large, Align::Left, left, 216.0, column - 12.0);
             pages.rule(left, left + column - 14.0, 222.0, 0.5, BRONZE);
-            pages.words(&self.say(key).to_uppercase(), label(), At::Left, left, 234.0, column - 14.0);
+            pages.words(&self.say(key).to_uppercase(), label(), Align::Left, left, 234.0, column - 14.0);
         }
         pages.y = 236.0;
     }
@@ -83,16 +83,16 @@ impl Printout {
         heading(pages, &self.say("printout.standing"), 30.0);
         if self.levels.is_empty() {
             pages.y += 14.0;
-            pages.words(&self.say("printout.no_level"), aside(), At::Left, LEFT, pages.y, RIGHT - LEFT);
+            pages.words(&self.say("printout.no_level"), aside(), Align::Left, LEFT, pages.y, RIGHT - LEFT);
         }
         for place in 0..self.levels.len().max(self.currencies.len()) {
             pages.make_room(16.0);
             pages.y += 15.0;
             let y = pages.y;
             if let Some((name, since)) = self.levels.get(place) {
-                pages.words(name, body(), At::Left, LEFT, y, 120.0);
+                pages.words(name, body(), Align::Left, LEFT, y, 120.0);
                 let since = Text::new("printout.since").with("date", self.date(*since));
-                pages.words(&self.language.say(&since), aside(), At::Left, LEFT + 124.0, y, HALF - LEFT - 132.0);
+                pages.words(&self.language.say(&since), aside(), Align::Left, LEFT + 124.0, y, HALF - LEFT - 132.0);
             }
             if let Some((programme, currency)) = self.currencies.get(place) {
                 let key = if currency.current { "printout.current" } else { "printout.lapsed" };
@@ -100,9 +100,9 @@ impl Printout {
                     Some(renewal) => self.language.say(&Text::new(key).with("date", self.date(renewal))),
                     None => self.say("printout.not_current"),
                 };
-                pages.words(programme, body(), At::Left, HALF + 8.0, y, 76.0);
-                let hand = if currency.current { aside() } else { Hand { colour: INK, ..aside() } };
-                pages.words(&said, hand, At::Left, HALF + 88.0, y, RIGHT - HALF - 88.0);
+                pages.words(programme, body(), Align::Left, HALF + 8.0, y, 76.0);
+                let style = if currency.current { aside() } else { TextStyle { colour: INK, ..aside() } };
+                pages.words(&said, style, Align::Left, HALF + 88.0, y, RIGHT - HALF - 88.0);
             }
         }
     }
@@ -180,18 +180,18 @@ impl Printout {
         let places = [("printout.place_date", LEFT, HALF - 12.0), ("printout.signature", HALF + 12.0, RIGHT)];
         for (key, left, right) in places {
             pages.rule(left, right, y, 0.5, SOFT);
-            pages.words(&self.say(key).to_uppercase(), label(), At::Left, left, y + 12.0, right - left);
+            pages.words(&self.say(key).to_uppercase(), label(), Align::Left, left, y + 12.0, right - left);
         }
         pages.y = y + 14.0;
     }
 
     fn set_foot(&self, page: &mut Pages, number: usize, count: usize) {
-        let hand = Hand { face: &ROMAN, size: 8.5, tracking: 0.02, colour: SOFT };
+        let style = TextStyle { typeface: &ROMAN, size: 8.5, tracking: 0.02, colour: SOFT };
         page.rule(LEFT, RIGHT, FOOT - 14.0, 0.4, BRONZE);
         let of = format!("{} · {} · {}", self.holder, self.site_name, self.date(self.day));
-        page.words(&of, hand, At::Left, LEFT, FOOT, RIGHT - LEFT - 90.0);
+        page.words(&of, style, Align::Left, LEFT, FOOT, RIGHT - LEFT - 90.0);
         let numbers = Text::new("printout.page").with("number", number).with("count", count);
-        page.words(&self.language.say(&numbers), hand, At::Right, RIGHT, FOOT, 86.0);
+        page.words(&self.language.say(&numbers), style, Align::Right, RIGHT, FOOT, 86.0);
     }
 
     fn columns(&self, columns: [(f32, f32, bool, &'static str); 4]) -> Vec<Column> {

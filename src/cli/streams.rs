@@ -1,8 +1,8 @@
 //! The exchange between a running command and the terminal that it was typed at: progress, a file in, a file out. A
 //! running server may carry the command out, perhaps as another user in another directory.
 
-use super::owner::WayBack;
-use super::{Outcome, Trouble, broken};
+use super::owner::RootAccess;
+use super::{CommandError, Output, failed};
 use crate::ops::backup::Progress;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 /// On the side of the site.
-pub(super) struct Wire<'w> {
+pub(super) struct Streams<'w> {
     pub progress: &'w mut Progress<'w>,
     /// The file that the command reads, and its bytes.
     pub attached: Option<(&'w mut dyn Read, u64)>,
@@ -19,17 +19,17 @@ pub(super) struct Wire<'w> {
 }
 
 /// On the side of the shell: what a command makes, to standard output, or to a file that is there whole or not at all.
-pub(crate) struct Sheet {
+pub(crate) struct OutputFile {
     to: Option<PathBuf>,
     /// The file is that of whoever typed the command.
-    pub way_back: WayBack,
+    pub root_access: RootAccess,
     unfinished: Option<BufWriter<File>>,
     trouble: Option<io::Error>,
 }
 
-impl Sheet {
-    pub(crate) fn new(to: Option<PathBuf>) -> Sheet {
-        Sheet { to, way_back: WayBack::default(), unfinished: None, trouble: None }
+impl OutputFile {
+    pub(crate) fn new(to: Option<PathBuf>) -> OutputFile {
+        OutputFile { to, root_access: RootAccess::default(), unfinished: None, trouble: None }
     }
 
     pub(crate) fn write(&mut self, text: &str) {
@@ -44,7 +44,7 @@ impl Sheet {
         };
         let written = match &mut self.unfinished {
             Some(file) => file.write_all(text.as_bytes()),
-            None => self.way_back.as_root(open).and_then(|mut file| {
+            None => self.root_access.as_root(open).and_then(|mut file| {
                 file.write_all(text.as_bytes())?;
                 self.unfinished = Some(file);
                 Ok(())
@@ -59,25 +59,25 @@ impl Sheet {
     }
 
     /// The file gets its name once the command was done.
-    pub(crate) fn finish(mut self, outcome: Outcome) -> Result<Outcome, Trouble> {
-        let (Some(to), Some(beside)) = (self.to.clone(), self.beside()) else { return Ok(outcome) };
+    pub(crate) fn finish(mut self, output: Output) -> Result<Output, CommandError> {
+        let (Some(to), Some(beside)) = (self.to.clone(), self.beside()) else { return Ok(output) };
         if let (None, Some(e)) = (&self.unfinished, &self.trouble) {
-            return Err(broken(format!("cannot write {}: {e}", to.display())));
+            return Err(failed(format!("cannot write {}: {e}", to.display())));
         }
-        let Some(file) = self.unfinished.take() else { return Ok(outcome) };
-        if outcome.code != 0 {
-            _ = self.way_back.as_root(|| std::fs::remove_file(beside));
-            return Ok(outcome);
+        let Some(file) = self.unfinished.take() else { return Ok(output) };
+        if output.code != 0 {
+            _ = self.root_access.as_root(|| std::fs::remove_file(beside));
+            return Ok(output);
         }
         let done = match self.trouble.take() {
             Some(trouble) => Err(trouble),
             None => file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all()),
         };
-        match done.and_then(|()| self.way_back.as_root(|| std::fs::rename(&beside, &to))) {
-            Ok(()) => Ok(outcome),
+        match done.and_then(|()| self.root_access.as_root(|| std::fs::rename(&beside, &to))) {
+            Ok(()) => Ok(output),
             Err(e) => {
-                _ = self.way_back.as_root(|| std::fs::remove_file(beside));
-                Err(broken(format!("cannot write {}: {e}", to.display())))
+                _ = self.root_access.as_root(|| std::fs::remove_file(beside));
+                Err(failed(format!("cannot write {}: {e}", to.display())))
             }
         }
     }

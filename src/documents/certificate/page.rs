@@ -1,9 +1,9 @@
 //! The sheet: a panel of rising air around the level on the left, the words on the right.
 
-use super::flow::Stream;
-use super::ink::{BRONZE, INK, SOFT, colour, fill, rectangle, straight, stroke};
-use super::lettering::{At, Face, ITALIC, Line, ROMAN};
-use super::{Certificate, qr};
+use super::Certificate;
+use super::streamlines::Streamlines;
+use crate::documents::paint::{BRONZE, INK, SOFT, colour, fill, qr_code, rectangle, straight, stroke};
+use crate::documents::typesetting::{Align, ITALIC, Line, ROMAN, Typeface};
 use crate::i18n::language::Text;
 use krilla::Document;
 use krilla::action::LinkAction;
@@ -82,7 +82,7 @@ fn draw_panel(surface: &mut Surface, emblem: &str) -> Option<()> {
     fill(surface, DEEP);
     surface.draw_path(&panel);
     let middle = (left + right) / 2.0;
-    let stream = Stream { centre_x: middle, centre_y: EMBLEM_Y, radius: EMBLEM_RADIUS, top, bottom };
+    let stream = Streamlines { centre_x: middle, centre_y: EMBLEM_Y, radius: EMBLEM_RADIUS, top, bottom };
     surface.push_clip_path(&panel, &FillRule::NonZero);
     let lines = ((right - left) / 2.0 / STREAM_GAP) as i32;
     for far in (0..=lines).flat_map(|n| [n as f32 + 0.5, -(n as f32) - 0.5]) {
@@ -101,7 +101,7 @@ fn draw_panel(surface: &mut Surface, emblem: &str) -> Option<()> {
     fill(surface, [255, 255, 255]);
     let numeral = ROMAN.line(emblem, 0.0);
     // The figure's middle is a third of its size above its foot.
-    numeral.set(surface, At::Middle, middle, EMBLEM_Y + 18.5, 56.0);
+    numeral.set(surface, Align::Centre, middle, EMBLEM_Y + 18.5, 56.0);
     Some(())
 }
 
@@ -120,12 +120,12 @@ fn draw_holder(surface: &mut Surface, certificate: &Certificate) {
     fill(surface, INK);
     let lines = broken(&certificate.holder);
     match lines.as_slice() {
-        [one] => one.set(surface, At::Left, LEFT - 1.0, 246.0, one.size_within(RIGHT - LEFT, NAME_SIZE)),
+        [one] => one.set(surface, Align::Left, LEFT - 1.0, 246.0, one.size_within(RIGHT - LEFT, NAME_SIZE)),
         many => {
             let size =
                 many.iter().map(|line| line.size_within(RIGHT - LEFT, NAME_SIZE_OF_TWO)).fold(NAME_SIZE, f32::min);
             let feet = [226.0, 226.0 + size * 1.1];
-            many.iter().zip(feet).for_each(|(line, foot)| line.set(surface, At::Left, LEFT - 1.0, foot, size));
+            many.iter().zip(feet).for_each(|(line, foot)| line.set(surface, Align::Left, LEFT - 1.0, foot, size));
         }
     }
 }
@@ -173,30 +173,30 @@ fn draw_foot(surface: &mut Surface, certificate: &Certificate) -> Option<()> {
     for (left, value, label) in columns {
         fill(surface, INK);
         let value = ROMAN.line(&value, 0.0);
-        value.set(surface, At::Left, left, 481.0, value.size_within(COLUMN, 17.0));
+        value.set(surface, Align::Left, left, 481.0, value.size_within(COLUMN, 17.0));
         stroke(surface, BRONZE, 0.5);
         surface.draw_path(&straight(left, 489.0, left + COLUMN)?);
         fill(surface, SOFT);
-        ROMAN.line(&label.to_uppercase(), 0.14).set(surface, At::Left, left, 502.0, 8.0);
+        ROMAN.line(&label.to_uppercase(), 0.14).set(surface, Align::Left, left, 502.0, 8.0);
     }
     fill(surface, INK);
-    surface.draw_path(&qr::squares(&certificate.verify_url, RIGHT - QR_SIDE, QR_TOP, QR_SIDE)?);
+    surface.draw_path(&qr_code(&certificate.verify_url, RIGHT - QR_SIDE, QR_TOP, QR_SIDE)?);
     fill(surface, SOFT);
-    ROMAN.line(&certificate.number, 0.08).set(surface, At::Left, LEFT, 536.0, 9.0);
-    ITALIC.line(&say("certificate.check"), 0.0).set(surface, At::Right, RIGHT, QR_TOP + QR_SIDE + 14.0, 10.0);
+    ROMAN.line(&certificate.number, 0.08).set(surface, Align::Left, LEFT, 536.0, 9.0);
+    ITALIC.line(&say("certificate.check"), 0.0).set(surface, Align::Right, RIGHT, QR_TOP + QR_SIDE + 14.0, 10.0);
     Some(())
 }
 
 /// A line at the left edge of the words, made smaller where it would pass the right one.
 struct Fitted(Line);
 
-fn fitted(face: &'static Face, text: &str, tracking: f32) -> Fitted {
-    Fitted(face.line(text, tracking))
+fn fitted(typeface: &'static Typeface, text: &str, tracking: f32) -> Fitted {
+    Fitted(typeface.line(text, tracking))
 }
 
 impl Fitted {
     fn set(&self, surface: &mut Surface, y: f32, size: f32) {
-        self.0.set(surface, At::Left, LEFT, y, self.0.size_within(RIGHT - LEFT, size));
+        self.0.set(surface, Align::Left, LEFT, y, self.0.size_within(RIGHT - LEFT, size));
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) const CUT: char = '…';
 const BOX: char = '□';
 
 /// A font, for drawing and for measuring.
-pub(crate) struct Face {
+pub(crate) struct Typeface {
     font: Font,
     shapes: FontRef<'static>,
     shaping: ShaperData,
@@ -26,14 +26,14 @@ pub(crate) struct Face {
     units_per_em: f32,
 }
 
-pub(crate) static ROMAN: LazyLock<Face> =
-    LazyLock::new(|| Face::read(include_bytes!("../../../assets/certificate/EBGaramond-Regular.ttf")));
-pub(crate) static ITALIC: LazyLock<Face> =
-    LazyLock::new(|| Face::read(include_bytes!("../../../assets/certificate/EBGaramond-Italic.ttf")));
+pub(crate) static ROMAN: LazyLock<Typeface> =
+    LazyLock::new(|| Typeface::read(include_bytes!("../../assets/certificate/EBGaramond-Regular.ttf")));
+pub(crate) static ITALIC: LazyLock<Typeface> =
+    LazyLock::new(|| Typeface::read(include_bytes!("../../assets/certificate/EBGaramond-Italic.ttf")));
 
 /// A line of text that is ready to be set, at the size of one point.
 pub(crate) struct Line {
-    face: &'static Face,
+    typeface: &'static Typeface,
     text: String,
     glyphs: Vec<KrillaGlyph>,
     pub width: f32,
@@ -41,14 +41,14 @@ pub(crate) struct Line {
 
 /// Which part of a line stands at the point where it is set.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum At {
+pub(crate) enum Align {
     Left,
-    Middle,
+    Centre,
     Right,
 }
 
-impl Face {
-    fn read(bytes: &'static [u8]) -> Face {
+impl Typeface {
+    fn read(bytes: &'static [u8]) -> Typeface {
         let font = Font::new(bytes.into(), 0).expect("our own font can be read, which a test holds");
         let shapes = FontRef::new(bytes).expect("our own font can be read, which a test holds");
         let units_per_em = f32::from(shapes.metrics(Size::unscaled(), LocationRef::default()).units_per_em);
@@ -56,7 +56,7 @@ impl Face {
         let shaper = shaping.shaper(&shapes).build();
         let plan = |script| ShapePlan::new(&shaper, Direction::LeftToRight, script, None, &[]);
         let plans = [plan(Some(script::LATIN)), plan(None)];
-        Face { font, shaping, shapes, plans, units_per_em }
+        Typeface { font, shaping, shapes, plans, units_per_em }
     }
 
     /// The text as this font can show it, of no more than [`LINE_CHARS_MAX`] characters.
@@ -122,7 +122,7 @@ impl Face {
             })
             .collect();
         let width = glyphs.iter().map(|glyph| glyph.x_advance).sum::<f32>() - tracking;
-        Line { face: self, text, glyphs, width: width.max(0.0) }
+        Line { typeface: self, text, glyphs, width: width.max(0.0) }
     }
 }
 
@@ -134,15 +134,15 @@ impl Line {
     }
 
     /// Sets the line with its foot at `y`, in the surface's colour.
-    pub(crate) fn set(&self, surface: &mut Surface, at: At, x: f32, y: f32, size: f32) {
+    pub(crate) fn set(&self, surface: &mut Surface, align: Align, x: f32, y: f32, size: f32) {
         let width = self.width * size;
-        let left = match at {
-            At::Left => x,
-            At::Middle => x - width / 2.0,
-            At::Right => x - width,
+        let left = match align {
+            Align::Left => x,
+            Align::Centre => x - width / 2.0,
+            Align::Right => x - width,
         };
         let start = Point::from_xy(left, y);
-        surface.draw_glyphs(start, &self.glyphs, self.face.font.clone(), &self.text, size, false);
+        surface.draw_glyphs(start, &self.glyphs, self.typeface.font.clone(), &self.text, size, false);
     }
 
     /// The largest size up to `most` at which the line is not wider than `room`.

@@ -1,5 +1,6 @@
-//! Colours and strokes, the same on every sheet of the house.
+//! Colours, lines and shapes of the PDF documents.
 
+use super::qr;
 use krilla::color::rgb::Color;
 use krilla::geom::{Path, PathBuilder, Rect};
 use krilla::num::NormalizedF32;
@@ -43,5 +44,17 @@ pub(crate) fn through(points: &[(f32, f32)]) -> Option<Path> {
     let mut path = PathBuilder::new();
     path.move_to(first.0, first.1);
     rest.iter().for_each(|point| path.line_to(point.0, point.1));
+    path.finish()
+}
+
+/// A QR code with its upper left corner at `x`, `y`, as wide as `side`; `None` where the text is too long for one.
+pub(crate) fn qr_code(text: &str, x: f32, y: f32, side: f32) -> Option<Path> {
+    let code = qr::encode(text)?;
+    let square = side / code.size() as f32;
+    let mut path = PathBuilder::new();
+    for (column, row, length) in qr::dark_runs(&code) {
+        let (left, top) = (x + column as f32 * square, y + row as f32 * square);
+        path.push_rect(Rect::from_xywh(left, top, length as f32 * square, square)?);
+    }
     path.finish()
 }

@@ -3,7 +3,7 @@
 use krilla::geom::{Path, PathBuilder};
 
 /// Where the air flows and what it flows around.
-pub(super) struct Stream {
+pub(super) struct Streamlines {
     pub centre_x: f32,
     pub centre_y: f32,
     pub radius: f32,
@@ -11,7 +11,7 @@ pub(super) struct Stream {
     pub bottom: f32,
 }
 
-impl Stream {
+impl Streamlines {
     /// The streamline that is `far` from the middle before it meets the body. Smooth: the points are joined by cubic
     /// curves along their tangents.
     pub(super) fn line(&self, far: f32) -> Option<Path> {
@@ -59,7 +59,7 @@ impl Stream {
 mod tests {
     use super::*;
 
-    const STREAM: Stream = Stream { centre_x: 0.0, centre_y: 0.0, radius: 50.0, top: -400.0, bottom: 400.0 };
+    const STREAM: Streamlines = Streamlines { centre_x: 0.0, centre_y: 0.0, radius: 50.0, top: -400.0, bottom: 400.0 };
 
     #[test]
     fn the_air_goes_around_the_body_and_comes_together_behind_it() {
