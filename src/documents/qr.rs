@@ -1,6 +1,6 @@
 //! A QR code as a picture that a page can show without asking for another file.
 
-use crate::store::engine::writer_held;
+use crate::store::engine::write_scope;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use qrcodegen::{QrCode, QrCodeEcc};
@@ -16,7 +16,7 @@ pub(crate) fn data_url(text: &str) -> Option<String> {
 
 /// SVG, to stand in a page; `None` where the text is longer than a QR code can be.
 pub(crate) fn svg(text: &str) -> Option<String> {
-    writer_held::forbid("a QR code");
+    write_scope::forbid("a QR code");
     encode(text).map(|code| svg_of(&code))
 }
 
