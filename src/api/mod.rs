@@ -2,10 +2,10 @@
 
 pub(crate) mod auth;
 pub(crate) mod callbacks;
+pub(crate) mod compatibility;
 pub mod description;
 pub(crate) mod health;
 pub(crate) mod logbook;
-pub(crate) mod neighbours;
 pub(crate) mod notifications;
 pub(crate) mod partner;
 pub(crate) mod profile;

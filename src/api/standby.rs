@@ -4,8 +4,8 @@ use crate::auth::Standby;
 use crate::http::Answer;
 use crate::http::body::Field;
 use crate::http::call::Call;
+use crate::http::field_types::{Count, Line, Name, Named};
 use crate::http::fields;
-use crate::http::kinds::{Count, Line, Name, Named};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::ops::standby::epoch::{self, EPOCH_MAX};
@@ -64,7 +64,7 @@ crate::body! {
 /// `POST /standby`: the next tick once there is one, within some seconds, or a part of it or of a base. Every request says what
 /// is on the standby's disk: that is how a tick is confirmed.
 pub(crate) fn answer(site: &Site, call: &Call, _: &Standby) -> Answer {
-    let StandbyRequest { wish, lineage, number, offset, epoch } = call.draft::<StandbyRequest>()?.finish()?;
+    let StandbyRequest { wish, lineage, number, offset, epoch } = call.parse_body::<StandbyRequest>()?.finish()?;
     let count = |given: Option<i64>| given.unwrap_or_default().unsigned_abs();
     let request = Request {
         wish,

@@ -1,7 +1,7 @@
 //! Accounts: closed and opened again, another role, an address confirmed, delays lifted.
 
 use super::{Actor, Change, Outcome, change};
-use crate::auth::counters::{self, Lifted};
+use crate::auth::counters::{self, ClearedLimits};
 use crate::domain::audit::{By, Detail, Whom};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -100,9 +100,9 @@ pub(crate) fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Fail
 
 /// Lifts every delay on an account, and has its PIN and its passcodes go on. Audited, also where nothing was in the way:
 /// the failed attempts so far are forgotten.
-pub(crate) fn unlock(cx: &Change, member_id: i64) -> Result<Lifted, Failure> {
+pub(crate) fn unlock(cx: &Change, member_id: i64) -> Result<ClearedLimits, Failure> {
     let account = cx.served(member_id)?;
-    let lifted = counters::lift(cx.site, cx.tx, account.member_id)?;
+    let lifted = counters::clear_account_limits(cx.site, cx.tx, account.member_id)?;
     cx.record("member.unlocked", &Whom::Member(member_id), &Detail::none())?;
     Ok(lifted)
 }

@@ -1,6 +1,6 @@
 //! The fields of a booking, judged alike in a partner's request and in a list of bookings.
 
-use crate::http::kinds::{Count, FlightMinutes, Id, Moment};
+use crate::http::field_types::{Count, FlightMinutes, Id, Moment};
 use serde_json::json;
 use std::collections::BTreeMap;
 

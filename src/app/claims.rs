@@ -2,7 +2,7 @@
 //! username and a password.
 
 use super::{Actor, Change, change};
-use crate::auth::allowance::{self, Cause};
+use crate::auth::message_quota::{self, Cause};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
@@ -51,7 +51,7 @@ fn insert(cx: &Change, member_id: i64, email: &str, days: i64) -> Result<(String
 /// has confirmed the address.
 pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language, cause: Cause) -> Result<(), Failure> {
     if members::find_by_confirmed_email(cx.tx, email)?.is_some()
-        || allowance::take(cx.site, cx.tx, cause, member_id, Channel::Email, email)?.is_err()
+        || message_quota::take(cx.site, cx.tx, cause, member_id, Channel::Email, email)?.is_err()
     {
         return Ok(());
     }

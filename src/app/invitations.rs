@@ -3,7 +3,7 @@
 //! every first sign-in of such an account.
 
 use super::{Actor, Change, Outcome, change, claims};
-use crate::auth::allowance;
+use crate::auth::message_quota;
 use crate::domain::audit::{Detail, Origin, Who, Whom};
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
@@ -120,7 +120,7 @@ fn find_denial(cx: &Change, invitee: &Invitee) -> Result<Option<Denial>, Failure
     if let Some(owner) = account_claims::list_with_email(cx.tx, invitee.email, 1)?.first() {
         return Ok(Some(Denial::HasAccount(owner.member_id)));
     }
-    Ok((!allowance::take_for_house(cx.site, cx.tx, invitee.email)?).then_some(Denial::TooManyMails))
+    Ok((!message_quota::take_for_site_address(cx.site, cx.tx, invitee.email)?).then_some(Denial::TooManyMails))
 }
 
 fn post(cx: &Change, invitee: &Invitee, code: &str) -> Result<(), Failure> {

@@ -3,9 +3,9 @@
 
 use crate::domain::password::Owner;
 use crate::domain::{country, phone};
-use crate::http::body::{Body, Field, Needed, shared};
+use crate::http::body::{Body, Field, RequiredByCaller, shared};
+use crate::http::field_types::{Email, Id, Line, Moment, ShortLine, Username};
 use crate::http::fields::{self, Fields};
-use crate::http::kinds::{Email, Id, Line, Moment, ShortLine, Username};
 use crate::i18n::language::Text;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub(crate) const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;
 crate::body! {
     pub(crate) struct Person {
         username: Username,
-        email: Needed<Email>,
+        email: RequiredByCaller<Email>,
         real_name: Line<100>,
         /// Without one, the username.
         screen_name: Option<Line<60>>,

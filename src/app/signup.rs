@@ -4,16 +4,16 @@
 use super::import_export::cell::read_birthday_of_form;
 use super::person::{self, Person};
 use super::{Actor, Change, claims, credentials};
-use crate::auth::allowance::Cause;
-use crate::auth::{Caller, Pace, Rates, confirmation, take_message};
+use crate::auth::message_quota::Cause;
+use crate::auth::{RateLimit, RateLimitKey, RateLimiter, confirmation, count_message_request};
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};
 use crate::domain::role::{Rank, Role};
 use crate::domain::{password, username};
-use crate::http::body::{All, Draft};
+use crate::http::body::{Flattened, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::{NewPassword, Whole};
 use crate::http::fields::{self, Fields};
-use crate::http::kinds::{NewPassword, Whole};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::account_claims;
@@ -59,7 +59,7 @@ pub(crate) fn create(
         confirmation::send(cx.site, cx.tx, member_id, email, reads)?;
     } else if !email.is_empty() && cx.site.delivers(Channel::Email) {
         // What nobody carries out of the house is no way to its reader.
-        let cause = if is_seen { Cause::Proven } else { Cause::Stranger };
+        let cause = if is_seen { Cause::Authenticated } else { Cause::Anonymous };
         claims::mail(cx, member_id, email, reads, cause)?;
     }
     Ok(member_id)
@@ -98,7 +98,7 @@ impl Place {
 crate::body! {
     /// What somebody types who signs up alone.
     pub(crate) struct JoinForm {
-        person: All<Person>,
+        person: Flattened<Person>,
         number: Whole,
         password: Option<NewPassword>,
     }
@@ -114,7 +114,7 @@ pub(crate) struct Joined {
 
 /// Signs somebody up who fills in the form alone: with the e-mail address, the day of birth and the terms, on a telephone with
 /// a password too. The booking PIN is made with it, so that the kiosk opens at once. Audited. 422 with every mistake; 429
-/// above the pace of the address or the kiosk.
+/// above the limit of the address or the kiosk.
 pub(crate) fn join(
     site: &Site,
     call: &Call,
@@ -122,10 +122,10 @@ pub(crate) fn join(
     language: Language,
     typed: &[(String, String)],
 ) -> Result<Joined, Failure> {
-    // Every mistake is named at once, and judging a password takes its time: so the pace comes before all of it.
-    take_pace(site, call, place)?;
+    // Every mistake is named at once, and judging a password takes its time: so the limit comes before all of it.
+    check_rate(site, call, place)?;
     let form = read(site, place, typed)?;
-    take_message(site, call)?;
+    count_message_request(site, call)?;
     let password_hash = form.password.as_deref().map(|secret| site.hash(secret));
     let origin = Origin::Address(call.peer);
     let stranger = Actor { by: By { who: Who::Sender("sign-up"), origin }, rank: Rank::Outside };
@@ -142,13 +142,13 @@ pub(crate) fn join(
     })
 }
 
-/// Takes one sign-up from the pace of the address and of the kiosk: 429 above it.
-pub(crate) fn take_pace(site: &Site, call: &Call, place: Place) -> Result<(), Failure> {
+/// Takes one sign-up from the limit of the address and of the kiosk: 429 above it.
+pub(crate) fn check_rate(site: &Site, call: &Call, place: Place) -> Result<(), Failure> {
     if let Place::Kiosk(kiosk_id) = place {
-        site.state::<Rates>().take(Caller::SignupAt(kiosk_id), Pace::per_hour(PER_HOUR_PER_KIOSK))?;
+        site.state::<RateLimiter>().take(RateLimitKey::SignupAt(kiosk_id), RateLimit::per_hour(PER_HOUR_PER_KIOSK))?;
     }
-    let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.state::<Rates>().take(Caller::SignupFrom(call.network()), pace)
+    let limit = RateLimit::per_hour(site.config.limits.signups_per_hour_per_address);
+    site.state::<RateLimiter>().take(RateLimitKey::SignupFrom(call.network()), limit)
 }
 
 /// The member's number, and whether this made the account.
@@ -212,7 +212,7 @@ fn read(site: &Site, place: Place, typed: &[(String, String)]) -> Result<JoinFor
     }
     let tunnel = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?;
     let (name, home) = tunnel.map_or_else(Default::default, |tunnel| (tunnel.name, tunnel.country));
-    let Draft { mut read, mut fields } = Draft::<JoinForm>::read(fields);
+    let ParsedBody { mut read, mut fields } = ParsedBody::<JoinForm>::read(fields);
     person::judge(&mut read.person, site.now(), &home, &mut fields);
     fields.check("number", &read.number, |number| {
         fields::whole_in(1..=i64::from(u32::MAX) + 1)(&(*number).into()).map(drop)
@@ -225,5 +225,5 @@ fn read(site: &Site, place: Place, typed: &[(String, String)]) -> Result<JoinFor
     if given("terms").is_empty() {
         fields.refuse("terms", Text::new("field.terms"));
     }
-    Draft { read, fields }.finish()
+    ParsedBody { read, fields }.finish()
 }

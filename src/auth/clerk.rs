@@ -1,9 +1,9 @@
-//! Who sits at the desk: a session in a cookie, which pages take and the API does not.
+//! PrincipalId sits at the desk: a session in a cookie, which pages take and the API does not.
 
 use super::session::{self, token_hash};
 use crate::domain::audit::By;
 use crate::domain::role::{Rank, Role};
-use crate::http::call::{Call, Who};
+use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
@@ -31,13 +31,13 @@ pub struct Clerk {
 /// Lets a clerk go on with an answer that takes its time, for as long as the session that asked for it is in force and its
 /// holder's role is the same.
 #[derive(Debug)]
-pub(crate) struct Pass {
+pub(crate) struct SessionGuard {
     id: i64,
     role: Role,
     session: TokenHash,
 }
 
-impl Pass {
+impl SessionGuard {
     /// 401 once the session has ended, or is not what it was.
     pub(crate) fn check(&self, site: &Site) -> Result<(), Failure> {
         let found = find_in_force(site, &self.session)?;
@@ -47,8 +47,8 @@ impl Pass {
 }
 
 impl Clerk {
-    pub(crate) fn pass(&self) -> Pass {
-        Pass { id: self.id, role: self.role, session: self.session }
+    pub(crate) fn session_guard(&self) -> SessionGuard {
+        SessionGuard { id: self.id, role: self.role, session: self.session }
     }
 
     pub(crate) fn id(&self) -> i64 {
@@ -96,7 +96,7 @@ pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
     let Some(hash) = cookie(call, name(site, call)).map(token_hash) else { return Ok(None) };
     let now = site.now();
     let Some(found) = find_in_force(site, &hash)? else { return Ok(None) };
-    call.who.set(Who::Member(found.member_id));
+    call.principal.set(PrincipalId::Member(found.member_id));
     if found.is_due_for_touch(now) {
         let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, &hash)?));
         _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
@@ -121,12 +121,12 @@ pub(crate) fn to_sign_in(call: &Call) -> Reply {
 }
 
 /// The reply with a new session for the browser.
-pub(crate) fn hand_session(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+pub(crate) fn with_session_cookie(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
     reply.with_cookie(&set(site, call, name(site, call), token, None))
 }
 
 /// The reply that ends the browser's session.
-pub(crate) fn take_session(site: &Site, call: &Call, reply: Reply) -> Reply {
+pub(crate) fn without_session_cookie(site: &Site, call: &Call, reply: Reply) -> Reply {
     reply.with_cookie(&set(site, call, name(site, call), "", Some(0)))
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn set(site: &Site, call: &Call, name: &str, value: &str, seconds: Op
 }
 
 /// The way from a right password to its second factor, as the browser carries it.
-pub(crate) mod step {
+pub(crate) mod challenge_cookie {
     use super::{Call, Reply, Site};
 
     const SECONDS: i64 = 10 * 60;
@@ -177,11 +177,11 @@ pub(crate) mod step {
         super::cookie(call, name(site, call))
     }
 
-    pub(crate) fn hand(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+    pub(crate) fn set(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
         reply.with_cookie(&super::set(site, call, name(site, call), token, Some(SECONDS)))
     }
 
-    pub(crate) fn take(site: &Site, call: &Call, reply: Reply) -> Reply {
+    pub(crate) fn clear(site: &Site, call: &Call, reply: Reply) -> Reply {
         reply.with_cookie(&super::set(site, call, name(site, call), "", Some(0)))
     }
 }

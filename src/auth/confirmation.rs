@@ -1,7 +1,7 @@
 //! Confirming an e-mail address: a token by mail, good for a day and once.
 
-use super::allowance::{self, Cause};
-use super::rates::{Caller, Pace, Rates};
+use super::message_quota::{self, Cause};
+use super::rate_limits::{RateLimit, RateLimitKey, RateLimiter};
 use super::security_event;
 use super::session::{new_token, token_hash};
 use crate::http::call::Call;
@@ -26,9 +26,9 @@ pub(crate) enum Confirmed {
 }
 
 /// Counts one token, used or renewed. 429 above the hourly number of sign-ups of one address: each sign-up leads to one.
-pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
-    let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.state::<Rates>().take(Caller::ConfirmationFrom(call.network()), pace)
+pub(crate) fn check_rate(site: &Site, call: &Call) -> Result<(), Failure> {
+    let limit = RateLimit::per_hour(site.config.limits.signups_per_hour_per_address);
+    site.state::<RateLimiter>().take(RateLimitKey::ConfirmationFrom(call.network()), limit)
 }
 
 /// Puts the mail with a new token in line; older tokens of the member are dead. To an address that somebody else has
@@ -47,7 +47,7 @@ pub(crate) fn send_for(
     takes_over: bool,
     language: Language,
 ) -> Result<(), Failure> {
-    if allowance::take(site, tx, Cause::Stranger, member_id, Channel::Email, email)?.is_err() {
+    if message_quota::take(site, tx, Cause::Anonymous, member_id, Channel::Email, email)?.is_err() {
         return Ok(());
     }
     let owner = members::find_by_confirmed_email(tx, email)?;

@@ -83,13 +83,13 @@ impl Counters {
         Ok(longest)
     }
 
-    pub(crate) fn miss(&self, tx: &Write) -> Result<(), Failure> {
+    pub(crate) fn record_failure(&self, tx: &Write) -> Result<(), Failure> {
         failed_attempts::count_one(tx)?;
         Ok(self.0.iter().try_for_each(|counter| throttles::miss(tx, counter))?)
     }
 
     /// A success clears what speaks of the account, and leaves what was done to others.
-    pub(crate) fn forget(&self, tx: &Write) -> Result<(), Failure> {
+    pub(crate) fn clear_account(&self, tx: &Write) -> Result<(), Failure> {
         let of_account = self.0.iter().filter(|counter| counter.account_key.is_some());
         Ok(of_account.map(|counter| &counter.key).try_for_each(|key| throttles::forget(tx, key).map(|_| ()))?)
     }
@@ -106,7 +106,7 @@ fn account_key(site: &Site, lower_case_name: &[u8]) -> ThrottleKey {
 
 /// The delays and limits that kept an account's owner out.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Lifted {
+pub struct ClearedLimits {
     /// Counters that were closed.
     pub delays: usize,
     /// Whether the booking PIN was paused after wrong ones.
@@ -116,11 +116,11 @@ pub struct Lifted {
 }
 
 /// Forgets every miss on an account: passwords and codes from wherever, its PIN, and how many passcodes it asked for.
-pub fn lift(site: &Site, tx: &Write, member_id: i64) -> Result<Lifted, Failure> {
+pub fn clear_account_limits(site: &Site, tx: &Write, member_id: i64) -> Result<ClearedLimits, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let pin = members::find_pin(tx, member_id)?;
     members::set_pin_misses(tx, member_id, 0, 0)?;
-    Ok(Lifted {
+    Ok(ClearedLimits {
         delays: throttles::forget_account(tx, &account_key(site, profile.username.to_lowercase().as_bytes()))?,
         pin_paused: pin.is_some_and(|pin| tx.now() < pin.paused_until),
         passcodes_used_up: passcode::forget_sends(site, tx, &profile)?,

@@ -52,7 +52,7 @@ pub(crate) fn remember(call: &Call, tx: &Write, member_id: i64) -> Result<String
 }
 
 /// Gives the client the token to bring along.
-pub(crate) fn hand_over(site: &Site, reply: Reply, token: &str) -> Reply {
+pub(crate) fn with_device_token(site: &Site, reply: Reply, token: &str) -> Reply {
     let cookie = cookie(token, API, is_secure(site));
     match (HeaderValue::from_str(token), HeaderValue::from_str(&cookie)) {
         (Ok(token), Ok(cookie)) => {
@@ -64,8 +64,8 @@ pub(crate) fn hand_over(site: &Site, reply: Reply, token: &str) -> Reply {
 
 /// The same for a browser that signs in on a page, which sees no cookie of the API's. Both places get the one token, so
 /// that a browser is one device wherever it signs in next.
-pub(crate) fn hand_over_to_browser(site: &Site, reply: Reply, token: &str) -> Reply {
-    hand_over(site, reply, token).with_cookie(&cookie(token, EVERYWHERE, is_secure(site)))
+pub(crate) fn with_device_token_for_pages(site: &Site, reply: Reply, token: &str) -> Reply {
+    with_device_token(site, reply, token).with_cookie(&cookie(token, EVERYWHERE, is_secure(site)))
 }
 
 /// Where the site has no https of its own the kiosks come by http: whoever reads on the way reads the password too.

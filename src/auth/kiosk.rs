@@ -6,7 +6,7 @@ use super::counters::Counters;
 use super::session::{new_token, token_hash};
 use super::{pin, sign_in};
 use crate::domain::throttle::Rule;
-use crate::http::call::{Call, OutcomeWord, Who};
+use crate::http::call::{AuthOutcome, Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::keys::{Purpose, hex, random};
@@ -86,13 +86,13 @@ pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Kiosk>, Failure> {
     Ok(found.map(|id| Kiosk { id }))
 }
 
-/// Who stands before it and holds the guest's cookie, unless the last touch is too long ago.
+/// PrincipalId stands before it and holds the guest's cookie, unless the last touch is too long ago.
 pub(crate) fn find_guest(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<Option<Guest>, Failure> {
     let Some(hash) = cookie(call, guest_name(site, call)).map(token_hash) else { return Ok(None) };
     let now = site.now();
     let found = site.store.read(|tx| Ok(kiosks::find_guest(tx, kiosk.id, &hash, now - GUEST_SECONDS)?))?;
     let Some(found) = found.filter(|found| !found.banned) else { return Ok(None) };
-    call.who.set(Who::Member(found.member_id));
+    call.principal.set(PrincipalId::Member(found.member_id));
     if now - found.seen_at >= TOUCH_SECONDS {
         // On a full disk the screen goes on for as long as it was left.
         let touched = site.store.write(now, |tx| Ok(kiosks::touch_guest(tx, kiosk.id)?));
@@ -150,7 +150,7 @@ pub(crate) fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<
 }
 
 /// The reply with the key for the browser.
-pub(crate) fn hand_key(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+pub(crate) fn with_key_cookie(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
     reply.with_cookie(&set(site, call, name(site, call), token, Some(KEY_SECONDS)))
 }
 
@@ -169,15 +169,15 @@ pub(crate) fn judge(
     let counters = Counters::at_kiosk(site, kiosk.id, member_id, account.as_ref());
     if counters.closed_for(tx, tx.now())? > 0 {
         call.delayed.set(true);
-        call.outcome.set(OutcomeWord::Delayed);
+        call.outcome.set(AuthOutcome::Delayed);
         return Ok(None);
     }
     if !pin::is_right(site, tx, member_id, given)? {
-        call.outcome.set(OutcomeWord::WrongCredentials);
-        counters.miss(tx)?;
+        call.outcome.set(AuthOutcome::WrongCredentials);
+        counters.record_failure(tx)?;
         return Ok(None);
     }
-    counters.forget(tx)?;
+    counters.clear_account(tx)?;
     Ok(account)
 }
 
@@ -196,7 +196,7 @@ pub(crate) fn set_code(tx: &Write, member_id: i64, code: &str) -> Result<(), Fai
 pub(crate) fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Account>, Failure> {
     let code: String = read.chars().filter(char::is_ascii_digit).collect();
     let Some(member_id) = kiosks::take_code(tx, &token_hash(&code))? else {
-        call.outcome.set(OutcomeWord::WrongCredentials);
+        call.outcome.set(AuthOutcome::WrongCredentials);
         return Ok(None);
     };
     Ok(members::find_account_by_id(tx, member_id)?)
@@ -253,13 +253,13 @@ fn split_ticket(text: &str) -> Option<([i64; 4], &str)> {
 }
 
 /// The reply with the cookie of whoever signed in; the browser forgets it when it ends.
-pub(crate) fn hand_guest(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
-    call.outcome.set(OutcomeWord::SignedIn);
+pub(crate) fn with_guest_cookie(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
+    call.outcome.set(AuthOutcome::SignedIn);
     reply.with_cookie(&set(site, call, guest_name(site, call), token, None))
 }
 
 /// The reply that takes the cookie of whoever was signed in.
-pub(crate) fn take_guest(site: &Site, call: &Call, reply: Reply) -> Reply {
+pub(crate) fn without_guest_cookie(site: &Site, call: &Call, reply: Reply) -> Reply {
     reply.with_cookie(&set(site, call, guest_name(site, call), "", Some(0)))
 }
 

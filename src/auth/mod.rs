@@ -1,22 +1,23 @@
 //! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
 
-pub mod allowance;
 mod callback;
-pub(crate) mod change;
+pub(crate) mod challenge;
 pub(crate) mod clerk;
+pub(crate) mod clerk_switch;
 pub(crate) mod confirmation;
 pub mod counters;
 pub(crate) mod device;
+pub(crate) mod idempotency;
 pub(crate) mod kiosk;
+pub mod message_quota;
 mod origin;
 mod partner;
 pub(crate) mod passcode;
 pub(crate) mod passkey;
 pub mod pin;
 pub(crate) mod pin_guesses;
-mod rates;
+mod rate_limits;
 pub(crate) mod refusals;
-pub(crate) mod repeat;
 pub mod second_factor;
 pub mod security_event;
 mod session;
@@ -24,7 +25,6 @@ pub(crate) mod sign_in;
 pub(crate) mod signer;
 pub(crate) mod social;
 mod standby;
-pub(crate) mod step;
 pub(crate) mod undo;
 
 pub(crate) use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor, SignedRequest};
@@ -32,21 +32,21 @@ pub(crate) use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, 
 pub(crate) use clerk::Clerk;
 pub(crate) use kiosk::{Guest, Kiosk};
 pub(crate) use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
-pub use rates::Rates;
-pub(crate) use rates::{Caller, Pace, take_document, take_message};
+pub use rate_limits::RateLimiter;
+pub(crate) use rate_limits::{RateLimit, RateLimitKey, count_document, count_message_request};
 pub(crate) use session::{Bearer, Member, Staff, member_if_any, presented_session};
 pub use session::{new_token, token_hash};
 pub(crate) use standby::Standby;
 
 use crate::auth::refusals::Refusals;
 use crate::http::Answer;
-use crate::http::call::{Call, Who};
+use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
-use crate::http::row::Demand;
+use crate::http::row::CallerKind;
 use crate::site::Site;
 use crate::store::Condition;
 
-/// Who may call, as the type of the operation.
+/// PrincipalId may call, as the type of the operation.
 pub enum Access {
     /// Everybody.
     Open(fn(&Site, &Call) -> Answer),
@@ -73,19 +73,19 @@ pub enum Access {
 }
 
 impl Access {
-    pub(crate) const fn demand(&self) -> Demand {
+    pub(crate) const fn caller_kind(&self) -> CallerKind {
         match self {
-            Access::Open(_) => Demand::Open,
-            Access::Member(_) => Demand::Member,
-            Access::Bearer(_) => Demand::Bearer,
-            Access::Staff(_) => Demand::Staff,
-            Access::Partner(_) => Demand::Partner,
-            Access::Callback(_) => Demand::Callback,
-            Access::Standby(_) => Demand::Standby,
-            Access::Page(_) => Demand::Page,
-            Access::Desk(_) => Demand::Desk,
-            Access::Kiosk(_) => Demand::Kiosk,
-            Access::Guest(_) => Demand::Guest,
+            Access::Open(_) => CallerKind::Open,
+            Access::Member(_) => CallerKind::Member,
+            Access::Bearer(_) => CallerKind::Bearer,
+            Access::Staff(_) => CallerKind::Staff,
+            Access::Partner(_) => CallerKind::Partner,
+            Access::Callback(_) => CallerKind::Callback,
+            Access::Standby(_) => CallerKind::Standby,
+            Access::Page(_) => CallerKind::Page,
+            Access::Desk(_) => CallerKind::Desk,
+            Access::Kiosk(_) => CallerKind::Kiosk,
+            Access::Guest(_) => CallerKind::Guest,
         }
     }
 }
@@ -97,24 +97,24 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
         return Err(Failure::disk_full().because("the room that is left is for sign-in"));
     }
     match access {
-        Access::Open(operation) => repeat::or_run(site, call, Who::Anyone, || operation(site, call)),
+        Access::Open(operation) => idempotency::run(site, call, PrincipalId::Anyone, || operation(site, call)),
         Access::Member(operation) => {
             let member = session::member(site, call)?;
-            rates::take_change(site, call)?;
-            repeat::or_run(site, call, call.who.get(), || operation(site, call, &member))
+            rate_limits::count_change(site, call)?;
+            idempotency::run(site, call, call.principal.get(), || operation(site, call, &member))
         }
         Access::Bearer(operation) => {
             let bearer = session::bearer(site, call)?;
-            rates::take_change(site, call)?;
-            repeat::or_run(site, call, call.who.get(), || operation(site, call, &bearer))
+            rate_limits::count_change(site, call)?;
+            idempotency::run(site, call, call.principal.get(), || operation(site, call, &bearer))
         }
         Access::Staff(operation) => {
             let staff = session::staff(site, call)?;
-            repeat::or_run(site, call, call.who.get(), || operation(site, call, &staff))
+            idempotency::run(site, call, call.principal.get(), || operation(site, call, &staff))
         }
         Access::Partner(operation) => {
             let partner = partner::admit(site, call)?;
-            let answer = repeat::or_run(site, call, call.who.get(), || operation(site, call, &partner));
+            let answer = idempotency::run(site, call, call.principal.get(), || operation(site, call, &partner));
             answer.inspect_err(|failure| {
                 site.state::<Refusals>().note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
             })
@@ -134,19 +134,19 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             if call.row.admins {
                 clerk.check_admin()?;
             }
-            rates::take_change(site, call)?;
-            repeat::or_run(site, call, call.who.get(), || page(site, call, &clerk))
+            rate_limits::count_change(site, call)?;
+            idempotency::run(site, call, call.principal.get(), || page(site, call, &clerk))
         }
         Access::Kiosk(page) => {
             origin::check(call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
-            repeat::or_run(site, call, Who::Anyone, || page(site, call, &kiosk))
+            idempotency::run(site, call, PrincipalId::Anyone, || page(site, call, &kiosk))
         }
         Access::Guest(page) => {
             origin::check(call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
             let Some(guest) = kiosk::find_guest(site, call, &kiosk)? else { return Ok(kiosk::to_start()) };
-            rates::take_change(site, call)?;
+            rate_limits::count_change(site, call)?;
             page(site, call, &guest)
         }
     }

@@ -1,9 +1,9 @@
 //! Partners: a request is theirs when `token` is the HMAC of its body under one of their secrets.
 
-use super::rates::{Caller, Pace};
-use crate::auth::Rates;
+use super::rate_limits::{RateLimit, RateLimitKey};
+use crate::auth::RateLimiter;
 use crate::auth::refusals::Refusals;
-use crate::http::call::{Call, TOKEN, Who};
+use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
@@ -45,7 +45,7 @@ pub(crate) fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
     (secret, sealed)
 }
 
-/// Signature, then address, then pace, then (strict partners) time and first use. Refusals are counted for the desk.
+/// Signature, then address, then limit, then (strict partners) time and first use. Refusals are counted for the desk.
 pub(crate) fn admit(site: &Site, call: &Call) -> Result<Partner, Failure> {
     judge(site, call).map_err(|No { failure, partner_id, why }| {
         site.state::<Refusals>().note(call, site.now(), partner_id, &failure, why);
@@ -92,7 +92,7 @@ fn judge(site: &Site, call: &Call) -> Result<Partner, No> {
         }
     }
     let Some(signer) = signer else { return Err(unsigned(site, call, client_id, &secrets, &digest)?) };
-    call.who.set(Who::Partner(signer.partner_id));
+    call.principal.set(PrincipalId::Partner(signer.partner_id));
     check_terms(site, call, signer, &digest, now)?;
     Ok(Partner { id: signer.partner_id, client_id: signer.client_id.clone() })
 }
@@ -103,7 +103,9 @@ fn check_terms(site: &Site, call: &Call, signer: &partners::Partner, digest: &[u
     check_address(site, call, signer.partner_id)
         .map_err(|failure| no(failure, Text::new("refused.address").with("address", call.peer)))?;
     if let Some(per_minute) = signer.requests_per_minute {
-        let taken = site.state::<Rates>().take(Caller::Partner(signer.partner_id), Pace::per_minute(per_minute));
+        let taken = site
+            .state::<RateLimiter>()
+            .take(RateLimitKey::Partner(signer.partner_id), RateLimit::per_minute(per_minute));
         taken.map_err(|failure| no(failure, Text::new("refused.too_fast").with("pace", per_minute)))?;
     }
     if signer.strict {

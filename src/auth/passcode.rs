@@ -1,6 +1,6 @@
 //! Passcodes: six digits to an address of the member's, good for ten minutes, five tries and one use.
 
-use super::allowance::{self, Cause, Over};
+use super::message_quota::{self, Cause, LimitReached};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::keys::{Purpose, random};
@@ -44,8 +44,8 @@ impl Use {
 
     fn cause(self) -> Cause {
         match self {
-            Use::RecoverPassword | Use::RecoverUsername => Cause::Stranger,
-            Use::SignIn | Use::VerifyEmail | Use::VerifyPhone => Cause::Proven,
+            Use::RecoverPassword | Use::RecoverUsername => Cause::Anonymous,
+            Use::SignIn | Use::VerifyEmail | Use::VerifyPhone => Cause::Authenticated,
         }
     }
 }
@@ -62,8 +62,8 @@ pub(crate) struct Target<'a> {
 
 /// Puts a new passcode in line for sending; the older one of the same use is dead. `Err` where a share of messages is used
 /// up: then the older one goes on.
-pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Result<(), Over>, Failure> {
-    let taken = allowance::take(site, tx, usage.cause(), target.member_id, target.channel, target.address)?;
+pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Result<(), LimitReached>, Failure> {
+    let taken = message_quota::take(site, tx, usage.cause(), target.member_id, target.channel, target.address)?;
     if let Err(over) = taken {
         return Ok(Err(over));
     }
@@ -86,22 +86,22 @@ pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Resu
 /// may have used up, is told to nobody.
 pub(crate) fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
     match send(site, tx, usage, target)? {
-        Ok(()) | Err(Over::Recipient) => Ok(()),
+        Ok(()) | Err(LimitReached::Recipient) => Ok(()),
         Err(over) => Err(refused(tx, over)),
     }
 }
 
 /// The failure for a message that a limit keeps back.
-pub(crate) fn refused(tx: &Write, over: Over) -> Failure {
+pub(crate) fn refused(tx: &Write, over: LimitReached) -> Failure {
     match over {
-        Over::Member(until) | Over::Site(until) => too_many(tx, until),
-        Over::Recipient => too_many(tx, tx.now() + HOUR_SECONDS),
+        LimitReached::Member(until) | LimitReached::Site(until) => too_many(tx, until),
+        LimitReached::Recipient => too_many(tx, tx.now() + HOUR_SECONDS),
     }
 }
 
 /// Counts a request for a passcode under the name that was typed, whoever's it is: 429 after as many an hour as an
 /// address gets. So an unknown name is refused exactly when a known one is.
-pub(crate) fn pace(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
+pub(crate) fn count_request(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
     let name_hash = name_hash(site, name);
     if let Some(until) = passcodes::full_until(tx, &name_hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())? {
         return Err(too_many(tx, until));
@@ -118,7 +118,7 @@ fn too_many(tx: &Write, until: i64) -> Failure {
 /// Forgets how many passcodes went to the member, and how many were asked for under the member's names. Whether that had
 /// been enough of them.
 pub(crate) fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
-    let mut used_up = allowance::forget(site, tx, profile)?;
+    let mut used_up = message_quota::forget(site, tx, profile)?;
     for hash in [&profile.username, &profile.email].map(|name| name_hash(site, name)) {
         used_up |= passcodes::full_until(tx, &hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())?.is_some();
         passcodes::forget_sends(tx, &hash)?;

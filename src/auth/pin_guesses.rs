@@ -1,7 +1,7 @@
 //! Wrong PINs by one partner's key, over all members. A partner reads PINs that members tell it, so some are wrong; whoever
 //! has stolen the key guesses a few PINs of each member, below what pauses one member's PIN.
 
-use super::repeat;
+use super::idempotency;
 use crate::domain::audit::{Detail, Origin, Who, Whom};
 use crate::domain::throttle::Drained;
 use crate::http::call::Call;
@@ -18,7 +18,7 @@ pub(crate) fn paused_for(site: &Site, tx: &Read, partner_id: i64, now: i64) -> R
 }
 
 /// Counts a wrong PIN. The one that begins a pause is in the audit log.
-pub(crate) fn miss(site: &Site, call: &Call, tx: &Write, partner_id: i64) -> Result<(), Failure> {
+pub(crate) fn record_wrong_pin(site: &Site, call: &Call, tx: &Write, partner_id: i64) -> Result<(), Failure> {
     if throttles::miss_drained(tx, &key(site, partner_id), Drained::PARTNER_PINS)? == 0 {
         return Ok(());
     }
@@ -32,7 +32,7 @@ pub(crate) fn miss(site: &Site, call: &Call, tx: &Write, partner_id: i64) -> Res
 /// The answer to this call leaves nothing behind, not even under its `Idempotency-Key`: a pause that wrote would fill the
 /// disk as fast as guesses come.
 pub(crate) fn leave_no_trace(call: &Call) {
-    repeat::forgo(call);
+    idempotency::store_no_answer(call);
 }
 
 /// How many partners are paused.

@@ -1,6 +1,6 @@
 //! The second factor: what is due after a right password, and whether a code proves it.
 //!
-//! Everything is decided on the rows of one transaction. Nobody else makes a [`Cleared`], and no session opens without.
+//! Everything is decided on the rows of one transaction. Nobody else makes a [`SecondFactorPassed`], and no session opens without.
 
 use super::passcode::{self, Target, Use};
 use super::security_event::{self, Event};
@@ -8,7 +8,7 @@ use crate::domain::audit::{By, Detail, Whom};
 use crate::domain::{recovery_code, totp};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::Named;
+use crate::http::field_types::Named;
 use crate::i18n::language::Language;
 use crate::keys::{Purpose, random};
 use crate::site::Site;
@@ -25,11 +25,11 @@ const PENDING_SECONDS: i64 = 3600;
 
 /// Proof that the second factor was passed, or that none is due: a session may be opened.
 #[derive(Debug)]
-pub(crate) struct Cleared(());
+pub(crate) struct SecondFactorPassed(());
 
 /// The way by which a member wants to pass the second factor (`passcodeOption`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum FactorMethod {
     /// A passcode by mail.
     Email,
     /// A passcode by short message.
@@ -40,17 +40,17 @@ pub enum Way {
 
 /// The step that follows a right password.
 #[derive(Debug)]
-pub(crate) enum Next {
+pub(crate) enum Requirement {
     /// A session.
-    Clear(Cleared),
+    Passed(SecondFactorPassed),
     /// A code.
-    Due(Due),
+    Code(RequiredCode),
     /// The account's role demands a second factor, and it has none.
-    Missing,
+    SetupMissing,
 }
 
 #[derive(Debug, PartialEq)]
-pub(crate) enum Due {
+pub(crate) enum RequiredCode {
     /// From the authenticator app.
     Totp,
     /// One that is sent there; nowhere, when the address that was confirmed is gone.
@@ -60,32 +60,38 @@ pub(crate) enum Due {
 /// The verdict on a code.
 #[derive(Debug)]
 pub(crate) enum Proof {
-    Right(Cleared),
+    Right(SecondFactorPassed),
     Wrong,
     /// The code may be the authenticator's, but cannot be judged while the clock is suspect.
     ClockSuspect,
 }
 
-impl Named for Way {
-    const NAMES: &'static [(&'static str, Way)] = &[("email", Way::Email), ("sms", Way::Sms), ("totp", Way::Totp)];
+impl Named for FactorMethod {
+    const NAMES: &'static [(&'static str, FactorMethod)] =
+        &[("email", FactorMethod::Email), ("sms", FactorMethod::Sms), ("totp", FactorMethod::Totp)];
 }
 
 /// The step that is due after an account's password, by the way that was asked for, else by the strongest factor that
 /// the account has.
-pub(crate) fn next(site: &Site, tx: &Read, account: &Account, way: Option<Way>) -> Result<Next, Failure> {
+pub(crate) fn requirement(
+    site: &Site,
+    tx: &Read,
+    account: &Account,
+    method: Option<FactorMethod>,
+) -> Result<Requirement, Failure> {
     let factor = second_factors::find(tx, account.member_id, site.now())?;
     let Some(kind) = factor.kind else {
         let required = is_required(site, account);
-        return Ok(if required { Next::Missing } else { Next::Clear(Cleared(())) });
+        return Ok(if required { Requirement::SetupMissing } else { Requirement::Passed(SecondFactorPassed(())) });
     };
     let sent = if takes_passcodes(account) {
-        choose(kind, way, second_factors::find_reachable(tx, account.member_id)?)
+        choose(kind, method, second_factors::find_reachable(tx, account.member_id)?)
     } else {
         None
     };
-    Ok(Next::Due(match (sent, kind) {
-        (None, Kind::Totp) => Due::Totp,
-        (sent, _) => Due::Passcode(sent),
+    Ok(Requirement::Code(match (sent, kind) {
+        (None, Kind::Totp) => RequiredCode::Totp,
+        (sent, _) => RequiredCode::Passcode(sent),
     }))
 }
 
@@ -101,14 +107,14 @@ pub(crate) fn takes_passcodes(account: &Account) -> bool {
     !account.role.is_above_member()
 }
 
-fn choose(kind: Kind, way: Option<Way>, reachable: Reachable) -> Option<(Channel, String)> {
+fn choose(kind: Kind, method: Option<FactorMethod>, reachable: Reachable) -> Option<(Channel, String)> {
     let email = reachable.email.map(|address| (Channel::Email, address));
     let sms = reachable.phone.map(|number| (Channel::Sms, number));
-    match (way, kind) {
-        (Some(Way::Email), Kind::Totp) => email,
-        (Some(Way::Sms), Kind::Totp) => sms,
-        (Some(Way::Totp) | None, Kind::Totp) => None,
-        (Some(Way::Email), Kind::Passcode) => email.or(sms),
+    match (method, kind) {
+        (Some(FactorMethod::Email), Kind::Totp) => email,
+        (Some(FactorMethod::Sms), Kind::Totp) => sms,
+        (Some(FactorMethod::Totp) | None, Kind::Totp) => None,
+        (Some(FactorMethod::Email), Kind::Passcode) => email.or(sms),
         (_, Kind::Passcode) => sms.or(email),
     }
 }
@@ -150,11 +156,11 @@ pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, account: &Account, typ
     let code: String = typed.split_whitespace().collect();
     let suspect = site.clock.is_suspect();
     if kind == Kind::Totp && !suspect && prove_by_authenticator(site, tx, account.member_id, &factor, &code)? {
-        return Ok(Proof::Right(Cleared(())));
+        return Ok(Proof::Right(SecondFactorPassed(())));
     }
     let sent = takes_passcodes(account) && totp::is_code(&code);
     if sent && passcode::take(site, tx, account.member_id, Use::SignIn, &code)?.is_some() {
-        return Ok(Proof::Right(Cleared(())));
+        return Ok(Proof::Right(SecondFactorPassed(())));
     }
     Ok(if kind == Kind::Totp && suspect { Proof::ClockSuspect } else { Proof::Wrong })
 }
@@ -180,7 +186,7 @@ fn prove_by_recovery_code(site: &Site, call: &Call, tx: &Write, member_id: i64, 
     let (by, detail) = (call.by(member_id), Detail::none().number("left", left));
     audit::insert(tx, &by.who, "member.recovery_code_used", &Whom::Member(member_id), &by.origin, &detail)?;
     notices::insert(tx, member_id, "notice.recovery_code_used", &format!("{{\"left\":{left}}}"))?;
-    Ok(Proof::Right(Cleared(())))
+    Ok(Proof::Right(SecondFactorPassed(())))
 }
 
 /// The secret of an authenticator app.
@@ -215,12 +221,12 @@ pub(crate) fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str)
     let code: String = typed.split_whitespace().collect();
     let Some(step) = totp::matching_step(&secret, &code, tx.now(), 0) else { return Ok(Some(Proof::Wrong)) };
     second_factors::confirm_pending(tx, member_id, step)?;
-    Ok(Some(Proof::Right(Cleared(()))))
+    Ok(Some(Proof::Right(SecondFactorPassed(()))))
 }
 
 /// Does what goes with every factor that is turned on: ends all older sessions but `kept`, tells the member, and
 /// returns new recovery codes.
-pub(crate) fn welcome_factor(
+pub(crate) fn finish_activation(
     site: &Site,
     tx: &Write,
     member_id: i64,

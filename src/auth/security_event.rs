@@ -2,7 +2,7 @@
 //! a message to a confirmed address, in the transaction of the change. A member without a confirmed address gets the
 //! notice alone.
 
-use super::allowance::{self, Cause};
+use super::message_quota::{self, Cause};
 use super::undo;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::http::failure::Failure;
@@ -161,7 +161,7 @@ fn send(
     before: Option<&Profile>,
     language: Language,
 ) -> Result<(), Failure> {
-    let taken = allowance::take(site, tx, Cause::Event, member_id, channel, recipient)?;
+    let taken = message_quota::take(site, tx, Cause::SecurityEvent, member_id, channel, recipient)?;
     if taken.is_err() && !(event == Event::EmailChanged && before.is_some()) {
         return Ok(());
     }

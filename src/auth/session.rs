@@ -2,7 +2,7 @@
 
 use crate::domain::audit::By;
 use crate::domain::role::Role;
-use crate::http::call::{Call, TOKEN, Who};
+use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::tables::sessions::{self, BookingToken, TokenHash};
@@ -124,7 +124,7 @@ fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
     if found.banned {
         return Err(Failure::not_signed_in());
     }
-    call.who.set(Who::Member(found.member_id));
+    call.principal.set(PrincipalId::Member(found.member_id));
     if found.is_due_for_touch(now) {
         // A session is worth no less on a full disk: its last use is then written another time.
         let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, &hash)?));
@@ -164,6 +164,6 @@ pub(crate) fn bearer(site: &Site, call: &Call) -> Result<Bearer, Failure> {
     };
     let Some(given) = token(call) else { return Err(refusal) };
     let Some(found) = find_booking_token(site, &token_hash(given), site.now())? else { return Err(refusal) };
-    call.who.set(Who::Booking(found.member_id));
+    call.principal.set(PrincipalId::Booking(found.member_id));
     Ok(Bearer::Booking { member_id: found.member_id, booking_id: found.booking_id })
 }

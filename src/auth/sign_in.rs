@@ -2,12 +2,12 @@
 
 use super::counters::Counters;
 use super::device;
-use super::second_factor::{Cleared, Proof};
+use super::second_factor::{Proof, SecondFactorPassed};
 use super::session::new_token;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::password;
 use crate::domain::unicode::nfc;
-use crate::http::call::{Call, OutcomeWord};
+use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -19,7 +19,7 @@ use std::time::Duration;
 const USER_AGENT_CHARS_MAX: usize = 200;
 
 /// A session that was opened.
-pub(crate) struct Opened {
+pub(crate) struct OpenedSession {
     pub token: String,
     /// By which the device is known again, see [`device`].
     pub device_token: String,
@@ -39,15 +39,21 @@ pub(crate) fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&
         site.store.read(|tx| Ok(Counters::of(site, call, tx, name, account)?.closed_for(tx, site.now())? > 0))?;
     call.delayed.set(delayed);
     if delayed {
-        call.outcome.set(OutcomeWord::Delayed);
+        call.outcome.set(AuthOutcome::Delayed);
     }
     Ok(delayed)
 }
 
 /// Counts a miss of another proof than the password, in the transaction that judged it.
-pub(crate) fn miss(site: &Site, call: &Call, tx: &Write, name: &str, account: Option<&Account>) -> Result<(), Failure> {
-    call.outcome.set(OutcomeWord::WrongCredentials);
-    Counters::of(site, call, tx, name, account)?.miss(tx)
+pub(crate) fn record_failure(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    name: &str,
+    account: Option<&Account>,
+) -> Result<(), Failure> {
+    call.outcome.set(AuthOutcome::WrongCredentials);
+    Counters::of(site, call, tx, name, account)?.record_failure(tx)
 }
 
 /// Judges a name and a password. A miss is counted before the answer goes out.
@@ -61,13 +67,13 @@ pub(crate) fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Resul
     })?;
     if closed_for > 0 {
         call.delayed.set(true);
-        call.outcome.set(OutcomeWord::Delayed);
+        call.outcome.set(AuthOutcome::Delayed);
         return Ok(Verdict::Wrong);
     }
     let phc = account.as_ref().and_then(|account| account.password_hash.as_deref());
     if !site.is_hash_of(secret, phc) {
-        call.outcome.set(OutcomeWord::WrongCredentials);
-        site.store.write(now, |tx| counters.miss(tx))?;
+        call.outcome.set(AuthOutcome::WrongCredentials);
+        site.store.write(now, |tx| counters.record_failure(tx))?;
         return Ok(Verdict::Wrong);
     }
     Ok(account.map_or(Verdict::Wrong, Verdict::Right))
@@ -93,13 +99,13 @@ pub(crate) fn judge_code(
 ) -> Result<Proof, Failure> {
     let counters = Counters::of(site, call, tx, "", Some(account))?;
     if counters.closed_for(tx, tx.now())? > 0 || !is_as_judged(tx, account)? {
-        call.outcome.set(OutcomeWord::Delayed);
+        call.outcome.set(AuthOutcome::Delayed);
         return Ok(Proof::Wrong);
     }
     let proof = prove()?;
     if matches!(proof, Proof::Wrong) {
-        call.outcome.set(OutcomeWord::WrongCredentials);
-        counters.miss(tx)?;
+        call.outcome.set(AuthOutcome::WrongCredentials);
+        counters.record_failure(tx)?;
     }
     Ok(proof)
 }
@@ -117,14 +123,14 @@ pub(crate) fn open_session(
     site: &Site,
     call: &Call,
     tx: &Write,
-    _: Cleared,
+    _: SecondFactorPassed,
     account: &Account,
     renewed: Option<&str>,
-) -> Result<Option<Opened>, Failure> {
+) -> Result<Option<OpenedSession>, Failure> {
     if account.banned || !is_as_judged(tx, account)? {
         return Ok(None);
     }
-    Counters::of(site, call, tx, "", Some(account))?.forget(tx)?;
+    Counters::of(site, call, tx, "", Some(account))?.clear_account(tx)?;
     if let Some(phc) = renewed {
         members::set_password(tx, account.member_id, phc)?;
     }
@@ -132,11 +138,11 @@ pub(crate) fn open_session(
 }
 
 /// A session for an account whose owner has proven enough. The log has those of the people who serve others.
-pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Result<Opened, Failure> {
-    call.outcome.set(OutcomeWord::SignedIn);
+pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Result<OpenedSession, Failure> {
+    call.outcome.set(AuthOutcome::SignedIn);
     let (token, hash) = new_token();
     let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
-    call.hands_out(&hash);
+    call.issues_token(&hash);
     sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;
     if account.role.is_staff() {
         let (by, detail) = (call.by(account.member_id), Detail::none().word("role", account.role.name()));
@@ -145,7 +151,7 @@ pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Resu
     if call.asks_for_language() {
         members::set_language(tx, account.member_id, call.language().tag())?;
     }
-    Ok(Opened { token, device_token: device::remember(call, tx, account.member_id)? })
+    Ok(OpenedSession { token, device_token: device::remember(call, tx, account.member_id)? })
 }
 
 /// Tells a signed-in member to wait while the account's counters are closed: here a delay is told, because the caller is

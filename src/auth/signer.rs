@@ -1,10 +1,10 @@
 //! Somebody who proves at the desk who they are, in the browser of a clerk: by the same steps and with the same delays as
 //! a sign-in, and without a session at the end. A booking PIN is no such proof, because the desk hands those out.
 
-use super::passkey::{self, Answer};
-use super::second_factor::{self, Due, Next, Proof};
+use super::challenge::{self, Intent};
+use super::passkey::{self, CheckedResponse};
+use super::second_factor::{self, Proof, RequiredCode, Requirement};
 use super::sign_in::{self, Verdict};
-use super::step::{self, Intent};
 use super::token_hash;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -13,7 +13,7 @@ use crate::store::Write;
 use crate::store::tables::members::Account;
 
 /// A paper by its digest: what one proof signs, or denies, and nothing else.
-pub(crate) type Paper = [u8; 32];
+pub(crate) type DocumentDigest = [u8; 32];
 
 /// Who stands at the desk and proved it. Only this file makes one.
 #[derive(Debug)]
@@ -28,12 +28,12 @@ impl Signer {
 }
 
 /// The outcome of a proof.
-pub(crate) enum Proven {
+pub(crate) enum ProofOutcome {
     Signer(Signer),
     /// The password was right, and a code is due.
-    Code {
+    CodeRequired {
         /// Stands for the password from here on, for ten minutes and five tries.
-        step: String,
+        challenge: String,
         /// Whether the code comes from the authenticator app; else it was sent.
         by_app: bool,
         /// The translation key of the problem where a code should have been sent and was not.
@@ -44,7 +44,7 @@ pub(crate) enum Proven {
 }
 
 /// The paper with this text: the path that takes the proof, and what the form says, as browser and site both write it.
-pub(crate) fn paper(text: &str) -> Paper {
+pub(crate) fn document_digest(text: &str) -> DocumentDigest {
     token_hash(&format!("paper {text}"))
 }
 
@@ -60,25 +60,25 @@ pub(crate) fn by_password(
     tx: &Write,
     verdict: &Verdict,
     intent: Intent,
-) -> Result<Proven, Failure> {
-    let Verdict::Right(account) = verdict else { return Ok(Proven::Refused("proof.wrong")) };
+) -> Result<ProofOutcome, Failure> {
+    let Verdict::Right(account) = verdict else { return Ok(ProofOutcome::Refused("proof.wrong")) };
     if account.banned || !sign_in::is_as_judged(tx, account)? {
-        return Ok(Proven::Refused("proof.wrong"));
+        return Ok(ProofOutcome::Refused("proof.wrong"));
     }
-    match second_factor::next(site, tx, account, None)? {
-        Next::Clear(_) => Ok(signer(account)),
-        Next::Missing => Ok(Proven::Refused("proof.no_factor")),
-        Next::Due(due) => {
+    match second_factor::requirement(site, tx, account, None)? {
+        Requirement::Passed(_) => Ok(signer(account)),
+        Requirement::SetupMissing => Ok(ProofOutcome::Refused("proof.no_factor")),
+        Requirement::Code(due) => {
             let problem = match &due {
-                Due::Passcode(Some(to)) => {
+                RequiredCode::Passcode(Some(to)) => {
                     let sent = second_factor::send_if_any_is_left(site, call, tx, account.member_id, to)?;
                     (!sent).then_some("factor.passcodes_used_up")
                 }
-                Due::Passcode(None) => Some("factor.unreachable"),
-                Due::Totp => None,
+                RequiredCode::Passcode(None) => Some("factor.unreachable"),
+                RequiredCode::Totp => None,
             };
-            let step = step::begin(call, tx, account.member_id, intent)?;
-            Ok(Proven::Code { step, by_app: due == Due::Totp, problem })
+            let challenge = challenge::begin(call, tx, account.member_id, intent)?;
+            Ok(ProofOutcome::CodeRequired { challenge, by_app: due == RequiredCode::Totp, problem })
         }
     }
 }
@@ -91,27 +91,27 @@ pub(crate) fn by_code(
     token: &str,
     code: &str,
     intent: Intent,
-) -> Result<Proven, Failure> {
-    let step = step::try_once(tx, token, intent)?;
+) -> Result<ProofOutcome, Failure> {
+    let step = challenge::try_once(tx, token, intent)?;
     let Some(account) = step.filter(|account| !account.banned) else {
-        return Ok(Proven::Refused("proof.step_ended"));
+        return Ok(ProofOutcome::Refused("proof.step_ended"));
     };
     match sign_in::judge_code(site, call, tx, &account, || second_factor::prove(site, call, tx, &account, code))? {
         Proof::Right(_) => {
-            step::end(tx, account.member_id)?;
+            challenge::end(tx, account.member_id)?;
             Ok(signer(&account))
         }
-        Proof::Wrong => Ok(Proven::Refused("proof.code_wrong")),
-        Proof::ClockSuspect => Ok(Proven::Refused("factor.clock_suspect")),
+        Proof::Wrong => Ok(ProofOutcome::Refused("proof.code_wrong")),
+        Proof::ClockSuspect => Ok(ProofOutcome::Refused("factor.clock_suspect")),
     }
 }
 
 /// By a passkey: two factors in itself.
-pub(crate) fn by_passkey(call: &Call, tx: &Write, answer: &Answer) -> Result<Proven, Failure> {
+pub(crate) fn by_passkey(call: &Call, tx: &Write, answer: &CheckedResponse) -> Result<ProofOutcome, Failure> {
     let known = passkey::identify(call, tx, answer)?;
-    Ok(known.map_or(Proven::Refused("proof.passkey_refused"), |account| signer(&account)))
+    Ok(known.map_or(ProofOutcome::Refused("proof.passkey_refused"), |account| signer(&account)))
 }
 
-fn signer(account: &Account) -> Proven {
-    Proven::Signer(Signer { id: account.member_id })
+fn signer(account: &Account) -> ProofOutcome {
+    ProofOutcome::Signer(Signer { id: account.member_id })
 }

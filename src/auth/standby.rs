@@ -1,7 +1,7 @@
 //! The standby of this site, by the token that both machines have in a file.
 
-use super::rates::{Caller, Pace, Rates};
-use crate::http::call::{Call, Who};
+use super::rate_limits::{RateLimit, RateLimitKey, RateLimiter};
+use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::site::Site;
 use http::header;
@@ -20,12 +20,13 @@ pub(super) fn admit(site: &Site, call: &Call) -> Result<Standby, Failure> {
     let given = call.header(header::AUTHORIZATION).and_then(|given| given.strip_prefix("Bearer ")).unwrap_or_default();
     let is_right = bool::from(given.as_bytes().ct_eq(token.reveal().as_bytes()));
     if !is_right {
-        site.state::<Rates>().take(Caller::StandbyMissesFrom(call.network()), Pace::per_minute(MISSES_PER_MINUTE))?;
+        site.state::<RateLimiter>()
+            .take(RateLimitKey::StandbyMissesFrom(call.network()), RateLimit::per_minute(MISSES_PER_MINUTE))?;
         return Err(Failure::not_signed_in().because("not the standby's token"));
     }
     if !call.secure && !call.peer.is_loopback() {
         return Err(Failure::not_allowed().because("the standby came over a connection in the clear"));
     }
-    call.who.set(Who::Sender("standby"));
+    call.principal.set(PrincipalId::Sender("standby"));
     Ok(Standby(()))
 }

@@ -302,7 +302,7 @@ fn watch(service: &Service, site: &Site, running: &Running, data_dir: &Arc<DataD
     let data_dir = data_dir.clone();
     let mut until_dropped = vec![spawn("watch", site, move |site, stop| watch_disk(site, &data_dir, &tell, stop))?];
     if let Some(patience) = service.watchdog {
-        let (service, pulse) = (service.listener(), running.pulse());
+        let (service, pulse) = (service.listener(), running.network_probe());
         let feed = move |site: &Site, stop: &mpsc::Receiver<()>| {
             watchdog::feed_until_stopped(&service, patience, site, &pulse, stop);
         };

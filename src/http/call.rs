@@ -2,10 +2,10 @@
 
 use crate::domain::audit::{self, By, Origin};
 use crate::http::accept;
-use crate::http::body::{Body, Draft};
+use crate::http::body::{Body, ParsedBody};
 use crate::http::failure::Failure;
+use crate::http::field_types::{Count, Rows};
 use crate::http::fields::{self, Fields};
-use crate::http::kinds::{Count, Rows};
 use crate::http::row::Row;
 use crate::i18n::language::{Language, Text};
 use crate::keys::{hex, random};
@@ -38,7 +38,7 @@ const FORM_FIELDS_MAX: usize = 100;
 /// The outcome of a proof of identity, as a word of the log: a failed sign-in must be found there, and its status alone
 /// does not tell it from a right one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum OutcomeWord {
+pub(crate) enum AuthOutcome {
     /// As the status says.
     #[default]
     Plain,
@@ -53,18 +53,18 @@ pub(crate) enum OutcomeWord {
     SignedIn,
 }
 
-impl OutcomeWord {
+impl AuthOutcome {
     /// `ok`, `refused`, `failed`, or what a proof of identity came to.
     pub(crate) fn word(self, status: u16) -> &'static str {
         match self {
-            OutcomeWord::WrongCredentials => "wrong_credentials",
-            OutcomeWord::Delayed => "delayed",
-            OutcomeWord::SecondFactorDue => "second_factor_due",
-            OutcomeWord::Banned => "banned",
-            OutcomeWord::SignedIn => "signed_in",
-            OutcomeWord::Plain if status < 400 => "ok",
-            OutcomeWord::Plain if status < 500 => "refused",
-            OutcomeWord::Plain => "failed",
+            AuthOutcome::WrongCredentials => "wrong_credentials",
+            AuthOutcome::Delayed => "delayed",
+            AuthOutcome::SecondFactorDue => "second_factor_due",
+            AuthOutcome::Banned => "banned",
+            AuthOutcome::SignedIn => "signed_in",
+            AuthOutcome::Plain if status < 400 => "ok",
+            AuthOutcome::Plain if status < 500 => "refused",
+            AuthOutcome::Plain => "failed",
         }
     }
 }
@@ -94,16 +94,16 @@ pub struct Call {
     /// The commits that had changed what the desk shows when it got in line: a page that was begun after them is new enough.
     pub(crate) changes_before: u64,
     /// The principal, for the log: set by the gate.
-    pub(crate) who: Cell<Who>,
+    pub(crate) principal: Cell<PrincipalId>,
     /// Whether the answer is to wait: somebody who guesses shall not guess fast, nor keep others waiting.
     pub delayed: Cell<bool>,
     /// The outcome of a proof of identity, for the log.
-    pub(crate) outcome: Cell<OutcomeWord>,
+    pub(crate) outcome: Cell<AuthOutcome>,
     /// The `Idempotency-Key` of an admitted caller; set by the gate.
-    pub(crate) repeat: OnceCell<Repeat>,
+    pub(crate) idempotency: OnceCell<IdempotentRequest>,
 }
 
-/// Who counts as one caller wherever an address has a limit: an IPv4 address, and of IPv6 the /64 that every household has
+/// PrincipalId counts as one caller wherever an address has a limit: an IPv4 address, and of IPv6 the /64 that every household has
 /// to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Network(IpAddr);
@@ -128,7 +128,7 @@ impl std::fmt::Display for Network {
 
 /// A principal as the log names it: numbers, never names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum PrincipalId {
     #[default]
     Anyone,
     Member(i64),
@@ -138,22 +138,22 @@ pub(crate) enum Who {
     Sender(&'static str),
 }
 
-impl Who {
+impl PrincipalId {
     /// As the log has it. Not by `write!`, which costs a good part of the line, and every request has one.
     pub(crate) fn text(self) -> Cow<'static, str> {
         let (kind, id) = match self {
-            Who::Anyone => return "-".into(),
-            Who::Sender(name) => return ["sender:", name].concat().into(),
-            Who::Member(id) => ("member:", id),
-            Who::Booking(id) => ("booking-of:", id),
-            Who::Partner(id) => ("partner:", id),
+            PrincipalId::Anyone => return "-".into(),
+            PrincipalId::Sender(name) => return ["sender:", name].concat().into(),
+            PrincipalId::Member(id) => ("member:", id),
+            PrincipalId::Booking(id) => ("booking-of:", id),
+            PrincipalId::Partner(id) => ("partner:", id),
         };
         [kind, &id.to_string()].concat().into()
     }
 }
 
-/// See [`crate::auth::repeat`].
-pub(crate) struct Repeat {
+/// See [`crate::auth::idempotency`].
+pub(crate) struct IdempotentRequest {
     pub replay_key: [u8; 32],
     pub body_digest: [u8; 32],
     pub kept: Cell<bool>,
@@ -181,8 +181,8 @@ impl Call {
     }
 
     /// Notes the token that the answer will hand out: the answer is repeated for as long as the token is in force.
-    pub(crate) fn hands_out(&self, token_hash: &[u8; 32]) {
-        if let Some(repeat) = self.repeat.get() {
+    pub(crate) fn issues_token(&self, token_hash: &[u8; 32]) {
+        if let Some(repeat) = self.idempotency.get() {
             repeat.token_hash.set(Some(*token_hash));
         }
     }
@@ -244,18 +244,18 @@ impl Call {
 
     /// The body that the operation's row declares.
     pub(crate) fn body<B: Body>(&self) -> Result<B, Failure> {
-        self.draft()?.finish()
+        self.parse_body()?.finish()
     }
 
     /// The same, for an operation that judges more than the fields say by themselves.
-    pub(crate) fn draft<B: Body>(&self) -> Result<Draft<B>, Failure> {
-        Ok(self.draft_of(self.fields()?))
+    pub(crate) fn parse_body<B: Body>(&self) -> Result<ParsedBody<B>, Failure> {
+        Ok(self.parse_body_from(self.fields()?))
     }
 
     /// The same of fields that the operation looked at first.
-    pub(crate) fn draft_of<B: Body>(&self, fields: Fields) -> Draft<B> {
+    pub(crate) fn parse_body_from<B: Body>(&self, fields: Fields) -> ParsedBody<B> {
         debug_assert_eq!(self.row.body.map(|body| body.name), Some(B::NAME), "the row declares another body");
-        Draft::read(fields)
+        ParsedBody::read(fields)
     }
 
     /// The names and values of a body that is a form, in its order; `None` where it is none.
@@ -288,7 +288,7 @@ impl Call {
 
     /// `limit` and `offset` of a `GET` that answers a list: the whole list unless a part is asked for.
     pub(crate) fn page(&self) -> Result<Page, Failure> {
-        let ListQuery { limit, offset } = Draft::read(self.query()).finish()?;
+        let ListQuery { limit, offset } = ParsedBody::read(self.query()).finish()?;
         Ok(Page { limit: limit.unwrap_or(LIST_ROWS_MAX), offset: offset.unwrap_or(0) })
     }
 

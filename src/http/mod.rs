@@ -4,11 +4,11 @@ pub(crate) mod accept;
 pub(crate) mod assets;
 pub mod body;
 pub(crate) mod call;
+pub(crate) mod chunks;
 pub mod failure;
+pub mod field_types;
 pub(crate) mod fields;
 pub(crate) mod gzip;
-pub mod kinds;
-pub(crate) mod pieces;
 pub(crate) mod reply;
 pub mod row;
 

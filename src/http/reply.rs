@@ -1,8 +1,8 @@
 //! The only place that writes JSON and the refusal envelope.
 
 use crate::http::call::{Call, Page};
+use crate::http::chunks::Chunks;
 use crate::http::failure::Failure;
-use crate::http::pieces::Pieces;
 use crate::i18n::language::Language;
 use crate::keys::hex_into;
 use bytes::Bytes;
@@ -35,8 +35,8 @@ pub struct Reply {
     pub body: Bytes,
     /// The body by gzip, where it was compressed once for everybody.
     pub packed: Option<Bytes>,
-    /// The pieces of a long text that follow the body.
-    pub(crate) rest: Option<Pieces>,
+    /// The chunks of a long text that follow the body.
+    pub(crate) rest: Option<Chunks>,
 }
 
 /// A part of a report.
@@ -165,12 +165,12 @@ pub(crate) fn file(kind: &'static str, disposition: &str, name: &str, body: impl
     bytes(kind, body).with_header(header::CONTENT_DISPOSITION, named.expect("our own words are header values"))
 }
 
-/// The same of a text in pieces.
-pub(crate) fn file_in_pieces(
+/// The same of a text in chunks.
+pub(crate) fn chunked_file(
     kind: &'static str,
     disposition: &str,
     name: &str,
-    (first, rest): (Bytes, Option<Pieces>),
+    (first, rest): (Bytes, Option<Chunks>),
 ) -> Reply {
     Reply { rest, ..file(kind, disposition, name, first) }
 }

@@ -1,6 +1,6 @@
 //! The part of a row of the table that describes its requests and answers, whoever may call it.
 
-use crate::http::body::Declared;
+use crate::http::body::BodySchema;
 use http::Method;
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ pub(crate) const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// Who may call: the kind of credentials that a row demands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Demand {
+pub enum CallerKind {
     /// None.
     Open,
     /// A member's session.
@@ -35,21 +35,21 @@ pub enum Demand {
     Guest,
 }
 
-impl Demand {
+impl CallerKind {
     /// One word, as `tunneldesk routes` prints it.
     pub(crate) const fn word(self) -> &'static str {
         match self {
-            Demand::Open => "open",
-            Demand::Member => "member",
-            Demand::Bearer => "bearer",
-            Demand::Staff => "staff",
-            Demand::Partner => "partner",
-            Demand::Callback => "callback",
-            Demand::Standby => "standby",
-            Demand::Page => "page",
-            Demand::Desk => "desk",
-            Demand::Kiosk => "kiosk",
-            Demand::Guest => "guest",
+            CallerKind::Open => "open",
+            CallerKind::Member => "member",
+            CallerKind::Bearer => "bearer",
+            CallerKind::Staff => "staff",
+            CallerKind::Partner => "partner",
+            CallerKind::Callback => "callback",
+            CallerKind::Standby => "standby",
+            CallerKind::Page => "page",
+            CallerKind::Desk => "desk",
+            CallerKind::Kiosk => "kiosk",
+            CallerKind::Guest => "guest",
         }
     }
 }
@@ -57,7 +57,7 @@ impl Demand {
 /// A row of the table, but for its operation.
 pub struct Row {
     /// Who may call it.
-    pub demand: Demand,
+    pub caller_kind: CallerKind,
     /// `HEAD` goes with `GET`.
     pub method: Method,
     /// The prefix of `path`: `/api` for the contract.
@@ -89,7 +89,7 @@ pub struct Row {
     /// A good answer is the beginning of a stream that tells of changes.
     pub live: bool,
     /// The JSON body that it reads.
-    pub body: Option<Declared>,
+    pub body: Option<BodySchema>,
 }
 
 /// The rows of the table in its order, for what shows or counts them from below it. Empty before a server starts.
@@ -105,13 +105,13 @@ pub(crate) fn rows() -> &'static [&'static Row] {
 }
 
 impl Row {
-    pub(crate) const fn new(demand: Demand, method: Method, path: &'static str) -> Row {
-        let body_bytes_max = match demand {
-            Demand::Callback => CALLBACK_BODY_BYTES_MAX,
+    pub(crate) const fn new(caller_kind: CallerKind, method: Method, path: &'static str) -> Row {
+        let body_bytes_max = match caller_kind {
+            CallerKind::Callback => CALLBACK_BODY_BYTES_MAX,
             _ => BODY_BYTES_MAX,
         };
         Row {
-            demand,
+            caller_kind,
             method,
             base: "/api",
             path,
@@ -133,7 +133,7 @@ impl Row {
 
     /// One word for who may call.
     pub fn caller(&self) -> &'static str {
-        self.demand.word()
+        self.caller_kind.word()
     }
 
     /// Whether the port for metrics answers it too.
@@ -150,18 +150,20 @@ impl Row {
     /// operations that make one (a session, a PIN, recovery codes) are no `GET`. Beside the reads are the two reports,
     /// which a `POST` asks for, and the files of the pages, which are the same for everybody.
     pub fn compresses(&self) -> bool {
-        let reads_by_token =
-            matches!(self.demand, Demand::Open | Demand::Member | Demand::Bearer | Demand::Staff | Demand::Partner);
+        let reads_by_token = matches!(
+            self.caller_kind,
+            CallerKind::Open | CallerKind::Member | CallerKind::Bearer | CallerKind::Staff | CallerKind::Partner
+        );
         self.compressed || reads_by_token && self.method == Method::GET
     }
 
     /// Whether the answer is the same for everybody.
     pub(crate) fn is_public(&self) -> bool {
-        self.demand == Demand::Open
+        self.caller_kind == CallerKind::Open
     }
 
     /// Whether it is for browsers, refusals included.
     pub fn is_page(&self) -> bool {
-        matches!(self.demand, Demand::Page | Demand::Desk | Demand::Kiosk | Demand::Guest)
+        matches!(self.caller_kind, CallerKind::Page | CallerKind::Desk | CallerKind::Kiosk | CallerKind::Guest)
     }
 }

@@ -5,7 +5,7 @@ mod row;
 pub use row::Route;
 
 use crate::api::{
-    auth, callbacks, description, health, logbook, neighbours, notifications, partner, profile, public,
+    auth, callbacks, compatibility, description, health, logbook, notifications, partner, profile, public,
     standby as follower,
 };
 use crate::auth::Callback;
@@ -117,12 +117,12 @@ pub static ROUTES: &[Route] = &[
     member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others).ours(),
     member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).ours(),
     open    (GET,    "/mail-webhook",                                       callbacks::mail::is_there).ours(),
-    member  (GET,    "/account/logbook/requests",                           logbook::moves::requests).ours(),
+    member  (GET,    "/account/logbook/requests",                           logbook::entry_events::requests).ours(),
     member  (GET,    "/account/logbook/entries/{entry_id}/moves",           logbook::skills::moves).ours(),
-    member  (POST,   "/account/logbook/entries/{entry_id}/sign",            logbook::moves::sign).reads::<logbook::moves::Signature>().ours(),
-    member  (POST,   "/account/logbook/entries/{entry_id}/deny",            logbook::moves::deny).reads::<logbook::moves::Denial>().ours(),
-    member  (POST,   "/account/logbook/entries/{entry_id}/suspend",         logbook::moves::suspend).ours(),
-    member  (POST,   "/account/logbook/entries/{entry_id}/reinstate",       logbook::moves::reinstate).ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/sign",            logbook::entry_events::sign).reads::<logbook::entry_events::Signature>().ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/deny",            logbook::entry_events::deny).reads::<logbook::entry_events::Denial>().ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/suspend",         logbook::entry_events::suspend).ours(),
+    member  (POST,   "/account/logbook/entries/{entry_id}/reinstate",       logbook::entry_events::reinstate).ours(),
     member  (POST,   "/account/logbook/opening-balance/{member_id}",        logbook::opening::create).reads::<logbook::opening::OpeningBalance>().ours(),
     standby (POST,   "/standby",                                            follower::answer).reads::<follower::StandbyRequest>().ours().when_full(),
     open    (GET,    "/openapi.json",                                       description::document).ours(),
@@ -137,10 +137,10 @@ pub static ROUTES: &[Route] = &[
 
     // Not in the contract either, but existing clients call them
     member  (POST,   "/account/logbook/member/time/",                       logbook::time::create).reads::<logbook::time::TimeNew>().ending_in_write().ours(),
-    member  (GET,    "/account/notifications/requests",                     logbook::moves::count_requests).ours(),
-    member  (GET,    "/account/logbook/tunnels",                            neighbours::tunnels::list).ours(),
-    bearer  (GET,    "/account/dashboard/flyer-skills-levels/{member_id}",  neighbours::levels::get).ours(),
-    open    (GET,    "/public/skills",                                      neighbours::skills::list).ours(),
+    member  (GET,    "/account/notifications/requests",                     logbook::entry_events::count_requests).ours(),
+    member  (GET,    "/account/logbook/tunnels",                            compatibility::tunnels::list).ours(),
+    bearer  (GET,    "/account/dashboard/flyer-skills-levels/{member_id}",  compatibility::levels::get).ours(),
+    open    (GET,    "/public/skills",                                      compatibility::skills::list).ours(),
 ];
 
 #[rustfmt::skip] // One row a page or a form of it.

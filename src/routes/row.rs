@@ -2,7 +2,7 @@
 
 use crate::auth::{Access, Bearer, Callback, Clerk, Guest, Kiosk, Member, Partner, Staff, Standby};
 use crate::http::Answer;
-use crate::http::body::{Body, Declared};
+use crate::http::body::{Body, BodySchema};
 use crate::http::call::Call;
 use crate::http::row::{BODY_BYTES_MAX, Row};
 use crate::site::Site;
@@ -31,7 +31,7 @@ impl Deref for Route {
 }
 
 const fn route(access: Access, method: Method, path: &'static str) -> Route {
-    let row = Row::new(access.demand(), method, path);
+    let row = Row::new(access.caller_kind(), method, path);
     Route { row, access }
 }
 
@@ -97,7 +97,7 @@ pub(super) const fn guest(method: Method, path: &'static str, page: fn(&Site, &C
 
 impl Route {
     pub(super) const fn reads<B: Body>(mut self) -> Route {
-        self.row.body = Some(Declared::of::<B>());
+        self.row.body = Some(BodySchema::of::<B>());
         self
     }
 

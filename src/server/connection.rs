@@ -1,8 +1,8 @@
 //! One connection: HTTP/1.1 with a limit on everything a slow or hostile client could drag out.
 
-use super::limiter::{Progress, Waits};
+use super::hyper_refusal;
+use super::limiter::{ConnectionState, Progress};
 use super::service::{HttpService, ListenerKind, Peer};
-use super::unread;
 use bytes::{Buf, Bytes};
 use http::StatusCode;
 use hyper::Request;
@@ -57,9 +57,9 @@ pub(super) fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     let service = service_fn(move |request| {
         let (service, peer, progress) = (service.clone(), peer.clone(), progress.clone());
         async move {
-            progress.set(Waits::Rest);
+            progress.set(ConnectionState::Receiving);
             let answer = service.answer(request, &peer, kind, &progress).await;
-            progress.set(Waits::Taking);
+            progress.set(ConnectionState::Sending);
             Ok(answer)
         }
     });
@@ -67,7 +67,7 @@ pub(super) fn serve<S: AsyncRead + AsyncWrite + Unpin>(
 }
 
 fn refusing(service: Arc<HttpService>, peer: Arc<Peer>) -> Refuse {
-    Box::new(move |status| service.refuse_unread(status, &peer))
+    Box::new(move |status| service.refuse_malformed(status, &peer))
 }
 
 /// HTTP/1.1 with the limits on heads; without a timer hyper would keep none of the times.
@@ -92,7 +92,7 @@ pub(super) struct WithWriteTimeout<S> {
     stream: TokioIo<S>,
     socket: RawFd,
     progress: Arc<Progress>,
-    /// Runs while a write waits, or what follows a refusal is thrown away.
+    /// Runs while a write state, or what follows a refusal is thrown away.
     deadline: Option<Pin<Box<Sleep>>>,
     refuse: Refuse,
     /// The bytes of a refusal that are not written yet.
@@ -117,7 +117,7 @@ impl<S> WithWriteTimeout<S> {
 
     /// Whether the stream is to end here: no request has begun, not even in the system's own buffer.
     fn ends(&self) -> bool {
-        self.progress.is_closing() && self.progress.waits() == Waits::Idle && !has_unread_bytes(self.socket)
+        self.progress.is_closing() && self.progress.state() == ConnectionState::Idle && !has_unread_bytes(self.socket)
     }
 
     /// Passes progress on, and turns waiting for too long into an error.
@@ -132,7 +132,7 @@ impl<S> WithWriteTimeout<S> {
 
     /// Whether the bytes were a bare refusal of hyper's, which ours then stands for.
     fn replaces(&mut self, written: &[u8]) -> bool {
-        let Some(status) = unread::bare_status(written) else { return false };
+        let Some(status) = hyper_refusal::bare_status(written) else { return false };
         self.refusal = (self.refuse)(status).into();
         self.leftover_bytes = Some(REFUSED_BYTES_MAX);
         true
@@ -182,7 +182,7 @@ where
             Poll::Pending if self.ends() => Poll::Ready(Ok(())),
             Poll::Pending => Poll::Pending,
             read => {
-                self.progress.set(Waits::Rest);
+                self.progress.set(ConnectionState::Receiving);
                 read
             }
         }
@@ -201,8 +201,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Write for WithWriteTimeout<S> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_refusal(cx))?;
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
-        if flushed.is_ready() && self.progress.waits() == Waits::Taking {
-            self.progress.set(Waits::Idle);
+        if flushed.is_ready() && self.progress.state() == ConnectionState::Sending {
+            self.progress.set(ConnectionState::Idle);
             if self.progress.is_closing() {
                 // Read once more, which ends it.
                 cx.waker().wake_by_ref();

@@ -22,7 +22,7 @@ pub(super) struct Origins(Vec<String>);
 
 /// The effect of one request's `Origin` on its answer.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct CorsDecision {
     /// Whether the answer could be another for another origin.
     varies: bool,
     /// The origin, where it may call.
@@ -37,20 +37,20 @@ impl Origins {
     }
 
     /// Looks at a request of the API; pages are for their own origin alone.
-    pub(super) fn look<B>(&self, request: &Request<B>) -> Asked {
+    pub(super) fn decide<B>(&self, request: &Request<B>) -> CorsDecision {
         if self.0.is_empty() || !request.uri().path().starts_with(BASE) {
-            return Asked::default();
+            return CorsDecision::default();
         }
         let headers = request.headers();
         let known =
             |origin: &&HeaderValue| self.0.iter().any(|one| one.as_bytes().eq_ignore_ascii_case(origin.as_bytes()));
         let allowed = headers.get(header::ORIGIN).filter(known).cloned();
         let asks = request.method() == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-        Asked { varies: true, is_preflight: asks && allowed.is_some(), allowed }
+        CorsDecision { varies: true, is_preflight: asks && allowed.is_some(), allowed }
     }
 }
 
-impl Asked {
+impl CorsDecision {
     /// The answer to a preflight request. The table has no row for `OPTIONS`; its refusal names the methods of the path.
     pub(super) fn preflight(&self, failure: &Failure) -> Option<Reply> {
         let methods = failure.allowed_methods().filter(|_| self.is_preflight)?;
@@ -63,7 +63,7 @@ impl Asked {
     }
 
     /// Says in the answer whose page may read it.
-    pub(super) fn dress(self, headers: &mut HeaderMap) {
+    pub(super) fn apply(self, headers: &mut HeaderMap) {
         if self.varies {
             headers.append(header::VARY, HeaderValue::from_static("origin"));
         }

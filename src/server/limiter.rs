@@ -43,23 +43,24 @@ pub(super) struct Slot {
 /// The state of a connection: which wait it is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Waits {
+pub(super) enum ConnectionState {
     /// For the first byte of a request.
     Idle,
     /// For the rest of a request, or of a TLS handshake.
-    Rest,
+    Receiving,
     /// For this server.
-    Answer,
+    Processing,
     /// For its client to take the answer.
-    Taking,
+    Sending,
 }
 
-const ALL: [Waits; 4] = [Waits::Idle, Waits::Rest, Waits::Answer, Waits::Taking];
+const ALL: [ConnectionState; 4] =
+    [ConnectionState::Idle, ConnectionState::Receiving, ConnectionState::Processing, ConnectionState::Sending];
 
 /// How far a connection is, and what it is told; shared by its task, its stream and the limiter.
 #[derive(Default)]
 pub(super) struct Progress {
-    waits: AtomicU8,
+    state: AtomicU8,
     /// The next answer is the last of the connection.
     last: AtomicBool,
     /// Between two requests the connection is closed.
@@ -70,12 +71,12 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn waits(&self) -> Waits {
-        ALL[usize::from(self.waits.load(Ordering::Relaxed))]
+    pub(super) fn state(&self) -> ConnectionState {
+        ALL[usize::from(self.state.load(Ordering::Relaxed))]
     }
 
-    pub(super) fn set(&self, waits: Waits) {
-        self.waits.store(waits as u8, Ordering::Relaxed);
+    pub(super) fn set(&self, state: ConnectionState) {
+        self.state.store(state as u8, Ordering::Relaxed);
     }
 
     pub(super) fn is_last(&self) -> bool {
@@ -181,8 +182,8 @@ impl Open {
 impl Network {
     /// The place of the newest idle connection, else of the newest that waits for its client in another way.
     fn newest(&self) -> Option<usize> {
-        let newest = |fits: fn(Waits) -> bool| self.connections.iter().rposition(|one| fits(one.waits()));
-        newest(|waits| waits == Waits::Idle).or_else(|| newest(|waits| waits != Waits::Answer))
+        let newest = |fits: fn(ConnectionState) -> bool| self.connections.iter().rposition(|one| fits(one.state()));
+        newest(|state| state == ConnectionState::Idle).or_else(|| newest(|state| state != ConnectionState::Processing))
     }
 }
 
@@ -240,8 +241,8 @@ mod tests {
         let fullest: Vec<Slot> = (0..4).map(|_| enter("10.0.0.1").unwrap()).collect();
         let other: Vec<Slot> = (0..3).map(|_| enter("10.0.0.2").unwrap()).collect();
         assert!(enter("10.0.0.1").is_none(), "it has its share");
-        fullest[3].progress.set(Waits::Answer);
-        fullest[2].progress.set(Waits::Rest);
+        fullest[3].progress.set(ConnectionState::Processing);
+        fullest[2].progress.set(ConnectionState::Receiving);
         let newcomer = enter("10.0.0.3").expect("there is an idle one");
         assert!(is_evicted(&fullest[1]));
         for kept in [&fullest[0], &fullest[2], &fullest[3]] {
@@ -260,13 +261,13 @@ mod tests {
 
     #[test]
     fn whoever_is_being_served_stays_and_whoever_lets_the_server_wait_goes() {
-        for waits in ALL {
+        for state in ALL {
             let limiter = limiter(2, 2);
             let held: Vec<Slot> = (0..2).map(|_| limiter.enter(address("10.0.0.1")).unwrap()).collect();
-            held.iter().for_each(|slot| slot.progress.set(waits));
+            held.iter().for_each(|slot| slot.progress.set(state));
             let entered = limiter.enter(address("10.0.0.2"));
-            assert_eq!(entered.is_some(), waits != Waits::Answer, "{waits:?}");
-            assert_eq!(is_evicted(&held[1]), waits != Waits::Answer, "{waits:?}");
+            assert_eq!(entered.is_some(), state != ConnectionState::Processing, "{state:?}");
+            assert_eq!(is_evicted(&held[1]), state != ConnectionState::Processing, "{state:?}");
         }
     }
 

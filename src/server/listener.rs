@@ -2,9 +2,9 @@
 
 use super::Phase;
 use super::connection;
-use super::limiter::{Progress, Slot, Waits};
+use super::limiter::{ConnectionState, Progress, Slot};
 use super::service::{HttpService, ListenerKind};
-use super::tls::{Acceptor, Shaken};
+use super::tls::{Acceptor, TlsConnection};
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::pin::pin;
@@ -70,9 +70,9 @@ impl Listener {
         let (this, socket, progress) = (self.clone(), stream.as_raw_fd(), slot.progress.clone());
         let task = match self.acceptor.clone() {
             Some(acceptor) if self.kind == ListenerKind::Secure => tokio::spawn(async move {
-                slot.progress.set(Waits::Rest);
-                if let Some(stream) = this.shake(&acceptor, &slot, stream).await {
-                    slot.progress.set(Waits::Idle);
+                slot.progress.set(ConnectionState::Receiving);
+                if let Some(stream) = this.handshake(&acceptor, &slot, stream).await {
+                    slot.progress.set(ConnectionState::Idle);
                     this.serve(slot, stream, socket, peer, ListenerKind::Secure).await;
                 }
             }),
@@ -88,10 +88,10 @@ impl Listener {
     }
 
     /// The handshake; `None` where none came of it, or the server closes before.
-    async fn shake(&self, acceptor: &Acceptor, slot: &Slot, stream: TcpStream) -> Option<Shaken> {
+    async fn handshake(&self, acceptor: &Acceptor, slot: &Slot, stream: TcpStream) -> Option<TlsConnection> {
         let mut phase = self.phase.clone();
         tokio::select! {
-            shaken = acceptor.shake(&self.service, &slot.handshakes, stream) => shaken,
+            connection = acceptor.accept(&self.service, &slot.handshakes, stream) => connection,
             _ = phase.wait_for(|phase| *phase == Phase::Close) => None,
         }
     }

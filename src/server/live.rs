@@ -1,7 +1,7 @@
 //! Answers that go on: a stream of events which says that something changed, and never what. The page that listens asks for
 //! itself again.
 
-use super::rest::{Cut, Rest};
+use super::long_answer::{Aborted, RemainingChunks};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
@@ -28,7 +28,7 @@ const WORD: &[u8] = b":\n\n";
 pub(super) enum Answer {
     Whole(Full<Bytes>),
     /// The first piece until it is sent, and the rest.
-    Long(Bytes, Box<Rest>),
+    Long(Bytes, Box<RemainingChunks>),
     /// Its place among the streams is given back with it.
     Live(
         mpsc::Receiver<Bytes>,
@@ -38,9 +38,9 @@ pub(super) enum Answer {
 
 impl Body for Answer {
     type Data = Bytes;
-    type Error = Cut;
+    type Error = Aborted;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Aborted>>> {
         match &mut *self {
             Answer::Whole(whole) => {
                 Pin::new(whole).poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))

@@ -3,17 +3,17 @@
 mod body;
 mod connection;
 mod cors;
+mod hyper_refusal;
 mod limiter;
 mod listener;
 mod live;
+mod long_answer;
 pub(crate) mod matcher;
 mod metrics;
 mod pool;
 mod queue;
-mod rest;
 mod service;
 mod tls;
-mod unread;
 pub(crate) mod watchdog;
 
 use crate::config::Config;
@@ -178,10 +178,10 @@ async fn keep_a_timer_near() {
 }
 
 /// Tells whether the network threads of a running server do what they are asked.
-pub(crate) struct Pulse(tokio::runtime::Handle);
+pub(crate) struct NetworkProbe(tokio::runtime::Handle);
 
-impl Pulse {
-    pub(crate) fn beats(&self, within: Duration) -> bool {
+impl NetworkProbe {
+    pub(crate) fn responds(&self, within: Duration) -> bool {
         let (beat, heard) = std::sync::mpsc::channel();
         self.0.spawn(async move { beat.send(()) });
         heard.recv_timeout(within).is_ok()
@@ -189,8 +189,8 @@ impl Pulse {
 }
 
 impl Running {
-    pub(crate) fn pulse(&self) -> Pulse {
-        Pulse(self.runtime.handle().clone())
+    pub(crate) fn network_probe(&self) -> NetworkProbe {
+        NetworkProbe(self.runtime.handle().clone())
     }
 
     /// Takes no new connections, answers what was begun, and returns when the last thread has ended.

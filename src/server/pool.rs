@@ -2,22 +2,22 @@
 //!
 //! Writes wait for the disk, so many threads share each flush. Reads wait for nothing: a few threads do them with less
 //! changing between threads, and never stand behind a flush. Operations whose only write is the last thing that they do are
-//! done by one thread, one after the other: [`Entering`].
+//! done by one thread, one after the other: [`GroupCommitWorker`].
 //!
 //! Operations that hash a password have a few threads and a queue of their own, so that a flood of sign-ins holds up nobody else; the
 //! hashes themselves are made by [`Hashers`]. Pictures, documents and long tables have two threads and a short queue, and are
 //! drawn by [`crate::site::drawing::Drawer`].
 
+use super::long_answer::{LONG_ANSWERS_MAX, NextChunk, RemainingChunks};
 use super::queue::{Limits, Queue, Work, Worker};
-use super::rest::{LONG_ANSWERS_MAX, Made, Rest};
 use crate::auth::{self, Access};
 use crate::http::Answer;
-use crate::http::call::{Call, OutcomeWord, Who};
+use crate::http::call::{AuthOutcome, Call, PrincipalId};
+use crate::http::chunks::Chunks;
 use crate::http::failure::Failure;
 use crate::http::gzip;
-use crate::http::pieces::Pieces;
 use crate::http::reply::{self, Reply};
-use crate::http::row::Demand;
+use crate::http::row::CallerKind;
 use crate::site::Site;
 use crate::site::hashing::Hashers;
 use crate::store::PendingFlush;
@@ -47,7 +47,7 @@ const HASHING_QUEUE_PER_CORE: usize = 256;
 const STANDBY_THREADS: usize = 2;
 const STANDBY_QUEUE_MAX: usize = 16;
 /// Operations that share a flush at the most: more would keep the first of them waiting for longer than the flush takes.
-const UNANSWERED_MAX: usize = 64;
+const PENDING_ANSWERS_MAX: usize = 64;
 
 pub(super) struct Pool {
     hashers: Arc<Hashers>,
@@ -66,33 +66,33 @@ pub(super) struct Pool {
 
 #[expect(clippy::large_enum_variant, reason = "nearly all are calls, and none should cost an allocation")]
 pub(super) enum Job {
-    Call(Asked),
+    Call(QueuedCall),
     /// A further piece of a long answer.
-    Part {
-        pieces: Pieces,
-        done: oneshot::Sender<Made>,
+    Chunk {
+        chunks: Chunks,
+        done: oneshot::Sender<NextChunk>,
     },
 }
 
-pub(super) struct Asked {
+pub(super) struct QueuedCall {
     access: &'static Access,
     call: Call,
     queued: Instant,
     /// The call goes back as well, to be let go of where it was made: threads that free what others made stand in line
     /// for memory.
-    done: oneshot::Sender<(Finished, Call)>,
+    done: oneshot::Sender<(FinishedCall, Call)>,
 }
 
 /// An answer, and what the log wants to know of it.
-pub(super) struct Finished {
+pub(super) struct FinishedCall {
     pub reply: Reply,
     /// The rest of the reply, where that is long: [`Reply::rest`] with the pool that makes it.
-    pub rest: Option<Rest>,
-    pub who: Who,
+    pub rest: Option<RemainingChunks>,
+    pub principal: PrincipalId,
     /// See [`Call::delayed`].
     pub delayed: bool,
     /// See [`Call::outcome`].
-    pub outcome: OutcomeWord,
+    pub outcome: AuthOutcome,
     pub code: Option<&'static str>,
     pub cause: Option<String>,
 }
@@ -117,7 +117,7 @@ impl Pool {
         Ok(Pool {
             reading: start(site, brief("reading", reading), QUEUE_WAIT_MAX)?,
             writing: start(site, brief("writing", limits.pool_threads), QUEUE_WAIT_MAX)?,
-            entering: answers_at_once.then(|| start_entering(site, brief("entering", 1))).transpose()?,
+            entering: answers_at_once.then(|| start_group_commits(site, brief("entering", 1))).transpose()?,
             hashing: start(site, hashing, HASHING_QUEUE_WAIT_MAX)?,
             drawing: start(site, drawing, DRAWING_QUEUE_WAIT_MAX)?,
             standby: has_standby.then(|| start(site, standby, QUEUE_WAIT_MAX)).transpose()?,
@@ -128,13 +128,13 @@ impl Pool {
     }
 
     /// Runs a call on its queue. A full queue is an answer at once.
-    pub(super) async fn run(&self, fallback: &Fallback<'_>, access: &'static Access, mut call: Call) -> Finished {
+    pub(super) async fn run(&self, fallback: &Fallback<'_>, access: &'static Access, mut call: Call) -> FinishedCall {
         let queued = Instant::now();
         call.changes_before = self.changes.count();
         let queue = match call.row {
             route if route.hashes => &self.hashing,
             route if route.draws => &self.drawing,
-            route if route.demand == Demand::Standby => self.standby.as_ref().unwrap_or(&self.reading),
+            route if route.caller_kind == CallerKind::Standby => self.standby.as_ref().unwrap_or(&self.reading),
             _ if call.reads() => {
                 self.hashers.note_read(queued);
                 &self.reading
@@ -143,27 +143,38 @@ impl Pool {
             _ => &self.writing,
         };
         let (done, answer) = oneshot::channel();
-        if let Err(Job::Call(job)) = queue.push(Job::Call(Asked { access, call, queued, done })) {
+        if let Err(Job::Call(job)) = queue.push(Job::Call(QueuedCall { access, call, queued, done })) {
             fallback.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             let failure = Failure::overloaded().because("the queue is full");
             return refused(&job.call, failure, || Frame::named(fallback.site_name.get(), fallback.language));
         }
         match answer.await {
-            Ok((finished, call)) if finished.reply.rest.is_some() => self.go_on(fallback, finished, &call),
+            Ok((finished, call)) if finished.reply.rest.is_some() => {
+                self.attach_remaining_chunks(fallback, finished, &call)
+            }
             Ok((finished, _)) => finished,
             Err(_) => {
                 let failure = Failure::broken().because("a thread for requests ended early");
-                finished(reply::refusal(&failure, fallback.language, fallback.request_id), Who::Anyone, Some(failure))
+                finished(
+                    reply::refusal(&failure, fallback.language, fallback.request_id),
+                    PrincipalId::Anyone,
+                    Some(failure),
+                )
             }
         }
     }
 
     /// Gives a long answer a place and the way to its rest.
-    fn go_on(&self, fallback: &Fallback<'_>, mut finished: Finished, call: &Call) -> Finished {
-        let Some(pieces) = finished.reply.rest.take() else { return finished };
+    fn attach_remaining_chunks(
+        &self,
+        fallback: &Fallback<'_>,
+        mut finished: FinishedCall,
+        call: &Call,
+    ) -> FinishedCall {
+        let Some(chunks) = finished.reply.rest.take() else { return finished };
         match self.long_answers.clone().try_acquire_owned() {
-            Ok(data_dir) => {
-                finished.rest = Some(Rest::new(self.drawing.clone(), pieces, fallback.request_id, data_dir));
+            Ok(permit) => {
+                finished.rest = Some(RemainingChunks::new(self.drawing.clone(), chunks, fallback.request_id, permit));
                 finished
             }
             Err(_) => {
@@ -199,26 +210,26 @@ fn start(site: &Site, limits: Limits, wait_max: Duration) -> Result<Queue<Job>, 
         let site = site.for_another_thread();
         Box::new(move |job| match job {
             Job::Call(asked) => run(&site, asked, wait_max),
-            Job::Part { pieces, done } => make_part(pieces, done),
+            Job::Chunk { chunks, done } => make_chunk(chunks, done),
         }) as _
     };
     begin(limits, work)
 }
 
 /// The queue of the operations that end in a write.
-fn start_entering(site: &Site, limits: Limits) -> Result<Queue<Job>, String> {
+fn start_group_commits(site: &Site, limits: Limits) -> Result<Queue<Job>, String> {
     let site = site.for_another_thread();
-    begin(limits, move || Box::new(Entering { site: site.for_another_thread(), unanswered: Vec::new() }) as _)
+    begin(limits, move || Box::new(GroupCommitWorker { site: site.for_another_thread(), pending: Vec::new() }) as _)
 }
 
 fn begin(limits: Limits, work: impl Fn() -> Work<Job> + Send + 'static) -> Result<Queue<Job>, String> {
     Queue::start(limits, work).map_err(|e| format!("cannot start the threads for requests: {e}"))
 }
 
-fn make_part(pieces: Pieces, done: oneshot::Sender<Made>) {
+fn make_chunk(chunks: Chunks, done: oneshot::Sender<NextChunk>) {
     // A client that has left needs no piece.
     if !done.is_closed() {
-        _ = done.send(pieces.make());
+        _ = done.send(chunks.make());
     }
 }
 
@@ -226,36 +237,36 @@ fn make_part(pieces: Pieces, done: oneshot::Sender<Made>) {
 ///
 /// Threads that share a flush change three times for each write: to the thread, to the connection, and back from the flush.
 /// That took more time than the writes.
-struct Entering {
+struct GroupCommitWorker {
     site: Site,
-    unanswered: Vec<Unanswered>,
+    pending: Vec<PendingAnswer>,
 }
 
 /// An operation whose write is not on the disk yet.
-struct Unanswered {
-    asked: Asked,
+struct PendingAnswer {
+    asked: QueuedCall,
     answer: Answer,
     pending_flush: PendingFlush,
 }
 
-impl Worker<Job> for Entering {
+impl Worker<Job> for GroupCommitWorker {
     fn work(&mut self, job: Job) {
         let site = &self.site;
         match job {
             Job::Call(asked) if asked.queued.elapsed() > QUEUE_WAIT_MAX => run(site, asked, QUEUE_WAIT_MAX),
             Job::Call(asked) => match site.store.deferring_last_flush(|| perform(site, &asked)) {
                 (answer, None) => asked.finish(site, answer),
-                (answer, Some(pending_flush)) => self.unanswered.push(Unanswered { asked, answer, pending_flush }),
+                (answer, Some(pending_flush)) => self.pending.push(PendingAnswer { asked, answer, pending_flush }),
             },
-            Job::Part { pieces, done } => make_part(pieces, done),
+            Job::Chunk { chunks, done } => make_chunk(chunks, done),
         }
-        if self.unanswered.len() >= UNANSWERED_MAX {
+        if self.pending.len() >= PENDING_ANSWERS_MAX {
             self.pause();
         }
     }
 
     fn pause(&mut self) {
-        for Unanswered { asked, answer, pending_flush } in self.unanswered.drain(..) {
+        for PendingAnswer { asked, answer, pending_flush } in self.pending.drain(..) {
             let flushed = self.site.store.flush(&pending_flush);
             asked.finish(&self.site, answer.and_then(|reply| flushed.map(|()| reply)));
         }
@@ -263,7 +274,7 @@ impl Worker<Job> for Entering {
 }
 
 /// A thread that ends leaves no transaction open.
-impl Drop for Entering {
+impl Drop for GroupCommitWorker {
     fn drop(&mut self) {
         self.pause();
     }
@@ -277,7 +288,7 @@ pub(super) struct Fallback<'a> {
     pub request_id: &'a str,
 }
 
-fn run(site: &Site, job: Asked, wait_max: Duration) {
+fn run(site: &Site, job: QueuedCall, wait_max: Duration) {
     let answer = if job.queued.elapsed() > wait_max {
         site.stats.queue_too_long.fetch_add(1, Ordering::Relaxed);
         Err(Failure::overloaded().because("the request waited too long in the queue"))
@@ -288,7 +299,7 @@ fn run(site: &Site, job: Asked, wait_max: Duration) {
 }
 
 /// Runs the operation. A panic is a 500 and the thread lives.
-fn perform(site: &Site, Asked { access, call, .. }: &Asked) -> Answer {
+fn perform(site: &Site, QueuedCall { access, call, .. }: &QueuedCall) -> Answer {
     let answer = catch_unwind(AssertUnwindSafe(|| auth::admit(site, call, access)));
     site.store.release();
     answer.unwrap_or_else(|_| {
@@ -297,37 +308,37 @@ fn perform(site: &Site, Asked { access, call, .. }: &Asked) -> Answer {
     })
 }
 
-impl Asked {
+impl QueuedCall {
     fn finish(self, site: &Site, answer: Answer) {
         let finished = finish(site, &self.call, answer);
         _ = self.done.send((finished, self.call));
     }
 }
 
-fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> Finished {
+fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> FinishedCall {
     let finished = match answer {
-        Ok(reply) => finished(gzip::finish(reply, call), call.who.get(), None),
+        Ok(reply) => finished(gzip::finish(reply, call), call.principal.get(), None),
         Err(failure) => refused(call, failure, || Frame::of_failure(site, call.language())),
     };
-    Finished { delayed: call.delayed.get(), outcome: call.outcome.get(), ..finished }
+    FinishedCall { delayed: call.delayed.get(), outcome: call.outcome.get(), ..finished }
 }
 
-fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Finished {
+fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> FinishedCall {
     let reply = match call.row.is_page() {
         true => web::refusal_of(&call.path).unwrap_or(web::refusal)(&failure, frame(), &call.request_id),
         false => reply::refusal(&failure, call.language(), &call.request_id),
     };
-    finished(reply, call.who.get(), Some(failure))
+    finished(reply, call.principal.get(), Some(failure))
 }
 
-fn finished(reply: Reply, who: Who, failure: Option<Failure>) -> Finished {
+fn finished(reply: Reply, principal: PrincipalId, failure: Option<Failure>) -> FinishedCall {
     let code = failure.as_ref().map(Failure::code);
-    Finished {
+    FinishedCall {
         reply,
         rest: None,
-        who,
+        principal,
         delayed: false,
-        outcome: OutcomeWord::Plain,
+        outcome: AuthOutcome::Plain,
         code,
         cause: failure.and_then(|f| f.cause().map(str::to_owned)),
     }
@@ -355,7 +366,7 @@ mod tests {
 
     static PANICS: Access = Access::Open(panics);
     static WORKS: Access = Access::Open(works);
-    static ROW: Row = Row::new(Demand::Open, Method::GET, "/");
+    static ROW: Row = Row::new(CallerKind::Open, Method::GET, "/");
 
     fn call() -> Call {
         Call {
@@ -369,11 +380,11 @@ mod tests {
             request_id: "request-1".to_owned(),
             body: Default::default(),
             params: Vec::new(),
-            who: Default::default(),
+            principal: Default::default(),
             delayed: Default::default(),
             outcome: Default::default(),
             changes_before: 0,
-            repeat: Default::default(),
+            idempotency: Default::default(),
         }
     }
 
@@ -396,15 +407,15 @@ mod tests {
         static ENTERS: Access = Access::Open(enters);
         let dir = tempfile::tempdir().unwrap();
         let (_data_dir, site) = site(&dir, Config::defaults());
-        let mut entering = Entering { site: site.for_another_thread(), unanswered: Vec::new() };
-        let ask = |entering: &mut Entering, access| {
+        let mut entering = GroupCommitWorker { site: site.for_another_thread(), pending: Vec::new() };
+        let ask = |entering: &mut GroupCommitWorker, access| {
             let (done, answer) = oneshot::channel();
-            entering.work(Job::Call(Asked { access, call: call(), queued: Instant::now(), done }));
+            entering.work(Job::Call(QueuedCall { access, call: call(), queued: Instant::now(), done }));
             answer
         };
         let commits = || site.store.writer().commits.load(Ordering::Relaxed);
         let status =
-            |mut answer: oneshot::Receiver<(Finished, Call)>| answer.try_recv().map(|(done, _)| done.reply.status);
+            |mut answer: oneshot::Receiver<(FinishedCall, Call)>| answer.try_recv().map(|(done, _)| done.reply.status);
         let before = commits();
         let mut answers: Vec<_> = (0..3).map(|_| ask(&mut entering, &ENTERS)).collect();
         assert_eq!(status(ask(&mut entering, &WORKS)), Ok(StatusCode::OK), "it wrote nothing, so it waits for nothing");
@@ -414,7 +425,7 @@ mod tests {
         assert_eq!(commits(), before + 1);
 
         let mut last = Vec::new();
-        for count in 0..UNANSWERED_MAX {
+        for count in 0..PENDING_ANSWERS_MAX {
             assert_eq!(commits(), before + 1, "after {count}");
             last.push(ask(&mut entering, &ENTERS));
         }

@@ -93,7 +93,7 @@ impl<J: Send + 'static> Queue<J> {
     }
 
     /// The same for a further part of a job that was taken: those who push such parts limit their number.
-    pub(super) fn push_part(&self, job: J) -> Result<(), J> {
+    pub(super) fn push_continuation(&self, job: J) -> Result<(), J> {
         self.push_below(usize::MAX, job)
     }
 

@@ -15,8 +15,8 @@ const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 /// Handshakes at once; each is some signing and some memory.
 pub(super) const HANDSHAKES_MAX: usize = 64;
 
-/// A connection that has shaken hands.
-pub(super) type Shaken = TlsStream<TcpStream>;
+/// A connection that has connection hands.
+pub(super) type TlsConnection = TlsStream<TcpStream>;
 
 #[derive(Clone)]
 pub(super) struct Acceptor {
@@ -36,16 +36,21 @@ pub(super) fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<A
 
 impl Acceptor {
     /// `own`: the places of whoever came. `None`: it speaks no TLS that we do, or took too long.
-    pub(super) async fn shake(&self, service: &HttpService, own: &Semaphore, stream: TcpStream) -> Option<Shaken> {
-        let shaken = tokio::time::timeout(HANDSHAKE_TIME_MAX, async {
+    pub(super) async fn accept(
+        &self,
+        service: &HttpService,
+        own: &Semaphore,
+        stream: TcpStream,
+    ) -> Option<TlsConnection> {
+        let connection = tokio::time::timeout(HANDSHAKE_TIME_MAX, async {
             let _own = own.acquire().await.ok()?;
             let _place = self.places.acquire().await.ok()?;
             self.tls.accept(stream).await.ok()
         });
-        let shaken = shaken.await.ok().flatten();
-        if shaken.is_none() {
+        let connection = connection.await.ok().flatten();
+        if connection.is_none() {
             service.stats.connections_broken.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
-        shaken
+        connection
     }
 }

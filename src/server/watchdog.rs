@@ -1,7 +1,7 @@
 //! The sign of life: given only by a server that has just read its file, whose writer has answered, and whose network
 //! threads run. One that hangs falls silent, and the service manager starts it again.
 
-use super::Pulse;
+use super::NetworkProbe;
 use crate::http::failure::Failure;
 use crate::ops::systemd::Listener;
 use crate::site::Site;
@@ -18,12 +18,12 @@ pub(crate) fn feed_until_stopped(
     service: &Listener,
     patience: Duration,
     site: &Site,
-    pulse: &Pulse,
+    probe: &NetworkProbe,
     stop: &Receiver<()>,
 ) {
     let interval = patience / SIGNS;
     loop {
-        match look(site, pulse, interval) {
+        match look(site, probe, interval) {
             Ok(()) => service.tell("WATCHDOG=1"),
             Err(cause) => {
                 tracing::error!(
@@ -40,13 +40,13 @@ pub(crate) fn feed_until_stopped(
 }
 
 /// Whether the server works. Where a part of it hangs, so does this.
-fn look(site: &Site, pulse: &Pulse, patience: Duration) -> Result<(), String> {
+fn look(site: &Site, probe: &NetworkProbe, patience: Duration) -> Result<(), String> {
     let known =
         site.store.read(|tx| Ok(tunnels::find_site(tx)?)).map_err(|e| format!("the file cannot be read: {e}"))?;
     site.store.release();
     known.ok_or("the file does not say whose it is")?;
     answer_of(site.store.write(site.now(), |_| Ok(()))).map_err(|e| format!("the writer fails: {e}"))?;
-    if pulse.beats(patience) { Ok(()) } else { Err("the network threads do not answer".to_owned()) }
+    if probe.responds(patience) { Ok(()) } else { Err("the network threads do not answer".to_owned()) }
 }
 
 /// A full disk is no reason to start again: reads go on, and writes do by themselves once there is room.

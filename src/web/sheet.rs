@@ -177,11 +177,11 @@ pub(crate) fn read(mut body: Fields, due: &[Due], place: Place) -> Result<Signin
     let mut flyers = Vec::new();
     for one in due {
         let id = one.member_id;
-        let flies = body.optional(&format!("flies_{id}"), fields::line(5)).peeked().flatten().is_some();
+        let flies = body.optional(&format!("flies_{id}"), fields::line(5)).into_option().flatten().is_some();
         if !flies && due.len() > 1 {
             continue;
         }
-        let mut line = |field: String| body.optional(&field, fields::line(DATE_CHARS_MAX)).peeked().flatten();
+        let mut line = |field: String| body.optional(&field, fields::line(DATE_CHARS_MAX)).into_option().flatten();
         let dob = line(format!("dob_{id}")).and_then(|typed| TimeZone::UTC.start_of(&typed));
         let relation = line(format!("relation_{id}")).and_then(|name| Relation::parse(&name));
         let answers = (1..=QUESTIONS_MAX).map_while(|number| line(format!("answer_{id}_{number}")));
@@ -196,9 +196,9 @@ pub(crate) fn read(mut body: Fields, due: &[Due], place: Place) -> Result<Signin
     let mut said = Vec::new();
     for kind in KINDS {
         let name = kind.name();
-        let version = body.optional(&format!("{name}_version"), fields::whole_in(1..=i64::MAX)).peeked().flatten();
-        let language = body.optional(&format!("{name}_language"), fields::line(5)).peeked().flatten();
-        let given = body.optional(name, fields::line(5)).peeked().flatten().is_some();
+        let version = body.optional(&format!("{name}_version"), fields::whole_in(1..=i64::MAX)).into_option().flatten();
+        let language = body.optional(&format!("{name}_language"), fields::line(5)).into_option().flatten();
+        let given = body.optional(name, fields::line(5)).into_option().flatten().is_some();
         if let (Some(version), Some(language)) = (version, language) {
             said.push(Said { kind, version, language, given });
         }

@@ -1,10 +1,10 @@
 //! Confirming an e-mail address.
 
 use crate::auth::confirmation::{self, Confirmed};
-use crate::auth::take_message;
+use crate::auth::count_message_request;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::kinds::Line;
+use crate::http::field_types::Line;
 use crate::http::reply::{self, Done};
 use crate::site::Site;
 
@@ -17,7 +17,7 @@ crate::body! {
 
 /// `POST /auth/verify-email`: confirms the address that the token was mailed to, once.
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
-    confirmation::take_pace(site, call)?;
+    confirmation::check_rate(site, call)?;
     let EmailToken { token } = call.body()?;
     site.once(call, |tx| {
         let (status, key) = match confirmation::confirm(site, call, tx, &token)? {
@@ -32,9 +32,9 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
 
 /// `POST /auth/verify-email/resend`: a new token for an old one. The answer is the same whether or not there was one.
 pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
-    confirmation::take_pace(site, call)?;
+    confirmation::check_rate(site, call)?;
     let EmailToken { token } = call.body()?;
-    take_message(site, call)?;
+    count_message_request(site, call)?;
     site.once(call, |tx| {
         confirmation::resend(site, tx, &token, call.language())?;
         Ok(reply::done(call.say("confirmation.sent")))

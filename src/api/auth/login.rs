@@ -1,12 +1,12 @@
 //! Sign-in by password, up to the second factor where there is one.
 
+use crate::auth::challenge::{self, Intent};
 use crate::auth::device;
-use crate::auth::second_factor::{self, Cleared, Due, Next, Way};
-use crate::auth::sign_in::{self, Opened, Verdict};
-use crate::auth::step::{self, Intent};
+use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, SecondFactorPassed};
+use crate::auth::sign_in::{self, OpenedSession, Verdict};
 use crate::http::Answer;
-use crate::http::call::{Call, OutcomeWord};
-use crate::http::kinds::{Flag, Line, Name, Secret};
+use crate::http::call::{AuthOutcome, Call};
+use crate::http::field_types::{Flag, Line, Name, Secret};
 use crate::http::reply::{self, Reply};
 use crate::site::Site;
 use crate::store::Write;
@@ -21,7 +21,7 @@ crate::body! {
         /// Asks for the second step. Whoever has a second factor owes it anyway, and whoever has none is signed in at once.
         check_two_factor as "checkTwoFactor": Option<Flag>,
         /// How the second step is wanted; without a word, the strongest that the member has.
-        passcode_option as "passcodeOption": Option<Name<Way>>,
+        passcode_option as "passcodeOption": Option<Name<FactorMethod>>,
     }
 }
 
@@ -55,13 +55,13 @@ const PASSCODE: i64 = 3;
 
 /// How a sign-in is asked for.
 #[derive(Clone, Copy)]
-enum Manner {
+enum SignInKind {
     /// By a person, who may have a passcode sent.
-    Aloud(Option<Way>),
+    Interactive(Option<FactorMethod>),
     /// By an app that renews its session: nothing is sent.
     Silent,
     /// By a social network: there may be no password to come back with for the second step.
-    Vouched,
+    Social,
 }
 
 /// `POST /auth/login`: a session for a username (or e-mail address) and a password, or the second step that is due.
@@ -69,16 +69,16 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     // A member with a second factor always owes it, and a member without one never does, so `checkTwoFactor` decides
     // nothing.
     let LoginRequest { username, password, passcode_option, .. } = call.body()?;
-    sign_in(site, call, &username, &password, Manner::Aloud(passcode_option))
+    sign_in(site, call, &username, &password, SignInKind::Interactive(passcode_option))
 }
 
 /// `POST /auth/login/silent`: the same check, for an app that renews its session.
 pub(crate) fn silent(site: &Site, call: &Call) -> Answer {
     let Credentials { username, password } = call.body()?;
-    sign_in(site, call, &username, &password, Manner::Silent)
+    sign_in(site, call, &username, &password, SignInKind::Silent)
 }
 
-fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, manner: Manner) -> Answer {
+fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, kind: SignInKind) -> Answer {
     let account = match sign_in::judge(site, call, name, secret)? {
         Verdict::Right(account) => account,
         Verdict::Wrong => return Ok(refused(call.say("sign_in.wrong"))),
@@ -88,29 +88,31 @@ fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, manner: Manner) -
         if !sign_in::is_as_judged(tx, &account)? {
             return Ok(refused(call.say("sign_in.wrong")));
         }
-        go_on(site, call, tx, &account, renewed.as_deref(), manner)
+        go_on(site, call, tx, &account, renewed.as_deref(), kind)
     })
 }
 
 /// Continues after the first proof, whichever it was: every way of signing in goes through here, so that none can skip
 /// a second step that is due.
-fn go_on(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Option<&str>, manner: Manner) -> Answer {
+fn go_on(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Option<&str>, kind: SignInKind) -> Answer {
     if account.banned {
-        call.outcome.set(OutcomeWord::Banned);
+        call.outcome.set(AuthOutcome::Banned);
         return Ok(refused(call.say("sign_in.banned")));
     }
-    let way = if let Manner::Aloud(way) = manner { way } else { None };
-    match second_factor::next(site, tx, account, way)? {
-        Next::Clear(cleared) => enter(site, call, tx, cleared, account, renewed),
-        Next::Due(due) => ask(site, call, tx, account, &due, manner),
+    let method = if let SignInKind::Interactive(method) = kind { method } else { None };
+    match second_factor::requirement(site, tx, account, method)? {
+        Requirement::Passed(passed) => enter(site, call, tx, passed, account, renewed),
+        Requirement::Code(due) => ask(site, call, tx, account, &due, kind),
         // The first proof was right, so the number may be told: setting up wants it.
-        Next::Missing => Ok(reply::ok(&answer(false, NOTHING, call.say("factor.required"), account.member_id))),
+        Requirement::SetupMissing => {
+            Ok(reply::ok(&answer(false, NOTHING, call.say("factor.required"), account.member_id)))
+        }
     }
 }
 
 /// Lets in whom a social network vouches for, as far as nothing more is due.
 pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account) -> Answer {
-    go_on(site, call, tx, account, None, Manner::Vouched)
+    go_on(site, call, tx, account, None, SignInKind::Social)
 }
 
 /// A session, for whoever owes nothing more.
@@ -118,40 +120,40 @@ pub(super) fn enter(
     site: &Site,
     call: &Call,
     tx: &Write,
-    cleared: Cleared,
+    passed: SecondFactorPassed,
     account: &Account,
     renewed: Option<&str>,
 ) -> Answer {
-    let opened = sign_in::open_session(site, call, tx, cleared, account, renewed)?;
+    let opened = sign_in::open_session(site, call, tx, passed, account, renewed)?;
     Ok(opened.map_or_else(|| refused(call.say("sign_in.wrong")), |opened| signed_in(site, call, account, opened)))
 }
 
 /// Signed in, with a word on the e-mail address where it is not confirmed.
-pub(super) fn signed_in(site: &Site, call: &Call, account: &Account, opened: Opened) -> Reply {
+pub(super) fn signed_in(site: &Site, call: &Call, account: &Account, opened: OpenedSession) -> Reply {
     let (pending, message) = match account.email_confirmed {
         true => (NOTHING, String::new()),
         false => (EMAIL, call.say("sign_in.email_not_confirmed")),
     };
     let said = LoginReply { token: opened.token, ..answer(true, pending, message, account.member_id) };
-    device::hand_over(site, reply::ok(&said), &opened.device_token)
+    device::with_device_token(site, reply::ok(&said), &opened.device_token)
 }
 
 /// The second step, and what it takes.
-fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &Due, manner: Manner) -> Answer {
-    call.outcome.set(OutcomeWord::SecondFactorDue);
-    let (pending, text) = match (due, manner) {
-        (Due::Totp, _) if site.clock.is_suspect() => (AUTHENTICATOR, "factor.clock_suspect"),
-        (Due::Totp, _) => (AUTHENTICATOR, "factor.totp_due"),
-        (Due::Passcode(None), _) => (PASSCODE, "factor.unreachable"),
-        (Due::Passcode(Some(_)), Manner::Silent) => (PASSCODE, "factor.passcode_due"),
-        (Due::Passcode(Some(to)), Manner::Aloud(_) | Manner::Vouched) => {
+fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &RequiredCode, kind: SignInKind) -> Answer {
+    call.outcome.set(AuthOutcome::SecondFactorDue);
+    let (pending, text) = match (due, kind) {
+        (RequiredCode::Totp, _) if site.clock.is_suspect() => (AUTHENTICATOR, "factor.clock_suspect"),
+        (RequiredCode::Totp, _) => (AUTHENTICATOR, "factor.totp_due"),
+        (RequiredCode::Passcode(None), _) => (PASSCODE, "factor.unreachable"),
+        (RequiredCode::Passcode(Some(_)), SignInKind::Silent) => (PASSCODE, "factor.passcode_due"),
+        (RequiredCode::Passcode(Some(to)), SignInKind::Interactive(_) | SignInKind::Social) => {
             let sent = second_factor::send_if_any_is_left(site, call, tx, account.member_id, to)?;
             (PASSCODE, if sent { "passcode.sent" } else { "factor.passcodes_used_up" })
         }
     };
-    let step_token = match manner {
-        Manner::Vouched => Some(step::begin(call, tx, account.member_id, Intent::Api)?),
-        Manner::Aloud(_) | Manner::Silent => None,
+    let step_token = match kind {
+        SignInKind::Social => Some(challenge::begin(call, tx, account.member_id, Intent::Api)?),
+        SignInKind::Interactive(_) | SignInKind::Silent => None,
     };
     Ok(reply::ok(&LoginReply { step_token, ..answer(true, pending, call.say(text), account.member_id) }))
 }

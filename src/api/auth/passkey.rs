@@ -1,17 +1,17 @@
 //! Passkeys: the questions to the browser, and its answers.
 
 use super::login::{self, LoginReply};
-use crate::auth::Rates;
+use crate::auth::RateLimiter;
 use crate::auth::passkey as ceremony;
-use crate::auth::passkey::{Intent, Label, Outcome, Party, Question};
-use crate::auth::{Caller, Member, Pace, member_if_any, signer};
+use crate::auth::passkey::{CeremonyOptions, Intent, Label, Outcome, RelyingParty};
+use crate::auth::{Member, RateLimit, RateLimitKey, member_if_any, signer};
 use crate::domain::passkey;
 use crate::http::Answer;
-use crate::http::body::Open;
+use crate::http::body::Undescribed;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::{Id, Line, Lines, Name, Named, Whole};
 use crate::http::fields::Fields;
-use crate::http::kinds::{Id, Line, Lines, Name, Named, Whole};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -25,12 +25,12 @@ const PAPER_CHARS_MAX: usize = 4_000;
 
 crate::body! {
     pub(crate) struct PasskeyQuestion {
-        /// Needed without a session.
+        /// RequiredByCaller without a session.
         username: Option<Line<254>>,
         /// The client's own number of the device.
         device_id: Option<Whole>,
         /// Ours, with a session: what the new passkey is called in the member's list; a line of at most 60 characters.
-        name: Open<Line<60>>,
+        name: Undescribed<Line<60>>,
         /// Ours, with `sign_entry`: the number of the one entry that the answer signs.
         entry_id: Option<Id>,
         /// Ours, with `sign_paper`: what the answer signs, as the site's own page writes it.
@@ -56,7 +56,7 @@ pub(crate) enum Purpose {
     Desk,
     Kiosk,
     SignEntry,
-    SignPaper,
+    SignDocument,
 }
 
 impl Named for Purpose {
@@ -65,7 +65,7 @@ impl Named for Purpose {
         ("desk", Purpose::Desk),
         ("kiosk", Purpose::Kiosk),
         ("sign_entry", Purpose::SignEntry),
-        ("sign_paper", Purpose::SignPaper),
+        ("sign_paper", Purpose::SignDocument),
     ];
 }
 
@@ -91,46 +91,46 @@ pub(crate) fn options(site: &Site, call: &Call) -> Answer {
 fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Answer {
     fields.demand("username");
     fields.ignore(&["name"]);
-    let mut draft = call.draft_of::<PasskeyQuestion>(fields);
-    if let (Some(Some(Purpose::SignEntry)), Some(None) | None) = (draft.read.purpose, draft.read.entry_id) {
-        draft.fields.refuse("purpose", Text::new("passkey.entry_missing"));
+    let mut body = call.parse_body_from::<PasskeyQuestion>(fields);
+    if let (Some(Some(Purpose::SignEntry)), Some(None) | None) = (body.read.purpose, body.read.entry_id) {
+        body.fields.refuse("purpose", Text::new("passkey.entry_missing"));
     }
-    if let (Some(Some(Purpose::SignPaper)), Some(None) | None) = (draft.read.purpose, &draft.read.paper) {
-        draft.fields.refuse("purpose", Text::new("passkey.paper_missing"));
+    if let (Some(Some(Purpose::SignDocument)), Some(None) | None) = (body.read.purpose, &body.read.paper) {
+        body.fields.refuse("purpose", Text::new("passkey.paper_missing"));
     }
-    let PasskeyQuestion { username, purpose, entry_id, paper, .. } = draft.finish()?;
+    let PasskeyQuestion { username, purpose, entry_id, paper, .. } = body.finish()?;
     let intent = match (purpose, entry_id) {
         (Some(Purpose::Desk), _) => Intent::Desk,
         (Some(Purpose::Kiosk), _) => Intent::Kiosk,
         (Some(Purpose::SignEntry), Some(entry_id)) => Intent::SignEntry(entry_id),
-        (Some(Purpose::SignPaper), _) => Intent::SignPaper(signer::paper(&paper.unwrap_or_default())),
+        (Some(Purpose::SignDocument), _) => Intent::SignDocument(signer::document_digest(&paper.unwrap_or_default())),
         (Some(Purpose::SignIn | Purpose::SignEntry) | None, _) => Intent::SignIn,
     };
     let party = admit(site, call)?;
-    ask(site, call, &ceremony::ask_to_sign_in(site, &party, &username.unwrap_or_default(), intent)?)
+    ask(site, call, &ceremony::start_sign_in(site, &party, &username.unwrap_or_default(), intent)?)
 }
 
 fn to_register(site: &Site, call: &Call, mut fields: Fields, member: &Member) -> Answer {
     fields.ignore(&["entry_id", "paper", "purpose"]);
-    let PasskeyQuestion { device_id, name, .. } = call.draft_of(fields).finish()?;
+    let PasskeyQuestion { device_id, name, .. } = call.parse_body_from(fields).finish()?;
     member.check_proven(site.now())?;
     let party = admit(site, call)?;
     let user_agent = call.header("user-agent").unwrap_or("");
     let label = Label { name: name.unwrap_or_else(|| passkey::name_from(user_agent)), device_id };
-    ask(site, call, &ceremony::ask_to_register(site, &party, (member.id(), member.session()), label)?)
+    ask(site, call, &ceremony::start_registration(site, &party, (member.id(), member.session()), label)?)
 }
 
 /// Each question leaves a row for a while, so an address may ask so many; and where it asks, passkeys must work.
-fn admit(site: &Site, call: &Call) -> Result<Party, Failure> {
-    let party = Party::of(site, call)?;
-    let pace = Pace::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
-    site.state::<Rates>().take(Caller::PasskeysFrom(call.network()), pace)?;
+fn admit(site: &Site, call: &Call) -> Result<RelyingParty, Failure> {
+    let party = RelyingParty::of(site, call)?;
+    let limit = RateLimit::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
+    site.state::<RateLimiter>().take(RateLimitKey::PasskeysFrom(call.network()), limit)?;
     Ok(party)
 }
 
-fn ask(site: &Site, call: &Call, question: &Question) -> Answer {
+fn ask(site: &Site, call: &Call, question: &CeremonyOptions) -> Answer {
     site.once(call, |tx| {
-        question.keep(tx)?;
+        question.store(tx)?;
         Ok(reply::ok(&OptionsReply { status: true, public_key: &question.public_key }))
     })
 }
@@ -139,9 +139,9 @@ fn ask(site: &Site, call: &Call, question: &Question) -> Answer {
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     let PasskeyAnswer { credential } = call.body()?;
     let refused = || login::refused(call.say("passkey.refused"));
-    let Some(answer) = ceremony::read(site, call, &credential, Intent::SignIn)? else { return Ok(refused()) };
+    let Some(answer) = ceremony::check_response(site, call, &credential, Intent::SignIn)? else { return Ok(refused()) };
     site.once(call, |tx| {
-        Ok(match ceremony::settle(site, call, tx, &answer)? {
+        Ok(match ceremony::apply(site, call, tx, &answer)? {
             Outcome::Refused => refused(),
             Outcome::SignedIn(account, opened) => login::signed_in(site, call, &account, opened),
             // Not shown in the contract: no new token, because the caller has the session that asked.

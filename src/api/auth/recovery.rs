@@ -8,7 +8,7 @@ use crate::auth::sign_in;
 use crate::domain::questions;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::kinds::{Digits, Email, Line};
+use crate::http::field_types::{Digits, Email, Line};
 use crate::http::reply::{self, Done, Reply};
 use crate::site::Site;
 use crate::store::tables::members;
@@ -48,10 +48,10 @@ struct UsernameReply {
 /// `GET /auth/account-access/security-questions`: the questions to answer. Fields come in the body, or in the query where
 /// a client cannot send a body with `GET`, or sends an empty object whatever it is given.
 pub(crate) fn questions(site: &Site, call: &Call) -> Answer {
-    recovery::take_pace(site, call)?;
+    recovery::check_rate(site, call)?;
     let body = call.fields()?;
     let fields = if body.has("username") { body } else { call.query() };
-    let QuestionsRequest { username } = call.draft_of(fields).finish()?;
+    let QuestionsRequest { username } = call.parse_body_from(fields).finish()?;
     let page = call.page()?;
     let numbers = recovery::list_questions(site, &username)?.into_iter();
     let rows = numbers.map(|question| Question { question, text: questions::text(call.language(), question) });
@@ -62,7 +62,7 @@ pub(crate) fn questions(site: &Site, call: &Call) -> Answer {
 /// `POST /auth/account-access/recover-password`: without a passcode one is sent; with it, a new password and the answers
 /// to the asked questions the password is set, and everything that the old one opened has ended.
 pub(crate) fn password(site: &Site, call: &Call) -> Answer {
-    recovery::take_pace(site, call)?;
+    recovery::check_rate(site, call)?;
     let request = Recovery::read(site, call.fields()?)?;
     recovery::carry_out(site, call, &request, &|outcome| Ok(rendered(call, outcome)))
 }
@@ -78,7 +78,7 @@ fn rendered(call: &Call, outcome: Outcome) -> Reply {
 /// `POST /auth/account-access/recover-username`: without a passcode one is sent to the address; with it the username is
 /// told.
 pub(crate) fn username(site: &Site, call: &Call) -> Answer {
-    recovery::take_pace(site, call)?;
+    recovery::check_rate(site, call)?;
     let UsernameRequest { email: address, passcode } = call.body()?;
     let account = site.store.read(|tx| Ok(members::find_account(tx, &address)?.filter(|a| a.email_confirmed)))?;
     let Some(code) = passcode else {
@@ -96,7 +96,7 @@ pub(crate) fn username(site: &Site, call: &Call) -> Answer {
             let username = account.username.clone();
             return Ok(reply::ok(&UsernameReply { status: true, message: String::new(), username }));
         }
-        sign_in::miss(site, call, tx, &address, account.as_ref())?;
+        sign_in::record_failure(site, call, tx, &address, account.as_ref())?;
         Ok(no_username(call))
     })
 }

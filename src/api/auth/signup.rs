@@ -2,16 +2,16 @@
 
 use crate::app::person::{self, Person};
 use crate::app::{self, Actor, signup};
-use crate::auth::Rates;
-use crate::auth::{Caller, Pace, take_message};
+use crate::auth::RateLimiter;
+use crate::auth::{RateLimit, RateLimitKey, count_message_request};
 use crate::domain::audit::Who;
 use crate::domain::{password, questions, username};
 use crate::http::Answer;
-use crate::http::body::{All, Field, Unread};
+use crate::http::body::{Field, Flattened, Ignored};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::{Line, NewPassword, QuestionNumber};
 use crate::http::fields;
-use crate::http::kinds::{Line, NewPassword, QuestionNumber};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -39,7 +39,7 @@ struct AvailabilityReply {
 
 crate::body! {
     pub(crate) struct SignupRequest {
-        person: All<Person>,
+        person: Flattened<Person>,
         password: NewPassword,
         /// The terms are accepted.
         terms: Terms,
@@ -56,11 +56,11 @@ crate::body! {
         /// Capitals and spaces do not count.
         answer_3: Option<Line<200>>,
         /// The client's echo; not read.
-        salt: Unread,
+        salt: Ignored,
         /// The client's echo; not read.
-        success: Unread,
+        success: Ignored,
         /// The client's echo; not read.
-        message: Unread,
+        message: Ignored,
     }
     also json!({ "dependentRequired": PAIRS.map(|(one, other)| (one, [other])).into_iter().collect::<BTreeMap<_, _>>() })
 }
@@ -98,16 +98,16 @@ impl Field for Terms {
 
 /// `POST /auth/signup`: a new member, who can sign in at once; booking waits for the e-mail confirmation.
 pub(crate) fn create(site: &Site, call: &Call) -> Answer {
-    // Every mistake is named at once, and judging a password takes its time: so the pace comes before all of it.
-    let pace = Pace::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.state::<Rates>().take(Caller::SignupFrom(call.network()), pace)?;
+    // Every mistake is named at once, and judging a password takes its time: so the limit comes before all of it.
+    let limit = RateLimit::per_hour(site.config.limits.signups_per_hour_per_address);
+    site.state::<RateLimiter>().take(RateLimitKey::SignupFrom(call.network()), limit)?;
     let asked = SignupRequest::read(site, call)?;
     // Hashing takes its time, so it comes before the transaction and after everything that can be refused cheaply.
     let free = site.store.read(|tx| Ok(members::username_is_free(tx, &asked.person.username)?))?;
     if !free {
         return Err(Failure::username_taken());
     }
-    take_message(site, call)?;
+    count_message_request(site, call)?;
     let password_hash = site.hash(&asked.password);
     let answers: Vec<_> = asked
         .answers()
@@ -146,8 +146,8 @@ impl SignupRequest {
                 fields.demand(other);
             }
         }
-        let mut draft = call.draft_of::<SignupRequest>(fields);
-        let (read, fields) = (&mut draft.read, &mut draft.fields);
+        let mut body = call.parse_body_from::<SignupRequest>(fields);
+        let (read, fields) = (&mut body.read, &mut body.fields);
         person::judge(&mut read.person, site.now(), &home, fields);
         fields
             .check("password", &read.password, |secret| password::check(secret, &person::owner(&read.person, &tunnel)));
@@ -166,7 +166,7 @@ impl SignupRequest {
             }
             asked.push(number);
         }
-        draft.finish_in_order()
+        body.finish_in_order()
     }
 
     fn answers(&self) -> Vec<(i64, &str)> {

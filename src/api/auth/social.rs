@@ -7,7 +7,7 @@ use crate::domain::{email, role::Role, username};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::{Lines, Name};
+use crate::http::field_types::{Lines, Name};
 use crate::http::reply::Reply;
 use crate::i18n::language::Text;
 use crate::site::Site;

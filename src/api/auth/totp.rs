@@ -1,18 +1,18 @@
 //! The second factor from outside a session: setting up an authenticator app, and the second step of a sign-in.
 
 use super::login::{enter, refused};
+use crate::auth::challenge::{self, Intent};
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::sign_in::{self, Verdict};
-use crate::auth::step::{self, Intent};
 use crate::auth::{member_if_any, presented_session};
 use crate::documents::qr;
 use crate::domain::totp;
 use crate::http::Answer;
-use crate::http::body::{Draft, Needed};
+use crate::http::body::{ParsedBody, RequiredByCaller};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::{Code, Id, Line, Secret};
 use crate::http::fields::Fields;
-use crate::http::kinds::{Code, Id, Line, Secret};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -47,8 +47,8 @@ struct TurnedOnReply {
 crate::body! {
     pub(crate) struct TotpSetupRequest {
         /// The username or the e-mail address.
-        username: Needed<Line<254>>,
-        password: Needed<Secret>,
+        username: RequiredByCaller<Line<254>>,
+        password: RequiredByCaller<Secret>,
         /// Not needed; where it is given it must be right.
         member_id: Option<Id>,
         /// Ours: a code of the second factor that is on.
@@ -59,8 +59,8 @@ crate::body! {
 crate::body! {
     pub(crate) struct TotpProof {
         /// The username or the e-mail address.
-        username: Needed<Line<254>>,
-        password: Needed<Secret>,
+        username: RequiredByCaller<Line<254>>,
+        password: RequiredByCaller<Secret>,
         /// Not needed; where it is given it must be right.
         member_id: Option<Id>,
         code: Code,
@@ -99,7 +99,7 @@ pub(crate) fn setup(site: &Site, call: &Call) -> Answer {
     let mut fields = call.fields()?;
     let owner = passwordless(site, call)?;
     Claim::need_password(&mut fields, owner.as_ref());
-    let TotpSetupRequest { username, password, member_id, code } = call.draft_of(fields).finish()?;
+    let TotpSetupRequest { username, password, member_id, code } = call.parse_body_from(fields).finish()?;
     let claim = Claim::new(username, password, member_id, owner);
     let Some(account) = claim.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
     let made = Made::of(site, &account)?;
@@ -151,7 +151,7 @@ pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
     let mut fields = call.fields()?;
     let owner = passwordless(site, call)?;
     Claim::need_password(&mut fields, owner.as_ref());
-    let TotpProof { username, password, member_id, code } = call.draft_of(fields).finish()?;
+    let TotpProof { username, password, member_id, code } = call.parse_body_from(fields).finish()?;
     let Some(account) = Claim::new(username, password, member_id, owner).judge(site, call)? else {
         return Ok(refused(call.say(WRONG)));
     };
@@ -170,8 +170,14 @@ pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
             Proof::Right(_) => {
                 let kept = presented_session(call);
                 let language = call.language();
-                let recovery_codes =
-                    second_factor::welcome_factor(site, tx, member_id, kept.as_ref(), language, &call.by(member_id))?;
+                let recovery_codes = second_factor::finish_activation(
+                    site,
+                    tx,
+                    member_id,
+                    kept.as_ref(),
+                    language,
+                    &call.by(member_id),
+                )?;
                 let message = call.say("factor.turned_on");
                 Ok(reply::ok(&TurnedOnReply { status: true, message, member_id, recovery_codes }))
             }
@@ -191,7 +197,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
         return verify_by_step(site, call, fields);
     }
     Claim::need_password(&mut fields, None);
-    let TotpProof { username, password, member_id, code } = call.draft_of(fields).finish()?;
+    let TotpProof { username, password, member_id, code } = call.parse_body_from(fields).finish()?;
     let claim = Claim::new(username, password, member_id, None);
     let Some(account) = claim.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
     let renewed = claim.renewed_hash(site, &account);
@@ -201,7 +207,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
         }
         let prove = || second_factor::prove(site, call, tx, &account, &code);
         match sign_in::judge_code(site, call, tx, &account, prove)? {
-            Proof::Right(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref()),
+            Proof::Right(passed) => enter(site, call, tx, passed, &account, renewed.as_deref()),
             proof => Ok(refused(call.say(why_not(&proof)))),
         }
     })
@@ -209,9 +215,11 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
 
 /// Each call costs the step a try, whatever comes of it, and the one that succeeds costs the step.
 fn verify_by_step(site: &Site, call: &Call, fields: Fields) -> Answer {
-    let StepProof { step_token, member_id, code } = Draft::read(fields).finish()?;
+    let StepProof { step_token, member_id, code } = ParsedBody::read(fields).finish()?;
     site.once(call, |tx| {
-        let Some(account) = step::try_once(tx, &step_token, Intent::Api)? else { return Ok(refused(call.say(WRONG))) };
+        let Some(account) = challenge::try_once(tx, &step_token, Intent::Api)? else {
+            return Ok(refused(call.say(WRONG)));
+        };
         if account.banned {
             return Ok(refused(call.say("sign_in.banned")));
         }
@@ -220,9 +228,9 @@ fn verify_by_step(site: &Site, call: &Call, fields: Fields) -> Answer {
             false => Ok(Proof::Wrong),
         };
         match sign_in::judge_code(site, call, tx, &account, prove)? {
-            Proof::Right(cleared) => {
-                step::end(tx, account.member_id)?;
-                enter(site, call, tx, cleared, &account, None)
+            Proof::Right(passed) => {
+                challenge::end(tx, account.member_id)?;
+                enter(site, call, tx, passed, &account, None)
             }
             proof => Ok(refused(call.say(why_not(&proof)))),
         }
@@ -273,7 +281,7 @@ impl Claim {
         };
         let Verdict::Right(account) = verdict else { return Ok(None) };
         if self.member_id.is_some_and(|given| given != account.member_id) {
-            site.store.write(site.now(), |tx| sign_in::miss(site, call, tx, "", Some(&account)))?;
+            site.store.write(site.now(), |tx| sign_in::record_failure(site, call, tx, "", Some(&account)))?;
             return Ok(None);
         }
         Ok(Some(account))

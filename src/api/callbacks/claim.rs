@@ -4,11 +4,11 @@
 use crate::app::{self, payments};
 use crate::auth::Member;
 use crate::http::Answer;
-use crate::http::body::{Draft, Field};
+use crate::http::body::{Field, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::Line;
 use crate::http::fields;
-use crate::http::kinds::Line;
 use crate::http::reply;
 use crate::http::row::BODY_BYTES_MAX;
 use crate::i18n::language::Text;
@@ -49,7 +49,7 @@ pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
     if call.body.len() > BODY_BYTES_MAX {
         return Err(Failure::body_too_large());
     }
-    let Claim { intent_id, .. } = Draft::read(call.fields_or_form()?).finish()?;
+    let Claim { intent_id, .. } = ParsedBody::read(call.fields_or_form()?).finish()?;
     app::change_once(site, call, member, |cx| {
         let key = format!("{} {intent_id}", member.id());
         // A claim of long ago may be swept while the word of it is still kept, so the same words are heard again.

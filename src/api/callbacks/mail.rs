@@ -1,6 +1,6 @@
 //! Events about mails, sent by the mail provider.
 
-use super::mail_event::{self, About, Event, Mark, Understood};
+use super::mail_event::{self, About, Content, Event, Suppression};
 use crate::auth::MailEvents;
 use crate::domain::mail_event::{Delivery, KEPT_SECONDS, Kind};
 use crate::http::Answer;
@@ -38,7 +38,7 @@ pub(crate) fn take(site: &Site, call: &Call, events: &MailEvents) -> Answer {
     // Read and written out beforehand: a batch may be a megabyte, and everybody who writes waits for its transaction.
     let events = parse(events.text())?;
     let events: Vec<(Event, String)> =
-        events.iter().map(|event| (mail_event::understand(event), event.to_string())).collect();
+        events.iter().map(|event| (mail_event::parse(event), event.to_string())).collect();
     site.once(call, |tx| {
         let mut taken = Taken { status: true, events: events.len(), ..Taken::default() };
         for (event, raw) in events {
@@ -65,17 +65,19 @@ fn take_one(site: &Site, tx: &Write, mut event: Event, raw: &str) -> Result<bool
     if callbacks::repeat(tx, Sender::Mail, &event.key)? {
         return Ok(false);
     }
-    let (verdict, message) = match &event.understood {
-        Understood::Odd => ("odd", None),
-        Understood::Unknown => ("ignored", None),
-        Understood::Mail(_, about) if is_old(tx, about.at) => ("too_old", find(tx, about)?),
-        Understood::Mail(kind, about) => apply(tx, *kind, about)?,
-        Understood::Listed(mark) | Understood::Unlisted(mark) if mark.at.is_some_and(|at| is_old(tx, at)) => {
+    let (verdict, message) = match &event.content {
+        Content::Malformed => ("odd", None),
+        Content::Unknown => ("ignored", None),
+        Content::Mail(_, about) if is_old(tx, about.at) => ("too_old", find(tx, about)?),
+        Content::Mail(kind, about) => apply(tx, *kind, about)?,
+        Content::Listed(suppression) | Content::Unlisted(suppression)
+            if suppression.at.is_some_and(|at| is_old(tx, at)) =>
+        {
             ("too_old", None)
         }
-        Understood::Listed(mark) => (add_mark(tx, "blacklist", mark)?, None),
-        Understood::Unlisted(mark) => {
-            suppressed::lift(tx, &mark.address, moment(tx, mark)?)?;
+        Content::Listed(suppression) => (suppress(tx, "blacklist", suppression)?, None),
+        Content::Unlisted(suppression) => {
+            suppressed::lift(tx, &suppression.address, moment(tx, suppression)?)?;
             ("applied", None)
         }
     };
@@ -115,23 +117,23 @@ fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<
     addresses.dedup();
     let mut verdict = if message.is_some() { "applied" } else { "unmatched" };
     for address in addresses.into_iter().filter(|_| kind.marks) {
-        let mark = Mark { address: address.clone(), detail: about.detail.clone(), at: Some(about.at) };
-        verdict = add_mark(tx, kind.name, &mark)?;
+        let suppression = Suppression { address: address.clone(), detail: about.detail.clone(), at: Some(about.at) };
+        verdict = suppress(tx, kind.name, &suppression)?;
     }
     Ok((verdict, message))
 }
 
-fn add_mark(tx: &Write, reason: &str, mark: &Mark) -> Result<&'static str, Failure> {
-    let (address, detail) = (mark.address.clone(), mark.detail.clone());
-    let since = moment(tx, mark)?;
+fn suppress(tx: &Write, reason: &str, suppression: &Suppression) -> Result<&'static str, Failure> {
+    let (address, detail) = (suppression.address.clone(), suppression.detail.clone());
+    let since = moment(tx, suppression)?;
     suppressed::mark(tx, &suppressed::Suppression { address, reason: reason.to_owned(), detail, since })?;
     Ok("applied")
 }
 
 /// When the provider said it. A word without a moment counts from now, over every earlier one.
-fn moment(tx: &Write, mark: &Mark) -> Result<i64, Failure> {
-    Ok(match mark.at {
+fn moment(tx: &Write, suppression: &Suppression) -> Result<i64, Failure> {
+    Ok(match suppression.at {
         Some(at) => at,
-        None => suppressed::next_moment(tx, &mark.address)?,
+        None => suppressed::next_moment(tx, &suppression.address)?,
     })
 }

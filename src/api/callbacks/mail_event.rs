@@ -17,19 +17,19 @@ pub(super) struct Event {
     pub undone_by: Option<String>,
     /// The provider's word for it.
     pub event: String,
-    pub understood: Understood,
+    pub content: Content,
 }
 
-pub(super) enum Understood {
+pub(super) enum Content {
     Mail(Kind, About),
     /// An address on the provider's own list of those it sends nothing to.
-    Listed(Mark),
+    Listed(Suppression),
     /// And off it.
-    Unlisted(Mark),
+    Unlisted(Suppression),
     /// A kind of event that we have no use for.
     Unknown,
     /// No event that could be told from another.
-    Odd,
+    Malformed,
 }
 
 /// The content of an event about a mail.
@@ -42,30 +42,30 @@ pub(super) struct About {
     pub at: i64,
 }
 
-pub(super) struct Mark {
+pub(super) struct Suppression {
     pub address: String,
     pub detail: String,
     /// Unix seconds; `None` where the provider gives no moment.
     pub at: Option<i64>,
 }
 
-pub(super) fn understand(value: &Value) -> Event {
+pub(super) fn parse(value: &Value) -> Event {
     let odd = || Event {
         key: digest(&[&value.to_string()]),
         undone_by: None,
         event: "?".to_owned(),
-        understood: Understood::Odd,
+        content: Content::Malformed,
     };
     let at = fields::moment(&value["ts"]).ok();
     if let Some(kind) = word(&value["type"]) {
         return sync(value, kind, at).unwrap_or_else(odd);
     }
     let (Some(event), Some(id), Some(at)) = (word(&value["event"]), line(&value["_id"]), at) else { return odd() };
-    let understood = match Kind::parse(&event) {
-        Some(kind) => Understood::Mail(kind, about(value, &id, at)),
-        None => Understood::Unknown,
+    let content = match Kind::parse(&event) {
+        Some(kind) => Content::Mail(kind, about(value, &id, at)),
+        None => Content::Unknown,
     };
-    Event { key: format!("{id} {event} {at}"), undone_by: None, event, understood }
+    Event { key: format!("{id} {event} {at}"), undone_by: None, event, content }
 }
 
 /// `{type: "blacklist"|"whitelist", action, reject: {email, reason}}`, with or without a moment.
@@ -80,13 +80,13 @@ fn sync(value: &Value, kind: String, at: Option<i64>) -> Option<Event> {
         None => (format!("{kind} {action} {digest}"), Some(format!("{kind} {opposite} {digest}"))),
     };
     let detail = ["reason", "detail"].into_iter().find_map(|name| said(&entry[name])).unwrap_or_default();
-    let mark = Mark { address, detail, at };
-    let understood = match (kind.as_str(), action.as_str()) {
-        ("blacklist", "add") => Understood::Listed(mark),
-        ("blacklist", "remove") => Understood::Unlisted(mark),
-        _ => Understood::Unknown,
+    let suppression = Suppression { address, detail, at };
+    let content = match (kind.as_str(), action.as_str()) {
+        ("blacklist", "add") => Content::Listed(suppression),
+        ("blacklist", "remove") => Content::Unlisted(suppression),
+        _ => Content::Unknown,
     };
-    Some(Event { key, undone_by, event: format!("{kind} {action}"), understood })
+    Some(Event { key, undone_by, event: format!("{kind} {action}"), content })
 }
 
 /// `_id` is the provider's own name for the mail. Ours is its Message-ID, which we send along as metadata (see the mailer)
@@ -132,12 +132,12 @@ mod tests {
     #[test]
     fn an_event_is_known_by_its_mail_its_kind_and_its_moment() {
         let event = json!({ "event": "open", "ts": 1_700_000_000, "_id": "abc", "msg": { "_id": "abc" } });
-        let key = understand(&event).key;
-        assert_eq!(key, understand(&json!({ "event": "open", "ts": "1700000000", "_id": "abc", "x": 1 })).key);
+        let key = parse(&event).key;
+        assert_eq!(key, parse(&json!({ "event": "open", "ts": "1700000000", "_id": "abc", "x": 1 })).key);
         for (field, other) in [("event", json!("click")), ("ts", json!(1_700_000_001)), ("_id", json!("abd"))] {
             let mut changed = event.clone();
             changed[field] = other;
-            assert_ne!(understand(&changed).key, key, "{field}");
+            assert_ne!(parse(&changed).key, key, "{field}");
         }
     }
 
@@ -157,9 +157,9 @@ mod tests {
             json!({ "type": "blacklist", "reject": { "email": "a@b.example" } }),
             json!({ "type": "blacklist", "action": "add", "ts": 1_700_000_000, "reject": { "email": "nobody" } }),
         ];
-        let keys: std::collections::BTreeSet<String> = odd.iter().map(|value| understand(value).key).collect();
+        let keys: std::collections::BTreeSet<String> = odd.iter().map(|value| parse(value).key).collect();
         assert_eq!(keys.len(), odd.len());
-        assert!(odd.iter().all(|value| matches!(understand(value).understood, Understood::Odd)), "{odd:?}");
+        assert!(odd.iter().all(|value| matches!(parse(value).content, Content::Malformed)), "{odd:?}");
     }
 
     #[test]
@@ -169,6 +169,6 @@ mod tests {
             json!({ "type": "whitelist", "action": "add", "ts": 1_700_000_000, "entry": { "email": "a@b.example" } }),
             json!({ "type": "blacklist", "action": "change", "ts": 1_700_000_000, "reject": { "email": "a@b.example" } }),
         ];
-        assert!(unknown.iter().all(|value| matches!(understand(value).understood, Understood::Unknown)));
+        assert!(unknown.iter().all(|value| matches!(parse(value).content, Content::Unknown)));
     }
 }

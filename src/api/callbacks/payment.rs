@@ -1,7 +1,7 @@
 //! Events about payments, sent by the payment processor.
 
 use super::claim;
-use super::payment_event::{self, Matter};
+use super::payment_event::{self, EventEffect};
 use crate::app::{self, Actor, payments};
 use crate::auth::{PaymentCaller, Processor};
 use crate::domain::audit::Who;
@@ -35,15 +35,15 @@ fn hear(site: &Site, call: &Call, _: &Processor) -> Answer {
         let verdict = if callbacks::repeat(cx.tx, Sender::Processor, &event.key)? {
             "repeated"
         } else {
-            let verdict = match &event.matter {
-                Matter::Payment(payment) => payments::hear(cx, &payment.intent_id, &payment.event)?,
-                Matter::PartialRefund { intent_id, cents } => {
+            let verdict = match &event.effect {
+                EventEffect::Payment(payment) => payments::hear(cx, &payment.intent_id, &payment.event)?,
+                EventEffect::PartialRefund { intent_id, cents } => {
                     payments::refund_part(cx, intent_id, *cents)?;
                     "partial_refund"
                 }
-                Matter::Nothing => "ignored",
+                EventEffect::None => "ignored",
             };
-            let about = event.matter.intent_id().unwrap_or_default();
+            let about = event.effect.intent_id().unwrap_or_default();
             let (key, kind) = (&event.key, &event.kind);
             let new = NewCallback { sender: Sender::Processor, key, event: kind, about, verdict, raw: &call.body };
             callbacks::insert(cx.tx, &site.keys, &new)?;

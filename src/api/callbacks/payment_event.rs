@@ -3,25 +3,25 @@
 
 use super::digest;
 use crate::domain::payment::{Event, Price, Status};
-use crate::http::body::{Draft, Field};
+use crate::http::body::{Field, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::{Line, Moment};
 use crate::http::fields;
-use crate::http::kinds::{Line, Moment};
 use crate::i18n::language::Text;
 use serde_json::{Map, Value, json};
 
 const NAME_CHARS_MAX: usize = 255;
 
-pub(crate) struct Heard {
+pub(crate) struct ReceivedEvent {
     /// By which a repeat is known.
     pub key: String,
     /// The processor's word for it.
     pub kind: String,
-    pub matter: Matter,
+    pub effect: EventEffect,
 }
 
-pub(crate) enum Matter {
+pub(crate) enum EventEffect {
     Payment(Payment),
     /// Money went back, and not all of it: how much by now, where the event says so.
     PartialRefund {
@@ -29,7 +29,7 @@ pub(crate) enum Matter {
         cents: Option<i64>,
     },
     /// The event changes no payment of ours.
-    Nothing,
+    None,
 }
 
 pub(crate) struct Payment {
@@ -38,12 +38,12 @@ pub(crate) struct Payment {
     pub event: Event,
 }
 
-impl Matter {
+impl EventEffect {
     pub(crate) fn intent_id(&self) -> Option<&str> {
         match self {
-            Matter::Payment(payment) => Some(&payment.intent_id),
-            Matter::PartialRefund { intent_id, .. } => Some(intent_id),
-            Matter::Nothing => None,
+            EventEffect::Payment(payment) => Some(&payment.intent_id),
+            EventEffect::PartialRefund { intent_id, .. } => Some(intent_id),
+            EventEffect::None => None,
         }
     }
 }
@@ -61,7 +61,7 @@ crate::body! {
         /// The processor's name for the payment, number or text.
         intent_id as "paymentIntentId": Option<Line<NAME_CHARS_MAX>>,
         /// That an app speaks; anything but a plain no.
-        from_app as "fromApp": Option<AppWord>,
+        from_app as "fromApp": Option<FromAppMarker>,
     }
 }
 
@@ -82,9 +82,9 @@ impl Field for EventData {
 }
 
 /// Part of the contract's body; only an app's word has a use for it.
-pub(crate) struct AppWord;
+pub(crate) struct FromAppMarker;
 
-impl Field for AppWord {
+impl Field for FromAppMarker {
     type Value = String;
 
     fn read(value: &Value) -> Result<String, Text> {
@@ -106,12 +106,12 @@ struct Given {
 }
 
 /// Every bad field is named, `data` also where the type is not readable.
-pub(crate) fn read(call: &Call) -> Result<Heard, Failure> {
+pub(crate) fn read(call: &Call) -> Result<ReceivedEvent, Failure> {
     let mut fields = call.fields_or_form()?;
     fields.demand("type");
-    let mut draft = call.draft_of::<PaymentEvent>(fields);
-    judge_data(&mut draft);
-    let PaymentEvent { kind, id, created, data, intent_id, .. } = draft.finish()?;
+    let mut body = call.parse_body_from::<PaymentEvent>(fields);
+    judge_data(&mut body);
+    let PaymentEvent { kind, id, created, data, intent_id, .. } = body.finish()?;
     let kind = kind.unwrap_or_default();
     let (text, object, whole) = match data {
         Some(Ok((text, object, whole))) => (text, Some(object), whole.unwrap_or_default()),
@@ -129,8 +129,8 @@ pub(crate) fn read(call: &Call) -> Result<Heard, Failure> {
 }
 
 /// Refuses data that names no payment, where the event may move one.
-fn judge_data(draft: &mut Draft<PaymentEvent>) {
-    let Draft { read, fields } = draft;
+fn judge_data(body: &mut ParsedBody<PaymentEvent>) {
+    let ParsedBody { read, fields } = body;
     let kind = read.kind.as_ref().and_then(Option::as_ref);
     if kind.is_some_and(|kind| Status::of_event(kind).is_none()) {
         return;
@@ -146,24 +146,24 @@ fn judge_data(draft: &mut Draft<PaymentEvent>) {
     }
 }
 
-fn put_together(kind: String, status: Option<Status>, given: Given, data: &str) -> Heard {
+fn put_together(kind: String, status: Option<Status>, given: Given, data: &str) -> ReceivedEvent {
     let intent_id = given.object.as_ref().and_then(|object| named_by(Some(&kind), object)).or(given.intent_id);
     let key = given.id.unwrap_or_else(|| digest(&[&kind, intent_id.as_deref().unwrap_or(""), data]));
     let object = given.object.unwrap_or_default();
-    let matter = match (status, intent_id) {
+    let effect = match (status, intent_id) {
         (Some(Status::Refunded), Some(intent_id)) if is_partial(&object) => {
             let cents = object.get("amount_refunded").and_then(number_of).filter(|cents| *cents >= 0);
-            Matter::PartialRefund { intent_id, cents }
+            EventEffect::PartialRefund { intent_id, cents }
         }
         (Some(status), Some(intent_id)) => {
             let at = given.created.or_else(|| object.get("created").and_then(moment_of)).unwrap_or(0);
             let member_id = object.get("metadata").and_then(|all| all.get("member_id")).and_then(number_of);
             let event = Event { key: key.clone(), at, status, price: price(&object, status), member_id };
-            Matter::Payment(Payment { intent_id, event })
+            EventEffect::Payment(Payment { intent_id, event })
         }
-        _ => Matter::Nothing,
+        _ => EventEffect::None,
     };
-    Heard { key, kind, matter }
+    ReceivedEvent { key, kind, effect }
 }
 
 type Data = (String, Map<String, Value>, Option<Map<String, Value>>);

@@ -7,7 +7,7 @@
 //! operation.
 
 use crate::http::body::{SHARED, shared};
-use crate::http::row::{Demand, Row};
+use crate::http::row::{CallerKind, Row};
 use http::Method;
 use serde_json::{Map, Value, json};
 
@@ -109,13 +109,13 @@ fn describe(row: &Row, mut operation: Value, tag: &Option<Value>) -> Value {
 
 /// Who may call.
 fn security(row: &Row) -> Value {
-    match row.demand {
-        Demand::Partner if row.client_id => json!([{ "partnerSignature": [], "clientId": [] }]),
-        Demand::Partner => json!([{ "partnerSignature": [] }]),
-        Demand::Staff => json!([{ "staffSession": [] }]),
-        Demand::Member => json!([{ "session": [] }, { "sessionInToken": [] }]),
-        Demand::Bearer => json!([{ "session": [] }, { "sessionInToken": [] }, { "bookingToken": [] }]),
-        Demand::Standby => json!([{ "standbyToken": [] }]),
+    match row.caller_kind {
+        CallerKind::Partner if row.client_id => json!([{ "partnerSignature": [], "clientId": [] }]),
+        CallerKind::Partner => json!([{ "partnerSignature": [] }]),
+        CallerKind::Staff => json!([{ "staffSession": [] }]),
+        CallerKind::Member => json!([{ "session": [] }, { "sessionInToken": [] }]),
+        CallerKind::Bearer => json!([{ "session": [] }, { "sessionInToken": [] }, { "bookingToken": [] }]),
+        CallerKind::Standby => json!([{ "standbyToken": [] }]),
         _ => json!([]),
     }
 }
@@ -126,7 +126,7 @@ fn parameters(row: &Row, own: Value) -> Vec<Value> {
         Value::Array(own) => own,
         _ => Vec::new(),
     };
-    if row.demand == Demand::Partner {
+    if row.caller_kind == CallerKind::Partner {
         all.extend((!row.client_id).then(|| "ClientId".into()));
         all.push("Timestamp".into());
     }
@@ -140,7 +140,7 @@ fn parameters(row: &Row, own: Value) -> Vec<Value> {
 
 /// Whether a `POST` takes a key for its repeats: the others may be sent again as they are.
 fn is_keyed(row: &Row) -> bool {
-    !matches!(row.demand, Demand::Callback | Demand::Standby)
+    !matches!(row.caller_kind, CallerKind::Callback | CallerKind::Standby)
 }
 
 /// The answers that come with a kind of operation.

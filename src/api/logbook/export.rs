@@ -6,10 +6,10 @@ use crate::auth::Bearer;
 use crate::domain::entry::{self, Kind};
 use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
-use crate::http::body::Draft;
+use crate::http::body::ParsedBody;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::Count;
+use crate::http::field_types::Count;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::queries::logbook::{self, Line};
@@ -54,7 +54,7 @@ crate::body! {
 /// the hall's, with their offset from UTC (RFC 3339). No cell begins with what a spreadsheet takes for a formula.
 pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
-    let ExportQuery { offset } = Draft::read(call.query()).finish()?;
+    let ExportQuery { offset } = ParsedBody::read(call.query()).finish()?;
     let offset = offset.unwrap_or(0);
     let (table, rest) = site.store.read(|tx| {
         let (lapsed, zone) =

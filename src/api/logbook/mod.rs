@@ -3,8 +3,8 @@
 pub(crate) mod category;
 pub(crate) mod eligible;
 pub(crate) mod entries;
+pub(crate) mod entry_events;
 pub(crate) mod export;
-pub(crate) mod moves;
 pub(crate) mod opening;
 pub(crate) mod print;
 pub(crate) mod progression;

@@ -10,8 +10,8 @@ use crate::http::Answer;
 use crate::http::body::Field;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::{Id, Lines, Moment};
 use crate::http::fields;
-use crate::http::kinds::{Id, Lines, Moment};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -84,11 +84,11 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     // Others do not learn what is wrong with a body that they may not send.
     Actor::from(member).check_staff()?;
     let holder_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let mut draft = call.draft::<OpeningBalance>()?;
-    if !draft.fields.has("time") && !draft.fields.has("skills") {
-        draft.fields.refuse("time", Text::new("field.time_or_skills"));
+    let mut body = call.parse_body::<OpeningBalance>()?;
+    if !body.fields.has("time") && !body.fields.has("skills") {
+        body.fields.refuse("time", Text::new("field.time_or_skills"));
     }
-    let body = draft.finish()?;
+    let body = body.finish()?;
     let balance = Balance {
         instructor_id: body.instructor,
         entry_date: body.entry_date,

@@ -2,7 +2,7 @@
 
 use super::read_member;
 use crate::app::logbook::print;
-use crate::auth::{Bearer, take_document};
+use crate::auth::{Bearer, count_document};
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -14,8 +14,8 @@ use crate::site::Site;
 pub(crate) fn pdf(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     match bearer {
-        Bearer::Member(member) => take_document(site, member.id(), member.role())?,
-        Bearer::Booking { member_id, .. } => take_document(site, *member_id, Role::Member)?,
+        Bearer::Member(member) => count_document(site, member.id(), member.role())?,
+        Bearer::Booking { member_id, .. } => count_document(site, *member_id, Role::Member)?,
     }
     let pdf = print::pdf(site, call.language(), member_id)?;
     Ok(reply::file("application/pdf", "inline", &format!("logbook-{member_id}.pdf"), pdf))

@@ -8,11 +8,11 @@ use crate::app::{self, Actor};
 use crate::auth::{Bearer, Member};
 use crate::domain::role::Role;
 use crate::http::Answer;
-use crate::http::body::{Draft, Replaces, Unread};
+use crate::http::body::{Clearable, Ignored, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::{FlightMinutes, Id, Lines, Moment, Whole};
 use crate::http::fields::Fields;
-use crate::http::kinds::{FlightMinutes, Id, Lines, Moment, Whole};
 use crate::http::reply::{self, Rows};
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -28,7 +28,7 @@ crate::body! {
         tunnel_id as "tunnel": Option<Id>,
         comment: Option<Lines<COMMENT_CHARS_MAX>>,
         /// The contract's; not read: a flight-time entry is in the logbook at once.
-        status: Unread,
+        status: Ignored,
     }
 }
 
@@ -37,7 +37,7 @@ crate::body! {
         entry_date: Option<Moment>,
         minutes as "time": Option<FlightMinutes>,
         tunnel_id as "tunnel": Option<Id>,
-        comment: Replaces<Lines<COMMENT_CHARS_MAX>>,
+        comment: Clearable<Lines<COMMENT_CHARS_MAX>>,
         /// The number in the path, or nothing.
         entry_id: Option<Whole>,
         /// The number in the path, or nothing.
@@ -94,12 +94,12 @@ impl From<TimeEntry> for TimeReply {
 /// `POST /account/logbook/time/`, and for existing clients `POST /account/logbook/member/time/`: the caller's flight time,
 /// in the logbook at once.
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
-    let Draft { read, mut fields } = call.draft::<TimeNew>()?;
+    let ParsedBody { read, mut fields } = call.parse_body::<TimeNew>()?;
     if fields.is_refused() {
         let place = (read.entry_date, read.tunnel_id.map(|id| id.unwrap_or(site.tunnel_id)));
         _ = site.store.read(|tx| check_place(tx, member.id(), place, None, site.now(), &mut fields))?;
     }
-    let body = Draft::<TimeNew> { read, fields }.finish()?;
+    let body = ParsedBody::<TimeNew> { read, fields }.finish()?;
     let new = NewTime {
         entry_date: body.entry_date,
         minutes: body.minutes,
@@ -116,12 +116,12 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
 /// anybody's; by a booking token the one that the booking made.
 pub(crate) fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let Draft { read, mut fields } = call.draft::<TimeEdit>()?;
+    let ParsedBody { read, mut fields } = call.parse_body::<TimeEdit>()?;
     check_number(entry_id, read.entry_id, read.id, &mut fields);
     if fields.is_refused() {
         judge_edit(site, bearer, entry_id, (read.entry_date, read.tunnel_id), &mut fields)?;
     }
-    let TimeEdit { entry_date, minutes, tunnel_id, comment, .. } = Draft { read, fields }.finish()?;
+    let TimeEdit { entry_date, minutes, tunnel_id, comment, .. } = ParsedBody { read, fields }.finish()?;
     let patch = Patch { entry_date, minutes, tunnel_id, comment };
     app::change_once(site, call, actor(call, bearer), |cx| {
         time::edit(cx, bearer.into(), entry_id, &patch)?;

@@ -4,7 +4,7 @@ use crate::auth::Staff;
 use crate::http::Answer;
 use crate::http::call::{Call, Page, REPORT_ROWS_MAX};
 use crate::http::failure::Failure;
-use crate::http::kinds::{Count, Line, Moment, Rows};
+use crate::http::field_types::{Count, Line, Moment, Rows};
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};

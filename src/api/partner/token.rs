@@ -6,10 +6,10 @@ use crate::auth::{Partner, new_token, pin, pin_guesses};
 use crate::domain::audit::Who;
 use crate::domain::booking::{Booking, Denial};
 use crate::http::Answer;
-use crate::http::body::All;
-use crate::http::call::{Call, OutcomeWord};
+use crate::http::body::Flattened;
+use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
-use crate::http::kinds::{Digits, Id};
+use crate::http::field_types::{Digits, Id};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -40,7 +40,7 @@ crate::body! {
         member_id: Id,
         /// The member's booking PIN, six digits. A number is read as six digits, leading zeros and all.
         member_pin: Digits<32>,
-        booking: All<BookingFields>,
+        booking: Flattened<BookingFields>,
     }
     also json!({
         "description": "Any field of a booking makes it one; then `flight_date`, `minutes_booked` and `tunnel_id` are needed.",
@@ -65,8 +65,8 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     app::change_once(site, call, actor, |cx| {
         let tx = cx.tx;
         if !pin_is_right(site, tx, &request)? {
-            call.outcome.set(OutcomeWord::WrongCredentials);
-            pin_guesses::miss(site, call, tx, partner.id())?;
+            call.outcome.set(AuthOutcome::WrongCredentials);
+            pin_guesses::record_wrong_pin(site, call, tx, partner.id())?;
             return refuse(tx, call, partner, &request, "booking.wrong_pin");
         }
         let booking_id = match &request.booking {
@@ -81,7 +81,7 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
             None => None,
         };
         let (token, hash) = new_token();
-        call.hands_out(&hash);
+        call.issues_token(&hash);
         sessions::insert_booking_token(tx, &hash, request.member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
         let about = EventSubject { member_id: Some(request.member_id), booking_id, ..EventSubject::default() };
         history::insert(tx, partner.id(), Event::TokenIssued, &about)?;
@@ -102,13 +102,13 @@ impl Request {
         if is_booking {
             NEEDED.iter().for_each(|field| fields.demand(field));
         }
-        let mut draft = call.draft_of::<TokenRequest>(fields);
-        if let Some(Some(tunnel_id)) = draft.read.booking.tunnel_id
+        let mut body = call.parse_body_from::<TokenRequest>(fields);
+        if let Some(Some(tunnel_id)) = body.read.booking.tunnel_id
             && !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))?
         {
-            draft.fields.refuse("tunnel_id", Text::new("field.unknown_tunnel"));
+            body.fields.refuse("tunnel_id", Text::new("field.unknown_tunnel"));
         }
-        let TokenRequest { member_id, member_pin, booking } = draft.finish()?;
+        let TokenRequest { member_id, member_pin, booking } = body.finish()?;
         Ok(Request { member_id, member_pin, booking: booking.complete() })
     }
 }
@@ -154,7 +154,7 @@ fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {
 
 /// The answer to a wrong PIN, to whatever PIN it was. Nothing is written: the PIN was not looked at.
 fn paused(call: &Call, seconds: i64) -> Reply {
-    call.outcome.set(OutcomeWord::Delayed);
+    call.outcome.set(AuthOutcome::Delayed);
     pin_guesses::leave_no_trace(call);
     let message = call.say("booking.wrong_pin");
     let reply = reply::ok(&TokenReply { status: false, message, token: String::new(), may_check_in: None });

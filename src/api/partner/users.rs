@@ -5,7 +5,7 @@ use crate::auth::Partner;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::{Email, Id};
+use crate::http::field_types::{Email, Id};
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::history::{self, Event, EventSubject};

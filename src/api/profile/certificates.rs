@@ -1,11 +1,11 @@
 //! The certificates of the levels that a member holds.
 
 use crate::app::certificates::{self, Row};
-use crate::auth::{Member, take_document};
+use crate::auth::{Member, count_document};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::{Id, Line, Moment, ShortLine, Whole};
+use crate::http::field_types::{Id, Line, Moment, ShortLine, Whole};
 use crate::http::reply;
 use crate::site::Site;
 use base64::Engine;
@@ -44,7 +44,7 @@ pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
             && row.screen_name.trim() == screen_name
     };
     let paper = certificates::prepare(site, member.id(), call.language(), is_wanted)?;
-    take_document(site, member.id(), member.role())?;
+    count_document(site, member.id(), member.role())?;
     let pdf = STANDARD.encode(paper.draw(site)?);
     site.once(call, |tx| {
         certificates::publish(site, tx, member.id(), &paper.held)?;

@@ -1,7 +1,7 @@
 //! The picture in a member's profile.
 
 use crate::app::{self, photos};
-use crate::auth::{Member, take_document};
+use crate::auth::{Member, count_document};
 use crate::documents::picture;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -29,7 +29,7 @@ pub(crate) fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
     if !TYPES.iter().any(|kind| kind.eq_ignore_ascii_case(given)) {
         return Err(Failure::unsupported_picture());
     }
-    take_document(site, member.id(), member.role())?;
+    count_document(site, member.id(), member.role())?;
     let upload = call.body.clone();
     let made = site.draw(move || picture::remake(&upload))?.map_err(|text| Failure::field("body", text))?;
     app::change_once(site, call, member, |cx| {

@@ -4,10 +4,10 @@ use crate::app::{self, credentials};
 use crate::auth::{Member, sign_in};
 use crate::domain::password;
 use crate::http::Answer;
-use crate::http::body::Draft;
+use crate::http::body::ParsedBody;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::{NewPassword, Secret};
+use crate::http::field_types::{NewPassword, Secret};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -26,17 +26,17 @@ crate::body! {
 /// `PUT /account/profile/change-password`: a new password for whoever knows the old one. Every other session and every
 /// booking token of the member ends with the old password.
 pub(crate) fn change(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut draft = call.draft::<PasswordChange>()?;
+    let mut body = call.parse_body::<PasswordChange>()?;
     let profile = site.store.read(|tx| members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in))?;
     let tunnel = site.name()?;
     let owner = profile.owner(&tunnel);
-    let Draft { read, fields } = &mut draft;
+    let ParsedBody { read, fields } = &mut body;
     fields.check("password", &read.password, |wanted| password::check_form(wanted, &owner));
     fields.check("password_confirm", &read.password_confirm, |confirm| match &read.password {
         Some(wanted) if !password::is_same(wanted, confirm) => Err(Text::new("field.not_confirmed")),
         _ => Ok(()),
     });
-    let PasswordChange { password: wanted, current_password: current, .. } = draft.finish()?;
+    let PasswordChange { password: wanted, current_password: current, .. } = body.finish()?;
     let confirmed = sign_in::confirm_own(site, call, member.id(), &current)?;
     confirmed.map_err(|text| Failure::field("current_password", text))?;
     // Judging its strength takes milliseconds: only for whoever knows the current one, whose misses are counted.

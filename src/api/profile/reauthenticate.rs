@@ -5,7 +5,7 @@ use crate::auth::{Member, sign_in};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::{Code, Secret};
+use crate::http::field_types::{Code, Secret};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -16,7 +16,7 @@ crate::body! {
     pub(crate) struct Reauthentication {
         /// The password of now.
         password: Option<Secret>,
-        /// Needed without `password`.
+        /// RequiredByCaller without `password`.
         code: Option<Code>,
     }
 }
@@ -24,11 +24,11 @@ crate::body! {
 /// `POST /account/profile/reauthenticate`: by `password`, or by a `code` of the second factor that is on. The session may
 /// then change what opens the account for ten minutes, as after a sign-in.
 pub(crate) fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut draft = call.draft::<Reauthentication>()?;
-    if !draft.fields.has("password") && !draft.fields.has("code") {
-        draft.fields.refuse("password", Text::new("field.password_or_code"));
+    let mut body = call.parse_body::<Reauthentication>()?;
+    if !body.fields.has("password") && !body.fields.has("code") {
+        body.fields.refuse("password", Text::new("field.password_or_code"));
     }
-    let Reauthentication { password, code } = draft.finish()?;
+    let Reauthentication { password, code } = body.finish()?;
     let code = code.unwrap_or_default();
     if let Some(password) = password {
         let confirmed = sign_in::confirm_own(site, call, member.id(), &password)?;

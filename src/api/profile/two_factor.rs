@@ -1,12 +1,12 @@
 //! The second factor from inside a session.
 
 use crate::app::{self, Change, Subject, credentials};
-use crate::auth::second_factor::{self, Due, Next, Proof};
+use crate::auth::second_factor::{self, Proof, RequiredCode, Requirement};
 use crate::auth::{Member, sign_in};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::{Code, Name, Named};
+use crate::http::field_types::{Code, Name, Named};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -112,7 +112,7 @@ impl Request<'_> {
         second_factors::set_passcodes(self.tx, self.account.member_id)?;
         let kept = Some(self.member.session());
         let language = self.call.language();
-        let codes = second_factor::welcome_factor(
+        let codes = second_factor::finish_activation(
             self.site,
             self.tx,
             self.account.member_id,
@@ -147,14 +147,14 @@ impl Request<'_> {
     }
 
     fn send_passcode(&self) -> Answer {
-        match second_factor::next(self.site, self.tx, self.account, None)? {
-            Next::Due(Due::Passcode(Some(to))) => {
+        match second_factor::requirement(self.site, self.tx, self.account, None)? {
+            Requirement::Code(RequiredCode::Passcode(Some(to))) => {
                 second_factor::send(self.site, self.call, self.tx, self.account.member_id, &to)?;
                 self.answer(self.factor.kind, "passcode.sent", Vec::new())
             }
-            Next::Due(Due::Passcode(None)) => Err(Failure::nothing_confirmed()),
-            Next::Due(Due::Totp) => self.answer(self.factor.kind, "factor.totp_due", Vec::new()),
-            Next::Clear(_) | Next::Missing => Err(Failure::second_factor_off()),
+            Requirement::Code(RequiredCode::Passcode(None)) => Err(Failure::nothing_confirmed()),
+            Requirement::Code(RequiredCode::Totp) => self.answer(self.factor.kind, "factor.totp_due", Vec::new()),
+            Requirement::Passed(_) | Requirement::SetupMissing => Err(Failure::second_factor_off()),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::domain::{currency, minutes};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::{Id, Line, Secret, Username};
+use crate::http::field_types::{Id, Line, Secret, Username};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -171,13 +171,13 @@ fn payment(site: &Site, profile: &Profile, flyer: &Flyer, now: i64) -> PaymentDa
 
 /// `PUT /account/profile/user`: names and home tunnel, by whoever knows the password.
 pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
-    let mut draft = call.draft::<ProfileEdit>()?;
-    if let Some(tunnel_id) = draft.read.tunnel_id
+    let mut body = call.parse_body::<ProfileEdit>()?;
+    if let Some(tunnel_id) = body.read.tunnel_id
         && !site.store.read(|tx| Ok(tunnels::exists(tx, tunnel_id)?))?
     {
-        draft.fields.refuse("tunnel", Text::new("field.unknown_tunnel"));
+        body.fields.refuse("tunnel", Text::new("field.unknown_tunnel"));
     }
-    let ProfileEdit { real_name, screen_name, username, tunnel_id, verify_password } = draft.finish()?;
+    let ProfileEdit { real_name, screen_name, username, tunnel_id, verify_password } = body.finish()?;
     let confirmed = sign_in::confirm_own(site, call, member.id(), &verify_password)?;
     confirmed.map_err(|text| Failure::field("verify_password", text))?;
     site.once(call, |tx| {

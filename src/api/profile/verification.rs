@@ -2,14 +2,14 @@
 
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::security_event;
-use crate::auth::{Member, take_message};
+use crate::auth::{Member, count_message_request};
 use crate::domain::phone;
 use crate::http::Answer;
-use crate::http::body::{All, Field, Open, shared};
+use crate::http::body::{Field, Flattened, Undescribed, shared};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::{Email, Line, Passcode, ShortLine};
 use crate::http::fields::Fields;
-use crate::http::kinds::{Email, Line, Passcode, ShortLine};
 use crate::http::reply::{self, Done};
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -32,9 +32,9 @@ crate::body! {
         email: Option<Email>,
         /// Whose number it is: a calling code (`41`, `+41`, `0041`) or an ISO 3166 code (`CH`). A number that begins with
         /// `+` or `00` says it by itself.
-        country: Open<ShortLine<8>>,
+        country: Undescribed<ShortLine<8>>,
         /// The new telephone number.
-        phone: Open<Line<32>>,
+        phone: Undescribed<Line<32>>,
     }
     also json!({ "anyOf": [
         { "required": ["email"], "properties": { "email": Email::schema() } },
@@ -49,13 +49,13 @@ crate::body! {
 
 crate::body! {
     pub(crate) struct PasscodeRequest {
-        place: All<PlaceFields>,
+        place: Flattened<PlaceFields>,
     }
 }
 
 crate::body! {
     pub(crate) struct PasscodeProof {
-        place: All<PlaceFields>,
+        place: Flattened<PlaceFields>,
         /// The six digits, as a number or as text.
         passcode: Passcode,
     }
@@ -90,11 +90,11 @@ impl TryFrom<PlaceFields> for Place {
 
 /// `POST /account/profile/send-verification-passcode`: a passcode to the new address or number.
 pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
-    let PasscodeRequest { place } = call.draft_of(place_fields(call)?).finish()?;
+    let PasscodeRequest { place } = call.parse_body_from(place_fields(call)?).finish()?;
     let place = Place::try_from(place)?;
     check_place(site, member, &place)?;
     member.check_proven(site.now())?;
-    take_message(site, call)?;
+    count_message_request(site, call)?;
     site.once(call, |tx| {
         let target = Target {
             member_id: member.id(),
@@ -129,7 +129,7 @@ fn check_place(site: &Site, member: &Member, place: &Place) -> Result<(), Failur
 /// `POST /account/profile/verify-verification-passcode`: the address or number that the passcode went to is the member's
 /// from now on.
 pub(crate) fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
-    let PasscodeProof { place, passcode } = call.draft_of(place_fields(call)?).finish()?;
+    let PasscodeProof { place, passcode } = call.parse_body_from(place_fields(call)?).finish()?;
     let place = Place::try_from(place)?;
     member.check_proven(site.now())?;
     site.once(call, |tx| {

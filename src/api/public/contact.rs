@@ -1,12 +1,12 @@
 //! The contact form.
 
-use crate::auth::Rates;
-use crate::auth::{Caller, Pace, allowance, member_if_any};
+use crate::auth::RateLimiter;
+use crate::auth::{RateLimit, RateLimitKey, member_if_any, message_quota};
 use crate::domain::country;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::{Email, Line, Lines, Whole};
+use crate::http::field_types::{Email, Line, Lines, Whole};
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -48,9 +48,10 @@ struct Form {
 /// whoever is configured; the answer is the same whosever number `member_id` is.
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
     let form = Form::read(site, call)?;
-    let pace = Pace::per_hour(site.config.limits.contacts_per_hour_per_address);
-    site.state::<Rates>().take(Caller::ContactFrom(call.network()), pace)?;
-    site.state::<Rates>().take(Caller::Contacts, Pace::per_day(CONTACTS_PER_DAY.max(pace.requests)))?;
+    let limit = RateLimit::per_hour(site.config.limits.contacts_per_hour_per_address);
+    site.state::<RateLimiter>().take(RateLimitKey::ContactFrom(call.network()), limit)?;
+    site.state::<RateLimiter>()
+        .take(RateLimitKey::Contacts, RateLimit::per_day(CONTACTS_PER_DAY.max(limit.requests)))?;
     site.once(call, |tx| {
         contact::insert(tx, &form.as_new(call.language()))?;
         pass_on(site, tx, &form, call.language())?;
@@ -100,7 +101,7 @@ impl Form {
 /// be a way to write to anybody in the site's name. Beyond a share of mails a day nothing goes; the desk has every message.
 fn pass_on(site: &Site, tx: &Write, form: &Form, language: Language) -> Result<(), Failure> {
     let Some(recipient) = &site.config.contact_to else { return Ok(()) };
-    if !allowance::take_for_house(site, tx, recipient)? {
+    if !message_quota::take_for_site_address(site, tx, recipient)? {
         return Ok(());
     }
     let or_nothing = |text: &str| if text.is_empty() { NOTHING.to_owned() } else { text.to_owned() };

@@ -2,9 +2,9 @@
 
 use super::in_language;
 use crate::http::Answer;
-use crate::http::body::Draft;
+use crate::http::body::ParsedBody;
 use crate::http::call::Call;
-use crate::http::kinds::{Name, Named};
+use crate::http::field_types::{Name, Named};
 use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -49,7 +49,7 @@ struct LanguageReply {
 
 /// `GET /public/translations`: every text in the caller's language, or in the one that `language` asks for.
 pub(crate) fn get(_: &Site, call: &Call) -> Answer {
-    let TranslationsQuery { language } = Draft::read(call.query()).finish()?;
+    let TranslationsQuery { language } = ParsedBody::read(call.query()).finish()?;
     let language = language.unwrap_or(call.language());
     let shown = |key: &str| !WITHHELD.iter().any(|prefix| key.starts_with(prefix));
     let texts = language.texts().iter().map(|(key, text)| (key.as_str(), text.as_str()));

@@ -6,10 +6,10 @@ use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_
 use crate::app::booking_fields::{BookingFields, NEEDED};
 use crate::domain::booking::Booking;
 use crate::domain::local_time::TimeZone;
-use crate::http::body::{All, Draft};
+use crate::http::body::{Flattened, ParsedBody};
 use crate::http::failure::Failure;
+use crate::http::field_types::Line;
 use crate::http::fields::Fields;
-use crate::http::kinds::Line;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::lists;
@@ -47,7 +47,7 @@ crate::body! {
     struct BookingRow {
         client_id: Line<100>,
         username: Line<254>,
-        booking: All<BookingFields>,
+        booking: Flattened<BookingFields>,
     }
 }
 
@@ -72,7 +72,7 @@ impl List for Bookings {
         for field in ["purchase_date", "checkin_time", "flight_date"] {
             fields.convert(field, cell::moment_in(&self.zone));
         }
-        let (client_id, username, booking) = match Draft::<BookingRow>::read(fields).finish() {
+        let (client_id, username, booking) = match ParsedBody::<BookingRow>::read(fields).finish() {
             Ok(BookingRow { client_id, username, booking }) => (client_id, username, booking),
             Err(failure) => return wrong(row, failure),
         };

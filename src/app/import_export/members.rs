@@ -5,10 +5,10 @@ use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_
 use crate::app::person::{self, Person};
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
-use crate::http::body::{All, Draft, Field};
+use crate::http::body::{Field, Flattened, ParsedBody};
 use crate::http::failure::Failure;
+use crate::http::field_types::{Line, Moment, Name, Named, bounded};
 use crate::http::fields::Fields;
-use crate::http::kinds::{Line, Moment, Name, Named, bounded};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::queries::lists::{self, Member};
@@ -44,7 +44,7 @@ impl Members {
 
 crate::body! {
     struct MemberRow {
-        person: All<Person>,
+        person: Flattened<Person>,
         email_confirmed_at: Option<Moment>,
         phone_confirmed_at: Option<Moment>,
         terms_accepted_at: Option<Moment>,
@@ -135,9 +135,9 @@ fn read(site: &Site, row: &Row, home: &str, zone: &TimeZone) -> Result<Member, F
     {
         fields.convert(field, cell::moment_in(zone));
     }
-    let mut draft = Draft::<MemberRow>::read(fields);
-    person::judge(&mut draft.read.person, site.now(), home, &mut draft.fields);
-    let row = draft.finish()?;
+    let mut body = ParsedBody::<MemberRow>::read(fields);
+    person::judge(&mut body.read.person, site.now(), home, &mut body.fields);
+    let row = body.finish()?;
     let person = row.person;
     let email = person.email.unwrap_or_default();
     Ok(Member {

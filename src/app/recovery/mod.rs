@@ -8,9 +8,9 @@ pub(crate) use request::AccountAccess;
 
 use super::credentials::{self, Kept};
 use super::{Actor, Change};
-use crate::auth::Rates;
+use crate::auth::RateLimiter;
 use crate::auth::passcode::{self, Target, Use};
-use crate::auth::{Caller, Pace, sign_in, take_message};
+use crate::auth::{RateLimit, RateLimitKey, count_message_request, sign_in};
 use crate::domain::password::Owner;
 use crate::domain::unicode::nfc;
 use crate::domain::{password, questions};
@@ -60,9 +60,9 @@ pub(crate) enum Outcome {
 }
 
 /// Counts one request about a lost password or username. 429 above the hourly number of one address.
-pub(crate) fn take_pace(site: &Site, call: &Call) -> Result<(), Failure> {
-    let pace = Pace::per_hour(site.config.limits.recoveries_per_hour_per_address);
-    site.state::<Rates>().take(Caller::RecoveryFrom(call.network()), pace)
+pub(crate) fn check_rate(site: &Site, call: &Call) -> Result<(), Failure> {
+    let limit = RateLimit::per_hour(site.config.limits.recoveries_per_hour_per_address);
+    site.state::<RateLimiter>().take(RateLimitKey::RecoveryFrom(call.network()), limit)
 }
 
 /// The questions that are asked of an account, by number: its own, and made-up ones up to three. An answer to a made-up
@@ -121,9 +121,9 @@ pub(crate) fn send_passcode(
     usage: Use,
     sent: &dyn Fn() -> Answer,
 ) -> Answer {
-    take_message(site, call)?;
+    count_message_request(site, call)?;
     site.once(call, |tx| {
-        passcode::pace(site, tx, name)?;
+        passcode::count_request(site, tx, name)?;
         if let Some(account) = account.filter(|account| !account.banned && may_recover(site, account, channel)) {
             send_to(site, tx, call, account.member_id, channel, usage)?;
         }
@@ -195,7 +195,7 @@ fn set_password(
             // Wrong answers use up a try of the passcode, whether or not the passcode was right.
             passcode::spend_try(tx, account.member_id, Use::RecoverPassword)?;
         }
-        sign_in::miss(site, call, tx, name, account)?;
+        sign_in::record_failure(site, call, tx, name, account)?;
         render(Outcome::Wrong)
     })
 }

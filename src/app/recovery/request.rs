@@ -4,10 +4,10 @@ use super::{Proof, Recovery, stranger};
 use crate::app::credentials::Kept;
 use crate::auth::social::Network;
 use crate::domain::{password, questions};
-use crate::http::body::{Draft, Field, Object, Slot};
+use crate::http::body::{BodyItem, Field, Object, ParsedBody};
 use crate::http::failure::Failure;
+use crate::http::field_types::{Digits, Id, Line, Name, Named, NewPassword};
 use crate::http::fields::Fields;
-use crate::http::kinds::{Digits, Id, Line, Name, Named, NewPassword};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::outbox::Channel;
@@ -49,7 +49,7 @@ impl Recovery {
             fields.ignore(&["password"]);
             questions::NUMBERS.for_each(|number| fields.ignore(&[&answer_field(number)]));
         }
-        let Draft { read, mut fields } = Draft::<AccountAccess>::read(fields);
+        let ParsedBody { read, mut fields } = ParsedBody::<AccountAccess>::read(fields);
         // Where the weak password is the only problem, `carry_out` reports it: the public page then asks again.
         if fields.is_refused()
             && let Some(Some(new_password)) = &read.password
@@ -59,7 +59,7 @@ impl Recovery {
                 fields.refuse("password", text);
             }
         }
-        let body: AccountAccess = Draft { read, fields }.finish()?;
+        let body: AccountAccess = ParsedBody { read, fields }.finish()?;
         let kept =
             Kept { passkeys: body.keep_passkeys.unwrap_or_default(), social: body.keep_social.unwrap_or_default() };
         let proof = body.passcode.zip(body.password);
@@ -71,12 +71,12 @@ impl Recovery {
 /// The answers to questions of the catalogue, `answer_<number>` each.
 pub(crate) struct Answers;
 
-impl Slot for Answers {
+impl BodyItem for Answers {
     type Read = Option<Vec<(i64, String)>>;
     type Value = Vec<(i64, String)>;
 
     fn take(fields: &mut Fields, _: &'static str) -> Self::Read {
-        let read = |number| (number, fields.optional(&answer_field(number), Line::<200>::read).peeked().flatten());
+        let read = |number| (number, fields.optional(&answer_field(number), Line::<200>::read).into_option().flatten());
         let answers: Vec<_> = questions::NUMBERS.map(read).collect();
         Some(answers.into_iter().filter_map(|(number, answer)| Some((number, answer?))).collect())
     }
@@ -90,7 +90,7 @@ impl Slot for Answers {
         for number in [3, 4, 9] {
             let more = if number == 3 { " Every number from 1 to 12 is taken." } else { "" };
             let about = format!("The answer to question {number} of the catalogue.{more}");
-            <Option<Line<200>> as Slot>::describe(object, &answer_field(number), &about);
+            <Option<Line<200>> as BodyItem>::describe(object, &answer_field(number), &about);
         }
     }
 }

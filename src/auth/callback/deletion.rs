@@ -4,7 +4,7 @@ use crate::auth::social::Network;
 use crate::auth::social::signed_request;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::SignedText;
+use crate::http::field_types::SignedText;
 use crate::site::Site;
 use sha2::{Digest, Sha256};
 
@@ -40,7 +40,7 @@ impl DeletionRequest {
 
 pub(crate) fn admit(site: &Site, call: &Call) -> Result<DeletionRequest, Failure> {
     let secret = site.config.social.facebook.as_ref().ok_or_else(Failure::not_configured)?;
-    let SignedRequest { signed_request: text } = call.draft_of(call.fields_or_form()?).finish()?;
+    let SignedRequest { signed_request: text } = call.parse_body_from(call.fields_or_form()?).finish()?;
     let user_id = signed_request::deletion(secret.reveal().as_bytes(), &text).ok_or_else(Failure::bad_callback)?;
     Ok(DeletionRequest { network: Network::Facebook, user_id, digest: Sha256::digest(&text).into() })
 }

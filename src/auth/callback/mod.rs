@@ -11,9 +11,9 @@ pub(crate) use mail::MailEvents;
 pub(crate) use payment::PaymentCaller;
 pub(crate) use payment::Processor;
 
-use super::{rates, repeat};
+use super::{idempotency, rate_limits};
 use crate::http::Answer;
-use crate::http::call::{Call, Who};
+use crate::http::call::{Call, PrincipalId};
 use crate::site::Site;
 
 /// An operation for third parties, by whom it demands.
@@ -31,18 +31,18 @@ pub(crate) fn admit(site: &Site, call: &Call, callback: &Callback) -> Answer {
     match callback {
         Callback::Deletion(operation) => {
             let request = deletion::admit(site, call)?;
-            call.who.set(Who::Sender("social"));
-            repeat::or_run(site, call, call.who.get(), || operation(site, call, &request))
+            call.principal.set(PrincipalId::Sender("social"));
+            idempotency::run(site, call, call.principal.get(), || operation(site, call, &request))
         }
         Callback::Mail(operation) => {
             let events = mail::admit(site, call)?;
-            call.who.set(Who::Sender("mail"));
-            repeat::or_run(site, call, call.who.get(), || operation(site, call, &events))
+            call.principal.set(PrincipalId::Sender("mail"));
+            idempotency::run(site, call, call.principal.get(), || operation(site, call, &events))
         }
         Callback::Payment(operation) => {
             let caller = payment::admit(site, call)?;
-            rates::take_change(site, call)?;
-            repeat::or_run(site, call, call.who.get(), || operation(site, call, &caller))
+            rate_limits::count_change(site, call)?;
+            idempotency::run(site, call, call.principal.get(), || operation(site, call, &caller))
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::auth::Member;
 use crate::auth::session;
-use crate::http::call::{Call, Who};
+use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::keys::{hmac_sha256, unhex};
 use crate::site::Site;
@@ -16,7 +16,7 @@ const SIGNATURES_MAX: usize = 16;
 /// How far the signed time may be from ours.
 const TIME_SECONDS: i64 = 300;
 
-/// Who speaks of a payment.
+/// PrincipalId speaks of a payment.
 #[derive(Debug)]
 pub enum PaymentCaller {
     /// The payment processor, by its signature.
@@ -40,7 +40,7 @@ pub(crate) fn admit(site: &Site, call: &Call) -> Result<PaymentCaller, Failure> 
     let secret = site.config.callbacks.payment_secret.as_ref().ok_or_else(Failure::not_configured)?;
     if call.headers.contains_key(HEADER) {
         let processor = processor(site, call, secret.reveal().as_bytes())?;
-        call.who.set(Who::Sender("processor"));
+        call.principal.set(PrincipalId::Sender("processor"));
         return Ok(PaymentCaller::Processor(processor));
     }
     if session::token(call).is_none() {

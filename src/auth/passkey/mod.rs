@@ -3,16 +3,16 @@
 //! A challenge lies in the file, sealed, for five minutes, and goes with the transaction that uses it. A passkey whose
 //! owner was verified (every one here is) is two factors in itself, so it signs in whoever has it.
 
-mod answer;
-mod decoy;
-mod party;
-mod settle;
+mod apply;
+mod decoys;
+mod relying_party;
+mod response;
 
-pub(crate) use answer::{Answer, read};
-pub(crate) use party::Party;
-pub(crate) use settle::{Outcome, identify, prove, remove, settle};
+pub(crate) use apply::{Outcome, apply, identify, prove, remove};
+pub(crate) use relying_party::RelyingParty;
+pub(crate) use response::{CheckedResponse, check_response};
 
-use super::signer::Paper;
+use super::signer::DocumentDigest;
 use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
@@ -50,12 +50,13 @@ pub(crate) enum Intent {
     /// The signature under the entry with this number.
     SignEntry(i64),
     /// The signature under everything that stands on one paper.
-    SignPaper(Paper),
+    #[serde(rename = "sign_paper")]
+    SignDocument(DocumentDigest),
 }
 
 /// The sealed state of a sign-in between challenge and answer.
 #[derive(Serialize, Deserialize)]
-struct SigningIn {
+struct SignInState {
     rp_id: String,
     /// A question from before there were intents was asked to sign in.
     #[serde(default)]
@@ -65,23 +66,23 @@ struct SigningIn {
 
 /// The sealed state of a registration between challenge and answer.
 #[derive(Serialize, Deserialize)]
-struct Registering {
+struct RegistrationState {
     rp_id: String,
     state: PasskeyRegistration,
     label: Label,
 }
 
 /// A question to a browser, and the challenge that will wait for the answer.
-pub(crate) struct Question {
+pub(crate) struct CeremonyOptions {
     /// `PublicKeyCredentialRequestOptions` or `PublicKeyCredentialCreationOptions` as JSON.
     pub public_key: Value,
     hash: ChallengeHash,
     challenge: Challenge,
 }
 
-impl Question {
+impl CeremonyOptions {
     /// From here on the answer is waited for.
-    pub(crate) fn keep(&self, tx: &Write) -> Result<(), Failure> {
+    pub(crate) fn store(&self, tx: &Write) -> Result<(), Failure> {
         passkeys::insert_challenge(tx, &self.hash, &self.challenge, tx.now() + CHALLENGE_SECONDS)?;
         Ok(())
     }
@@ -89,7 +90,12 @@ impl Question {
 
 /// Asks for a passkey of whoever goes by this name. A name that nobody has, or whose owner has no passkey, is asked for
 /// decoys, at the same cost.
-pub(crate) fn ask_to_sign_in(site: &Site, party: &Party, name: &str, intent: Intent) -> Result<Question, Failure> {
+pub(crate) fn start_sign_in(
+    site: &Site,
+    party: &RelyingParty,
+    name: &str,
+    intent: Intent,
+) -> Result<CeremonyOptions, Failure> {
     let (member_id, own) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
         // A row takes time to read: where there is none, another is read in its place, here and below.
@@ -103,7 +109,7 @@ pub(crate) fn ask_to_sign_in(site: &Site, party: &Party, name: &str, intent: Int
         }
         Ok((member_id, own))
     })?;
-    let decoys = decoy::public_keys(&site.keys, &party.id, name);
+    let decoys = decoys::public_keys(&site.keys, &party.id, name);
     let (member_id, texts) = if own.is_empty() { (NOBODY, decoys) } else { (member_id, own) };
     let (mut options, state) = party
         .webauthn(&party.id)?
@@ -111,26 +117,26 @@ pub(crate) fn ask_to_sign_in(site: &Site, party: &Party, name: &str, intent: Int
         .map_err(|e| Failure::broken().because(e))?;
     // How an authenticator is reached is a hint that decoys could not give as plausibly.
     options.public_key.allow_credentials.iter_mut().for_each(|one| one.transports = None);
-    Ok(Question {
+    Ok(CeremonyOptions {
         hash: challenge_hash(site, &options.public_key.challenge),
         public_key: written(&options.public_key)?,
         challenge: Challenge {
             kind: Kind::SignIn,
             member_id,
             session_hash: None,
-            sealed: seal(site, &SigningIn { rp_id: party.id.clone(), intent, state })?,
+            sealed: seal(site, &SignInState { rp_id: party.id.clone(), intent, state })?,
         },
     })
 }
 
 /// Asks a signed-in member's browser to make a passkey.
 /// `session`: the one in which the answer is good.
-pub(crate) fn ask_to_register(
+pub(crate) fn start_registration(
     site: &Site,
-    party: &Party,
+    party: &RelyingParty,
     (member_id, session): (i64, &TokenHash),
     label: Label,
-) -> Result<Question, Failure> {
+) -> Result<CeremonyOptions, Failure> {
     let (profile, shown, held, known) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
         let shown = tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.name);
@@ -146,14 +152,14 @@ pub(crate) fn ask_to_register(
         .webauthn(shown.as_deref().unwrap_or(&party.id))?
         .start_passkey_registration(handle, &profile.username, &profile.screen_name, Some(known))
         .map_err(|e| Failure::broken().because(e))?;
-    Ok(Question {
+    Ok(CeremonyOptions {
         hash: challenge_hash(site, &options.public_key.challenge),
         public_key: written(&options.public_key)?,
         challenge: Challenge {
             kind: Kind::Register,
             member_id,
             session_hash: Some(*session),
-            sealed: seal(site, &Registering { rp_id: party.id.clone(), state, label })?,
+            sealed: seal(site, &RegistrationState { rp_id: party.id.clone(), state, label })?,
         },
     })
 }

@@ -5,8 +5,8 @@ pub(crate) mod signed_request;
 mod token;
 
 use crate::config::TokenIssuer;
+use crate::http::field_types::Named;
 use crate::http::fields;
-use crate::http::kinds::Named;
 use crate::site::Site;
 use keys::KeySet;
 use serde_json::{Map, Value};

@@ -7,7 +7,7 @@ use super::streams::Streams;
 use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_moment};
 use crate::app::credentials::Kept;
 use crate::app::{Change, accounts, credentials};
-use crate::auth::counters::Lifted;
+use crate::auth::counters::ClearedLimits;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
@@ -247,7 +247,7 @@ fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> CommandResu
 fn unlock(site: &Shell, name: &str) -> CommandResult {
     let Account { member_id, username, .. } = find(site, name)?;
     let lifted = site.change(|cx| accounts::unlock(cx, member_id))?;
-    let Lifted { delays, pin_paused, passcodes_used_up } = lifted;
+    let ClearedLimits { delays, pin_paused, passcodes_used_up } = lifted;
     tracing::info!(member_id, delays, pin_paused, passcodes_used_up, "an account was unlocked from the shell");
     let values = json!({
         "member_id": member_id, "username": username, "delays": delays, "pin": pin_paused, "passcodes": passcodes_used_up,

@@ -1,15 +1,15 @@
 //! Bodies, forms and queries as types: [`body!`](crate::http::body) declares the fields of one once. The declaration reads them,
 //! judges them together, and describes them in the API description.
 
+mod items;
 mod schema;
-mod slots;
 
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
-pub(crate) use schema::{Declared, Object, SHARED, shared};
+pub(crate) use items::{Clearable, Flattened, Ignored, RequiredByCaller, Undescribed};
+pub(crate) use schema::{BodySchema, Object, SHARED, shared};
 use serde_json::Value;
-pub(crate) use slots::{All, Needed, Open, Replaces, Unread};
 
 /// A kind of field: how its value is read, what is wrong with a bad one, and how the API description shows it.
 pub trait Field {
@@ -24,7 +24,7 @@ pub trait Field {
 }
 
 /// One line of a [`body!`](crate::http::body): a field, or another body whose fields stand among those of this one.
-pub(crate) trait Slot {
+pub(crate) trait BodyItem {
     /// The result of reading: `None` for a field that is bad or missing.
     type Read;
     type Value;
@@ -78,31 +78,31 @@ macro_rules! body {
     ) => {
         $(#[doc = $about])*
         #[allow(dead_code, reason = "some fields are judged and have no further use")]
-        $vis struct $name { $($(#[doc = $doc])* pub $field: <$kind as $crate::http::body::Slot>::Value),* }
+        $vis struct $name { $($(#[doc = $doc])* pub $field: <$kind as $crate::http::body::BodyItem>::Value),* }
 
         const _: () = {
             // As visible as the types that stand for it, some of which the tests name.
             #[allow(dead_code, unreachable_pub, reason = "some fields are judged and have no further use")]
-            pub struct Read { $(pub $field: <$kind as $crate::http::body::Slot>::Read),* }
+            pub struct Read { $(pub $field: <$kind as $crate::http::body::BodyItem>::Read),* }
 
             impl $crate::http::body::Body for $name {
                 type Read = Read;
                 const NAME: &'static str = stringify!($name);
 
                 fn read(fields: &mut $crate::http::fields::Fields) -> Read {
-                    Read { $($field: <$kind as $crate::http::body::Slot>::take(fields, $crate::key!($field $($key)?))),* }
+                    Read { $($field: <$kind as $crate::http::body::BodyItem>::take(fields, $crate::key!($field $($key)?))),* }
                 }
 
                 fn value(read: Read) -> Option<$name> {
-                    Some($name { $($field: <$kind as $crate::http::body::Slot>::value(read.$field)?),* })
+                    Some($name { $($field: <$kind as $crate::http::body::BodyItem>::value(read.$field)?),* })
                 }
 
                 fn names(names: &mut Vec<&'static str>) {
-                    $(<$kind as $crate::http::body::Slot>::names($crate::key!($field $($key)?), names);)*
+                    $(<$kind as $crate::http::body::BodyItem>::names($crate::key!($field $($key)?), names);)*
                 }
 
                 fn describe(object: &mut $crate::http::body::Object) {
-                    $(<$kind as $crate::http::body::Slot>::describe(object, $crate::key!($field $($key)?), concat!($($doc),*));)*
+                    $(<$kind as $crate::http::body::BodyItem>::describe(object, $crate::key!($field $($key)?), concat!($($doc),*));)*
                     $(object.also($also);)?
                 }
             }
@@ -122,14 +122,14 @@ macro_rules! key {
 }
 
 /// A body whose fields are read and not judged together yet: an operation adds what only it can see.
-pub(crate) struct Draft<B: Body> {
+pub(crate) struct ParsedBody<B: Body> {
     pub read: B::Read,
     pub fields: Fields,
 }
 
-impl<B: Body> Draft<B> {
-    pub(crate) fn read(mut fields: Fields) -> Draft<B> {
-        Draft { read: B::read(&mut fields), fields }
+impl<B: Body> ParsedBody<B> {
+    pub(crate) fn read(mut fields: Fields) -> ParsedBody<B> {
+        ParsedBody { read: B::read(&mut fields), fields }
     }
 
     /// The body, or 422 with every problem.
@@ -139,7 +139,7 @@ impl<B: Body> Draft<B> {
     }
 }
 
-impl<B: Body> Draft<B> {
+impl<B: Body> ParsedBody<B> {
     /// The same, with the problems in the order of the fields, whenever they were found.
     pub(crate) fn finish_in_order(mut self) -> Result<B, Failure> {
         self.fields.sort(B::names);
@@ -150,7 +150,7 @@ impl<B: Body> Draft<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::kinds::{Count, FlightMinutes, Id, Line, Lines};
+    use crate::http::field_types::{Count, FlightMinutes, Id, Line, Lines};
     use serde_json::json;
 
     crate::body! {
@@ -166,15 +166,15 @@ mod tests {
         struct Outer {
             id: Id,
             minutes as "time": FlightMinutes,
-            comment: Replaces<Lines<10>>,
+            comment: Clearable<Lines<10>>,
             name: Option<Line<5>>,
-            salt: Unread,
-            inner: All<Inner>,
+            salt: Ignored,
+            inner: Flattened<Inner>,
         }
     }
 
     fn read(value: Value) -> Result<Outer, Failure> {
-        Draft::read(Fields::new(value.as_object().unwrap().clone())).finish()
+        ParsedBody::read(Fields::new(value.as_object().unwrap().clone())).finish()
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
         fields.demand("name");
         fields.convert("id", |_| Err(Text::new("field.moment_or_day")));
         fields.ignore(&["time"]);
-        let failure = Draft::<Outer>::read(fields).finish().err().unwrap();
+        let failure = ParsedBody::<Outer>::read(fields).finish().err().unwrap();
         let named: Vec<_> = failure.problems().iter().map(|problem| problem.field.as_str()).collect();
         assert_eq!(named, ["name", "id", "time"], "without its value `time` is missing");
     }

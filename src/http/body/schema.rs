@@ -38,16 +38,16 @@ impl Object {
 
 /// A body as a row of the table names it.
 #[derive(Clone, Copy)]
-pub struct Declared {
+pub struct BodySchema {
     /// The name of its schema.
     pub name: &'static str,
     /// Makes the JSON schema.
     pub schema: fn() -> Value,
 }
 
-impl Declared {
-    pub(crate) const fn of<B: Body>() -> Declared {
-        Declared { name: B::NAME, schema: Object::of::<B> }
+impl BodySchema {
+    pub(crate) const fn of<B: Body>() -> BodySchema {
+        BodySchema { name: B::NAME, schema: Object::of::<B> }
     }
 }
 

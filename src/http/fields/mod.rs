@@ -21,23 +21,23 @@ pub(crate) struct Fields {
 
 /// The value of a field that was read but not judged with the others yet.
 #[must_use]
-pub(crate) struct Unjudged<T>(Option<T>);
+pub(crate) struct Unvalidated<T>(Option<T>);
 
 /// Proof that every field was good.
-pub(crate) struct Judged(());
+pub(crate) struct Validated(());
 
-impl<T> Unjudged<T> {
+impl<T> Unvalidated<T> {
     /// The value while the others are still read, `None` when it is bad.
     pub(crate) fn peek(&self) -> Option<&T> {
         self.0.as_ref()
     }
 
     /// The value for those who judge it with the others later, `None` when it is bad.
-    pub(crate) fn peeked(self) -> Option<T> {
+    pub(crate) fn into_option(self) -> Option<T> {
         self.0
     }
 
-    pub(crate) fn get(self, _: &Judged) -> T {
+    pub(crate) fn get(self, _: &Validated) -> T {
         self.0.expect("a field without a value is a problem, and Fields::finish returns those")
     }
 }
@@ -48,13 +48,13 @@ impl Fields {
     }
 
     /// Reads a field that must be there.
-    pub(crate) fn required<T>(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<T, Text>) -> Unjudged<T> {
+    pub(crate) fn required<T>(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<T, Text>) -> Unvalidated<T> {
         match self.given(field) {
-            _ if self.is_refused_already(field) => Unjudged(None),
-            Some(value) => Unjudged(self.judge(field, kind(&value))),
+            _ if self.is_refused_already(field) => Unvalidated(None),
+            Some(value) => Unvalidated(self.judge(field, kind(&value))),
             None => {
                 self.refuse(field, Text::new("field.missing"));
-                Unjudged(None)
+                Unvalidated(None)
             }
         }
     }
@@ -64,11 +64,11 @@ impl Fields {
         &mut self,
         field: &str,
         kind: impl FnOnce(&Value) -> Result<T, Text>,
-    ) -> Unjudged<Option<T>> {
+    ) -> Unvalidated<Option<T>> {
         match self.given(field) {
-            _ if self.is_refused_already(field) => Unjudged(None),
-            Some(value) => Unjudged(self.judge(field, kind(&value)).map(Some)),
-            None => Unjudged(Some(None)),
+            _ if self.is_refused_already(field) => Unvalidated(None),
+            Some(value) => Unvalidated(self.judge(field, kind(&value)).map(Some)),
+            None => Unvalidated(Some(None)),
         }
     }
 
@@ -77,9 +77,9 @@ impl Fields {
         &mut self,
         field: &str,
         kind: impl FnOnce(&Value) -> Result<String, Text>,
-    ) -> Unjudged<Option<String>> {
+    ) -> Unvalidated<Option<String>> {
         let said = self.map.get(field).filter(|value| !value.is_null()).cloned();
-        Unjudged(match said {
+        Unvalidated(match said {
             Some(value) => self.judge(field, kind(&value)).map(Some),
             None => Some(None),
         })
@@ -122,8 +122,8 @@ impl Fields {
     }
 
     /// 422 with every problem, or the proof that opens the values.
-    pub(crate) fn finish(self) -> Result<Judged, Failure> {
-        if self.problems.is_empty() { Ok(Judged(())) } else { Err(Failure::invalid(self.problems)) }
+    pub(crate) fn finish(self) -> Result<Validated, Failure> {
+        if self.problems.is_empty() { Ok(Validated(())) } else { Err(Failure::invalid(self.problems)) }
     }
 
     /// Puts the problems in the order of these fields; those of others are the last.

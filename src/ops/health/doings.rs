@@ -1,7 +1,7 @@
 //! The facts of what the site does by itself: backups, messages, the certificate, who knocks.
 
 use super::{or_unreadable, shown, shown_bytes};
-use crate::auth::allowance::{self, UsedUp};
+use crate::auth::message_quota::{self, DailyQuota};
 use crate::auth::pin_guesses;
 use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
@@ -248,19 +248,19 @@ pub(crate) fn partners(site: &Site) -> Fact {
 pub(crate) fn passcodes(site: &Site) -> Fact {
     let used_up = site.store.read(|tx| {
         let sms = if site.config.limits.sms_per_day == 0 {
-            UsedUp::Nothing
+            DailyQuota::Available
         } else {
-            allowance::used_up(site, tx, Channel::Sms)?
+            message_quota::daily_quota(site, tx, Channel::Sms)?
         };
-        Ok((allowance::used_up(site, tx, Channel::Email)?, sms))
+        Ok((message_quota::daily_quota(site, tx, Channel::Email)?, sms))
     });
     let fact = used_up.map(|used_up| {
         let key = match used_up {
-            (UsedUp::All, UsedUp::All) => "health.passcodes.both",
-            (UsedUp::All, _) => "health.passcodes.mails",
-            (_, UsedUp::All) => "health.passcodes.sms",
-            (UsedUp::Nothing, UsedUp::Nothing) => "health.passcodes",
-            (UsedUp::StrangersPart, _) | (_, UsedUp::StrangersPart) => "health.passcodes.strangers",
+            (DailyQuota::UsedUp, DailyQuota::UsedUp) => "health.passcodes.both",
+            (DailyQuota::UsedUp, _) => "health.passcodes.mails",
+            (_, DailyQuota::UsedUp) => "health.passcodes.sms",
+            (DailyQuota::Available, DailyQuota::Available) => "health.passcodes",
+            (DailyQuota::AnonymousUsedUp, _) | (_, DailyQuota::AnonymousUsedUp) => "health.passcodes.strangers",
         };
         let state = if key == "health.passcodes" { State::Ok } else { State::Warning };
         Fact::judged("passcodes", state, Text::new(key), Text::new("health.passcodes.next"))

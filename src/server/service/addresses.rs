@@ -30,7 +30,7 @@ impl HttpService {
     }
 
     /// The redirect to the same address over https.
-    pub(super) fn over_there(&self, head: &http::request::Parts) -> Failure {
+    pub(super) fn redirect_to_https(&self, head: &http::request::Parts) -> Failure {
         let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let port = match self.secure_port {
             443 => String::new(),

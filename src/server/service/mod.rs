@@ -2,20 +2,20 @@
 
 mod addresses;
 mod head;
-mod line;
-mod no_request;
+mod log_line;
+mod malformed;
 
 use super::cors::{self, Origins};
-use super::limiter::{Limiter, Progress, Waits};
+use super::limiter::{ConnectionState, Limiter, Progress};
 use super::live::{self, Streams};
 use super::matcher::{self, Match};
-use super::pool::{self, Finished, Pool};
+use super::pool::{self, FinishedCall, Pool};
 use super::tls::HANDSHAKES_MAX;
 use super::{body, metrics};
 use crate::auth::Access;
 use crate::config::{Limits, LogAddresses};
 use crate::http::accept;
-use crate::http::call::{self, Call, OutcomeWord, Who};
+use crate::http::call::{self, AuthOutcome, Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply::{self, Reply};
@@ -31,7 +31,7 @@ use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Incoming;
 use ipnet::IpNet;
-use line::Line;
+use log_line::LogLine;
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -148,7 +148,7 @@ impl HttpService {
         progress: &Arc<Progress>,
     ) -> Response {
         let caller = self.caller(peer.address, request.headers());
-        let mut line = Line {
+        let mut line = LogLine {
             started: Instant::now(),
             request_id: call::request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok())),
             method: request.method().clone(),
@@ -161,9 +161,9 @@ impl HttpService {
         };
         let language = accept::language(request.headers());
         let page = web::refusal_for(request.method(), request.uri().path(), request.headers());
-        let asked = self.origins.look(&request);
+        let cors = self.origins.decide(&request);
         if kind == ListenerKind::Metrics && request.uri().path() == "/metrics" {
-            progress.set(Waits::Answer);
+            progress.set(ConnectionState::Processing);
             let reply = match self.check_host(request.headers(), request.uri()) {
                 // The figures need the file, so other connections go on by another thread.
                 Ok(()) => {
@@ -171,10 +171,10 @@ impl HttpService {
                 }
                 Err(failure) => reply::refusal(&failure, language, &line.request_id),
             };
-            return self.respond(line, finished(reply), asked);
+            return self.respond(line, finished(reply), cors);
         }
         let taken = self.take(request, kind, &mut line).await;
-        progress.set(Waits::Answer);
+        progress.set(ConnectionState::Processing);
         let finished = match taken {
             Ok((access, call)) => {
                 line.monitor_user = call.monitor_user().map(str::to_owned);
@@ -196,17 +196,21 @@ impl HttpService {
                 finished
             }
             Err(failure) => {
-                if let Some(reply) = asked.preflight(&failure) {
-                    return self.respond(line, finished(reply), asked);
+                if let Some(reply) = cors.preflight(&failure) {
+                    return self.respond(line, finished(reply), cors);
                 }
                 let reply = match page {
                     Some(page) => page(&failure, Frame::named(self.site_name.get(), language), &line.request_id),
                     None => reply::refusal(&failure, language, &line.request_id),
                 };
-                Finished { code: Some(failure.code()), cause: failure.cause().map(str::to_owned), ..finished(reply) }
+                FinishedCall {
+                    code: Some(failure.code()),
+                    cause: failure.cause().map(str::to_owned),
+                    ..finished(reply)
+                }
             }
         };
-        self.respond(line, finished, asked)
+        self.respond(line, finished, cors)
     }
 
     /// The operation that the request means, with the request as a whole call; or why it is none.
@@ -214,10 +218,10 @@ impl HttpService {
         &self,
         request: Request<Incoming>,
         kind: ListenerKind,
-        line: &mut Line<'_>,
+        line: &mut LogLine<'_>,
     ) -> Result<(&'static Access, Call), Failure> {
         let (head, incoming) = request.into_parts();
-        let (data_dir, params) = match self.find(&head, kind) {
+        let (row, params) = match self.find(&head, kind) {
             Ok(found) => found,
             Err(failure) => {
                 // Unread bytes would break the connection under the client's next request.
@@ -225,11 +229,11 @@ impl HttpService {
                 return Err(failure);
             }
         };
-        let route = TABLE[data_dir];
-        line.row = Some(data_dir);
+        let route = TABLE[row];
+        line.row = Some(row);
         if route.body_bytes_max > CALLBACK_BODY_BYTES_MAX {
             match self.large_bodies.clone().try_acquire_owned() {
-                Ok(data_dir) => line.large = Some(data_dir),
+                Ok(permit) => line.large = Some(permit),
                 Err(_) => {
                     body::discard(incoming).await;
                     return Err(Failure::overloaded());
@@ -248,11 +252,11 @@ impl HttpService {
             request_id: line.request_id.clone(),
             body,
             params,
-            who: Cell::new(Who::Anyone),
+            principal: Cell::new(PrincipalId::Anyone),
             delayed: Cell::new(false),
             outcome: Cell::default(),
             changes_before: 0,
-            repeat: OnceCell::new(),
+            idempotency: OnceCell::new(),
         };
         Ok((&route.access, call))
     }
@@ -263,13 +267,13 @@ impl HttpService {
         head::check_form(head)?;
         self.check_host(&head.headers, &head.uri)?;
         match matcher::find(&head.method, head.uri.path()) {
-            Match::Found(data_dir, _) if kind == ListenerKind::Metrics && !TABLE[data_dir].is_health() => {
+            Match::Found(row, _) if kind == ListenerKind::Metrics && !TABLE[row].is_health() => {
                 Err(Failure::unknown_path())
             }
-            Match::Found(data_dir, _) if kind == ListenerKind::Clear && !TABLE[data_dir].in_clear => {
-                Err(self.over_there(head))
+            Match::Found(row, _) if kind == ListenerKind::Clear && !TABLE[row].in_clear => {
+                Err(self.redirect_to_https(head))
             }
-            Match::Found(data_dir, params) => Ok((data_dir, params)),
+            Match::Found(row, params) => Ok((row, params)),
             Match::WrongMethod(allowed) => Err(Failure::method_not_allowed().allow(allowed)),
             Match::Unknown => Err(Failure::unknown_path()),
         }
@@ -280,14 +284,14 @@ impl HttpService {
         look(&self.site.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
-    fn respond(&self, line: Line<'_>, mut finished: Finished, asked: cors::Asked) -> Response {
+    fn respond(&self, line: LogLine<'_>, mut finished: FinishedCall, cors: cors::CorsDecision) -> Response {
         let goes_on = line.row.is_some_and(|row| TABLE[row].live) && finished.reply.status == StatusCode::OK;
         let mut live = None;
         if goes_on && line.method == Method::GET {
             live = self.streams.begin(finished.reply.body.clone());
             if live.is_none() {
                 let failure = Failure::overloaded().because("as many streams are open as may be");
-                finished = Finished {
+                finished = FinishedCall {
                     reply: reply::refusal(&failure, Language::English, &line.request_id),
                     code: Some(failure.code()),
                     ..finished
@@ -299,7 +303,7 @@ impl HttpService {
         self.stats.answered(line.row, status.as_u16(), took);
         line.log(&finished, status, took.as_micros() as u64);
         let Reply { status, mut headers, body, .. } = finished.reply;
-        asked.dress(&mut headers);
+        cors.apply(&mut headers);
         headers.insert(
             REQUEST_ID,
             HeaderValue::try_from(line.request_id).expect("a request id is checked when it is taken"),
@@ -320,7 +324,7 @@ impl HttpService {
     }
 }
 
-/// Waits for the end of a tick, so that the time of the answer does not tell whether a message was sent or a row found.
+/// ConnectionState for the end of a tick, so that the time of the answer does not tell whether a message was sent or a row found.
 async fn next_tick(started: Instant) {
     let beats = started.elapsed().as_nanos() / TICK.as_nanos() + 1;
     tokio::time::sleep_until((started + TICK * beats as u32).into()).await;
@@ -332,13 +336,13 @@ fn hsts(days: i64) -> Option<HeaderValue> {
     (days > 0).then(|| HeaderValue::try_from(value).expect("a number is a header value"))
 }
 
-fn finished(reply: Reply) -> Finished {
-    Finished {
+fn finished(reply: Reply) -> FinishedCall {
+    FinishedCall {
         reply,
         rest: None,
-        who: Who::Anyone,
+        principal: PrincipalId::Anyone,
         delayed: false,
-        outcome: OutcomeWord::Plain,
+        outcome: AuthOutcome::Plain,
         code: None,
         cause: None,
     }

@@ -1,7 +1,7 @@
 //! *Change of clerk*: a colleague goes on at this screen, on the same page, under the own name.
 
 use super::sign_in::place;
-use crate::auth::change::{self, Changed, Colleague};
+use crate::auth::clerk_switch::{self, Colleague, SwitchOutcome};
 use crate::auth::{Clerk, clerk};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -48,13 +48,13 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     };
     let leaving: Option<Clerk> = clerk::find(site, call)?;
     let changed =
-        site.store.write(site.now(), |tx| change::by_pin(site, call, tx, leaving.as_ref(), member_id, &given))?;
+        site.store.write(site.now(), |tx| clerk_switch::by_pin(site, call, tx, leaving.as_ref(), member_id, &given))?;
     match changed {
-        Changed::In { token, waiting } => {
-            let reply = clerk::hand_session(site, call, reply::see_other(&place(&to)), &token);
-            Ok(change::hand(site, call, reply, &waiting))
+        SwitchOutcome::In { token, waiting } => {
+            let reply = clerk::with_session_cookie(site, call, reply::see_other(&place(&to)), &token);
+            Ok(clerk_switch::with_parked_cookie(site, call, reply, &waiting))
         }
-        Changed::Refused(key) => page(site, call, &to, member_id, Some(key)),
+        SwitchOutcome::Refused(key) => page(site, call, &to, member_id, Some(key)),
     }
 }
 
@@ -65,7 +65,7 @@ fn page(site: &Site, call: &Call, to: &str, chosen: i64, problem: Option<&'stati
         Some(clerk) => Frame::of(site, call, clerk, "/desk")?.clerk,
         None => None,
     };
-    let colleagues = site.store.read(|tx| change::list(site, call, tx, site.now()))?;
+    let colleagues = site.store.read(|tx| clerk_switch::list(site, call, tx, site.now()))?;
     let others = colleagues.into_iter().filter(|one| Some(one.member_id) != open.as_ref().map(Clerk::id));
     let colleagues: Vec<Colleague> = others.collect();
     if colleagues.is_empty() && open.is_none() {

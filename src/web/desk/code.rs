@@ -1,8 +1,8 @@
 //! The second step of signing in: a code of the authenticator app, or a recovery code.
 
 use super::sign_in::{Entry, answer, bar, enter, place};
+use crate::auth::challenge::{self, Intent};
 use crate::auth::second_factor::{self, Proof};
-use crate::auth::step::{self, Intent};
 use crate::auth::{clerk, sign_in};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -50,8 +50,8 @@ impl Page {
 /// `GET /desk/sign-in/code`: asks for it; `by` says where it comes from.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let now = site.now();
-    let waits = match clerk::step::token(site, call) {
-        Some(token) => site.store.read(|tx| step::look(tx, token, Intent::Desk, now))?.is_some(),
+    let waits = match clerk::challenge_cookie::token(site, call) {
+        Some(token) => site.store.read(|tx| challenge::find(tx, token, Intent::Desk, now))?.is_some(),
         None => false,
     };
     if !waits {
@@ -72,19 +72,20 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let ok = body.finish()?;
     let code = code.get(&ok).unwrap_or_default();
     let (by, to) = (by.get(&ok).unwrap_or_default(), to.get(&ok).unwrap_or_default());
-    let Some(token) = clerk::step::token(site, call) else { return Ok(reply::see_other(ANEW)) };
+    let Some(token) = clerk::challenge_cookie::token(site, call) else { return Ok(reply::see_other(ANEW)) };
     if code.is_empty() {
         return Page::refused(site, call, &by, &to, "desk.code_missing");
     }
     let outcome = site.store.write(site.now(), |tx| {
-        let Some(account) = step::try_once(tx, token, Intent::Desk)?.filter(|account| bar(account).is_none()) else {
+        let Some(account) = challenge::try_once(tx, token, Intent::Desk)?.filter(|account| bar(account).is_none())
+        else {
             return Ok(Outcome::Ended);
         };
         let prove = || second_factor::prove(site, call, tx, &account, &code);
         match sign_in::judge_code(site, call, tx, &account, prove)? {
-            Proof::Right(cleared) => {
-                step::end(tx, account.member_id)?;
-                Ok(Outcome::Right(enter(site, call, tx, cleared, &account, None)?, account.username))
+            Proof::Right(passed) => {
+                challenge::end(tx, account.member_id)?;
+                Ok(Outcome::Right(enter(site, call, tx, passed, &account, None)?, account.username))
             }
             Proof::Wrong => Ok(Outcome::Wrong("desk.code_wrong")),
             Proof::ClockSuspect => Ok(Outcome::Wrong("factor.clock_suspect")),

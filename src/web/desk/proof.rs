@@ -3,9 +3,9 @@
 
 use crate::app::{self, Actor, Change};
 use crate::auth::Clerk;
+use crate::auth::challenge::Intent;
 use crate::auth::passkey;
-use crate::auth::signer::{self, Paper, Proven};
-use crate::auth::step::Intent;
+use crate::auth::signer::{self, DocumentDigest, ProofOutcome};
 use crate::domain::role::Role;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -46,10 +46,10 @@ pub(crate) enum Outcome {
 
 /// The text of what a form asks a signer to sign: its path, and the values of its `bound` fields in their order. The script
 /// of the page puts the same text together for a passkey.
-fn paper(path: &str, bound: &str, pairs: &[(String, String)]) -> Paper {
+fn paper(path: &str, bound: &str, pairs: &[(String, String)]) -> DocumentDigest {
     let is_bound = |name: &str| bound.split(' ').any(|one| one == name);
     let said = pairs.iter().filter(|(name, _)| is_bound(name)).map(|(name, value)| format!("{name}={value}"));
-    signer::paper(&format!("{path}?{}", said.collect::<Vec<_>>().join("&")))
+    signer::document_digest(&format!("{path}?{}", said.collect::<Vec<_>>().join("&")))
 }
 
 /// Every value that a form sent under a name.
@@ -97,12 +97,13 @@ pub(crate) fn carry_out(
     let ok = body.finish()?;
     let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
     let paper = paper(&call.path, bound, &pairs);
-    let intent = Intent::SignPaper(paper);
+    let intent = Intent::SignDocument(paper);
     let username = username.get(&ok).unwrap_or_default();
     let mut again = ProofForm::new(site, call.path.clone(), bound, username)?;
     again.by_app = by_app;
     if let Some(credential) = credential.get(&ok) {
-        let Some(answer) = passkey::read(site, call, &credential, passkey::Intent::SignPaper(paper))? else {
+        let Some(answer) = passkey::check_response(site, call, &credential, passkey::Intent::SignDocument(paper))?
+        else {
             return Ok(again.refused(call.say("proof.passkey_refused")));
         };
         return prove(site, call, clerk, again, subject, |tx| signer::by_passkey(call, tx, &answer), effect);
@@ -131,12 +132,12 @@ fn prove(
     clerk: &Clerk,
     mut again: ProofForm,
     subject: &dyn Fn() -> String,
-    proof: impl FnOnce(&Write) -> Result<Proven, Failure>,
+    proof: impl FnOnce(&Write) -> Result<ProofOutcome, Failure>,
     effect: impl FnOnce(&Change) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
     let came = app::change(site, clerk, call.language(), |cx| {
         let proven = proof(cx.tx)?;
-        if let Proven::Signer(signer) = &proven {
+        if let ProofOutcome::Signer(signer) = &proven {
             // Signs as a member, whatever else the signer is here.
             let actor = &Actor::account(signer.id(), Role::Member, &call.by(signer.id()));
             effect(&Change { actor, ..*cx })?;
@@ -144,13 +145,13 @@ fn prove(
         Ok(proven)
     });
     match came {
-        Ok(Proven::Signer(_)) => Ok(Outcome::Done),
-        Ok(Proven::Code { step, by_app, problem }) => {
+        Ok(ProofOutcome::Signer(_)) => Ok(Outcome::Done),
+        Ok(ProofOutcome::CodeRequired { challenge: step, by_app, problem }) => {
             again.problem = problem.map(|key| call.say(key));
             (again.step, again.by_app) = (Some(step), by_app);
             Ok(Outcome::Again(StatusCode::OK, Box::new(again)))
         }
-        Ok(Proven::Refused(key)) => {
+        Ok(ProofOutcome::Refused(key)) => {
             if key == "proof.step_ended" {
                 again.step = None;
             }

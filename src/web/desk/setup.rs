@@ -2,8 +2,8 @@
 
 use super::code::ANEW;
 use super::sign_in::{bar, welcome};
+use crate::auth::challenge::{self, Intent};
 use crate::auth::second_factor::{self, Proof};
-use crate::auth::step::{self, Intent};
 use crate::auth::{clerk, sign_in};
 use crate::documents::qr;
 use crate::domain::{totp, when};
@@ -53,10 +53,10 @@ impl Welcome {
 /// `GET /desk/sign-in/setup`: the secret that waits, as a picture and as text.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let now = site.now();
-    let Some(token) = clerk::step::token(site, call) else { return Ok(reply::see_other(ANEW)) };
+    let Some(token) = clerk::challenge_cookie::token(site, call) else { return Ok(reply::see_other(ANEW)) };
     let account = site
         .store
-        .read(|tx| Ok(step::look(tx, token, Intent::DeskSetup, now)?.filter(|account| bar(account).is_none())))?;
+        .read(|tx| Ok(challenge::find(tx, token, Intent::DeskSetup, now)?.filter(|account| bar(account).is_none())))?;
     match account {
         Some(account) => page(site, call, StatusCode::OK, &account, None),
         None => Ok(reply::see_other(ANEW)),
@@ -69,10 +69,10 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
     let ok = body.finish()?;
     let code = code.get(&ok).unwrap_or_default();
-    let Some(token) = clerk::step::token(site, call) else { return Ok(reply::see_other(ANEW)) };
+    let Some(token) = clerk::challenge_cookie::token(site, call) else { return Ok(reply::see_other(ANEW)) };
     let again = StatusCode::UNPROCESSABLE_ENTITY;
     let set_up = site.store.write(site.now(), |tx| {
-        let Some(account) = step::try_once(tx, token, Intent::DeskSetup)?.filter(|account| bar(account).is_none())
+        let Some(account) = challenge::try_once(tx, token, Intent::DeskSetup)?.filter(|account| bar(account).is_none())
         else {
             return Ok(Err(None));
         };
@@ -84,13 +84,13 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
             let proof = second_factor::finish_setup(site, tx, account.member_id, &code)?;
             Ok(proof.unwrap_or(Proof::Wrong))
         };
-        let cleared = match sign_in::judge_code(site, call, tx, &account, prove)? {
-            Proof::Right(cleared) => cleared,
+        let passed = match sign_in::judge_code(site, call, tx, &account, prove)? {
+            Proof::Right(passed) => passed,
             Proof::Wrong => return Ok(Err(Some((account, "desk.code_wrong")))),
             Proof::ClockSuspect => return Ok(Err(Some((account, "factor.clock_suspect")))),
         };
-        step::end(tx, account.member_id)?;
-        let codes = second_factor::welcome_factor(
+        challenge::end(tx, account.member_id)?;
+        let codes = second_factor::finish_activation(
             site,
             tx,
             account.member_id,
@@ -98,7 +98,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
             call.language(),
             &call.by(account.member_id),
         )?;
-        let opened = sign_in::open_session(site, call, tx, cleared, &account, None)?;
+        let opened = sign_in::open_session(site, call, tx, passed, &account, None)?;
         Ok(Ok((opened.ok_or_else(Failure::not_signed_in)?, account.username, codes)))
     })?;
     match set_up {

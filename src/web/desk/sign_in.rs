@@ -1,13 +1,13 @@
 //! The way in: a password and a code, or a passkey; and the way out.
 
+use crate::auth::challenge::{self, Intent};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::Outcome;
-use crate::auth::second_factor::{self, Cleared, Due, Next};
-use crate::auth::sign_in::{self, Opened, Verdict};
-use crate::auth::step::{self, Intent};
-use crate::auth::{Clerk, change, clerk, device, token_hash};
+use crate::auth::second_factor::{self, RequiredCode, Requirement, SecondFactorPassed};
+use crate::auth::sign_in::{self, OpenedSession, Verdict};
+use crate::auth::{Clerk, clerk, clerk_switch, device, token_hash};
 use crate::http::Answer;
-use crate::http::call::{Call, OutcomeWord};
+use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply::{self, Reply};
@@ -80,19 +80,19 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
             return Ok(Entry::Refused("desk.wrong"));
         }
         if let Some(key) = bar(&account) {
-            call.outcome.set(if account.banned { OutcomeWord::Banned } else { OutcomeWord::Plain });
+            call.outcome.set(if account.banned { AuthOutcome::Banned } else { AuthOutcome::Plain });
             return Ok(Entry::Refused(key));
         }
-        match second_factor::next(site, tx, &account, None)? {
-            Next::Clear(cleared) => enter(site, call, tx, cleared, &account, renewed.as_deref()),
-            Next::Due(due) => {
-                call.outcome.set(OutcomeWord::SecondFactorDue);
+        match second_factor::requirement(site, tx, &account, None)? {
+            Requirement::Passed(passed) => enter(site, call, tx, passed, &account, renewed.as_deref()),
+            Requirement::Code(due) => {
+                call.outcome.set(AuthOutcome::SecondFactorDue);
                 // Staff are sent no passcode.
-                let by = if due == Due::Totp { "app" } else { "none" };
+                let by = if due == RequiredCode::Totp { "app" } else { "none" };
                 let page = format!("/desk/sign-in/code?by={by}&to={}", place(&wanted));
                 on_the_way(call, tx, &account, Intent::Desk, page)
             }
-            Next::Missing => {
+            Requirement::SetupMissing => {
                 second_factor::begin_setup(site, tx, account.member_id, &second_factor::new_secret())?;
                 on_the_way(call, tx, &account, Intent::DeskSetup, "/desk/sign-in/setup".to_owned())
             }
@@ -103,7 +103,7 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
 
 /// The outcome of a proof, before it is shown.
 pub(crate) enum Entry {
-    In(Opened),
+    In(OpenedSession),
     /// A second step is due: the token of the step, and its page.
     Due {
         token: String,
@@ -117,7 +117,7 @@ pub(crate) enum Entry {
 pub(crate) fn answer(site: &Site, call: &Call, outcome: Entry, username: &str, to: &str) -> Answer {
     match outcome {
         Entry::In(opened) => welcome(site, call, reply::see_other(&place(to)), &opened),
-        Entry::Due { token, page } => Ok(clerk::step::hand(site, call, reply::see_other(&page), &token)),
+        Entry::Due { token, page } => Ok(clerk::challenge_cookie::set(site, call, reply::see_other(&page), &token)),
         Entry::Refused(key) => Page::refused(site, call, username, to, key),
     }
 }
@@ -132,7 +132,7 @@ pub(crate) fn bar(account: &Account) -> Option<&'static str> {
 }
 
 fn on_the_way(call: &Call, tx: &Write, account: &Account, intent: Intent, page: String) -> Result<Entry, Failure> {
-    Ok(Entry::Due { token: step::begin(call, tx, account.member_id, intent)?, page })
+    Ok(Entry::Due { token: challenge::begin(call, tx, account.member_id, intent)?, page })
 }
 
 /// The session, unless the account changed meanwhile.
@@ -140,21 +140,22 @@ pub(crate) fn enter(
     site: &Site,
     call: &Call,
     tx: &Write,
-    cleared: Cleared,
+    passed: SecondFactorPassed,
     account: &Account,
     renewed: Option<&str>,
 ) -> Result<Entry, Failure> {
-    let opened = sign_in::open_session(site, call, tx, cleared, account, renewed)?;
+    let opened = sign_in::open_session(site, call, tx, passed, account, renewed)?;
     Ok(opened.map_or(Entry::Refused("desk.wrong"), Entry::In))
 }
 
 /// The reply with the cookies that the browser keeps from now on. The session of a clerk who was signed in there waits
 /// for that clerk's next turn.
-pub(crate) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &Opened) -> Answer {
-    let waiting = site.store.write(site.now(), |tx| change::after_sign_in(site, call, tx, &opened.token))?;
-    let known = device::hand_over_to_browser(site, reply, &opened.device_token);
-    let reply = clerk::step::take(site, call, clerk::hand_session(site, call, known, &opened.token));
-    Ok(change::hand(site, call, reply, &waiting))
+pub(crate) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &OpenedSession) -> Answer {
+    let waiting = site.store.write(site.now(), |tx| clerk_switch::after_sign_in(site, call, tx, &opened.token))?;
+    let known = device::with_device_token_for_pages(site, reply, &opened.device_token);
+    let reply =
+        clerk::challenge_cookie::clear(site, call, clerk::with_session_cookie(site, call, known, &opened.token));
+    Ok(clerk_switch::with_parked_cookie(site, call, reply, &waiting))
 }
 
 /// `POST /desk/sign-in/passkey`: the browser's answer to the question that `/api/auth/login/bio-web-option` asked.
@@ -165,10 +166,10 @@ pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
     let ok = body.finish()?;
     let to = to.get(&ok).unwrap_or_default();
     const REFUSED: Entry = Entry::Refused("desk.passkey_refused");
-    let Some(proof) = ceremony::read(site, call, &credential.get(&ok), ceremony::Intent::Desk)? else {
+    let Some(proof) = ceremony::check_response(site, call, &credential.get(&ok), ceremony::Intent::Desk)? else {
         return answer(site, call, REFUSED, "", &to);
     };
-    let outcome = site.store.write(site.now(), |tx| match ceremony::settle(site, call, tx, &proof)? {
+    let outcome = site.store.write(site.now(), |tx| match ceremony::apply(site, call, tx, &proof)? {
         Outcome::SignedIn(account, opened) => match bar(&account) {
             None => Ok(Entry::In(opened)),
             Some(key) => {
@@ -184,9 +185,9 @@ pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
 /// `POST /desk/sign-out`: ends the session of this browser.
 pub(crate) fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     site.store.write(site.now(), |tx| Ok(sessions::delete(tx, clerk.session())?))?;
-    let others = site.store.read(|tx| change::list(site, call, tx, site.now()))?;
+    let others = site.store.read(|tx| clerk_switch::list(site, call, tx, site.now()))?;
     let next = if others.is_empty() { "/desk/sign-in" } else { "/desk/sign-in/change" };
-    Ok(clerk::take_session(site, call, reply::see_other(next)))
+    Ok(clerk::without_session_cookie(site, call, reply::see_other(next)))
 }
 
 /// A page of the desk, and nothing else: a link must not lead elsewhere by way of the sign-in.

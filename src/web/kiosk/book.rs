@@ -53,7 +53,7 @@ pub(crate) fn book(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let all = list_flyers(site, guest)?;
     let mut flyers: Vec<i64> = all.iter().map(|(id, _)| *id).collect();
     if flyers.len() > 1 {
-        flyers.retain(|id| body.optional(&format!("flies_{id}"), fields::line(5)).peeked().flatten().is_some());
+        flyers.retain(|id| body.optional(&format!("flies_{id}"), fields::line(5)).into_option().flatten().is_some());
     }
     let ok = body.finish()?;
     let (number, minutes) = (number.get(&ok), minutes.get(&ok));

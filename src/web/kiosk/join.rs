@@ -62,5 +62,5 @@ fn welcome(site: &Site, call: &Call, kiosk: &Kiosk, joined: &Joined) -> Answer {
         mailed: !profile.email.is_empty(),
     };
     let reply: Reply = show(StatusCode::OK, call.language(), &page);
-    Ok(kiosk::hand_guest(site, call, reply, &token))
+    Ok(kiosk::with_guest_cookie(site, call, reply, &token))
 }

@@ -3,7 +3,7 @@
 use super::{Screen, show, status};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{Intent, Outcome};
-use crate::auth::{Caller, Kiosk, Pace, Rates, kiosk};
+use crate::auth::{Kiosk, RateLimit, RateLimitKey, RateLimiter, kiosk};
 use crate::domain::card;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -77,7 +77,7 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
 
 /// `POST /kiosk/card`: a card or a wristband before the reader fills in whose number it is; the PIN is still asked for.
 pub(crate) fn by_card(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
-    site.state::<Rates>().take(Caller::CardsAt(kiosk.id()), Pace::per_minute(CARDS_PER_MINUTE))?;
+    site.state::<RateLimiter>().take(RateLimitKey::CardsAt(kiosk.id()), RateLimit::per_minute(CARDS_PER_MINUTE))?;
     let mut body = form(call)?;
     let typed = body.optional("card", fields::line(CARD_CHARS_MAX));
     let typed = body.finish().map(|ok| typed.get(&ok)).ok().flatten().unwrap_or_default();
@@ -131,7 +131,7 @@ pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let refused = |key| passkey_page(site, call, Some(key));
     let Ok(ok) = body.finish() else { return refused("kiosk.passkey_refused") };
-    let Some(proof) = ceremony::read(site, call, &credential.get(&ok), Intent::Kiosk)? else {
+    let Some(proof) = ceremony::check_response(site, call, &credential.get(&ok), Intent::Kiosk)? else {
         return refused("kiosk.passkey_refused");
     };
     let outcome = site.store.write(site.now(), |tx| match ceremony::prove(site, call, tx, &proof)? {
@@ -153,7 +153,7 @@ fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Entry, Failure>
 /// The first page of whoever was let in, else a page with the reason.
 fn answer(site: &Site, call: &Call, outcome: Entry, refused: impl FnOnce(&'static str) -> Answer) -> Answer {
     match outcome {
-        Ok(token) => Ok(kiosk::hand_guest(site, call, reply::see_other("/kiosk/home"), &token)),
+        Ok(token) => Ok(kiosk::with_guest_cookie(site, call, reply::see_other("/kiosk/home"), &token)),
         Err(key) => refused(key),
     }
 }

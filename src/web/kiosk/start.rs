@@ -65,7 +65,7 @@ pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
     let code = body.finish().map(|ok| code.get(&ok)).ok().flatten().unwrap_or_default();
     match site.store.write(site.now(), |tx| kiosk::pair(site, call, tx, &code))? {
-        Paired::Right(key) => Ok(kiosk::hand_key(site, call, reply::see_other("/kiosk"), &key)),
+        Paired::Right(key) => Ok(kiosk::with_key_cookie(site, call, reply::see_other("/kiosk"), &key)),
         Paired::Wrong => unpaired(site, call, Some("kiosk.pair_wrong")),
         Paired::Delayed => unpaired(site, call, Some("kiosk.wait")),
     }
@@ -90,5 +90,5 @@ pub(crate) fn leave(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     }
     let wiped = HeaderValue::from_static("\"cache\", \"storage\"");
     let reply = reply::see_other("/kiosk").with_header(HeaderName::from_static("clear-site-data"), wiped);
-    Ok(kiosk::language::take(site, call, kiosk::take_guest(site, call, reply)))
+    Ok(kiosk::language::take(site, call, kiosk::without_guest_cookie(site, call, reply)))
 }

@@ -49,7 +49,7 @@ pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
 /// `POST /kiosk/family/child`: a member more, for whom the guest acts.
 pub(crate) fn sign_up(site: &Site, call: &Call, guest: &Guest) -> Answer {
     check(site, guest)?;
-    signup::take_pace(site, call, signup::Place::Kiosk(guest.kiosk_id()))?;
+    signup::check_rate(site, call, signup::Place::Kiosk(guest.kiosk_id()))?;
     let typed: Vec<(String, String)> = call.form()?.ok_or_else(Failure::unsupported_type)?.into_iter().collect();
     let actor = super::actor(call, guest);
     let signed_up = Child::read(site.now(), &typed)

@@ -37,7 +37,7 @@ pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
     if code.is_empty() {
         return page(site, call, String::new(), None, None);
     }
-    recovery::take_pace(site, call)?;
+    recovery::check_rate(site, call)?;
     match find(site, &code)? {
         Some(opens) => page(site, call, code, Some(opens.username()), None),
         None => page(site, call, code, None, Some(call.say("claim.not_good"))),
@@ -93,7 +93,7 @@ fn page(site: &Site, call: &Call, code: String, username: Option<String>, proble
 
 /// `POST /claim`: the account is the owner's.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
-    recovery::take_pace(site, call)?;
+    recovery::check_rate(site, call)?;
     let (code, name, secret) = read(form(call)?)?;
     let Some(opens) = find(site, &code)? else {
         return page(site, call, code, None, Some(call.say("claim.not_good")));

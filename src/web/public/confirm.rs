@@ -2,7 +2,7 @@
 
 use super::{Frame, read_token, show, tell};
 use crate::auth::confirmation::{self, Confirmed};
-use crate::auth::take_message;
+use crate::auth::count_message_request;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::site::Site;
@@ -36,7 +36,7 @@ fn page(site: &Site, call: &Call, token: String, worn_out: bool) -> Answer {
 
 /// `POST /confirm`: confirms the address that the token was mailed to.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
-    confirmation::take_pace(site, call)?;
+    confirmation::check_rate(site, call)?;
     let token = read_token(form(call)?)?;
     match site.store.write(site.now(), |tx| confirmation::confirm(site, call, tx, &token))? {
         Confirmed::Now => tell(site, call, TITLE, "good", "done.email_confirmed"),
@@ -47,9 +47,9 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
 
 /// `POST /confirm/again`: a new link for an old one. The answer is the same whether or not there was one.
 pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
-    confirmation::take_pace(site, call)?;
+    confirmation::check_rate(site, call)?;
     let token = read_token(form(call)?)?;
-    take_message(site, call)?;
+    count_message_request(site, call)?;
     site.store.write(site.now(), |tx| confirmation::resend(site, tx, &token, call.language()))?;
     tell(site, call, TITLE, "good", "confirmation.sent")
 }

@@ -3,10 +3,10 @@
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::assets;
-use crate::http::body::Draft;
+use crate::http::body::ParsedBody;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::Line;
+use crate::http::field_types::Line;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -89,7 +89,7 @@ pub(crate) fn show(site: &Site, call: &Call) -> Answer {
 }
 
 fn given_code(call: &Call) -> Result<Option<String>, Failure> {
-    let StatusQuery { code, id, confirmation_code } = Draft::read(call.query()).finish()?;
+    let StatusQuery { code, id, confirmation_code } = ParsedBody::read(call.query()).finish()?;
     Ok(code.or(id).or(confirmation_code).map(|code| code.to_ascii_lowercase()))
 }
 

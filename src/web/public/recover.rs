@@ -40,7 +40,7 @@ pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
 
 /// `POST /recover`: sends the code, unless there is one already, and asks for it.
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
-    recovery::take_pace(site, call)?;
+    recovery::check_rate(site, call)?;
     let mut body = form(call)?;
     let has_code = body.has("have");
     if has_code {
@@ -55,7 +55,7 @@ pub(crate) fn send(site: &Site, call: &Call) -> Answer {
 
 /// `POST /recover/password`: the code, the answers and the new password.
 pub(crate) fn set(site: &Site, call: &Call) -> Answer {
-    recovery::take_pace(site, call)?;
+    recovery::check_rate(site, call)?;
     let request = Recovery::read(site, form(call)?)?;
     let again = |problem| set_page(site, call, &request.username, false, Some(problem));
     // The page is rendered after the commit: a page reads, and nothing is read while the writer is locked.

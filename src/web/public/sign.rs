@@ -113,7 +113,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let code = body.required("code", fields::line(CODE_CHARS_MAX));
     let lang = body.optional("lang", fields::line(5));
-    let (code, lang) = (code.peeked().unwrap_or_default(), lang.peeked().flatten().unwrap_or_default());
+    let (code, lang) = (code.into_option().unwrap_or_default(), lang.into_option().flatten().unwrap_or_default());
     sign(site, call, body, &code, language(call, &lang))
 }
 

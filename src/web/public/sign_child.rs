@@ -14,7 +14,7 @@ use crate::web::filled::{self, Filled};
 
 /// `POST /sign/child`: a member more, for whom the one whose code it is acts, and signs with the next form.
 pub(crate) fn add(site: &Site, call: &Call) -> Answer {
-    signup::take_pace(site, call, signup::Place::Telephone)?;
+    signup::check_rate(site, call, signup::Place::Telephone)?;
     let typed: Vec<(String, String)> = call.form()?.ok_or_else(Failure::unsupported_type)?.into_iter().collect();
     let code: String = filled::value(&typed, "code").chars().take(CODE_CHARS_MAX).collect();
     let language = sign::language(call, filled::value(&typed, "lang"));

@@ -4,7 +4,7 @@ use crate::harness::{Caller, PASSWORD, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tunneldesk::auth::counters::{self, Lifted};
+use tunneldesk::auth::counters::{self, ClearedLimits};
 use tunneldesk::jobs;
 use tunneldesk::store::tables::members;
 
@@ -255,13 +255,13 @@ fn unlocking_an_account_lifts_every_delay_on_it_and_no_other() {
     assert!(!phone.lets_in("jane") && !Device::new(&site).at("203.0.113.2").lets_in("jane"));
     let lift = |member: &Caller| {
         let inside = site.for_a_job();
-        site.change(|tx| counters::lift(&inside, tx, member.id))
+        site.change(|tx| counters::clear_account_limits(&inside, tx, member.id))
     };
-    assert_eq!(lift(&jane), Lifted { delays: 2, pin_paused: true, passcodes_used_up: true });
+    assert_eq!(lift(&jane), ClearedLimits { delays: 2, pin_paused: true, passcodes_used_up: true });
     assert!(phone.lets_in("jane") && Device::new(&site).at("203.0.113.2").lets_in("jane"));
     site.stranger().post("/auth/account-access/recover-password", json!({"username": "jane"})).ok();
     assert_eq!(site.change(|tx| Ok(members::find_pin(tx, jane.id)?)).unwrap().paused_until, 0);
     assert!(!Device::new(&site).at("203.0.113.1").lets_in("mark"), "another account's delay stays");
-    assert_eq!(lift(&mark), Lifted { delays: 1, pin_paused: false, passcodes_used_up: false });
-    assert_eq!(lift(&mark), Lifted { delays: 0, pin_paused: false, passcodes_used_up: false });
+    assert_eq!(lift(&mark), ClearedLimits { delays: 1, pin_paused: false, passcodes_used_up: false });
+    assert_eq!(lift(&mark), ClearedLimits { delays: 0, pin_paused: false, passcodes_used_up: false });
 }

@@ -93,7 +93,7 @@ fn batter(world: &World, route: &'static Route, seed: u64) {
         judge(world, &reply, &kept, &mut seen);
         if reply.status == 429 || since.elapsed() > HELD_BACK {
             world.site.advance(PACE_OVER);
-            world.site.forget_paces();
+            world.site.reset_rate_limits();
         }
         if reply.status < 300 && route.method != Method::GET {
             (caller, good) = fresh(world, route);

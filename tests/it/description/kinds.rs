@@ -2,9 +2,9 @@
 
 use crate::harness::description::DESCRIPTION;
 use serde_json::{Value, json};
-use tunneldesk::auth::second_factor::Way;
+use tunneldesk::auth::second_factor::FactorMethod;
 use tunneldesk::http::body::Field;
-use tunneldesk::http::kinds::*;
+use tunneldesk::http::field_types::*;
 use tunneldesk::routes::ROUTES;
 
 /// Good for some kind, bad for another; none is blank, which no kind is asked about.
@@ -116,7 +116,7 @@ fn what_a_kind_reads_is_what_its_schema_allows() {
         disagree::<Passcode>("Passcode"),
         disagree::<QuestionNumber>("QuestionNumber"),
         disagree::<Email>("Email"),
-        disagree::<Name<Way>>("Name"),
+        disagree::<Name<FactorMethod>>("Name"),
     ]
     .concat();
     assert!(disagreements.is_empty(), "{disagreements:#?}");

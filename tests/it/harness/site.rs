@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
-use tunneldesk::auth::Rates;
+use tunneldesk::auth::RateLimiter;
 use tunneldesk::cli::control;
 use tunneldesk::cli::socket::SocketFile;
 use tunneldesk::clock::Clock;
@@ -195,9 +195,9 @@ impl Site {
         self.inside().clock.advance(by);
     }
 
-    /// Resets the rates of requests: they go by the machine's clock, which no test moves.
-    pub fn forget_paces(&self) {
-        self.inside().set_state(Rates::default());
+    /// Resets the rate limits, which go by the machine's clock and not by the clock that tests move.
+    pub fn reset_rate_limits(&self) {
+        self.inside().set_state(RateLimiter::default());
     }
 
     /// The site's time, in Unix seconds.

@@ -4,7 +4,7 @@ use super::{DAY, HOUR, recover};
 use crate::desk::Clerk;
 use crate::harness::{Caller, PASSWORD, Site, senders};
 use serde_json::json;
-use tunneldesk::auth::allowance::{self, UsedUp};
+use tunneldesk::auth::message_quota::{self, DailyQuota};
 use tunneldesk::store::tables::outbox::Channel;
 
 const SEND: &str = "/account/profile/send-verification-passcode";
@@ -171,8 +171,8 @@ fn messages_about_changes_have_an_end_and_the_notices_have_them_all() {
         Ok(())
     });
     assert_eq!((messages_to(&site, "jane@example.com"), site.rows()["notices"]), (30, 40));
-    let used_up = site.change(|tx| allowance::used_up(site.inside(), tx, Channel::Email));
-    assert_eq!(used_up, UsedUp::Nothing, "the site's share is another");
+    let used_up = site.change(|tx| message_quota::daily_quota(site.inside(), tx, Channel::Email));
+    assert_eq!(used_up, DailyQuota::Available, "the site's share is another");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn the_contact_form_writes_so_many_mails_a_day_and_the_desk_has_every_message() 
     let taken = site.change(|tx| {
         let mut taken = 0;
         for _ in 0..199 {
-            taken += i64::from(allowance::take_for_house(site.inside(), tx, "desk@windwerk.example")?);
+            taken += i64::from(message_quota::take_for_site_address(site.inside(), tx, "desk@windwerk.example")?);
         }
         Ok(taken)
     });
@@ -207,8 +207,8 @@ fn mails_of_the_contact_form_are_part_of_what_the_site_sends_in_a_day() {
         site.stranger().post("/public/contact", &form).ok();
     }
     assert_eq!(messages_to(&site, "desk@windwerk.example"), 2);
-    let used_up = site.change(|tx| allowance::used_up(site.inside(), tx, Channel::Email));
-    assert_eq!(used_up, UsedUp::StrangersPart);
+    let used_up = site.change(|tx| message_quota::daily_quota(site.inside(), tx, Channel::Email));
+    assert_eq!(used_up, DailyQuota::AnonymousUsedUp);
 }
 
 #[test]

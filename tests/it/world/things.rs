@@ -114,7 +114,7 @@ impl World {
             let ask = || self.jane.post("/account/profile/get-certificate", self.certificate(&self.jane));
             if ask().status == 429 {
                 // So are documents.
-                self.site.forget_paces();
+                self.site.reset_rate_limits();
                 ask().ok();
             }
         }
@@ -132,7 +132,7 @@ impl World {
         if brought.status == 429 {
             // Pictures are paced, and a campaign brings many.
             self.site.advance(PACE_OVER);
-            self.site.forget_paces();
+            self.site.reset_rate_limits();
             caller.send(&bring).ok();
         }
         request

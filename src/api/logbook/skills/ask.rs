@@ -1,6 +1,6 @@
 //! The fields of a skill entry that say nothing by themselves.
 
-use crate::http::kinds::Line;
+use crate::http::field_types::Line;
 
 /// Longer than the longest name of a skill, a level or a person.
 pub(super) const ECHO_CHARS_MAX: usize = 200;

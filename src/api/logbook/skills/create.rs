@@ -8,9 +8,9 @@ use crate::app::logbook::{COMMENT_CHARS_MAX, requests};
 use crate::auth::Member;
 use crate::domain::entry::Status;
 use crate::http::Answer;
-use crate::http::body::{All, Draft};
+use crate::http::body::{Flattened, ParsedBody};
 use crate::http::call::Call;
-use crate::http::kinds::{EntryMinutes, Id, Line, Lines, Moment, ShortLine};
+use crate::http::field_types::{EntryMinutes, Id, Line, Lines, Moment, ShortLine};
 use crate::http::reply;
 use crate::site::Site;
 
@@ -20,7 +20,7 @@ crate::body! {
         entry_id: Option<ShortLine<20>>,
         /// Like `entry_id`.
         id: Option<ShortLine<20>>,
-        echoes: All<Echoes>,
+        echoes: Flattened<Echoes>,
         /// When it was flown: not in the future, not before the member's birth.
         entry_date: Moment,
         /// Minutes in the air, 0 to 600, or `H:MM`.
@@ -47,7 +47,7 @@ crate::body! {
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut fields = call.fields()?;
     ["skill", "entry_date"].into_iter().for_each(|field| fields.demand(field));
-    let Draft { read, mut fields } = call.draft_of::<SkillNew>(fields);
+    let ParsedBody { read, mut fields } = call.parse_body_from::<SkillNew>(fields);
     let recorded = read.member_id.flatten().is_some_and(|id| id != member.id());
     if !recorded {
         fields.demand("instructor");
@@ -62,7 +62,7 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
         };
         site.store.read(|tx| rules::judge(site, tx, member.id(), request, None, site.now(), &mut fields))?;
     }
-    let body = Draft::<SkillNew> { read, fields }.finish()?;
+    let body = ParsedBody::<SkillNew> { read, fields }.finish()?;
     let request = Request {
         skill: body.skill,
         entry_date: body.entry_date,

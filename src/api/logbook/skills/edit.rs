@@ -10,10 +10,10 @@ use crate::app::{self, Actor, logbook};
 use crate::auth::Member;
 use crate::domain::entry::{self, Status};
 use crate::http::Answer;
-use crate::http::body::{All, Draft, Field, Replaces};
+use crate::http::body::{Clearable, Field, Flattened, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::{EntryMinutes, Id, Line, Lines, Moment, Whole};
+use crate::http::field_types::{EntryMinutes, Id, Line, Lines, Moment, Whole};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -23,12 +23,12 @@ use serde_json::{Value, json};
 crate::body! {
     /// Fields that are not given stay as they are.
     pub(crate) struct SkillEdit {
-        echoes: All<Echoes>,
+        echoes: Flattened<Echoes>,
         entry_date: Option<Moment>,
         /// Minutes in the air, 0 to 600, or `H:MM`.
         minutes as "time": Option<EntryMinutes>,
         tunnel_id as "tunnel": Option<Id>,
-        comment: Replaces<Lines<COMMENT_CHARS_MAX>>,
+        comment: Clearable<Lines<COMMENT_CHARS_MAX>>,
         /// Who shall sign it.
         instructor_id as "instructor": Option<Id>,
         /// The skill's number in the catalogue.
@@ -74,13 +74,13 @@ impl Field for WantedStatus {
 /// fields. The desk may do what the member may, and sign by the rules for every signer; it refuses for nobody.
 pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let mut draft = call.draft::<SkillEdit>()?;
-    check_number(entry_id, draft.read.entry_id, draft.read.id, &mut draft.fields);
-    let asks = !matches!(draft.read.status, Some(Some(Status::Cancelled | Status::Open | Status::Suspended)));
-    if draft.fields.is_refused() && asks {
-        judge_request(site, member, entry_id, &mut draft)?;
+    let mut body = call.parse_body::<SkillEdit>()?;
+    check_number(entry_id, body.read.entry_id, body.read.id, &mut body.fields);
+    let asks = !matches!(body.read.status, Some(Some(Status::Cancelled | Status::Open | Status::Suspended)));
+    if body.fields.is_refused() && asks {
+        judge_request(site, member, entry_id, &mut body)?;
     }
-    let body = draft.finish()?;
+    let body = body.finish()?;
     let patch = Patch {
         entry_date: body.entry_date,
         minutes: body.minutes,
@@ -100,8 +100,8 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// Names what is wrong with the new values, as far as they could be read, to whoever may ask for a signature with them.
-fn judge_request(site: &Site, member: &Member, entry_id: i64, draft: &mut Draft<SkillEdit>) -> Result<(), Failure> {
-    let Draft { read, fields } = draft;
+fn judge_request(site: &Site, member: &Member, entry_id: i64, body: &mut ParsedBody<SkillEdit>) -> Result<(), Failure> {
+    let ParsedBody { read, fields } = body;
     site.store.read(|tx| {
         let Some(entry) = skills::find(tx, entry_id)? else { return Ok(()) };
         let relation = logbook::relation(Actor::from(member).rank, &entry);

@@ -2,7 +2,7 @@
 
 use super::membership;
 use crate::app::Change;
-use crate::auth::allowance::{self, Cause, Over};
+use crate::auth::message_quota::{self, Cause, LimitReached};
 use crate::auth::passcode;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::payment::{Decision, Price, Said, Status};
@@ -357,8 +357,8 @@ pub(crate) fn mail_receipt(cx: &Change, entry_id: i64) -> Result<bool, Failure> 
 }
 
 /// Puts the receipt into the outbox; `Err`: the member had as many mails as there may be.
-fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Result<Result<(), Over>, Failure> {
-    if let Err(over) = allowance::take(cx.site, cx.tx, Cause::Proven, member_id, Channel::Email, email)? {
+fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Result<Result<(), LimitReached>, Failure> {
+    if let Err(over) = message_quota::take(cx.site, cx.tx, Cause::Authenticated, member_id, Channel::Email, email)? {
         return Ok(Err(over));
     }
     let line = till::find_line(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;

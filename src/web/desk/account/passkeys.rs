@@ -1,8 +1,8 @@
 //! The own passkeys: made in this browser, and removed.
 
 use super::{PATH, refuse};
-use crate::auth::passkey::{self as ceremony, Intent, Label, Outcome, Party};
-use crate::auth::{Caller, Clerk, Pace, Rates};
+use crate::auth::passkey::{self as ceremony, Intent, Label, Outcome, RelyingParty};
+use crate::auth::{Clerk, RateLimit, RateLimitKey, RateLimiter};
 use crate::domain::passkey;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -22,13 +22,13 @@ pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let name = body.optional("name", fields::line(NAME_CHARS_MAX));
     let ok = body.finish()?;
     clerk.check_proven(site.now())?;
-    let party = Party::of(site, call)?;
-    let pace = Pace::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
-    site.state::<Rates>().take(Caller::PasskeysFrom(call.network()), pace)?;
+    let party = RelyingParty::of(site, call)?;
+    let limit = RateLimit::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
+    site.state::<RateLimiter>().take(RateLimitKey::PasskeysFrom(call.network()), limit)?;
     let user_agent = call.header("user-agent").unwrap_or("");
     let label = Label { name: name.get(&ok).unwrap_or_else(|| passkey::name_from(user_agent)), device_id: None };
-    let question = ceremony::ask_to_register(site, &party, (clerk.id(), clerk.session()), label)?;
-    site.store.write(site.now(), |tx| question.keep(tx))?;
+    let question = ceremony::start_registration(site, &party, (clerk.id(), clerk.session()), label)?;
+    site.store.write(site.now(), |tx| question.store(tx))?;
     Ok(reply::ok(&json!({ "publicKey": question.public_key })))
 }
 
@@ -38,7 +38,8 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let credential = body.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX));
     let ok = body.finish()?;
     let refused = || refuse(site, call, clerk, "passkeys", call.say("account.passkey_refused"));
-    let Some(answer) = ceremony::read(site, call, &credential.get(&ok).unwrap_or_default(), Intent::SignIn)? else {
+    let Some(answer) = ceremony::check_response(site, call, &credential.get(&ok).unwrap_or_default(), Intent::SignIn)?
+    else {
         return refused();
     };
     // Proving without a session: an answer that signs in opens nothing here.

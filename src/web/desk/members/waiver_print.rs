@@ -1,7 +1,7 @@
 //! A signed waiver on paper.
 
 use super::waiver::{find_id, relation_key};
-use crate::auth::{Clerk, take_document};
+use crate::auth::{Clerk, count_document};
 use crate::documents::printout::waiver as printout;
 use crate::domain::local_time::TimeZone;
 use crate::domain::waiver;
@@ -21,7 +21,7 @@ use crate::web::asked;
 pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
     let number = asked(call, "number").parse().map_err(|_| Failure::not_found())?;
-    take_document(site, clerk.id(), clerk.role())?;
+    count_document(site, clerk.id(), clerk.role())?;
     let paper = site.store.read(|tx| read_paper(site, tx, member_id, number))?;
     let pdf = site.draw(move || printout::draw(&paper))?.map_err(|e| Failure::broken().because(e))?;
     Ok(reply::file("application/pdf", "inline", &format!("waiver-{number}.pdf"), pdf))

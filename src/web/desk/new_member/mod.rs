@@ -9,11 +9,11 @@ use crate::app::registration::{self, Denial, Newcomer};
 use crate::auth::Clerk;
 use crate::domain::username;
 use crate::http::Answer;
-use crate::http::body::{All, Draft};
+use crate::http::body::{Flattened, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::{FlightMinutes, Whole};
 use crate::http::fields::{self, Fields};
-use crate::http::kinds::{FlightMinutes, Whole};
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -71,7 +71,7 @@ impl Page {
 
 crate::body! {
     pub(crate) struct NewMember {
-        person: All<Person>,
+        person: Flattened<Person>,
         number: Whole,
         /// To fly now.
         minutes: Option<FlightMinutes>,
@@ -174,7 +174,7 @@ fn read(site: &Site, pairs: &[(String, String)], typed: &Typed) -> Result<NewMem
     fields.convert("dob", read_birthday_of_form);
     let home =
         site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?.map_or_else(String::new, |one| one.country);
-    let Draft { mut read, mut fields } = Draft::<NewMember>::read(fields);
+    let ParsedBody { mut read, mut fields } = ParsedBody::<NewMember>::read(fields);
     person::judge(&mut read.person, site.now(), &home, &mut fields);
     fields.check("number", &read.number, |number| {
         match fields::whole_in(1..=i64::from(u32::MAX) + 1)(&(*number).into()) {
@@ -190,5 +190,5 @@ fn read(site: &Site, pairs: &[(String, String)], typed: &Typed) -> Result<NewMem
         let tags = tags.into_iter().map(Language::tag).collect::<Vec<_>>().join(", ");
         fields.refuse("language", Text::new("field.one_of").with("values", tags));
     }
-    Draft { read, fields }.finish()
+    ParsedBody { read, fields }.finish()
 }

@@ -3,7 +3,7 @@
 use super::PART;
 use crate::app;
 use crate::app::claims;
-use crate::auth::{Clerk, take_document};
+use crate::auth::{Clerk, count_document};
 use crate::documents::printout::account_slip::{self, AccountSlip};
 use crate::domain::when;
 use crate::http::Answer;
@@ -65,7 +65,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/slip`: a PDF with a new code, by which the owner opens the account; shown this once.
 pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    take_document(site, clerk.id(), clerk.role())?;
+    count_document(site, clerk.id(), clerk.role())?;
     let printed = app::change(site, clerk, call.language(), |cx| claims::print(cx, member_id))?;
     let language = printed.language;
     let (profile, home, zone) = site.store.read(|tx| {

@@ -153,7 +153,7 @@ fn hand(site: &Site, call: &Call, clerk: &Clerk, name: String, handed: Handed) -
 
 impl Sent {
     /// The fields that both forms have. Values too long to be typed are refused outright.
-    fn read(mut body: Fields) -> Result<(Sent, fields::Judged), Failure> {
+    fn read(mut body: Fields) -> Result<(Sent, fields::Validated), Failure> {
         let networks = body.optional("networks", fields::lines(NETWORKS_CHARS_MAX));
         let per_minute = body.optional("per_minute", fields::line(20));
         let strict = body.has("strict");

@@ -7,8 +7,8 @@ use crate::auth::Clerk;
 use crate::domain::local_time::{MomentWriter, TimeZone};
 use crate::http::Answer;
 use crate::http::call::Call;
+use crate::http::chunks::Chunks;
 use crate::http::failure::Failure;
-use crate::http::pieces::Pieces;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -37,15 +37,15 @@ pub(crate) fn long_file(
     heading: &[impl Borrow<str>],
     mut next: impl FnMut(&Site, &mut String) -> Result<ControlFlow<()>, Failure> + Send + 'static,
 ) -> Answer {
-    // The pieces are read by a connection of their own, beside which this thread holds none.
+    // The chunks are read by a connection of their own, beside which this thread holds none.
     site.store.release();
-    let (site, pass) = (site.for_another_thread(), clerk.pass());
-    let pieces = Pieces::begin(heading.join(",") + "\r\n", move |table| {
+    let (site, pass) = (site.for_another_thread(), clerk.session_guard());
+    let chunks = Chunks::begin(heading.join(",") + "\r\n", move |table| {
         let step = pass.check(&site).and_then(|()| next(&site, table));
         site.store.release();
         step
     });
-    Ok(reply::file_in_pieces(CSV, "attachment", name, pieces?))
+    Ok(reply::chunked_file(CSV, "attachment", name, chunks?))
 }
 
 /// Breaks after the last rows: fewer than were asked for.

@@ -6,9 +6,9 @@ use crate::app::logbook::sign_offs::{self, Shown};
 use crate::app::logbook::{self, COMMENT_CHARS_MAX};
 use crate::app::{self, Actor, Change};
 use crate::auth::Clerk;
+use crate::auth::challenge::Intent;
 use crate::auth::passkey;
-use crate::auth::signer::{self, Proven};
-use crate::auth::step::Intent;
+use crate::auth::signer::{self, ProofOutcome};
 use crate::domain::entry::Status;
 use crate::domain::role::Role;
 use crate::http::Answer;
@@ -80,7 +80,7 @@ pub(crate) fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer
         ..SignForm::default()
     };
     let intent = passkey::Intent::SignEntry(call.param_id(0).ok_or_else(Failure::not_found)?);
-    let Some(answer) = passkey::read(site, call, &credential.get(&ok).unwrap_or_default(), intent)? else {
+    let Some(answer) = passkey::check_response(site, call, &credential.get(&ok).unwrap_or_default(), intent)? else {
         return refuse(site, call, clerk, sent, "proof.passkey_refused");
     };
     prove(site, call, clerk, sent, |tx| signer::by_passkey(call, tx, &answer))
@@ -155,15 +155,17 @@ fn prove(
     call: &Call,
     clerk: &Clerk,
     mut sent: SignForm,
-    proof: impl FnOnce(&Write) -> Result<Proven, Failure>,
+    proof: impl FnOnce(&Write) -> Result<ProofOutcome, Failure>,
 ) -> Answer {
     let comment = Some(sent.comment.as_str()).filter(|comment| !comment.is_empty());
     let outcome = app::change(site, clerk, call.language(), |cx| {
         let entry = find(call, cx)?;
         match proof(cx.tx)? {
-            Proven::Refused(key) => Ok(Signature::Refused(key)),
-            Proven::Code { step, by_app, problem } => Ok(Signature::CodeDue(step, by_app, problem)),
-            Proven::Signer(signer) => {
+            ProofOutcome::Refused(key) => Ok(Signature::Refused(key)),
+            ProofOutcome::CodeRequired { challenge: step, by_app, problem } => {
+                Ok(Signature::CodeDue(step, by_app, problem))
+            }
+            ProofOutcome::Signer(signer) => {
                 // Signs as a member, whatever else the signer is here.
                 let actor = &Actor::account(signer.id(), Role::Member, &call.by(signer.id()));
                 sign_offs::sign(&Change { actor, ..*cx }, &entry, &Shown::version(sent.version), comment)?;

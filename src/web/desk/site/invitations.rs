@@ -4,7 +4,7 @@ use super::PART;
 use super::users;
 use crate::app;
 use crate::app::invitations::{self as effect, Denial, Invited, Invitee, ROLES};
-use crate::auth::{Clerk, take_document};
+use crate::auth::{Clerk, count_document};
 use crate::documents::printout::account_slip::{self, AccountSlip};
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
@@ -12,7 +12,7 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields, Unjudged};
+use crate::http::fields::{self, Fields, Unvalidated};
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -85,7 +85,7 @@ pub(crate) fn invite(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         return again(site, call, clerk, sent, problem, None);
     }
     if sent.email.is_empty() {
-        take_document(site, clerk.id(), clerk.role())?;
+        count_document(site, clerk.id(), clerk.role())?;
     }
     let invitee = Invitee {
         name: &sent.name,
@@ -115,7 +115,7 @@ fn read(mut body: Fields, language: Language) -> (Sent, Option<String>) {
     let email = body.optional("email", fields::line(254));
     let [role, tag] = ["role", "language"].map(|name| body.optional(name, fields::line(20)));
     let number = body.optional("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
-    let given = |field: Unjudged<Option<String>>| field.peeked().flatten().unwrap_or_default();
+    let given = |field: Unvalidated<Option<String>>| field.into_option().flatten().unwrap_or_default();
     let known = Role::parse(&given(role)).filter(|role| ROLES.iter().any(|(offered, _)| offered == role));
     let typed = given(email);
     let email = if typed.is_empty() { Ok(String::new()) } else { crate::domain::email::parse(&typed) };
@@ -124,7 +124,7 @@ fn read(mut body: Fields, language: Language) -> (Sent, Option<String>) {
         email: email.clone().unwrap_or(typed),
         role: known.unwrap_or(Role::Desk),
         language: Language::find(&given(tag)).unwrap_or(language),
-        number: number.peeked().flatten().unwrap_or_else(form_number),
+        number: number.into_option().flatten().unwrap_or_else(form_number),
         problem: None,
     };
     let say = |key| language.say(&Text::new(key));

@@ -3,7 +3,7 @@
 use super::{PART, TEXT_CHARS_MAX, money};
 use crate::app;
 use crate::app::payments::till as effect;
-use crate::auth::{Clerk, take_document};
+use crate::auth::{Clerk, count_document};
 use crate::documents::printout::receipt::{self, Receipt};
 use crate::domain::when;
 use crate::http::Answer;
@@ -99,7 +99,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'stat
 /// `GET /desk/till/entries/{entry_id}/receipt`: as a PDF, in the member's language.
 pub(crate) fn receipt(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let entry_id = asked(call)?;
-    take_document(site, clerk.id(), clerk.role())?;
+    count_document(site, clerk.id(), clerk.role())?;
     let receipt = site.store.read(|tx| {
         let line =
             till::find_line(tx, entry_id)?.filter(|line| line.undoes.is_none()).ok_or_else(Failure::not_found)?;

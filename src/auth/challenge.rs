@@ -3,7 +3,7 @@
 //! proves nothing without it, and it proves nothing without a code.
 
 use super::session::{new_token, token_hash};
-use super::signer::Paper;
+use super::signer::DocumentDigest;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::keys::hex;
@@ -27,7 +27,7 @@ pub(crate) enum Intent {
     /// The signature under the entry with this number.
     SignEntry(i64),
     /// The signature under everything that stands on one paper.
-    SignPaper(Paper),
+    SignDocument(DocumentDigest),
 }
 
 impl Intent {
@@ -37,7 +37,7 @@ impl Intent {
             Intent::Desk => "desk".to_owned(),
             Intent::DeskSetup => "desk setup".to_owned(),
             Intent::SignEntry(entry_id) => format!("entry {entry_id}"),
-            Intent::SignPaper(paper) => format!("paper {}", hex(&paper)),
+            Intent::SignDocument(paper) => format!("paper {}", hex(&paper)),
         }
     }
 
@@ -51,7 +51,7 @@ impl Intent {
 pub(crate) fn begin(call: &Call, tx: &Write, member_id: i64, intent: Intent) -> Result<String, Failure> {
     let (token, _) = new_token();
     let hash = intent.hash(&token);
-    call.hands_out(&hash);
+    call.issues_token(&hash);
     sign_in_steps::insert(tx, member_id, &hash, tx.now() + LIFE_SECONDS)?;
     Ok(token)
 }
@@ -68,7 +68,7 @@ pub(crate) fn try_once(tx: &Write, token: &str, intent: Intent) -> Result<Option
 }
 
 /// Whose step a token is, without a try.
-pub(crate) fn look(tx: &Read, token: &str, intent: Intent, now: i64) -> Result<Option<Account>, Failure> {
+pub(crate) fn find(tx: &Read, token: &str, intent: Intent, now: i64) -> Result<Option<Account>, Failure> {
     let Some(step) = sign_in_steps::find(tx, &intent.hash(token), now)? else { return Ok(None) };
     Ok(members::find_account_by_id(tx, step.member_id)?)
 }

@@ -1,12 +1,12 @@
 //! Applies an answer, inside the one transaction that uses its challenge up.
 
-use super::answer::{Answer, Proof};
+use super::response::{CheckedResponse, Proof};
 use super::{Label, passkey_from, text_of};
 use crate::auth::security_event::{self, Event};
-use crate::auth::sign_in::{self, Opened};
+use crate::auth::sign_in::{self, OpenedSession};
 use crate::domain::audit::{Detail, Origin, Who, Whom};
 use crate::domain::passkey::{KEYS_MAX, is_copied};
-use crate::http::call::{Call, OutcomeWord};
+use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::tables::members::{self, Account};
@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 use webauthn_rs::prelude::{AuthenticationResult, Passkey};
 
 /// The outcome of an answer.
-pub(crate) enum Outcome<S = Opened> {
+pub(crate) enum Outcome<S = OpenedSession> {
     SignedIn(Account, S),
     Registered(Account),
     Refused,
 }
 
 /// Uses the challenge up and does what the answer proves; who proved to be a member has a session.
-pub(crate) fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome, Failure> {
+pub(crate) fn apply(site: &Site, call: &Call, tx: &Write, answer: &CheckedResponse) -> Result<Outcome, Failure> {
     Ok(match prove(site, call, tx, answer)? {
         Outcome::SignedIn(account, ()) => {
             let opened = sign_in::insert_session(call, tx, &account)?;
@@ -37,7 +37,7 @@ pub(crate) fn settle(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> R
 }
 
 /// The same without a session: what proving opens is the caller's affair.
-pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Result<Outcome<()>, Failure> {
+pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, answer: &CheckedResponse) -> Result<Outcome<()>, Failure> {
     match used_once(tx, answer)? {
         None => Ok(Outcome::Refused),
         Some(Proof::Copied { member_id, credential_id }) => match passkeys::find(tx, *member_id, credential_id)? {
@@ -46,7 +46,7 @@ pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Re
         },
         Some(Proof::SignIn { member_id, result }) => match owner(call, tx, *member_id, result)? {
             Some(account) => {
-                call.outcome.set(OutcomeWord::Plain);
+                call.outcome.set(AuthOutcome::Plain);
                 Ok(Outcome::SignedIn(account, ()))
             }
             None => Ok(Outcome::Refused),
@@ -62,11 +62,11 @@ pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, answer: &Answer) -> Re
 }
 
 /// Uses the challenge up and says who answered it, without opening anything.
-pub(crate) fn identify(call: &Call, tx: &Write, answer: &Answer) -> Result<Option<Account>, Failure> {
+pub(crate) fn identify(call: &Call, tx: &Write, answer: &CheckedResponse) -> Result<Option<Account>, Failure> {
     match used_once(tx, answer)? {
         Some(Proof::SignIn { member_id, result }) => {
             let owner = owner(call, tx, *member_id, result)?;
-            call.outcome.set(if owner.is_some() { OutcomeWord::Plain } else { OutcomeWord::WrongCredentials });
+            call.outcome.set(if owner.is_some() { AuthOutcome::Plain } else { AuthOutcome::WrongCredentials });
             Ok(owner)
         }
         Some(Proof::Copied { member_id, credential_id }) => {
@@ -80,7 +80,7 @@ pub(crate) fn identify(call: &Call, tx: &Write, answer: &Answer) -> Result<Optio
 }
 
 /// The proof of an answer, for the first request that brings it.
-fn used_once<'a>(tx: &Write, answer: &'a Answer) -> Result<Option<&'a Proof>, Failure> {
+fn used_once<'a>(tx: &Write, answer: &'a CheckedResponse) -> Result<Option<&'a Proof>, Failure> {
     Ok(if passkeys::take_challenge(tx, &answer.hash)? { answer.proof.as_ref() } else { None })
 }
 
@@ -137,7 +137,7 @@ fn register(
         call.language(),
         &call.by(member_id),
     )?;
-    call.outcome.set(OutcomeWord::Plain);
+    call.outcome.set(AuthOutcome::Plain);
     Ok(Outcome::Registered(account))
 }
 

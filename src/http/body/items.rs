@@ -1,17 +1,17 @@
 //! The lines of a body: a field that must be there, one that may be absent, and the other ways in which calls use a field.
 
 use super::schema::or_blank;
-use super::{Body, Field, Object, Slot};
+use super::{Body, BodyItem, Field, Object};
 use crate::http::fields::Fields;
 use serde_json::json;
 
 /// A field that must be there.
-impl<F: Field> Slot for F {
+impl<F: Field> BodyItem for F {
     type Read = Option<F::Value>;
     type Value = F::Value;
 
     fn take(fields: &mut Fields, name: &'static str) -> Option<F::Value> {
-        fields.required(name, F::read).peeked()
+        fields.required(name, F::read).into_option()
     }
 
     fn value(read: Option<F::Value>) -> Option<F::Value> {
@@ -25,12 +25,12 @@ impl<F: Field> Slot for F {
 }
 
 /// A field that may be absent or blank.
-impl<F: Field> Slot for Option<F> {
+impl<F: Field> BodyItem for Option<F> {
     type Read = Option<Option<F::Value>>;
     type Value = Option<F::Value>;
 
     fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
-        fields.optional(name, F::read).peeked()
+        fields.optional(name, F::read).into_option()
     }
 
     fn value(read: Self::Read) -> Option<Option<F::Value>> {
@@ -44,14 +44,14 @@ impl<F: Field> Slot for Option<F> {
 
 /// A field that only some calls need: described as needed, and the operation says when it is
 /// ([`Fields::demand`]).
-pub(crate) struct Needed<F>(F);
+pub(crate) struct RequiredByCaller<F>(F);
 
-impl<F: Field> Slot for Needed<F> {
+impl<F: Field> BodyItem for RequiredByCaller<F> {
     type Read = Option<Option<F::Value>>;
     type Value = Option<F::Value>;
 
     fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
-        fields.optional(name, F::read).peeked()
+        fields.optional(name, F::read).into_option()
     }
 
     fn value(read: Self::Read) -> Option<Option<F::Value>> {
@@ -59,19 +59,19 @@ impl<F: Field> Slot for Needed<F> {
     }
 
     fn describe(object: &mut Object, name: &str, about: &str) {
-        <F as Slot>::describe(object, name, about);
+        <F as BodyItem>::describe(object, name, about);
     }
 }
 
 /// A field that some calls do not read at all, so that the description leaves it open.
-pub(crate) struct Open<F>(F);
+pub(crate) struct Undescribed<F>(F);
 
-impl<F: Field> Slot for Open<F> {
+impl<F: Field> BodyItem for Undescribed<F> {
     type Read = Option<Option<F::Value>>;
     type Value = Option<F::Value>;
 
     fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
-        fields.optional(name, F::read).peeked()
+        fields.optional(name, F::read).into_option()
     }
 
     fn value(read: Self::Read) -> Option<Option<F::Value>> {
@@ -84,14 +84,14 @@ impl<F: Field> Slot for Open<F> {
 }
 
 /// Text that may be absent, and that says something even when it is blank: in an edit it takes away what was.
-pub(crate) struct Replaces<F>(F);
+pub(crate) struct Clearable<F>(F);
 
-impl<F: Field<Value = String>> Slot for Replaces<F> {
+impl<F: Field<Value = String>> BodyItem for Clearable<F> {
     type Read = Option<Option<String>>;
     type Value = Option<String>;
 
     fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
-        fields.optional_even_empty(name, F::read).peeked()
+        fields.optional_even_empty(name, F::read).into_option()
     }
 
     fn value(read: Self::Read) -> Option<Option<String>> {
@@ -99,14 +99,14 @@ impl<F: Field<Value = String>> Slot for Replaces<F> {
     }
 
     fn describe(object: &mut Object, name: &str, about: &str) {
-        <Option<F> as Slot>::describe(object, name, about);
+        <Option<F> as BodyItem>::describe(object, name, about);
     }
 }
 
 /// A field that clients send and that is not looked at.
-pub(crate) struct Unread;
+pub(crate) struct Ignored;
 
-impl Slot for Unread {
+impl BodyItem for Ignored {
     type Read = ();
     type Value = ();
 
@@ -122,9 +122,9 @@ impl Slot for Unread {
 }
 
 /// The fields of another body, among those of this one.
-pub(crate) struct All<B>(B);
+pub(crate) struct Flattened<B>(B);
 
-impl<B: Body> Slot for All<B> {
+impl<B: Body> BodyItem for Flattened<B> {
     type Read = B::Read;
     type Value = B;
 

@@ -1,8 +1,8 @@
 //! A browser's answer: what it claims, and whether the claim holds for the challenge that it names.
 
-use super::party::Party;
-use super::{Intent, Label, Registering, SigningIn, challenge_hash, user_handle};
-use crate::http::call::{Call, OutcomeWord};
+use super::relying_party::RelyingParty;
+use super::{Intent, Label, RegistrationState, SignInState, challenge_hash, user_handle};
+use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -16,7 +16,7 @@ use webauthn_rs::prelude::{AuthenticationResult, Passkey, PublicKeyCredential, W
 
 /// An authenticator's answer to a challenge of ours. The answer uses the challenge up, whether or not it proves
 /// anything.
-pub(crate) struct Answer {
+pub(crate) struct CheckedResponse {
     pub(crate) hash: ChallengeHash,
     pub(crate) proof: Option<Proof>,
 }
@@ -72,16 +72,21 @@ impl ClientData {
 
     /// Letter for letter one of the party's own pages, and not inside somebody else's. The library compares parsed
     /// addresses, and looks at frames only when a passkey is made.
-    fn comes_from(&self, party: &Party) -> bool {
+    fn comes_from(&self, party: &RelyingParty) -> bool {
         party.origins.contains(&self.origin) && !self.cross_origin && self.top_origin.is_none()
     }
 }
 
 /// Reads an answer and checks it, outside any transaction because signatures take their time. `None`: it answers no
 /// challenge that waits. `intent`: what the answer is wanted for here.
-pub(crate) fn read(site: &Site, call: &Call, credential: &str, intent: Intent) -> Result<Option<Answer>, Failure> {
+pub(crate) fn check_response(
+    site: &Site,
+    call: &Call,
+    credential: &str,
+    intent: Intent,
+) -> Result<Option<CheckedResponse>, Failure> {
     // Until it has proven something.
-    call.outcome.set(OutcomeWord::WrongCredentials);
+    call.outcome.set(AuthOutcome::WrongCredentials);
     let Some(client) = ClientData::read(credential) else { return Ok(None) };
     let Ok(challenge) = URL_SAFE_NO_PAD.decode(&client.challenge) else { return Ok(None) };
     let hash = challenge_hash(site, &challenge);
@@ -94,7 +99,7 @@ pub(crate) fn read(site: &Site, call: &Call, credential: &str, intent: Intent) -
         Kind::Register => registration(site, &client, credential, &asked)?,
     };
     let proof = checked.inspect_err(|why| tracing::info!(why, "a passkey was refused")).ok();
-    Ok(Some(Answer { hash, proof }))
+    Ok(Some(CheckedResponse { hash, proof }))
 }
 
 /// A proof, or in a word why there is none.
@@ -107,11 +112,11 @@ fn sign_in(
     asked: &Challenge,
     intent: Intent,
 ) -> Result<Checked, Failure> {
-    let waiting: SigningIn = unseal(site, asked)?;
+    let waiting: SignInState = unseal(site, asked)?;
     if waiting.intent != intent {
         return Ok(Err("intent"));
     }
-    let Some(party) = Party::find(site, &waiting.rp_id).filter(|party| client.comes_from(party)) else {
+    let Some(party) = RelyingParty::find(site, &waiting.rp_id).filter(|party| client.comes_from(party)) else {
         return Ok(Err("origin"));
     };
     let Ok(given) = serde_json::from_str::<PublicKeyCredential>(credential) else { return Ok(Err("form")) };
@@ -136,9 +141,9 @@ fn sign_in(
 }
 
 fn registration(site: &Site, client: &ClientData, credential: &str, asked: &Challenge) -> Result<Checked, Failure> {
-    let waiting: Registering = unseal(site, asked)?;
+    let waiting: RegistrationState = unseal(site, asked)?;
     let Some(session_hash) = asked.session_hash else { return Ok(Err("no session")) };
-    let Some(party) = Party::find(site, &waiting.rp_id).filter(|party| client.comes_from(party)) else {
+    let Some(party) = RelyingParty::find(site, &waiting.rp_id).filter(|party| client.comes_from(party)) else {
         return Ok(Err("origin"));
     };
     let Ok(given) = serde_json::from_str(credential) else { return Ok(Err("form")) };
@@ -161,7 +166,7 @@ mod tests {
     use super::*;
 
     fn comes_from(origin: &str, more: &str) -> bool {
-        let party = Party { id: "example.com".into(), origins: vec!["https://example.com".into()] };
+        let party = RelyingParty { id: "example.com".into(), origins: vec!["https://example.com".into()] };
         let data = format!(r#"{{"type":"webauthn.get","challenge":"AA","origin":"{origin}"{more}}}"#);
         let credential = format!(r#"{{"response":{{"clientDataJSON":"{}"}}}}"#, URL_SAFE_NO_PAD.encode(data));
         ClientData::read(&credential).unwrap().comes_from(&party)

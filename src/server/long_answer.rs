@@ -1,11 +1,11 @@
-//! The rest of a long answer: pieces that the pool makes one after the other, each when the client has taken those before. In
+//! The rest of a long answer: chunks that the pool makes one after the other, each when the client has taken those before. In
 //! between a slow client holds no thread and no connection to the database.
 
-use super::limiter::{Progress, Waits};
+use super::limiter::{ConnectionState, Progress};
 use super::pool::Job;
 use super::queue::Queue;
+use crate::http::chunks::Chunks;
 use crate::http::failure::Failure;
-use crate::http::pieces::Pieces;
 use bytes::Bytes;
 use std::fmt::{self, Display, Formatter};
 use std::future::Future;
@@ -18,10 +18,10 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 pub(super) const LONG_ANSWERS_MAX: usize = 16;
 
 /// A piece and those after it, if there are any.
-pub(super) type Made = Result<(Bytes, Option<Pieces>), Failure>;
+pub(super) type NextChunk = Result<(Bytes, Option<Chunks>), Failure>;
 
-/// The pieces of one answer that are not sent yet.
-pub(super) struct Rest {
+/// The chunks of one answer that are not sent yet.
+pub(super) struct RemainingChunks {
     queue: Queue<Job>,
     state: State,
     request_id: String,
@@ -32,31 +32,42 @@ pub(super) struct Rest {
 }
 
 enum State {
-    Untold(Pieces),
-    Making(oneshot::Receiver<Made>),
+    Untold(Chunks),
+    Making(oneshot::Receiver<NextChunk>),
     Ended,
 }
 
 /// The rest of an answer cannot be made: the connection breaks, so that the client does not take the part for the whole.
 #[derive(Debug)]
-pub(super) struct Cut;
+pub(super) struct Aborted;
 
-impl Display for Cut {
+impl Display for Aborted {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("the rest of the answer could not be made")
     }
 }
 
-impl std::error::Error for Cut {}
+impl std::error::Error for Aborted {}
 
-impl Rest {
-    pub(super) fn new(queue: Queue<Job>, pieces: Pieces, request_id: &str, place: OwnedSemaphorePermit) -> Rest {
-        Rest { queue, state: State::Untold(pieces), request_id: request_id.to_owned(), progress: None, place }
+impl RemainingChunks {
+    pub(super) fn new(
+        queue: Queue<Job>,
+        chunks: Chunks,
+        request_id: &str,
+        place: OwnedSemaphorePermit,
+    ) -> RemainingChunks {
+        RemainingChunks {
+            queue,
+            state: State::Untold(chunks),
+            request_id: request_id.to_owned(),
+            progress: None,
+            place,
+        }
     }
 
     /// Tells the connection from now on whether it waits for this server or for its client.
-    pub(super) fn over(self, progress: Arc<Progress>) -> Rest {
-        Rest { progress: Some(progress), ..self }
+    pub(super) fn over(self, progress: Arc<Progress>) -> RemainingChunks {
+        RemainingChunks { progress: Some(progress), ..self }
     }
 
     pub(super) fn is_ended(&self) -> bool {
@@ -64,14 +75,14 @@ impl Rest {
     }
 
     /// The next piece; `None` after the last one.
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Cut>>> {
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Aborted>>> {
         let mut waiting = match std::mem::replace(&mut self.state, State::Ended) {
             State::Ended => return Poll::Ready(None),
             State::Making(made) => made,
-            State::Untold(pieces) => {
-                self.tell(Waits::Answer);
+            State::Untold(chunks) => {
+                self.tell(ConnectionState::Processing);
                 let (done, made) = oneshot::channel();
-                if self.queue.push_part(Job::Part { pieces, done }).is_err() {
+                if self.queue.push_continuation(Job::Chunk { chunks, done }).is_err() {
                     return Poll::Ready(Some(self.cut("the server stops")));
                 }
                 made
@@ -81,7 +92,7 @@ impl Rest {
             self.state = State::Making(waiting);
             return Poll::Pending;
         };
-        self.tell(Waits::Taking);
+        self.tell(ConnectionState::Sending);
         Poll::Ready(Some(match made {
             Ok(Ok((piece, rest))) => {
                 self.state = rest.map_or(State::Ended, State::Untold);
@@ -92,15 +103,15 @@ impl Rest {
         }))
     }
 
-    fn tell(&self, waits: Waits) {
+    fn tell(&self, state: ConnectionState) {
         if let Some(progress) = &self.progress {
-            progress.set(waits);
+            progress.set(state);
         }
     }
 
-    fn cut(&self, cause: &str) -> Result<Bytes, Cut> {
+    fn cut(&self, cause: &str) -> Result<Bytes, Aborted> {
         tracing::warn!(id = self.request_id, cause, "a long answer was cut off");
-        Err(Cut)
+        Err(Aborted)
     }
 }
 
@@ -112,14 +123,14 @@ mod tests {
     use std::ops::ControlFlow;
     use tokio::sync::Semaphore;
 
-    /// A long answer of pieces with one letter each after the first one; the one after `sound` others cannot be made. And
+    /// A long answer of chunks with one letter each after the first one; the one after `sound` others cannot be made. And
     /// the places for such answers, of which there is one.
-    fn rest(sound: usize, pieces: usize) -> (Rest, Arc<Semaphore>) {
+    fn rest(sound: usize, chunks: usize) -> (RemainingChunks, Arc<Semaphore>) {
         let limits = Limits { name: "test", threads_max: 1, jobs_max: 0 };
         let work = || -> Work<Job> {
             Box::new(|job| {
-                if let Job::Part { pieces, done } = job {
-                    _ = done.send(pieces.make());
+                if let Job::Chunk { chunks, done } = job {
+                    _ = done.send(chunks.make());
                 }
             })
         };
@@ -132,15 +143,15 @@ mod tests {
                 _ if made > sound + 1 => return Err(Failure::broken().because("a fault of the disk")),
                 _ => text.push('x'),
             }
-            Ok(if made == pieces + 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            Ok(if made == chunks + 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        let (_, pieces) = Pieces::begin(String::new(), next).unwrap();
+        let (_, chunks) = Chunks::begin(String::new(), next).unwrap();
         let places = Arc::new(Semaphore::new(1));
         let place = places.clone().try_acquire_owned().unwrap();
-        (Rest::new(queue, pieces.unwrap(), "request-1", place), places)
+        (RemainingChunks::new(queue, chunks.unwrap(), "request-1", place), places)
     }
 
-    async fn next(rest: &mut Rest) -> Option<Result<Bytes, Cut>> {
+    async fn next(rest: &mut RemainingChunks) -> Option<Result<Bytes, Aborted>> {
         poll_fn(|cx| rest.poll_next(cx)).await
     }
 
@@ -172,8 +183,8 @@ mod tests {
         let progress = Arc::<Progress>::default();
         let mut rest = rest.over(progress.clone());
         let is_pending = poll_fn(|cx| Poll::Ready(rest.poll_next(cx).is_pending())).await;
-        assert_eq!(progress.waits(), if is_pending { Waits::Answer } else { Waits::Taking });
+        assert_eq!(progress.state(), if is_pending { ConnectionState::Processing } else { ConnectionState::Sending });
         next(&mut rest).await.unwrap().unwrap();
-        assert_eq!(progress.waits(), Waits::Taking);
+        assert_eq!(progress.state(), ConnectionState::Sending);
     }
 }

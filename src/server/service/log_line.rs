@@ -1,7 +1,7 @@
 //! The line that the log has of a request.
 
-use super::super::pool::Finished;
-use crate::http::row::Demand;
+use super::super::pool::FinishedCall;
+use crate::http::row::CallerKind;
 use crate::routes::TABLE;
 use http::{Method, StatusCode};
 use std::borrow::Cow;
@@ -10,11 +10,11 @@ use std::time::Instant;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// The facts of a request that the log line has beside the answer.
-pub(super) struct Line<'p> {
+pub(super) struct LogLine<'p> {
     pub(super) started: Instant,
     pub(super) request_id: String,
     pub(super) method: Method,
-    /// Who asked, as the proxies say.
+    /// PrincipalId asked, as the proxies say.
     pub(super) caller: IpAddr,
     pub(super) shown: Option<Cow<'p, str>>,
     /// Whether it came by TLS.
@@ -25,17 +25,17 @@ pub(super) struct Line<'p> {
     pub(super) large: Option<OwnedSemaphorePermit>,
 }
 
-impl Line<'_> {
+impl LogLine<'_> {
     /// One line a request, without a value that came from a person.
-    pub(super) fn log(&self, finished: &Finished, status: StatusCode, micros: u64) {
+    pub(super) fn log(&self, finished: &FinishedCall, status: StatusCode, micros: u64) {
         let route = self.row.map_or("-", |row| TABLE[row].path);
         let (id, method, who, status) =
-            (&*self.request_id, self.method.as_str(), &*finished.who.text(), status.as_u16());
+            (&*self.request_id, self.method.as_str(), &*finished.principal.text(), status.as_u16());
         let (code, cause, tag) = (finished.code, finished.cause.as_deref(), self.monitor_user.as_deref());
         let (outcome, address) = (finished.outcome.word(status), self.shown.as_deref());
         if status >= 500 {
             tracing::error!(id, method, route, who, address, status, outcome, micros, code, cause, tag, "request");
-        } else if self.row.is_some_and(|row| TABLE[row].demand == Demand::Standby) && status == 200 {
+        } else if self.row.is_some_and(|row| TABLE[row].caller_kind == CallerKind::Standby) && status == 200 {
             // One for each group of commits.
             tracing::debug!(id, method, route, who, address, status, outcome, micros, code, tag, "request");
         } else {

@@ -9,7 +9,7 @@ use crate::domain::entry::Status;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::kinds::{Id, Lines};
+use crate::http::field_types::{Id, Lines};
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::skills::{self, SkillEntry};

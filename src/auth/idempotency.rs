@@ -2,7 +2,7 @@
 
 use super::session;
 use crate::http::Answer;
-use crate::http::call::{Call, Repeat, Who};
+use crate::http::call::{Call, IdempotentRequest, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
@@ -22,22 +22,22 @@ const KEPT_BYTES_MAX: usize = 16 * 1024;
 /// Gives the kept answer where there is one, else runs the operation. The answer of an operation without a transaction
 /// of its own (a report, say) is stored here; a stranger's answer is not, because strangers could fill the disk with
 /// answers.
-pub(crate) fn or_run(site: &Site, call: &Call, caller: Who, operation: impl FnOnce() -> Answer) -> Answer {
+pub(crate) fn run(site: &Site, call: &Call, caller: PrincipalId, operation: impl FnOnce() -> Answer) -> Answer {
     let Some(repeat) = prepare(site, call, caller)? else { return operation() };
     if let Some(answer) = site.store.read(|tx| kept(site, tx, &repeat))? {
         return Ok(answer);
     }
-    let repeat = call.repeat.get_or_init(|| repeat);
+    let repeat = call.idempotency.get_or_init(|| repeat);
     let reply = operation()?;
-    if repeat.kept.get() || caller == Who::Anyone || reply.body.len() > KEPT_BYTES_MAX {
+    if repeat.kept.get() || caller == PrincipalId::Anyone || reply.body.len() > KEPT_BYTES_MAX {
         return Ok(reply);
     }
     site.once(call, |_| Ok(reply))
 }
 
 /// Runs an effect inside its transaction, once for each key.
-pub(crate) fn run(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
-    let Some(repeat) = call.repeat.get() else { return effect(tx) };
+fn run_in_transaction(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
+    let Some(repeat) = call.idempotency.get() else { return effect(tx) };
     if let Some(answer) = kept(site, tx, repeat)? {
         return Ok(answer);
     }
@@ -52,13 +52,13 @@ pub(crate) fn run(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(&Wri
 }
 
 /// Keeps no answer for this call.
-pub(crate) fn forgo(call: &Call) {
-    if let Some(repeat) = call.repeat.get() {
+pub(crate) fn store_no_answer(call: &Call) {
+    if let Some(repeat) = call.idempotency.get() {
         repeat.kept.set(true);
     }
 }
 
-fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Failure> {
+fn prepare(site: &Site, call: &Call, caller: PrincipalId) -> Result<Option<IdempotentRequest>, Failure> {
     if call.method != Method::POST || !call.headers.contains_key(HEADER) {
         return Ok(None);
     }
@@ -68,12 +68,12 @@ fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Fail
         Failure::field("Idempotency-Key", Text::new("field.idempotency_key").with("max", KEY_CHARS_MAX))
     })?;
     // Where anyone may call, a credential may still change the answer: what one carried is not for another.
-    let carried = if caller == Who::Anyone { session::token(call).unwrap_or("") } else { "" };
+    let carried = if caller == PrincipalId::Anyone { session::token(call).unwrap_or("") } else { "" };
     let whose = format!("{} {carried}", caller.text());
     // The numbers in the path are part of the request: the same key for another entry is another key.
     let mut parts = vec![call.row.path.as_bytes(), whose.as_bytes(), key.as_bytes()];
     parts.extend(call.params.iter().map(String::as_bytes));
-    Ok(Some(Repeat {
+    Ok(Some(IdempotentRequest {
         replay_key: site.keys.hash(Purpose::Replay, &parts),
         body_digest: site.keys.hash(Purpose::Replay, &[&call.body]),
         kept: Cell::new(false),
@@ -81,7 +81,7 @@ fn prepare(site: &Site, call: &Call, caller: Who) -> Result<Option<Repeat>, Fail
     }))
 }
 
-fn kept(site: &Site, tx: &Read, repeat: &Repeat) -> Result<Option<Reply>, Failure> {
+fn kept(site: &Site, tx: &Read, repeat: &IdempotentRequest) -> Result<Option<Reply>, Failure> {
     let Some(found) = replays::find(tx, &repeat.replay_key, site.now())? else { return Ok(None) };
     if found.body_digest != repeat.body_digest {
         let text = Text::new("field.idempotency_key_reused");
@@ -106,6 +106,6 @@ impl Site {
     /// Runs an operation's effect as one transaction. Where the caller sent an `Idempotency-Key`, the answer is kept in
     /// the same transaction, and a repeat gets it again without the effect.
     pub(crate) fn once(&self, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
-        self.store.write(self.now(), |tx| run(self, tx, call, effect))
+        self.store.write(self.now(), |tx| run_in_transaction(self, tx, call, effect))
     }
 }

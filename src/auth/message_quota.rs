@@ -20,36 +20,36 @@ const PER_DAY_MAX: i64 = 10;
 /// Messages about changed credentials to one member by mail; by short message there are as many as passcodes.
 const EVENTS_PER_DAY_MAX: i64 = 30;
 /// Mails that forward the contact form's messages to the site's own address.
-const TO_THE_HOUSE_PER_DAY_MAX: i64 = 200;
+const TO_SITE_ADDRESS_PER_DAY_MAX: i64 = 200;
 /// Strangers have one part in so many of what the site sends in a day.
-const PARTS_PER_STRANGERS_PART: i64 = 2;
+const ANONYMOUS_SHARE_DIVISOR: i64 = 2;
 
 /// Who causes a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// Anybody: a sign-up, a recovery, a new link for an old one.
-    Stranger,
+    Anonymous,
     /// A member who knew the password or has a session.
-    Proven,
+    Authenticated,
     /// A change of the member's credentials, about which the member hears.
-    Event,
+    SecurityEvent,
 }
 
 impl Cause {
-    const ALL: [Cause; 3] = [Cause::Stranger, Cause::Proven, Cause::Event];
+    const ALL: [Cause; 3] = [Cause::Anonymous, Cause::Authenticated, Cause::SecurityEvent];
 
     fn name(self) -> &'static [u8] {
         match self {
-            Cause::Stranger => b"stranger",
-            Cause::Proven => b"proven",
-            Cause::Event => b"event",
+            Cause::Anonymous => b"stranger",
+            Cause::Authenticated => b"proven",
+            Cause::SecurityEvent => b"event",
         }
     }
 }
 
 /// Whose share of messages is used up, and when there is room again, in Unix seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum LimitReached {
     /// The member's: told to whoever proved to be that member.
     Member(i64),
     /// The address's or number's, which others may have used up: told to nobody.
@@ -60,13 +60,13 @@ pub(crate) enum Over {
 
 /// How far the site's messages of a day by one channel are used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum UsedUp {
+pub enum DailyQuota {
     /// There is room for everybody.
-    Nothing,
+    Available,
     /// Strangers have had their part; members and staff get theirs.
-    StrangersPart,
+    AnonymousUsedUp,
     /// Nothing goes out any more.
-    All,
+    UsedUp,
 }
 
 /// The messages that one counter allows within some seconds.
@@ -84,21 +84,22 @@ pub(crate) fn take(
     member_id: i64,
     channel: Channel,
     recipient: &str,
-) -> Result<Result<(), Over>, Failure> {
+) -> Result<Result<(), LimitReached>, Failure> {
     let member = member_key(site, cause, member_id, channel);
     let (of_recipient, of_address) = (recipient_key(site, cause, recipient), address_key(site, cause, recipient));
     let of_site = of_site(site, cause, channel);
-    let per_day = if (cause, channel) == (Cause::Event, Channel::Email) { EVENTS_PER_DAY_MAX } else { PER_DAY_MAX };
-    let per_hour = if cause == Cause::Event { per_day } else { PER_HOUR_MAX };
+    let per_day =
+        if (cause, channel) == (Cause::SecurityEvent, Channel::Email) { EVENTS_PER_DAY_MAX } else { PER_DAY_MAX };
+    let per_hour = if cause == Cause::SecurityEvent { per_day } else { PER_HOUR_MAX };
     let room = |limits: &[Limit]| full_until(tx, limits);
     if let Some(until) = room(&[hourly(member, per_hour), daily(member, per_day)])? {
-        return Ok(Err(Over::Member(until)));
+        return Ok(Err(LimitReached::Member(until)));
     }
     if room(&[hourly(of_address, per_hour), daily(of_recipient, per_day)])?.is_some() {
-        return Ok(Err(Over::Recipient));
+        return Ok(Err(LimitReached::Recipient));
     }
     if let Some(until) = room(&of_site)? {
-        return Ok(Err(Over::Site(until)));
+        return Ok(Err(LimitReached::Site(until)));
     }
     for key in [member, of_recipient, of_address].into_iter().chain(of_site.iter().map(|limit| limit.key)) {
         passcodes::insert_send(tx, &key)?;
@@ -107,10 +108,10 @@ pub(crate) fn take(
 }
 
 /// Counts one mail of a stranger's to an address of the site's own; whether there was room for it.
-pub fn take_for_house(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
-    let of_house = site.keys.hash(Purpose::PasscodeAddress, &[b"house", recipient.to_lowercase().as_bytes()]);
-    let mut limits = of_site(site, Cause::Stranger, Channel::Email);
-    limits.push(daily(of_house, TO_THE_HOUSE_PER_DAY_MAX));
+pub fn take_for_site_address(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
+    let of_address = site.keys.hash(Purpose::PasscodeAddress, &[b"house", recipient.to_lowercase().as_bytes()]);
+    let mut limits = of_site(site, Cause::Anonymous, Channel::Email);
+    limits.push(daily(of_address, TO_SITE_ADDRESS_PER_DAY_MAX));
     if full_until(tx, &limits)?.is_some() {
         return Ok(false);
     }
@@ -121,15 +122,15 @@ pub fn take_for_house(site: &Site, tx: &Write, recipient: &str) -> Result<bool, 
 }
 
 /// How much of what may go out by this channel in a day is used up.
-pub fn used_up(site: &Site, tx: &Read, channel: Channel) -> Result<UsedUp, Failure> {
+pub fn daily_quota(site: &Site, tx: &Read, channel: Channel) -> Result<DailyQuota, Failure> {
     let is_full = |limit: &Limit| {
         let until = passcodes::full_until(tx, &limit.key, limit.messages, limit.seconds, site.now())?;
         Ok::<_, Failure>(until.is_some())
     };
     if is_full(&all(site, channel))? {
-        return Ok(UsedUp::All);
+        return Ok(DailyQuota::UsedUp);
     }
-    Ok(if is_full(&strangers_part(site, channel))? { UsedUp::StrangersPart } else { UsedUp::Nothing })
+    Ok(if is_full(&anonymous_share(site, channel))? { DailyQuota::AnonymousUsedUp } else { DailyQuota::Available })
 }
 
 /// Forgets what went to the member. Whether a share was used up.
@@ -166,7 +167,7 @@ fn daily(key: [u8; 32], messages: i64) -> Limit {
 
 /// The site's limits that a message of this cause counts under.
 fn of_site(site: &Site, cause: Cause, channel: Channel) -> Vec<Limit> {
-    let part = (cause == Cause::Stranger).then(|| strangers_part(site, channel));
+    let part = (cause == Cause::Anonymous).then(|| anonymous_share(site, channel));
     std::iter::once(all(site, channel)).chain(part).collect()
 }
 
@@ -174,8 +175,8 @@ fn all(site: &Site, channel: Channel) -> Limit {
     daily(site_key(site, b"site", channel), site_limit(site, channel))
 }
 
-fn strangers_part(site: &Site, channel: Channel) -> Limit {
-    let messages = site_limit(site, channel) / PARTS_PER_STRANGERS_PART;
+fn anonymous_share(site: &Site, channel: Channel) -> Limit {
+    let messages = site_limit(site, channel) / ANONYMOUS_SHARE_DIVISOR;
     daily(site_key(site, b"strangers at the site", channel), messages)
 }
 
@@ -188,14 +189,14 @@ fn site_limit(site: &Site, channel: Channel) -> i64 {
 
 /// Events by mail do not use up what there is for passcodes.
 fn member_key(site: &Site, cause: Cause, member_id: i64, channel: Channel) -> [u8; 32] {
-    let channel = if cause == Cause::Event { channel.name() } else { "" };
+    let channel = if cause == Cause::SecurityEvent { channel.name() } else { "" };
     let parts = [b"member", cause.name(), &member_id.to_be_bytes(), channel.as_bytes()];
     site.keys.hash(Purpose::PasscodeAddress, &parts)
 }
 
 /// Five an hour go to one address or number, whoever asked for them; what tells of changes is counted for itself.
 fn address_key(site: &Site, cause: Cause, recipient: &str) -> [u8; 32] {
-    let kind: &[u8] = if cause == Cause::Event { b"events to" } else { b"messages to" };
+    let kind: &[u8] = if cause == Cause::SecurityEvent { b"events to" } else { b"messages to" };
     site.keys.hash(Purpose::PasscodeAddress, &[kind, recipient.to_lowercase().as_bytes()])
 }
 

@@ -13,7 +13,7 @@ const LOCALHOST: &str = "localhost";
 
 /// A relying party.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Party {
+pub(crate) struct RelyingParty {
     /// The name, without a port.
     pub id: String,
     /// As browsers write them, letter for letter.
@@ -23,7 +23,7 @@ pub(crate) struct Party {
 /// Every relying party of a site that listens on these ports: `localhost`, each name on the ports for https, the host of
 /// `public_url` where that is https, and the other names, which the same machinery must then serve by https on the same
 /// port.
-pub(super) fn parties(config: &Config, ports: &ListeningPorts) -> Vec<Party> {
+pub(super) fn parties(config: &Config, ports: &ListeningPorts) -> Vec<RelyingParty> {
     let mut parties = Vec::new();
     for port in &ports.http {
         add(&mut parties, &format!("http://{LOCALHOST}:{port}"));
@@ -46,7 +46,7 @@ pub(super) fn parties(config: &Config, ports: &ListeningPorts) -> Vec<Party> {
 }
 
 /// Adds an origin where browsers offer passkeys, under the party of its name.
-fn add(parties: &mut Vec<Party>, address: &str) {
+fn add(parties: &mut Vec<RelyingParty>, address: &str) {
     let Ok(url) = Url::parse(address) else { return };
     let Some(name) = url.domain() else { return };
     if url.scheme() != "https" && name != LOCALHOST {
@@ -56,13 +56,13 @@ fn add(parties: &mut Vec<Party>, address: &str) {
     match parties.iter_mut().find(|party| party.id == name) {
         Some(party) if party.origins.contains(&origin) => {}
         Some(party) => party.origins.push(origin),
-        None => parties.push(Party { id: name.to_owned(), origins: vec![origin] }),
+        None => parties.push(RelyingParty { id: name.to_owned(), origins: vec![origin] }),
     }
 }
 
-impl Party {
+impl RelyingParty {
     /// The party of the page that calls: browsers send its origin; apps send none and are known by the name they call.
-    pub(crate) fn of(site: &Site, call: &Call) -> Result<Party, Failure> {
+    pub(crate) fn of(site: &Site, call: &Call) -> Result<RelyingParty, Failure> {
         let parties = parties(&site.config, site.ports());
         let found = match call.header("origin") {
             Some(origin) => parties.into_iter().find(|party| party.origins.iter().any(|one| one == origin)),
@@ -72,7 +72,7 @@ impl Party {
     }
 
     /// The party that a challenge was made for, if the site still goes by that name.
-    pub(crate) fn find(site: &Site, id: &str) -> Option<Party> {
+    pub(crate) fn find(site: &Site, id: &str) -> Option<RelyingParty> {
         parties(&site.config, site.ports()).into_iter().find(|party| party.id == id)
     }
 

@@ -1,4 +1,4 @@
-//! A long text in pieces: the first ones are made with the answer, the others while the client takes it, so that a text of any
+//! A long text in chunks: the first ones are made with the answer, the others while the client takes it, so that a text of any
 //! length is never in memory as a whole.
 
 use crate::http::failure::Failure;
@@ -13,32 +13,32 @@ const WHOLE_BYTES_MAX: usize = 256 * 1024;
 /// held between two.
 type Next = Box<dyn FnMut(&mut String) -> Result<ControlFlow<()>, Failure> + Send>;
 
-/// The pieces of a text that are not made yet: one at least.
-pub(crate) struct Pieces(Next);
+/// The chunks of a text that are not made yet: one at least.
+pub(crate) struct Chunks(Next);
 
-impl Debug for Pieces {
+impl Debug for Chunks {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("Pieces")
+        f.write_str("Chunks")
     }
 }
 
-impl Pieces {
-    /// Makes pieces after `text` until it is long; the others are made later.
+impl Chunks {
+    /// Makes chunks after `text` until it is long; the others are made later.
     pub(crate) fn begin(
         mut text: String,
         next: impl FnMut(&mut String) -> Result<ControlFlow<()>, Failure> + Send + 'static,
-    ) -> Result<(Bytes, Option<Pieces>), Failure> {
-        let mut pieces = Pieces(Box::new(next));
+    ) -> Result<(Bytes, Option<Chunks>), Failure> {
+        let mut chunks = Chunks(Box::new(next));
         while text.len() <= WHOLE_BYTES_MAX {
-            if (pieces.0)(&mut text)?.is_break() {
+            if (chunks.0)(&mut text)?.is_break() {
                 return Ok((text.into(), None));
             }
         }
-        Ok((text.into(), Some(pieces)))
+        Ok((text.into(), Some(chunks)))
     }
 
     /// The next piece, and those after it, if there are any.
-    pub(crate) fn make(mut self) -> Result<(Bytes, Option<Pieces>), Failure> {
+    pub(crate) fn make(mut self) -> Result<(Bytes, Option<Chunks>), Failure> {
         let mut text = String::new();
         let step = (self.0)(&mut text)?;
         Ok((text.into(), step.is_continue().then_some(self)))
@@ -49,26 +49,26 @@ impl Pieces {
 mod tests {
     use super::*;
 
-    /// So many pieces of so many bytes.
-    fn pieces(count: usize, bytes: usize) -> (Bytes, Option<Pieces>) {
+    /// So many chunks of so many bytes.
+    fn chunks(count: usize, bytes: usize) -> (Bytes, Option<Chunks>) {
         let mut made = 0;
         let next = move |text: &mut String| {
             made += 1;
             text.push_str(&"x".repeat(bytes));
             Ok(if made == count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        Pieces::begin("heading".to_owned(), next).unwrap()
+        Chunks::begin("heading".to_owned(), next).unwrap()
     }
 
     #[test]
     fn a_short_text_is_whole_and_of_a_long_one_little_more_than_a_piece_is_made_at_a_time() {
-        let (whole, rest) = pieces(3, 100);
+        let (whole, rest) = chunks(3, 100);
         assert_eq!((whole.len(), rest.is_none()), ("heading".len() + 300, true));
-        let (first, mut rest) = pieces(100, WHOLE_BYTES_MAX / 10);
+        let (first, mut rest) = chunks(100, WHOLE_BYTES_MAX / 10);
         assert!(first.len() <= WHOLE_BYTES_MAX + WHOLE_BYTES_MAX / 10, "{}", first.len());
         let mut length = first.len();
-        while let Some(pieces) = rest {
-            let (piece, others) = pieces.make().unwrap();
+        while let Some(chunks) = rest {
+            let (piece, others) = chunks.make().unwrap();
             assert_eq!(piece.len(), WHOLE_BYTES_MAX / 10);
             (length, rest) = (length + piece.len(), others);
         }

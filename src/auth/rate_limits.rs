@@ -1,7 +1,7 @@
 //! How many requests of one kind a caller may send, by the monotonic clock.
 
 use crate::domain::role::Role;
-use crate::http::call::{Call, Network, Who};
+use crate::http::call::{Call, Network, PrincipalId};
 use crate::http::failure::Failure;
 use crate::site::Site;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const DOCUMENTS_PER_HOUR: i64 = 120;
 
 /// Whose requests are counted, and which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Caller {
+pub enum RateLimitKey {
     /// By the partner's number.
     Partner(i64),
     /// Accounts that are made.
@@ -49,24 +49,24 @@ pub enum Caller {
 
 /// So many at once, and refilled evenly over a time.
 #[derive(Debug, Clone, Copy)]
-pub struct Pace {
+pub struct RateLimit {
     /// How many at once.
     pub requests: i64,
     /// How long until all are refilled.
     pub within: Duration,
 }
 
-impl Pace {
-    pub(crate) fn per_minute(requests: i64) -> Pace {
-        Pace { requests, within: Duration::from_secs(60) }
+impl RateLimit {
+    pub(crate) fn per_minute(requests: i64) -> RateLimit {
+        RateLimit { requests, within: Duration::from_secs(60) }
     }
 
-    pub(crate) fn per_hour(requests: i64) -> Pace {
-        Pace { requests, within: Duration::from_secs(3600) }
+    pub(crate) fn per_hour(requests: i64) -> RateLimit {
+        RateLimit { requests, within: Duration::from_secs(3600) }
     }
 
-    pub(crate) fn per_day(requests: i64) -> Pace {
-        Pace { requests, within: Duration::from_secs(86_400) }
+    pub(crate) fn per_day(requests: i64) -> RateLimit {
+        RateLimit { requests, within: Duration::from_secs(86_400) }
     }
 
     fn per_second(self) -> f64 {
@@ -76,72 +76,74 @@ impl Pace {
 
 /// How much each caller has left; in memory, so that a restart forgets it.
 #[derive(Default)]
-pub struct Rates {
-    buckets: Mutex<HashMap<Caller, Bucket>>,
+pub struct RateLimiter {
+    buckets: Mutex<HashMap<RateLimitKey, Bucket>>,
 }
 
 struct Bucket {
     left: f64,
     at: Instant,
-    pace: Pace,
+    limit: RateLimit,
 }
 
 impl Bucket {
     fn refill(&mut self, now: Instant) {
-        let refilled = now.duration_since(self.at).as_secs_f64() * self.pace.per_second();
-        self.left = (self.left + refilled).min(self.pace.requests as f64);
+        let refilled = now.duration_since(self.at).as_secs_f64() * self.limit.per_second();
+        self.left = (self.left + refilled).min(self.limit.requests as f64);
         self.at = now;
     }
 
     /// Which part of it.
     fn used(&self) -> f64 {
-        1.0 - self.left / self.pace.requests as f64
+        1.0 - self.left / self.limit.requests as f64
     }
 }
 
 /// One change of a signed-in person, whichever it is, of as many as one may make in a day. Reads are free, and
 /// so is signing out.
-pub(crate) fn take_change(site: &Site, call: &Call) -> Result<(), Failure> {
-    let member_id = match call.who.get() {
-        Who::Member(member_id) | Who::Booking(member_id) if !call.reads() && !call.row.when_full => member_id,
+pub(crate) fn count_change(site: &Site, call: &Call) -> Result<(), Failure> {
+    let member_id = match call.principal.get() {
+        PrincipalId::Member(member_id) | PrincipalId::Booking(member_id) if !call.reads() && !call.row.when_full => {
+            member_id
+        }
         _ => return Ok(()),
     };
-    site.state::<Rates>()
-        .take(Caller::ChangesOf(member_id), Pace::per_day(site.config.limits.changes_per_day_per_member))
+    site.state::<RateLimiter>()
+        .take(RateLimitKey::ChangesOf(member_id), RateLimit::per_day(site.config.limits.changes_per_day_per_member))
 }
 
 /// One request that may end in a message to somebody, of as many as an address may send in a day. Counted before anybody
 /// looks whether there is an account, so that the count tells nothing.
-pub(crate) fn take_message(site: &Site, call: &Call) -> Result<(), Failure> {
-    let pace = Pace::per_day(site.config.limits.messages_per_day_per_address);
-    site.state::<Rates>().take(Caller::MessagesFrom(call.network()), pace)
+pub(crate) fn count_message_request(site: &Site, call: &Call) -> Result<(), Failure> {
+    let limit = RateLimit::per_day(site.config.limits.messages_per_day_per_address);
+    site.state::<RateLimiter>().take(RateLimitKey::MessagesFrom(call.network()), limit)
 }
 
 /// One picture or document for a signed-in member. Staff are not limited, because the desk makes documents for
 /// everybody.
-pub(crate) fn take_document(site: &Site, member_id: i64, role: Role) -> Result<(), Failure> {
+pub(crate) fn count_document(site: &Site, member_id: i64, role: Role) -> Result<(), Failure> {
     if role.is_staff() {
         return Ok(());
     }
-    site.state::<Rates>().take(Caller::DocumentsOf(member_id), Pace::per_hour(DOCUMENTS_PER_HOUR))
+    site.state::<RateLimiter>().take(RateLimitKey::DocumentsOf(member_id), RateLimit::per_hour(DOCUMENTS_PER_HOUR))
 }
 
-impl Rates {
+impl RateLimiter {
     /// Takes one request, or says when the next will do.
-    pub fn take(&self, caller: Caller, pace: Pace) -> Result<(), Failure> {
-        self.take_at(caller, pace, Instant::now())
+    pub fn take(&self, caller: RateLimitKey, limit: RateLimit) -> Result<(), Failure> {
+        self.take_at(caller, limit, Instant::now())
     }
 
-    fn take_at(&self, caller: Caller, pace: Pace, now: Instant) -> Result<(), Failure> {
+    fn take_at(&self, caller: RateLimitKey, limit: RateLimit, now: Instant) -> Result<(), Failure> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= BUCKETS_MAX {
             make_room(&mut buckets, now);
         }
-        let bucket = buckets.entry(caller).or_insert(Bucket { left: pace.requests as f64, at: now, pace });
-        bucket.pace = pace;
+        let bucket = buckets.entry(caller).or_insert(Bucket { left: limit.requests as f64, at: now, limit });
+        bucket.limit = limit;
         bucket.refill(now);
         if bucket.left < 1.0 {
-            let wait = Duration::from_secs_f64((1.0 - bucket.left) / pace.per_second());
+            let wait = Duration::from_secs_f64((1.0 - bucket.left) / limit.per_second());
             return Err(Failure::too_fast().retry_after(wait));
         }
         bucket.left -= 1.0;
@@ -149,13 +151,13 @@ impl Rates {
     }
 }
 
-fn make_room(buckets: &mut HashMap<Caller, Bucket>, now: Instant) {
+fn make_room(buckets: &mut HashMap<RateLimitKey, Bucket>, now: Instant) {
     buckets.values_mut().for_each(|bucket| bucket.refill(now));
     buckets.retain(|_, bucket| bucket.used() > 0.0);
     if buckets.len() + FORGOTTEN_AT_ONCE <= BUCKETS_MAX {
         return;
     }
-    let mut used: Vec<(f64, Caller)> = buckets.iter().map(|(caller, bucket)| (bucket.used(), *caller)).collect();
+    let mut used: Vec<(f64, RateLimitKey)> = buckets.iter().map(|(caller, bucket)| (bucket.used(), *caller)).collect();
     used.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
     used.iter().take(FORGOTTEN_AT_ONCE).for_each(|(_, caller)| _ = buckets.remove(caller));
 }
@@ -165,38 +167,38 @@ mod tests {
     use super::*;
     use std::net::IpAddr;
 
-    const ONE: Caller = Caller::Partner(1);
+    const ONE: RateLimitKey = RateLimitKey::Partner(1);
 
     #[test]
     fn a_minute_holds_so_many_and_refills_evenly() {
-        let (rates, start, pace) = (Rates::default(), Instant::now(), Pace::per_minute(60));
+        let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_minute(60));
         for _ in 0..60 {
-            rates.take_at(ONE, pace, start).unwrap();
+            rates.take_at(ONE, limit, start).unwrap();
         }
-        assert_eq!(rates.take_at(ONE, pace, start).unwrap_err().retry_after_seconds(), Some(1));
-        rates.take_at(Caller::Partner(2), pace, start).unwrap();
-        rates.take_at(ONE, pace, start + Duration::from_secs(1)).unwrap();
-        assert!(rates.take_at(ONE, pace, start + Duration::from_secs(1)).is_err());
+        assert_eq!(rates.take_at(ONE, limit, start).unwrap_err().retry_after_seconds(), Some(1));
+        rates.take_at(RateLimitKey::Partner(2), limit, start).unwrap();
+        rates.take_at(ONE, limit, start + Duration::from_secs(1)).unwrap();
+        assert!(rates.take_at(ONE, limit, start + Duration::from_secs(1)).is_err());
     }
 
     #[test]
     fn strangers_do_not_fill_the_memory() {
-        let (rates, start, pace) = (Rates::default(), Instant::now(), Pace::per_hour(60));
+        let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_hour(60));
         for n in 0..2 * BUCKETS_MAX as u32 {
             let later = start + Duration::from_secs(120 * u64::from(n));
-            rates.take_at(Caller::SignupFrom(IpAddr::from(n.to_be_bytes()).into()), pace, later).unwrap();
+            rates.take_at(RateLimitKey::SignupFrom(IpAddr::from(n.to_be_bytes()).into()), limit, later).unwrap();
         }
         assert!(rates.buckets.lock().unwrap().len() <= BUCKETS_MAX);
     }
 
     #[test]
     fn strangers_who_all_come_at_once_do_not_either_and_who_used_most_is_remembered() {
-        let (rates, start, pace) = (Rates::default(), Instant::now(), Pace::per_hour(60));
-        (0..60).for_each(|_| rates.take_at(ONE, pace, start).unwrap());
+        let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_hour(60));
+        (0..60).for_each(|_| rates.take_at(ONE, limit, start).unwrap());
         for n in 0..2 * BUCKETS_MAX as u32 {
-            rates.take_at(Caller::SignupFrom(IpAddr::from(n.to_be_bytes()).into()), pace, start).unwrap();
+            rates.take_at(RateLimitKey::SignupFrom(IpAddr::from(n.to_be_bytes()).into()), limit, start).unwrap();
         }
         assert!(rates.buckets.lock().unwrap().len() <= BUCKETS_MAX);
-        assert!(rates.take_at(ONE, pace, start).is_err());
+        assert!(rates.take_at(ONE, limit, start).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The answer to bytes that are no request: hyper refuses those before anything else sees them.
 
-use super::line::Line;
-use super::{Finished, HttpService, Peer, cors, finished};
+use super::log_line::LogLine;
+use super::{FinishedCall, HttpService, Peer, cors, finished};
 use crate::http::call;
 use crate::http::failure::Failure;
 use crate::http::reply;
@@ -12,8 +12,8 @@ use std::time::Instant;
 impl HttpService {
     /// The bytes of the answer to what is no request, with this status of hyper's. Nobody can say which language its
     /// sender reads.
-    pub(crate) fn refuse_unread(&self, status: StatusCode, peer: &Peer) -> Vec<u8> {
-        let line = Line {
+    pub(crate) fn refuse_malformed(&self, status: StatusCode, peer: &Peer) -> Vec<u8> {
+        let line = LogLine {
             started: Instant::now(),
             request_id: call::request_id(None),
             method: Method::from_bytes(b"-").expect("a dash is a token"),
@@ -30,9 +30,9 @@ impl HttpService {
             _ => Failure::bad_request(),
         };
         let reply = reply::refusal(&failure, Language::English, &line.request_id);
-        let finished = Finished { code: Some(failure.code()), ..finished(reply) };
+        let finished = FinishedCall { code: Some(failure.code()), ..finished(reply) };
         let body = finished.reply.body.clone();
-        let response = self.respond(line, finished, cors::Asked::default());
+        let response = self.respond(line, finished, cors::CorsDecision::default());
         let reason = response.status().canonical_reason().unwrap_or("");
         let mut bytes = format!("HTTP/1.1 {} {reason}\r\n", response.status().as_str()).into_bytes();
         for (name, value) in response.headers() {

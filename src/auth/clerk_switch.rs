@@ -12,7 +12,7 @@ use super::pin;
 use super::session::{new_token, token_hash};
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::role::Role;
-use crate::http::call::{Call, OutcomeWord};
+use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::site::Site;
@@ -40,7 +40,7 @@ pub(crate) struct Colleague {
 }
 
 /// The outcome of a PIN.
-pub(crate) enum Changed {
+pub(crate) enum SwitchOutcome {
     /// The token of the session that goes on, and the tokens that wait from now on.
     In { token: String, waiting: Vec<String> },
     /// The translation key of the reason. The transaction must be kept, because it counted a failed attempt.
@@ -85,31 +85,31 @@ pub(crate) fn by_pin(
     leaving: Option<&Clerk>,
     member_id: i64,
     given: &str,
-) -> Result<Changed, Failure> {
+) -> Result<SwitchOutcome, Failure> {
     let colleagues = list(site, call, tx, tx.now())?;
     let Some(colleague) = colleagues.iter().find(|one| one.member_id == member_id) else {
-        return Ok(Changed::Refused("change.full_first"));
+        return Ok(SwitchOutcome::Refused("change.full_first"));
     };
     if !colleague.by_pin {
-        return Ok(Changed::Refused("change.passkey_only"));
+        return Ok(SwitchOutcome::Refused("change.passkey_only"));
     }
     if !pin::is_right(site, tx, member_id, given)? {
-        call.outcome.set(OutcomeWord::WrongCredentials);
+        call.outcome.set(AuthOutcome::WrongCredentials);
         failed_attempts::count_one(tx)?;
         sessions::count_pin_miss(tx, &colleague.hash)?;
         let misses = sessions::find_parked(tx, &colleague.hash, tx.now())?.map_or(0, |parked| parked.pin_misses);
         if misses >= PIN_MISSES_MAX {
             sessions::delete(tx, &colleague.hash)?;
-            return Ok(Changed::Refused("change.ended"));
+            return Ok(SwitchOutcome::Refused("change.ended"));
         }
-        return Ok(Changed::Refused("change.wrong"));
+        return Ok(SwitchOutcome::Refused("change.wrong"));
     }
     let (token, hash) = new_token();
-    call.hands_out(&hash);
+    call.issues_token(&hash);
     sessions::resume(tx, &colleague.hash, &hash)?;
     record(call, tx, member_id, leaving)?;
-    call.outcome.set(OutcomeWord::SignedIn);
-    Ok(Changed::In { token, waiting: waiting(site, call, tx, member_id)? })
+    call.outcome.set(AuthOutcome::SignedIn);
+    Ok(SwitchOutcome::In { token, waiting: waiting(site, call, tx, member_id)? })
 }
 
 /// After a full sign-in in a browser: whoever was signed in there waits, and what waited of the same member has ended.
@@ -150,7 +150,7 @@ fn record(call: &Call, tx: &Write, member_id: i64, leaving: Option<&Clerk>) -> R
 }
 
 /// The reply with the tokens of the sessions that wait.
-pub(crate) fn hand(site: &Site, call: &Call, reply: Reply, waiting: &[String]) -> Reply {
+pub(crate) fn with_parked_cookie(site: &Site, call: &Call, reply: Reply, waiting: &[String]) -> Reply {
     let age = if waiting.is_empty() { 0 } else { COOKIE_SECONDS };
     reply.with_cookie(&clerk::set(site, call, name(site, call), &waiting.join("."), Some(age)))
 }
