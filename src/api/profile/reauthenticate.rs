@@ -16,7 +16,7 @@ crate::body! {
     pub(crate) struct Reauthentication {
         /// The password of now.
         password: Option<Secret>,
-        /// RequiredByCaller without `password`.
+        /// Needed without `password`.
         code: Option<Code>,
     }
 }
