@@ -9,7 +9,7 @@ use crate::http::fields;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::ops::standby::epoch::{self, EPOCH_MAX};
-use crate::ops::standby::feed::{Feed, Request, Said, Wish};
+use crate::ops::standby::feed::{self, Feed, Request, RequestKind};
 use crate::site::Site;
 use http::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
@@ -22,9 +22,9 @@ const EPOCH: HeaderName = HeaderName::from_static("x-standby-epoch");
 const BYTES: HeaderName = HeaderName::from_static("x-standby-bytes");
 const LINEAGE_CHARS_MAX: usize = 32;
 
-impl Named for Wish {
-    const NAMES: &'static [(&'static str, Wish)] =
-        &[("base", Wish::Base), ("tick", Wish::Tick), ("promoted", Wish::Promoted)];
+impl Named for RequestKind {
+    const NAMES: &'static [(&'static str, RequestKind)] =
+        &[("base", RequestKind::Base), ("tick", RequestKind::Tick), ("promoted", RequestKind::Promoted)];
 }
 
 /// How often a site was promoted.
@@ -49,7 +49,7 @@ crate::body! {
     pub(crate) struct StandbyRequest {
         /// `tick`: the tick behind the one that is on the standby's disk; `base`: the copy that ticks go on from; `promoted`: nothing,
         /// the standby has taken this machine's place.
-        wish: Name<Wish>,
+        wish: Name<RequestKind>,
         /// Of the copy, in hex, as the base says it.
         lineage: Option<Line<LINEAGE_CHARS_MAX>>,
         /// Of the last tick that is on the standby's disk; 0: the base alone.
@@ -67,24 +67,24 @@ pub(crate) fn answer(site: &Site, call: &Call, _: &Standby) -> Answer {
     let StandbyRequest { wish, lineage, number, offset, epoch } = call.parse_body::<StandbyRequest>()?.finish()?;
     let count = |given: Option<i64>| given.unwrap_or_default().unsigned_abs();
     let request = Request {
-        wish,
+        kind: wish,
         lineage: lineage.unwrap_or_default(),
         number: count(number),
         offset: count(offset),
         epoch: count(epoch),
     };
-    let said = site.state::<Feed>().answer(site, &request);
+    let answer = site.state::<Feed>().answer(site, &request);
     let own = epoch::own(&site.config.data).epoch;
-    Ok(written(said).with_header(EPOCH, own.into()))
+    Ok(written(answer).with_header(EPOCH, own.into()))
 }
 
-fn written(said: Said) -> Reply {
-    let (word, bytes, all) = match said {
-        Said::Replaced => ("replaced", Vec::new(), 0),
-        Said::BaseNeeded => ("base-needed", Vec::new(), 0),
-        Said::BaseUnderWay => ("base-under-way", Vec::new(), 0),
-        Said::Nothing => ("nothing", Vec::new(), 0),
-        Said::Part(bytes, all) => ("part", bytes, all),
+fn written(reply: feed::Reply) -> Reply {
+    let (word, bytes, all) = match reply {
+        feed::Reply::Replaced => ("replaced", Vec::new(), 0),
+        feed::Reply::BaseNeeded => ("base-needed", Vec::new(), 0),
+        feed::Reply::BaseUnderWay => ("base-under-way", Vec::new(), 0),
+        feed::Reply::Nothing => ("nothing", Vec::new(), 0),
+        feed::Reply::Part(bytes, all) => ("part", bytes, all),
     };
     let reply = reply::bytes("application/octet-stream", bytes);
     reply.with_header(WORD, HeaderValue::from_static(word)).with_header(BYTES, all.into())

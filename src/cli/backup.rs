@@ -2,10 +2,10 @@
 
 use super::shell::Shell;
 use super::{CommandResult, Row, Table, done, failed, refused, shown_moment};
+use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::drill::{self, Drill};
-use crate::ops::backup::elsewhere::Elsewhere;
-use crate::ops::backup::shelf::Backup;
-use crate::ops::backup::{self, Made, Progress};
+use crate::ops::backup::off_site::OffSite;
+use crate::ops::backup::{self, BackupOutcome, Progress};
 use crate::site::Site;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -39,8 +39,8 @@ impl Command {
     }
 }
 
-fn made(site: &Site, made: &Made) -> CommandResult {
-    let second = match &made.second {
+fn made(site: &Site, made: &BackupOutcome) -> CommandResult {
+    let second = match &made.off_site {
         Some(Err(cause)) => {
             let name = made.backup.name();
             return Err(failed(format!("{name} was made, but has no off-site backup: {cause}")));
@@ -58,7 +58,7 @@ fn made(site: &Site, made: &Made) -> CommandResult {
     };
     let copy = second.map_or_else(
         || {
-            if site.config.backup.second_place.is_none() {
+            if site.config.backup.off_site.is_none() {
                 "\nIt is on the same disk as the site: name a directory for off-site backups (backup.second_place in tunneldesk.toml)."
                     .to_owned()
             } else {
@@ -72,12 +72,12 @@ fn made(site: &Site, made: &Made) -> CommandResult {
 }
 
 fn list(site: &Site) -> CommandResult {
-    let (here, drill) = (backup::shelf(&site.config.data).list(), drill::last(&site.config.data));
-    let elsewhere = site.state::<Elsewhere>();
-    let second = elsewhere.target(&site.config).map(|second| (second.clone(), elsewhere.list(&second)));
-    let mut unreadable = backup::shelf(&site.config.data).unreadable();
+    let (here, drill) = (backup::local_store(&site.config.data).list(), drill::last(&site.config.data));
+    let off_site = site.state::<OffSite>();
+    let second = off_site.target(&site.config).map(|second| (second.clone(), off_site.list(&second)));
+    let mut unreadable = backup::local_store(&site.config.data).unreadable();
     if let Some((dir, Ok(_))) = &second {
-        unreadable.extend(elsewhere.unreadable(dir).unwrap_or_default());
+        unreadable.extend(off_site.unreadable(dir).unwrap_or_default());
     }
     let all = |backups: &[Backup]| backups.iter().map(facts).collect::<Vec<_>>();
     let there_too = second

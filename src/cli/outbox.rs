@@ -4,7 +4,7 @@ use super::shell::Shell;
 use super::{CommandError, CommandResult, Part, Row, Table, bounces, done, refused, shown_moment};
 use crate::app::messages::{self, Unsendable};
 use crate::http::failure::Failure;
-use crate::jobs::outbox::read_letter;
+use crate::jobs::outbox::render_message;
 use crate::site::Site;
 use crate::store::tables::outbox::{self, Channel, Message};
 use crate::store::tables::suppressed::Suppression;
@@ -138,7 +138,7 @@ fn find(site: &Site, message_id: i64) -> Result<Message, CommandError> {
 
 fn show(site: &Shell, message_id: i64) -> CommandResult {
     let message = find(site, message_id)?;
-    let letter = read_letter(site, &message);
+    let letter = render_message(site, &message);
     if letter.is_ok() {
         site.change(|cx| messages::read_out(cx, &message))?;
     }

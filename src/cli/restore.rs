@@ -8,12 +8,12 @@ use super::{CommandError, CommandResult, Global, done, failed, refused, stop_it_
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::{MomentInput, TimeZone};
-use crate::ops::backup::elsewhere::Elsewhere;
+use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::encrypted::Identities;
-use crate::ops::backup::manifest::Link;
+use crate::ops::backup::manifest::ChainOrigin;
+use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::restore::{Restored, Wanted};
-use crate::ops::backup::shelf::Backup;
-use crate::ops::backup::{restore, shelf, undo};
+use crate::ops::backup::{local_store, restore, undo};
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
 use crate::store::engine::data_dir::DataDir;
@@ -216,7 +216,7 @@ impl Until {
         self.clock.zone.exact(moment)
     }
 
-    /// The named one, or the newest on the two shelves that is not of a later moment.
+    /// The named one, or the newest on the two backup stores that is not of a later moment.
     fn choose(&self, source: Source, config: &Config) -> Result<Choice, CommandError> {
         let (mut shelves, name) = match source {
             Source::Directory(backup) => {
@@ -275,9 +275,9 @@ impl Until {
     }
 
     fn replay(&self, backup: &Backup, config: &Config, shelves: &mut Shelves) -> Option<Replay> {
-        let elsewhere = Elsewhere::default();
-        let second = elsewhere.target(config).filter(|_| shelves.silent.is_none())?;
-        let found = elsewhere.replay(backup, &second, self.at());
+        let off_site = OffSite::default();
+        let second = off_site.target(config).filter(|_| shelves.silent.is_none())?;
+        let found = off_site.replay(backup, &second, self.at());
         let replay = found.map_err(|silent| shelves.silent = Some(silent)).ok().flatten()?;
         Some(replay.before(self.at().and_then(|at| shelves.next_base(&backup.manifest.site_id, at))))
     }
@@ -285,14 +285,14 @@ impl Until {
 
 impl Shelves {
     fn find(config: &Config) -> Shelves {
-        let shelf = shelf(&config.data);
-        let mut found = Shelves { backups: shelf.list(), silent: None, unreadable: shelf.unreadable() };
-        let elsewhere = Elsewhere::default();
-        if let Some(second) = elsewhere.target(config) {
-            match elsewhere.list(&second) {
+        let backup_store = local_store(&config.data);
+        let mut found = Shelves { backups: backup_store.list(), silent: None, unreadable: backup_store.unreadable() };
+        let off_site = OffSite::default();
+        if let Some(second) = off_site.target(config) {
+            match off_site.list(&second) {
                 Ok(there) => {
                     found.backups.extend(there);
-                    found.unreadable.extend(elsewhere.unreadable(&second).unwrap_or_default());
+                    found.unreadable.extend(off_site.unreadable(&second).unwrap_or_default());
                 }
                 Err(cause) => found.silent = Some(cause),
             }
@@ -307,7 +307,7 @@ impl Shelves {
     }
 
     /// The first that a chain of the site began with after a moment.
-    fn next_base(&self, site_id: &str, at: i64) -> Option<Link> {
+    fn next_base(&self, site_id: &str, at: i64) -> Option<ChainOrigin> {
         let ours = self.backups.iter().filter(|backup| backup.manifest.site_id == site_id);
         let later = ours.filter_map(|backup| backup.manifest.chain.as_ref()).filter(|link| link.moment > at);
         later.min_by_key(|link| link.moment).cloned()

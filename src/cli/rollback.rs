@@ -5,7 +5,7 @@ use super::owner::become_owner;
 use super::shell::by_us;
 use super::{CommandResult, Global, done, failed, refused, show_moments_in, shown_moment, stop_it_first};
 use crate::domain::local_time::TimeZone;
-use crate::ops::backup::rollback::{self, RolledBack, Unmoved};
+use crate::ops::backup::rollback::{self, RollbackError, RolledBack};
 use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::erasure::zone_of;
 use serde_json::json;
@@ -19,8 +19,8 @@ pub(super) fn run(global: &Global) -> CommandResult {
     let ran = rollback::run(&data_dir, &config, &by, &mut |step, done, all| bar.set(step, done, all));
     drop(bar);
     let rolled_back = ran.map_err(|unmoved| match unmoved {
-        Unmoved::Nothing(text) => refused(text),
-        Unmoved::Failed(text) => failed(format!("nothing was changed: {text}")),
+        RollbackError::Nothing(text) => refused(text),
+        RollbackError::Failed(text) => failed(format!("nothing was changed: {text}")),
     })?;
     let manifest = &rolled_back.backup.manifest;
     let zone = manifest.time_zone().or_else(|| zone_of(&data_dir.database()));

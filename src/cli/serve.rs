@@ -9,9 +9,9 @@ use crate::config::Config;
 use crate::demo;
 use crate::jobs;
 use crate::ops::backup::upgrade::Upgraded;
-use crate::ops::ending::{self, End, Ending};
 use crate::ops::footprint;
-use crate::ops::replication::{self, Replicating};
+use crate::ops::replication::{self, ReplicationThread};
+use crate::ops::shutdown::{self, ShutdownCause, ShutdownWatch};
 use crate::ops::standby;
 use crate::ops::systemd::Service;
 use crate::server::{self, Running, Sockets, watchdog};
@@ -64,7 +64,7 @@ pub(super) struct Serve {
 struct Jobs {
     until_dropped: Vec<mpsc::Sender<()>>,
     sending: jobs::outbox::Sending,
-    replicating: Option<Replicating>,
+    replicating: Option<ReplicationThread>,
 }
 
 impl Jobs {
@@ -72,7 +72,7 @@ impl Jobs {
         let until_dropped = vec![
             start("look", site, jobs::look_at_the_file)?,
             start("scrub", site, jobs::scrub::run_until_stopped)?,
-            start("sweep", site, jobs::sweep_until_stopped)?,
+            start("purge", site, jobs::purge_until_stopped)?,
             start("backup", site, crate::ops::backup::run_until_stopped)?,
             start("reminders", site, jobs::reminders::run_until_stopped)?,
             start("sync", site, jobs::sync::run_until_stopped)?,
@@ -88,7 +88,7 @@ impl Jobs {
         drop(self.until_dropped);
         self.sending.stop();
         // Last, so that all of it is off the site.
-        self.replicating.into_iter().for_each(Replicating::stop);
+        self.replicating.into_iter().for_each(ReplicationThread::stop);
     }
 }
 
@@ -120,7 +120,7 @@ impl Serve {
         crate::log::start(&config.log);
         fit_connections(&mut config, raise_descriptor_limit());
         become_owner(&config.data)?;
-        let data_dir = Arc::new(self.hold(&config)?);
+        let data_dir = Arc::new(self.lock(&config)?);
         let sockets = self.bind(&config, service.take_sockets())?;
         let blame = |trouble| blame(&data_dir, trouble);
         let (site, demo) = self.open(&data_dir, config, service).map_err(blame)?;
@@ -133,15 +133,15 @@ impl Serve {
             watch(service, &site, &running, &data_dir)?;
         let looked_at = site.for_another_thread();
         let is_stopped = move || looked_at.store.writer().is_stopped();
-        let ending = Ending::listen(is_stopped, writable_again, FAILED)
+        let shutdown = ShutdownWatch::listen(is_stopped, writable_again, FAILED)
             .map_err(|e| failed(format!("cannot wait for signals: {e}")))?;
         let url = announce(&site, &running, demo, data_dir.dir())?;
         let how = if writable { "on" } else { "READ ONLY on" };
         service.tell(&format!("READY=1\nSTATUS={how} {url}"));
-        let end = ending.wait();
-        if end == End::StoreStopped {
+        let cause = shutdown.wait();
+        if cause == ShutdownCause::StoreStopped {
             running.stop_within(STOPPED_DRAIN_TIME_MAX);
-            ending::end_after_failed_flush(FAILED);
+            shutdown::end_after_failed_flush(FAILED);
         }
         tracing::info!("stopping");
         service.tell("STOPPING=1\nSTATUS=stopping");
@@ -149,7 +149,7 @@ impl Serve {
         running.stop();
         jobs.into_iter().for_each(Jobs::stop);
         site.close();
-        if end == End::Writable {
+        if cause == ShutdownCause::Writable {
             return Err(failed("the disk takes writes again, and the site was served as it is until now; start again"));
         }
         nothing()
@@ -166,7 +166,7 @@ impl Serve {
         check_settings(settings)
     }
 
-    fn hold(&self, config: &Config) -> Result<DataDir, CommandError> {
+    fn lock(&self, config: &Config) -> Result<DataDir, CommandError> {
         let hold = if self.demo { DataDir::create } else { DataDir::lock };
         let held = acquire::lock(&config.data, hold);
         held.map_err(|error| match error {

@@ -6,7 +6,7 @@ use super::{CommandError, CommandResult, Global, Row, Table, done, failed, nothi
 use crate::clock::Clock;
 use crate::config;
 use crate::domain::audit::{Detail, Whom};
-use crate::jobs::sync::{self, Pump, Reports, Status};
+use crate::jobs::sync::{self, Reports, Status, Uploader};
 use crate::ops::backup::Progress;
 use crate::site::Site;
 use crate::store::tables::sync::Refused;
@@ -71,14 +71,14 @@ impl Sync {
         if let Some(seq) = self.rewind {
             return rewind(site, seq);
         }
-        let mut pump = sync::pump(site).map_err(refused)?.ok_or_else(no_receiver)?;
+        let mut uploader = sync::uploader(site).map_err(refused)?.ok_or_else(no_receiver)?;
         if self.again {
-            return again(site, &mut pump, progress);
+            return again(site, &mut uploader, progress);
         }
         let total = sync::status(site)?.waiting_rows.unsigned_abs();
         // Rows that come later are not in the snapshot of that question, so it is released.
         site.store.release();
-        let rows = sync::drain(&mut pump, &mut |rows| progress("sending", rows, total.max(rows)));
+        let rows = sync::drain(&mut uploader, &mut |rows| progress("sending", rows, total.max(rows)));
         let status = sync::status(site)?;
         carried(rows.map_err(failed)?, &status)
     }
@@ -94,17 +94,17 @@ impl Sync {
         }
         let upstream = sync::upstream(settings, &reports.id(), reports.clock()).map_err(refused)?;
         let total = reports.status(settings).map_err(failed)?.waiting_rows.unsigned_abs();
-        let mut pump = Pump::new(Box::new(reports), upstream, settings, Arc::default());
+        let mut uploader = Uploader::new(Box::new(reports), upstream, settings, Arc::default());
         if !self.once {
             crate::log::start(&config.log);
             // Until the process is ended: every batch is kept as it is taken.
             let (_never, stop) = mpsc::channel();
-            sync::work(pump, settings, &stop);
+            sync::work(uploader, settings, &stop);
             return nothing();
         }
         let mut bar = global.bar();
-        let rows = sync::drain(&mut pump, &mut |rows| bar.set("sending", rows, total.max(rows)));
-        drop((bar, pump));
+        let rows = sync::drain(&mut uploader, &mut |rows| bar.set("sending", rows, total.max(rows)));
+        drop((bar, uploader));
         let status = self.reports()?.status(settings).map_err(failed)?;
         carried(rows.map_err(failed)?, &status)
     }
@@ -138,9 +138,9 @@ fn carried(rows: u64, status: &Status) -> CommandResult {
     done(words, json!({ "rows": rows, "status": status }))
 }
 
-fn again(site: &Site, pump: &mut Pump, progress: &mut Progress) -> CommandResult {
+fn again(site: &Site, uploader: &mut Uploader, progress: &mut Progress) -> CommandResult {
     let mut told = |offered, all| progress("sending again", offered as u64, all as u64);
-    let taken = pump.offer_refused(&mut told).map_err(failed)?;
+    let taken = uploader.offer_refused(&mut told).map_err(failed)?;
     let left = sync::status(site)?.refused_rows;
     let words = match (taken, left) {
         (0, 0) => "The receiver refuses nothing.".to_owned(),

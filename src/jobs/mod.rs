@@ -28,11 +28,11 @@ use std::time::Duration;
 
 /// Before a job begins anew that a fault of ours has ended.
 pub(crate) const FAULT_PAUSE: Duration = Duration::from_secs(60);
-const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
+const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 /// Rows of each kind that one transaction removes, so that it stays short.
-const SWEEP_ROWS_MAX: i64 = 500;
+const PURGE_ROWS_MAX: i64 = 500;
 /// In a minute; between two rounds others write.
-const SWEEP_ROUNDS_MAX: usize = 1_000;
+const PURGE_ROUNDS_MAX: usize = 1_000;
 
 /// A message that nobody took by then is dead.
 const MESSAGE_WAITS_SECONDS: i64 = 30 * 86_400;
@@ -75,9 +75,9 @@ fn is_faulty(site: &Site, work: impl FnOnce()) -> bool {
 }
 
 /// Removes what is out of date and looks after the certificate, every minute until the sender of `stop` is dropped.
-pub(crate) fn sweep_until_stopped(site: &Site, stop: &Receiver<()>) {
-    while stop.recv_timeout(SWEEP_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-        if let Err(failure) = sweep_all(site) {
+pub(crate) fn purge_until_stopped(site: &Site, stop: &Receiver<()>) {
+    while stop.recv_timeout(PURGE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        if let Err(failure) = purge_all_expired(site) {
             tracing::warn!(cause = %failure, "out-of-date rows were not removed; the next minute tries again");
         }
         if let Err(cause) = crate::ops::tls::refresh(site) {
@@ -98,12 +98,12 @@ pub(crate) fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
 }
 
 /// Lifts bans whose end has come; then rounds until nothing is left that is out of date: rows may come faster than one round a minute removes them.
-pub fn sweep_all(site: &Site) -> Result<usize, Failure> {
+pub fn purge_all_expired(site: &Site) -> Result<usize, Failure> {
     let mut removed = accounts::lift_ended_bans(site)?;
-    for _ in 0..SWEEP_ROUNDS_MAX {
-        let now_removed = sweep(site)?;
+    for _ in 0..PURGE_ROUNDS_MAX {
+        let now_removed = purge_expired(site)?;
         removed += now_removed;
-        if now_removed < SWEEP_ROWS_MAX as usize {
+        if now_removed < PURGE_ROWS_MAX as usize {
             break;
         }
     }
@@ -112,30 +112,30 @@ pub fn sweep_all(site: &Site) -> Result<usize, Failure> {
 
 /// One round: sessions and tokens that ended, kept answers, used signatures, forgotten misses and devices,
 /// messages of long ago.
-pub fn sweep(site: &Site) -> Result<usize, Failure> {
+pub fn purge_expired(site: &Site) -> Result<usize, Failure> {
     site.store.write(site.now(), |tx| {
-        let mut removed = sessions::purge_expired(tx, SWEEP_ROWS_MAX)?;
-        removed += replays::purge_expired(tx, SWEEP_ROWS_MAX)?;
-        removed += partners::purge_signatures(tx, tx.now() - SIGNATURE_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
-        removed += throttles::purge_expired(tx, SWEEP_ROWS_MAX)?;
-        removed += passcodes::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        let mut removed = sessions::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += replays::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += partners::purge_signatures(tx, tx.now() - SIGNATURE_KEPT_SECONDS, PURGE_ROWS_MAX)?;
+        removed += throttles::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += passcodes::purge_expired(tx, PURGE_ROWS_MAX)?;
         messages::end_passcodes(tx, tx.now() - LIFE_SECONDS)?;
         messages::end_waiting(tx, tx.now() - MESSAGE_WAITS_SECONDS)?;
-        removed += messages::purge_expired(tx, tx.now() - MESSAGE_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
-        removed += passkeys::purge_expired(tx, SWEEP_ROWS_MAX)?;
-        removed += email_tokens::purge_expired(tx, SWEEP_ROWS_MAX)?;
-        removed += undos::purge_expired(tx, SWEEP_ROWS_MAX)?;
-        removed += account_claims::purge_expired(tx, SWEEP_ROWS_MAX)?;
-        removed += waivers::purge_expired(tx, SWEEP_ROWS_MAX)?;
-        removed += signing_links::purge_expired(tx, SWEEP_ROWS_MAX)?;
-        removed += invitations::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += messages::purge_expired(tx, tx.now() - MESSAGE_KEPT_SECONDS, PURGE_ROWS_MAX)?;
+        removed += passkeys::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += email_tokens::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += undos::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += account_claims::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += waivers::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += signing_links::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += invitations::purge_expired(tx, PURGE_ROWS_MAX)?;
         for (sender, kept) in EVENTS_KEPT_SECONDS {
-            removed += callbacks::purge_expired(tx, sender, tx.now() - kept, SWEEP_ROWS_MAX)?;
+            removed += callbacks::purge_expired(tx, sender, tx.now() - kept, PURGE_ROWS_MAX)?;
         }
-        removed += payments::sweep_claims(tx, tx.now() - CLAIM_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
-        removed += contact::purge_expired(tx, tx.now() - CONTACT_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
-        removed += given::purge_expired(tx, tx.now() - REMINDER_KEPT_SECONDS, SWEEP_ROWS_MAX)?;
-        removed += devices::purge_expired(tx, SWEEP_ROWS_MAX)?;
+        removed += payments::purge_expired_claims(tx, tx.now() - CLAIM_KEPT_SECONDS, PURGE_ROWS_MAX)?;
+        removed += contact::purge_expired(tx, tx.now() - CONTACT_KEPT_SECONDS, PURGE_ROWS_MAX)?;
+        removed += given::purge_expired(tx, tx.now() - REMINDER_KEPT_SECONDS, PURGE_ROWS_MAX)?;
+        removed += devices::purge_expired(tx, PURGE_ROWS_MAX)?;
         removed += sign_in_steps::purge_expired(tx)?;
         removed += failed_attempts::purge_expired(tx)?;
         removed += kiosks::purge_expired(tx, kiosk::guests_gone_before(tx.now()))?;
@@ -148,9 +148,9 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
-    use crate::ops::asking;
     use crate::ops::audit::Verify;
     use crate::ops::lifecycle::Identity;
+    use crate::ops::on_demand;
     use crate::store::engine::data_dir::DataDir;
     use std::cell::Cell;
     use std::sync::mpsc;
@@ -185,14 +185,14 @@ mod tests {
         let site = site(dir.path());
         let begin = |fault: bool| {
             let work = move |_: &Site| if fault { panic!("a fault") } else { Ok(String::new()) };
-            asking::begin(&site, Verify, work)
+            on_demand::begin(&site, Verify, work)
         };
         for (fault, wanted) in [(true, false), (false, true)] {
             assert!(begin(fault), "what failed before is not under way any more");
-            while asking::last::<Verify>(&site).unwrap().outcome.is_none() {
+            while on_demand::last::<Verify>(&site).unwrap().outcome.is_none() {
                 std::thread::yield_now();
             }
-            assert_eq!(asking::last::<Verify>(&site).unwrap().outcome.unwrap().is_ok(), wanted);
+            assert_eq!(on_demand::last::<Verify>(&site).unwrap().outcome.unwrap().is_ok(), wanted);
         }
     }
 }

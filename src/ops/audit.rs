@@ -1,13 +1,13 @@
 //! Walks the chain of the audit log from its first row to its end, and holds it against what others remember of it: the
 //! site's own row, the key file, and the manifests of the backups, which lie outside of the file.
 
-use super::asking;
-use super::backup::shelf::Backup;
-use super::backup::{Progress, shelf};
+use super::backup::backup_store::Backup;
+use super::backup::{Progress, local_store};
+use super::on_demand;
 use crate::domain::audit::{self, By, ChainKey, Detail, Hash, Head, Whom};
 use crate::http::failure::Failure;
 use crate::keys::hex;
-use crate::ops::backup::elsewhere::Elsewhere;
+use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
 use crate::store::tables::audit::{HashedRow, head, insert, list_after, list_returns};
 use serde::Serialize;
@@ -99,7 +99,7 @@ pub(crate) struct Verify;
 /// Reads the log whole on a thread of its own, and writes the verdict into it; `false`: that is under way already.
 pub(crate) fn begin_verifying(site: &Site, by: &By) -> bool {
     let by = by.clone();
-    asking::begin(site, Verify, move |site| verify(site, &by).map(|()| String::new()).map_err(|e| e.to_string()))
+    on_demand::begin(site, Verify, move |site| verify(site, &by).map(|()| String::new()).map_err(|e| e.to_string()))
 }
 
 fn verify(site: &Site, by: &By) -> Result<(), Failure> {
@@ -227,8 +227,8 @@ impl Witnesses {
     /// file does not have any more.
     fn gather(site: &Site) -> Result<Witnesses, Failure> {
         let returns = read(site, |tx| Ok(list_returns(tx)?))?;
-        let second = Elsewhere::second(site).and_then(|second| site.state::<Elsewhere>().list(&second).ok());
-        let backups = shelf(&site.config.data).list().into_iter().chain(second.unwrap_or_default());
+        let second = OffSite::target_of(site).and_then(|second| site.state::<OffSite>().list(&second).ok());
+        let backups = local_store(&site.config.data).list().into_iter().chain(second.unwrap_or_default());
         let ours = |backup: &Backup| backup.manifest.site_id == *site.site_id;
         let mut waiting: Vec<_> = backups
             .filter(ours)

@@ -2,7 +2,7 @@
 //! number where a backup could bring them back.
 
 use crate::http::failure::Failure;
-use crate::ops::backup::elsewhere::Elsewhere;
+use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::{self, Progress, tombstones};
 use crate::site::Site;
 use crate::store::Write;
@@ -70,10 +70,10 @@ pub(crate) fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progres
     Ok(erased)
 }
 
-/// A file that was set back (a rollback brings it as it was) may hold people whom its shelf knows to be erased: they go
+/// A file that was set back (a rollback brings it as it was) may hold people whom its backup store knows to be erased: they go
 /// again. How many it still had.
 pub(crate) fn catch_up(site: &Site, progress: &mut Progress) -> Result<usize, String> {
-    let beside = tombstones::list(backup::shelf(&site.config.data).dir(), &site.site_id)?;
+    let beside = tombstones::list(backup::local_store(&site.config.data).dir(), &site.site_id)?;
     if beside.is_empty() {
         return Ok(0);
     }
@@ -92,8 +92,8 @@ pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String
     if due.is_empty() {
         return Ok(());
     }
-    let shelf = backup::shelf(&site.config.data);
-    let _hold = shelf.hold()?;
+    let backup_store = backup::local_store(&site.config.data);
+    let _lock = backup_store.lock()?;
     progress("writing the file anew", 0, 1);
     erasure::rebuild(&site.store)?;
     progress("writing the file anew", 1, 1);
@@ -102,19 +102,19 @@ pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String
     due.iter().try_for_each(|one| note(one).map(drop)).map_err(|e| format!("cannot write the file: {e}"))
 }
 
-/// Has every shelf know of everybody who was erased. The error: some place does not.
+/// Has every backup store know of everybody who was erased. The error: some place does not.
 pub(crate) fn remember_beside(site: &Site) -> Result<(), String> {
     let all = site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
     site.store.release();
     if all.is_empty() {
         return Ok(());
     }
-    let own = backup::shelf(&site.config.data);
+    let own = backup::local_store(&site.config.data);
     let failed = |e: std::io::Error| format!("cannot write to {}: {e}", own.dir().display());
-    backup::shelf::make_dir(own.dir()).map_err(failed)?;
+    backup::backup_store::make_dir(own.dir()).map_err(failed)?;
     tombstones::keep(own.dir(), &site.site_id, &all).map_err(failed)?;
-    let second = Elsewhere::second(site);
-    second.map_or(Ok(()), |second| site.state::<Elsewhere>().keep_erased(&second, &site.site_id, &all))
+    let second = OffSite::target_of(site);
+    second.map_or(Ok(()), |second| site.state::<OffSite>().keep_erased(&second, &site.site_id, &all))
 }
 
 /// Finishes erasures that were cut off or came by a callback. Runs every minute.

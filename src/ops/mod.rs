@@ -1,17 +1,17 @@
 //! Operations: a site's life cycle, backups, health, certificates and the service manager.
 
 pub(crate) mod agent;
-pub(crate) mod asking;
 pub mod audit;
 pub(crate) mod backup;
-pub(crate) mod ending;
 pub(crate) mod erasure;
 pub(crate) mod footprint;
 pub mod health;
 mod levels;
 pub mod lifecycle;
+pub(crate) mod on_demand;
 pub mod replication;
 mod rotation;
+pub(crate) mod shutdown;
 pub mod standby;
 pub(crate) mod systemd;
 pub mod tls;

@@ -12,7 +12,6 @@ mod control;
 #[path = "../deadline/mod.rs"]
 mod deadline;
 mod doctor;
-mod ending;
 mod faults;
 mod figures;
 mod harness;
@@ -23,6 +22,7 @@ mod long_lists;
 mod off_site;
 mod outbox;
 mod people;
+mod shutdown;
 mod standby;
 mod storm;
 mod story;

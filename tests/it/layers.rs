@@ -11,7 +11,7 @@ struct Rule {
 const RULES: &[Rule] = &[
     // Sockets are the server's; signals are heard by the thread that watches over the end.
     Rule { words: &["hyper::", "hyper_util::", "http_body_util::"], only_in: &["server/"] },
-    Rule { words: &["tokio::"], only_in: &["server/", "ops/ending.rs"] },
+    Rule { words: &["tokio::"], only_in: &["server/", "ops/shutdown.rs"] },
     // SQL is the store's. A failed statement becomes a failure in one place; and the gate's counters and the
     // demo pass the store's own result on, so that they compose with other statements.
     Rule { words: &["rusqlite::", "refinery::"], only_in: &["store/", "http/failure.rs", "auth/sign_in.rs", "demo/"] },
@@ -106,7 +106,7 @@ const RULES: &[Rule] = &[
             "ops/agent.rs",
             "ops/replication/s3/",
             "jobs/outbox/sms.rs",
-            "jobs/standby/ask.rs",
+            "jobs/standby/client.rs",
             "jobs/sync/https.rs",
             "jobs/sync/reports.rs",
         ],

@@ -1,6 +1,6 @@
 //! Mails over SMTP, on one connection for as long as there are any.
 
-use super::carrier::{Delivery, Trouble, shown};
+use super::transport::{Delivery, Trouble, shown};
 use crate::clock::system_time;
 use crate::config::{Mail, Security};
 use lettre::address::Address;
@@ -32,7 +32,7 @@ impl Mailer {
     /// own id in its events. The error is one line.
     pub(super) fn new(settings: &Mail, name: &str, tagged: bool) -> Result<Mailer, String> {
         let mut from = settings.from.clone();
-        from.name.get_or_insert_with(|| super::places::one_line(name));
+        from.name.get_or_insert_with(|| super::placeholders::one_line(name));
         let tls = match settings.security {
             Security::None => None,
             _ => Some(tls(settings).map_err(|e| format!("mail.ca_file cannot be used: {e}"))?),

@@ -4,11 +4,11 @@
 //! the same Message-ID. When the mark cannot be written (a full disk), nothing more is sent until it is: otherwise every
 //! round would send the same messages anew.
 
-mod carrier;
-pub mod letter;
 mod mail;
-mod places;
+mod placeholders;
+pub mod render;
 mod sms;
+mod transport;
 
 use super::{FAULT_PAUSE, is_faulty};
 use crate::auth::passcode;
@@ -18,12 +18,12 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::outbox::{self, Channel, Message};
 use crate::store::tables::{suppressed, tunnels};
-use carrier::{Carrier, Delivery, Trouble};
 use crossbeam_channel::{Receiver, bounded, select};
-use letter::{Letter, Sender};
 use mail::Mailer;
+use render::{RenderedMessage, Sender};
 use sms::Gateway;
 use std::time::{Duration, Instant};
+use transport::{Delivery, Transport, Trouble};
 
 /// Messages of one channel that are taken up at once.
 const BATCH_ROWS_MAX: i64 = 50;
@@ -48,13 +48,13 @@ pub struct OutboxSender {
     url: String,
     lines: Vec<Line>,
     /// Marks that could not be written yet.
-    unmarked: Vec<(i64, Fate)>,
+    unrecorded: Vec<(i64, Outcome)>,
 }
 
 /// One channel that is configured.
 struct Line {
     channel: Channel,
-    carrier: Carrier,
+    transport: Transport,
     /// How often in a row its server was not reached.
     misses: u32,
     /// By [`crate::clock::Clock::running`]: a clock that jumps must not make a rest of seconds one of days.
@@ -62,7 +62,7 @@ struct Line {
 }
 
 /// The result of an attempt.
-enum Fate {
+enum Outcome {
     Sent { provider_id: String },
     Later { error: String, next_try_at: i64 },
     Dead { error: String },
@@ -75,13 +75,13 @@ impl OutboxSender {
         let mut lines = Vec::new();
         if let Some(settings) = &site.config.mail {
             let mailer = Mailer::new(settings, &name, site.config.callbacks.mail_key.is_some())?;
-            lines.push(Line::new(Channel::Email, Carrier::Mail(Box::new(mailer))));
+            lines.push(Line::new(Channel::Email, Transport::Mail(Box::new(mailer))));
         }
         if let Some(settings) = &site.config.sms {
-            lines.push(Line::new(Channel::Sms, Carrier::Sms(Gateway::new(settings)?)));
+            lines.push(Line::new(Channel::Sms, Transport::Sms(Gateway::new(settings)?)));
         }
         let url = site.public_url();
-        Ok(OutboxSender { site, name, url, lines, unmarked: Vec::new() })
+        Ok(OutboxSender { site, name, url, lines, unrecorded: Vec::new() })
     }
 
     /// Rounds until the sender of `stop` is dropped: at once when a message is queued, else when one is due.
@@ -111,7 +111,7 @@ impl OutboxSender {
 
     /// Lets go of every connection.
     fn rest(&mut self) {
-        self.lines.iter_mut().for_each(|line| line.carrier.rest());
+        self.lines.iter_mut().for_each(|line| line.transport.rest());
     }
 
     /// Offers what is due, a batch a channel, and returns how long nothing will be.
@@ -155,11 +155,11 @@ impl OutboxSender {
         let offered = write(&self.site, &sender, message).map_err(Trouble::Refused).and_then(|letter| {
             let delivery =
                 Delivery { id: &id, recipient: &message.recipient, letter: &letter, written_at: message.created_at };
-            line.carrier.carry(&delivery)
+            line.transport.carry(&delivery)
         });
         let (outcome, fate, unreachable) = match offered {
-            Ok(()) => ("sent", Some(Fate::Sent { provider_id: line.provider_id(&id) }), None),
-            Err(Trouble::Refused(error)) => ("refused", Some(Fate::Dead { error }), None),
+            Ok(()) => ("sent", Some(Outcome::Sent { provider_id: line.provider_id(&id) }), None),
+            Err(Trouble::Refused(error)) => ("refused", Some(Outcome::Dead { error }), None),
             Err(Trouble::Later(error)) => ("later", Some(later(message, error, now)), None),
             Err(Trouble::Unreachable { error, offered }) => {
                 ("unreachable", offered.then(|| later(message, error.clone(), now)), Some(error))
@@ -176,7 +176,7 @@ impl OutboxSender {
             "message offered"
         );
         line.count(unreachable.as_deref(), self.site.clock.running());
-        self.unmarked.extend(fate.map(|fate| (message.message_id, fate)));
+        self.unrecorded.extend(fate.map(|fate| (message.message_id, fate)));
         self.mark()?;
         match unreachable {
             Some(error) => self.give_up_old(place, &error),
@@ -186,21 +186,21 @@ impl OutboxSender {
 
     /// Writes what became of messages; what cannot be written is kept for the next time.
     fn mark(&mut self) -> Result<(), Failure> {
-        if self.unmarked.is_empty() {
+        if self.unrecorded.is_empty() {
             return Ok(());
         }
-        let unmarked = &self.unmarked;
+        let unrecorded = &self.unrecorded;
         self.site.store.write(self.site.now(), |tx| {
-            for (message_id, fate) in unmarked {
+            for (message_id, fate) in unrecorded {
                 match fate {
-                    Fate::Sent { provider_id } => outbox::set_sent(tx, *message_id, provider_id)?,
-                    Fate::Later { error, next_try_at } => outbox::set_later(tx, *message_id, error, *next_try_at)?,
-                    Fate::Dead { error } => outbox::set_dead(tx, *message_id, error)?,
+                    Outcome::Sent { provider_id } => outbox::set_sent(tx, *message_id, provider_id)?,
+                    Outcome::Later { error, next_try_at } => outbox::set_later(tx, *message_id, error, *next_try_at)?,
+                    Outcome::Dead { error } => outbox::set_dead(tx, *message_id, error)?,
                 };
             }
             Ok(())
         })?;
-        self.unmarked.clear();
+        self.unrecorded.clear();
         Ok(())
     }
 
@@ -224,8 +224,8 @@ impl OutboxSender {
 }
 
 impl Line {
-    fn new(channel: Channel, carrier: Carrier) -> Line {
-        Line { channel, carrier, misses: 0, paused_until: Duration::ZERO }
+    fn new(channel: Channel, transport: Transport) -> Line {
+        Line { channel, transport, misses: 0, paused_until: Duration::ZERO }
     }
 
     /// A server that is not reached gets a rest, longer each time; any other answer ends that.
@@ -242,9 +242,9 @@ impl Line {
     }
 
     fn provider_id(&self, id: &str) -> String {
-        match &self.carrier {
-            Carrier::Mail(mailer) => mailer.provider_id(id),
-            Carrier::Sms(_) => id.to_owned(),
+        match &self.transport {
+            Transport::Mail(mailer) => mailer.provider_id(id),
+            Transport::Sms(_) => id.to_owned(),
         }
     }
 }
@@ -283,17 +283,17 @@ impl Sending {
 }
 
 /// The text of a message: `Err` where nothing is left of it, or its template wants more than it has.
-pub fn read_letter(site: &Site, message: &Message) -> Result<Letter, String> {
+pub fn render_message(site: &Site, message: &Message) -> Result<RenderedMessage, String> {
     let name = site_name(site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
     let zone = site.time_zone().map_err(|e| format!("cannot read the tunnel's time zone: {e}"))?;
     write(site, &Sender { site: &name, url: &site.public_url(), zone: &zone }, message)
 }
 
-fn write(site: &Site, sender: &Sender, message: &Message) -> Result<Letter, String> {
+fn write(site: &Site, sender: &Sender, message: &Message) -> Result<RenderedMessage, String> {
     let sealed = message.sealed.as_deref().ok_or("what it said is wiped")?;
     let values = site.keys.unseal(Purpose::Message, sealed).ok_or("it was sealed with another site key")?;
     let values = serde_json::from_slice(&values).map_err(|_| "its values are damaged")?;
-    letter::write(&message.template, &message.language, sender, &values, message.created_at)
+    render::write(&message.template, &message.language, sender, &values, message.created_at)
 }
 
 fn site_name(site: &Site) -> Result<String, Failure> {
@@ -307,12 +307,12 @@ fn stable_id(site: &Site, message: &Message) -> String {
     format!("{}.{}", message.message_id, hex(&site.keys.hash(Purpose::Message, &parts)[..12]))
 }
 
-fn later(message: &Message, error: String, now: i64) -> Fate {
+fn later(message: &Message, error: String, now: i64) -> Outcome {
     if message.first_tried_at.is_some_and(|first| now - first >= GIVE_UP_SECONDS) {
-        return Fate::Dead { error };
+        return Outcome::Dead { error };
     }
     let times = u32::try_from(message.tries).unwrap_or(u32::MAX);
-    Fate::Later { error, next_try_at: now + doubled(RETRY_SECONDS, times) }
+    Outcome::Later { error, next_try_at: now + doubled(RETRY_SECONDS, times) }
 }
 
 /// From the first number to the last, doubling `times` times, up to a fifth more or less, so that not all come at once.

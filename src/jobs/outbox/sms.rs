@@ -1,7 +1,7 @@
 //! Short messages, posted to an HTTP gateway.
 
-use super::carrier::{Delivery, Trouble, shown};
-use super::places::{code, fill};
+use super::placeholders::{code, fill};
+use super::transport::{Delivery, Trouble, shown};
 use crate::config::Sms;
 use crate::ops::agent::agent;
 use http::StatusCode;

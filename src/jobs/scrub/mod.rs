@@ -5,9 +5,9 @@
 //! A file of a backup is held against its manifest, whose digests cost two instructions a byte, once in this process and when
 //! its sum changes; from then on its sum is looked at, which costs a fiftieth of that and finds whatever a disk does.
 
-use crate::ops::backup::manifest::{Manifest, Print, Printing};
-use crate::ops::backup::shelf::Backup;
-use crate::ops::backup::{damage, shelf};
+use crate::ops::backup::backup_store::Backup;
+use crate::ops::backup::manifest::{FileDigest, FileDigester, Manifest};
+use crate::ops::backup::{damage, local_store};
 use crate::ops::replication::target::Target;
 use crate::site::Site;
 use crate::site::priority;
@@ -48,7 +48,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
 fn step_bytes(site: &Site) -> u64 {
     let data = &site.config.data;
     let size = |path: PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());
-    let backups: u64 = shelf(data).list().iter().map(|backup| backup.manifest.bytes()).sum();
+    let backups: u64 = local_store(data).list().iter().map(|backup| backup.manifest.bytes()).sum();
     let most = backups.max(size(data_dir::database(data)) + size(data_dir::wal(data)));
     (most / STEPS).clamp(STEP_BYTES_MIN, STEP_BYTES_MAX)
 }
@@ -87,7 +87,7 @@ struct Open {
     file: File,
     sum: crc32fast::Hasher,
     /// What the manifest says of a file whose sum is not known.
-    against: Option<(Printing, Print)>,
+    against: Option<(FileDigester, FileDigest)>,
 }
 
 impl Backups {
@@ -111,7 +111,7 @@ impl Backups {
                 }
                 Ok(read) => {
                     open.sum.update(&chunk[..read]);
-                    open.against.iter_mut().for_each(|(printing, _)| printing.add(&chunk[..read]));
+                    open.against.iter_mut().for_each(|(digester, _)| digester.add(&chunk[..read]));
                     left = left.saturating_sub(read);
                 }
                 Err(_) => {
@@ -131,7 +131,7 @@ impl Backups {
         let against = match self.known.contains_key(path) {
             true => None,
             false => match wanted() {
-                Some(wanted) => Some((Print::begin(), wanted)),
+                Some(wanted) => Some((FileDigest::begin(), wanted)),
                 None => return self.judge(path, false),
             },
         };
@@ -147,8 +147,8 @@ impl Backups {
     fn finish(&mut self, Open { path, sum, against, .. }: Open) {
         let sum = sum.finalize();
         match against {
-            Some((printing, wanted)) => {
-                let is_sound = printing.end() == wanted;
+            Some((digester, wanted)) => {
+                let is_sound = digester.end() == wanted;
                 if is_sound {
                     self.known.insert(path.clone(), sum);
                 }
@@ -163,7 +163,7 @@ impl Backups {
         }
     }
 
-    /// A backup that was taken off the shelf meanwhile is not spoilt.
+    /// A backup that was taken out of the backup store meanwhile is not spoilt.
     fn judge(&mut self, file: &Path, is_sound: bool) {
         let backup = file.parent().unwrap_or(file);
         if !is_sound && backup.exists() && self.spoilt.is_none() {
@@ -174,8 +174,8 @@ impl Backups {
     /// All were read: what was found is told, and the walk begins anew.
     fn end(&mut self, site: &Site) {
         let dir = &site.config.data;
-        let shelf = shelf(dir);
-        let unreadable = || shelf.unreadable().into_iter().next().map(|(name, _)| name);
+        let backup_store = local_store(dir);
+        let unreadable = || backup_store.unreadable().into_iter().next().map(|(name, _)| name);
         let changed = match self.spoilt.take().or_else(unreadable) {
             Some(name) => {
                 let is_new = alarm::find(dir, alarm::Kind::SpoiltBackup).is_none_or(|alarm| alarm.cause != name);
@@ -192,9 +192,9 @@ impl Backups {
         }
         let files = |backup: Backup| {
             let names = if backup.is_encrypted() { &backup.manifest.encrypted } else { &backup.manifest.files };
-            names.keys().map(|name| shelf.dir().join(backup.name()).join(name)).collect::<Vec<_>>()
+            names.keys().map(|name| backup_store.dir().join(backup.name()).join(name)).collect::<Vec<_>>()
         };
-        self.left = shelf.list().into_iter().flat_map(files).collect();
+        self.left = backup_store.list().into_iter().flat_map(files).collect();
         let left = &self.left;
         self.known.retain(|path, _| left.contains(path));
     }

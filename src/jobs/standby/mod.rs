@@ -1,19 +1,19 @@
 //! The standby's side: it fetches a base, then tick after tick, and says with each request what is on its disk. And the promoted
 //! machine's: it tells the one that it replaced.
 
-mod ask;
+mod client;
 
 use crate::clock::Clock;
 use crate::ops::standby::copy::{Copy, Incoming, is_promoted};
 use crate::ops::standby::copy_in;
 use crate::ops::standby::epoch::{self, Main};
 use crate::site::Site;
-use ask::{Asking, Reply};
+use client::{PrimaryClient, Reply};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-pub(crate) use ask::token_in;
+pub(crate) use client::token_in;
 
 /// Between two tries while the machine that is followed does not answer.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
@@ -36,7 +36,7 @@ const TICK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 struct Follower<'f> {
     data: &'f Path,
     main: &'f Main,
-    asking: Asking,
+    client: PrimaryClient,
     clock: Clock,
     copy: Option<Copy>,
     /// What was told last, and when (Unix seconds).
@@ -48,7 +48,7 @@ pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallibl
     if is_promoted(&copy_in(data)) {
         return Err("a promotion was begun here and cut off: run `tunneldesk promote` again".to_owned());
     }
-    let asking = Asking::new(main)?;
+    let client = PrimaryClient::new(main)?;
     let copy = match Copy::open(&copy_in(data)) {
         Ok(copy) => copy,
         Err(cause) => {
@@ -57,7 +57,7 @@ pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallibl
         }
     };
     let clock = Clock::machine(0);
-    let mut follower = Follower { data, main, asking, clock, copy, told: (String::new(), 0) };
+    let mut follower = Follower { data, main, client, clock, copy, told: (String::new(), 0) };
     tracing::info!(from = main.url, "following");
     loop {
         if let Err(cause) = follower.round() {
@@ -73,7 +73,7 @@ impl Follower<'_> {
         let known = self.copy.as_ref().map_or(0, Copy::epoch);
         let Some(copy) = &mut self.copy else { return self.fetch_base(known) };
         let (lineage, number) = (copy.lineage().to_owned(), copy.number());
-        let said = self.asking.tick(&lineage, number, 0, known)?;
+        let said = self.client.tick(&lineage, number, 0, known)?;
         if said.epoch < known {
             return Err(format!(
                 "{} is not the machine that goes on: epoch {known} is in force, and it has {}",
@@ -116,7 +116,7 @@ impl Follower<'_> {
         known: u64,
     ) -> Result<Vec<u8>, String> {
         while (bytes.len() as u64) < all {
-            match self.asking.tick(lineage, number, bytes.len() as u64, known)?.reply {
+            match self.client.tick(lineage, number, bytes.len() as u64, known)?.reply {
                 Reply::Part(more, total) if total == all && !more.is_empty() => bytes.extend(more),
                 _ => return Err("a tick was cut off".to_owned()),
             }
@@ -129,7 +129,7 @@ impl Follower<'_> {
         let mut incoming: Option<(Incoming, u64)> = None;
         loop {
             let (lineage, offset) = incoming.as_ref().map_or(("", 0), |(base, offset)| (base.lineage(), *offset));
-            let said = self.asking.base(lineage, offset, known)?;
+            let said = self.client.base(lineage, offset, known)?;
             match said.reply {
                 Reply::BaseUnderWay if incoming.is_none() => std::thread::sleep(BASE_PAUSE),
                 Reply::Replaced => return Err(format!("{} was replaced by another machine", self.main.url)),
@@ -177,13 +177,13 @@ impl Follower<'_> {
 
 /// Tells the machine that this one replaced, until it knows, or the sender of `stop` is dropped.
 pub(crate) fn tell_until_known(site: &Site, stop: &Receiver<()>) {
-    let mut asking: Option<Asking> = None;
+    let mut client: Option<PrimaryClient> = None;
     loop {
         let own = epoch::own(&site.config.data);
         let Some(main) = &own.main else { return };
-        let said = match &mut asking {
-            Some(asking) => asking.promoted(own.epoch),
-            none => Asking::new(main).and_then(|new| none.insert(new).promoted(own.epoch)),
+        let said = match &mut client {
+            Some(client) => client.promoted(own.epoch),
+            none => PrimaryClient::new(main).and_then(|new| none.insert(new).promoted(own.epoch)),
         };
         match said {
             Ok(said) if said.epoch > own.epoch => {
@@ -265,9 +265,9 @@ mod tests {
         let mut base = Incoming::begin(&copy_in(dir.path())).unwrap();
         base.take(&[meta.to_bytes(), vec![7; 4096]].concat()).unwrap();
         let copy = Some(base.finish(0, &main).unwrap());
-        let asking = Asking::new(&main).unwrap();
+        let client = PrimaryClient::new(&main).unwrap();
         let clock = Clock::machine(0);
-        let mut follower = Follower { data: dir.path(), main: &main, asking, clock, copy, told: (String::new(), 0) };
+        let mut follower = Follower { data: dir.path(), main: &main, client, clock, copy, told: (String::new(), 0) };
         assert!(follower.round().is_err());
         asked.join().unwrap()
     }

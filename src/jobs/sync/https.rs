@@ -1,8 +1,8 @@
 //! A receiver behind an HTTPS address: each batch is a POST, signed as partners sign their requests.
 
+use super::backoff;
 use super::batch::Batch;
-use super::pace;
-use super::upstream::{Held, Trouble, Upstream, shown};
+use super::upstream::{Position, Trouble, Upstream, shown};
 use crate::clock::Clock;
 use crate::config::Sync;
 use crate::keys::{hex, hmac_sha256};
@@ -43,7 +43,7 @@ impl Https {
         Ok(Https { url, client_id, secret_file, strict, agent, clock })
     }
 
-    fn post(&mut self, batch: &Batch, key: Option<String>) -> Result<Held, Trouble> {
+    fn post(&mut self, batch: &Batch, key: Option<String>) -> Result<Position, Trouble> {
         let secret = secret(&self.secret_file)?;
         let stamp = self.strict.then(|| self.clock.now().to_string());
         let mut request = self
@@ -68,16 +68,16 @@ impl Https {
 
 impl Upstream for Https {
     /// A batch without rows; without a key, because its answer is never to be one of long ago.
-    fn ask(&mut self, nothing: &Batch) -> Result<Option<Held>, Trouble> {
+    fn ask(&mut self, nothing: &Batch) -> Result<Option<Position>, Trouble> {
         match self.post(nothing, None) {
-            Err(Trouble::Elsewhere(held)) => Ok(Some(held)),
+            Err(Trouble::OutOfPosition(held)) => Ok(Some(held)),
             // There is nothing in it that could be refused.
             Err(Trouble::Refused(error) | Trouble::TooLarge(error)) => Err(Trouble::later(error)),
             answer => answer.map(Some),
         }
     }
 
-    fn offer(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+    fn offer(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         self.post(batch, Some(batch.key()))
     }
 }
@@ -103,20 +103,20 @@ pub(super) fn sign(secret: &[u8], stamp: Option<&str>, body: &[u8]) -> String {
     hex(&hmac_sha256(secret, &[stamp.as_bytes(), body]))
 }
 
-fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: i64) -> Result<Held, Trouble> {
+fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: i64) -> Result<Position, Trouble> {
     let said: Said = serde_json::from_slice(body).unwrap_or_default();
-    let held = said.last_seq.filter(|seq| *seq >= 0).map(|seq| Held { seq, at: said.last_at });
+    let held = said.last_seq.filter(|seq| *seq >= 0).map(|seq| Position { seq, at: said.last_at });
     let words = said.message.map(|message| format!(": {message}")).unwrap_or_default();
     let error = shown(format!("the receiver answered {status}{words}"));
     let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
-    let wait = text(header::RETRY_AFTER).and_then(|value| pace::retry_after(value, text(header::DATE), now));
+    let wait = text(header::RETRY_AFTER).and_then(|value| backoff::retry_after(value, text(header::DATE), now));
     match (status, held) {
         (status, Some(held)) if status.is_success() => Ok(held),
         // An answer like this may come from a gateway that took nothing.
         (status, None) if status.is_success() => {
             Err(Trouble::Later { error: format!("{error} without last_seq"), wait })
         }
-        (StatusCode::CONFLICT, Some(held)) => Err(Trouble::Elsewhere(held)),
+        (StatusCode::CONFLICT, Some(held)) => Err(Trouble::OutOfPosition(held)),
         (StatusCode::PAYLOAD_TOO_LARGE, _) => Err(Trouble::TooLarge(error)),
         (StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY, _) => Err(Trouble::Refused(error)),
         // The receiver does not know this site, is not there, or has a fault: no row is to blame.
@@ -128,16 +128,16 @@ fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: i64) -> Res
 mod tests {
     use super::*;
 
-    fn judge(status: u16, headers: &[(&'static str, &str)], body: &str) -> Result<Held, Trouble> {
+    fn judge(status: u16, headers: &[(&'static str, &str)], body: &str) -> Result<Position, Trouble> {
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
         judged(StatusCode::from_u16(status).unwrap(), &headers, body.as_bytes(), 0)
     }
 
     #[test]
     fn an_answer_tells_whose_fault_it_is_and_where_to_go_on() {
-        let at = |seq| Held { seq, at: None };
-        assert_eq!(judge(200, &[], r#"{"last_seq": 7, "last_at": 5}"#), Ok(Held { seq: 7, at: Some(5) }));
-        assert_eq!(judge(409, &[], r#"{"last_seq": 3}"#), Err(Trouble::Elsewhere(at(3))));
+        let at = |seq| Position { seq, at: None };
+        assert_eq!(judge(200, &[], r#"{"last_seq": 7, "last_at": 5}"#), Ok(Position { seq: 7, at: Some(5) }));
+        assert_eq!(judge(409, &[], r#"{"last_seq": 3}"#), Err(Trouble::OutOfPosition(at(3))));
         assert!(matches!(judge(409, &[], "{}"), Err(Trouble::Later { .. })));
         assert!(matches!(judge(413, &[], ""), Err(Trouble::TooLarge(_))));
         let Err(Trouble::Refused(error)) = judge(422, &[], r#"{"message": "row 9:\n no"}"#) else { panic!() };

@@ -4,30 +4,30 @@
 //! receiver that is ahead of everything that ever left tells of a file that was put back. Waits run on the monotonic
 //! clock, so that a clock that jumps neither hurries nor stops them.
 
-pub(crate) mod asked;
+mod backoff;
 mod batch;
 mod https;
+pub mod lock;
 mod nats;
-mod pace;
-mod pump;
+pub(crate) mod on_demand;
 mod reports;
 mod source;
 mod status;
-pub mod turn;
+mod uploader;
 mod upstream;
 
 pub use crate::ops::upstream::{Status, status};
 pub use batch::{Batch, Row};
-pub use pump::{Pump, Step};
 pub(crate) use reports::Reports;
-pub use source::Here;
+pub use source::SiteSource;
 pub(crate) use status::next;
 pub use status::{refused, rewind};
-pub use upstream::{Held, Trouble, Upstream};
+pub use uploader::{Step, Uploader};
+pub use upstream::{Position, Trouble, Upstream};
 
 use crate::clock::Clock;
 use crate::config::{Sync, Upstream as Kind};
-use crate::jobs::sync::turn::Turn;
+use crate::jobs::sync::lock::SyncLock;
 use crate::site::Site;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -41,25 +41,25 @@ pub fn upstream(settings: &Sync, site_id: &str, clock: Arc<Clock>) -> Result<Box
     })
 }
 
-/// A pump from the site's own file. `None`: the settings name no receiver.
-pub fn pump(site: &Site) -> Result<Option<Pump>, String> {
+/// An uploader from the site's own file. `None`: the settings name no receiver.
+pub fn uploader(site: &Site) -> Result<Option<Uploader>, String> {
     let Some(settings) = &site.config.sync else { return Ok(None) };
     let upstream = upstream(settings, &site.site_id, site.clock.clone())?;
-    let source = Box::new(Here::new(site.for_another_thread()));
-    Ok(Some(Pump::new(source, upstream, settings, site.state::<Turn>())))
+    let source = Box::new(SiteSource::new(site.for_another_thread()));
+    Ok(Some(Uploader::new(source, upstream, settings, site.state::<SyncLock>())))
 }
 
 /// Until nothing waits: how many rows went. The error says in one line why a try came to nothing.
-pub(crate) fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Result<u64, String> {
+pub(crate) fn drain(uploader: &mut Uploader, told: &mut dyn FnMut(u64)) -> Result<u64, String> {
     let mut rows = 0;
     loop {
-        match pump.step() {
+        match uploader.step() {
             Step::Moved(more) => {
                 rows += more as u64;
                 told(rows);
             }
             Step::Quiet => return Ok(rows),
-            Step::Wait(_) => return Err(pump.trouble().to_owned()),
+            Step::Wait(_) => return Err(uploader.trouble().to_owned()),
         }
     }
 }
@@ -67,22 +67,22 @@ pub(crate) fn drain(pump: &mut Pump, told: &mut dyn FnMut(u64)) -> Result<u64, S
 /// Carries what there is, looks again after the interval, and waits after a miss, until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     let Some(settings) = site.config.sync.as_ref().filter(|settings| settings.scheduled) else { return };
-    match pump(site) {
-        Ok(Some(pump)) => work(pump, settings, stop),
+    match uploader(site) {
+        Ok(Some(uploader)) => work(uploader, settings, stop),
         Ok(None) => {}
         Err(cause) => tracing::error!(cause, "nothing goes upstream"),
     }
 }
 
-/// The same for any pump.
-pub(crate) fn work(mut pump: Pump, settings: &Sync, stop: &Receiver<()>) {
+/// The same for any uploader.
+pub(crate) fn work(mut uploader: Uploader, settings: &Sync, stop: &Receiver<()>) {
     let interval = Duration::from_secs(settings.interval_seconds.unsigned_abs());
     let mut wait = Duration::ZERO;
     while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-        wait = match pump.step() {
+        wait = match uploader.step() {
             Step::Moved(_) => Duration::ZERO,
             Step::Quiet => {
-                pump.rest();
+                uploader.rest();
                 interval
             }
             Step::Wait(wait) => wait,

@@ -4,7 +4,7 @@
 use super::Status;
 use super::batch::Row;
 use super::source::{Change, Source};
-use super::upstream::{Held, Trouble, shown};
+use super::upstream::{Position, Trouble, shown};
 use crate::clock::Clock;
 use crate::config::Sync;
 use crate::ops::agent::agent;
@@ -177,7 +177,7 @@ impl Source for Reports {
     }
 
     /// Somebody else carried for this site, or this file is new. Only the site itself can number its rows anew.
-    fn take_up(&mut self, state: &State, held: Held) -> Result<State, Trouble> {
+    fn take_up(&mut self, state: &State, held: Position) -> Result<State, Trouble> {
         let state = State { cursor: held.seq, held: held.seq, offered: held.seq, pending: 0, ..state.clone() };
         self.keep(&state, None).map_err(Trouble::later)?;
         Ok(state)

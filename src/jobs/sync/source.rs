@@ -1,7 +1,7 @@
 //! Where the rows come from, and where it is kept how far they went.
 
 use super::batch::Row;
-use super::upstream::{Held, Trouble};
+use super::upstream::{Position, Trouble};
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
@@ -33,7 +33,7 @@ pub trait Source {
     fn refused(&mut self, tried_before: i64, limit: i64) -> Result<Vec<Refused>, String>;
 
     /// The receiver holds rows that this source never sent: takes up there, and returns the changed state.
-    fn take_up(&mut self, state: &State, held: Held) -> Result<State, Trouble>;
+    fn take_up(&mut self, state: &State, held: Position) -> Result<State, Trouble>;
 }
 
 /// What became of rows.
@@ -46,14 +46,14 @@ pub enum Change {
 }
 
 /// The site's own file.
-pub struct Here {
+pub struct SiteSource {
     site: Site,
 }
 
-impl Here {
+impl SiteSource {
     /// The history of this site.
-    pub fn new(site: Site) -> Here {
-        Here { site }
+    pub fn new(site: Site) -> SiteSource {
+        SiteSource { site }
     }
 
     /// Holds no snapshot afterwards: what comes next may be a long wait.
@@ -64,7 +64,7 @@ impl Here {
     }
 }
 
-impl Source for Here {
+impl Source for SiteSource {
     fn site_id(&self) -> &str {
         &self.site.site_id
     }
@@ -103,7 +103,7 @@ impl Source for Here {
     /// The file was put back to an earlier state, and others sent rows under the numbers that it gives next. Rows that
     /// happened since the receiver's last row are new to the receiver and get numbers after that one; older rows it
     /// has.
-    fn take_up(&mut self, state: &State, held: Held) -> Result<State, Trouble> {
+    fn take_up(&mut self, state: &State, held: Position) -> Result<State, Trouble> {
         let taken = self.site.store.write(self.site.now(), |tx| {
             let ahead = held.seq - history::last_seq(tx)?;
             if ahead > AHEAD_MAX {

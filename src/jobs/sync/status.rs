@@ -1,11 +1,11 @@
 //! How the sync stands: for the command, the figures, the doctor and the desk.
 
 use super::batch::{Batch, Row};
-use super::source::{Here, Source};
-use super::turn::{BUSY, TURN_WAIT_MAX};
+use super::lock::{BUSY, LOCK_WAIT_MAX};
+use super::source::{SiteSource, Source};
 use crate::config;
 use crate::http::failure::Failure;
-use crate::jobs::sync::turn::Turn;
+use crate::jobs::sync::lock::SyncLock;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::history;
@@ -19,7 +19,7 @@ pub fn refused(site: &Site) -> Result<Vec<Refused>, Failure> {
 /// The batch that would go next, as far as the file knows. `None`: nothing waits.
 pub(crate) fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>, Failure> {
     let state = site.store.read(|tx| Ok(sync::find(tx)?))?;
-    let mut here = Here::new(site.for_another_thread());
+    let mut here = SiteSource::new(site.for_another_thread());
     let rows: Vec<Row> = here.rows(state.cursor, settings.batch_rows).map_err(|e| Failure::broken().because(e))?;
     let batch = Batch::of(&site.site_id, state.held.min(state.cursor), &rows);
     Ok((!rows.is_empty()).then_some(batch))
@@ -27,8 +27,8 @@ pub(crate) fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>
 
 /// Has everything after this row go again, and returns how many rows that are.
 pub fn rewind(site: &Site, seq: i64, beside: impl FnOnce(&Write) -> Result<(), Failure>) -> Result<i64, Failure> {
-    let turns = site.state::<Turn>();
-    let turn = turns.take_within(TURN_WAIT_MAX);
+    let turns = site.state::<SyncLock>();
+    let turn = turns.lock_within(LOCK_WAIT_MAX);
     let _taken = turn.ok_or_else(|| Failure::overloaded().because(BUSY))?;
     site.store.write(site.now(), |tx| {
         let mut state = sync::find(tx)?;

@@ -8,10 +8,10 @@ const ERROR_CHARS_MAX: usize = 300;
 /// Somebody who takes batches.
 pub trait Upstream {
     /// How far the receiver is: `None` where it holds nothing, or cannot say. `nothing` is a batch without rows.
-    fn ask(&mut self, nothing: &Batch) -> Result<Option<Held>, Trouble>;
+    fn ask(&mut self, nothing: &Batch) -> Result<Option<Position>, Trouble>;
 
     /// Hands a batch over, and returns how far the receiver then is.
-    fn offer(&mut self, batch: &Batch) -> Result<Held, Trouble>;
+    fn offer(&mut self, batch: &Batch) -> Result<Position, Trouble>;
 
     /// Lets go of connections until there is something to carry again.
     fn rest(&mut self) {}
@@ -19,7 +19,7 @@ pub trait Upstream {
 
 /// The last row that a receiver holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct Position {
     /// The row's `seq`; 0: none.
     pub seq: i64,
     /// When it happened, so that rows with the same number can be told apart.
@@ -34,7 +34,7 @@ pub enum Trouble {
     /// The batch holds more than the receiver takes at once.
     TooLarge(String),
     /// The receiver goes on from another place.
-    Elsewhere(Held),
+    OutOfPosition(Position),
     /// None is taken now, or it is not known whether this one was. The receiver may have said how long to wait.
     Later {
         /// One line.

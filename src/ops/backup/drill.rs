@@ -2,9 +2,9 @@
 //! that matters. Where ticks lie in the second place, that is the site at a random second of the last day, from that place
 //! alone; otherwise the newest backup beside the site.
 
-use super::elsewhere::Elsewhere;
-use super::shelf::Backup;
-use super::{Progress, restore, shelf};
+use super::backup_store::Backup;
+use super::off_site::OffSite;
+use super::{Progress, local_store, restore};
 use crate::domain::audit::{By, Detail};
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::{Replay, Replayed};
@@ -56,7 +56,7 @@ pub(crate) fn is_due(site: &Site) -> bool {
     let is_done = |drill: &Drill| drill.trouble.is_empty() && !drill.is_half;
     let wait = |drill: Drill| drill.at + if is_done(&drill) { INTERVAL_SECONDS } else { RETRY_SECONDS };
     let due = last(&site.config.data).is_none_or(|drill| site.now() >= wait(drill));
-    due && !shelf(&site.config.data).list().is_empty()
+    due && !local_store(&site.config.data).list().is_empty()
 }
 
 pub(crate) fn run_and_log(site: &Site) {
@@ -73,7 +73,7 @@ pub(crate) fn run_and_log(site: &Site) {
 /// be kept.
 pub(crate) fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, String> {
     let off_site = try_off_site(site, progress)?;
-    let is_half = off_site.is_none() && site.config.backup.second_place.is_some() && !is_sealed(site);
+    let is_half = off_site.is_none() && site.config.backup.off_site.is_some() && !is_sealed(site);
     let Tried { backup, moment, rows } = match off_site {
         Some(tried) => tried,
         None => try_newest(site, progress)?,
@@ -97,12 +97,12 @@ pub(crate) fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill
 
 /// The newest backup beside the site.
 fn try_newest(site: &Site, progress: &mut Progress) -> Result<Tried, String> {
-    let shelf = shelf(&site.config.data);
-    let _hold = shelf.hold()?;
+    let backup_store = local_store(&site.config.data);
+    let _lock = backup_store.lock()?;
     // One that a wrong clock put into the future is not the one that would be restored.
     let is_to_come = |backup: &Backup| backup.manifest.made_at > site.now();
     // The first of the list that is not, or else the first.
-    let backup = shelf
+    let backup = backup_store
         .list()
         .into_iter()
         .min_by_key(is_to_come)
@@ -116,7 +116,7 @@ fn try_newest(site: &Site, progress: &mut Progress) -> Result<Tried, String> {
 }
 
 fn unwritten(site: &Site, e: &std::io::Error) -> String {
-    format!("cannot write to {}: {e}", shelf(&site.config.data).dir().display())
+    format!("cannot write to {}: {e}", local_store(&site.config.data).dir().display())
 }
 
 /// Whether nobody here can read what lies off site.
@@ -127,16 +127,16 @@ fn is_sealed(site: &Site) -> bool {
 /// The site at a random second of the last day, from the second place alone. `None`: that place does not answer, or has no
 /// ticks of that time that can be read here. The error: another drill is in progress. Backups do not wait for it.
 fn try_off_site(site: &Site, progress: &mut Progress) -> Result<Option<Tried>, String> {
-    let Some(second) = Elsewhere::second(site).filter(|_| !is_sealed(site)) else { return Ok(None) };
-    let elsewhere = site.state::<Elsewhere>();
-    let listed = elsewhere.list(&second).inspect_err(|cause| tracing::warn!(cause, "no drill of the off-site copy"));
+    let Some(second) = OffSite::target_of(site).filter(|_| !is_sealed(site)) else { return Ok(None) };
+    let off_site = site.state::<OffSite>();
+    let listed = off_site.list(&second).inspect_err(|cause| tracing::warn!(cause, "no drill of the off-site copy"));
     let random = u64::from_be_bytes(crate::keys::random());
     let drawn = draw(listed.unwrap_or_default(), &site.site_id, site.now(), random);
     let Some((backup, at)) = drawn else { return Ok(None) };
     let [_, beside] = tried_in(&site.config.data);
     let (base, config) = (backup.clone(), site.config.clone());
     let mut tell = |done, all| progress("restoring what is off site", done, all);
-    let tried = elsewhere.try_out(&second, &mut tell, move |step| {
+    let tried = off_site.try_out(&second, &mut tell, move |step| {
         let replay = Replay::of(&base, &base.at, Some(at))?.filter(|replay| !replay.is_encrypted());
         let wanted = restore::Wanted { backup: &base, keys: None, replay: replay.as_ref() };
         let (mut led_to, mut tell) = (None, |_: &str, done, all| step(done, all));
@@ -173,11 +173,11 @@ fn draw(backups: Vec<Backup>, site_id: &str, now: i64, random: u64) -> Option<(B
 
 /// Where a drill tries the backup beside the site, and the one in the second place, whose thread may hang there.
 pub(crate) fn tried_in(site_dir: &Path) -> [PathBuf; 2] {
-    [".drill", ".drill-off-site"].map(|name| shelf(site_dir).dir().join(name))
+    [".drill", ".drill-off-site"].map(|name| local_store(site_dir).dir().join(name))
 }
 
 fn record(site_dir: &Path) -> PathBuf {
-    shelf(site_dir).dir().join("drill.json")
+    local_store(site_dir).dir().join("drill.json")
 }
 
 /// Whole or not at all.
@@ -190,11 +190,11 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::backup::manifest::{Link, Manifest};
+    use crate::ops::backup::manifest::{ChainOrigin, Manifest};
     use crate::ops::replication::target::Target;
 
     fn backup(site_id: &str, made_at: i64, chain: Option<i64>) -> Backup {
-        let link = |moment| Link {
+        let link = |moment| ChainOrigin {
             lineage: String::new(),
             moment,
             salt: String::new(),

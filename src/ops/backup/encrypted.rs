@@ -1,7 +1,7 @@
 //! Copies that only the holder of a key can read: for a second place that others can reach. In the age format
 //! (age-encryption.org/v1), so that any tool for it opens them too.
 
-use super::manifest::Print;
+use super::manifest::FileDigest;
 use crate::config::recipient::Recipient;
 use crate::ops::replication::target::Target;
 use age::x25519;
@@ -25,10 +25,10 @@ impl Recipient {
         from: &mut dyn Read,
         to: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
-    ) -> io::Result<Print> {
-        let mut seen = Seen { to, print: Print::begin() };
-        self.seal(&mut seen, &mut |sealing| Print::of_reader(from, sealing, progress).map(drop))?;
-        Ok(seen.print.end())
+    ) -> io::Result<FileDigest> {
+        let mut seen = Seen { to, digest: FileDigest::begin() };
+        self.seal(&mut seen, &mut |sealing| FileDigest::of_reader(from, sealing, progress).map(drop))?;
+        Ok(seen.digest.end())
     }
 
     /// Encrypts what `write` writes. Not flushed to the disk.
@@ -47,13 +47,13 @@ impl Recipient {
 /// Counts and digests what goes by.
 struct Seen<W> {
     to: W,
-    print: super::manifest::Printing,
+    digest: super::manifest::FileDigester,
 }
 
 impl<W: Write> Write for Seen<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.to.write(bytes)?;
-        self.print.add(&bytes[..written]);
+        self.digest.add(&bytes[..written]);
         Ok(written)
     }
 
@@ -86,7 +86,7 @@ impl Identities {
         name: &str,
         to: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Print, String> {
+    ) -> Result<FileDigest, String> {
         let from = at.within(name);
         let file = BufReader::new(at.open(name).map_err(|e| format!("cannot read {from}: {e}"))?);
         let keys = || self.keys.iter().map(|key| key as &dyn age::Identity);
@@ -98,7 +98,7 @@ impl Identities {
             other => format!("{from} is damaged: {other}"),
         })?;
         let failed = |e: io::Error| format!("{from} cannot be opened whole: {e}");
-        Print::of_reader(&mut plain, to, progress).map_err(failed)
+        FileDigest::of_reader(&mut plain, to, progress).map_err(failed)
     }
 }
 
@@ -124,13 +124,13 @@ mod tests {
         let text: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
         std::fs::write(&plain, &text).unwrap();
         let mut from = File::open(&plain).unwrap();
-        let print = recipient.encrypt(&mut from, &mut File::create(&sealed).unwrap(), &mut |_| ()).unwrap();
+        let digest = recipient.encrypt(&mut from, &mut File::create(&sealed).unwrap(), &mut |_| ()).unwrap();
         let at = Target::Directory(dir.path().to_owned());
-        assert_eq!(print, Print::of(&sealed, &mut |_| ()).unwrap());
+        assert_eq!(digest, FileDigest::of(&sealed, &mut |_| ()).unwrap());
         let mut opened = Vec::new();
         assert_eq!(
             ours.decrypt(&at, "sealed", &mut opened, &mut |_| ()).unwrap(),
-            Print::of(&plain, &mut |_| ()).unwrap()
+            FileDigest::of(&plain, &mut |_| ()).unwrap()
         );
         assert_eq!(opened, text);
         let refusal = theirs.decrypt(&at, "sealed", &mut Vec::new(), &mut |_| ()).unwrap_err();

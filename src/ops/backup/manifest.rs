@@ -31,10 +31,10 @@ pub(crate) struct Manifest {
     /// The IANA name of the site's time zone at that moment; manifests of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    pub files: BTreeMap<String, Print>,
+    pub files: BTreeMap<String, FileDigest>,
     /// The files of an encrypted copy: the same names, with a suffix.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub encrypted: BTreeMap<String, Print>,
+    pub encrypted: BTreeMap<String, FileDigest>,
     /// Rows of each table at that moment.
     pub rows: Rows,
     /// Of the file as it was before an upgrade.
@@ -42,10 +42,10 @@ pub(crate) struct Manifest {
     pub upgrade: Option<Upgrade>,
     /// The end of the audit log at that moment; none in the backup of a file that had no log yet.
     #[serde(default)]
-    pub audit: Option<Anchor>,
+    pub audit: Option<AuditHead>,
     /// Where a chain of ticks goes on from it; none where no second place was named, or no server ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chain: Option<Link>,
+    pub chain: Option<ChainOrigin>,
     /// SHA-256, in hex, of the manifest's text with zeros in this place: it stands in the text alone. Manifests of earlier
     /// versions have none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -62,7 +62,7 @@ pub(crate) struct Upgrade {
 
 /// Where the ticks behind a base begin ([`crate::ops::replication`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Link {
+pub(crate) struct ChainOrigin {
     /// Which every tick behind it bears, in hex.
     pub lineage: String,
     /// The second of the last write in it, in Unix seconds.
@@ -78,21 +78,21 @@ pub(crate) struct Link {
 
 /// The end of the audit log, as a witness outside of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Anchor {
+pub(crate) struct AuditHead {
     pub seq: i64,
     /// In hex.
     pub hash: String,
 }
 
-impl Anchor {
-    pub(crate) fn of(head: &Head) -> Anchor {
-        Anchor { seq: head.seq, hash: hex(&head.hash) }
+impl AuditHead {
+    pub(crate) fn of(head: &Head) -> AuditHead {
+        AuditHead { seq: head.seq, hash: hex(&head.hash) }
     }
 }
 
 /// The size and checksum that a file must have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Print {
+pub(crate) struct FileDigest {
     pub bytes: u64,
     /// In hex.
     pub sha256: String,
@@ -162,7 +162,7 @@ impl Manifest {
 
     /// Of all files together.
     pub(crate) fn bytes(&self) -> u64 {
-        self.files.values().map(|print| print.bytes).sum()
+        self.files.values().map(|digest| digest.bytes).sum()
     }
 }
 
@@ -171,15 +171,15 @@ fn checksum_of(text: &str) -> String {
     hex(&Sha256::digest(text))
 }
 
-impl Print {
+impl FileDigest {
     /// Reads a file whole. `progress` is told each chunk's bytes.
-    pub(crate) fn of(path: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
-        Print::of_copy(path, &mut io::sink(), progress)
+    pub(crate) fn of(path: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<FileDigest> {
+        FileDigest::of_copy(path, &mut io::sink(), progress)
     }
 
     /// The same while the bytes go somewhere.
-    pub(crate) fn of_copy(path: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<Print> {
-        Print::of_reader(&mut File::open(path)?, to, progress)
+    pub(crate) fn of_copy(path: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<FileDigest> {
+        FileDigest::of_reader(&mut File::open(path)?, to, progress)
     }
 
     /// The same of whatever is read.
@@ -187,39 +187,39 @@ impl Print {
         from: &mut dyn Read,
         to: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
-    ) -> io::Result<Print> {
-        let mut printing = Print::begin();
+    ) -> io::Result<FileDigest> {
+        let mut digester = FileDigest::begin();
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
             let read = from.read(&mut chunk)?;
             if read == 0 {
-                return Ok(printing.end());
+                return Ok(digester.end());
             }
-            printing.add(&chunk[..read]);
+            digester.add(&chunk[..read]);
             to.write_all(&chunk[..read])?;
             progress(read as u64);
         }
     }
 
-    pub(crate) fn begin() -> Printing {
-        Printing { digest: Sha256::new(), bytes: 0 }
+    pub(crate) fn begin() -> FileDigester {
+        FileDigester { digest: Sha256::new(), bytes: 0 }
     }
 }
 
-/// The print of what went by so far.
-pub(crate) struct Printing {
+/// The digest of what went by so far.
+pub(crate) struct FileDigester {
     digest: Sha256,
     bytes: u64,
 }
 
-impl Printing {
+impl FileDigester {
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.digest.update(bytes);
         self.bytes += bytes.len() as u64;
     }
 
-    pub(crate) fn end(self) -> Print {
-        Print { bytes: self.bytes, sha256: hex(&self.digest.finalize()) }
+    pub(crate) fn end(self) -> FileDigest {
+        FileDigest { bytes: self.bytes, sha256: hex(&self.digest.finalize()) }
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
             version: "0.1.0".to_owned(),
             site_id: "ab".to_owned(),
             schema: 7,
-            files: BTreeMap::from([("site.key".to_owned(), Print { bytes: 65, sha256: "5a".repeat(32) })]),
+            files: BTreeMap::from([("site.key".to_owned(), FileDigest { bytes: 65, sha256: "5a".repeat(32) })]),
             rows: Rows::from([("members".to_owned(), 3)]),
             ..Manifest::blank(1_800_000_000)
         }

@@ -1,28 +1,28 @@
 //! Backups: the file and its key, copied together, checked, and only then counted and older ones pruned.
 
-pub(crate) mod asked;
+pub(crate) mod backup_store;
 pub(crate) mod damage;
 pub(crate) mod drill;
-pub(crate) mod elsewhere;
 #[cfg(feature = "encrypted-backups")]
 pub(crate) mod encrypted;
 #[cfg(not(feature = "encrypted-backups"))]
 #[path = "unencrypted.rs"]
 pub(crate) mod encrypted;
 pub(crate) mod manifest;
+pub(crate) mod off_site;
+pub(crate) mod on_demand;
 pub(crate) mod restore;
 pub(crate) mod rollback;
-pub(crate) mod shelf;
 pub(crate) mod tombstones;
 pub(crate) mod undo;
 pub(crate) mod upgrade;
 
 use crate::clock::Clock;
 use crate::domain::audit::{By, Detail, Whom};
-use crate::ops::backup::elsewhere::Elsewhere;
+use crate::ops::backup::off_site::OffSite;
 use crate::ops::erasure;
 use crate::ops::replication;
-use crate::ops::replication::chain::{Chain, Start};
+use crate::ops::replication::chain::{Chain, ChainStart};
 use crate::ops::replication::target::Target;
 use crate::ops::replication::tick::PageSums;
 use crate::site::Site;
@@ -31,8 +31,8 @@ use crate::store::engine::capture::FollowerKind;
 use crate::store::engine::{alarm, copy, data_dir};
 use crate::store::tables::audit;
 use crate::store::{Condition, Store};
-use manifest::{Anchor, Link, Manifest, Print, Upgrade};
-use shelf::{Backup, Hold, Shelf, Spared};
+use backup_store::{Backup, BackupStore, BackupStoreLock, PruneExceptions};
+use manifest::{AuditHead, ChainOrigin, FileDigest, Manifest, Upgrade};
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -60,16 +60,16 @@ struct Source<'s> {
 
 /// The outcome of [`make`].
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct BackupOutcome {
     pub backup: Backup,
     pub pruned: usize,
     /// The second place: its copy, or why there is none. `None`: no second place is named.
-    pub second: Option<Result<Backup, String>>,
+    pub off_site: Option<Result<Backup, String>>,
 }
 
-/// The shelf beside the file.
-pub(crate) fn shelf(site_dir: &Path) -> Shelf {
-    Shelf::new(site_dir.join("backups"))
+/// The backup store beside the file.
+pub(crate) fn local_store(site_dir: &Path) -> BackupStore {
+    BackupStore::new(site_dir.join("backups"))
 }
 
 /// Every minute, until the sender of `stop` is dropped: a backup when one is due, and the drill.
@@ -77,12 +77,12 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     priority::lower();
     while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let hours = site.config.backup.every_hours;
-        let shelf = shelf(&site.config.data);
-        let newest = shelf.newest(site.now()).map(|backup| backup.manifest.made_at);
+        let backup_store = local_store(&site.config.data);
+        let newest = backup_store.newest(site.now()).map(|backup| backup.manifest.made_at);
         let is_replaced = site.store.writer().condition() == Condition::Replaced;
         let is_due = hours > 0 && !is_replaced && newest.is_none_or(|made| site.now() >= made + hours * 3_600);
         // The base of the off-site copy is a backup too, and a large file's takes minutes.
-        if is_due && !shelf.is_held() {
+        if is_due && !backup_store.is_locked() {
             log(&make(site, &By::job("backup"), &mut |_, _, _| ()));
         }
         if drill::is_due(site) {
@@ -92,12 +92,12 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-pub(crate) fn log(made: &Result<Made, String>) {
+pub(crate) fn log(made: &Result<BackupOutcome, String>) {
     match made {
         Ok(made) => {
             let bytes = made.backup.manifest.bytes();
             tracing::info!(backup = made.backup.name(), bytes, pruned = made.pruned, "backup made and verified");
-            if let Some(Err(cause)) = &made.second {
+            if let Some(Err(cause)) = &made.off_site {
                 tracing::error!(cause, "the backup has no copy in the second place");
             }
         }
@@ -107,16 +107,16 @@ pub(crate) fn log(made: &Result<Made, String>) {
 
 /// Makes a backup now. A copy that is not sound is an alarm until one is: the file is looked at, and copied again where
 /// that put it right. See [`copy_and_carry`].
-pub(crate) fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, String> {
+pub(crate) fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<BackupOutcome, String> {
     if site.store.writer().condition() == Condition::Replaced {
         // The machine that goes on makes them: a restore must not take this one's for the newest.
         return Err("another machine has taken this one's place, and makes the backups".to_owned());
     }
     let dir = &site.config.data;
     let made = match copy_and_carry(site, by, progress) {
-        Err(Unmade::Unsound(cause)) => match damage::look_after(site, &cause) {
+        Err(BackupError::Unsound(cause)) => match damage::look_after(site, &cause) {
             damage::Outcome::PutRight => copy_and_carry(site, by, progress),
-            damage::Outcome::Stands => Err(Unmade::Unsound(cause)),
+            damage::Outcome::Stands => Err(BackupError::Unsound(cause)),
         },
         made => made,
     };
@@ -126,15 +126,15 @@ pub(crate) fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Made
             damage::put_right(site);
         }
         // No alarm: the age of the newest backup tells when none was made for long.
-        Err(Unmade::Busy(_) | Unmade::Failed(_)) => {}
-        Err(Unmade::Unsound(cause)) => alarm::raise(dir, alarm::Kind::Backup, site.now(), cause),
+        Err(BackupError::Busy(_) | BackupError::Failed(_)) => {}
+        Err(BackupError::Unsound(cause)) => alarm::raise(dir, alarm::Kind::Backup, site.now(), cause),
     }
     site.forget_health();
-    made.map_err(Unmade::into_cause)
+    made.map_err(BackupError::into_cause)
 }
 
 /// Why no backup was made, in one line.
-enum Unmade {
+enum BackupError {
     /// Another is under way.
     Busy(String),
     /// The copy is not sound, or could not be read.
@@ -142,43 +142,43 @@ enum Unmade {
     Failed(String),
 }
 
-impl Unmade {
+impl BackupError {
     fn into_cause(self) -> String {
-        let (Unmade::Busy(cause) | Unmade::Unsound(cause) | Unmade::Failed(cause)) = self;
+        let (BackupError::Busy(cause) | BackupError::Unsound(cause) | BackupError::Failed(cause)) = self;
         cause
     }
 }
 
-impl From<String> for Unmade {
-    fn from(cause: String) -> Unmade {
-        Unmade::Failed(cause)
+impl From<String> for BackupError {
+    fn from(cause: String) -> BackupError {
+        BackupError::Failed(cause)
     }
 }
 
 /// Copy, check of the copy, manifest, flush, rename; then pruning, then the second place, which may
 /// take its time. The error is one line, and leaves every older backup as it was.
-fn copy_and_carry(site: &Site, by: &By, progress: &mut Progress) -> Result<Made, Unmade> {
-    let (shelf, made_at) = (shelf(&site.config.data), site.now());
-    let hold = shelf.hold_within(BUSY_TIME_MAX).map_err(Unmade::Busy)?;
+fn copy_and_carry(site: &Site, by: &By, progress: &mut Progress) -> Result<BackupOutcome, BackupError> {
+    let (backup_store, made_at) = (local_store(&site.config.data), site.now());
+    let lock = backup_store.lock_within(BUSY_TIME_MAX).map_err(BackupError::Busy)?;
     let unconfirmed_bytes_max = replication::unconfirmed_bytes_max(site);
     let source = Source { store: &site.store, dir: &site.config.data, now: made_at, unconfirmed_bytes_max };
-    check_space(source.bytes(), shelf.dir())?;
-    let (backup, start) = put(&source, &hold, &shown(made_at), None, progress)?;
-    let spared = spared(&site.config.data, &site.clock);
-    let pruned = hold.prune(made_at, &spared).map_err(|e| unwritten(&shelf, &e));
-    // The second place may take its time, and other work on this shelf does not wait for it.
-    drop(hold);
+    check_space(source.bytes(), backup_store.dir())?;
+    let (backup, start) = put(&source, &lock, &shown(made_at), None, progress)?;
+    let exceptions = exceptions(&site.config.data, &site.clock);
+    let pruned = lock.prune(made_at, &exceptions).map_err(|e| unwritten(&backup_store, &e));
+    // The second place may take its time, and other work on this backup store does not wait for it.
+    drop(lock);
     let gone = pruned.as_ref().map_or(0, |gone| *gone as i64);
     record(site, by, "backup.made", &backup, Detail::none().number("pruned", gone));
     // Also when nothing could be pruned: a disk that fails is what the second place is for.
-    let second = Elsewhere::second(site).map(|second| {
+    let off_site = OffSite::target_of(site).map(|second| {
         let mut tell = |done, all| progress("copying to the second place", done, all);
-        site.state::<Elsewhere>().carry(&backup, &second, site.config.backup.recipient.as_ref(), spared, &mut tell)
+        site.state::<OffSite>().carry(&backup, &second, site.config.backup.recipient.as_ref(), exceptions, &mut tell)
     });
-    if let (Some(Ok(there)), Some(start)) = (&second, start) {
+    if let (Some(Ok(there)), Some(start)) = (&off_site, start) {
         replication::go_on_from(site, Chain::new(start, there));
     }
-    Ok(Made { backup, pruned: pruned?, second })
+    Ok(BackupOutcome { backup, pruned: pruned?, off_site })
 }
 
 /// A backup that is there is there: that it cannot be recorded now (a full disk, say) is no reason to call it none.
@@ -194,42 +194,42 @@ pub(crate) fn shown(moment: i64) -> String {
     moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
 }
 
-fn unwritten(shelf: &Shelf, e: &io::Error) -> String {
-    format!("cannot write to {}: {e}", shelf.dir().display())
+fn unwritten(backup_store: &BackupStore, e: &io::Error) -> String {
+    format!("cannot write to {}: {e}", backup_store.dir().display())
 }
 
-/// A backup on the shelf, verified.
+/// A backup on the backup store, verified.
 fn put(
     source: &Source,
-    hold: &Hold,
+    lock: &BackupStoreLock,
     name: &str,
     upgrade: Option<Upgrade>,
     progress: &mut Progress,
-) -> Result<(Backup, Option<Start>), Unmade> {
-    let failed = |e: io::Error| Unmade::Failed(unwritten(hold.shelf(), &e));
-    let unfinished = hold.start(name).map_err(failed)?;
+) -> Result<(Backup, Option<ChainStart>), BackupError> {
+    let failed = |e: io::Error| BackupError::Failed(unwritten(lock.backup_store(), &e));
+    let unfinished = lock.start(name).map_err(failed)?;
     let (filled, start) = fill(source, &unfinished, progress)?;
     let manifest = Manifest { upgrade, ..filled };
     manifest.write(&unfinished).map_err(failed)?;
-    let dir = hold.finish(&unfinished, name).map_err(failed)?;
+    let dir = lock.finish(&unfinished, name).map_err(failed)?;
     Ok((Backup { at: Target::Directory(dir), manifest }, start))
 }
 
 /// The copies, each flushed, and what is to be said of them; and what a chain needs to go on from there.
-fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifest, Option<Start>), Unmade> {
-    let failed = |e: io::Error| Unmade::Failed(format!("cannot write to {}: {e}", dir.display()));
+fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifest, Option<ChainStart>), BackupError> {
+    let failed = |e: io::Error| BackupError::Failed(format!("cannot write to {}: {e}", dir.display()));
     let (database, key) = (data_dir::database(dir), data_dir::key(dir));
     let tell = &mut |done, all| progress("copying", done, all);
     let following = source.unconfirmed_bytes_max.map(|bytes_max| (FollowerKind::OffSite, bytes_max));
     let copied = copy::copy(source.store, &database, following, tell);
-    let copied = copied.map_err(Unmade::Unsound)?;
+    let copied = copied.map_err(BackupError::Unsound)?;
     // From here on, whatever ends this lets go of the log.
-    let mut start = copied.followed.map(|followed| Start::new(source.store, followed, PageSums::default()));
+    let mut start = copied.followed.map(|followed| ChainStart::new(source.store, followed, PageSums::default()));
     progress("checking", 0, 1);
-    let sound = copy::check(&database).map_err(Unmade::Unsound)?;
+    let sound = copy::check(&database).map_err(BackupError::Unsound)?;
     if sound.rows != copied.rows {
         let cause = "the copy does not hold the rows that the file held: the disk or its memory is failing";
-        return Err(Unmade::Unsound(cause.to_owned()));
+        return Err(BackupError::Unsound(cause.to_owned()));
     }
     std::fs::copy(data_dir::key(source.dir), &key).map_err(failed)?;
     let mut files = std::collections::BTreeMap::new();
@@ -241,14 +241,14 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
             done += bytes;
             progress("hashing", done, all);
         };
-        let print = Print::of(&path, &mut tell);
+        let digest = FileDigest::of(&path, &mut tell);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        files.insert(name, print.map_err(failed)?);
+        files.insert(name, digest.map_err(failed)?);
     }
     let chain =
         start.as_mut().map(|start| link(start, &data_dir::database(dir), source.now)).transpose().map_err(failed)?;
     let version = crate::VERSION.to_owned();
-    let audit = sound.audit.as_ref().map(Anchor::of);
+    let audit = sound.audit.as_ref().map(AuditHead::of);
     let encrypted = Default::default();
     let (site_id, schema, rows, made_at, zone) = (sound.site_id, sound.schema, sound.rows, source.now, sound.zone);
     let manifest = Manifest {
@@ -270,17 +270,17 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
 
 /// The point from which the ticks continue: the checksums of the copy, and the position of its last step. Where this
 /// process has written nothing yet, the copy is as old as its begin.
-fn link(start: &mut Start, database: &Path, now: i64) -> io::Result<Link> {
+fn link(start: &mut ChainStart, database: &Path, now: i64) -> io::Result<ChainOrigin> {
     start.sums = PageSums::of_file(database)?;
     let begin = &start.followed.begin;
     let moment = if begin.moment == 0 { now } else { begin.moment };
-    Ok(Link::of(&start.lineage, moment, &begin.position, &start.sums))
+    Ok(ChainOrigin::of(&start.lineage, moment, &begin.position, &start.sums))
 }
 
 /// The backups that pruning leaves: the one that a drill opened last, and all whose age the clock may be wrong about.
-fn spared(site_dir: &Path, clock: &Clock) -> Spared {
+fn exceptions(site_dir: &Path, clock: &Clock) -> PruneExceptions {
     let proven = drill::last(site_dir).map(|drill| drill.proven).filter(|name| !name.is_empty());
-    Spared { proven, made_before: clock.judged_from() }
+    PruneExceptions { proven, made_before: clock.judged_from() }
 }
 
 impl Source<'_> {

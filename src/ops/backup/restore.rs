@@ -1,9 +1,9 @@
 //! A backup takes the place of the file: tried beside it first, then swapped so that a crash at any moment leaves the
 //! old site or the new one, and what was replaced is kept.
 
-use super::elsewhere::Elsewhere;
+use super::backup_store::{Backup, make_dir};
 use super::encrypted::Identities;
-use super::shelf::{Backup, make_dir};
+use super::off_site::OffSite;
 use super::{Progress, check_space, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -134,7 +134,7 @@ pub(crate) fn restore(
         });
         written.map_err(|e| format!("the restored site takes no writes: {e}"))
     })?;
-    // A new site's directory has shelves of its own; what the trial made there is empty.
+    // A new site's directory has backup stores of its own; what the trial made there is empty.
     _ = std::fs::remove_dir_all(tried.join("backups"));
     if is_dry {
         std::fs::remove_dir_all(&tried).map_err(|e| format!("cannot remove {}: {e}", tried.display()))?;
@@ -166,9 +166,9 @@ pub(crate) fn take_over(data_dir: &DataDir, tried: &Path) -> Result<Option<PathB
     complete(data_dir).map_err(failed)
 }
 
-/// Everybody whom any place at hand knows to be erased: the file that is replaced, the shelves, and where the backup lies.
-/// A second place that does not answer is passed over; the shelf beside the file is told of everybody as well. The error is one
-/// line: a shelf's list is there, and cannot be read.
+/// Everybody whom any place at hand knows to be erased: the file that is replaced, the backup stores, and where the backup lies.
+/// A second place that does not answer is passed over; the backup store beside the file is told of everybody as well. The error is one
+/// line: a backup store's list is there, and cannot be read.
 pub(crate) fn erased_since(data_dir: &DataDir, backup: &Backup, config: &Config) -> Result<Vec<Tombstone>, String> {
     let site_id = &backup.manifest.site_id;
     let mut known = match data_dir.database().exists() && site_of(&data_dir.database()).as_ref() == Some(site_id) {
@@ -177,11 +177,11 @@ pub(crate) fn erased_since(data_dir: &DataDir, backup: &Backup, config: &Config)
     };
     let own = data_dir.dir().join("backups");
     let shelves = [Some(own.as_path()), backup.at.path().and_then(Path::parent)];
-    for shelf in shelves.into_iter().flatten() {
-        known.extend(tombstones::list(shelf, site_id)?);
+    for backup_store in shelves.into_iter().flatten() {
+        known.extend(tombstones::list(backup_store, site_id)?);
     }
-    let elsewhere = Elsewhere::default();
-    let second = elsewhere.target(config).and_then(|second| elsewhere.list_erased(&second, site_id).ok());
+    let off_site = OffSite::default();
+    let second = off_site.target(config).and_then(|second| off_site.list_erased(&second, site_id).ok());
     known.extend(second.into_iter().flatten());
     known.sort_unstable();
     known.dedup_by_key(|tombstone| (tombstone.member_id, tombstone.join_date));

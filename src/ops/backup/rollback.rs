@@ -1,8 +1,8 @@
 //! An upgrade taken back: the verified backup from before it takes the file's place, as it was, for the version that wrote it.
 
-use super::shelf::Backup;
+use super::backup_store::Backup;
 use super::upgrade::Upgraded;
-use super::{Progress, restore, shelf, tombstones};
+use super::{Progress, local_store, restore, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
@@ -27,7 +27,7 @@ pub(crate) struct RolledBack {
 }
 
 /// Why nothing was taken back, in one line.
-pub(crate) enum Unmoved {
+pub(crate) enum RollbackError {
     /// There is nothing to take back.
     Nothing(String),
     Failed(String),
@@ -39,37 +39,40 @@ pub(crate) fn run(
     config: &Config,
     by: &By,
     progress: &mut Progress,
-) -> Result<RolledBack, Unmoved> {
+) -> Result<RolledBack, RollbackError> {
     let dir = data_dir.dir().display();
-    restore::complete(data_dir).map_err(|e| Unmoved::Failed(format!("an earlier restore cannot be finished: {e}")))?;
+    restore::complete(data_dir)
+        .map_err(|e| RollbackError::Failed(format!("an earlier restore cannot be finished: {e}")))?;
     if !data_dir.database().exists() {
-        return Err(Unmoved::Nothing(format!("there is no site in {dir}: name its directory with --data")));
+        return Err(RollbackError::Nothing(format!("there is no site in {dir}: name its directory with --data")));
     }
-    let schema = migrate::schema(data_dir).map_err(Unmoved::Failed)?;
-    let ways_back = shelf(data_dir.dir()).before_upgrades();
-    if let Some(backup) = ways_back.iter().find(|backup| backup.manifest.schema == schema && schema < migrate::latest())
+    let schema = migrate::schema(data_dir).map_err(RollbackError::Failed)?;
+    let upgrade_backups = local_store(data_dir.dir()).before_upgrades();
+    if let Some(backup) =
+        upgrade_backups.iter().find(|backup| backup.manifest.schema == schema && schema < migrate::latest())
     {
         return Ok(RolledBack { backup: backup.clone(), replaced: None, erased_and_back: 0 });
     }
-    let backup = ways_back.into_iter().find(|backup| backup.manifest.schema < schema).ok_or_else(|| {
-        let shelf = shelf(data_dir.dir());
-        Unmoved::Nothing(format!(
+    let backup = upgrade_backups.into_iter().find(|backup| backup.manifest.schema < schema).ok_or_else(|| {
+        let backup_store = local_store(data_dir.dir());
+        RollbackError::Nothing(format!(
             "no backup in {} is from before an upgrade: there is nothing to take back; `tunneldesk restore` brings back \
              any backup, for this version",
-            shelf.dir().display()
+            backup_store.dir().display()
         ))
     })?;
-    let erased_and_back = remember_erased(data_dir, &backup, config).map_err(Unmoved::Failed)?;
-    let replaced = put_back(data_dir, &backup, by, progress).map_err(Unmoved::Failed)?;
+    let erased_and_back = remember_erased(data_dir, &backup, config).map_err(RollbackError::Failed)?;
+    let replaced = put_back(data_dir, &backup, by, progress).map_err(RollbackError::Failed)?;
     Ok(RolledBack { backup, replaced, erased_and_back })
 }
 
-/// The version of before may know of no erasures, and its file is not for this one to change. The shelf remembers them for
+/// The version of before may know of no erasures, and its file is not for this one to change. The backup store remembers them for
 /// the next upgrade. How many the backup still holds.
 fn remember_erased(data_dir: &DataDir, backup: &Backup, config: &Config) -> Result<usize, String> {
     let gone = restore::erased_since(data_dir, backup, config)?;
-    let shelf = shelf(data_dir.dir());
-    tombstones::keep(shelf.dir(), &backup.manifest.site_id, &gone).map_err(|e| super::unwritten(&shelf, &e))?;
+    let backup_store = local_store(data_dir.dir());
+    tombstones::keep(backup_store.dir(), &backup.manifest.site_id, &gone)
+        .map_err(|e| super::unwritten(&backup_store, &e))?;
     Ok(gone
         .iter()
         .filter(|one| one.join_date <= backup.manifest.made_at && one.erased_at >= backup.manifest.made_at)
@@ -115,7 +118,7 @@ pub(crate) fn record_late(site: &Site, upgraded: &Upgraded) -> Result<(), String
     if upgraded.backup.manifest.audit.is_some() {
         return Ok(());
     }
-    let backups = shelf(&site.config.data).list();
+    let backups = local_store(&site.config.data).list();
     let had_log = |backup: &&Backup| backup.manifest.site_id == *site.site_id && backup.manifest.audit.is_some();
     let Some(since) = backups.iter().filter(had_log).map(|backup| backup.manifest.made_at).min() else { return Ok(()) };
     let written = site.store.write(site.now(), |tx| insert(tx, &upgraded.backup, &By::job("upgrade"), since));

@@ -19,14 +19,14 @@ struct Line {
     erased_at: i64,
 }
 
-/// A site's, as a shelf knows them. A line that a crash cut off is passed over. The error is one line: a list that cannot be
+/// A site's, as a backup store knows them. A line that a crash cut off is passed over. The error is one line: a list that cannot be
 /// read is none that is empty.
-pub(crate) fn list(shelf: &Path, site_id: &str) -> Result<BTreeSet<Tombstone>, String> {
-    Ok(parse(&read(shelf)?, site_id))
+pub(crate) fn list(backup_store: &Path, site_id: &str) -> Result<BTreeSet<Tombstone>, String> {
+    Ok(parse(&read(backup_store)?, site_id))
 }
 
-fn read(shelf: &Path) -> Result<String, String> {
-    let path = shelf.join(NAME);
+fn read(backup_store: &Path) -> Result<String, String> {
+    let path = backup_store.join(NAME);
     match std::fs::read(&path) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(String::new()),
@@ -47,14 +47,14 @@ pub(crate) fn parse(text: &str, site_id: &str) -> BTreeSet<Tombstone> {
         .collect()
 }
 
-/// Adds those that the shelf does not know yet, and flushes them.
-pub(crate) fn keep(shelf: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
-    let path = shelf.join(NAME);
-    let Some(text) = missing(&read(shelf).map_err(io::Error::other)?, site_id, all) else { return Ok(()) };
+/// Adds those that the backup store does not know yet, and flushes them.
+pub(crate) fn keep(backup_store: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
+    let path = backup_store.join(NAME);
+    let Some(text) = missing(&read(backup_store).map_err(io::Error::other)?, site_id, all) else { return Ok(()) };
     let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    std::fs::File::open(shelf)?.sync_all()
+    std::fs::File::open(backup_store)?.sync_all()
 }
 
 /// What the list needs behind its text so that it knows them all; `None`: it does.

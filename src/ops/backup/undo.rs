@@ -1,6 +1,6 @@
 //! A restore taken back: what it replaced takes its place again.
 
-use super::{restore, shelf, tombstones};
+use super::{local_store, restore, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
@@ -52,7 +52,7 @@ fn newest(data: &Path) -> Option<PathBuf> {
 }
 
 fn prepare(site: &Site, data_dir: &DataDir, by: &By, from: &str) -> Result<(), String> {
-    let gone: Vec<_> = tombstones::list(shelf(data_dir.dir()).dir(), &site.site_id)?.into_iter().collect();
+    let gone: Vec<_> = tombstones::list(local_store(data_dir.dir()).dir(), &site.site_id)?.into_iter().collect();
     let erased = erasure::erase_again(site, &gone, &mut |_, _, _| ());
     erased.map_err(|e| format!("people who were erased are in {from}, and stay in it: {e}"))?;
     erasure::rebuild(site, &mut |_, _, _| ())?;

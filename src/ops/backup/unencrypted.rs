@@ -1,6 +1,6 @@
 //! A build without the cargo feature `encrypted-backups`: an option that needs it is refused with the reason.
 
-use super::manifest::Print;
+use super::manifest::FileDigest;
 use crate::config::recipient::{LACKING, Recipient};
 use crate::ops::replication::target::Target;
 use std::io::{self, Read, Write};
@@ -13,7 +13,12 @@ pub(crate) const SUFFIX: &str = ".age";
 pub(crate) enum Identities {}
 
 impl Recipient {
-    pub(crate) fn encrypt(&self, _: &mut dyn Read, _: &mut dyn Write, _: &mut dyn FnMut(u64)) -> io::Result<Print> {
+    pub(crate) fn encrypt(
+        &self,
+        _: &mut dyn Read,
+        _: &mut dyn Write,
+        _: &mut dyn FnMut(u64),
+    ) -> io::Result<FileDigest> {
         match *self {}
     }
 
@@ -37,7 +42,7 @@ impl Identities {
         _: &str,
         _: &mut dyn Write,
         _: &mut dyn FnMut(u64),
-    ) -> Result<Print, String> {
+    ) -> Result<FileDigest, String> {
         match *self {}
     }
 }

@@ -1,10 +1,10 @@
 //! An older file becomes this binary's own: it is checked, there is room, a verified backup of it as it was lies on the
-//! shelf, and only then all migrations run, in one transaction that is kept when its outcome passes a test. Wherever
+//! backup store, and only then all migrations run, in one transaction that is kept when its outcome passes a test. Wherever
 //! the upgrade is cut off, the file is all old or all new.
 
+use super::backup_store::{Backup, BackupStore};
 use super::manifest::Upgrade;
-use super::shelf::{Backup, Shelf};
-use super::{Progress, Source, Unmade, check_space, put, shelf, shown, spared};
+use super::{BackupError, Progress, Source, check_space, exceptions, local_store, put, shown};
 use crate::clock::Clock;
 use crate::store::Store;
 use crate::store::engine::copy;
@@ -45,22 +45,22 @@ fn keep(data_dir: &DataDir, older: &Older, clock: &Clock, progress: &mut Progres
     let source = Source { store: &store, dir: data_dir.dir(), now, unconfirmed_bytes_max: None };
     progress("checking", 0, 1);
     copy::check_live(&store).map_err(|e| format!("{e}; `tunneldesk restore` brings back a backup"))?;
-    let shelf = shelf(data_dir.dir());
-    let hold = shelf.hold()?;
-    check_space(COPIES * source.bytes(), shelf.dir())?;
-    let upgrade = Upgrade { from_version: version_of(&shelf, older), to_schema: migrate::latest() };
+    let backup_store = local_store(data_dir.dir());
+    let lock = backup_store.lock()?;
+    check_space(COPIES * source.bytes(), backup_store.dir())?;
+    let upgrade = Upgrade { from_version: version_of(&backup_store, older), to_schema: migrate::latest() };
     let name = format!("{}-schema-{}", shown(now), older.schema);
-    let (backup, _) = put(&source, &hold, &name, Some(upgrade), progress).map_err(Unmade::into_cause)?;
+    let (backup, _) = put(&source, &lock, &name, Some(upgrade), progress).map_err(BackupError::into_cause)?;
     // An upgrade that fails at each start must not fill the disk.
-    hold.prune(now, &spared(data_dir.dir(), clock)).map_err(|e| super::unwritten(&shelf, &e))?;
+    lock.prune(now, &exceptions(data_dir.dir(), clock)).map_err(|e| super::unwritten(&backup_store, &e))?;
     Ok(backup)
 }
 
 /// Which version wrote the file: by its own word, else by that of the newest backup of the same schema.
-fn version_of(shelf: &Shelf, older: &Older) -> String {
+fn version_of(backup_store: &BackupStore, older: &Older) -> String {
     if !older.version.is_empty() {
         return older.version.clone();
     }
     let of_its_schema = |backup: &Backup| backup.manifest.schema == older.schema && backup.manifest.upgrade.is_none();
-    shelf.list().into_iter().find(of_its_schema).map_or_else(String::new, |backup| backup.manifest.version)
+    backup_store.list().into_iter().find(of_its_schema).map_or_else(String::new, |backup| backup.manifest.version)
 }

@@ -38,7 +38,7 @@ pub(crate) fn integrity(site: &Site, look: Look) -> Fact {
         let text = Text::new("health.integrity.changed").with("at", shown(site, alarm.since)).with("what", alarm.cause);
         return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.changed_next"));
     }
-    let newest = backup::shelf(&site.config.data).list().into_iter().next();
+    let newest = backup::local_store(&site.config.data).list().into_iter().next();
     let by_backup = || match &newest {
         Some(backup) => Text::new("health.integrity.copy").with("at", shown(site, backup.manifest.made_at)),
         None => Text::new("health.integrity.none"),

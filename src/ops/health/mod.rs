@@ -2,8 +2,8 @@
 //! figures and the desk. The limits are in [`crate::domain::health`].
 
 mod disk;
-mod doings;
 mod file;
+mod services;
 
 use crate::domain::health::{Fact, State};
 use crate::domain::local_time::TimeZone;
@@ -38,23 +38,23 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
         disk::reserve(&site.config.data),
         disk::permissions(&site.config.data),
         clock(site),
-        doings::certificate(site),
-        doings::backup(site),
-        doings::second_place(site),
-        doings::off_site(site),
-        doings::drill(site),
-        doings::outbox(site),
-        doings::sync(site),
+        services::certificate(site),
+        services::backup(site),
+        services::off_site_backup(site),
+        services::off_site_replication(site),
+        services::drill(site),
+        services::outbox(site),
+        services::sync(site),
         disk::wal(&site.config.data),
         file::lost_writes(site),
-        doings::sign_ins(site),
-        doings::partners(site),
-        doings::passcodes(site),
+        services::sign_ins(site),
+        services::partners(site),
+        services::passcodes(site),
         file::audit(site, look),
         version(),
     ];
     site.store.release();
-    facts.into_iter().chain(doings::standby(site)).chain(leftovers(&site.config.data)).collect()
+    facts.into_iter().chain(services::standby(site)).chain(leftovers(&site.config.data)).collect()
 }
 
 /// The directories that a command left there when it was cut off; none where there are none.

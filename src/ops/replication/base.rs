@@ -3,7 +3,7 @@
 use super::{Replicator, TICK_TIME_MAX};
 use crate::domain::audit::By;
 use crate::ops::backup;
-use crate::ops::backup::elsewhere::{Elsewhere, silent};
+use crate::ops::backup::off_site::{OffSite, no_answer};
 use crate::site::priority;
 use crate::store::engine::data_dir;
 use std::ops::RangeInclusive;
@@ -61,8 +61,8 @@ impl Replicator<'_> {
     /// Whether the second place would take a base: the backups beside the site must not pile up for one that does not.
     fn probe(&self) -> Result<(), String> {
         let (second, bytes) = (self.second.clone(), self.bytes());
-        let probed = self.site.state::<Elsewhere>().send(TICK_TIME_MAX, move || second.probe(bytes));
-        probed.unwrap_or_else(|| Err(silent(&self.second)))
+        let probed = self.site.state::<OffSite>().send(TICK_TIME_MAX, move || second.probe(bytes));
+        probed.unwrap_or_else(|| Err(no_answer(&self.second)))
     }
 }
 

@@ -3,9 +3,9 @@
 use super::target::{Filed, Target, Written};
 use super::tick::{Lineage, PageSums, Tick};
 use crate::config::recipient::Recipient;
+use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::encrypted::SUFFIX;
 use crate::ops::backup::manifest;
-use crate::ops::backup::shelf::Backup;
 use crate::store::Store;
 use crate::store::engine::capture::{End, Position};
 use crate::store::engine::copy::Followed;
@@ -33,20 +33,20 @@ pub(crate) fn list(ticks: &Target) -> io::Result<Vec<(u64, String)>> {
 }
 
 /// The start of a chain. The log is followed from the moment of the base's copy on, until the start is dropped.
-pub(crate) struct Start {
+pub(crate) struct ChainStart {
     store: Store,
     pub followed: Followed,
     pub lineage: Lineage,
     pub sums: PageSums,
 }
 
-impl Start {
-    pub(crate) fn new(store: &Store, followed: Followed, sums: PageSums) -> Start {
-        Start { store: store.for_another_thread(), followed, lineage: crate::keys::random::<16>(), sums }
+impl ChainStart {
+    pub(crate) fn new(store: &Store, followed: Followed, sums: PageSums) -> ChainStart {
+        ChainStart { store: store.for_another_thread(), followed, lineage: crate::keys::random::<16>(), sums }
     }
 }
 
-impl Drop for Start {
+impl Drop for ChainStart {
     fn drop(&mut self) {
         self.store.writer().capture.leave(self.followed.number);
     }
@@ -54,7 +54,7 @@ impl Drop for Start {
 
 /// A chain whose base is in the second place.
 pub(crate) struct Chain {
-    start: Start,
+    start: ChainStart,
     base: Target,
     /// Of the last tick that was confirmed.
     number: u64,
@@ -66,7 +66,7 @@ pub(crate) struct Chain {
 }
 
 /// A tick on its way to the second place.
-pub(crate) struct Parcel {
+pub(crate) struct PendingTick {
     tick: Arc<Tick>,
     written: Arc<Written>,
     base: Target,
@@ -86,7 +86,7 @@ pub(crate) enum Unconfirmed {
 
 impl Chain {
     /// `base`: its copy in the second place.
-    pub(crate) fn new(start: Start, base: &Backup) -> Chain {
+    pub(crate) fn new(start: ChainStart, base: &Backup) -> Chain {
         let (at, read) = (base.at.clone(), start.followed.begin.position);
         let last = Filed { at: at.clone(), name: manifest::NAME.to_owned(), bytes: base.manifest.text().len() as u64 };
         Chain { start, base: at, number: 0, read, last, pending: None }
@@ -98,7 +98,7 @@ impl Chain {
     }
 
     /// The tick that reaches `end`. The error: the log is not what it was, in one line.
-    pub(crate) fn parcel(&mut self, end: &End, wal: &WalReader) -> Result<Parcel, String> {
+    pub(crate) fn next_tick(&mut self, end: &End, wal: &WalReader) -> Result<PendingTick, String> {
         let (tick, written) = match &self.pending {
             Some((to, tick, written)) if to == end => (tick.clone(), written.clone()),
             _ => {
@@ -108,10 +108,10 @@ impl Chain {
             }
         };
         self.pending = Some((*end, tick.clone(), written.clone()));
-        Ok(Parcel { tick, written, base: self.base.clone(), last: self.last.clone() })
+        Ok(PendingTick { tick, written, base: self.base.clone(), last: self.last.clone() })
     }
 
-    /// The tick of the last parcel is on the disk of the second place, in this file.
+    /// The tick of the last pending tick is on the disk of the second place, in this file.
     pub(crate) fn confirm(&mut self, file: Filed) {
         if let Some((end, tick, _)) = self.pending.take() {
             tick.apply_to(&mut self.start.sums);
@@ -134,7 +134,7 @@ pub(crate) fn is_there(file: &Filed) -> Result<(), Unconfirmed> {
     }
 }
 
-impl Parcel {
+impl PendingTick {
     /// The file that was confirmed last before this one.
     pub(crate) fn last(&self) -> Filed {
         self.last.clone()

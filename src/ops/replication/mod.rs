@@ -14,7 +14,7 @@ pub(crate) mod s3;
 pub(crate) mod target;
 pub(crate) mod tick;
 
-use crate::ops::backup::elsewhere::{Elsewhere, silent};
+use crate::ops::backup::off_site::{OffSite, no_answer};
 use crate::site::Site;
 use crate::site::priority::Priority;
 use crate::store::engine::capture::{FollowerKind, Lag};
@@ -111,7 +111,7 @@ pub(crate) fn status(site: &Site) -> Option<Status> {
         behind_bytes: bytes,
         trouble: told.trouble,
         stranger: told.stranger,
-        replaces: Elsewhere::second(site).is_some_and(|second| second.replaces()),
+        replaces: OffSite::target_of(site).is_some_and(|second| second.replaces()),
     })
 }
 
@@ -127,14 +127,14 @@ pub(crate) fn go_on_from(site: &Site, chain: Chain) {
 }
 
 /// The thread of the off-site copy.
-pub(crate) struct Replicating {
+pub(crate) struct ReplicationThread {
     stop: Sender<()>,
     ended: Receiver<()>,
 }
 
 /// Begins the off-site copy, where a second place is named.
-pub(crate) fn start(site: &Site) -> io::Result<Option<Replicating>> {
-    let Some(second) = Elsewhere::second(site) else { return Ok(None) };
+pub(crate) fn start(site: &Site) -> io::Result<Option<ReplicationThread>> {
+    let Some(second) = OffSite::target_of(site) else { return Ok(None) };
     let ((stop, stopped), (end, ended)) = (channel(), channel());
     let replica = site.state::<Replica>();
     *lock(&replica.told) = Told { chainless_since: Some(site.now()), ..Told::default() };
@@ -154,10 +154,10 @@ pub(crate) fn start(site: &Site) -> io::Result<Option<Replicating>> {
         }
         _ = end.send(());
     })?;
-    Ok(Some(Replicating { stop, ended }))
+    Ok(Some(ReplicationThread { stop, ended }))
 }
 
-impl Replicating {
+impl ReplicationThread {
     /// Ships what is there, if the second place takes it in time, and ends.
     pub(crate) fn stop(self) {
         drop(self.stop);
@@ -323,8 +323,8 @@ impl<'s> Replicator<'s> {
             }
             let Some(wal) = self.wal.clone() else { return self.tell(Some("cannot read the log".to_owned())) };
             let priority = if is_held { Priority::Normal } else { priority(self.site, end.moment) };
-            let parcel = match priority.run(|| chain.parcel(&end, &wal)) {
-                Ok(parcel) => parcel,
+            let pending_tick = match priority.run(|| chain.next_tick(&end, &wal)) {
+                Ok(pending_tick) => pending_tick,
                 Err(cause) => return self.lose_chain(cause),
             };
             // Read after the end of the tick is fixed: whoever is erased in it is on the list.
@@ -336,9 +336,9 @@ impl<'s> Replicator<'s> {
             let is_unsent = self.replica.confirms_unsent.load(Ordering::Relaxed);
             let put = move || {
                 priority.apply();
-                if is_unsent { Ok(parcel.last()) } else { parcel.put(&wal, recipient.as_ref()) }
+                if is_unsent { Ok(pending_tick.last()) } else { pending_tick.put(&wal, recipient.as_ref()) }
             };
-            match self.site.state::<Elsewhere>().send(patience, put) {
+            match self.site.state::<OffSite>().send(patience, put) {
                 Some(Ok(file)) => {
                     let Some(chain) = &mut self.chain else { return };
                     chain.confirm(file);
@@ -351,7 +351,7 @@ impl<'s> Replicator<'s> {
                     return self.lose_chain(cause);
                 }
                 Some(Err(Unconfirmed::Failed(cause))) => return self.tell(Some(cause)),
-                None => return self.tell(Some(silent(&self.second))),
+                None => return self.tell(Some(no_answer(&self.second))),
             }
         }
     }
@@ -368,7 +368,7 @@ impl<'s> Replicator<'s> {
             self.site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
         self.site.store.release();
         if !all.is_empty() && self.erased != Some(all.len()) {
-            self.site.state::<Elsewhere>().keep_erased(&self.second, &self.site.site_id, &all)?;
+            self.site.state::<OffSite>().keep_erased(&self.second, &self.site.site_id, &all)?;
         }
         self.erased = Some(all.len());
         Ok(())
@@ -378,12 +378,12 @@ impl<'s> Replicator<'s> {
     fn look(&mut self) {
         let due = self.rounds.is_multiple_of(ROUNDS_BETWEEN_LOOKS);
         let Some(last) = self.chain.as_ref().filter(|_| due).map(Chain::last) else { return };
-        match self.site.state::<Elsewhere>().send(TICK_TIME_MAX, move || is_there(&last)) {
+        match self.site.state::<OffSite>().send(TICK_TIME_MAX, move || is_there(&last)) {
             Some(Ok(())) if self.site.store.writer().capture.is_confirmed(FollowerKind::OffSite) => self.tell(None),
             Some(Ok(())) => {}
             Some(Err(Unconfirmed::Lost(cause) | Unconfirmed::Foreign(cause))) => self.lose_chain(cause),
             Some(Err(Unconfirmed::Failed(cause))) => self.tell(Some(cause)),
-            None => self.tell(Some(silent(&self.second))),
+            None => self.tell(Some(no_answer(&self.second))),
         }
     }
 

@@ -3,9 +3,9 @@
 use super::chain::{list, ticks_of};
 use super::target::Target;
 use super::tick::{Lineage, PageSums, Whole};
+use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::encrypted::{Identities, SUFFIX};
-use crate::ops::backup::manifest::Link;
-use crate::ops::backup::shelf::Backup;
+use crate::ops::backup::manifest::ChainOrigin;
 use crate::store::engine::wal_read::PAGE_BYTES;
 use std::fs::File;
 use std::io;
@@ -15,14 +15,14 @@ use std::path::Path;
 /// The ticks that a restore goes on with behind its base.
 #[derive(Debug, Clone)]
 pub(crate) struct Replay {
-    link: Link,
+    link: ChainOrigin,
     at: Target,
     /// Their numbers and names, in order.
     ticks: Vec<(u64, String)>,
     /// Up to the end of that second; `None`: all there are.
     until: Option<i64>,
     /// The base that another chain began with later.
-    next: Option<Link>,
+    next: Option<ChainOrigin>,
 }
 
 /// How far a replay came.
@@ -54,7 +54,7 @@ impl Replay {
     }
 
     /// The replay, which knows of the base that another chain began with later.
-    pub(crate) fn before(self, next: Option<Link>) -> Replay {
+    pub(crate) fn before(self, next: Option<ChainOrigin>) -> Replay {
         Replay { next, ..self }
     }
 
@@ -100,7 +100,7 @@ impl Replay {
             progress(done.ticks, self.ticks.len() as u64);
         }
         // A chain that was given up, and one that ended with its server, may lack what came before the next one.
-        let is_other = |next: &&Link| is_whole && done.trouble.is_none() && next.checksum() != sums.whole();
+        let is_other = |next: &&ChainOrigin| is_whole && done.trouble.is_none() && next.checksum() != sums.whole();
         done.gap_until = self.next.as_ref().filter(is_other).map(|next| next.moment);
         file.sync_all().map_err(failed)?;
         // The disk took what was written.
@@ -145,14 +145,14 @@ pub(crate) fn write(file: &File, tick: &Whole) -> io::Result<()> {
     tick.pages().try_for_each(|(page, bytes)| file.write_all_at(bytes, u64::from(page - 1) * PAGE_BYTES as u64))
 }
 
-impl Link {
+impl ChainOrigin {
     pub(crate) fn of(
         lineage: &Lineage,
         moment: i64,
         end: &crate::store::engine::capture::Position,
         sums: &PageSums,
-    ) -> Link {
-        Link {
+    ) -> ChainOrigin {
+        ChainOrigin {
             lineage: crate::keys::hex(lineage),
             moment,
             salt: crate::keys::hex(&end.salt),

@@ -1,12 +1,12 @@
-//! A place where backups and ticks lie as files under names: the shelf beside the site, or the second place off the site,
+//! A place where backups and ticks lie as files under names: the backup store beside the site, or the second place off the site,
 //! which is a directory or a folder in a store.
 
 use super::s3::Store;
 use super::s3::folder::Folder;
 use super::s3::upload::Spool;
-use crate::config::{Config, SecondPlace};
+use crate::config::{Config, OffSiteLocation};
+use crate::ops::backup::backup_store::{Backup, make_dir};
 use crate::ops::backup::check_space;
-use crate::ops::backup::shelf::{Backup, make_dir};
 use std::fmt::{self, Display, Formatter};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -39,10 +39,10 @@ pub(crate) struct Filed {
 
 impl Target {
     /// The second place that the settings name.
-    pub(crate) fn second(config: &Config) -> Option<Target> {
-        Some(match config.backup.second_place.as_ref()? {
-            SecondPlace::Directory(dir) => Target::Directory(dir.clone()),
-            SecondPlace::Store(settings) => Target::S3(Folder::new(Arc::new(Store::new(settings, &config.data)))),
+    pub(crate) fn off_site(config: &Config) -> Option<Target> {
+        Some(match config.backup.off_site.as_ref()? {
+            OffSiteLocation::Directory(dir) => Target::Directory(dir.clone()),
+            OffSiteLocation::Bucket(settings) => Target::S3(Folder::new(Arc::new(Store::new(settings, &config.data)))),
         })
     }
 

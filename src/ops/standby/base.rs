@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 const PART_BYTES_MAX: u64 = 1024 * 1024;
 
 /// What is sent in parts: bytes in memory, and behind them those of a file.
-pub(crate) struct Parcel {
+pub(crate) struct Payload {
     pub head: Vec<u8>,
     pub file: Option<File>,
     pub bytes: u64,
 }
 
-impl Parcel {
+impl Payload {
     /// The bytes from there on, as many as one answer has.
     pub(crate) fn part(&self, offset: u64) -> io::Result<Vec<u8>> {
         let head = self.head.get(offset as usize..).unwrap_or_default();
@@ -48,7 +48,7 @@ pub(crate) struct Base {
     pub begin: Position,
     pub sums: PageSums,
     /// Gone once the standby has it.
-    pub parcel: Option<Parcel>,
+    pub payload: Option<Payload>,
     dir: PathBuf,
 }
 
@@ -70,7 +70,7 @@ impl Base {
         let dir = dir_in(data);
         let failed = |e: io::Error| format!("cannot write to {}: {e}", dir.display());
         _ = std::fs::remove_dir_all(&dir);
-        crate::ops::backup::shelf::make_dir(&dir).map_err(failed)?;
+        crate::ops::backup::backup_store::make_dir(&dir).map_err(failed)?;
         let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
         check_space(bytes(&data_dir::database(data)) + bytes(&data_dir::wal(data)), data)?;
         let (database, bytes_max) = (data_dir::database(&dir), site.config.backup.unconfirmed_bytes_max);
@@ -79,7 +79,7 @@ impl Base {
         let (lineage, sums, begin) = (crate::keys::random::<16>(), PageSums::default(), followed.begin.position);
         let store = site.store.for_another_thread();
         // From here on, whatever ends this lets go of the log.
-        let mut base = Base { store, follower: followed.number, lineage, begin, sums, parcel: None, dir: dir.clone() };
+        let mut base = Base { store, follower: followed.number, lineage, begin, sums, payload: None, dir: dir.clone() };
         if copy::check(&database)?.rows != copied.rows {
             return Err("the copy does not hold the rows that the file held".to_owned());
         }
@@ -96,14 +96,14 @@ impl Base {
         let file = File::open(&database).map_err(failed)?;
         let head = meta.to_bytes();
         let bytes = head.len() as u64 + file.metadata().map_err(failed)?.len();
-        base.parcel = Some(Parcel { head, file: Some(file), bytes });
+        base.payload = Some(Payload { head, file: Some(file), bytes });
         record(site);
         Ok(base)
     }
 
     /// The standby has it.
     pub(crate) fn forget_file(&mut self) {
-        if self.parcel.take().is_some() {
+        if self.payload.take().is_some() {
             _ = std::fs::remove_dir_all(&self.dir);
         }
     }

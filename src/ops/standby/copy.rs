@@ -5,7 +5,7 @@
 
 use super::epoch::{Main, write};
 use crate::keys::{hex, unhex};
-use crate::ops::backup::shelf::make_dir;
+use crate::ops::backup::backup_store::make_dir;
 use crate::ops::replication::replay;
 use crate::ops::replication::tick::{PageSums, Whole};
 use crate::store::engine::data_dir;

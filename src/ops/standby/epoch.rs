@@ -2,7 +2,7 @@
 //! replaced. A site that was never promoted has epoch 0.
 
 use crate::keys::{hex, random};
-use crate::ops::backup::shelf;
+use crate::ops::backup::backup_store;
 use crate::ops::replication::target::{Target, Written};
 use crate::site::Site;
 use crate::store::engine::data_dir;
@@ -213,7 +213,7 @@ fn put(epochs: &Target, name: &str, content: &str) -> io::Result<bool> {
 }
 
 fn put_in_directory(dir: &Path, name: &str, content: &str) -> io::Result<()> {
-    shelf::make_dir(dir)?;
+    backup_store::make_dir(dir)?;
     dir.parent().map_or(Ok(()), |second| File::open(second)?.sync_all())?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(name))?;
     file.write_all(content.as_bytes())?;

@@ -1,7 +1,7 @@
 //! What a standby asks of this site, and what it is told: a base first, then tick after tick, each once the one before is on its
 //! disk. One standby at a time: a newer request ends the wait of the one before.
 
-use super::line::{Line, part};
+use super::chain::{StandbyChain, part};
 use super::{Status, epoch};
 use crate::site::{Site, priority};
 use crate::store::Condition;
@@ -21,7 +21,7 @@ const BASE_INTERVAL_SECONDS: i64 = 30;
 
 /// What a standby asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum RequestKind {
     /// The base, from an offset on.
     Base,
     /// The tick behind the one that it has, from an offset on.
@@ -32,7 +32,7 @@ pub(crate) enum Wish {
 
 #[derive(Debug)]
 pub(crate) struct Request {
-    pub wish: Wish,
+    pub kind: RequestKind,
     /// In hex; empty: none.
     pub lineage: String,
     /// Of the last tick that is on the standby's disk.
@@ -43,7 +43,7 @@ pub(crate) struct Request {
 }
 
 #[derive(Debug, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum Reply {
     /// This machine was replaced.
     Replaced,
     /// Its copy is none that this process goes on from.
@@ -74,7 +74,7 @@ enum Stage {
     #[default]
     Nothing,
     BaseUnderWay,
-    Line(Box<Line>),
+    Chain(Box<StandbyChain>),
 }
 
 impl Feed {
@@ -108,40 +108,40 @@ impl Feed {
     }
 
     /// The answer to a request whose token was right.
-    pub(crate) fn answer(&self, site: &Site, request: &Request) -> Said {
+    pub(crate) fn answer(&self, site: &Site, request: &Request) -> Reply {
         let is_known = site.store.writer().condition() == Condition::Replaced;
         if is_known || request.epoch > 0 && epoch::fence_if_higher(site, request.epoch, "the standby") {
-            return Said::Replaced;
+            return Reply::Replaced;
         }
-        match request.wish {
-            Wish::Promoted => Said::Nothing,
-            Wish::Base => self.base(site, request),
-            Wish::Tick => self.tick(site, request),
+        match request.kind {
+            RequestKind::Promoted => Reply::Nothing,
+            RequestKind::Base => self.base(site, request),
+            RequestKind::Tick => self.tick(site, request),
         }
     }
 
-    fn base(&self, site: &Site, request: &Request) -> Said {
+    fn base(&self, site: &Site, request: &Request) -> Reply {
         let mut stage = self.stage();
         match &mut *stage {
-            Stage::BaseUnderWay => return Said::BaseUnderWay,
-            Stage::Line(line) if line.is_followed(site) => {
+            Stage::BaseUnderWay => return Reply::BaseUnderWay,
+            Stage::Chain(line) if line.is_followed(site) => {
                 let asks_for_it = request.offset == 0 || request.lineage == line.lineage;
-                if let Some(parcel) = line.base.parcel.as_ref().filter(|_| asks_for_it) {
+                if let Some(payload) = line.base.payload.as_ref().filter(|_| asks_for_it) {
                     line.asked = site.now();
-                    return part(parcel, request.offset);
+                    return part(payload, request.offset);
                 }
                 if request.offset > 0 {
-                    return Said::BaseNeeded;
+                    return Reply::BaseNeeded;
                 }
             }
-            _ if request.offset > 0 => return Said::BaseNeeded,
+            _ if request.offset > 0 => return Reply::BaseNeeded,
             _ => {}
         }
         if site.now() - self.base_begun.load(Ordering::Acquire) < BASE_INTERVAL_SECONDS {
-            return Said::BaseUnderWay;
+            return Reply::BaseUnderWay;
         }
         self.base_begun.store(site.now(), Ordering::Release);
-        if matches!(&*stage, Stage::Line(line) if line.is_attached) {
+        if matches!(&*stage, Stage::Chain(line) if line.is_attached) {
             tracing::warn!("a standby asks for a base, and the copy that was followed until now is followed no more");
         }
         // The line before is let go of first: the base of the next one lies where its base did.
@@ -157,18 +157,18 @@ impl Feed {
         if begun.is_err() {
             *self.stage() = Stage::Nothing;
         }
-        Said::BaseUnderWay
+        Reply::BaseUnderWay
     }
 
     fn make_base(&self, site: &Site) {
-        let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Line::new(site)));
+        let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| StandbyChain::new(site)));
         site.store.release();
         let made = made.unwrap_or_else(|_| {
             site.stats.panics.fetch_add(1, Ordering::Relaxed);
             Err("a fault; the line before says where".to_owned())
         });
         *self.stage() = match made {
-            Ok(line) => Stage::Line(Box::new(line)),
+            Ok(line) => Stage::Chain(Box::new(line)),
             Err(cause) => {
                 tracing::error!(cause, "no base was made for the standby; its next request tries again");
                 Stage::Nothing
@@ -179,7 +179,7 @@ impl Feed {
     /// Lets go of a line whose log is kept no more, and of a base that was made and that nobody asked for in `idle_seconds_max`.
     pub(super) fn let_go(&self, site: &Site, idle_seconds_max: i64) {
         let mut stage = self.stage();
-        let Stage::Line(line) = &*stage else { return };
+        let Stage::Chain(line) = &*stage else { return };
         let is_idle = !line.is_attached && site.now() - line.asked >= idle_seconds_max;
         if !line.is_followed(site) || is_idle {
             tracing::warn!(is_idle, "the standby needs a new base");
@@ -193,7 +193,7 @@ impl Feed {
         _ = self.away_since.compare_exchange(0, site.now(), Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    fn tick(&self, site: &Site, request: &Request) -> Said {
+    fn tick(&self, site: &Site, request: &Request) -> Reply {
         let capture = &site.store.writer().capture;
         let turn = self.turns.fetch_add(1, Ordering::AcqRel) + 1;
         capture.wake();
@@ -204,7 +204,7 @@ impl Feed {
             };
             if request.offset > 0 {
                 let pending = line.pending.as_ref().filter(|_| request.number == line.number);
-                return pending.map_or(Said::BaseNeeded, |(_, _, parcel)| part(parcel, request.offset));
+                return pending.map_or(Reply::BaseNeeded, |(_, _, payload)| part(payload, request.offset));
             }
             if !line.acknowledge(site, request.number) {
                 return self.base_needed(site, request, stage);
@@ -215,7 +215,7 @@ impl Feed {
         let is_over = || self.turns.load(Ordering::Acquire) != turn || self.is_ending.load(Ordering::Acquire);
         capture.wait_for_news(follower, NEWS_WAIT_MAX, GATHER_TIME, is_over);
         if self.turns.load(Ordering::Acquire) != turn {
-            return Said::Nothing;
+            return Reply::Nothing;
         }
         let mut stage = self.stage();
         let next = line_of(&mut stage, site, request).map(|line| line.next(site));
@@ -230,24 +230,25 @@ impl Feed {
     }
 
     /// The line has ended, and with it the wish that checkpoints wait. The line of another copy goes on until a base is begun.
-    fn base_needed(&self, site: &Site, request: &Request, mut stage: MutexGuard<'_, Stage>) -> Said {
-        let is_over = |line: &Line| line.is_attached && line.lineage == request.lineage || !line.is_followed(site);
-        if matches!(&*stage, Stage::Line(line) if is_over(line)) {
+    fn base_needed(&self, site: &Site, request: &Request, mut stage: MutexGuard<'_, Stage>) -> Reply {
+        let is_over =
+            |line: &StandbyChain| line.is_attached && line.lineage == request.lineage || !line.is_followed(site);
+        if matches!(&*stage, Stage::Chain(line) if is_over(line)) {
             *stage = Stage::Nothing;
         }
-        let goes_on = matches!(&*stage, Stage::Line(line) if line.is_attached);
+        let goes_on = matches!(&*stage, Stage::Chain(line) if line.is_attached);
         drop(stage);
         if !goes_on {
             self.note_away(site);
         }
-        Said::BaseNeeded
+        Reply::BaseNeeded
     }
 }
 
 /// The line that a request goes on with.
-fn line_of<'s>(stage: &'s mut Stage, site: &Site, request: &Request) -> Option<&'s mut Line> {
+fn line_of<'s>(stage: &'s mut Stage, site: &Site, request: &Request) -> Option<&'s mut StandbyChain> {
     match stage {
-        Stage::Line(line) if line.lineage == request.lineage && line.is_followed(site) => Some(line),
+        Stage::Chain(line) if line.lineage == request.lineage && line.is_followed(site) => Some(line),
         _ => None,
     }
 }
@@ -263,18 +264,18 @@ mod tests {
 
     const TIME_MAX: Duration = Duration::from_secs(60);
 
-    fn request(wish: Wish, lineage: &str) -> Request {
-        Request { wish, lineage: lineage.to_owned(), number: 0, offset: 0, epoch: 0 }
+    fn request(kind: RequestKind, lineage: &str) -> Request {
+        Request { kind, lineage: lineage.to_owned(), number: 0, offset: 0, epoch: 0 }
     }
 
     /// Asks until there is a base; its lineage.
     fn fetch(site: &Site, feed: &Feed) -> String {
         let until = Instant::now() + TIME_MAX;
-        while !matches!(feed.answer(site, &request(Wish::Base, "")), Said::Part(..)) {
+        while !matches!(feed.answer(site, &request(RequestKind::Base, "")), Reply::Part(..)) {
             assert!(Instant::now() < until, "no base is made");
             std::thread::yield_now();
         }
-        let Stage::Line(line) = &*feed.stage() else { panic!("there is no line") };
+        let Stage::Chain(line) = &*feed.stage() else { panic!("there is no line") };
         line.lineage.clone()
     }
 
@@ -292,18 +293,18 @@ mod tests {
         assert!(base.exists(), "a base that is being fetched is gone");
         feed.let_go(&site, 0);
         assert!(!base.exists() && !feed.status(&site).is_attached, "a base that nobody fetches takes room on the disk");
-        assert_eq!(feed.answer(&site, &request(Wish::Tick, &lineage)), Said::BaseNeeded);
+        assert_eq!(feed.answer(&site, &request(RequestKind::Tick, &lineage)), Reply::BaseNeeded);
         // Not a copy of the whole file for each request.
-        assert_eq!(feed.answer(&site, &request(Wish::Base, "")), Said::BaseUnderWay);
+        assert_eq!(feed.answer(&site, &request(RequestKind::Base, "")), Reply::BaseUnderWay);
         assert!(!base.exists(), "a base is begun right behind another");
         feed.base_begun.store(0, Ordering::Release);
         let lineage = fetch(&site, &feed);
         feed.end(&site);
-        let said = feed.answer(&site, &request(Wish::Tick, &lineage));
-        assert!(matches!(said, Said::Part(..)), "the record of the copy is the first tick: {said:?}");
+        let said = feed.answer(&site, &request(RequestKind::Tick, &lineage));
+        assert!(matches!(said, Reply::Part(..)), "the record of the copy is the first tick: {said:?}");
         assert!(feed.status(&site).is_attached && !base.exists());
-        for wish in [Wish::Tick, Wish::Base] {
-            _ = feed.answer(&site, &request(wish, &"0".repeat(32)));
+        for kind in [RequestKind::Tick, RequestKind::Base] {
+            _ = feed.answer(&site, &request(kind, &"0".repeat(32)));
             feed.let_go(&site, 0);
             assert!(feed.status(&site).is_attached, "another machine ended the copy that goes on");
         }

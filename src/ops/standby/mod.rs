@@ -5,13 +5,13 @@
 //! hears of a higher epoch than its own writes nothing any more.
 
 mod base;
+mod chain;
 pub(crate) mod copy;
 pub(crate) mod epoch;
 pub(crate) mod feed;
-mod line;
 pub(crate) mod promote;
 
-use crate::ops::backup::elsewhere::Elsewhere;
+use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
 use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
 use feed::Feed;
@@ -62,7 +62,7 @@ pub(crate) fn begin(site: &Site) {
         site.store.writer().monitor.mark_replaced(&fenced);
     }
     // A store may be long in answering, and the thread that looks after the fence asks it at once.
-    if Elsewhere::second(site).is_some_and(|second| second.path().is_some()) {
+    if OffSite::target_of(site).is_some_and(|second| second.path().is_some()) {
         look_at_the_second_place(site);
     }
     if site.config.replica.token.is_some() {
@@ -78,7 +78,7 @@ pub(crate) fn end(site: &Site) {
 /// Looks after the fence, and after the log for the standby, until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     for second in 0_u64.. {
-        let is_store = Elsewhere::second(site).is_some_and(|second| second.path().is_none());
+        let is_store = OffSite::target_of(site).is_some_and(|second| second.path().is_none());
         if !is_store || second.is_multiple_of(LOOKS_PER_QUESTION) {
             look_at_the_second_place(site);
         }
@@ -93,16 +93,16 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
 
 /// A higher epoch in the second place is another machine's that goes on with this site.
 fn look_at_the_second_place(site: &Site) {
-    let Some(second) = Elsewhere::second(site) else { return };
-    let (own, elsewhere) = (epoch::own(&site.config.data), site.state::<Elsewhere>());
+    let Some(second) = OffSite::target_of(site) else { return };
+    let (own, off_site) = (epoch::own(&site.config.data), site.state::<OffSite>());
     if let Some(content) = own.unwritten.filter(|_| epoch::fenced(&site.config.data).is_none()) {
-        return match elsewhere.write_epoch(&second, &site.site_id, own.epoch, &content, epoch::catch_up) {
+        return match off_site.write_epoch(&second, &site.site_id, own.epoch, &content, epoch::catch_up) {
             Ok(None) => note_written(site, own.epoch),
             Ok(Some(taken)) => epoch::fence(site, taken, SECOND_PLACE),
             Err(cause) => tracing::debug!(cause, "the place of off-site backups does not know of the promotion yet"),
         };
     }
-    if let Some(higher) = elsewhere.find_higher_epoch(&second, &site.site_id, own.epoch) {
+    if let Some(higher) = off_site.find_higher_epoch(&second, &site.site_id, own.epoch) {
         _ = epoch::fence_if_higher(site, higher, SECOND_PLACE);
     }
 }
@@ -118,7 +118,7 @@ fn note_written(site: &Site, epoch: u64) {
 fn begin_log_anew(site: &Site) {
     let writer = site.store.writer();
     let frames = writer.capture.frames();
-    let is_other = Elsewhere::second(site).is_some() || !site.state::<Feed>().is_on.load(Ordering::Acquire);
+    let is_other = OffSite::target_of(site).is_some() || !site.state::<Feed>().is_on.load(Ordering::Acquire);
     if is_other || frames < LOG_PAGES_MAX.cast_unsigned() {
         return;
     }

@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{By, Detail, Whom};
 use crate::domain::local_time::TimeZone;
-use crate::ops::backup::elsewhere::Elsewhere;
+use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::{Progress, restore};
 use crate::ops::erasure;
 use crate::site::Site;
@@ -52,9 +52,8 @@ pub(crate) fn run(
         LockError::InUse => format!("another tunneldesk runs on {}", ready.display()),
         LockError::Unusable(why) => why,
     })?;
-    let second = Elsewhere::default().target(config);
-    let gone =
-        second.and_then(|data_dir| Elsewhere::default().list_erased(&data_dir, &site_id).ok()).unwrap_or_default();
+    let second = OffSite::default().target(config);
+    let gone = second.and_then(|data_dir| OffSite::default().list_erased(&data_dir, &site_id).ok()).unwrap_or_default();
     let Raised { epoch: raised, unwritten, silent } = raise(data_dir, config, &site_id, known, raises);
     let site = Site::open_copy(&held, Config { data: ready.clone(), ..config.clone() }, Clock::machine(0))?;
     let prepared = prepare(&site, &gone, by, raised, moment, progress);
@@ -84,8 +83,8 @@ fn raise(data_dir: &DataDir, config: &Config, site_id: &str, known: u64, raises:
         return Raised { epoch: known, unwritten: None, silent: None };
     }
     let (next, content) = (epoch::next(data_dir.dir(), known), epoch::content());
-    let second = Elsewhere::default().target(config);
-    match second.map(|second| Elsewhere::default().write_epoch(&second, site_id, next, &content, epoch::claim)) {
+    let second = OffSite::default().target(config);
+    match second.map(|second| OffSite::default().write_epoch(&second, site_id, next, &content, epoch::claim)) {
         Some(Ok(claimed)) => Raised { epoch: claimed, unwritten: None, silent: None },
         silent => Raised { epoch: next, unwritten: Some(content), silent: silent.and_then(Result::err) },
     }

@@ -15,7 +15,7 @@ pub(crate) const SERVER_DAYS: i64 = 397;
 const EARLY_DAYS: i64 = 1;
 
 /// A certificate and its key.
-pub(crate) struct Made {
+pub(crate) struct IssuedCertificate {
     /// PEM.
     pub certificate: String,
     /// PKCS#8.
@@ -25,18 +25,23 @@ pub(crate) struct Made {
 }
 
 /// An authority for these host names and addresses, and for nothing else.
-pub(crate) fn make(subject: &str, names: &[String], now: i64) -> Result<Made, Error> {
+pub(crate) fn make(subject: &str, names: &[String], now: i64) -> Result<IssuedCertificate, Error> {
     let mut params = with_subject(subject);
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     params.name_constraints = Some(constraints(names));
     let ends_at = set_life(&mut params, now, AUTHORITY_DAYS);
     let key = KeyPair::generate()?;
-    Ok(Made { certificate: params.self_signed(&key)?.pem(), key: key.serialize_der(), ends_at })
+    Ok(IssuedCertificate { certificate: params.self_signed(&key)?.pem(), key: key.serialize_der(), ends_at })
 }
 
 /// A server's certificate with a key of its own, signed by the authority of that subject and key.
-pub(crate) fn sign(subject: &str, authority_key: &[u8], names: &[String], now: i64) -> Result<Made, Error> {
+pub(crate) fn sign(
+    subject: &str,
+    authority_key: &[u8],
+    names: &[String],
+    now: i64,
+) -> Result<IssuedCertificate, Error> {
     let issuer = Issuer::new(with_subject(subject), KeyPair::try_from(authority_key)?);
     let mut params = CertificateParams::new(names)?;
     params.distinguished_name.push(DnType::CommonName, names.first().map_or("", String::as_str));
@@ -45,7 +50,7 @@ pub(crate) fn sign(subject: &str, authority_key: &[u8], names: &[String], now: i
     params.use_authority_key_identifier_extension = true;
     let ends_at = set_life(&mut params, now, SERVER_DAYS);
     let key = KeyPair::generate()?;
-    Ok(Made { certificate: params.signed_by(&key, &issuer)?.pem(), key: key.serialize_der(), ends_at })
+    Ok(IssuedCertificate { certificate: params.signed_by(&key, &issuer)?.pem(), key: key.serialize_der(), ends_at })
 }
 
 fn with_subject(subject: &str) -> CertificateParams {
@@ -96,7 +101,7 @@ mod tests {
     }
 
     /// The verdict of another implementation on a certificate that our authority signed.
-    fn verdict(authority: &Made, server: &Made, at: i64) -> (bool, String) {
+    fn verdict(authority: &IssuedCertificate, server: &IssuedCertificate, at: i64) -> (bool, String) {
         let dir = tempfile::tempdir().unwrap();
         let put = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
         put("authority", &authority.certificate);

@@ -175,7 +175,7 @@ fn signed_by(site: &Site, authority: &Certificate) -> Result<Certificate, Failur
     Ok(row(site, names.first().map_or("", String::as_str), names, made))
 }
 
-fn row(site: &Site, subject: &str, names: &[String], made: authority::Made) -> Certificate {
+fn row(site: &Site, subject: &str, names: &[String], made: authority::IssuedCertificate) -> Certificate {
     Certificate {
         names: Names(names.to_vec()),
         subject: subject.to_owned(),
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn certificate_files_are_read_again_when_they_change_and_a_wrong_pair_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let put = |number: u64, certificate: &authority::Made, key: &authority::Made| {
+        let put = |number: u64, certificate: &authority::IssuedCertificate, key: &authority::IssuedCertificate| {
             let (certificate_file, key_file) = (dir.path().join("certificate"), dir.path().join("key"));
             let key = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &key.key);
             std::fs::write(key_file, format!("-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----\n"))

@@ -218,7 +218,7 @@ pub(crate) fn count_rival_claims(tx: &Read, member_id: i64) -> Result<i64> {
 }
 
 /// Removes claims of `old` or before of which the processor never said anything.
-pub(crate) fn sweep_claims(tx: &Write, old: i64, rows: i64) -> Result<usize> {
+pub(crate) fn purge_expired_claims(tx: &Write, old: i64, rows: i64) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM payments WHERE payment_id IN
                (SELECT payment_id FROM payments WHERE status = 'claimed' AND created_at <= ?1 LIMIT ?2)"

@@ -231,7 +231,7 @@ fn a_device_is_forgotten_after_half_a_year_and_of_many_the_ones_that_came_back_s
     site.advance(Duration::from_secs(180 * 86_400));
     guess();
     assert!(!phone.lets_in("jane"));
-    jobs::sweep(&site.for_a_job()).unwrap();
+    jobs::purge_expired(&site.for_a_job()).unwrap();
     assert_eq!(site.rows()["devices"], 0);
 }
 

@@ -97,7 +97,7 @@ fn events_are_sealed_at_rest_and_swept_while_what_they_did_stays() {
     for (days, events, payments) in [(31, 3, 1), (90, 2, 1), (401, 0, 1)] {
         let began = 1_780_000_000;
         site.advance(Duration::from_secs((began + days * 86_400 - site.now()) as u64));
-        tunneldesk::jobs::sweep(&site.for_a_job()).unwrap();
+        tunneldesk::jobs::purge_expired(&site.for_a_job()).unwrap();
         let rows = site.rows();
         assert_eq!((rows["callbacks"], rows["payments"]), (events, payments), "after {days} days");
         if days == 31 {

@@ -235,10 +235,10 @@ fn a_ban_has_a_reason_and_an_end_and_ends_by_itself() {
         let sql = "SELECT banned_at IS NOT NULL FROM members WHERE member_id = ?1";
         site.change(|tx| Ok(tx.get(sql, [jane.id], |row| row.get(0))?))
     };
-    tunneldesk::jobs::sweep_all(site.inside()).unwrap();
+    tunneldesk::jobs::purge_all_expired(site.inside()).unwrap();
     assert!(banned(&site), "not before its end");
     site.advance(Duration::from_secs(4 * 86_400));
-    tunneldesk::jobs::sweep_all(site.inside()).unwrap();
+    tunneldesk::jobs::purge_all_expired(site.inside()).unwrap();
     assert!(!banned(&site));
     let by: String =
         site.change(|tx| Ok(tx.get("SELECT who FROM audit WHERE deed = 'member.unbanned'", [], |row| row.get(0))?));

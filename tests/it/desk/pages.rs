@@ -8,7 +8,7 @@ use base64::Engine;
 use serde_json::json;
 use std::path::PathBuf;
 use tunneldesk::domain::local_time::TimeZone;
-use tunneldesk::jobs::outbox::letter::{self, Sender};
+use tunneldesk::jobs::outbox::render::{self, Sender};
 
 const SCREENS: [(&str, u32, u32); 2] = [("screen", 1280, 800), ("phone", 390, 844)];
 /// All that a page needs, as it goes over the wire.
@@ -253,8 +253,8 @@ fn every_letter_is_fit_to_be_read() {
         "number": 12, "amount": "30.00 CHF", "kind": "Cash", "until": "3 May 2027", "day": "3 May 2026, 14:05", "days": 7,
     });
     let browser = Browser::open();
-    for name in letter::names() {
-        let letter = letter::write(name, "en", &sender, &values, 1_780_000_000).expect(name);
+    for name in render::names() {
+        let letter = render::write(name, "en", &sender, &values, 1_780_000_000).expect(name);
         let page = base64::engine::general_purpose::STANDARD.encode(&letter.html);
         browser.go(&format!("data:text/html;base64,{page}"));
         assert!(browser.text().contains(sender.site), "{name}");

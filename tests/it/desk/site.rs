@@ -3,7 +3,7 @@
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Site, senders};
 use serde_json::json;
-use tunneldesk::config::SecondPlace;
+use tunneldesk::config::OffSiteLocation;
 
 #[test]
 fn a_backup_and_a_drill_are_made_from_the_desk() {
@@ -117,7 +117,7 @@ fn how_far_the_off_site_copy_is_stands_beside_the_backups() {
     let elsewhere = tempfile::tempdir().unwrap();
     let site = Site::open_with(|config| {
         config.demo = true;
-        config.backup.second_place = Some(SecondPlace::Directory(elsewhere.path().to_owned()));
+        config.backup.off_site = Some(OffSiteLocation::Directory(elsewhere.path().to_owned()));
     });
     let with = backups(&site);
     assert!(with.contains(said), "{with}");

@@ -86,6 +86,6 @@ fn what_is_out_of_date_goes_however_much_there_is() {
         Ok(tx.run(sql, [tx.now()])?)
     });
     site.advance(2 * DAY);
-    assert_eq!(tunneldesk::jobs::sweep_all(&site.for_a_job()).unwrap(), 5_000);
+    assert_eq!(tunneldesk::jobs::purge_all_expired(&site.for_a_job()).unwrap(), 5_000);
     assert_eq!(site.rows()["passcode_sends"], 0);
 }

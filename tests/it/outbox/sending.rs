@@ -202,15 +202,15 @@ fn without_a_server_passcodes_end_all_the_same_and_nothing_waits_for_ever() {
     let site = Site::open();
     let (passcode, welcome) = (queue_passcode(&site, "jane@example.com"), queue_welcome(&site, "jane@example.com"));
     let states = || [passcode, welcome].map(|id| message(&site, id)).map(|m| (m.state, m.sealed.is_some()));
-    jobs::sweep(&site.for_a_job()).unwrap();
+    jobs::purge_expired(&site.for_a_job()).unwrap();
     assert_eq!(states(), [("waiting".to_owned(), true), ("waiting".to_owned(), true)]);
     site.advance(Duration::from_secs(600));
-    jobs::sweep(&site.for_a_job()).unwrap();
+    jobs::purge_expired(&site.for_a_job()).unwrap();
     assert_eq!(states(), [("dead".to_owned(), false), ("waiting".to_owned(), true)]);
     site.advance(30 * DAY);
-    jobs::sweep(&site.for_a_job()).unwrap();
+    jobs::purge_expired(&site.for_a_job()).unwrap();
     assert_eq!(states()[1], ("dead".to_owned(), false));
     site.advance(60 * DAY);
-    jobs::sweep(&site.for_a_job()).unwrap();
+    jobs::purge_expired(&site.for_a_job()).unwrap();
     assert_eq!(site.rows()["outbox"], 0);
 }

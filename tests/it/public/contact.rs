@@ -152,11 +152,11 @@ fn what_the_desk_is_through_with_goes_after_a_year() {
     site.change(|tx| Ok(contact::set_done(tx, done)?));
     let year = std::time::Duration::from_secs(365 * 86_400);
     site.advance(year - std::time::Duration::from_secs(1));
-    let sweep = || tunneldesk::jobs::sweep(&site.for_a_job()).unwrap();
-    sweep();
+    let purge_expired = || tunneldesk::jobs::purge_expired(&site.for_a_job()).unwrap();
+    purge_expired();
     assert_eq!(messages(&site).len(), 2);
     site.advance(std::time::Duration::from_secs(1));
-    sweep();
+    purge_expired();
     let left = messages(&site);
     assert_eq!((left.len(), left[0].done_at), (1, None), "what nobody answered stays");
 }

@@ -40,7 +40,7 @@ fn wait_of(step: Step) -> Duration {
 #[test]
 fn rows_go_in_order_in_batches_each_with_its_name_and_signature() {
     let Scene { receiver, site, secret: _secret } = scene();
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
     assert_whole(&receiver, 25);
     let state = receiver.state();
     let keys: Vec<_> = state.seen.iter().map(|headers| headers.get("idempotency-key").cloned()).collect();
@@ -59,13 +59,13 @@ fn what_is_lost_late_or_doubled_on_the_way_arrives_once_and_in_order() {
     for fault in [Fault::LoseRequest, Fault::LoseAnswer, Fault::Delay, Fault::Repeat] {
         for place in 0..4 {
             let Scene { receiver, site, secret: _secret } = scene();
-            let mut pump = pump(&site);
+            let mut uploader = uploader(&site);
             // So many batches go well before, and the next request after it does not.
             for _ in 0..place {
-                pump.step();
+                uploader.step();
             }
             receiver.will(&[fault.clone(), Fault::Say(500, "", "")]);
-            drain(&mut pump);
+            drain(&mut uploader);
             assert_whole(&receiver, 25);
         }
     }
@@ -74,14 +74,14 @@ fn what_is_lost_late_or_doubled_on_the_way_arrives_once_and_in_order() {
 #[test]
 fn a_batch_whose_answer_was_lost_goes_again_under_the_same_name() {
     let Scene { receiver, site, secret: _secret } = scene();
-    let mut pump = pump(&site);
-    assert_eq!((pump.step(), pump.step()), (Step::Moved(10), Step::Moved(10)));
+    let mut uploader = uploader(&site);
+    assert_eq!((uploader.step(), uploader.step()), (Step::Moved(10), Step::Moved(10)));
     receiver.will(&[Fault::LoseRequest]);
-    wait_of(pump.step());
+    wait_of(uploader.step());
     // More rows do not change what was on its way, and a new process does not either.
     add_rows(site.inside(), 26..=30);
-    drop(pump);
-    drain(&mut super::pump(&site));
+    drop(uploader);
+    drain(&mut super::uploader(&site));
     assert_whole(&receiver, 30);
     let id = site.inside().site_id.clone();
     let again =
@@ -92,26 +92,26 @@ fn a_batch_whose_answer_was_lost_goes_again_under_the_same_name() {
 #[test]
 fn retry_after_is_waited_and_other_waits_are_short_at_first() {
     let Scene { receiver, site, secret: _secret } = scene();
-    let mut pump = pump(&site);
+    let mut uploader = uploader(&site);
     receiver.will(&[Fault::Say(503, "retry-after: 600\r\n", ""), Fault::Say(502, "", "")]);
-    assert!(wait_of(pump.step()) >= Duration::from_secs(600));
-    assert!(wait_of(pump.step()) < Duration::from_secs(5));
+    assert!(wait_of(uploader.step()) >= Duration::from_secs(600));
+    assert!(wait_of(uploader.step()) < Duration::from_secs(5));
     let status = status(&site);
     assert_eq!(status.misses, 2);
     assert!(status.trouble.contains("502"), "{}", status.trouble);
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_eq!((super::status(&site).misses, super::status(&site).trouble.as_str()), (0, ""));
 }
 
 #[test]
 fn a_success_that_says_no_place_is_none() {
     let Scene { receiver, site, secret: _secret } = scene();
-    let mut pump = pump(&site);
-    assert_eq!(pump.step(), Step::Moved(10));
+    let mut uploader = uploader(&site);
+    assert_eq!(uploader.step(), Step::Moved(10));
     receiver.will(&[Fault::Say(200, "", "<html>Welcome to the airport's network</html>")]);
-    wait_of(pump.step());
+    wait_of(uploader.step());
     assert_eq!(status(&site).cursor, 10);
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_whole(&receiver, 25);
 }
 
@@ -119,8 +119,8 @@ fn a_success_that_says_no_place_is_none() {
 fn a_row_that_is_refused_is_found_set_aside_shown_and_offered_again() {
     let Scene { receiver, site, secret: _secret } = scene();
     receiver.state().book.refuses.extend([7, 8, 23]);
-    let mut pump = pump(&site);
-    let steps = drain(&mut pump);
+    let mut uploader = uploader(&site);
+    let steps = drain(&mut uploader);
     assert!(steps < 40, "{steps} requests to find three rows");
     let held: Vec<i64> = (1..=25).filter(|n| ![7, 8, 23].contains(n)).collect();
     assert_eq!(receiver.state().book.numbers(), held);
@@ -131,23 +131,23 @@ fn a_row_that_is_refused_is_found_set_aside_shown_and_offered_again() {
 
     // Those that come later go past them, also through a new process.
     add_rows(site.inside(), 26..=27);
-    drop(pump);
-    let mut pump = super::pump(&site);
-    drain(&mut pump);
+    drop(uploader);
+    let mut uploader = super::uploader(&site);
+    drain(&mut uploader);
     assert_eq!(receiver.state().book.last_seq(), 27);
 
     // A day later they are offered again, and one of them is understood now.
     receiver.state().book.refuses.remove(&8);
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_eq!(status(&site).refused_rows, 3, "not before");
     site.advance(Duration::from_secs(25 * 3600));
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_eq!(receiver.state().book.late.keys().copied().collect::<Vec<_>>(), [8]);
     let rows = refused(&site);
     assert_eq!(rows.iter().map(|row| (row.seq, row.tries)).collect::<Vec<_>>(), [(7, 2), (23, 2)]);
 
     receiver.state().book.refuses.clear();
-    assert_eq!(pump.offer_refused(&mut |_, _| ()).unwrap(), 2);
+    assert_eq!(uploader.offer_refused(&mut |_, _| ()).unwrap(), 2);
     assert_eq!(receiver.state().book.late.len(), 3);
     assert_eq!(status(&site).refused_rows, 0);
 }
@@ -155,24 +155,24 @@ fn a_row_that_is_refused_is_found_set_aside_shown_and_offered_again() {
 #[test]
 fn a_receiver_that_refuses_everything_is_at_fault_itself() {
     let Scene { receiver, site, secret: _secret } = scene();
-    let mut pump = pump(&site);
-    assert_eq!(pump.step(), Step::Moved(10));
+    let mut uploader = uploader(&site);
+    assert_eq!(uploader.step(), Step::Moved(10));
     receiver.will(&vec![Fault::Say(400, "", ""); 20]);
-    let waited = (0..10).any(|_| matches!(pump.step(), Step::Wait(_)));
+    let waited = (0..10).any(|_| matches!(uploader.step(), Step::Wait(_)));
     assert!(waited, "it takes the receiver's word that every row is bad");
     assert_eq!((status(&site).refused_rows, status(&site).cursor), (0, 10));
     receiver.state().faults.clear();
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_whole(&receiver, 25);
 }
 
 #[test]
 fn a_batch_that_is_too_large_goes_in_parts() {
     let Scene { receiver, site, secret: _secret } = scene();
-    let mut pump = pump(&site);
-    assert_eq!(pump.step(), Step::Moved(10));
+    let mut uploader = uploader(&site);
+    assert_eq!(uploader.step(), Step::Moved(10));
     receiver.will(&[Fault::Say(413, "", ""), Fault::Say(413, "", "")]);
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_whole(&receiver, 25);
     assert_eq!(status(&site).refused_rows, 0);
 }
@@ -180,11 +180,11 @@ fn a_batch_that_is_too_large_goes_in_parts() {
 #[test]
 fn a_receiver_that_lost_rows_says_so_and_gets_them_again() {
     let Scene { receiver, site, secret: _secret } = scene();
-    let mut pump = pump(&site);
-    drain(&mut pump);
+    let mut uploader = uploader(&site);
+    drain(&mut uploader);
     receiver.state().book.rows.truncate(4);
     add_rows(site.inside(), 26..=26);
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_whole(&receiver, 26);
 }
 
@@ -192,12 +192,12 @@ fn a_receiver_that_lost_rows_says_so_and_gets_them_again() {
 fn another_receiver_gets_everything_from_the_beginning() {
     let Scene { mut site, secret, .. } = scene();
     let other = Receiver::open();
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
     let id = site.inside().site_id.clone();
     let settings = https_settings(&other.url(), &secret);
     site.restart_with(|config| config.sync = Some(settings));
     assert_eq!(site.inside().site_id, id);
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
     assert_whole(&other, 25);
 }
 
@@ -205,25 +205,25 @@ fn another_receiver_gets_everything_from_the_beginning() {
 #[test]
 fn a_secret_is_replaced_without_a_restart() {
     let Scene { receiver, secret, site } = scene();
-    let mut pump = pump(&site);
-    assert_eq!(pump.step(), Step::Moved(10));
+    let mut uploader = uploader(&site);
+    assert_eq!(uploader.step(), Step::Moved(10));
     receiver.state().secrets = vec!["a-new-secret".to_owned()];
-    wait_of(pump.step());
+    wait_of(uploader.step());
     assert!(status(&site).trouble.contains("401"), "{}", status(&site).trouble);
     std::fs::write(secret.path(), "a-new-secret\n").unwrap();
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_whole(&receiver, 25);
     // An empty file, as an editor leaves it for a moment, is no secret.
     std::fs::write(secret.path(), "").unwrap();
     add_rows(site.inside(), 26..=26);
-    wait_of(pump.step());
+    wait_of(uploader.step());
     assert!(status(&site).trouble.contains("empty"), "{}", status(&site).trouble);
 }
 
 #[test]
 fn a_strict_receiver_gets_the_time_signed_too() {
     let Scene { receiver, site, secret: _secret } = scene_with(|settings| settings.strict = true);
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
     assert_whole(&receiver, 25);
     let now = site.inside().now().to_string();
     assert!(receiver.state().seen.iter().all(|headers| headers["x-timestamp"] == now));
@@ -239,13 +239,13 @@ fn a_private_authority_vouches_for_the_receiver_and_nobody_else_does() {
     settings.authority = Some(std::fs::read(&certificates).unwrap());
     let mut site = site_with(settings.clone());
     add_rows(site.inside(), 1..=25);
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
     assert_whole(&receiver, 25);
 
     settings.authority = None;
     site.restart_with(|config| config.sync = Some(settings));
     add_rows(site.inside(), 26..=26);
-    wait_of(pump(&site).step());
+    wait_of(uploader(&site).step());
     assert_whole(&receiver, 25);
     assert!(status(&site).trouble.contains("ertificate"), "{}", status(&site).trouble);
 }
@@ -254,14 +254,14 @@ fn a_private_authority_vouches_for_the_receiver_and_nobody_else_does() {
 #[test]
 fn a_booking_goes_upstream_with_its_values_and_without_a_name() {
     let Scene { receiver, site, secret: _secret } = scene();
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
     let jane = site.member("jane");
     let (partner, pin) = (site.partner(), site.pin(&jane));
     let flight = site.inside().now() + 86_400;
     let body = serde_json::json!({ "member_id": jane.id, "member_pin": pin, "registration_id": 7, "flight_date": flight,
         "minutes_booked": 15, "tunnel_id": Site::TUNNEL_ID });
     partner.post("/external/partner-metrics/op/generate-token", body).ok();
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
     let state = receiver.state();
     let events: Vec<_> = state.book.rows[25..].iter().map(|row| row["event"].as_str().unwrap().to_owned()).collect();
     assert_eq!(events, ["booking.recorded", "token.issued"]);

@@ -19,7 +19,7 @@ mod storms;
 use crate::harness::Site;
 use crate::outbox::office;
 use tunneldesk::config::{Nats, Sync, Upstream};
-use tunneldesk::jobs::sync::{self, Pump, Status, Step};
+use tunneldesk::jobs::sync::{self, Status, Step, Uploader};
 use tunneldesk::site::Site as Inside;
 use tunneldesk::store::Write;
 use tunneldesk::store::tables::history::{self, Event, EventSubject};
@@ -59,8 +59,8 @@ fn site_with(sync: Sync) -> Site {
     Site::open_with(|config| config.sync = Some(sync))
 }
 
-fn pump(site: &Site) -> Pump {
-    sync::pump(&site.for_a_job()).unwrap().expect("a receiver is named")
+fn uploader(site: &Site) -> Uploader {
+    sync::uploader(&site.for_a_job()).unwrap().expect("a receiver is named")
 }
 
 fn status(site: &Site) -> Status {
@@ -93,10 +93,10 @@ fn add_row(tx: &Write, n: i64) -> Result<(), tunneldesk::http::failure::Failure>
     Ok(())
 }
 
-/// Steps until nothing waits; waits that the pump asks for are over at once.
-fn drain(pump: &mut Pump) -> usize {
+/// Steps until nothing waits; waits that the uploader asks for are over at once.
+fn drain(uploader: &mut Uploader) -> usize {
     for steps in 1..1_000 {
-        if pump.step() == Step::Quiet {
+        if uploader.step() == Step::Quiet {
             return steps;
         }
     }

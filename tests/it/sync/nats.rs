@@ -33,7 +33,7 @@ fn assert_whole(broker: &Broker, rows: i64, messages: usize) {
 #[test]
 fn batches_are_messages_that_say_what_they_are() {
     let (broker, site) = scene();
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
     assert_whole(&broker, 25, 3);
     let messages = broker.messages();
     let id = site.inside().site_id.clone();
@@ -48,16 +48,16 @@ fn batches_are_messages_that_say_what_they_are() {
 #[test]
 fn a_batch_that_was_taken_and_not_acknowledged_does_not_come_twice() {
     let (broker, site) = scene();
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
     // The process died before it wrote that the last two batches were taken, and their names are long forgotten.
     site.change(|tx| {
         let mut state = tunneldesk::store::tables::sync::find(tx)?;
         (state.cursor, state.held, state.pending) = (10, 10, 20);
         Ok(tunneldesk::store::tables::sync::replace(tx, &state)?)
     });
-    let mut pump = pump(&site);
+    let mut uploader = uploader(&site);
     add_rows(site.inside(), 26..=26);
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_whole(&broker, 26, 4);
 }
 
@@ -70,12 +70,12 @@ fn a_batch_that_comes_too_late_is_refused_by_the_stream_itself() {
     settings.batch_rows = 5;
     let site = site_with(settings);
     add_rows(site.inside(), 1..=25);
-    let mut late = pump(&site);
+    let mut late = uploader(&site);
     assert_eq!(late.step(), Step::Moved(5));
     let other =
         sync::upstream(&nats_settings(broker.port), &site.inside().site_id, site.inside().clock.clone()).unwrap();
-    let source = Box::new(sync::Here::new(site.for_a_job()));
-    let mut other = Pump::new(source, other, &nats_settings(broker.port), Default::default());
+    let source = Box::new(sync::SiteSource::new(site.for_a_job()));
+    let mut other = Uploader::new(source, other, &nats_settings(broker.port), Default::default());
     assert_eq!(other.step(), Step::Moved(10));
     site.change(|tx| {
         let mut state = tunneldesk::store::tables::sync::find(tx)?;
@@ -91,16 +91,16 @@ fn a_batch_that_comes_too_late_is_refused_by_the_stream_itself() {
 #[test]
 fn an_outage_is_waited_for_and_nothing_is_lost_or_doubled() {
     let (mut broker, site) = scene();
-    let mut pump = pump(&site);
-    assert_eq!(pump.step(), Step::Moved(10));
+    let mut uploader = uploader(&site);
+    assert_eq!(uploader.step(), Step::Moved(10));
     broker.stop();
     add_rows(site.inside(), 26..=30);
     for _ in 0..3 {
-        assert!(matches!(pump.step(), Step::Wait(_)));
+        assert!(matches!(uploader.step(), Step::Wait(_)));
     }
     assert_eq!((status(&site).misses, status(&site).waiting_rows), (3, 20));
     broker.restart("");
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_eq!(read(&broker).numbers(), (1..=30).collect::<Vec<_>>());
     assert_eq!(status(&site).trouble, "");
 }
@@ -109,13 +109,13 @@ fn an_outage_is_waited_for_and_nothing_is_lost_or_doubled() {
 #[test]
 fn a_stream_that_lets_go_of_what_it_had_gets_what_is_new() {
     let (broker, site) = scene();
-    let mut pump = pump(&site);
-    drain(&mut pump);
+    let mut uploader = uploader(&site);
+    drain(&mut uploader);
     let purged = broker.ask("$JS.API.STREAM.PURGE.HISTORY", &json!({}));
     assert_eq!(purged["success"], true, "{purged}");
     add_rows(site.inside(), 26..=30);
     for _ in 0..5 {
-        pump.step();
+        uploader.step();
     }
     let bodies: Vec<_> = broker.messages().iter().map(|message| unpack(&message.body)["after"].clone()).collect();
     assert_eq!(bodies, [25]);
@@ -123,7 +123,7 @@ fn a_stream_that_lets_go_of_what_it_had_gets_what_is_new() {
     // Whoever wants it all again says so.
     broker.ask("$JS.API.STREAM.PURGE.HISTORY", &json!({}));
     assert_eq!(sync::rewind(site.inside(), 0, |_| Ok(())).unwrap(), 30);
-    drain(&mut super::pump(&site));
+    drain(&mut super::uploader(&site));
     assert_eq!(read(&broker).numbers(), (1..=30).collect::<Vec<_>>());
 }
 
@@ -132,10 +132,10 @@ fn without_a_stream_or_a_server_it_says_what_is_missing() {
     let broker = Broker::start("");
     let site = site_with(nats_settings(broker.port));
     add_rows(site.inside(), 1..=3);
-    assert!(matches!(pump(&site).step(), Step::Wait(_)));
+    assert!(matches!(uploader(&site).step(), Step::Wait(_)));
     assert!(status(&site).trouble.contains("no stream takes tunnels."), "{}", status(&site).trouble);
     drop(broker);
-    assert!(matches!(pump(&site).step(), Step::Wait(_)));
+    assert!(matches!(uploader(&site).step(), Step::Wait(_)));
     assert!(status(&site).trouble.contains("not reached"), "{}", status(&site).trouble);
 }
 
@@ -147,7 +147,7 @@ fn a_batch_larger_than_the_server_takes_goes_in_parts() {
     settings.batch_rows = 500;
     let site = site_with(settings);
     add_rows(site.inside(), 1..=400);
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
     assert_eq!(read(&broker).numbers(), (1..=400).collect::<Vec<_>>());
     assert_eq!(status(&site).refused_rows, 0);
 }
@@ -173,17 +173,17 @@ fn a_key_opens_the_server_and_is_replaced_without_a_restart() {
     nats.credentials_file = Some(credentials.path().to_owned());
     let site = site_with(settings);
     add_rows(site.inside(), 1..=5);
-    let mut pump = pump(&site);
-    drain(&mut pump);
+    let mut uploader = uploader(&site);
+    drain(&mut uploader);
     assert_whole(&broker, 5, 1);
 
     broker.restart(&users("user: windwerk, password: \"another:key\""));
     add_rows(site.inside(), 6..=9);
-    assert!(matches!(pump.step(), Step::Wait(_)));
-    assert!(matches!(pump.step(), Step::Wait(_)));
+    assert!(matches!(uploader.step(), Step::Wait(_)));
+    assert!(matches!(uploader.step(), Step::Wait(_)));
     assert!(status(&site).trouble.contains("Authorization Violation"), "{}", status(&site).trouble);
     std::fs::write(credentials.path(), "windwerk:another:key\n").unwrap();
-    drain(&mut pump);
+    drain(&mut uploader);
     assert_whole(&broker, 9, 2);
 }
 
@@ -201,13 +201,13 @@ fn tls_is_spoken_where_it_is_asked_for_and_checked() {
     nats.tls = true;
     let mut site = site_with(settings.clone());
     add_rows(site.inside(), 1..=25);
-    drain(&mut pump(&site));
+    drain(&mut uploader(&site));
 
     // A server that is not vouched for gets nothing.
     settings.authority = None;
     site.restart_with(|config| config.sync = Some(settings));
     add_rows(site.inside(), 26..=26);
-    assert!(matches!(pump(&site).step(), Step::Wait(_)));
+    assert!(matches!(uploader(&site).step(), Step::Wait(_)));
     assert!(status(&site).trouble.contains("TLS"), "{}", status(&site).trouble);
     broker.restart("");
     assert_whole(&broker, 25, 3);

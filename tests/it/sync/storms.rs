@@ -14,8 +14,8 @@ use std::rc::Rc;
 use std::time::Duration;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::{Config, Upstream as Kind};
-use tunneldesk::jobs::sync::turn::Turn;
-use tunneldesk::jobs::sync::{Batch, Held, Here, Pump, Step, Trouble, Upstream};
+use tunneldesk::jobs::sync::lock::SyncLock;
+use tunneldesk::jobs::sync::{Batch, Position, SiteSource, Step, Trouble, Uploader, Upstream};
 use tunneldesk::ops::lifecycle::Identity;
 use tunneldesk::site::Site;
 use tunneldesk::store::engine::data_dir::DataDir;
@@ -57,17 +57,17 @@ struct Tally {
 struct Network(Rc<RefCell<World>>);
 
 impl World {
-    fn deliver(&mut self, body: &[u8]) -> Result<Held, Trouble> {
+    fn deliver(&mut self, body: &[u8]) -> Result<Position, Trouble> {
         let (status, said) = self.book.take(body);
-        let held = Held { seq: said["last_seq"].as_i64().unwrap_or(0), at: said["last_at"].as_i64() };
+        let held = Position { seq: said["last_seq"].as_i64().unwrap_or(0), at: said["last_at"].as_i64() };
         match status {
             200 => Ok(held),
-            409 => Err(Trouble::Elsewhere(held)),
+            409 => Err(Trouble::OutOfPosition(held)),
             _ => Err(Trouble::Refused(said["message"].as_str().unwrap().to_owned())),
         }
     }
 
-    fn carry(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+    fn carry(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         let lost = Err(Trouble::Later { error: "lost".to_owned(), wait: None });
         if self.calm {
             return self.deliver(&batch.body);
@@ -116,14 +116,14 @@ impl World {
 }
 
 impl Upstream for Network {
-    fn ask(&mut self, nothing: &Batch) -> Result<Option<Held>, Trouble> {
+    fn ask(&mut self, nothing: &Batch) -> Result<Option<Position>, Trouble> {
         match self.0.borrow_mut().carry(nothing) {
-            Err(Trouble::Elsewhere(held)) => Ok(Some(held)),
+            Err(Trouble::OutOfPosition(held)) => Ok(Some(held)),
             answer => answer.map(Some),
         }
     }
 
-    fn offer(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+    fn offer(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         self.0.borrow_mut().carry(batch)
     }
 }
@@ -131,7 +131,7 @@ impl Upstream for Network {
 /// A process that runs, until it does not.
 struct Process {
     site: Site,
-    pump: Pump,
+    uploader: Uploader,
     _data_dir: DataDir,
 }
 
@@ -141,9 +141,9 @@ impl Process {
         let (site, _) = Site::open(&data_dir, Config::defaults(), Clock::frozen(now), true).unwrap();
         let mut settings = settings(Kind::Https("https://storm.example.org/".to_owned()));
         settings.batch_rows = 1 + world.borrow_mut().rng.below(12) as i64;
-        let source = Box::new(Here::new(site.for_another_thread()));
-        let pump = Pump::new(source, Box::new(Network(world.clone())), &settings, site.state::<Turn>());
-        Process { site, pump, _data_dir: data_dir }
+        let source = Box::new(SiteSource::new(site.for_another_thread()));
+        let uploader = Uploader::new(source, Box::new(Network(world.clone())), &settings, site.state::<SyncLock>());
+        Process { site, uploader, _data_dir: data_dir }
     }
 }
 
@@ -198,8 +198,8 @@ impl Storm {
     }
 
     fn step(&mut self) -> Option<Step> {
-        let pump = &mut self.process().pump;
-        match catch_unwind(AssertUnwindSafe(|| pump.step())) {
+        let uploader = &mut self.process().uploader;
+        match catch_unwind(AssertUnwindSafe(|| uploader.step())) {
             Ok(step) => Some(step),
             Err(panic) if panic.is::<Crash>() => {
                 self.restart();

@@ -289,7 +289,7 @@ fn a_signed_waiver_outlives_its_account_as_long_as_the_setting_says() {
         let count = |site: &Site| site.rows()["waiver_signatures"];
         assert_eq!(count(&site), left, "{keep_years} years");
         site.advance(std::time::Duration::from_secs(11 * 366 * 86_400));
-        tunneldesk::jobs::sweep_all(&site.for_a_job()).expect("what is over is removed");
+        tunneldesk::jobs::purge_all_expired(&site.for_a_job()).expect("what is over is removed");
         assert_eq!(count(&site), 0, "nothing is kept for ever");
     }
 }

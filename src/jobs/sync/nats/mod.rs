@@ -12,7 +12,7 @@ mod wire;
 
 use super::batch::Batch;
 use super::https::{secret, sign};
-use super::upstream::{Held, Trouble, Upstream, shown};
+use super::upstream::{Position, Trouble, Upstream, shown};
 use crate::clock::Clock;
 use crate::config::{self, Sync};
 use base64::Engine;
@@ -114,7 +114,7 @@ impl Nats {
     }
 
     /// The last message on the subject.
-    fn last(&mut self) -> Result<Option<Held>, Trouble> {
+    fn last(&mut self) -> Result<Option<Position>, Trouble> {
         let subject = self.subject.clone();
         let link = self.link()?;
         let asked = json!({ "last_by_subj": subject }).to_string();
@@ -127,10 +127,10 @@ impl Nats {
         let headers = last.message.and_then(|stored| STANDARD.decode(stored.hdrs?).ok()).unwrap_or_default();
         let headers = String::from_utf8_lossy(&headers).into_owned();
         let number = |name: &str| wire::header(&headers, name).and_then(|value| value.parse().ok());
-        Ok(number(LAST_SEQ).map(|seq| Held { seq, at: number(LAST_AT) }))
+        Ok(number(LAST_SEQ).map(|seq| Position { seq, at: number(LAST_AT) }))
     }
 
-    fn publish(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+    fn publish(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         let mut headers = vec![
             ("Nats-Msg-Id", batch.key()),
             ("Content-Type", "application/json".to_owned()),
@@ -153,11 +153,11 @@ impl Nats {
             (_, Some(fault)) => return self.refused(&fault),
             (None, None) => return Err(Trouble::later("the server answered without a number: is this JetStream?")),
         }
-        Ok(Held { seq: batch.position, at: batch.position_at })
+        Ok(Position { seq: batch.position, at: batch.position_at })
     }
 
     /// The server remembers the name; that the stream still has the message is another thing.
-    fn named_before(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+    fn named_before(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         match self.last()? {
             Some(held) if held.seq >= batch.position => Ok(held),
             _ => Err(Trouble::later(
@@ -166,11 +166,11 @@ impl Nats {
         }
     }
 
-    fn refused(&mut self, fault: &Fault) -> Result<Held, Trouble> {
+    fn refused(&mut self, fault: &Fault) -> Result<Position, Trouble> {
         match fault.err_code {
             // Somebody published meanwhile, or the stream let go of the last message, or an earlier try arrived after all.
             Some(code) if WRONG_LAST_SEQUENCE.contains(&code) => match self.last()? {
-                Some(held) => Err(Trouble::Elsewhere(held)),
+                Some(held) => Err(Trouble::OutOfPosition(held)),
                 None => Err(Trouble::later("the stream let go of what it had; the batch goes again")),
             },
             Some(MESSAGE_TOO_LARGE) => Err(Trouble::TooLarge(words(fault))),
@@ -200,12 +200,12 @@ impl Nats {
 }
 
 impl Upstream for Nats {
-    fn ask(&mut self, _: &Batch) -> Result<Option<Held>, Trouble> {
+    fn ask(&mut self, _: &Batch) -> Result<Option<Position>, Trouble> {
         let last = self.last();
         self.kept(last)
     }
 
-    fn offer(&mut self, batch: &Batch) -> Result<Held, Trouble> {
+    fn offer(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         let published = self.publish(batch);
         self.kept(published)
     }

@@ -5,9 +5,9 @@ use super::xml::Answer;
 use super::{Ask, Payload, Store, Tries, Trouble};
 use crate::config::recipient::Recipient;
 use crate::keys::{hex, random};
+use crate::ops::backup::backup_store::{Backup, PruneExceptions, outlived};
 use crate::ops::backup::encrypted::SUFFIX;
-use crate::ops::backup::manifest::{self, Manifest, Print};
-use crate::ops::backup::shelf::{Backup, Spared, outlived};
+use crate::ops::backup::manifest::{self, FileDigest, Manifest};
 use crate::ops::backup::{shown, tombstones};
 use crate::ops::replication::chain::{TICKS, TICKS_KEPT_SECONDS};
 use crate::ops::replication::target::Target;
@@ -80,14 +80,14 @@ impl Folder {
         &self,
         backup: &Backup,
         recipient: Option<&Recipient>,
-        spared: &Spared,
+        exceptions: &PruneExceptions,
         step: &mut dyn FnMut(u64, u64),
     ) -> Result<Backup, String> {
         let failed = |e: io::Error| format!("cannot write to {self}: {e}");
         let at = self.claim(&backup.name()).map_err(failed)?;
         let (mut done, all) = (0, backup.manifest.bytes());
         let mut manifest = backup.manifest.clone();
-        for (name, print) in &backup.manifest.files {
+        for (name, digest) in &backup.manifest.files {
             let mut tell = |bytes| {
                 done += bytes;
                 step(done, all);
@@ -97,12 +97,12 @@ impl Folder {
                 Some(recipient) => {
                     let sealed = format!("{name}{SUFFIX}");
                     let write = |to: &mut dyn io::Write| recipient.encrypt(&mut from, to, &mut tell);
-                    let sealed_print = at.upload(&sealed, print.bytes, write).map_err(failed)?;
+                    let sealed_print = at.upload(&sealed, digest.bytes, write).map_err(failed)?;
                     manifest.encrypted.insert(sealed, sealed_print);
                 }
                 None => {
-                    let write = |to: &mut dyn io::Write| Print::of_reader(&mut from, to, &mut tell);
-                    if at.upload(name, print.bytes, write).map_err(failed)? != *print {
+                    let write = |to: &mut dyn io::Write| FileDigest::of_reader(&mut from, to, &mut tell);
+                    if at.upload(name, digest.bytes, write).map_err(failed)? != *digest {
                         let from = backup.at.within(name);
                         return Err(format!("{from} is damaged: it is not the file that its manifest speaks of"));
                     }
@@ -114,7 +114,7 @@ impl Folder {
         put.map_err(|trouble| failed(trouble.into_io(&at)))?;
         self.store.manifests().insert(at.name(), manifest.clone());
         // The backup is there, whatever becomes of older ones.
-        if let Err(cause) = self.prune(&manifest, spared, &mut || step(all, all)) {
+        if let Err(cause) = self.prune(&manifest, exceptions, &mut || step(all, all)) {
             tracing::warn!(cause, "old off-site backups are not removed; the next backup tries again");
         }
         Ok(Backup { at: Target::S3(at), manifest })
@@ -134,10 +134,10 @@ impl Folder {
         Err(io::Error::other("every name for a backup is taken"))
     }
 
-    fn prune(&self, newest: &Manifest, spared: &Spared, step: &mut dyn FnMut()) -> Result<(), String> {
+    fn prune(&self, newest: &Manifest, exceptions: &PruneExceptions, step: &mut dyn FnMut()) -> Result<(), String> {
         let failed = |trouble: Trouble| trouble.into_io(self).to_string();
         let (now, bases) = (newest.made_at, self.bases(step)?);
-        let old = outlived(bases.whole.clone(), now, spared);
+        let old = outlived(bases.whole.clone(), now, exceptions);
         for name in old.iter().map(Backup::name) {
             // What a removal that is cut off leaves is no backup any more.
             let at = self.within(&name);

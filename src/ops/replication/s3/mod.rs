@@ -6,7 +6,7 @@ mod sign;
 pub(crate) mod upload;
 mod xml;
 
-use crate::config::Store as Settings;
+use crate::config::Bucket as Settings;
 use crate::keys::hex;
 use crate::ops::agent::agent;
 use crate::ops::backup::manifest::Manifest;

@@ -11,7 +11,7 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::jobs::outbox::read_letter;
+use crate::jobs::outbox::render_message;
 use crate::site::Site;
 use crate::store::tables::outbox::{self, Message};
 use crate::web::{Frame, form, show as shown};
@@ -39,7 +39,7 @@ pub(crate) fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if !is_legible(site, &message) {
         return Err(Failure::not_allowed().saying(Text::new("messages.not_to_read")));
     }
-    let letter = read_letter(site, &message).map_err(|why| Failure::broken().because(why))?;
+    let letter = render_message(site, &message).map_err(|why| Failure::broken().because(why))?;
     app::change(site, clerk, call.language(), |cx| messages::read_out(cx, &message))?;
     tracing::info!(message_id = message.message_id, clerk = clerk.id(), "a message was read out at the desk");
     let page = Page {

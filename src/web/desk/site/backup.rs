@@ -5,7 +5,7 @@ use crate::auth::Clerk;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
-use crate::ops::backup::asked::{self, Work};
+use crate::ops::backup::on_demand::{self, Work};
 use crate::site::Site;
 
 /// `POST /desk/site/backup`
@@ -19,6 +19,6 @@ pub(crate) fn drill(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn begin(site: &Site, clerk: &Clerk, work: Work) -> Answer {
-    let word = if asked::begin(site, work, clerk.by()) { "begun" } else { "busy" };
+    let word = if on_demand::begin(site, work, clerk.by()) { "begun" } else { "busy" };
     Ok(reply::see_other(&format!("{PART}?done={word}#backups")))
 }

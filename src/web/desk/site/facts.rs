@@ -44,7 +44,7 @@ pub(super) fn look(site: &Site, call: &Call) -> Facts {
     // As it is now: whoever has just made a backup looks whether it is there.
     let mut all = health::look(site, Look::Brief);
     all.sort_by_key(|fact| std::cmp::Reverse(fact.state));
-    let off_site = all.iter().find(|fact| fact.name == "off_site" && site.config.backup.second_place.is_some());
+    let off_site = all.iter().find(|fact| fact.name == "off_site" && site.config.backup.off_site.is_some());
     let (passed, problems): (Vec<_>, Vec<_>) = all.iter().partition(|fact| fact.state == State::Ok);
     Facts {
         problems: problems.into_iter().map(fact).collect(),

@@ -16,9 +16,9 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
-use crate::ops::asking;
-use crate::ops::backup::asked::Work;
-use crate::ops::backup::{drill, shelf};
+use crate::ops::backup::on_demand::Work;
+use crate::ops::backup::{drill, local_store};
+use crate::ops::on_demand;
 use crate::ops::tls;
 use crate::site::Site;
 use crate::store::tables::outbox;
@@ -30,7 +30,7 @@ use facts::Facts;
 use http::StatusCode;
 
 pub(crate) const PART: &str = "/desk/site";
-type Asked = asking::Asked<Work>;
+type Asked = on_demand::Run<Work>;
 const BACKUPS_SHOWN: usize = 10;
 const DONE: [(&str, &str); 4] = [
     ("begun", "site.done_begun"),
@@ -71,8 +71,8 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (mut frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     frame.done = done(call, &DONE);
     // First of all: a backup that is told as made is in the list.
-    let asked = asking::last::<Work>(site);
-    let backups = shelf(&site.config.data).list();
+    let asked = on_demand::last::<Work>(site);
+    let backups = local_store(&site.config.data).list();
     let drill = drill::last(&site.config.data);
     let facts = facts::look(site, call);
     let page = Page {
@@ -94,7 +94,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(shown(StatusCode::OK, call.language(), &page))
 }
 
-fn row(language: Language, zone: &TimeZone, backup: &crate::ops::backup::shelf::Backup) -> Row {
+fn row(language: Language, zone: &TimeZone, backup: &crate::ops::backup::backup_store::Backup) -> Row {
     Row {
         name: backup.name(),
         at: when::moment(language, zone, backup.manifest.made_at),
@@ -103,7 +103,7 @@ fn row(language: Language, zone: &TimeZone, backup: &crate::ops::backup::shelf::
     }
 }
 
-fn tone<W>(asked: Option<&asking::Asked<W>>) -> &'static str {
+fn tone<W>(asked: Option<&on_demand::Run<W>>) -> &'static str {
     match asked.and_then(|asked| asked.outcome.as_ref()) {
         None => "soon",
         Some(Ok(_)) => "good",

@@ -10,8 +10,8 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::jobs::sync;
-use crate::jobs::sync::asked::Carry;
-use crate::ops::asking;
+use crate::jobs::sync::on_demand::SyncNow;
+use crate::ops::on_demand;
 use crate::site::Site;
 
 /// How it stands, in words.
@@ -25,7 +25,7 @@ pub(crate) struct Upstream {
 
 pub(crate) fn stands(site: &Site, call: &Call, zone: &TimeZone) -> Result<Upstream, Failure> {
     // Before the counts: what is told as gone is no part of what waits.
-    let asked = asking::last::<Carry>(site);
+    let asked = on_demand::last::<SyncNow>(site);
     let status = sync::status(site)?;
     let text = match (status.upstream.is_empty(), status.taken_at) {
         (true, _) => Text::new("site.sync_none"),
@@ -55,6 +55,6 @@ pub(crate) fn now(site: &Site, _: &Call, _: &Clerk) -> Answer {
     if site.config.sync.is_none() {
         return Err(Failure::not_configured().saying(Text::new("site.sync_none_next")));
     }
-    let word = if sync::asked::begin(site) { "begun" } else { "busy" };
+    let word = if sync::on_demand::begin(site) { "begun" } else { "busy" };
     Ok(reply::see_other(&format!("{PART}?done={word}#upstream")))
 }

@@ -1,7 +1,7 @@
 //! A store as it answers, and what the site makes of it.
 
 use super::*;
-use crate::config::Store as Settings;
+use crate::config::Bucket as Settings;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::sync::Mutex;

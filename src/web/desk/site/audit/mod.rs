@@ -12,9 +12,9 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Text;
-use crate::ops::asking;
 use crate::ops::audit::Verify;
 use crate::ops::audit::{VERIFIED, begin_verifying};
+use crate::ops::on_demand;
 use crate::site::Site;
 use crate::store::tables::audit::{self, Filter, HashedRow};
 use crate::web::desk::walk_in::{Unclear, find_member};
@@ -166,7 +166,7 @@ fn deeds(site: &Site, call: &Call) -> Vec<(&'static str, String)> {
 /// The outcome of the last check of the log, or that one is under way.
 fn verdict(site: &Site, call: &Call, zone: &TimeZone) -> Result<Verdict, Failure> {
     let say = |tone, text: Text| Verdict { tone, text: call.language().say(&text), under_way: false };
-    match asking::last::<Verify>(site) {
+    match on_demand::last::<Verify>(site) {
         Some(asked) if asked.outcome.is_none() => {
             let text = Text::new("audit.under_way").with("at", when::moment(call.language(), zone, asked.began_at));
             return Ok(Verdict { under_way: true, ..say("soon", text) });

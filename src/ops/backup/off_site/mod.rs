@@ -2,7 +2,7 @@
 //! share hangs. So a thread of its own does each piece of work there, the caller waits for it for a limited time, and
 //! no other is begun before it is back.
 
-use super::shelf::{Backup, Shelf, Spared};
+use super::backup_store::{Backup, BackupStore, PruneExceptions};
 use super::{check_space, tombstones};
 use crate::config::Config;
 use crate::config::recipient::Recipient;
@@ -24,11 +24,11 @@ const STEP_TIME_MAX: Duration = Duration::from_secs(600);
 
 /// The queues of work on the second place: one each for looks, copies, ticks and drills, so that short work does not wait
 /// behind long work.
-pub(crate) struct Elsewhere {
-    looks: Line,
-    copies: Line,
-    ticks: Line,
-    drills: Line,
+pub(crate) struct OffSite {
+    looks: Worker,
+    copies: Worker,
+    ticks: Worker,
+    drills: Worker,
     look_time_max: Duration,
     step_time_max: Duration,
     target: OnceLock<Option<Target>>,
@@ -36,23 +36,23 @@ pub(crate) struct Elsewhere {
 
 /// One piece of work at a time.
 #[derive(Default)]
-struct Line(Arc<(Mutex<State>, Condvar)>);
+struct Worker(Arc<(Mutex<State>, Condvar)>);
 
 #[derive(Clone, Copy, Default, PartialEq)]
 enum State {
     #[default]
-    Free,
-    UnderWay,
+    Idle,
+    Busy,
     /// The work has taken too long: nobody waits for it any more.
-    Late,
+    TimedOut,
 }
 
 /// Until this goes, by whatever way, the line is taken.
-struct Taken(Arc<(Mutex<State>, Condvar)>);
+struct BusyGuard(Arc<(Mutex<State>, Condvar)>);
 
 /// How long work is waited for.
 #[derive(Clone, Copy)]
-struct Patience {
+struct Timeouts {
     /// Until earlier work is back.
     line: Duration,
     /// From one step to the next.
@@ -61,41 +61,41 @@ struct Patience {
 
 /// Why work was not done, or not while somebody waited for it.
 #[derive(Debug, PartialEq)]
-enum Missed {
+enum WorkError {
     /// Earlier work is under way.
     Busy,
     /// The work took too long, or earlier work did and is not back yet.
-    Late,
+    TimedOut,
 }
 
-enum Word<T> {
+enum Message<T> {
     Step(u64, u64),
-    End(T),
+    Done(T),
 }
 
-impl Default for Elsewhere {
-    fn default() -> Elsewhere {
-        Elsewhere::patient(LOOK_TIME_MAX, STEP_TIME_MAX)
+impl Default for OffSite {
+    fn default() -> OffSite {
+        OffSite::patient(LOOK_TIME_MAX, STEP_TIME_MAX)
     }
 }
 
-impl Elsewhere {
+impl OffSite {
     /// The second place of a site, where its settings name one.
-    pub(crate) fn second(site: &Site) -> Option<Target> {
-        site.state::<Elsewhere>().target(&site.config)
+    pub(crate) fn target_of(site: &Site) -> Option<Target> {
+        site.state::<OffSite>().target(&site.config)
     }
 
     /// The second place that the settings name.
     pub(crate) fn target(&self, config: &Config) -> Option<Target> {
-        self.target.get_or_init(|| Target::second(config)).clone()
+        self.target.get_or_init(|| Target::off_site(config)).clone()
     }
 
-    fn patient(look_time_max: Duration, step_time_max: Duration) -> Elsewhere {
-        Elsewhere {
-            looks: Line::default(),
-            copies: Line::default(),
-            ticks: Line::default(),
-            drills: Line::default(),
+    fn patient(look_time_max: Duration, step_time_max: Duration) -> OffSite {
+        OffSite {
+            looks: Worker::default(),
+            copies: Worker::default(),
+            ticks: Worker::default(),
+            drills: Worker::default(),
             look_time_max,
             step_time_max,
             target: OnceLock::new(),
@@ -106,7 +106,7 @@ impl Elsewhere {
     pub(crate) fn list(&self, place: &Target) -> Result<Vec<Backup>, String> {
         let there = place.clone();
         self.look(place, move |step| match there {
-            Target::Directory(dir) => Ok(Shelf::new(dir).list()),
+            Target::Directory(dir) => Ok(BackupStore::new(dir).list()),
             Target::S3(folder) => Ok(folder.bases(step)?.whole),
         })
     }
@@ -115,16 +115,16 @@ impl Elsewhere {
     pub(crate) fn newest(&self, place: &Target) -> Result<Option<Backup>, String> {
         let there = place.clone();
         self.look(place, move |step| match there {
-            Target::Directory(dir) => Ok(Shelf::new(dir).list().into_iter().next()),
+            Target::Directory(dir) => Ok(BackupStore::new(dir).list().into_iter().next()),
             Target::S3(folder) => Ok(folder.bases(step)?.whole.into_iter().next()),
         })
     }
 
-    /// [`Shelf::unreadable`] there. The error: it does not answer, or refuses to.
+    /// [`BackupStore::unreadable`] there. The error: it does not answer, or refuses to.
     pub(crate) fn unreadable(&self, place: &Target) -> Result<Vec<(String, String)>, String> {
         let there = place.clone();
         self.look(place, move |step| match there {
-            Target::Directory(dir) => Ok(Shelf::new(dir).unreadable()),
+            Target::Directory(dir) => Ok(BackupStore::new(dir).unreadable()),
             Target::S3(folder) => Ok(folder.bases(step)?.unreadable),
         })
     }
@@ -180,19 +180,19 @@ impl Elsewhere {
         backup: &Backup,
         place: &Target,
         recipient: Option<&Recipient>,
-        spared: Spared,
+        exceptions: PruneExceptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Backup, String> {
         self.list(place)?;
         let (backup, there, recipient) = (backup.clone(), place.clone(), recipient.cloned());
-        let patience = Patience { line: self.look_time_max / 2, step: self.step_time_max };
-        let carried = self.copies.work(patience, progress, move |step| match there {
-            Target::Directory(dir) => put(&backup, &dir, recipient.as_ref(), &spared, step),
-            Target::S3(folder) => folder.carry(&backup, recipient.as_ref(), &spared, step),
+        let timeouts = Timeouts { line: self.look_time_max / 2, step: self.step_time_max };
+        let carried = self.copies.work(timeouts, progress, move |step| match there {
+            Target::Directory(dir) => put(&backup, &dir, recipient.as_ref(), &exceptions, step),
+            Target::S3(folder) => folder.carry(&backup, recipient.as_ref(), &exceptions, step),
         });
         carried.unwrap_or_else(|missed| match missed {
-            Missed::Busy => Err(format!("the copy of another backup to {place} is in progress: wait for it")),
-            Missed::Late => Err(silent(place)),
+            WorkError::Busy => Err(format!("the copy of another backup to {place} is in progress: wait for it")),
+            WorkError::TimedOut => Err(no_answer(place)),
         })
     }
 
@@ -203,14 +203,14 @@ impl Elsewhere {
     }
 
     /// A tick there, or a look at the last one; nothing is begun while an earlier one hangs. `None`: the place does not
-    /// answer within `patience`.
+    /// answer within `timeouts`.
     pub(crate) fn send<T: Send + 'static>(
         &self,
-        patience: Duration,
+        timeouts: Duration,
         send: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let patience = Patience { line: Duration::ZERO, step: patience };
-        self.ticks.work(patience, &mut |_, _| (), |_| send()).ok()
+        let timeouts = Timeouts { line: Duration::ZERO, step: timeouts };
+        self.ticks.work(timeouts, &mut |_, _| (), |_| send()).ok()
     }
 
     /// A restore from there, on trial. `progress` is told what `work` tells. The outer error: another is in progress; the inner
@@ -221,11 +221,11 @@ impl Elsewhere {
         progress: &mut dyn FnMut(u64, u64),
         work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> Result<T, String> + Send + 'static,
     ) -> Result<Result<T, String>, String> {
-        let patience = Patience { line: Duration::ZERO, step: self.step_time_max };
-        match self.drills.work(patience, progress, work) {
+        let timeouts = Timeouts { line: Duration::ZERO, step: self.step_time_max };
+        match self.drills.work(timeouts, progress, work) {
             Ok(tried) => Ok(tried),
-            Err(Missed::Busy) => Err("another restore drill is in progress: wait for it".to_owned()),
-            Err(Missed::Late) => Ok(Err(silent(place))),
+            Err(WorkError::Busy) => Err("another restore drill is in progress: wait for it".to_owned()),
+            Err(WorkError::TimedOut) => Ok(Err(no_answer(place))),
         }
     }
 
@@ -235,9 +235,9 @@ impl Elsewhere {
         place: &Target,
         look: impl FnOnce(&mut dyn FnMut()) -> Result<T, String> + Send + 'static,
     ) -> Result<T, String> {
-        let patience = Patience { line: self.look_time_max, step: self.look_time_max };
-        let looked = self.looks.work(patience, &mut |_, _| (), |step| look(&mut || step(0, 0)));
-        looked.unwrap_or_else(|_| Err(silent(place)))
+        let timeouts = Timeouts { line: self.look_time_max, step: self.look_time_max };
+        let looked = self.looks.work(timeouts, &mut |_, _| (), |step| look(&mut || step(0, 0)));
+        looked.unwrap_or_else(|_| Err(no_answer(place)))
     }
 }
 
@@ -245,7 +245,7 @@ fn put(
     backup: &Backup,
     dir: &Path,
     recipient: Option<&Recipient>,
-    spared: &Spared,
+    exceptions: &PruneExceptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Backup, String> {
     let failed = |e: io::Error| unwritten(dir, &e);
@@ -253,9 +253,9 @@ fn put(
         return Err(format!("{} is not there: is it mounted?", dir.display()));
     }
     check_space(backup.manifest.bytes(), dir)?;
-    let shelf = Shelf::new(dir.to_owned());
-    let hold = shelf.hold()?;
-    let unfinished = hold.start(&backup.name()).map_err(failed)?;
+    let backup_store = BackupStore::new(dir.to_owned());
+    let lock = backup_store.lock()?;
+    let unfinished = lock.start(&backup.name()).map_err(failed)?;
     let manifest = match recipient {
         Some(recipient) => backup.encrypt_to(&unfinished, recipient, progress).map_err(failed)?,
         None => {
@@ -264,10 +264,10 @@ fn put(
         }
     };
     manifest.write(&unfinished).map_err(failed)?;
-    let dir = hold.finish(&unfinished, &backup.name()).map_err(failed)?;
-    hold.prune(backup.manifest.made_at, spared).map_err(failed)?;
+    let dir = lock.finish(&unfinished, &backup.name()).map_err(failed)?;
+    lock.prune(backup.manifest.made_at, exceptions).map_err(failed)?;
     let is_ours = |other: &Backup| other.manifest.site_id == backup.manifest.site_id;
-    let ours: Vec<Backup> = shelf.list().into_iter().filter(is_ours).collect();
+    let ours: Vec<Backup> = backup_store.list().into_iter().filter(is_ours).collect();
     prune_ticks(&ours, backup.manifest.made_at).map_err(failed)?;
     Ok(Backup { at: Target::Directory(dir), manifest })
 }
@@ -294,58 +294,58 @@ fn unwritten(dir: &Path, e: &io::Error) -> String {
 }
 
 /// The message about a second place that does not answer.
-pub(crate) fn silent(place: &Target) -> String {
+pub(crate) fn no_answer(place: &Target) -> String {
     format!("{place} does not answer: look after the machine that it is on, and the network between")
 }
 
-impl Line {
+impl Worker {
     /// Waits for as long as steps are told of or the end is.
     fn work<T: Send + 'static>(
         &self,
-        patience: Patience,
+        timeouts: Timeouts,
         told: &mut dyn FnMut(u64, u64),
         work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T + Send + 'static,
-    ) -> Result<T, Missed> {
+    ) -> Result<T, WorkError> {
         let (state, freed) = &*self.0;
-        let others = freed.wait_timeout_while(lock(state), patience.line, |state| *state == State::UnderWay);
+        let others = freed.wait_timeout_while(lock(state), timeouts.line, |state| *state == State::Busy);
         let (mut state, _) = others.unwrap_or_else(PoisonError::into_inner);
         match *state {
-            State::Free => {}
-            State::UnderWay => return Err(Missed::Busy),
-            State::Late => return Err(Missed::Late),
+            State::Idle => {}
+            State::Busy => return Err(WorkError::Busy),
+            State::TimedOut => return Err(WorkError::TimedOut),
         }
-        *state = State::UnderWay;
+        *state = State::Busy;
         drop(state);
         let (tell, words) = mpsc::channel();
-        let taken = Taken(self.0.clone());
-        let begun = std::thread::Builder::new().name("elsewhere".to_owned()).spawn(move || {
-            let end = work(&mut |done, all| _ = tell.send(Word::Step(done, all)));
+        let taken = BusyGuard(self.0.clone());
+        let begun = std::thread::Builder::new().name("off-site".to_owned()).spawn(move || {
+            let end = work(&mut |done, all| _ = tell.send(Message::Step(done, all)));
             drop(taken);
-            _ = tell.send(Word::End(end));
+            _ = tell.send(Message::Done(end));
         });
         let end = begun.ok().and_then(|_| {
             loop {
-                match words.recv_timeout(patience.step) {
-                    Ok(Word::Step(done, all)) => told(done, all),
-                    Ok(Word::End(end)) => return Some(end),
+                match words.recv_timeout(timeouts.step) {
+                    Ok(Message::Step(done, all)) => told(done, all),
+                    Ok(Message::Done(end)) => return Some(end),
                     Err(_) => return None,
                 }
             }
         });
         if end.is_none() {
             let mut state = lock(&self.0.0);
-            if *state == State::UnderWay {
-                *state = State::Late;
+            if *state == State::Busy {
+                *state = State::TimedOut;
                 freed.notify_all();
             }
         }
-        end.ok_or(Missed::Late)
+        end.ok_or(WorkError::TimedOut)
     }
 }
 
-impl Drop for Taken {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
-        *lock(&self.0.0) = State::Free;
+        *lock(&self.0.0) = State::Idle;
         self.0.1.notify_all();
     }
 }

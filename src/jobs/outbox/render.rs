@@ -6,7 +6,7 @@
 //! is a quotation, with its line breaks. Two more lines may stand at the beginning: `Reply-To:` says where an answer goes,
 //! and `Closing:` names another text for the end.
 
-use super::places::{code, fill, one_line};
+use super::placeholders::{code, fill, one_line};
 use crate::app::notice;
 use crate::documents::markup::escape;
 use crate::domain::local_time::TimeZone;
@@ -53,7 +53,7 @@ templates!(
 
 /// A message as its recipient reads it.
 #[derive(Debug)]
-pub struct Letter {
+pub struct RenderedMessage {
     /// One line.
     pub subject: String,
     /// For mail programs without HTML.
@@ -66,7 +66,7 @@ pub struct Letter {
     pub reply_to: Option<String>,
 }
 
-impl Letter {
+impl RenderedMessage {
     /// As it is read on its way.
     pub fn by(&self, channel: Channel) -> &str {
         match &self.sms {
@@ -99,22 +99,22 @@ pub fn write(
     sender: &Sender,
     values: &Value,
     written_at: i64,
-) -> Result<Letter, String> {
+) -> Result<RenderedMessage, String> {
     let language = Language::of_member(language).unwrap_or_default();
     let found = TEMPLATES.iter().find(|(name, _)| *name == template);
     let (_, texts) = found.ok_or_else(|| format!("there is no template {template}"))?;
     let (head, body) = texts[language as usize].split_once("\n\n").ok_or("the template has no body")?;
     let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    let places = Places { sender, values, language, written_at };
-    let plain = |pattern: &str| fill(pattern, |name| places.find(name).map(|value| one_line(&value)));
+    let placeholders = Placeholders { sender, values, language, written_at };
+    let plain = |pattern: &str| fill(pattern, |name| placeholders.find(name).map(|value| one_line(&value)));
     let subject = plain(header("Subject:").ok_or("the template has no subject")?)?;
     let closing =
         language.say(&Text::new(header("Closing:").unwrap_or("mail.closing")).with("site", one_line(sender.site)));
     let paragraphs: Vec<&str> = body.trim().split("\n\n").collect();
-    let in_text = |p: &&str| if *p == QUOTATION { places.quotation() } else { plain(&as_text(p)) };
+    let in_text = |p: &&str| if *p == QUOTATION { placeholders.quotation() } else { plain(&as_text(p)) };
     let text = paragraphs.iter().map(in_text).collect::<Result<Vec<_>, _>>()?.join("\n\n");
-    let html = paragraphs.iter().map(|p| as_html(p, &places)).collect::<Result<String, _>>()?;
-    Ok(Letter {
+    let html = paragraphs.iter().map(|p| as_html(p, &placeholders)).collect::<Result<String, _>>()?;
+    Ok(RenderedMessage {
         html: in_layout(language, &subject, sender, &html, &closing),
         text: format!("{text}\n\n-- \n{closing}\n"),
         sms: header("Sms:").map(plain).transpose()?,
@@ -124,14 +124,14 @@ pub fn write(
 }
 
 /// Where values come from.
-struct Places<'a> {
+struct Placeholders<'a> {
     sender: &'a Sender<'a>,
     values: &'a Value,
     language: Language,
     written_at: i64,
 }
 
-impl Places<'_> {
+impl Placeholders<'_> {
     fn find(&self, name: &str) -> Option<String> {
         match name {
             "site" => Some(self.sender.site.to_owned()),
@@ -209,10 +209,10 @@ fn as_text(paragraph: &str) -> String {
     }
 }
 
-fn as_html(paragraph: &str, places: &Places) -> Result<String, String> {
-    let filled = |pattern: &str| fill(pattern, |name| places.find(name).map(|value| escape(&one_line(&value))));
+fn as_html(paragraph: &str, placeholders: &Placeholders) -> Result<String, String> {
+    let filled = |pattern: &str| fill(pattern, |name| placeholders.find(name).map(|value| escape(&one_line(&value))));
     Ok(match button(paragraph) {
-        None if paragraph == QUOTATION => places.quotation_in_html()?,
+        None if paragraph == QUOTATION => placeholders.quotation_in_html()?,
         Some((words, target)) => format!(
             "<p style=\"margin:0 0 20px 0\"><a href=\"{}\" style=\"display:inline-block;background:#0b5c92;color:#ffffff;\
              text-decoration:none;font-size:16px;line-height:20px;font-weight:600;padding:13px 22px;border-radius:8px\">{}</a></p>\n",
@@ -248,7 +248,7 @@ fn in_layout(language: Language, subject: &str, sender: &Sender, body: &str, clo
         "closing" => Some(escape(closing)),
         _ => None,
     };
-    fill(LAYOUT, part).expect("the layout has these places only")
+    fill(LAYOUT, part).expect("the layout has these placeholders only")
 }
 
 #[cfg(test)]
@@ -260,7 +260,7 @@ mod tests {
     const SENDER: Sender =
         Sender { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
 
-    fn letter(template: &str, language: &str, values: &Value) -> Letter {
+    fn letter(template: &str, language: &str, values: &Value) -> RenderedMessage {
         write(template, language, &SENDER, values, 1_780_000_000).unwrap()
     }
 

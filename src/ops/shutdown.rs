@@ -19,36 +19,36 @@ pub(crate) const FLUSH_FAILED: &str =
 
 /// Why a server ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum ShutdownCause {
     /// SIGTERM or SIGINT.
-    Told,
+    Signal,
     /// A flush of the disk failed.
     StoreStopped,
     /// The file was served as it is, and could be written again.
     Writable,
 }
 
-impl End {
+impl ShutdownCause {
     fn time_max(self) -> Duration {
         match self {
-            End::StoreStopped => STOPPED_TIME_MAX,
-            End::Told | End::Writable => TOLD_TIME_MAX,
+            ShutdownCause::StoreStopped => STOPPED_TIME_MAX,
+            ShutdownCause::Signal | ShutdownCause::Writable => TOLD_TIME_MAX,
         }
     }
 
     fn last_words(self) -> &'static str {
         match self {
-            End::StoreStopped => FLUSH_FAILED,
-            End::Told | End::Writable => "something hung, so the server ended without it",
+            ShutdownCause::StoreStopped => FLUSH_FAILED,
+            ShutdownCause::Signal | ShutdownCause::Writable => "something hung, so the server ended without it",
         }
     }
 }
 
 /// The thread that waits for the end of a server. From its time's end on the process is gone, whatever the other threads do:
 /// once a signal has come this thread takes no lock and asks for no memory, because a hung thread may hold either.
-pub(crate) struct Ending(mpsc::Receiver<End>);
+pub(crate) struct ShutdownWatch(mpsc::Receiver<ShutdownCause>);
 
-impl Ending {
+impl ShutdownWatch {
     /// Takes SIGTERM and SIGINT: from here on they do not end the process by themselves. `writable` is told when a file that
     /// was served as it is could be written; `is_stopped` says whether a flush of the disk failed; `code` is the exit code of a
     /// process that did not end in time.
@@ -59,7 +59,7 @@ impl Ending {
         is_stopped: impl Fn() -> bool + Send + 'static,
         writable: mpsc::Receiver<()>,
         code: u8,
-    ) -> std::io::Result<Ending> {
+    ) -> std::io::Result<ShutdownWatch> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (terminate, interrupt) = {
             let _context = runtime.enter();
@@ -72,7 +72,7 @@ impl Ending {
             let end = runtime.block_on(first_reason(terminate, interrupt, &is_stopped, &writable));
             _ = tell.try_send(end);
             // These words are the same whoever comes to the end first, so they wait for nobody.
-            if end == End::StoreStopped {
+            if end == ShutdownCause::StoreStopped {
                 _ = say.try_send(end.last_words());
             }
             std::thread::sleep(end.time_max());
@@ -81,12 +81,12 @@ impl Ending {
             exit(code)
         };
         std::thread::Builder::new().name("ending".to_owned()).spawn(wait)?;
-        Ok(Ending(told))
+        Ok(ShutdownWatch(told))
     }
 
     /// Waits for the reason to end; the time for it runs from there.
-    pub(crate) fn wait(self) -> End {
-        self.0.recv().unwrap_or(End::Told)
+    pub(crate) fn wait(self) -> ShutdownCause {
+        self.0.recv().unwrap_or(ShutdownCause::Signal)
     }
 }
 
@@ -95,17 +95,17 @@ async fn first_reason(
     mut interrupt: Signal,
     is_stopped: &impl Fn() -> bool,
     writable: &mpsc::Receiver<()>,
-) -> End {
+) -> ShutdownCause {
     loop {
         tokio::select! {
-            _ = terminate.recv() => return End::Told,
-            _ = interrupt.recv() => return End::Told,
+            _ = terminate.recv() => return ShutdownCause::Signal,
+            _ = interrupt.recv() => return ShutdownCause::Signal,
             () = tokio::time::sleep(LOOK_INTERVAL) => {
                 if is_stopped() {
-                    return End::StoreStopped;
+                    return ShutdownCause::StoreStopped;
                 }
                 if writable.try_recv().is_ok() {
-                    return End::Writable;
+                    return ShutdownCause::Writable;
                 }
             }
         }

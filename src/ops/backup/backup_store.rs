@@ -2,7 +2,7 @@
 //! front, and is nobody's backup.
 
 use super::encrypted::{Identities, SUFFIX};
-use super::manifest::{Manifest, Print};
+use super::manifest::{FileDigest, Manifest};
 use crate::config::recipient::Recipient;
 use crate::domain::retention;
 use crate::ops::replication::target::Target;
@@ -15,11 +15,11 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Between two looks whether a shelf is free.
-const HOLD_PAUSE: Duration = Duration::from_millis(100);
+/// Between two looks whether a backup store is free.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
 const UNFINISHED: &str = ".unfinished-";
 /// How long an upgrade can be taken back: as long as any backup is kept.
-const WAY_BACK_SECONDS: i64 = 35 * 86_400;
+const UPGRADE_BACKUP_KEPT_SECONDS: i64 = 35 * 86_400;
 
 /// A finished backup.
 #[derive(Debug, Clone)]
@@ -30,19 +30,19 @@ pub struct Backup {
     pub(crate) manifest: Manifest,
 }
 
-pub(crate) struct Shelf {
+pub(crate) struct BackupStore {
     dir: PathBuf,
 }
 
-/// The right to put backups on a shelf and take them off; one at a time has it.
-pub(crate) struct Hold<'s> {
-    shelf: &'s Shelf,
+/// The right to put backups on a backup store and take them off; one at a time has it.
+pub(crate) struct BackupStoreLock<'s> {
+    backup_store: &'s BackupStore,
     held: File,
 }
 
 /// The backups that pruning leaves whatever their age.
 #[derive(Debug, Clone)]
-pub(crate) struct Spared {
+pub(crate) struct PruneExceptions {
     /// The name of the backup that a drill last opened: the last that is known to be good.
     pub proven: Option<String>,
     /// Backups made before this moment ([`crate::clock::Clock::judged_from`]).
@@ -77,7 +77,7 @@ impl Backup {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(), String> {
         let (mut done, all) = (0, self.manifest.bytes());
-        for (name, print) in &self.manifest.files {
+        for (name, digest) in &self.manifest.files {
             let to = dir.join(name);
             let failed = |e: io::Error| format!("cannot write {}: {e}", to.display());
             let file = new_file(&to).map_err(failed)?;
@@ -95,10 +95,10 @@ impl Backup {
                 let from = self.at.within(name);
                 let failed = |e: io::Error| format!("cannot copy {from} to {}: {e}", to.display());
                 let mut opened = self.at.open(name).map_err(failed)?;
-                let copied = Print::of_reader(&mut opened, &mut &file, &mut tell).map_err(failed)?;
+                let copied = FileDigest::of_reader(&mut opened, &mut &file, &mut tell).map_err(failed)?;
                 (from, copied)
             };
-            if copied != *print {
+            if copied != *digest {
                 return Err(format!("{from} is damaged: it is not the file that its manifest speaks of"));
             }
             file.sync_all().map_err(failed)?;
@@ -123,13 +123,13 @@ impl Backup {
             };
             let file = new_file(&dir.join(&sealed))?;
             let mut to = BufWriter::new(&file);
-            let print = recipient.encrypt(&mut self.at.open(name)?, &mut to, &mut |bytes| {
+            let digest = recipient.encrypt(&mut self.at.open(name)?, &mut to, &mut |bytes| {
                 data_dir::begin_to_flush(&file);
                 tell(bytes);
             })?;
             to.flush()?;
             file.sync_all()?;
-            manifest.encrypted.insert(sealed, print);
+            manifest.encrypted.insert(sealed, digest);
         }
         Ok(manifest)
     }
@@ -139,9 +139,9 @@ fn new_file(path: &Path) -> io::Result<File> {
     std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-impl Shelf {
-    pub(crate) fn new(dir: PathBuf) -> Shelf {
-        Shelf { dir }
+impl BackupStore {
+    pub(crate) fn new(dir: PathBuf) -> BackupStore {
+        BackupStore { dir }
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -185,7 +185,7 @@ impl Shelf {
     }
 
     /// Makes the directory where it is missing, and keeps others from writing to it.
-    pub(crate) fn hold(&self) -> Result<Hold<'_>, String> {
+    pub(crate) fn lock(&self) -> Result<BackupStoreLock<'_>, String> {
         let failed = |e: io::Error| format!("cannot write to {}: {e}", self.dir.display());
         make_dir(&self.dir).map_err(failed)?;
         let held = File::open(&self.dir).map_err(failed)?;
@@ -193,26 +193,26 @@ impl Shelf {
         if unsafe { libc::flock(held.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
             return Err(format!("a backup to {} is in progress: wait for it", self.dir.display()));
         }
-        Ok(Hold { shelf: self, held })
+        Ok(BackupStoreLock { backup_store: self, held })
     }
 }
 
-impl Shelf {
+impl BackupStore {
     /// Whether somebody writes to the directory now: a backup, most often, or a drill.
-    pub(crate) fn is_held(&self) -> bool {
+    pub(crate) fn is_locked(&self) -> bool {
         // SAFETY: the descriptor is open for as long as `dir` lives, and gives the lock back with it.
-        let is_held = |dir: File| unsafe { libc::flock(dir.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
-        File::open(&self.dir).is_ok_and(is_held)
+        let is_locked = |dir: File| unsafe { libc::flock(dir.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
+        File::open(&self.dir).is_ok_and(is_locked)
     }
 
-    /// As [`Shelf::hold`], for whoever can wait until another backup is done.
-    pub(crate) fn hold_within(&self, patience: Duration) -> Result<Hold<'_>, String> {
+    /// As [`BackupStore::lock`], for whoever can wait until another backup is done.
+    pub(crate) fn lock_within(&self, patience: Duration) -> Result<BackupStoreLock<'_>, String> {
         let mut left = patience;
         loop {
-            match self.hold() {
+            match self.lock() {
                 Err(_) if !left.is_zero() => {
-                    std::thread::sleep(HOLD_PAUSE);
-                    left = left.saturating_sub(HOLD_PAUSE);
+                    std::thread::sleep(LOCK_PAUSE);
+                    left = left.saturating_sub(LOCK_PAUSE);
                 }
                 held => return held,
             }
@@ -220,19 +220,19 @@ impl Shelf {
     }
 }
 
-impl Hold<'_> {
-    pub(crate) fn shelf(&self) -> &Shelf {
-        self.shelf
+impl BackupStoreLock<'_> {
+    pub(crate) fn backup_store(&self) -> &BackupStore {
+        self.backup_store
     }
 
     /// An empty directory for a backup to be. A half-made one of the same name is removed.
     pub(crate) fn start(&self, name: &str) -> io::Result<PathBuf> {
-        for entry in std::fs::read_dir(&self.shelf.dir)?.flatten() {
+        for entry in std::fs::read_dir(&self.backup_store.dir)?.flatten() {
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
                 std::fs::remove_dir_all(entry.path())?;
             }
         }
-        let dir = self.shelf.dir.join(format!("{UNFINISHED}{name}"));
+        let dir = self.backup_store.dir.join(format!("{UNFINISHED}{name}"));
         make_dir(&dir).map(|()| dir)
     }
 
@@ -240,8 +240,8 @@ impl Hold<'_> {
     pub(crate) fn finish(&self, unfinished: &Path, name: &str) -> io::Result<PathBuf> {
         File::open(unfinished)?.sync_all()?;
         let free = |number: u32| match number {
-            1 => self.shelf.dir.join(name),
-            number => self.shelf.dir.join(format!("{name}-{number}")),
+            1 => self.backup_store.dir.join(name),
+            number => self.backup_store.dir.join(format!("{name}-{number}")),
         };
         let dir = (1..).map(free).find(|dir| !dir.exists()).expect("some name is free");
         std::fs::rename(unfinished, &dir)?;
@@ -250,12 +250,12 @@ impl Hold<'_> {
 
     /// Removes what need not be kept any more, and nothing that is spared. Of those before an upgrade the newest of each
     /// schema stays for a while: it is the way back. Returns how many went.
-    pub(crate) fn prune(&self, now: i64, spared: &Spared) -> io::Result<usize> {
-        let old = outlived(self.shelf.list(), now, spared);
+    pub(crate) fn prune(&self, now: i64, exceptions: &PruneExceptions) -> io::Result<usize> {
+        let old = outlived(self.backup_store.list(), now, exceptions);
         for backup in &old {
             // Renamed first: a removal that is cut off must not leave half a backup under a good name.
-            let going = self.shelf.dir.join(format!("{UNFINISHED}{}", backup.name()));
-            std::fs::rename(self.shelf.dir.join(backup.name()), &going)?;
+            let going = self.backup_store.dir.join(format!("{UNFINISHED}{}", backup.name()));
+            std::fs::rename(self.backup_store.dir.join(backup.name()), &going)?;
             std::fs::remove_dir_all(&going)?;
         }
         Ok(old.len())
@@ -263,18 +263,19 @@ impl Hold<'_> {
 }
 
 /// The backups that need not be kept any more, and are not spared: of all that there are, newest first.
-pub(crate) fn outlived(all: Vec<Backup>, now: i64, spared: &Spared) -> Vec<Backup> {
-    let (ways_back, backups): (Vec<_>, Vec<_>) = all.into_iter().partition(|backup| backup.manifest.upgrade.is_some());
+pub(crate) fn outlived(all: Vec<Backup>, now: i64, exceptions: &PruneExceptions) -> Vec<Backup> {
+    let (upgrade_backups, backups): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|backup| backup.manifest.upgrade.is_some());
     let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
-    let kept = retention::kept(&made, now, spared.made_before);
+    let kept = retention::kept(&made, now, exceptions.made_before);
     let mut old: Vec<_> = backups.into_iter().zip(kept).filter(|(_, keep)| !keep).map(|(backup, _)| backup).collect();
     let is_over = |i: usize| {
-        let (way, newer) = (&ways_back[i].manifest, &ways_back[..i]);
-        (way.made_at < now - WAY_BACK_SECONDS && way.made_at >= spared.made_before)
+        let (way, newer) = (&upgrade_backups[i].manifest, &upgrade_backups[..i]);
+        (way.made_at < now - UPGRADE_BACKUP_KEPT_SECONDS && way.made_at >= exceptions.made_before)
             || newer.iter().any(|newer| newer.manifest.schema == way.schema)
     };
-    old.extend((0..ways_back.len()).filter(|i| is_over(*i)).map(|i| ways_back[i].clone()));
-    old.retain(|backup| spared.proven.as_deref() != Some(&*backup.name()));
+    old.extend((0..upgrade_backups.len()).filter(|i| is_over(*i)).map(|i| upgrade_backups[i].clone()));
+    old.retain(|backup| exceptions.proven.as_deref() != Some(&*backup.name()));
     old
 }
 
@@ -287,8 +288,8 @@ pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn lay(shelf: &Shelf, name: &str, made_at: i64) {
-        let backup = shelf.dir.join(name);
+    fn lay(backup_store: &BackupStore, name: &str, made_at: i64) {
+        let backup = backup_store.dir.join(name);
         make_dir(&backup).unwrap();
         Manifest::blank(made_at).write(&backup).unwrap();
     }
@@ -296,23 +297,23 @@ mod tests {
     #[test]
     fn of_backups_made_in_one_second_the_one_that_came_last_is_the_newest() {
         let dir = tempfile::tempdir().unwrap();
-        let shelf = Shelf::new(dir.path().to_owned());
+        let backup_store = BackupStore::new(dir.path().to_owned());
         for name in ["day-2", "day", "day-10"] {
-            lay(&shelf, name, 100);
+            lay(&backup_store, name, 100);
         }
-        lay(&shelf, "earlier-30", 99);
-        let names: Vec<String> = shelf.list().iter().map(Backup::name).collect();
+        lay(&backup_store, "earlier-30", 99);
+        let names: Vec<String> = backup_store.list().iter().map(Backup::name).collect();
         assert_eq!(names, ["day-10", "day-2", "day", "earlier-30"]);
     }
 
     #[test]
     fn a_backup_from_the_future_does_not_stand_for_those_that_are_due_until_then() {
         let dir = tempfile::tempdir().unwrap();
-        let shelf = Shelf::new(dir.path().to_owned());
+        let backup_store = BackupStore::new(dir.path().to_owned());
         for made_at in [100, 200, 900_000] {
-            lay(&shelf, &made_at.to_string(), made_at);
+            lay(&backup_store, &made_at.to_string(), made_at);
         }
-        let newest = |now| shelf.newest(now).map(|backup| backup.manifest.made_at);
+        let newest = |now| backup_store.newest(now).map(|backup| backup.manifest.made_at);
         assert_eq!([newest(99), newest(300), newest(900_000)], [None, Some(200), Some(900_000)]);
     }
 }

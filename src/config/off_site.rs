@@ -9,16 +9,16 @@ const SCHEME: &str = "s3://";
 
 /// Where off-site backups go.
 #[derive(Debug, Clone, PartialEq)]
-pub enum SecondPlace {
+pub enum OffSiteLocation {
     /// A directory on another disk or a share.
     Directory(PathBuf),
     /// A bucket of a store.
-    Store(Store),
+    Bucket(Bucket),
 }
 
 /// A bucket of a store that speaks Amazon's S3, and how it is asked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Store {
+pub struct Bucket {
     /// Scheme, host and port, without a slash at its end.
     pub endpoint: String,
     /// As the store names it; part of what is signed.
@@ -37,17 +37,19 @@ pub struct Store {
     pub authority: Option<Vec<u8>>,
 }
 
-impl Display for SecondPlace {
+impl Display for OffSiteLocation {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         match self {
-            SecondPlace::Directory(dir) => dir.display().fmt(f),
-            SecondPlace::Store(Store { bucket, prefix, .. }) if prefix.is_empty() => write!(f, "{SCHEME}{bucket}"),
-            SecondPlace::Store(Store { bucket, prefix, .. }) => write!(f, "{SCHEME}{bucket}/{prefix}"),
+            OffSiteLocation::Directory(dir) => dir.display().fmt(f),
+            OffSiteLocation::Bucket(Bucket { bucket, prefix, .. }) if prefix.is_empty() => {
+                write!(f, "{SCHEME}{bucket}")
+            }
+            OffSiteLocation::Bucket(Bucket { bucket, prefix, .. }) => write!(f, "{SCHEME}{bucket}/{prefix}"),
         }
     }
 }
 
-impl Store {
+impl Bucket {
     /// Origin, host and path of a file, or of the bucket where the key is empty.
     pub(crate) fn address(&self, key: &str) -> (String, String, String) {
         let (scheme, host) = self.endpoint.split_once("://").unwrap_or(("https", &self.endpoint));
@@ -66,7 +68,7 @@ impl Store {
 
 impl Settings {
     /// Everything is checked, also while no store is named.
-    pub(super) fn second_place(&mut self) -> Option<SecondPlace> {
+    pub(super) fn off_site(&mut self) -> Option<OffSiteLocation> {
         let named = self.text("backup.second_place", |text| Ok(text.to_owned())).unwrap_or_default();
         let region = self.text("replica.region", region).unwrap_or_default();
         let endpoint = self.text("replica.endpoint", endpoint).flatten();
@@ -78,7 +80,7 @@ impl Settings {
         let Some(rest) = named.strip_prefix(SCHEME) else {
             return match named.as_str() {
                 "" => None,
-                dir if dir.starts_with('/') => Some(SecondPlace::Directory(PathBuf::from(dir))),
+                dir if dir.starts_with('/') => Some(OffSiteLocation::Directory(PathBuf::from(dir))),
                 _ => {
                     let what =
                         "must be a path from the root, like /mnt/backup, or a bucket, like s3://backups/tunnel-1";
@@ -101,8 +103,8 @@ impl Settings {
         }
         let endpoint = endpoint.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
         let secret_file = secret_file?;
-        let store = Store { endpoint, region, bucket, prefix, bucket_in_host, key_id, secret_file, authority };
-        Some(SecondPlace::Store(store))
+        let store = Bucket { endpoint, region, bucket, prefix, bucket_in_host, key_id, secret_file, authority };
+        Some(OffSiteLocation::Bucket(store))
     }
 }
 
@@ -171,17 +173,17 @@ mod tests {
         let secret = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(secret.path(), "opensesame\n").unwrap();
         let key = format!("key_id = \"AK\"\nsecret_file = {:?}", secret.path().to_str().unwrap());
-        let place = |place, lines: &str| with(place, lines).unwrap().backup.second_place;
+        let place = |place, lines: &str| with(place, lines).unwrap().backup.off_site;
         assert_eq!(place("", ""), None);
-        assert_eq!(place("/mnt/b", ""), Some(SecondPlace::Directory(PathBuf::from("/mnt/b"))));
-        let Some(SecondPlace::Store(store)) = place("s3://box", &key) else { panic!("no store") };
+        assert_eq!(place("/mnt/b", ""), Some(OffSiteLocation::Directory(PathBuf::from("/mnt/b"))));
+        let Some(OffSiteLocation::Bucket(store)) = place("s3://box", &key) else { panic!("no store") };
         let address = |host: &str, path: &str| (format!("https://{host}"), host.to_owned(), path.to_owned());
         assert_eq!(store.address(""), address("s3.us-east-1.amazonaws.com", "/box"));
         let lines = format!("{key}\nendpoint = \"https://s3.example.org:9000/\"\nbucket_in_host = true");
         let Some(store) = place("s3://box/tunnels/one/", &lines) else { panic!("no store") };
         assert_eq!(store.to_string(), "s3://box/tunnels/one");
         assert!(!format!("{store:?}").contains("opensesame"));
-        let SecondPlace::Store(store) = store else { panic!("no store") };
+        let OffSiteLocation::Bucket(store) = store else { panic!("no store") };
         assert_eq!(store.address("a/b"), address("box.s3.example.org:9000", "/a/b"));
         for (place, lines, part) in [
             ("mnt/backup", String::new(), "must be a path from the root"),

@@ -1,12 +1,12 @@
 //! Who carries messages out of the house, and what can come of it.
 
-use super::letter::Letter;
 use super::mail::Mailer;
+use super::render::RenderedMessage;
 use super::sms::Gateway;
 
 const ERROR_CHARS_MAX: usize = 300;
 
-pub(super) enum Carrier {
+pub(super) enum Transport {
     Mail(Box<Mailer>),
     Sms(Gateway),
 }
@@ -16,7 +16,7 @@ pub(super) struct Delivery<'a> {
     /// The message's id, the same at every attempt, so that the receiving server can recognise a repeat.
     pub id: &'a str,
     pub recipient: &'a str,
-    pub letter: &'a Letter,
+    pub letter: &'a RenderedMessage,
     /// Unix seconds.
     pub written_at: i64,
 }
@@ -33,17 +33,17 @@ pub(super) enum Trouble {
     Unreachable { error: String, offered: bool },
 }
 
-impl Carrier {
+impl Transport {
     pub(super) fn carry(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
         match self {
-            Carrier::Mail(mailer) => mailer.carry(delivery),
-            Carrier::Sms(gateway) => gateway.carry(delivery),
+            Transport::Mail(mailer) => mailer.carry(delivery),
+            Transport::Sms(gateway) => gateway.carry(delivery),
         }
     }
 
     /// Lets go of connections until there is something to carry again.
     pub(super) fn rest(&mut self) {
-        if let Carrier::Mail(mailer) = self {
+        if let Transport::Mail(mailer) = self {
             mailer.hang_up();
         }
     }
@@ -52,5 +52,5 @@ impl Carrier {
 /// A server's error text, cut to fit a row and a screen.
 pub(super) fn shown(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
-    super::places::one_line(&text).chars().take(ERROR_CHARS_MAX).collect()
+    super::placeholders::one_line(&text).chars().take(ERROR_CHARS_MAX).collect()
 }

@@ -8,23 +8,23 @@ use std::sync::{Mutex, PoisonError};
 
 /// The latest that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked<W> {
+pub(crate) struct Run<W> {
     pub work: W,
     pub began_at: i64,
     /// `None` while it is under way; then what came of it, or one line on what went wrong.
     pub outcome: Option<Result<String, String>>,
 }
 
-pub(crate) struct Asking<W>(Mutex<Option<Asked<W>>>);
+pub(crate) struct LastRun<W>(Mutex<Option<Run<W>>>);
 
-impl<W> Default for Asking<W> {
-    fn default() -> Asking<W> {
-        Asking(Mutex::new(None))
+impl<W> Default for LastRun<W> {
+    fn default() -> LastRun<W> {
+        LastRun(Mutex::new(None))
     }
 }
 
-impl<W: Copy> Asking<W> {
-    fn last(&self) -> Option<Asked<W>> {
+impl<W: Copy> LastRun<W> {
+    fn last(&self) -> Option<Run<W>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -34,7 +34,7 @@ impl<W: Copy> Asking<W> {
         if last.as_ref().is_some_and(|last| last.outcome.is_none()) {
             return false;
         }
-        *last = Some(Asked { work, began_at: now, outcome: None });
+        *last = Some(Run { work, began_at: now, outcome: None });
         true
     }
 
@@ -47,8 +47,8 @@ impl<W: Copy> Asking<W> {
 
 /// The latest that was asked for. The thread's snapshot of the file is given back: it may be older than the end of that work,
 /// and whoever is told that the work is over shall read what came of it.
-pub(crate) fn last<W: Copy + Send + Sync + 'static>(site: &Site) -> Option<Asked<W>> {
-    let last = site.state::<Asking<W>>().last();
+pub(crate) fn last<W: Copy + Send + Sync + 'static>(site: &Site) -> Option<Run<W>> {
+    let last = site.state::<LastRun<W>>().last();
     site.store.release();
     last
 }
@@ -59,12 +59,12 @@ pub(crate) fn begin<W: Copy + Send + Sync + 'static>(
     work: W,
     run: impl FnOnce(&Site) -> Result<String, String> + Send + 'static,
 ) -> bool {
-    let kept = site.state::<Asking<W>>();
+    let kept = site.state::<LastRun<W>>();
     if !kept.begin(work, site.now()) {
         return false;
     }
     let (inside, ended) = (site.for_another_thread(), kept.clone());
-    let begun = std::thread::Builder::new().name("asked".to_owned()).spawn(move || {
+    let begun = std::thread::Builder::new().name("on-demand".to_owned()).spawn(move || {
         priority::lower();
         // A fault in it must not leave it under way for ever.
         let outcome = catch_unwind(AssertUnwindSafe(|| run(&inside)));
@@ -107,7 +107,7 @@ mod tests {
         };
         assert!(begin(&site, Renaming, work));
         let deadline = Instant::now() + Duration::from_secs(20);
-        while site.state::<Asking<Renaming>>().last().unwrap().outcome.is_none() {
+        while site.state::<LastRun<Renaming>>().last().unwrap().outcome.is_none() {
             assert!(Instant::now() < deadline, "the work does not end");
             std::thread::yield_now();
         }

@@ -1,7 +1,7 @@
 //! The chain of the standby: the base that it began with, and the ticks behind it, each packed to be sent.
 
-use super::base::{Base, Parcel};
-use super::feed::Said;
+use super::base::{Base, Payload};
+use super::feed::Reply;
 use crate::keys::hex;
 use crate::ops::replication::tick::{self, Tick};
 use crate::site::Site;
@@ -16,7 +16,7 @@ const HELD_BYTES_MAX: u64 = 1024 * 1024;
 const SPOOL: &str = ".standby-tick";
 
 /// The chain of the standby.
-pub(super) struct Line {
+pub(super) struct StandbyChain {
     pub(super) base: Base,
     pub(super) lineage: String,
     wal: WalReader,
@@ -27,25 +27,25 @@ pub(super) struct Line {
     pub(super) number: u64,
     read: Position,
     /// On its way: the same is sent again until it is confirmed.
-    pub(super) pending: Option<(End, Arc<Tick>, Parcel)>,
+    pub(super) pending: Option<(End, Arc<Tick>, Payload)>,
 }
 
-pub(super) fn part(parcel: &Parcel, offset: u64) -> Said {
-    match parcel.part(offset) {
-        Ok(bytes) => Said::Part(bytes, parcel.bytes),
+pub(super) fn part(payload: &Payload, offset: u64) -> Reply {
+    match payload.part(offset) {
+        Ok(bytes) => Reply::Part(bytes, payload.bytes),
         Err(cause) => {
             tracing::error!(%cause, "cannot read what the standby asks for");
-            Said::BaseNeeded
+            Reply::BaseNeeded
         }
     }
 }
 
-impl Line {
-    pub(super) fn new(site: &Site) -> Result<Line, String> {
+impl StandbyChain {
+    pub(super) fn new(site: &Site) -> Result<StandbyChain, String> {
         let base = Base::make(site)?;
         let wal = WalReader::open(&site.config.data).map_err(|e| format!("cannot read the write-ahead log: {e}"))?;
         let (lineage, read) = (hex(&base.lineage), base.begin);
-        Ok(Line { base, lineage, wal, is_attached: false, asked: site.now(), number: 0, read, pending: None })
+        Ok(StandbyChain { base, lineage, wal, is_attached: false, asked: site.now(), number: 0, read, pending: None })
     }
 
     pub(super) fn is_followed(&self, site: &Site) -> bool {
@@ -70,24 +70,26 @@ impl Line {
     }
 
     /// The next tick, or the one that is not confirmed yet.
-    pub(super) fn next(&mut self, site: &Site) -> Result<Said, String> {
+    pub(super) fn next(&mut self, site: &Site) -> Result<Reply, String> {
         if self.pending.is_none() {
-            let Some(end) = site.store.writer().capture.next_end(self.base.follower)? else { return Ok(Said::Nothing) };
+            let Some(end) = site.store.writer().capture.next_end(self.base.follower)? else {
+                return Ok(Reply::Nothing);
+            };
             let changes = self.wal.changes(self.read, end.position, tick::page_sum)?;
             let tick = Tick::next(self.base.lineage, self.number + 1, &end, changes, &self.base.sums);
-            let parcel = self.pack(site, &tick).map_err(|e| format!("cannot pack a tick: {e}"))?;
-            self.pending = Some((end, Arc::new(tick), parcel));
+            let payload = self.pack(site, &tick).map_err(|e| format!("cannot pack a tick: {e}"))?;
+            self.pending = Some((end, Arc::new(tick), payload));
         }
-        Ok(self.pending.as_ref().map_or(Said::Nothing, |(_, _, parcel)| part(parcel, 0)))
+        Ok(self.pending.as_ref().map_or(Reply::Nothing, |(_, _, payload)| part(payload, 0)))
     }
 
     /// A long tick goes through a file without a name, so that it needs no memory.
-    fn pack(&self, site: &Site, tick: &Tick) -> std::io::Result<Parcel> {
+    fn pack(&self, site: &Site, tick: &Tick) -> std::io::Result<Payload> {
         let bytes = tick.bytes();
         if bytes <= HELD_BYTES_MAX {
             let mut head = Vec::with_capacity(bytes as usize);
             tick.write(&self.wal, &mut head)?;
-            return Ok(Parcel { bytes: head.len() as u64, head, file: None });
+            return Ok(Payload { bytes: head.len() as u64, head, file: None });
         }
         let path = site.config.data.join(SPOOL);
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
@@ -97,6 +99,6 @@ impl Line {
         to.flush()?;
         drop(to);
         let bytes = file.metadata()?.len();
-        Ok(Parcel { head: Vec::new(), file: Some(file), bytes })
+        Ok(Payload { head: Vec::new(), file: Some(file), bytes })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{drill, make};
 use crate::domain::audit::By;
-use crate::ops::asking;
+use crate::ops::on_demand;
 use crate::site::Site;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,14 +14,14 @@ pub(crate) enum Work {
 /// Begins it; `false`: another is under way.
 pub(crate) fn begin(site: &Site, work: Work, by: &By) -> bool {
     let by = by.clone();
-    asking::begin(site, work, move |site| run(site, work, &by))
+    on_demand::begin(site, work, move |site| run(site, work, &by))
 }
 
 fn run(site: &Site, work: Work, by: &By) -> Result<String, String> {
     match work {
         Work::Backup => {
             let made = make(site, by, &mut |_, _, _| ())?;
-            match made.second {
+            match made.off_site {
                 Some(Err(cause)) => Err(format!("{} has no copy in the second place: {cause}", made.backup.name())),
                 _ => Ok(made.backup.name()),
             }

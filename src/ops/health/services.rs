@@ -10,9 +10,9 @@ use crate::domain::health::{
 };
 use crate::domain::standby::Wait;
 use crate::i18n::language::Text;
-use crate::ops::backup::elsewhere::{Elsewhere, silent};
-use crate::ops::backup::shelf::Backup;
-use crate::ops::backup::{drill, shelf};
+use crate::ops::backup::backup_store::Backup;
+use crate::ops::backup::off_site::{OffSite, no_answer};
+use crate::ops::backup::{drill, local_store};
 use crate::ops::replication;
 use crate::ops::standby::{self, epoch};
 use crate::ops::tls;
@@ -60,7 +60,7 @@ pub(crate) fn backup(site: &Site) -> Fact {
         return Fact::judged("backup", State::Alarm, text, Text::new("health.backup.spoilt_next"));
     }
     let made = |backup: &Backup| backup.manifest.made_at <= site.now();
-    let Some(newest) = shelf(&site.config.data).list().into_iter().find(made) else {
+    let Some(newest) = local_store(&site.config.data).list().into_iter().find(made) else {
         return Fact::judged(
             "backup",
             State::Warning,
@@ -75,8 +75,8 @@ pub(crate) fn backup(site: &Site) -> Fact {
 }
 
 /// One that is as new as the first place's.
-pub(crate) fn second_place(site: &Site) -> Fact {
-    let Some(second) = Elsewhere::second(site) else {
+pub(crate) fn off_site_backup(site: &Site) -> Fact {
+    let Some(second) = OffSite::target_of(site) else {
         let (text, next) = (Text::new("health.second_place.none"), Text::new("health.second_place.next_first"));
         return Fact::judged("second_place", State::Warning, text, next);
     };
@@ -92,12 +92,12 @@ pub(crate) fn second_place(site: &Site) -> Fact {
     let there = match (trouble, known) {
         (Some(trouble), _) => Err(trouble),
         (None, Some(known)) => Ok(Some(known)),
-        (None, None) => site.state::<Elsewhere>().newest(&second),
+        (None, None) => site.state::<OffSite>().newest(&second),
     };
     let there = match there {
         Ok(there) => there,
         Err(cause) => {
-            let text = match cause == silent(&second) {
+            let text = match cause == no_answer(&second) {
                 true => Text::new("health.second_place.silent").with("dir", &second),
                 false => Text::new("health.second_place.refused").with("cause", cause),
             };
@@ -105,7 +105,7 @@ pub(crate) fn second_place(site: &Site) -> Fact {
         }
     };
     let made_at = |backup: &Backup| backup.manifest.made_at;
-    let (here, there) = (shelf(&site.config.data).list().first().map(made_at), there.as_ref().map(made_at));
+    let (here, there) = (local_store(&site.config.data).list().first().map(made_at), there.as_ref().map(made_at));
     let text = match there {
         Some(at) => Text::new("health.second_place").with("dir", &second).with("at", shown(site, at)),
         None => Text::new("health.second_place.empty").with("dir", &second),
@@ -119,9 +119,9 @@ pub(crate) fn second_place(site: &Site) -> Fact {
 }
 
 /// How far the second place is behind the last write, by what it has confirmed.
-pub(crate) fn off_site(site: &Site) -> Fact {
+pub(crate) fn off_site_replication(site: &Site) -> Fact {
     let Some(status) = replication::status(site) else {
-        let is_set = Elsewhere::second(site).is_some();
+        let is_set = OffSite::target_of(site).is_some();
         let key = if is_set { "health.off_site.ended" } else { "health.off_site.unused" };
         return Fact::ok("off_site", Text::new(key));
     };
@@ -143,7 +143,7 @@ pub(crate) fn off_site(site: &Site) -> Fact {
         .followed_by(status.trouble.map(trouble))
         .followed_by(stranger.map(|cause| Text::new("health.off_site.stranger").with("cause", cause)))
         .followed_by(status.replaces.then(|| Text::new("health.off_site.replaces")));
-    let is_store = Elsewhere::second(site).is_some_and(|second| second.path().is_none());
+    let is_store = OffSite::target_of(site).is_some_and(|second| second.path().is_none());
     let next = if is_store { "health.off_site.next_store" } else { "health.off_site.next" };
     Fact::judged("off_site", state, text, Text::new(next)).with_figure("lag_seconds", status.behind_seconds)
 }
@@ -180,7 +180,7 @@ pub(crate) fn drill(site: &Site) -> Fact {
     let next = Text::new("health.drill.next");
     let Some(last) = drill::last(&site.config.data) else {
         // The server tries the first backup by itself.
-        return match shelf(&site.config.data).list().last() {
+        return match local_store(&site.config.data).list().last() {
             Some(oldest) if site.now() - oldest.manifest.made_at > DAY_SECONDS => {
                 Fact::judged("drill", State::Warning, Text::new("health.drill.none"), next)
             }

@@ -16,7 +16,7 @@ const ANSWER_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const BYTES_MAX: u64 = 1 << 40;
 const PATH: &str = "/api/standby";
 
-pub(super) struct Asking {
+pub(super) struct PrimaryClient {
     agent: Agent,
     url: String,
     token: String,
@@ -32,7 +32,7 @@ pub(super) enum Reply {
     Part(Vec<u8>, u64),
 }
 
-pub(super) struct Said {
+pub(super) struct Response {
     pub reply: Reply,
     /// Of the machine that answered.
     pub epoch: u64,
@@ -51,29 +51,29 @@ pub(crate) fn token_in(file: &Path) -> Result<String, String> {
     }
 }
 
-impl Asking {
-    pub(super) fn new(main: &Main) -> Result<Asking, String> {
+impl PrimaryClient {
+    pub(super) fn new(main: &Main) -> Result<PrimaryClient, String> {
         let authority = main
             .ca_file
             .as_ref()
             .map(|path| std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display())));
         let agent = agent(authority.transpose()?.as_deref(), "--ca-file", ANSWER_TIME_MAX)?;
-        Ok(Asking { agent, url: format!("{}{PATH}", main.url), token: token_in(&main.token_file)? })
+        Ok(PrimaryClient { agent, url: format!("{}{PATH}", main.url), token: token_in(&main.token_file)? })
     }
 
-    pub(super) fn tick(&self, lineage: &str, number: u64, offset: u64, epoch: u64) -> Result<Said, String> {
+    pub(super) fn tick(&self, lineage: &str, number: u64, offset: u64, epoch: u64) -> Result<Response, String> {
         self.ask(&json!({ "wish": "tick", "lineage": lineage, "number": number, "offset": offset, "epoch": epoch }))
     }
 
-    pub(super) fn base(&self, lineage: &str, offset: u64, epoch: u64) -> Result<Said, String> {
+    pub(super) fn base(&self, lineage: &str, offset: u64, epoch: u64) -> Result<Response, String> {
         self.ask(&json!({ "wish": "base", "lineage": lineage, "offset": offset, "epoch": epoch }))
     }
 
-    pub(super) fn promoted(&self, epoch: u64) -> Result<Said, String> {
+    pub(super) fn promoted(&self, epoch: u64) -> Result<Response, String> {
         self.ask(&json!({ "wish": "promoted", "epoch": epoch }))
     }
 
-    fn ask(&self, body: &serde_json::Value) -> Result<Said, String> {
+    fn ask(&self, body: &serde_json::Value) -> Result<Response, String> {
         let unreached = |e: ureq::Error| format!("{} is not reached: {e}", self.url);
         let request = self.agent.post(&self.url).header("authorization", &format!("Bearer {}", self.token));
         let sent = request.header("content-type", "application/json").send(body.to_string().as_bytes());
@@ -99,6 +99,6 @@ impl Asking {
             Some("part") => Reply::Part(bytes, number(all).filter(|all| *all <= BYTES_MAX).ok_or_else(strange)?),
             _ => return Err(strange()),
         };
-        Ok(Said { reply, epoch })
+        Ok(Response { reply, epoch })
     }
 }

@@ -1,10 +1,10 @@
 //! One batch after the other, and what each answer means.
 
+use super::backoff;
 use super::batch::{Batch, Row};
-use super::pace;
+use super::lock::{BUSY, LOCK_WAIT_MAX, SyncLock};
 use super::source::{Change, Source};
-use super::turn::{BUSY, TURN_WAIT_MAX, Turn};
-use super::upstream::{Held, Trouble, Upstream};
+use super::upstream::{Position, Trouble, Upstream};
 use crate::config::Sync;
 use crate::store::tables::sync::{Refused, State};
 use std::sync::Arc;
@@ -29,11 +29,11 @@ pub enum Step {
 }
 
 /// Carries the history to a receiver, a step at a time.
-pub struct Pump {
+pub struct Uploader {
     source: Box<dyn Source>,
     upstream: Box<dyn Upstream>,
     /// One at a time speaks for a site, whoever asked for it.
-    turn: Arc<Turn>,
+    turn: Arc<SyncLock>,
     /// Whom the state speaks of.
     name: String,
     batch_rows: i64,
@@ -49,11 +49,11 @@ pub struct Pump {
     trouble: String,
 }
 
-impl Pump {
+impl Uploader {
     /// Nothing is asked and nothing is sent yet.
-    pub fn new(source: Box<dyn Source>, upstream: Box<dyn Upstream>, settings: &Sync, turn: Arc<Turn>) -> Pump {
+    pub fn new(source: Box<dyn Source>, upstream: Box<dyn Upstream>, settings: &Sync, turn: Arc<SyncLock>) -> Uploader {
         let (name, batch_rows) = (settings.upstream.shown(), settings.batch_rows);
-        Pump {
+        Uploader {
             source,
             upstream,
             turn,
@@ -75,7 +75,7 @@ impl Pump {
     /// Offers one batch.
     pub fn step(&mut self) -> Step {
         let turn = self.turn.clone();
-        let Some(_taken) = turn.take_within(TURN_WAIT_MAX) else {
+        let Some(_taken) = turn.lock_within(LOCK_WAIT_MAX) else {
             BUSY.clone_into(&mut self.trouble);
             return Step::Wait(Duration::ZERO);
         };
@@ -93,10 +93,10 @@ impl Pump {
     /// Offers every refused row now, and returns how many of them were taken. `told`: how many were offered, of how many.
     pub fn offer_refused(&mut self, told: &mut dyn FnMut(usize, usize)) -> Result<usize, String> {
         let turn = self.turn.clone();
-        let _taken = turn.take_within(TURN_WAIT_MAX).ok_or(BUSY)?;
+        let _taken = turn.lock_within(LOCK_WAIT_MAX).ok_or(BUSY)?;
         let said = |trouble| match trouble {
             Trouble::Later { error, .. } | Trouble::Refused(error) | Trouble::TooLarge(error) => error,
-            Trouble::Elsewhere(held) => format!("the receiver goes on from {}", held.seq),
+            Trouble::OutOfPosition(held) => format!("the receiver goes on from {}", held.seq),
         };
         let mut state = self.ready().map_err(said)?;
         let mut taken = 0;
@@ -141,12 +141,12 @@ impl Pump {
         }
         match self.upstream.offer(&batch) {
             // Others sent rows for this site: that these are among them is not said.
-            Ok(held) | Err(Trouble::Elsewhere(held)) if held.seq > state.offered => {
+            Ok(held) | Err(Trouble::OutOfPosition(held)) if held.seq > state.offered => {
                 let state = State { offered: batch.after, ..state };
                 self.follow(state, held).map(|_| Step::Moved(0))
             }
             Ok(held) if held.seq > batch.after => self.taken(state, &batch, held),
-            Ok(held) | Err(Trouble::Elsewhere(held)) => self.go_elsewhere(state, &batch, held),
+            Ok(held) | Err(Trouble::OutOfPosition(held)) => self.reposition(state, &batch, held),
             Err(Trouble::Refused(error)) => self.refused(state, &batch, error),
             Err(Trouble::TooLarge(error)) => self.refused(state, &batch, error),
             Err(later) => Err(later),
@@ -175,7 +175,7 @@ impl Pump {
     }
 
     /// Some or all of a batch was taken.
-    fn taken(&mut self, mut state: State, batch: &Batch, held: Held) -> Result<Step, Trouble> {
+    fn taken(&mut self, mut state: State, batch: &Batch, held: Position) -> Result<Step, Trouble> {
         let now = self.source.now();
         (state.misses, state.refused_run, state.tried_at, state.taken_at) = (0, 0, Some(now), Some(now));
         state.trouble.clear();
@@ -199,7 +199,7 @@ impl Pump {
     }
 
     /// Takes the receiver's word for how far it is.
-    fn follow(&mut self, state: State, held: Held) -> Result<State, Trouble> {
+    fn follow(&mut self, state: State, held: Position) -> Result<State, Trouble> {
         if held.seq > state.offered {
             self.apart = None;
             return self.source.take_up(&state, held);
@@ -221,7 +221,7 @@ impl Pump {
     }
 
     /// The receiver wants other rows first. Once in a row that is believed at once; then it is a miss like any other.
-    fn go_elsewhere(&mut self, state: State, batch: &Batch, held: Held) -> Result<Step, Trouble> {
+    fn reposition(&mut self, state: State, batch: &Batch, held: Position) -> Result<Step, Trouble> {
         let again = std::mem::replace(&mut self.went_back, true);
         if held.seq == batch.after || again {
             self.follow(state, held)?;
@@ -290,7 +290,7 @@ impl Pump {
                 let (tried_at, tries) = (self.source.now(), refused.tries + 1);
                 Change::Refused(Refused { tried_at, tries, error, ..refused })
             }
-            Err(Trouble::Elsewhere(_)) => {
+            Err(Trouble::OutOfPosition(_)) => {
                 let (tried_at, tries) = (self.source.now(), refused.tries + 1);
                 Change::Refused(Refused { tried_at, tries, ..refused })
             }
@@ -307,7 +307,7 @@ impl Pump {
         let (error, asked) = match trouble {
             Trouble::Later { error, wait } => (error, wait),
             Trouble::Refused(error) | Trouble::TooLarge(error) => (error, None),
-            Trouble::Elsewhere(held) => (format!("the receiver goes on from {}", held.seq), None),
+            Trouble::OutOfPosition(held) => (format!("the receiver goes on from {}", held.seq), None),
         };
         self.asked = false;
         self.upstream.rest();
@@ -324,6 +324,6 @@ impl Pump {
             tracing::warn!(cause, "how far the sync is was not written");
         }
         self.trouble = error;
-        Step::Wait(pace::wait(self.misses, asked))
+        Step::Wait(backoff::wait(self.misses, asked))
     }
 }
