@@ -48,7 +48,7 @@ impl Demo {
         let mut progress = |step: &str, done, all| bar.set(step, done, all);
         let (site, made) = demo::create_as_planned(&data_dir, config, &clock, &plan, &mut progress).map_err(failed)?;
         drop(bar);
-        let mut facts = demo::facts(&site).map_err(failed)?;
+        let mut facts = demo::Facts::gather(&site).map_err(failed)?;
         facts.publish(&dir, &site.config.public_url(port), &[]).map_err(failed)?;
         site.close();
         let megabytes = std::fs::metadata(data_dir.database()).map_or(0, |file| file.len() / 1_000_000);

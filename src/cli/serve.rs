@@ -229,7 +229,7 @@ impl Serve {
         if let Some(fault) = self.off_site_fault {
             fault.begin(&site);
         }
-        let facts = if self.demo { Some(demo::facts(&site).map_err(refused)?) } else { None };
+        let facts = if self.demo { Some(demo::Facts::gather(&site).map_err(refused)?) } else { None };
         Ok((site, facts))
     }
 }

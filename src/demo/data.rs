@@ -1,4 +1,4 @@
-//! The invented people as data: `assets/demo/people.json` has the cast, the habits of everybody else and what people write;
+//! The data of the demo: `assets/demo/people.json` has the cast, the habits of everybody else and what people write;
 //! `assets/demo/names.json` has the names. Days are counted from today, which is day 0.
 
 use crate::domain::role::Role;
@@ -17,8 +17,8 @@ fn parse<T: serde::de::DeserializeOwned>(name: &str, json: &str) -> T {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct People {
-    /// The members of every demo site, whatever its size, in the order of their numbers: one in every state, and all who sign.
-    pub cast: Vec<Part>,
+    /// The members of every demo site, in the order of their numbers: one in every state, and all who sign.
+    pub cast: Vec<CastMember>,
     pub habits: Vec<Habit>,
     pub flight_comments: Vec<String>,
     pub denials: Vec<String>,
@@ -26,20 +26,19 @@ pub(super) struct People {
     pub nicknames: Vec<String>,
 }
 
-/// One member of the cast.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Part {
+pub(super) struct CastMember {
     /// What is special about the member on the day on which the site is made.
     pub state: String,
     pub role: Role,
-    /// For an account that is easier to remember than a name.
+    /// An account name that is easier to remember than an invented one.
     pub username: Option<String>,
     pub staff: Option<Staff>,
-    /// The levels that are climbed, `Flyer 3 Static`, with all that each requires.
+    /// The levels that the member climbs to, like `Flyer 3 Static`, with all that each requires.
     pub levels: Vec<String>,
     /// How the last of the levels ends.
-    pub end: End,
+    pub end: LevelEnd,
     pub flights_a_year: u64,
     /// The day of the last flight.
     pub last_day: Option<i64>,
@@ -54,27 +53,23 @@ pub(super) struct Part {
 #[serde(rename_all = "lowercase")]
 pub(super) enum Staff {
     Regular,
-    /// Appointed when the site opened, and stands in for levels until they are held.
+    /// Appointed when the site opened; stands in for levels until they are held.
     Founder,
-    /// Whose safety training is too long ago.
+    /// Safety training too long ago.
     Lapsed,
 }
 
-/// How the second half of a level ends.
+/// How the second half of a level ends: held, not begun, waiting for its signature, or with one skill refused, suspended by
+/// the admin, or withdrawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum End {
+pub(super) enum LevelEnd {
     #[default]
     Held,
-    /// The second half has not begun.
     Training,
-    /// The second half waits for its signature.
     Pending,
-    /// One skill was refused.
     Denied,
-    /// One skill was suspended by the admin.
     Suspended,
-    /// One request was withdrawn.
     Cancelled,
 }
 
@@ -84,11 +79,11 @@ pub(super) enum End {
 pub(super) struct Habit {
     /// 0: once, and never again.
     pub flights_a_year: u64,
-    /// Of all people, so many in proportion.
+    /// The share of all people, in proportion to the other weights.
     pub weight: u64,
-    /// Of the people with this habit, so many of a hundred climb one of the goals.
+    /// Of a hundred people with this habit, how many climb to one of the goals.
     pub ambitious_percent: u64,
-    /// How many days ago the last flight of those who still come is at most.
+    /// Days since the last flight of those who still come, at most.
     pub pause_days_max: i64,
     pub goals: Vec<Vec<String>>,
 }

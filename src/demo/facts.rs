@@ -15,6 +15,7 @@ use crate::site::Site;
 use crate::store::tables::{members, partners, sessions, tunnels};
 use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
@@ -41,7 +42,7 @@ pub(crate) struct PartnerFacts {
     pub secret: String,
 }
 
-/// Somebody to sign in as; `state` says what was special when the site was made.
+/// An account to sign in with; `state` says what is special about it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct MemberFacts {
     pub username: String,
@@ -56,25 +57,32 @@ pub(crate) struct MemberFacts {
 }
 
 impl Facts {
-    /// Tokens that an earlier start wrote are used again where they are still in force.
+    /// Reads the accounts of a demo site, and its tokens from `demo.json`; tokens that are lost or expired are made anew.
+    /// Refuses a site that is no demo.
     pub(crate) fn gather(site: &Site) -> Result<Facts, String> {
         let dir = site.store.path().parent().unwrap_or(Path::new("."));
-        let known: Option<Facts> =
-            std::fs::read(dir.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let gathered = if is_demo(site)? { gather(site, known.as_ref()) } else { return Err(not_a_demo(dir)) };
+        let stored = std::fs::read(dir.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let facts = match is_demo(site) {
+            Ok(true) => gather(site, stored.as_ref()),
+            Ok(false) => {
+                let dir = dir.display();
+                return Err(format!("the site in {dir} is no demo site: leave out --demo, or give another --data"));
+            }
+            Err(e) => Err(e),
+        };
         site.store.release();
-        gathered.map_err(|e| format!("the facts of the demo cannot be gathered: {e}"))
+        facts.map_err(|e| format!("the facts of the demo cannot be gathered: {e}"))
     }
 
-    /// Writes `demo.json` for this address and returns what to say on the terminal.
+    /// Writes `demo.json` for this address and returns the text for the terminal.
     pub(crate) fn publish(&mut self, data: &Path, url: &str, addresses: &[SocketAddr]) -> Result<String, String> {
         self.base_url = format!("{url}/api");
         let path = data.join(FILE);
         self.write(&path).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
-        Ok(super::banner::banner(self, url, addresses, &path))
+        Ok(banner(self, url, addresses, &path))
     }
 
-    /// Whole or not at all, and for its owner alone.
+    /// Writes the file whole or not at all, readable by its owner alone.
     fn write(&self, path: &Path) -> std::io::Result<()> {
         let fresh = path.with_extension("json.new");
         _ = std::fs::remove_file(&fresh);
@@ -84,51 +92,71 @@ impl Facts {
         std::fs::rename(&fresh, path)
     }
 
-    /// The first who is in this state.
+    /// The first account in this state.
     pub(crate) fn find(&self, state: &str) -> Option<&MemberFacts> {
         self.members.iter().find(|member| member.state == state)
     }
 }
 
-/// A demo knows the demo's password: somebody's real site must never get a sync token and a secret into a file.
-fn is_demo(site: &Site) -> Result<bool, String> {
-    let hashes = site.store.read(|tx| {
+/// The states of the accounts that the terminal names; the others are in the file.
+const NAMED: [&str; 4] = ["current flyer", "instructor 4", "desk", "admin"];
+
+/// The text that `serve --demo` prints: the addresses, some accounts, and one command to paste.
+fn banner(facts: &Facts, url: &str, addresses: &[SocketAddr], path: &Path) -> String {
+    let mut text = format!("\n{}: a demo site, full of invented people\n\n", facts.tunnel_name);
+    let listening: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+    let mut line = |label: &str, value: &str| _ = writeln!(text, "  {label:<10}{value}");
+    line("address", &format!("{url}   (listening on {})", listening.join(", ")));
+    let named: Vec<_> = NAMED.iter().filter_map(|state| facts.find(state)).collect();
+    let width = named.iter().map(|member| member.username.chars().count()).max().unwrap_or(0);
+    for (n, member) in named.iter().enumerate() {
+        line(if n == 0 { "sign in" } else { "" }, &format!("{:width$}   {}", member.username, member.state));
+    }
+    line("password", &format!("{PASSWORD}   (the same for all)"));
+    line("partner", &format!("client-id {}", facts.partner.client_id));
+    line("", &format!("secret    {}", facts.partner.secret));
+    line("in full", &format!("{}   ({} sign-ins in all states)", path.display(), facts.members.len()));
+    _ = write!(
+        text,
+        "\nThe latest bookings:\n\n  curl {}/admin/reports/external/partner-metrics/bookings -H 'token: {}' \
+         -H 'content-type: application/json' -d '{{\"limit\":3}}'\n\nCtrl-C stops it; what is changed is kept.\n",
+        facts.base_url, facts.sync_token
+    );
+    text
+}
+
+/// A demo site is known by the demo's password: `demo.json` with its tokens must never be written for a real site.
+fn is_demo(site: &Site) -> Result<bool, Failure> {
+    let mut hashes = site.store.read(|tx| {
         let ids = 1..=PEOPLE.cast.len() as i64;
         let accounts = ids.map(|id| members::find_account_by_id(tx, id)).collect::<Result<Vec<_>, _>>()?;
         Ok(accounts.into_iter().flatten().filter_map(|account| account.password_hash).collect::<Vec<_>>())
-    });
-    let mut hashes = hashes.map_err(|e| format!("the members cannot be read: {e}"))?;
-    // Nearly all have the same one, so nearly always one look is enough.
+    })?;
+    // Nearly all accounts have the same hash, so nearly always one check is enough.
     hashes.dedup();
     Ok(hashes.iter().take(5).any(|hash| password::verify(PASSWORD, Some(hash), Cost::FULL)))
 }
 
-fn not_a_demo(dir: &Path) -> String {
-    format!("the site in {} is no demo site: leave out --demo, or give another --data", dir.display())
-}
-
-fn gather(site: &Site, known: Option<&Facts>) -> Result<Facts, Failure> {
+/// `stored`: from `demo.json`; what is still in force is used again.
+fn gather(site: &Site, stored: Option<&Facts>) -> Result<Facts, Failure> {
     let now = site.now();
-    let members = site.store.read(list_members)?;
-    let kept_partner = known.map(|facts| &facts.partner);
-    let (tunnel_name, partner_holds, sync_holds) = site.store.read(|tx| {
-        let name = tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.name).unwrap_or_default();
-        let partner = kept_partner.map(|partner| is_in_force(site, tx, partner, now)).transpose()?;
-        let session = known.map(|facts| sessions::find(tx, &token_hash(&facts.sync_token), now)).transpose()?.flatten();
-        Ok((
-            name,
-            partner.unwrap_or(false),
-            session.is_some_and(|session| session.role == Role::Sync && !session.banned),
-        ))
+    let (members, tunnel, partner, session) = site.store.read(|tx| {
+        let partner = stored.map(|facts| is_in_force(site, tx, &facts.partner, now)).transpose()?;
+        let session =
+            stored.map(|facts| sessions::find(tx, &token_hash(&facts.sync_token), now)).transpose()?.flatten();
+        Ok((list_members(tx)?, tunnels::find(tx, site.tunnel_id)?, partner, session))
     })?;
-    let partner = match kept_partner {
-        Some(partner) if partner_holds => partner.clone(),
+    let partner = match stored {
+        Some(facts) if partner == Some(true) => facts.partner.clone(),
         _ => renew_partner(site)?,
     };
-    let sync_token = match known {
-        Some(facts) if sync_holds => facts.sync_token.clone(),
+    let sync_token = match stored {
+        Some(facts) if session.is_some_and(|session| session.role == Role::Sync && !session.banned) => {
+            facts.sync_token.clone()
+        }
         _ => site.store.write(now, issue_sync_token)?,
     };
+    let tunnel_name = tunnel.map(|tunnel| tunnel.name).unwrap_or_default();
     Ok(Facts { base_url: String::new(), tunnel_id: site.tunnel_id, tunnel_name, sync_token, partner, members })
 }
 
@@ -138,7 +166,7 @@ fn is_in_force(site: &Site, tx: &Read, partner: &PartnerFacts, now: i64) -> Resu
     Ok(secrets.iter().any(|secret| unsealed(&secret.sealed).as_deref() == Some(partner.secret.as_bytes())))
 }
 
-/// A new secret in place of the lost ones, for the partner who made the bookings, or for a new one if that was revoked.
+/// Replaces the secret of the partner who made the bookings; if that partner was revoked, a new one is added.
 fn renew_partner(site: &Site) -> Result<PartnerFacts, Failure> {
     let by = By { who: Who::Job("demo"), origin: Origin::Site };
     let handed = app::change(site, Actor::owner(&by), Language::default(), |cx| {
@@ -161,7 +189,7 @@ fn issue_sync_token(tx: &Write) -> Result<String, Failure> {
 /// The cast: a current flyer first, then the others in the order of their numbers.
 fn list_members(tx: &Read) -> Result<Vec<MemberFacts>, Failure> {
     let mut all = Vec::new();
-    for (part, member_id) in PEOPLE.cast.iter().zip(1..) {
+    for (member, member_id) in PEOPLE.cast.iter().zip(1..) {
         let Some(profile) = members::find(tx, member_id)? else { continue };
         all.push(MemberFacts {
             username: profile.username,
@@ -170,7 +198,7 @@ fn list_members(tx: &Read) -> Result<Vec<MemberFacts>, Failure> {
             email: profile.email,
             role: profile.role.name().to_owned(),
             name: profile.real_name,
-            state: part.state.clone(),
+            state: member.state.clone(),
         });
     }
     let first = all.iter().position(|member| member.state == "current flyer").unwrap_or(0);

@@ -1,16 +1,15 @@
-//! A believable tunnel, for looking around and for measuring: invented people, two years of bookings and logbook.
-//! Same seed, same day: same site.
+//! The demo site: invented people with two years of bookings and logbook, to look around in and to measure. The same seed
+//! on the same day makes the same site.
 //!
-//! [`data`] has the cast and everybody's habits, [`people`] makes persons of them, [`ladder`] says what they can climb,
-//! [`life`] what happens to each and when, and [`fill`] writes it down. Nothing that is secret comes from the seed: [`facts`]
-//! makes it anew, for each site.
+//! [`data`] has the cast and the habits of the crowd, [`people`] makes persons of them, [`levels`] says what they climb and
+//! who signs, [`events`] derives what happens to each and when, and [`fill`] writes the events. No secret comes from the
+//! seed: [`facts`] makes them anew for each site.
 
-mod banner;
 mod data;
+mod events;
 mod facts;
 mod fill;
-mod ladder;
-mod life;
+mod levels;
 mod names;
 mod people;
 mod rng;
@@ -22,7 +21,6 @@ pub(crate) use facts::Facts;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::TimeZone;
-use crate::http::failure::Failure;
 use crate::ops::backup::Progress;
 use crate::ops::lifecycle::Identity;
 use crate::site::Site;
@@ -35,15 +33,14 @@ use std::path::Path;
 pub(crate) const MEMBERS: u64 = 320;
 pub(crate) const ENTRIES: u64 = 12_000;
 pub(crate) const SEED: u64 = 1;
-/// Everybody's.
+/// The password of every account.
 pub const PASSWORD: &str = "fly-high-land-soft";
 const TUNNEL_ID: i64 = 1;
-/// The time zone of the demo's country: the desk shows the tunnel's own hours.
 const TIME_ZONE: &str = "Europe/Zurich";
-/// Where a site is while it is being made, so that half of one is never taken for a whole.
+/// The directory of a site that is being made, so that half a site is never taken for a whole one.
 const UNFINISHED: &str = "unfinished";
 
-/// How large a demo site shall be.
+/// The size of a demo site.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
     pub members: u64,
@@ -59,13 +56,13 @@ pub(crate) struct Made {
     pub bookings: u64,
 }
 
-/// The usual demo site, in a held directory that has none.
+/// Makes the usual demo site in a locked directory that has no site yet.
 pub(crate) fn create(data_dir: &DataDir, config: Config) -> Result<Site, String> {
     let plan = Plan { members: MEMBERS, entries: ENTRIES, seed: SEED };
     create_as_planned(data_dir, config, &|| Clock::machine(0), &plan, &mut |_, _, _| ()).map(|(site, _)| site)
 }
 
-/// A demo site as large as wanted. `progress` is told the step, and how many of how many are done.
+/// Makes a demo site of the planned size. `progress` gets the step, and how many of how many rows are done.
 pub(crate) fn create_as_planned(
     data_dir: &DataDir,
     config: Config,
@@ -109,27 +106,16 @@ fn make_in(
         country: "CH".to_owned(),
     };
     let site = Site::create(&unfinished, config.clone(), clock, &identity)?;
-    let filled = settle(&site).and_then(|zone| fill::fill(&site, &zone, plan, progress));
+    let set_zone = site.store.write(site.now(), |tx| Ok(tunnels::set_time_zone(tx, TUNNEL_ID, TIME_ZONE)?));
+    let filled = set_zone.and_then(|_| fill::fill(&site, &TimeZone::named(TIME_ZONE), plan, progress));
     let made = filled.map_err(|e| format!("the demo site cannot be written: {e}"))?;
     Ok((unfinished, made))
 }
 
-/// Gives the site its time zone.
-fn settle(site: &Site) -> Result<TimeZone, Failure> {
-    site.store.write(site.now(), |tx| Ok(tunnels::set_time_zone(tx, TUNNEL_ID, TIME_ZONE)?))?;
-    Ok(TimeZone::named(TIME_ZONE))
-}
-
-/// The database last: a site is there when it is.
+/// Moves the finished site into place. The database comes last: with it the site exists.
 fn take_over(unfinished: &DataDir, data_dir: &DataDir) -> std::io::Result<()> {
     File::open(unfinished.database())?.sync_all()?;
     fs::rename(unfinished.key(), data_dir.key())?;
     fs::rename(unfinished.database(), data_dir.database())?;
     File::open(data_dir.dir())?.sync_all()
-}
-
-/// The accounts and tokens by which a visitor uses the demo site; made anew where they are lost or expired. Refuses a
-/// site that is no demo.
-pub(crate) fn facts(site: &Site) -> Result<Facts, String> {
-    Facts::gather(site)
 }

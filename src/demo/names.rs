@@ -1,5 +1,5 @@
-//! Names, addresses and telephone numbers that could be somebody's and are nobody's: mail domains are those that are
-//! reserved for examples, telephone numbers those that are kept for fiction where a country has them.
+//! Invented names, addresses and telephone numbers: mail domains are those reserved for examples, telephone numbers those
+//! kept for fiction where a country has such numbers.
 
 use super::data::{NATIONS, PEOPLE};
 use super::rng::Rng;
@@ -21,12 +21,12 @@ pub(super) struct Name {
 /// Draws names, no username twice.
 #[derive(Default)]
 pub(super) struct Names {
-    /// How many have a username, but for the number behind it.
+    /// How many members have a username, without the number behind it.
     taken: HashMap<String, u32>,
 }
 
 impl Names {
-    /// A new name. A `username` that is given must not look like a name.
+    /// A new name. A given `username` must not look like a name.
     pub(super) fn draw(&mut self, rng: &mut Rng, username: Option<&str>) -> Name {
         let weights: Vec<u64> = NATIONS.iter().map(|nation| nation.weight).collect();
         let nation = &NATIONS[rng.weighted(&weights)];

@@ -1,9 +1,9 @@
-//! Chance that repeats itself: SplitMix64 (Steele, Lea and Flood, 2014). Never for anything secret.
+//! A random generator whose numbers repeat for the same seed: SplitMix64 (Steele, Lea and Flood, 2014). Never for anything secret.
 
 pub(super) struct Rng(u64);
 
 impl Rng {
-    /// One of many streams of a seed, each as good as independent of the others.
+    /// One of many streams of a seed, in practice independent of each other.
     pub(super) fn new(seed: u64, stream: u64) -> Rng {
         let mut rng = Rng(seed ^ stream.wrapping_mul(0xd1b5_4a32_d192_ed03));
         rng.next();
@@ -18,12 +18,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// From 0 to below `n`; 0 where `n` is.
+    /// From 0 to below `n`; 0 if `n` is 0.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
-    /// From `least` to `most`, both included; `least` where they are the wrong way round.
+    /// From `least` to `most`, both included; `least` if it is the larger one.
     pub(super) fn between(&mut self, least: i64, most: i64) -> i64 {
         least + self.below((most - least).max(0) as u64 + 1) as i64
     }
@@ -36,7 +36,7 @@ impl Rng {
         &from[self.below(from.len() as u64) as usize]
     }
 
-    /// The place of one of these, each as likely as its weight.
+    /// A random index into these, each as likely as its weight.
     pub(super) fn weighted(&mut self, weights: &[u64]) -> usize {
         let mut at = self.below(weights.iter().sum());
         weights.iter().position(|weight| at.checked_sub(*weight).map(|rest| at = rest).is_none()).unwrap_or(0)

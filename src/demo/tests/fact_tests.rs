@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn the_facts_begin_with_a_current_flyer_and_show_every_state() {
     let made = make(PLAN);
-    let mut facts = facts(&made.site).unwrap();
+    let mut facts = Facts::gather(&made.site).unwrap();
     let text = facts.publish(made.dir.path(), "http://localhost:8080", &[]).unwrap();
     let first = &facts.members[0];
     assert_eq!((first.role.as_str(), first.state.as_str()), ("member", "current flyer"));
@@ -54,7 +54,7 @@ fn the_facts_begin_with_a_current_flyer_and_show_every_state() {
 fn the_facts_stay_while_they_are_in_force_and_are_renewed_when_not() {
     let made = make(PLAN);
     let publish = || -> Facts {
-        let mut facts = facts(&made.site).unwrap();
+        let mut facts = Facts::gather(&made.site).unwrap();
         facts.publish(made.dir.path(), "http://localhost:1", &[]).unwrap();
         facts
     };

@@ -338,7 +338,7 @@ fn a_real_site_is_not_given_a_demo_s_keys() {
     let data_dir = DataDir::lock(dir.path()).unwrap();
     let identity = Identity { tunnel_id: 1, name: "Real".into(), city: String::new(), country: "CH".into() };
     let site = Site::create(&data_dir, config(), Clock::frozen(NOW), &identity).unwrap();
-    let refusal = facts(&site).err().unwrap();
+    let refusal = Facts::gather(&site).err().unwrap();
     assert!(refusal.contains("no demo site") && !refusal.contains('\n'), "{refusal}");
     assert!(!dir.path().join("demo.json").exists());
 }

@@ -2,12 +2,11 @@
 //! events do not depend on another's, so they are derived person by person, and again whenever they are needed.
 
 use super::Plan;
-use super::data::End;
-use super::ladder::Ladder;
+use super::data::LevelEnd;
 use super::people::{OPENING, Person};
 use super::rng::Rng;
 use crate::domain::booking::{Standing, admit};
-use crate::domain::catalogue::SafetyKind;
+use crate::domain::catalogue::{Catalogue, Level, LevelKey, SafetyKind, Skill};
 use crate::domain::currency::FLYER_DAYS;
 
 pub(super) const DAY: i64 = 86_400;
@@ -27,27 +26,25 @@ const FLYER_MINUTES: [i64; 10] = [10, 10, 12, 15, 15, 20, 20, 30, 45, 60];
 /// Everybody, and how much each flies.
 pub(super) struct World {
     pub people: Vec<Person>,
-    pub ladder: Ladder,
     /// The beginning of today, in Unix seconds.
     pub midnight: i64,
     seed: u64,
-    /// The weekday of today, from Monday 0.
-    weekday: i64,
-    /// Flights of each person beside those that must be.
+    flyer_1: &'static Level,
+    /// Flights of each person beside those on [`certain_days`].
     free_flights: Vec<u64>,
 }
 
 pub(super) struct Event {
     pub at: i64,
     pub who: usize,
-    pub what: What,
+    pub kind: EventKind,
 }
 
-pub(super) enum What {
+pub(super) enum EventKind {
     /// A safety brief or training for the programme of a level.
-    Safety(usize, SafetyKind),
-    /// A skill: its climb among the person's, its index in the level, and how it ends.
-    Skill(usize, usize, End),
+    Safety(&'static Level, SafetyKind),
+    /// A skill of a level, and how its entry ends.
+    Skill(&'static Level, &'static Skill, LevelEnd),
     /// A booking that the site refused, with the key of the reason.
     Refused(&'static str),
     /// A booking, with the key of the notice to the member.
@@ -60,8 +57,6 @@ pub(super) enum What {
 
 #[derive(Clone, Copy)]
 pub(super) struct Flight {
-    /// The flight's number among the person's.
-    pub number: usize,
     pub at: i64,
     pub minutes: i64,
     /// Whether the person holds Flyer Level 1 on that day.
@@ -73,18 +68,12 @@ pub(super) struct Flight {
 
 impl World {
     /// About `plan.entries` logbook rows in all, and never fewer than what people have learnt.
-    pub(super) fn new(plan: &Plan, people: Vec<Person>, ladder: Ladder, midnight: i64) -> World {
-        let weekday = (midnight + DAY / 2).div_euclid(DAY) + 3;
-        let mut world = World {
-            people,
-            ladder,
-            midnight,
-            seed: plan.seed,
-            weekday: weekday.rem_euclid(7),
-            free_flights: Vec::new(),
-        };
-        let fixed = |who| world.learning(who).len() + certain_days(&world.people[who]).len();
-        let free = plan.entries.saturating_sub((0..world.people.len()).map(|who| fixed(who) as u64).sum());
+    pub(super) fn new(plan: &Plan, people: Vec<Person>, catalogue: &'static Catalogue, midnight: i64) -> World {
+        let key = LevelKey { cat_group: "Flyer", cat_id: "1", track: "" };
+        let flyer_1 = catalogue.find_level(key).expect("every catalogue has Flyer Level 1");
+        let mut world = World { people, midnight, seed: plan.seed, flyer_1, free_flights: Vec::new() };
+        let fixed = |who| (world.learning(who).len() + certain_days(&world.people[who]).len()) as u64;
+        let free = plan.entries.saturating_sub((0..world.people.len()).map(fixed).sum());
         let weight = |person: &Person| {
             person.flies.map_or(0, |(first, last)| person.flights_a_year * (last - first.max(OPENING) + 1) as u64)
         };
@@ -115,26 +104,25 @@ impl World {
     fn learning(&self, who: usize) -> Vec<Event> {
         let (person, mut rng) = (&self.people[who], self.rng(who, 0));
         let mut events = Vec::new();
-        let mut add = |day: i64, hour: i64, what| {
-            events.push(Event { at: self.midnight + day * DAY + hour * HOUR + rng.between(0, HOUR - 1), who, what });
+        let mut add = |day: i64, hour: i64, kind| {
+            events.push(Event { at: self.midnight + day * DAY + hour * HOUR + rng.between(0, HOUR - 1), who, kind });
         };
         let flown = person.flies.map(|(first, _)| first);
         if let Some(day) = flown.into_iter().chain(person.climbs.iter().map(|climb| climb.days[0])).min() {
-            add(day, 8, What::Safety(self.ladder.first(), SafetyKind::Initial));
+            add(day, 8, EventKind::Safety(self.flyer_1, SafetyKind::Initial));
         }
-        for (n, (level, day)) in person.trainings.iter().enumerate() {
-            let again = person.trainings[..n].iter().any(|(before, _)| before == level);
-            add(*day, 19, What::Safety(*level, if again { SafetyKind::Recurrent } else { SafetyKind::Initial }));
+        for (level, kind, day) in &person.trainings {
+            add(*day, 19, EventKind::Safety(level, *kind));
         }
-        for (n, climb) in person.climbs.iter().enumerate() {
-            for (half, skills) in self.ladder.skills(climb).into_iter().enumerate() {
+        for climb in &person.climbs {
+            for (half, skills) in climb.skills().into_iter().enumerate() {
                 for (place, skill) in skills.into_iter().enumerate() {
                     let end = match (half, climb.end) {
-                        (1, End::Training) => continue,
-                        (1, end) if place == 0 || end == End::Pending => end,
-                        _ => End::Held,
+                        (1, LevelEnd::Training) => continue,
+                        (1, end) if place == 0 || end == LevelEnd::Pending => end,
+                        _ => LevelEnd::Held,
                     };
-                    add(climb.days[half], 20, What::Skill(n, skill, end));
+                    add(climb.days[half], 20, EventKind::Skill(climb.level, skill, end));
                 }
             }
         }
@@ -148,12 +136,12 @@ impl World {
         days.extend((0..self.free_flights[who]).filter_map(|_| self.draw_day(person, &mut rng)));
         days.extend(self.draw_days_ahead(person, &mut rng));
         days.sort_unstable();
-        let since = person.first_level_since(&self.ladder);
+        let since = person.flyer_since();
         for (number, day) in days.iter().copied().enumerate() {
             let by_flyer = since.is_some_and(|since| since < day);
             let minutes = *if by_flyer { rng.pick(&FLYER_MINUTES) } else { rng.pick(&BEGINNER_MINUTES) };
             let at = self.midnight + day * DAY + 9 * HOUR + HOUR / 4 * rng.between(0, 40);
-            let mut flight = Flight { number, at, minutes, by_flyer, entered: false, changes: false };
+            let mut flight = Flight { at, minutes, by_flyer, entered: false, changes: false };
             if day >= 0 || rng.percent(BOOKED_PERCENT) {
                 self.book(who, &days, day, &mut flight, &mut rng, events);
             }
@@ -162,14 +150,14 @@ impl World {
             }
             let last = number.checked_sub(1).map(|before| days[before]);
             if by_flyer && last.is_some_and(|last| day - last > FLYER_DAYS) {
-                let what = What::Safety(self.ladder.first(), SafetyKind::Recurrent);
-                events.push(Event { at: at - HOUR / 3, who, what });
+                let kind = EventKind::Safety(self.flyer_1, SafetyKind::Recurrent);
+                events.push(Event { at: at - HOUR / 3, who, kind });
             }
-            events.push(Event { at: at + HOUR / 2, who, what: What::Flown(flight) });
+            events.push(Event { at: at + HOUR / 2, who, kind: EventKind::Flown(flight) });
         }
     }
 
-    /// Books a flight: nobody before joining, most people some days ahead, some on the way to the tunnel.
+    /// Books a flight, never before the person joined: mostly some days ahead, sometimes on the way to the tunnel.
     fn book(&self, who: usize, days: &[i64], day: i64, flight: &mut Flight, rng: &mut Rng, events: &mut Vec<Event>) {
         let person = &self.people[who];
         let lead = rng.between(0, AHEAD - 1).min(rng.between(0, AHEAD - 1)).min(day - person.joined).max(0);
@@ -181,15 +169,22 @@ impl World {
         if today >= 0 {
             return;
         }
-        let since = person.first_level_since(&self.ladder);
-        if let Err(denial) = admit(&standing(person, today, since), 1, today) {
+        let mut add = |at, kind| events.push(Event { at, who, kind });
+        let since = person.flyer_since();
+        let standing = Standing {
+            banned: person.banned,
+            email_confirmed: person.confirmed,
+            paid_until: person.paid_until,
+            holds_flyer_1: since.is_some_and(|since| since <= today),
+        };
+        if let Err(denial) = admit(&standing, 1, today) {
             if rng.percent(20) {
-                events.push(Event { at, who, what: What::Refused(denial.key()) });
+                add(at, EventKind::Refused(denial.key()));
             }
             return;
         }
         if rng.percent(1) {
-            events.push(Event { at: at - 60, who, what: What::Refused("booking.wrong_pin") });
+            add(at - 60, EventKind::Refused("booking.wrong_pin"));
         }
         let holds = since.is_some_and(|since| since < today);
         let last = days[..days.partition_point(|flown| *flown < today)].last();
@@ -198,10 +193,9 @@ impl World {
         flight.changes = lead >= 2 && today < -1 && rng.percent(4);
         let lapsed = holds && !flight.entered;
         let notice = if lapsed { "notice.booking_not_current" } else { "notice.booking_recorded" };
-        events.push(Event { at, who, what: What::Booked(*flight, notice) });
+        add(at, EventKind::Booked(*flight, notice));
         if flight.changes {
-            let at = self.midnight + (today + 1) * DAY + 7 * HOUR + rng.between(0, HOUR);
-            events.push(Event { at, who, what: What::Changed(*flight) });
+            add(self.midnight + (today + 1) * DAY + 7 * HOUR + rng.between(0, HOUR), EventKind::Changed(*flight));
         }
     }
 
@@ -228,11 +222,13 @@ impl World {
     }
 
     fn busyness(&self, day: i64) -> u64 {
-        WEEK[(self.weekday + day).rem_euclid(7) as usize]
+        // The first day of 1970 was a Thursday.
+        let weekday = (self.midnight + DAY / 2).div_euclid(DAY) + 3 + day;
+        WEEK[weekday.rem_euclid(7) as usize]
     }
 }
 
-/// The days on which a person was there for certain: the first, the last, and those of the halves of levels.
+/// The days on which a person flew for certain: the first, the last, and those of the halves of levels.
 fn certain_days(person: &Person) -> Vec<i64> {
     let flights = person.flies.into_iter().flat_map(|(first, last)| [first, last]);
     let all = flights.chain(person.climbs.iter().flat_map(|climb| climb.days));
@@ -240,14 +236,4 @@ fn certain_days(person: &Person) -> Vec<i64> {
     days.sort_unstable();
     days.dedup();
     days
-}
-
-/// The standing of a person on a day, in days.
-fn standing(person: &Person, day: i64, first_level_since: Option<i64>) -> Standing {
-    Standing {
-        banned: person.banned.is_some(),
-        email_confirmed: person.confirmed,
-        paid_until: person.paid_until,
-        holds_flyer_1: first_level_since.is_some_and(|since| since <= day),
-    }
 }
