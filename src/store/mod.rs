@@ -1,7 +1,7 @@
-//! Every statement of the product, one file a table, and the way they run.
+//! The database: every SQL statement of the product, and the engine that runs them.
 //!
-//! A [`Store`] is one thread's way to the file: its own read connection, and the door to the one [`writer`].
-//! Store functions take the transaction and never open one, so they compose.
+//! A [`Store`] is one thread's handle on the database: a read snapshot of its own and the shared [`Writer`].
+//! Functions of [`tables`] and [`queries`] take a transaction and never open one, so that they compose.
 
 pub(crate) use crate::store::engine::condition::Condition;
 pub(crate) use crate::store::engine::writer::Writer;
@@ -30,32 +30,34 @@ pub(crate) fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-/// Has SQLite not count its memory, which it does under one lock for all threads. Only before its first use.
+/// Turns off SQLite's memory statistics, which it keeps under one lock for all threads. To be called before any
+/// other use of SQLite.
 pub fn configure_sqlite() {
-    // SAFETY: called first thing, while no other thread runs and nothing of SQLite was used.
+    // SAFETY: called first in `main`, while no other thread runs and SQLite is not initialized.
     unsafe { rusqlite::ffi::sqlite3_config(rusqlite::ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
 }
 
-/// One thread's way to the file.
+/// One thread's handle on the database.
 pub struct Store {
     writer: Arc<Writer>,
     outbox_signal: OutboxSignal,
     readers: Arc<Readers>,
-    /// The thread's snapshot: from its first read until it writes or rests.
+    /// The thread's snapshot: from its first read until it writes or releases it.
     reader: RefCell<Option<Reader>>,
     /// Whether a write returns before it is on the disk; see [`Store::deferring_last_flush`].
     defers_flush: Cell<bool>,
-    /// The write that did.
+    /// The last write, where it returned before it was on the disk.
     pending_flush: RefCell<Option<PendingFlush>>,
 }
 
-/// A write that is not on the disk yet: nobody may be told of it before [`Store::flush`].
+/// A write that is not on the disk yet. It must not be acknowledged before [`Store::flush`].
 #[must_use]
 #[derive(Clone)]
 pub(crate) struct PendingFlush(Arc<Group>);
 
 impl Store {
-    /// Opens the file's writer. The caller holds the directory ([`crate::store::engine::data_dir::DataDir`]).
+    /// Opens the database for writing. The caller has the lock of its
+    /// [data directory](crate::store::engine::data_dir::DataDir).
     pub(crate) fn open(path: &Path, grouped: bool) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
         let opened = open_writer(path).and_then(|mut conn| conn.wal_hook(Some(note_wal_pages)).map(|()| conn));
@@ -63,7 +65,7 @@ impl Store {
         Ok(Store::over(conn, grouped, Readers::of(path), Condition::Healthy))
     }
 
-    /// Opens a file on a file system that takes no writes, as it is; every write is refused. The error is one line.
+    /// Opens a database on a read-only file system; every write is refused. The error is one line.
     pub(crate) fn open_read_only(path: &Path) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
         let readers = Readers::of_read_only(path)?;
@@ -88,47 +90,48 @@ impl Store {
         }
     }
 
-    /// Keeps a ballast from now on, to be given up when the disk is full.
+    /// Sets the emergency reserve, which is released when the disk is full.
     pub fn set_reserve(&self, reserve: Reserve) {
         self.writer.monitor.set_reserve(reserve);
     }
 
-    /// Makes the ballast again where there is room for it; then writes go on. To be called every now and then.
+    /// Restores the emergency reserve where the disk has room for it, and then allows writes again. To be called
+    /// periodically.
     pub(crate) fn check_free_space(&self) {
         self.writer.monitor.check_free_space();
     }
 
-    /// The file was found damaged: nothing is written any more.
+    /// Marks the database as damaged: every write is refused from now on.
     pub(crate) fn mark_damaged(&self, cause: &dyn std::fmt::Display) {
         self.writer.monitor.mark_damaged(cause);
     }
 
-    /// Moves all pages of the write-ahead log into the file.
+    /// Moves all pages of the WAL into the database file, and truncates the WAL.
     pub(crate) fn truncate_wal(&self) -> rusqlite::Result<()> {
         self.writer.capture.allow_checkpoints("the write-ahead log is emptied");
-        crate::store::engine::wal_mark::begin_to_empty(self.path());
+        crate::store::engine::wal_mark::clear(self.path());
         let emptied = self.writer.exclusive(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
         emptied.inspect_err(|e| self.writer.monitor.note_fault(DiskFault::of(e), e))
     }
 
-    /// Commits without a flush, as others do: for the power cuts that must lose something, so that the others show
-    /// something. Not in a product.
+    /// Commits without a flush from now on. The power cut tests use this as a control: they must find a loss. Not in
+    /// release builds.
     #[cfg(debug_assertions)]
     pub(crate) fn flush_seldom(&self) -> rusqlite::Result<()> {
         self.writer.exclusive(|conn| conn.pragma_update(None, "synchronous", "normal"))
     }
 
-    /// The same file for another thread.
+    /// A handle on the same database for another thread.
     pub fn for_another_thread(&self) -> Store {
         Store::of(self.writer.clone(), self.outbox_signal.clone(), self.readers.clone())
     }
 
-    /// Adds to the audit log under this key from now on, for all threads. Only the first one counts.
+    /// Sets the key of the audit log's hashes for all threads. Only the first call has an effect.
     pub(crate) fn set_chain_key(&self, key: Option<&ChainKey>) {
         _ = key.map(|key| self.writer.chain_key.set(key.clone()));
     }
 
-    /// The audit log's key; `None`: its rows carry plain hashes.
+    /// The key of the audit log's hashes; `None`: its rows carry hashes without a key.
     pub(crate) fn chain_key(&self) -> Option<&ChainKey> {
         self.writer.chain_key.get()
     }
@@ -138,12 +141,12 @@ impl Store {
         &self.writer
     }
 
-    /// The commits that changed what the desk watches.
+    /// Counts the commits that changed what the desk's pages show.
     pub(crate) fn change_feed(&self) -> Arc<ChangeFeed> {
         self.writer.change_feed.clone()
     }
 
-    /// Rings when messages wait for sending.
+    /// Signals that messages wait in the outbox.
     pub(crate) fn outbox_signal(&self) -> &OutboxSignal {
         &self.outbox_signal
     }
@@ -153,8 +156,8 @@ impl Store {
         self.readers.path()
     }
 
-    /// Runs `question` on this thread's snapshot of the file. Reads share one snapshot until the thread writes or rests,
-    /// so that one request sees one state.
+    /// Runs `question` on this thread's snapshot. All reads share one snapshot until the thread writes or releases it, so
+    /// that one request sees one state.
     #[track_caller]
     pub fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> Result<T, Failure> {
         crate::store::engine::write_scope::forbid("a read by another connection");
@@ -173,9 +176,9 @@ impl Store {
         })
     }
 
-    /// Runs `change` as one transaction at the moment `now`, together with those of other threads, and returns when it
-    /// is on the disk. An error leaves nothing of it. Other writers wait while `change` runs, so it reads by its own
-    /// transaction alone, and neither renders nor hashes.
+    /// Runs `change` as one transaction at the moment `now`, and returns when it is on the disk. Transactions of several
+    /// threads share a flush. An error rolls the change back. Other writers wait while `change` runs, so it must read by
+    /// its own transaction, and neither render nor hash.
     #[track_caller]
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
         self.write_by(if self.defers_flush.get() { CommitMode::Deferred } else { CommitMode::Grouped }, now, change)
@@ -198,14 +201,14 @@ impl Store {
             queued = tx.queued.get();
             Ok(value)
         };
-        // A caller that waits for the flush gives its snapshot back: the next in line may need that connection to get
-        // there.
+        // The snapshot is released before the wait for the flush: the next writer in the queue may need that connection,
+        // and it is the one that flushes.
         let written = self.writer.write(now, mode, in_transaction, || self.release());
         let (value, group) = written.inspect_err(|_| self.check_if_due())?;
         if mode != CommitMode::Deferred {
             self.writer.wait(&group).inspect_err(|_| self.check_if_due())?;
         } else if queued {
-            // Whoever sends messages looks for what is committed.
+            // The sender must find the message committed when it is woken.
             self.flush(&PendingFlush(group))?;
         } else {
             self.pending_flush.replace(Some(PendingFlush(group)));
@@ -216,8 +219,8 @@ impl Store {
         Ok(value)
     }
 
-    /// Runs an operation that need not wait for its last write to be on the disk, because its caller will
-    /// ([`Store::flush`]). What the operation reads or writes after a write waits for that write, as ever.
+    /// Runs an operation whose last write is not waited for: the caller flushes it later by [`Store::flush`]. Reads and
+    /// writes of the operation after a write still wait for that write.
     pub(crate) fn deferring_last_flush<T>(&self, operation: impl FnOnce() -> T) -> (T, Option<PendingFlush>) {
         self.defers_flush.set(true);
         let value = operation();
@@ -225,12 +228,13 @@ impl Store {
         (value, self.pending_flush.take())
     }
 
-    /// Returns once a write is on the disk. An error: nothing of it is kept.
+    /// Returns once a write is on the disk. After an error the write is lost.
     pub(crate) fn flush(&self, pending_flush: &PendingFlush) -> Result<(), Failure> {
         self.writer.flush(&pending_flush.0).inspect_err(|_| self.check_if_due())
     }
 
-    /// A write that failed stays, so that the operation cannot be told as done.
+    /// Flushes the last write, if it is pending. A write that failed stays pending, so that every later call of the
+    /// operation fails too.
     fn flush_last(&self) -> Result<(), Failure> {
         let pending_flush = self.pending_flush.borrow().clone();
         if let Some(pending_flush) = pending_flush {
@@ -245,7 +249,7 @@ impl Store {
         self.check_if_due();
     }
 
-    /// Has the file looked through, on a thread of its own, where a page could not be read as it must be.
+    /// Starts a check of the whole database on a thread of its own, where a bad page was read.
     fn check_if_due(&self) {
         if self.writer.monitor.take_check_due() {
             let store = self.for_another_thread();
@@ -258,8 +262,8 @@ impl Store {
         }
     }
 
-    /// The same for very many rows. Everybody who writes waits meanwhile, so it has a cache that holds what it changes:
-    /// otherwise each page of an index goes to the disk again and again.
+    /// Like [`Store::write`], for very many rows, with a page cache that holds all that is changed: with a small one each
+    /// page of an index is written to the disk again and again. All other writers wait meanwhile.
     pub(crate) fn write_many<T>(
         &self,
         now: i64,
@@ -274,7 +278,7 @@ impl Store {
         })
     }
 
-    /// Lets go of the snapshot.
+    /// Ends the snapshot and returns its connection to the pool.
     pub fn release(&self) {
         if let Some(reader) = self.reader.take() {
             self.readers.put_back(reader);
@@ -282,14 +286,14 @@ impl Store {
     }
 }
 
-/// A thread that ends gives its snapshot back, however it ends: the connections are few.
+/// A thread that ends, also by a panic, returns its connection to the pool.
 impl Drop for Store {
     fn drop(&mut self) {
         self.release();
     }
 }
 
-/// Whether an insert or update failed because a row with that key is there already.
+/// Whether an insert or update failed because another row has that key.
 pub(crate) fn is_taken(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
     let code = error.sqlite_error().map(|e| e.extended_code);

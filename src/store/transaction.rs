@@ -1,4 +1,4 @@
-//! A transaction that reads, and one that writes: what the functions of tables and queries take.
+//! Read and write transactions, which the functions of `tables` and `queries` take.
 
 use crate::domain::audit::ChainKey;
 use crate::store::engine::statements::{self, Handle, Statements, Text, WithStatements};
@@ -11,22 +11,22 @@ use std::panic::Location;
 /// A read transaction.
 pub struct Read<'c> {
     pub(super) conn: &'c Connection,
-    /// Those that the connection keeps, where it keeps any.
+    /// The connection's cache of prepared statements, where it has one.
     pub(super) statements: Option<&'c Statements>,
 }
 
-/// A write transaction: reads too, and carries the moment that all its rows bear.
+/// A write transaction, with the moment that its rows carry. It derefs to [`Read`].
 pub struct Write<'c> {
     pub(super) read: Read<'c>,
     pub(super) now: i64,
-    /// The audit log's.
+    /// The key of the audit log's hashes.
     pub(super) chain_key: Option<&'c ChainKey>,
-    /// Whether it put a message in line.
+    /// Whether a message was queued.
     pub(super) queued: Cell<bool>,
 }
 
 impl<'c> Read<'c> {
-    /// A transaction over a connection that is not a store's: migrations, bulk loads, tests.
+    /// A transaction on a connection that is not a store's: of a migration, a bulk load or a test.
     pub fn on(conn: &'c Connection) -> Read<'c> {
         Read { conn, statements: None }
     }
@@ -42,7 +42,7 @@ impl<'c> Read<'c> {
         statements::prepare(self.conn, self.statements, sql)
     }
 
-    /// The one row that the statement finds, if there is one.
+    /// The first row of the result, if there is one.
     #[track_caller]
     pub fn find<'s, T>(
         &self,
@@ -55,7 +55,7 @@ impl<'c> Read<'c> {
         rows.next()?.map(row).transpose()
     }
 
-    /// The one row that an aggregate or a key that is known to exist gives.
+    /// The first row of a result that always has one, such as an aggregate's.
     #[track_caller]
     pub fn get<'s, T>(
         &self,
@@ -66,7 +66,7 @@ impl<'c> Read<'c> {
         self.find(sql, params, row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
     }
 
-    /// Every row that the statement gives, read by `row`.
+    /// All rows of the result, read by `row`.
     #[track_caller]
     pub fn list<'s, T>(
         &self,
@@ -79,7 +79,7 @@ impl<'c> Read<'c> {
 }
 
 impl Read<'_> {
-    /// Hands over each row as it is read, until `take` breaks off: no long list has to be in memory as a whole.
+    /// Calls `take` with each row until it breaks, so that a long result is never in memory as a whole.
     #[track_caller]
     pub(crate) fn each<'s, T>(
         &self,
@@ -100,7 +100,7 @@ impl Read<'_> {
 }
 
 impl<'c> Write<'c> {
-    /// See [`Read::on`].
+    /// The write transaction of a connection as in [`Read::on`].
     pub(crate) fn on(conn: &'c Connection, now: i64) -> Write<'c> {
         Write { read: Read::on(conn), now, chain_key: None, queued: Cell::new(false) }
     }
@@ -110,7 +110,7 @@ impl<'c> Write<'c> {
         self.now
     }
 
-    /// Has the sender of messages woken once this is committed.
+    /// Has the sender of messages woken after the commit.
     pub(super) fn wake_sender(&self) {
         self.queued.set(true);
     }
@@ -137,7 +137,7 @@ impl<'c> std::ops::Deref for Write<'c> {
     }
 }
 
-/// The conditions of a report: only those that are asked for, so that each meets its index.
+/// The `WHERE` clause of a filter, with the conditions that have a value and no others, so that the planner finds an index.
 #[derive(Default)]
 pub(super) struct Conditions<'a> {
     conditions: Vec<&'static str>,
@@ -145,7 +145,7 @@ pub(super) struct Conditions<'a> {
 }
 
 impl<'a> Conditions<'a> {
-    /// `condition` speaks of `name`, and counts when there is a value.
+    /// Adds `condition`, which uses the parameter `name`, where there is a value.
     pub(super) fn when<T: ToSql>(mut self, condition: &'static str, name: &'static str, value: &'a Option<T>) -> Self {
         if let Some(value) = value {
             self.conditions.push(condition);

@@ -18,7 +18,7 @@ use crate::ops::backup::off_site::{OffSite, no_answer};
 use crate::site::Site;
 use crate::site::priority::Priority;
 use crate::store::engine::capture::{FollowerKind, Lag};
-use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
+use crate::store::engine::connection::{KEPT_WAL_PAGES_MIN, WAL_PAGES_MAX};
 use crate::store::engine::wal_read::WalReader;
 use crate::store::queries::erasure;
 use chain::{Chain, Unconfirmed, is_there};
@@ -394,11 +394,11 @@ impl<'s> Replicator<'s> {
         let writer = site.store.writer();
         let frames = writer.capture.frames();
         // A caller of `hurry` holds the writer, and begins the log anew by its own work.
-        let is_long = frames >= LOG_PAGES_MAX.cast_unsigned() && !writer.capture.is_expedited();
+        let is_long = frames >= WAL_PAGES_MAX.cast_unsigned() && !writer.capture.is_expedited();
         if self.chain.is_none() || !is_long || !is_well {
             return;
         }
-        if writer.capture.allows_checkpoint() || frames >= HELD_LOG_PAGES_MIN {
+        if writer.capture.allows_checkpoint() || frames >= KEPT_WAL_PAGES_MIN {
             // Commits made while the round shipped go first, so that little is left to wait for.
             self.ship(TICK_TIME_MAX, false);
             // Nothing is read by another connection while the writer is held.

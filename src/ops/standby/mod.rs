@@ -13,7 +13,7 @@ pub(crate) mod promote;
 
 use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
-use crate::store::engine::connection::{HELD_LOG_PAGES_MIN, LOG_PAGES_MAX};
+use crate::store::engine::connection::{KEPT_WAL_PAGES_MIN, WAL_PAGES_MAX};
 use feed::Feed;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -119,10 +119,10 @@ fn begin_log_anew(site: &Site) {
     let writer = site.store.writer();
     let frames = writer.capture.frames();
     let is_other = OffSite::target_of(site).is_some() || !site.state::<Feed>().is_on.load(Ordering::Acquire);
-    if is_other || frames < LOG_PAGES_MAX.cast_unsigned() {
+    if is_other || frames < WAL_PAGES_MAX.cast_unsigned() {
         return;
     }
-    let is_due = frames >= HELD_LOG_PAGES_MIN && writer.capture.is_in_step();
+    let is_due = frames >= KEPT_WAL_PAGES_MIN && writer.capture.is_in_step();
     if writer.capture.allows_checkpoint() || is_due {
         writer.checkpoint_confirmed(|| writer.capture.wait_for_standby(HELD_TIME_MAX));
     }

@@ -1,5 +1,5 @@
 //! Alarms: faults that were found and not repaired yet. Each is a small file beside the database, so that an alarm
-//! outlives a restart and can be raised while the database itself takes no writes.
+//! survives a restart and can be raised while the database takes no writes.
 
 use std::path::{Path, PathBuf};
 
@@ -9,15 +9,16 @@ const CAUSE_CHARS_MAX: usize = 400;
 /// What the alarm is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A page, a row or an index of the database is not what was written. Over when a backup was verified, or restored.
+    /// A page, a row or an index of the database is damaged. Ends when a backup was verified, or restored.
     Damage,
-    /// The write-ahead log of the last process was not whole. Over when somebody has noted it, or restored a backup.
+    /// The WAL of the last process was not complete. Ends when the operator has noted it, or restored a backup.
     LostLog,
-    /// Another program changed the database while the site was stopped. Over when somebody has noted it, or restored a backup.
+    /// Another program changed the database while the site was stopped. Ends when the operator has noted it, or restored a
+    /// backup.
     Changed,
-    /// The last backup was not made. Over when one is.
+    /// The last backup failed. Ends with the next one that succeeds.
     Backup,
-    /// A backup beside the file is not what was written; the cause is its name. Over when it is gone.
+    /// A local backup is damaged; the cause is its name. Ends when the backup is gone.
     SpoiltBackup,
 }
 
@@ -40,7 +41,7 @@ fn path(dir: &Path, kind: Kind) -> PathBuf {
     })
 }
 
-/// Has the alarm stand from `now` (Unix seconds), or since it first did, with the newest cause.
+/// Raises the alarm at `now` (Unix seconds). An alarm that stands keeps its first moment and gets the new cause.
 pub fn raise(dir: &Path, kind: Kind, now: i64, cause: &str) {
     let since = find(dir, kind).map_or(now, |alarm| alarm.since);
     let cause: String = cause.chars().take(CAUSE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -52,7 +53,7 @@ pub fn raise(dir: &Path, kind: Kind, now: i64, cause: &str) {
     );
 }
 
-/// The alarm stands no longer; whether it did.
+/// Ends the alarm; whether it stood.
 pub fn clear(dir: &Path, kind: Kind) -> bool {
     std::fs::remove_file(path(dir, kind)).is_ok()
 }
@@ -61,7 +62,7 @@ pub(crate) fn find(dir: &Path, kind: Kind) -> Option<Alarm> {
     let bytes = std::fs::read(path(dir, kind)).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
-    // One whose file is damaged stands too.
+    // An alarm whose file is damaged stands too.
     let since = lines.next().and_then(|line| line.parse().ok()).unwrap_or(0);
     Some(Alarm { since, cause: lines.next().unwrap_or_default().to_owned() })
 }

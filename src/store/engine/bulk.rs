@@ -1,5 +1,5 @@
-//! Filling a new file with very many rows: nothing is flushed on the way and the indexes are made at the end. Only for a
-//! file that nobody relies on before it is whole; whoever fills it throws it away when that fails.
+//! The bulk load of a new database: without flushes, journal, indexes and triggers until the end. Only for a file that is
+//! not in use before the load is complete, and that the caller deletes where the load fails.
 
 use crate::domain::entry::{Kind, Status};
 use crate::store::queries::{hours, member_search};
@@ -12,12 +12,12 @@ const CACHE_KIB: i64 = 64 * 1024;
 /// The tables with many rows. Their indexes and triggers are dropped during a bulk load and made again after it.
 const TABLES: &str = "('members', 'entries', 'entry_moves', 'bookings', 'history', 'notices', 'partner_users')";
 
-/// A file being filled, a transaction at a time.
+/// A bulk load under way.
 pub(crate) struct Bulk<'c> {
     conn: &'c Connection,
 }
 
-/// A member with all that years leave behind. Moments in Unix seconds.
+/// A member with the history that the demo gives them. Moments in Unix seconds.
 #[derive(Debug)]
 pub(crate) struct Member<'a> {
     pub member_id: i64,
@@ -39,7 +39,7 @@ pub(crate) struct Member<'a> {
     pub join_date: i64,
 }
 
-/// A skill or a safety record.
+/// A skill or safety entry.
 #[derive(Debug)]
 pub(crate) struct Signed<'a> {
     pub member_id: i64,
@@ -58,7 +58,7 @@ pub(crate) struct Signed<'a> {
 }
 
 impl Bulk<'_> {
-    /// A transaction at the moment `now`; several moments may share what [`Bulk::commit`] ends.
+    /// The transaction under way at the moment `now`. It ends with [`Bulk::commit`], and may carry several moments.
     pub(crate) fn at(&self, now: i64) -> Write<'_> {
         Write::on(self.conn, now)
     }
@@ -81,7 +81,7 @@ impl Bulk<'_> {
         })
     }
 
-    /// Returns the number of the entry; its moves are another matter.
+    /// Inserts an entry without its events; returns its number.
     pub(crate) fn insert_signed(&self, new: &Signed) -> Result<i64> {
         let tx = self.at(0);
         insert!(tx.insert, "INSERT INTO entries" {
@@ -99,21 +99,21 @@ impl Bulk<'_> {
     }
 }
 
-/// Runs `fill` with everything put aside that slows it down, then `finish` with all of it in place again. The connection
-/// stays hasty: flush the file, close it and open it anew.
+/// Runs `fill` without indexes, triggers and flushes, then `finish` with indexes and triggers in place again. The connection
+/// stays without flushes: the caller must flush the file, close it and open it again.
 pub(crate) fn load<T, E: From<rusqlite::Error>>(
     writer: &Writer,
     fill: impl FnOnce(&Bulk) -> std::result::Result<T, E>,
     finish: impl FnOnce(&Bulk) -> std::result::Result<(), E>,
 ) -> std::result::Result<T, E> {
     writer.exclusive(|conn| {
-        hasten(conn)?;
-        let aside = put_aside(conn)?;
+        disable_safeguards(conn)?;
+        let dropped = drop_indexes_and_triggers(conn)?;
         let bulk = Bulk { conn };
         conn.execute_batch("BEGIN")?;
         let filled = fill(&bulk)?;
         conn.execute_batch("COMMIT")?;
-        for sql in aside {
+        for sql in dropped {
             conn.execute_batch(&sql)?;
         }
         conn.execute_batch("BEGIN")?;
@@ -127,8 +127,8 @@ pub(crate) fn load<T, E: From<rusqlite::Error>>(
     })
 }
 
-fn hasten(conn: &Connection) -> Result<()> {
-    // A defensive connection keeps its journal; this file is thrown away if it is not finished.
+fn disable_safeguards(conn: &Connection) -> Result<()> {
+    // A defensive connection cannot turn off its journal.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
     conn.execute_batch(&format!(
         "PRAGMA foreign_keys = off; PRAGMA journal_mode = off; PRAGMA synchronous = off; PRAGMA temp_store = file;
@@ -136,15 +136,15 @@ fn hasten(conn: &Connection) -> Result<()> {
     ))
 }
 
-/// The indexes and triggers as SQL, dropped.
-fn put_aside(conn: &Connection) -> Result<Vec<String>> {
+/// Drops the indexes and triggers of [`TABLES`], and returns the SQL that creates them.
+fn drop_indexes_and_triggers(conn: &Connection) -> Result<Vec<String>> {
     let sql = format!(
         "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL AND tbl_name IN {TABLES}"
     );
-    let mut found: Vec<(String, String, String)> =
+    let found: Vec<(String, String, String)> =
         conn.prepare(&sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_>>()?;
     for (kind, name, _) in &found {
         conn.execute_batch(&format!("DROP {kind} {name}"))?;
     }
-    Ok(found.drain(..).map(|(_, _, sql)| sql).collect())
+    Ok(found.into_iter().map(|(_, _, sql)| sql).collect())
 }

@@ -1,4 +1,4 @@
-//! Counts the commits that changed what the desk watches, and tells who listens: what was shown before may be old.
+//! Counts the commits that changed what the desk's pages show, and notifies the subscribers, whose pages may be stale.
 
 use rusqlite::Connection;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,25 +8,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 const WATCHED: [&str; 7] =
     ["bookings", "entries", "members", "tunnels", "waiver_signatures", "waiver_decisions", "waiver_overrides"];
 
-/// Takes the new count; `false`: nobody listens there any more.
+/// Called with the new count; `false` ends the subscription.
 type Listener = Box<dyn Fn(u64) -> bool + Send>;
 
-/// What partners asked for, which no page of the desk but the reports counts.
+/// The table of the partners' requests, which only the desk's reports count.
 const REQUESTS: &str = "history";
 
 #[derive(Default)]
 pub(crate) struct ChangeFeed {
-    /// Whether a row was changed since the last commit that was told.
+    /// Whether a row of a watched table was changed since the last commit.
     changed: AtomicBool,
     count: AtomicU64,
-    /// The same of [`REQUESTS`], of which nobody is told.
+    /// Whether a row of [`REQUESTS`] was changed since the last commit. Subscribers are not notified of these.
     requested: AtomicBool,
     requests: AtomicU64,
     listeners: Mutex<Vec<Listener>>,
 }
 
 impl ChangeFeed {
-    /// Of what is changed by this connection.
+    /// The feed of the changes that this connection makes.
     pub(crate) fn of(conn: &mut Connection) -> Arc<ChangeFeed> {
         let changes = Arc::new(ChangeFeed::default());
         let noted = changes.clone();
@@ -37,22 +37,22 @@ impl ChangeFeed {
                 noted.requested.store(true, Ordering::Relaxed);
             }
         }));
-        // A connection that somebody owns can be hooked.
+        // Fails only for a connection that rusqlite does not own.
         _ = hooked.inspect_err(|e| tracing::error!(cause = %e, "changes are not told"));
         changes
     }
 
-    /// The count: what was read after it was taken is as new as that count, or newer.
+    /// The count of commits. A read that begins after this call sees at least all commits counted.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::SeqCst)
     }
 
-    /// The same for the partners' requests.
+    /// The count of commits that added partners' requests.
     pub(crate) fn count_requests(&self) -> u64 {
         self.requests.load(Ordering::SeqCst)
     }
 
-    /// After a commit, before anybody is told that it is done.
+    /// Counts a commit. To be called after it and before it is acknowledged.
     pub(crate) fn publish(&self) {
         if self.requested.swap(false, Ordering::Relaxed) {
             self.requests.fetch_add(1, Ordering::SeqCst);
@@ -65,7 +65,7 @@ impl ChangeFeed {
         listeners.retain(|listener| listener(count));
     }
 
-    /// Has `listener` called after each such commit, by the thread that made it: it must not wait.
+    /// Has `listener` called after each counted commit, on the thread that committed: it must not block.
     pub(crate) fn subscribe(&self, listener: impl Fn(u64) -> bool + Send + 'static) {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
     }

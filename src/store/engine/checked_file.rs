@@ -1,5 +1,5 @@
-//! The layer between SQLite and the system's files that checks each page as it is read, and notes the sum of each as it is
-//! written ([`Sums`]). Everything else goes through as it is.
+//! An SQLite VFS over the system's own that verifies the checksum of each page as it is read, and records that of each page
+//! as it is written ([`PageChecksums`]). Everything else is forwarded.
 
 use super::page_checksums::{PAGE_BYTES, PageChecksums, Part};
 use super::wal_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain};
@@ -13,16 +13,16 @@ use std::sync::{Arc, OnceLock};
 const NAME: &CStr = c"checked";
 const FRAME_BYTES: usize = FRAME_HEADER_BYTES + PAGE_BYTES;
 
-/// SQLite's own layer over the system's files.
+/// SQLite's default VFS.
 struct System(*mut ffi::sqlite3_vfs);
 
-// SAFETY: SQLite's own layer is static, and meant for all threads.
+// SAFETY: SQLite's default VFS is static and thread-safe.
 unsafe impl Send for System {}
 unsafe impl Sync for System {}
 
 static SYSTEM: OnceLock<System> = OnceLock::new();
 
-/// An open file as SQLite has it; the system's own follows behind it.
+/// An open file as SQLite sees it. The file of the default VFS follows in the same memory.
 #[repr(C)]
 struct Checked {
     base: ffi::sqlite3_file,
@@ -30,10 +30,10 @@ struct Checked {
     checksums: *const PageChecksums,
 }
 
-/// The layer's name, for opening a connection through it.
+/// Registers the VFS at the first call, and returns its name.
 pub(super) fn name() -> &'static CStr {
     SYSTEM.get_or_init(|| {
-        // SAFETY: SQLite is begun by the first call; the copy lives as long as the process.
+        // SAFETY: the first call initializes SQLite; the copy lives as long as the process.
         unsafe {
             let system = ffi::sqlite3_vfs_find(std::ptr::null());
             let mut ours = *system;
@@ -48,12 +48,12 @@ pub(super) fn name() -> &'static CStr {
     NAME
 }
 
-/// The system's file behind ours.
+/// The default VFS's file behind ours.
 unsafe fn below(file: *mut ffi::sqlite3_file) -> *mut ffi::sqlite3_file {
     unsafe { file.byte_add(size_of::<Checked>()) }
 }
 
-/// Calls the system's method on the file behind ours.
+/// Calls a method of the default VFS's file.
 macro_rules! system {
     ($file:ident, $method:ident $(, $arg:expr)*) => {{
         let file = below($file);
@@ -64,7 +64,7 @@ macro_rules! system {
     }};
 }
 
-/// Methods that go through as they are.
+/// Methods that are forwarded unchanged.
 macro_rules! forward {
     ($($name:ident = $method:ident($($arg:ident: $kind:ty),*);)*) => {$(
         unsafe extern "C" fn $name(file: *mut ffi::sqlite3_file $(, $arg: $kind)*) -> c_int {
@@ -95,7 +95,7 @@ unsafe extern "C" fn fence_shared(file: *mut ffi::sqlite3_file) {
     }
 }
 
-/// Without the part that maps the database into memory: what is read there could not be checked.
+/// Version 2 of the methods, without memory-mapped reads, which could not be verified.
 static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     iVersion: 2,
     xClose: Some(close),
@@ -132,7 +132,7 @@ unsafe extern "C" fn open(
         _ if flags & ffi::SQLITE_OPEN_WAL != 0 => Some(Part::Wal),
         _ => None,
     };
-    // SAFETY: SQLite gives memory for a file of ours with the system's behind it, and names that it made itself.
+    // SAFETY: SQLite gives memory for our file and the default VFS's behind it, and names that it made itself.
     unsafe {
         let Some(open) = (**system).xOpen else { return ffi::SQLITE_MISUSE };
         let Some(part) = part else { return open(*system, name, file, flags, flags_out) };
@@ -163,7 +163,7 @@ unsafe extern "C" fn open(
 }
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
-    // SAFETY: the file is one that `open` made, and nobody uses it any more.
+    // SAFETY: the file is one that `open` made, and SQLite uses it no more.
     unsafe {
         let checksums = Arc::from_raw((*file.cast::<Checked>()).checksums);
         let code = system!(file, xClose);
@@ -172,7 +172,7 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     }
 }
 
-/// Which pages of a part lie whole in these bytes of it: the page's number from 0, and where it begins in them.
+/// The page that these bytes of a file contain in whole: its index from 0, and where it begins in the bytes.
 fn page_in(part: Part, amount: usize, offset: usize) -> Option<(usize, usize)> {
     match part {
         Part::Database => {
@@ -190,7 +190,7 @@ fn page_in(part: Part, amount: usize, offset: usize) -> Option<(usize, usize)> {
 }
 
 unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, to: *mut c_void, amount: c_int, offset: i64) -> c_int {
-    // SAFETY: the file is one that `open` made, and SQLite gives so many bytes to write to.
+    // SAFETY: the file is one that `open` made, and SQLite gives a buffer of `amount` bytes.
     unsafe {
         let code = system!(file, xRead, to, amount, offset);
         let Checked { part, checksums, .. } = &*file.cast::<Checked>();
@@ -201,15 +201,15 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, to: *mut c_void, amount:
         if checksums.agrees(*part, index, page()) {
             return ffi::SQLITE_OK;
         }
-        // Somebody may be writing it, or the disk failed this once.
-        let _held = checksums.hold_writes(*part);
+        // Another thread may be writing the page, or the disk failed once: reads again while no page is written.
+        let _writing = checksums.lock_writes(*part);
         let code = system!(file, xRead, to, amount, offset);
         if code != ffi::SQLITE_OK {
             return code;
         }
         if !checksums.agrees(*part, index, page()) {
-            if *part == Part::Database || !is_another_s_frame(file, index) {
-                if checksums.is_believed(*part, index) {
+            if *part == Part::Database || !is_valid_frame(file, index) {
+                if checksums.is_accepted(*part, index) {
                     return ffi::SQLITE_OK;
                 }
                 checksums.note_bad(*part, index);
@@ -222,8 +222,8 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, to: *mut c_void, amount:
     }
 }
 
-/// Whether another program wrote a frame of the log: then it is what its own sum says.
-unsafe fn is_another_s_frame(file: *mut ffi::sqlite3_file, index: usize) -> bool {
+/// Whether a frame of the WAL matches SQLite's own checksum, as one does that another program wrote.
+unsafe fn is_valid_frame(file: *mut ffi::sqlite3_file, index: usize) -> bool {
     let read = |to: &mut [u8], offset: usize| unsafe {
         system!(file, xRead, to.as_mut_ptr().cast(), to.len() as c_int, offset as i64) == ffi::SQLITE_OK
     };
@@ -237,18 +237,18 @@ unsafe fn is_another_s_frame(file: *mut ffi::sqlite3_file, index: usize) -> bool
 }
 
 unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, from: *const c_void, amount: c_int, offset: i64) -> c_int {
-    // SAFETY: the file is one that `open` made, and SQLite gives so many bytes.
+    // SAFETY: the file is one that `open` made, and SQLite gives a buffer of `amount` bytes.
     unsafe {
         let Checked { part, checksums, .. } = &*file.cast::<Checked>();
         let checksums = &**checksums;
         let bytes = std::slice::from_raw_parts(from.cast::<u8>(), amount as usize);
         let (amount_bytes, at) = (amount as usize, offset as usize);
-        let _held = checksums.hold_writes(*part);
+        let _writing = checksums.lock_writes(*part);
         let code = system!(file, xWrite, from, amount, offset);
         match page_in(*part, amount_bytes, at) {
             _ if code != ffi::SQLITE_OK => note_unknown(checksums, *part, amount_bytes, at),
             Some((index, begin)) => checksums.note(*part, index, Some(&bytes[begin..begin + PAGE_BYTES])),
-            // The log begins anew.
+            // The WAL begins anew.
             None if *part == Part::Wal && at == 0 => checksums.cut(Part::Wal, 0),
             None => note_unknown(checksums, *part, amount_bytes, at),
         }
@@ -256,11 +256,11 @@ unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, from: *const c_void, am
     }
 }
 
-/// Of the pages that these bytes touch nobody knows what they are now.
+/// Forgets the checksums of the pages that these bytes touch.
 fn note_unknown(checksums: &PageChecksums, part: Part, amount: usize, offset: usize) {
     let (first, last) = match part {
         Part::Database => (offset / PAGE_BYTES, (offset + amount).div_ceil(PAGE_BYTES)),
-        // The head of a frame alone leaves its page as it is.
+        // The header of a frame does not change its page.
         Part::Wal if amount == FRAME_HEADER_BYTES => return,
         Part::Wal => {
             let at = |byte: usize| byte.saturating_sub(HEADER_BYTES);
@@ -274,7 +274,7 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, bytes: i64) -> c_int
     // SAFETY: the file is one that `open` made.
     unsafe {
         let Checked { part, checksums, .. } = &*file.cast::<Checked>();
-        let _held = (**checksums).hold_writes(*part);
+        let _writing = (**checksums).lock_writes(*part);
         let code = system!(file, xTruncate, bytes);
         let pages = match part {
             Part::Database => bytes as usize / PAGE_BYTES,
@@ -292,7 +292,7 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     unsafe {
         let Checked { part, checksums, .. } = &*file.cast::<Checked>();
         if *part == Part::Database {
-            match (**checksums).keep() {
+            match (**checksums).save() {
                 Ok(()) => {}
                 Err(e) if matches!(e.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
                     return ffi::SQLITE_FULL;
@@ -304,14 +304,14 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     }
 }
 
-/// A connection's open database or log, as SQLite has it.
+/// The open database file or WAL of a connection.
 pub(super) struct Handle<'c> {
     file: *mut ffi::sqlite3_file,
     _conn: &'c Connection,
 }
 
 impl<'c> Handle<'c> {
-    /// `None` where the connection has none, or was not opened through this layer.
+    /// `None` where the connection has none, or was not opened through this VFS.
     pub(super) fn of(conn: &'c Connection, part: Part) -> Option<Handle<'c>> {
         let op = match part {
             Part::Database => ffi::SQLITE_FCNTL_FILE_POINTER,
@@ -334,7 +334,7 @@ impl<'c> Handle<'c> {
         unsafe { &*(*self.file.cast::<Checked>()).checksums }
     }
 
-    /// Pages that the file has now.
+    /// The present size of the file in pages.
     pub(super) fn pages(&self) -> usize {
         let mut bytes = 0;
         let file = self.file;
@@ -345,7 +345,7 @@ impl<'c> Handle<'c> {
         }
     }
 
-    /// Reads a page (from 0) into `page`, checked. The error is SQLite's code.
+    /// Reads a page (from 0) and verifies it. The error is SQLite's code.
     pub(super) fn read(&self, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
         let offset = match part {
             Part::Database => index * PAGE_BYTES,
@@ -358,7 +358,7 @@ impl<'c> Handle<'c> {
         }
     }
 
-    /// The same of the database, whatever its sum.
+    /// Reads a page of the database without verifying it.
     pub(super) fn read_unchecked(&self, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
         let file = self.file;
         let offset = (index * PAGE_BYTES) as i64;

@@ -1,10 +1,10 @@
-//! The latest moment that the file remembers, where that was wrong.
+//! Sets the database's clock back after the machine's clock was ahead.
 
 use crate::store::Write;
 use rusqlite::Result;
 
-/// Rows that expire, and the condition by which one was begun while the clock was ahead: such a row would outlive its
-/// time by as much as the clock was wrong.
+/// Tables of rows that expire, and the condition of a row that began while the clock was ahead. Such a row would live too
+/// long, by as much as the clock was wrong.
 const BEGUN_AHEAD: [&str; 15] = [
     "sessions WHERE max(created_at, seen_at) > :now",
     "throttles WHERE missed_at > :now",
@@ -23,9 +23,9 @@ const BEGUN_AHEAD: [&str; 15] = [
     "kiosk_codes WHERE ends_at > :now",
 ];
 
-/// Takes every moment later than the transaction's out of the file: rows begun then end, rows that wait for such a
-/// moment wait no more, and the codes of authenticator apps count from now. Rows written then keep their dates. Returns
-/// how many rows ended.
+/// Sets back every moment that is later than the transaction's: rows that began then are deleted, messages that wait for
+/// such a moment are due now, and codes of authenticator apps count from now. Other rows keep their dates. Returns how many
+/// rows were deleted.
 pub(crate) fn set_back(tx: &Write) -> Result<usize> {
     let now = &[(":now", &tx.now())];
     let mut ended = 0;

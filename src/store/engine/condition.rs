@@ -1,4 +1,4 @@
-//! Whether the file takes writes, and if it does not, why.
+//! The condition of the database: whether it takes writes, and if not, why.
 
 use super::reserve::Reserve;
 use crate::http::failure::{DiskFault, Failure};
@@ -8,19 +8,20 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Condition {
     Healthy,
-    /// There is no room on the disk but what the ballast gave up: that is for sign-in, and whatever frees room. Passes by
+    /// The disk is full, and the emergency reserve was released: its space is for sign-ins and for freeing space. Ends by
     /// itself.
     Full,
-    /// A page could not be read, or is not what it must be: nothing is written until the file was looked through. Passes by
-    /// itself where the file is sound.
+    /// A page could not be read or failed its checksum: no writes until the whole database was checked. Ends by itself
+    /// where the check finds no damage.
     Suspect,
-    /// A page of the file is not what it must be. Reads go on where they can; only a restore ends it.
+    /// The database is damaged. Reads go on where they can; only a restore ends this.
     Damaged,
-    /// Another machine has taken this one's place: what were written here would be a second history.
+    /// Another machine was promoted in this one's place: writes here would fork the history.
     Replaced,
-    /// A flush of the disk failed: its pages may be gone, so nothing after it could be trusted. The process must end.
+    /// A flush of the disk failed: the kernel may have dropped its pages, so later flushes prove nothing. The process must
+    /// end.
     Stopped,
-    /// The file system takes no writes. The file is served as it is, until the process is started again.
+    /// The file system is read-only. The database is served as it is until the next start.
     ReadOnly,
 }
 
@@ -28,12 +29,12 @@ use Condition::*;
 
 const ALL: [Condition; 7] = [Healthy, Full, Suspect, Damaged, Replaced, Stopped, ReadOnly];
 
-/// The condition of one file, and the ballast that is given up when its disk is full.
+/// The condition of one database, and the emergency reserve of its disk.
 pub(crate) struct ConditionMonitor {
     condition: AtomicU8,
-    /// Whether somebody is to look through the file.
+    /// Whether a check of the whole database is due.
     check_due: AtomicBool,
-    /// Whether what the writer has read before is to be read anew.
+    /// Whether the writer must drop its page cache.
     caches_stale: AtomicBool,
     reserve: Mutex<Option<Reserve>>,
 }
@@ -52,7 +53,7 @@ impl ConditionMonitor {
         ALL[usize::from(self.condition.load(Ordering::Acquire))]
     }
 
-    /// Why nothing is written, where nothing is.
+    /// The failure of every write in this condition; `None`: writes are possible.
     pub(crate) fn refusal(&self) -> Option<Failure> {
         match self.get() {
             Healthy | Full => None,
@@ -66,7 +67,7 @@ impl ConditionMonitor {
         }
     }
 
-    /// Notes what a failed statement shows of the disk: full, unwritable or unreadable.
+    /// Records what a failed statement shows of the disk: full, unwritable or unreadable.
     pub(crate) fn note_failure(&self, failure: &Failure) {
         self.note_fault(failure.disk_fault(), failure);
     }
@@ -87,12 +88,12 @@ impl ConditionMonitor {
         }
     }
 
-    /// Whether the file is to be looked through now; for one caller.
+    /// Whether a check of the whole database is due. Returns true to one caller only.
     pub(crate) fn take_check_due(&self) -> bool {
         self.check_due.load(Ordering::Relaxed) && self.check_due.swap(false, Ordering::AcqRel)
     }
 
-    /// The file was looked through and is sound.
+    /// The whole database was checked and is sound.
     pub(crate) fn clear_suspicion(&self) {
         self.caches_stale.store(true, Ordering::Release);
         let was = self.condition.compare_exchange(Suspect as u8, Healthy as u8, Ordering::AcqRel, Ordering::Relaxed);
@@ -103,18 +104,18 @@ impl ConditionMonitor {
         }
     }
 
-    /// Whether the writer is to forget what it has read; once.
+    /// Whether the writer must drop its page cache. Returns true once.
     pub(crate) fn take_caches_stale(&self) -> bool {
         self.caches_stale.load(Ordering::Relaxed) && self.caches_stale.swap(false, Ordering::AcqRel)
     }
 
-    /// A condition gives way to a worse one. Returns whether it was better before.
+    /// Sets the condition where it was better before; whether it was.
     fn worsen(&self, to: Condition) -> bool {
         let before = self.condition.fetch_max(to as u8, Ordering::AcqRel);
         before < to as u8
     }
 
-    /// The disk has no room: the ballast goes, so that sign-in has some.
+    /// The disk is full: releases the emergency reserve.
     pub(crate) fn mark_full(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Full) {
             let room = self.reserve().as_ref().map_or(0, Reserve::release);
@@ -132,7 +133,7 @@ impl ConditionMonitor {
         }
     }
 
-    /// Another machine has taken this one's place.
+    /// Another machine was promoted in this one's place.
     pub(crate) fn mark_replaced(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Replaced) {
             tracing::error!(%cause, "another machine has taken this one's place: nothing is written any more");
@@ -145,13 +146,13 @@ impl ConditionMonitor {
         }
     }
 
-    /// From now on this ballast is what is given up.
+    /// Sets the emergency reserve, and creates its file where there is room.
     pub(crate) fn set_reserve(&self, reserve: Reserve) {
         *self.reserve() = Some(reserve);
         self.check_free_space();
     }
 
-    /// Makes the ballast where there is room for it, and lets writes go on once it is there.
+    /// Marks the disk as full where hardly any space is left; restores the reserve and allows writes again where there is.
     pub(crate) fn check_free_space(&self) {
         let guard = self.reserve();
         let Some(reserve) = guard.as_ref() else { return };
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_condition_only_gets_worse_but_for_room() {
+    fn a_worse_condition_is_never_replaced_by_a_better_one() {
         let monitor = ConditionMonitor::new(Healthy);
         monitor.mark_full(&"test");
         assert_eq!(monitor.get(), Full);
@@ -191,14 +192,14 @@ mod tests {
         monitor.mark_full(&"test");
         assert_eq!(monitor.get(), Stopped);
         assert_eq!(monitor.refusal().unwrap().code(), "store_stopped");
-        for (place, condition) in ALL.into_iter().enumerate() {
+        for (number, condition) in ALL.into_iter().enumerate() {
             assert_eq!(ConditionMonitor::new(condition).get(), condition);
-            assert_eq!(condition as usize, place);
+            assert_eq!(condition as usize, number);
         }
     }
 
     #[test]
-    fn a_doubt_is_looked_into_once_and_passes_where_the_file_is_sound() {
+    fn a_suspect_database_is_checked_once_and_healthy_again_where_it_is_sound() {
         let monitor = ConditionMonitor::new(Healthy);
         let refusal = |monitor: &ConditionMonitor| monitor.refusal().map(|refusal| refusal.code());
         monitor.note_fault(Some(DiskFault::Unreadable), &"test");
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ballast_is_made_given_up_and_made_again() {
+    fn the_reserve_is_created_released_and_created_again() {
         let dir = tempfile::tempdir().unwrap();
         let monitor = ConditionMonitor::new(Healthy);
         monitor.set_reserve(Reserve::in_dir(dir.path()));

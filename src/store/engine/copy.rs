@@ -1,25 +1,25 @@
-//! A copy of the live file, made page by page by SQLite's online backup from the one writer's connection: what is
-//! written meanwhile goes into the copy too, no reader pins the log, and a writer waits for some dozen pages at most.
+//! A copy of the live database, made page by page by SQLite's online backup from the writer's connection: writes that
+//! happen meanwhile go into the copy too, no reader pins the WAL, and a writer waits for some dozen pages at most.
 
 use super::capture::{End, FollowerKind};
-use super::connection::{open_checked, open_immutable, prepare_connection};
-use super::data_dir;
+use super::connection::{open_immutable, prepare_connection};
 use super::reader::CACHE_KIB;
+use super::{data_dir, integrity, repair};
 use crate::domain::audit::Head;
 use crate::store::tables::{audit, tunnels};
 use crate::store::{Read, Store, Writer};
-use rusqlite::{Connection, OpenFlags, ffi};
+use rusqlite::{Connection, ffi};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-/// Pages copied while writers wait: about a quarter of a millisecond.
+/// Pages copied in one step, during which writers wait: about a quarter of a millisecond.
 const PAGES_AT_ONCE: i32 = 64;
-/// For the writers, between two steps.
+/// The pause between two steps, for the writers.
 const PAUSE: Duration = Duration::from_micros(500);
 
-/// How many rows each table has.
+/// The row count of each table.
 pub(crate) type Rows = BTreeMap<String, i64>;
 
 /// A file that passed its check.
@@ -27,20 +27,20 @@ pub(crate) type Rows = BTreeMap<String, i64>;
 pub(crate) struct Sound {
     pub schema: i64,
     pub site_id: String,
-    /// The IANA name of its time zone; none in a file from before there was one.
+    /// The IANA name of the site's time zone; `None` in a file of a version that had none.
     pub zone: Option<String>,
     /// Sealed by the site key.
     pub key_check: Vec<u8>,
     pub rows: Rows,
-    /// The end of its audit log, as the site's row has it: whether the rows lead there is for whoever has the log's key.
-    /// None in a file from before there was one.
+    /// The head of the audit log as the site's row says. Whether the rows' hashes lead there can be checked with the key
+    /// alone. `None` in a file of a version without an audit log.
     pub audit: Option<Head>,
 }
 
-/// From where the write-ahead log is followed behind a copy: its moment is the copy's.
+/// The point of the WAL from which the changes after a copy are followed. Its moment is the copy's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Followed {
-    /// By which [`super::capture::Capture`] knows the chain.
+    /// The follower's number in [`super::capture::Capture`].
     pub number: u64,
     pub begin: End,
 }
@@ -52,10 +52,9 @@ pub(crate) struct Copied {
     pub followed: Option<Followed>,
 }
 
-/// Copies the file to `target`, which must not exist, and counts the rows that it had at the moment of the copy. The
-/// copy is not flushed, and counts for nothing before it is checked. `progress` is told pages done and in all. With
-/// `following`, which says for whom and how many bytes may wait, the log is followed from the moment of the copy on;
-/// otherwise nobody wants it.
+/// Copies the database to `target`, which must not exist, and counts its rows at the moment of the copy. The copy is not
+/// flushed, and must be checked before use. `progress` gets the pages done and the pages in all. With `following` (the kind
+/// of follower, and the bytes that may stay unconfirmed) the WAL is followed from the moment of the copy on.
 pub(crate) fn copy(
     store: &Store,
     target: &Path,
@@ -63,9 +62,7 @@ pub(crate) fn copy(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Copied, String> {
     let failed = |e: rusqlite::Error| format!("cannot copy the file to {}: {e}", target.display());
-    let counter = open_checked(store.path(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .and_then(|conn| prepare_connection(&conn, CACHE_KIB).map(|()| conn))
-        .map_err(failed)?;
+    let counter = store.readers.open().map_err(failed)?;
     let mut copying = Copying::begin(store.writer(), target, following).map_err(failed)?;
     let file = File::open(target).map_err(|e| format!("cannot read {}: {e}", target.display()))?;
     while !copying.step(&counter, progress).map_err(failed)? {
@@ -81,13 +78,13 @@ pub(crate) fn copy(
     Ok(Copied { rows: rows?, followed })
 }
 
-/// A copy under way. SQLite's handle speaks of the writer's connection, so it is touched only while that is held.
+/// A copy under way. SQLite's backup handle uses the writer's connection, so it is used under the writer's lock alone.
 struct Copying<'w> {
     writer: &'w Writer,
     handle: *mut ffi::sqlite3_backup,
     _target: Connection,
     following: Option<(FollowerKind, u64)>,
-    /// Once the copy is whole.
+    /// Set once the copy is complete.
     followed: Option<Followed>,
 }
 
@@ -98,7 +95,7 @@ impl<'w> Copying<'w> {
         following: Option<(FollowerKind, u64)>,
     ) -> rusqlite::Result<Copying<'w>> {
         let target = Connection::open(target)?;
-        // The whole copy is flushed once, after its last page; the last step has only a few pages left to write.
+        // The copy is flushed once, after its last page. The small cache leaves few pages to write in the last step.
         target.execute_batch("PRAGMA synchronous = off; PRAGMA journal_mode = off; PRAGMA cache_size = 64")?;
         let handle = writer.exclusive(|source| {
             // SAFETY: both connections are open, and stay so until `drop`: the writer outlives us, the target is ours.
@@ -111,7 +108,7 @@ impl<'w> Copying<'w> {
         Ok(Copying { writer, handle, _target: target, following, followed: None })
     }
 
-    /// Copies some pages. True: the copy is whole, and `counter` holds a snapshot of the same moment.
+    /// Copies some pages. True: the copy is complete, and `counter` has a snapshot of the same moment.
     fn step(&mut self, counter: &Connection, progress: &mut dyn FnMut(u64, u64)) -> rusqlite::Result<bool> {
         let (handle, writer, following, followed) = (self.handle, self.writer, self.following, &mut self.followed);
         // SAFETY: the handle is live until `drop`, and its source connection is held while this runs.
@@ -122,7 +119,7 @@ impl<'w> Copying<'w> {
             {
                 return (Err(e), 0, 0);
             }
-            // The moment of the copy is that of its last step: what was written before is in it.
+            // The copy has everything that was written before its last step.
             if let (ffi::SQLITE_DONE, Some((kind, bytes_max))) = (code, following) {
                 let (number, begin) = writer.capture.follow(kind, bytes_max);
                 *followed = Some(Followed { number, begin });
@@ -150,36 +147,33 @@ fn failure(code: i32) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
 }
 
-/// Opens a file that nobody writes to, and checks every page, index and reference of it.
+/// Checks every page, index and reference of a file that no process writes. Leaves no files beside it.
 pub(crate) fn check(path: &Path) -> Result<Sound, String> {
     let unsound = |what: String| format!("{} is not sound: {what}", path.display());
-    look(path).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
+    let checked = open_immutable(path).and_then(|conn| {
+        prepare_connection(&conn, CACHE_KIB)?;
+        sound(&conn)
+    });
+    checked.map_err(|e| unsound(e.to_string()))?.map_err(unsound)
 }
 
-/// The same for the live file, with what is in its log.
+/// Checks every page, index and reference of the live database, with its WAL.
 pub(crate) fn check_live(store: &Store) -> Result<Sound, String> {
     let unsound = |what: String| format!("{} is damaged: {what}", store.path().display());
     store.writer().exclusive(sound).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
 }
 
-fn look(path: &Path) -> rusqlite::Result<Result<Sound, String>> {
-    // Looking at it leaves no files beside it.
-    let conn = open_immutable(path)?;
-    prepare_connection(&conn, CACHE_KIB)?;
-    sound(&conn)
-}
-
-/// Checks every page, index and reference of an open file; its error says what is damaged.
+/// Checks every page, index and reference of an open file; the inner error says what is damaged.
 ///
-/// Not for a connection that reads while another writes: FTS5 looks whether the index that it remembers has changed when
-/// somebody searches, but not when a check comes, which takes the change for damage.
+/// Not for a connection that reads while another writes: FTS5 refreshes its cached structure for a search and not for
+/// a check, which then reports the other connection's changes as damage.
 pub(crate) fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>> {
     let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {
         return Ok(Err(verdict.replace('\n', ": ")));
     }
-    if conn.prepare("PRAGMA foreign_key_check")?.exists([])? {
-        return Ok(Err("a row refers to one that is not there".to_owned()));
+    if repair::has_dangling_reference(conn)? {
+        return Ok(Err(repair::DANGLING_REFERENCE.to_owned()));
     }
     Ok(Ok(Sound {
         schema: conn.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))?,
@@ -200,8 +194,8 @@ fn audit_head(conn: &Connection) -> rusqlite::Result<Option<Head>> {
 }
 
 fn rows(conn: &Connection) -> rusqlite::Result<Rows> {
-    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
-    let tables: Vec<String> = conn.prepare(tables)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let tables: Vec<String> =
+        conn.prepare(integrity::TABLES)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let count = |table: String| {
         let rows = conn.query_row(&format!("SELECT count(*) FROM \"{table}\""), [], |row| row.get(0))?;
         Ok((table, rows))
@@ -250,7 +244,7 @@ mod tests {
             let mut steps = 0;
             let mut step = |_, _| {
                 steps += 1;
-                // Between any two steps somebody writes.
+                // The other thread writes between any two steps.
                 let seen = written.load(Ordering::Relaxed);
                 while written.load(Ordering::Relaxed) == seen {
                     std::thread::yield_now();

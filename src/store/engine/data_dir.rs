@@ -1,4 +1,4 @@
-//! The data directory: one database and the site key, held by one process at a time.
+//! The data directory: one database and the site key, locked by one process at a time.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// File systems that corrupt a database: what they promise about locks and shared memory does not hold.
+/// File systems on which locks and shared memory are not reliable, so that SQLite corrupts its database there.
 const UNSOUND: [(i64, &str); 7] = [
     (0x6969, "NFS"),
     (0x517b, "SMB"),
@@ -17,27 +17,28 @@ const UNSOUND: [(i64, &str); 7] = [
     (0x0bd0_0bd0, "Lustre"),
 ];
 
-/// SQLite's index of the log grows by such parts, and each speaks of so many bytes of the log.
+/// SQLite's WAL index grows by parts of this size.
 const INDEX_PART_BYTES: u64 = 32 * 1024;
+/// The bytes of the WAL that one part of the index covers.
 const WAL_BYTES_PER_INDEX_PART: u64 = 4062 * 4096;
 
-/// A data directory that this process holds until it drops this.
+/// A data directory that this process has locked, until the value is dropped.
 pub struct DataDir {
     dir: PathBuf,
     lock_file: File,
 }
 
-/// Why a directory cannot be held.
+/// Why a directory cannot be locked.
 #[derive(Debug)]
 pub enum LockError {
-    /// Another process holds it: a running server, most often.
+    /// Another process has the lock: a running server, most often.
     InUse,
-    /// In one line, with what to do.
+    /// The reason in one line, with what to do.
     Unusable(String),
 }
 
 impl DataDir {
-    /// Holds an existing directory.
+    /// Locks an existing directory.
     pub fn lock(dir: &Path) -> Result<DataDir, LockError> {
         let shown = dir.display();
         let lock_file =
@@ -58,13 +59,13 @@ impl DataDir {
         Ok(DataDir { dir: dir.to_owned(), lock_file })
     }
 
-    /// Makes the directory (0700) where it is missing, and holds it.
+    /// Creates the directory (mode 0700) where it is missing, and locks it.
     pub fn create(dir: &Path) -> Result<DataDir, LockError> {
         let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let make = || {
             std::fs::create_dir_all(parent)?;
             std::fs::DirBuilder::new().mode(0o700).create(dir)?;
-            // Its name is on the disk before anything in it is.
+            // The directory's name must be on the disk before anything in it.
             File::open(parent)?.sync_all()
         };
         if !dir.exists() {
@@ -79,28 +80,28 @@ impl DataDir {
         &self.dir
     }
 
-    /// The database file in it.
+    /// The database file.
     pub fn database(&self) -> PathBuf {
         database(&self.dir)
     }
 
-    /// The key file in it.
+    /// The key file.
     pub fn key(&self) -> PathBuf {
         key(&self.dir)
     }
 
-    /// Where a new site key waits until the file is sealed by it.
+    /// The file of a new site key, until every value of the database is sealed by it.
     pub(crate) fn next_key(&self) -> PathBuf {
         self.dir.join("site.key.next")
     }
 
-    /// The key that waited is the site's key; the old one is gone.
+    /// Replaces the site key by the new one.
     pub(crate) fn take_next_key(&self) -> std::io::Result<()> {
         std::fs::rename(self.next_key(), self.key())?;
         self.flush()
     }
 
-    /// The names of the site's files that lie in the directory, the database apart.
+    /// Which files of a site besides the database are in the directory.
     pub(crate) fn remains(&self) -> Vec<&'static str> {
         let wal_bytes = std::fs::metadata(wal(&self.dir)).map_or(0, |wal| wal.len());
         let has_backups = std::fs::read_dir(self.dir.join("backups")).is_ok_and(|mut backups| backups.next().is_some());
@@ -122,7 +123,7 @@ impl DataDir {
         )
     }
 
-    /// The error for a database that holds no site, because an `init` was cut off.
+    /// The error for a database without a site, which an interrupted `init` leaves.
     pub(crate) fn without_site(&self) -> String {
         let database = self.database();
         let next = match self.remains().contains(&"its backups") {
@@ -132,11 +133,11 @@ impl DataDir {
         format!("{} was not finished by `tunneldesk init`: {next}", database.display())
     }
 
-    /// Whether the file system takes writes; a full one does. The error is why nobody can tell.
+    /// Whether the file system takes writes; a full one counts as one that does. An error: the test itself failed.
     fn takes_writes(&self) -> std::io::Result<bool> {
         let probe = self.dir.join(".writable");
         let written = std::fs::write(&probe, b"1");
-        // A full disk takes the name and not the byte.
+        // On a full disk the file may be created while its byte cannot be written.
         let removed = if probe.exists() { std::fs::remove_file(&probe) } else { Ok(()) };
         match written.and(removed).map_err(|e| (e.kind(), e)) {
             Ok(()) | Err((std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded, _)) => Ok(true),
@@ -145,8 +146,7 @@ impl DataDir {
         }
     }
 
-    /// Why nothing can be written here, as the end of a sentence about the disk and what to do about it; `None` where
-    /// something can.
+    /// Why the directory is not writable, as the end of a sentence about the disk, and what to do; `None`: it is writable.
     pub(crate) fn why_unwritable(&self) -> Option<(&'static str, &'static str)> {
         match self.takes_writes() {
             Ok(false) => Some(("takes no writes", "make it writable")),
@@ -155,8 +155,8 @@ impl DataDir {
         }
     }
 
-    /// Whether there is room for SQLite's index of the log. SQLite maps it into memory, and where the disk has no room for
-    /// one of its pages, the process that touches the page is ended by SIGBUS.
+    /// Whether there is room for SQLite's WAL index. SQLite maps the index into memory; where the disk has no room for one
+    /// of its pages, a process that touches the page gets SIGBUS.
     fn has_room_for_index(&self) -> bool {
         let wal_bytes = std::fs::metadata(wal(&self.dir)).map_or(0, |wal| wal.len());
         let bytes = (wal_bytes / WAL_BYTES_PER_INDEX_PART + 2) * INDEX_PART_BYTES;
@@ -170,7 +170,7 @@ impl DataDir {
         ![libc::ENOSPC, libc::EDQUOT].contains(&code)
     }
 
-    /// The directory's names are on the disk.
+    /// Flushes the directory's entries to the disk.
     pub fn flush(&self) -> std::io::Result<()> {
         self.lock_file.sync_all()
     }
@@ -180,12 +180,12 @@ pub(crate) fn database(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite")
 }
 
-/// SQLite's write-ahead log.
+/// SQLite's write-ahead log (WAL).
 pub(crate) fn wal(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite-wal")
 }
 
-/// SQLite's index of that log.
+/// SQLite's index of the WAL.
 pub(crate) fn wal_index(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite-shm")
 }
@@ -204,12 +204,12 @@ pub(crate) fn key(dir: &Path) -> PathBuf {
     dir.join("site.key")
 }
 
-/// By which commands reach the running server; what is left of one that was killed says nothing.
+/// The socket by which commands reach the running server. A killed server leaves the file behind.
 pub(crate) fn control(dir: &Path) -> PathBuf {
     dir.join("control.sock")
 }
 
-/// Is there while the database was found damaged and nothing has shown since that it is sound.
+/// Exists from the moment that damage was found until a check finds the database sound.
 pub(crate) fn damage_marker(dir: &Path) -> PathBuf {
     dir.join("damaged")
 }
@@ -219,7 +219,7 @@ pub(crate) fn reserve(dir: &Path) -> PathBuf {
     dir.join("ballast")
 }
 
-/// The bytes that an unprivileged process may still write in the directory.
+/// The bytes that an unprivileged process may still write on the directory's file system.
 pub(crate) fn free_bytes(dir: &Path) -> std::io::Result<u64> {
     let path = std::ffi::CString::new(dir.as_os_str().as_bytes())?;
     let mut answer = std::mem::MaybeUninit::<libc::statvfs>::uninit();
@@ -230,10 +230,10 @@ pub(crate) fn free_bytes(dir: &Path) -> std::io::Result<u64> {
     }
 }
 
-/// Has the disk begin with what was written so far, without waiting for it. Left to the flush at the end, all of a large
-/// file would go at once, and whoever reads meanwhile would wait for it.
+/// Starts writing dirty pages of the file to the disk, without waiting. Otherwise the final flush of a large file writes all
+/// of it at once, and readers of the disk wait that long.
 pub(crate) fn begin_to_flush(file: &File) {
-    // SAFETY: the descriptor is open. A refusal, or a disk that fails, shows when the whole file is flushed.
+    // SAFETY: the descriptor is open. An error here shows again when the whole file is flushed.
     unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
 }
 
@@ -258,16 +258,16 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_directory_isheld_once() {
+    fn a_directory_is_locked_once() {
         let dir = tempfile::tempdir().unwrap();
-        let lock_file = DataDir::lock(dir.path()).unwrap();
+        let locked = DataDir::lock(dir.path()).unwrap();
         assert!(matches!(DataDir::lock(dir.path()), Err(LockError::InUse)));
-        drop(lock_file);
+        drop(locked);
         DataDir::lock(dir.path()).unwrap();
     }
 
     #[test]
-    fn network_file_systems_are_known_and_this_disk_is_none() {
+    fn network_file_systems_are_recognized_and_the_local_disk_is_none() {
         assert_eq!(unsound(0x6969), Some("NFS"));
         assert_eq!(unsound(file_system(Path::new("/")).unwrap()), None);
     }

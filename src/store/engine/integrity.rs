@@ -1,10 +1,8 @@
-//! Whether a file is sound: a damaged one is better refused, in a line that says what to do, than found out by a member's
-//! logbook a year later.
+//! Integrity checks of the database. A damaged database is refused at the start, with a line that says what to do.
 //!
-//! To look through a file takes as long as reading every row once: a second for a few hundred thousand. Where damage was
-//! found before, and after a crash where the file is not large, a start takes that time. Otherwise it reads no more than
-//! the schema, and the file is looked through while the site is served, first of all, as it is when the doctor is asked.
-//! The backups, made every hour, look at every page and index of their copies.
+//! A check reads every page: a second for a few hundred thousand rows. The start waits for it where damage was found
+//! before, and after a crash where the database is not large. Otherwise the start reads the schema alone, and the check
+//! runs while the site is served; the doctor runs one too. The hourly backups check every page and index of their copies.
 
 use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
@@ -17,56 +15,56 @@ use rusqlite::{Connection, ErrorCode};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Longer than the largest site takes, shorter than a service manager waits for a start.
+/// The longest check at a start: more than the largest site takes, less than a service manager waits.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
-/// A larger file is looked through after the start, not before: nobody waits at the desk for it.
-const LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// How often a look is at the time, in SQLite's own steps.
+/// A larger database is checked after the start, so that the desk does not wait for the check.
+const CHECKED_AT_START_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// SQLite's virtual machine steps between two looks at the clock.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
 
-/// Before each look after a page could not be read.
-const LOOK_PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(2)];
+/// The pause before each try of a check after a page could not be read.
+const RECHECK_PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(2)];
 
-const WORDS_MAX: usize = 200;
-/// SQLite has no words of its own for a page that is not what its sum says.
+/// Characters of SQLite's message that are shown.
+const MESSAGE_CHARS_MAX: usize = 200;
+/// The message for a page that fails its checksum, which SQLite itself does not know.
 const BAD_PAGE: &str = "a page is not what was written there";
 
 /// The outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Sound,
-    /// The time was up.
+    /// The time limit was reached.
     Unfinished,
     Damaged(String),
 }
 
-/// Looks at a file that nobody has open, and moves what a crash left in its write-ahead log into it. The error is one
-/// line that says what to do.
+/// Checks a database that no process has open, and moves the WAL that a crash left into the database file. The error is
+/// one line that says what to do.
 pub(crate) fn recover(path: &Path) -> Result<(), String> {
     let dir = path.parent().unwrap_or(path);
     if let Some(loss) = wal_mark::find_loss(path) {
         tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
         alarm::raise(dir, alarm::Kind::LostLog, Clock::machine(0).now(), &loss);
     }
-    // A file that cannot be read here is reported by the check below.
-    let look_at_changed = |change: &str| {
+    let accept_change = |change: &str| {
         alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), change);
         _ = std::fs::write(data_dir::damage_marker(dir), "");
         check_file(path, &Readers::of(path))?;
-        // A refusal is one line.
         tracing::error!(cause = change, "the file is not what this program left; the doctor says what to do");
         Ok(())
     };
+    // Where the database cannot be read, `check_file` reports it.
     match scrub::take_change(path) {
-        Ok(Some(change)) => look_at_changed(&change)?,
+        Ok(Some(change)) => accept_change(&change)?,
         _ => check_file(path, &Readers::of(path)).or_else(|refusal| match scrub::take_change_beside_log(path) {
-            Ok(Some(change)) => look_at_changed(&change),
+            Ok(Some(change)) => accept_change(&change),
             _ => Err(refusal),
         })?,
     }
-    wal_mark::begin_to_empty(path);
-    // A flush that failed may have left pages in the log that are in memory and not on the disk. From here on every
-    // page that is served lies in the file itself, and is flushed.
+    wal_mark::clear(path);
+    // A flush that failed may have left pages of the WAL in the kernel's memory alone. After this checkpoint every page
+    // that is served is in the database file, and flushed.
     let emptied = open_writer(path)
         .and_then(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
         .or_else(|e| if e.sqlite_error_code() == Some(ErrorCode::DiskFull) { Ok(()) } else { Err(e) });
@@ -75,7 +73,7 @@ pub(crate) fn recover(path: &Path) -> Result<(), String> {
     })
 }
 
-/// Looks at a file on a file system that takes no writes.
+/// Checks a database on a read-only file system.
 pub(crate) fn check_read_only(path: &Path) -> Result<(), String> {
     check_file(path, &Readers::of_read_only(path)?)
 }
@@ -87,44 +85,44 @@ fn check_file(path: &Path, readers: &Readers) -> Result<(), String> {
         return Err(format!("{shown} is empty: put a backup in its place with `tunneldesk restore`"));
     }
     let judge = |e: rusqlite::Error| {
-        if means_damage(&e) { damaged(path, &words(&e)) } else { format!("cannot read {shown}: {e}") }
+        if means_damage(&e) { damaged(path, &message(&e)) } else { format!("cannot read {shown}: {e}") }
     };
     let conn = readers.open().map_err(judge)?;
     if wal_match::takes_back(path, &conn).map_err(judge)? {
         return Err(wal_match::refusal(path));
     }
-    let suspicion = data_dir::damage_marker(path.parent().unwrap_or(path));
-    let may_wait = wal_match::wal_is_empty(path) || bytes > LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX;
-    if may_wait && !suspicion.exists() {
+    let damage_marker = data_dir::damage_marker(path.parent().unwrap_or(path));
+    let may_wait = wal_match::wal_is_empty(path) || bytes > CHECKED_AT_START_BYTES_MAX;
+    if may_wait && !damage_marker.exists() {
         let schema = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         return schema.map_err(judge);
     }
     match check_connection(conn, None, START_TIME_MAX).map_err(judge)? {
         Verdict::Damaged(what) => return Err(damaged(path, &what)),
-        Verdict::Unfinished => tracing::warn!("the file is too large to be looked through before this start"),
-        Verdict::Sound => _ = std::fs::remove_file(suspicion),
+        Verdict::Unfinished => tracing::warn!("the file is too large to be checked before this start"),
+        Verdict::Sound => _ = std::fs::remove_file(damage_marker),
     }
     Ok(())
 }
 
-/// Whether it is for damage that something could not be started on a file which nobody has open: one line with what to do.
+/// Finds damage that explains why a site could not start on a database that no process has open: one line with what to do.
 pub(crate) fn find_damage(path: &Path) -> Option<String> {
     match Readers::of(path).open().and_then(|conn| check_connection(conn, None, START_TIME_MAX)) {
         Ok(Verdict::Damaged(what)) => Some(damaged(path, &what)),
-        Err(e) if means_damage(&e) => Some(damaged(path, &words(&e))),
+        Err(e) if means_damage(&e) => Some(damaged(path, &message(&e))),
         _ => None,
     }
 }
 
-/// The advice for a file that is damaged as SQLite reads it, that is, together with its log. Where the file alone is
-/// sound, the log is what is wrong, and no backup need replace the file.
+/// The advice for a database that is damaged together with its WAL. Where the database file alone is sound, the WAL is
+/// wrong, and no backup need replace the file.
 ///
-/// SQLite's words may quote what lies in the file: of that no more than a line, and nothing a terminal would obey.
+/// SQLite's message may quote content of the file: it is shortened, and control characters are replaced.
 fn damaged(path: &Path, what: &str) -> String {
-    if what != BAD_PAGE && !wal_match::wal_is_empty(path) && wal_match::is_whole_alone(path) {
+    if what != BAD_PAGE && !wal_match::wal_is_empty(path) && wal_match::is_sound_alone(path) {
         return wal_match::refusal(path);
     }
-    let what: String = what.chars().take(WORDS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
+    let what: String = what.chars().take(MESSAGE_CHARS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
     format!("{} is damaged ({what}): put a backup in its place with `tunneldesk restore`", path.display())
 }
 
@@ -132,29 +130,30 @@ fn means_damage(e: &rusqlite::Error) -> bool {
     matches!(e.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) || is_of_bad_page(e)
 }
 
-fn words(e: &rusqlite::Error) -> String {
+fn message(e: &rusqlite::Error) -> String {
     if is_of_bad_page(e) { BAD_PAGE.to_owned() } else { e.to_string() }
 }
 
 /// Notes on disk that the file was found damaged, so that the next start checks it before it is served.
 pub(crate) fn remember(store: &Store) {
     if store.writer().condition() == Condition::Damaged {
-        let suspicion = data_dir::damage_marker(store.path().parent().unwrap_or(store.path()));
-        _ = std::fs::write(suspicion, "").inspect_err(|e| tracing::warn!(cause = %e, "the damage may be forgotten"));
+        let damage_marker = data_dir::damage_marker(store.path().parent().unwrap_or(store.path()));
+        _ = std::fs::write(damage_marker, "")
+            .inspect_err(|e| tracing::warn!(cause = %e, "the damage may be forgotten"));
     }
 }
 
-/// Looks through a file that is being served, until `stopped`: as a whole, and where that takes longer than a read may,
-/// table by table. Damage that a second look finds too makes the store's condition. A table that takes too long by itself is
+/// Checks a database that is being served, until `stopped`: as a whole, and where that takes longer than a read may, table
+/// by table. Damage that a second check confirms marks the store as damaged. A table whose check alone takes too long is
 /// left to the backups.
 pub(crate) fn check_store(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict, Failure> {
-    let first = look_once(store, &stopped);
+    let first = check_once(store, &stopped);
     let outcome = match &first {
-        Ok(Verdict::Damaged(_)) => look_once(store, &stopped),
+        Ok(Verdict::Damaged(_)) => check_once(store, &stopped),
         _ => first,
     };
     match &outcome {
-        // Indexes alone can be built anew, for which the file must take writes.
+        // Indexes are rebuilt by a write, so writes must stay possible.
         Ok(Verdict::Damaged(what)) if repair::may_be_of_index(what) && is_of_indexes(store) => {
             tracing::error!(cause = what, "an index of the file is damaged");
             store.writer().monitor.clear_suspicion();
@@ -166,16 +165,16 @@ pub(crate) fn check_store(store: &Store, stopped: impl Fn() -> bool) -> Result<V
     outcome
 }
 
-/// Whether a whole check finds nothing but indexes damaged.
+/// Whether a complete check finds damage in indexes alone.
 fn is_of_indexes(store: &Store) -> bool {
     matches!(repair::find_damage(store), Ok(Finding::Indexes(..)))
 }
 
-/// Settles whether the file is damaged after a page of it could not be read as it must be: where it is sound, writes go on.
-/// A disk that fails a read fails some of them, so the look is tried more than once.
+/// Checks the database after a bad page was read, and then marks it as healthy or damaged. A disk that fails may fail only
+/// some reads, so a check that cannot read is repeated.
 pub(crate) fn recheck(store: &Store) {
     let mut cause = None;
-    for pause in LOOK_PAUSES {
+    for pause in RECHECK_PAUSES {
         std::thread::sleep(pause);
         match check_store(store, || false) {
             Ok(Verdict::Damaged(_)) => return,
@@ -191,48 +190,48 @@ pub(crate) fn recheck(store: &Store) {
     cause.iter().for_each(|cause| store.writer().monitor.mark_damaged(cause));
 }
 
-fn look_once(store: &Store, stopped: &impl Fn() -> bool) -> Result<Verdict, Failure> {
-    let check_file =
-        |table: Option<&str>| Ok::<_, Failure>(check_connection(store.readers.open()?, table, READ_TIME_MAX)?);
-    check_file(None).and_then(|whole| match whole {
-        Verdict::Unfinished => {
-            let tables = store.read(|tx| Ok(tx.list(TABLES, [], |row| row.get::<_, String>(0))?));
-            store.release();
-            let mut verdict = Verdict::Sound;
-            for table in tables?.iter().take_while(|_| !stopped()) {
-                match check_file(Some(table))? {
-                    Verdict::Sound => {}
-                    Verdict::Unfinished => verdict = Verdict::Unfinished,
-                    damaged => return Ok(damaged),
-                }
-            }
-            Ok(if stopped() { Verdict::Unfinished } else { verdict })
+fn check_once(store: &Store, stopped: &impl Fn() -> bool) -> Result<Verdict, Failure> {
+    let check = |table: Option<&str>| Ok::<_, Failure>(check_connection(store.readers.open()?, table, READ_TIME_MAX)?);
+    let whole = check(None)?;
+    if whole != Verdict::Unfinished {
+        return Ok(whole);
+    }
+    let tables = store.read(|tx| Ok(tx.list(TABLES, [], |row| row.get::<_, String>(0))?));
+    store.release();
+    let mut verdict = Verdict::Sound;
+    for table in tables?.iter().take_while(|_| !stopped()) {
+        match check(Some(table))? {
+            Verdict::Sound => {}
+            Verdict::Unfinished => verdict = Verdict::Unfinished,
+            damaged => return Ok(damaged),
         }
-        found => Ok(found),
-    })
+    }
+    Ok(if stopped() { Verdict::Unfinished } else { verdict })
 }
 
-const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+/// The names of the database's own tables.
+pub(super) const TABLES: &str =
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
-/// Every page of a table and its indexes, or of the whole file, but does not compare rows with indexes.
+/// Checks every page of a table and its indexes, or of the whole database. Does not compare rows with indexes.
 pub(crate) fn check_connection(
     mut conn: Connection,
     table: Option<&str>,
-    patience: Duration,
+    time_max: Duration,
 ) -> rusqlite::Result<Verdict> {
     let since = Instant::now();
-    conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || since.elapsed() > patience))?;
+    conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || since.elapsed() > time_max))?;
     let of = table.map_or_else(|| "1".to_owned(), |table| format!("'{}'", table.replace('\'', "''")));
     match conn.query_row(&format!("PRAGMA quick_check({of})"), [], |row| row.get::<_, String>(0)) {
         Ok(said) if said == "ok" => Ok(Verdict::Sound),
         Ok(said) => Ok(Verdict::Damaged(said.lines().last().unwrap_or(&said).to_owned())),
         Err(e) => match e.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => Ok(Verdict::Unfinished),
-            // The statement is right, so an error in it is one of what it reads: the index of the search has such.
+            // The statement is valid, so an unknown error comes from what it reads, such as the search index.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) => {
                 Ok(Verdict::Damaged(e.to_string()))
             }
-            _ if is_of_bad_page(&e) => Ok(Verdict::Damaged(words(&e))),
+            _ if is_of_bad_page(&e) => Ok(Verdict::Damaged(message(&e))),
             _ => Err(e),
         },
     }
@@ -263,11 +262,11 @@ mod tests {
         assert_eq!(store.writer().condition(), Condition::Healthy);
 
         let pages = std::fs::metadata(data_dir.database()).unwrap().len() / PAGE_BYTES;
-        // One page in the middle of the rows, as a disk loses it. Written without SQLite, and nobody's locks are dropped:
-        // this process closes nothing of the file before the test is over.
+        // One page in the middle of the rows, as a disk loses it. Written without SQLite. The descriptor stays open until
+        // SQLite has closed the file, because closing it would drop SQLite's locks.
         let file = std::fs::OpenOptions::new().write(true).open(data_dir.database()).unwrap();
         file.write_all_at(&[0x5a; PAGE_BYTES as usize], pages / 2 * PAGE_BYTES).unwrap();
-        recover(&data_dir.database()).expect("after a clean end a start does not look there");
+        recover(&data_dir.database()).expect("after a clean stop the start does not read that page");
         assert!(matches!(check_store(&store, || false).unwrap(), Verdict::Damaged(_)));
         assert_eq!(store.writer().condition(), Condition::Damaged);
         let refused = store.write(0, |_| Ok(())).unwrap_err();
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_crash_a_file_is_looked_through_before_the_start_unless_it_is_large() {
+    fn after_a_crash_a_database_is_checked_before_the_start_unless_it_is_large() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         migrate::create(&data_dir).unwrap();
@@ -294,16 +293,16 @@ mod tests {
         let pages = file.metadata().unwrap().len() / PAGE_BYTES;
         file.write_all_at(&[0x5a; PAGE_BYTES as usize], pages / 2 * PAGE_BYTES).unwrap();
         assert!(recover(&path).unwrap_err().contains("is damaged"));
-        file.set_len(LOOKED_THROUGH_BEFORE_A_START_BYTES_MAX + PAGE_BYTES).unwrap();
+        file.set_len(CHECKED_AT_START_BYTES_MAX + PAGE_BYTES).unwrap();
         recover(&path).unwrap();
         assert!(wal_match::wal_is_empty(&path));
-        // Where damage was found before, a large file is looked through too.
+        // Where damage was found before, a large database is checked too.
         std::fs::write(data_dir::damage_marker(dir.path()), "").unwrap();
         assert!(recover(&path).unwrap_err().contains("is damaged"));
     }
 
     #[test]
-    fn a_damaged_index_of_the_search_is_damage() {
+    fn a_damaged_search_index_is_damage() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         migrate::create(&data_dir).unwrap();
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_ends_when_its_time_is_up_and_others_find_the_rest() {
+    fn a_check_ends_at_its_time_limit() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let rows = "CREATE TABLE \"it's\" (n INTEGER PRIMARY KEY, filler TEXT) STRICT;
              WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 50000)

@@ -1,4 +1,4 @@
-//! How the file is opened, read, written, checked, copied and mended.
+//! The engine around SQLite: opening, reading, writing, checking, copying and repairing the database.
 
 #[macro_use]
 pub(crate) mod columns;

@@ -1,8 +1,8 @@
-//! The bell wakes the sender of messages. The store rings it after each commit that queued a message.
+//! Wakes the sender of messages after each commit that queued one.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-/// Remembers one ring while nobody listens.
+/// A signal that is remembered while no receiver waits.
 #[derive(Clone)]
 pub(crate) struct OutboxSignal {
     ring: Sender<()>,
@@ -18,7 +18,7 @@ impl Default for OutboxSignal {
 
 impl OutboxSignal {
     pub(crate) fn notify(&self) {
-        // A full channel is a bell that rings already.
+        // A full channel: the signal is pending already.
         _ = self.ring.try_send(());
     }
 

@@ -1,5 +1,5 @@
-//! Every statement that this process asked for, and the place in the sources that asked. Only in builds for development:
-//! the tests look at the plan of each.
+//! Records every statement that this process prepares, with its source location. In debug builds only: the tests look at
+//! each statement's query plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
@@ -12,11 +12,11 @@ struct Statements {
     new: BTreeMap<String, &'static Location<'static>>,
 }
 
-pub(crate) fn note(sql: &str, place: &'static Location<'static>) {
+pub(crate) fn note(sql: &str, location: &'static Location<'static>) {
     let mut statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if !statements.known.contains(sql) {
         statements.known.insert(sql.to_owned());
-        statements.new.insert(sql.to_owned(), place);
+        statements.new.insert(sql.to_owned(), location);
     }
 }
 

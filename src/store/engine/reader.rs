@@ -1,10 +1,10 @@
-//! The connections that read. All threads share a few: each holds one from its first question until it rests, and most
-//! threads of a busy server wait for the disk, not in the middle of a read. A connection has the whole schema, its
-//! statements and a cache of its own, so one for each thread would be most of the server's memory.
+//! The pool of read connections. All threads share a few: a thread has one from its first read until it releases it, and
+//! most threads of a busy server wait for the disk, not for a read. Each connection has the parsed schema, prepared statements and
+//! a page cache, so that one per thread would be most of the server's memory.
 //!
-//! A connection keeps its snapshot for whoever takes it next, for as long as the file does not change: to end one and begin
-//! the same again costs a good part of a brief read. No snapshot is kept over a change, so that whoever takes one sees
-//! every write that was acknowledged, and none pins the write-ahead log.
+//! An idle connection keeps its snapshot open while the database does not change: to end and begin a snapshot costs a good
+//! part of a short read. Every change ends the idle snapshots, so that a reader sees every acknowledged write, and no idle
+//! snapshot pins the WAL.
 
 use super::connection::{open_checked, open_without_index, open_without_wal, prepare_connection};
 use super::statements::{Sql, WithStatements};
@@ -17,50 +17,50 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A read transaction over this would pin the write-ahead log.
+/// The longest read: a longer transaction would pin the WAL.
 pub(crate) const READ_TIME_MAX: Duration = Duration::from_secs(2);
-/// How often a running statement looks at the time, in SQLite's own steps (about a millisecond).
+/// SQLite's virtual machine steps between two looks at the clock (about a millisecond).
 const STEPS_BETWEEN_LOOKS: i32 = 50_000;
-/// A read that waited so long for a connection is refused.
+/// The longest wait for a connection.
 const WAIT_TIME_MAX: Duration = Duration::from_secs(2);
 pub(crate) const CACHE_KIB: i64 = 480;
-/// So many read at once for each core, and some for writers' short looks; others wait for one of them, no longer than a
-/// read may take. Each is some memory.
+/// Connections for each core.
 const OPEN_PER_CORE: usize = 1;
+/// Connections beside those, for the short reads of threads that write afterwards.
 const OPEN_BESIDE: usize = 2;
 
-/// All connections that read.
+/// The pool of read connections.
 pub(crate) struct Readers {
     path: PathBuf,
     source: Source,
     pool: Mutex<Pool>,
-    /// Rings when one is given back.
+    /// Notified when a connection is returned.
     returned: Condvar,
     open_max: usize,
-    /// One more when the file begins to change, and one more when that is done: odd meanwhile.
+    /// Incremented at the begin and at the end of each change of the database: odd while one is under way.
     generation: AtomicU64,
 }
 
-/// How the file is opened.
+/// How the connections open the database.
 #[derive(Clone, Copy)]
 enum Source {
     Live,
-    /// Where nothing can be written, with a write-ahead log that SQLite reads without writing its index.
+    /// On a read-only file system, with a WAL that SQLite reads without writing its index.
     ReadOnly,
-    /// The same without a log: SQLite must not look for one, since it could not make its files.
+    /// On a read-only file system without a WAL: SQLite must not look for one, because it could not create its files.
     Immutable,
 }
 
-/// The connections that nobody holds, and how many there are with the others.
+/// The idle connections, and the count of all.
 #[derive(Default)]
 struct Pool {
     idle: Vec<Reader>,
     open: usize,
-    /// Threads that wait for one: without any, the bell is not rung, which is a system call even if nobody hears it.
+    /// Threads that wait for a connection. With none, the condition variable is not notified, which is a system call.
     waiting: usize,
 }
 
-/// See [`Readers::change`].
+/// A change of the database under way; see [`Readers::change`].
 pub(crate) struct Change<'r> {
     generation: &'r AtomicU64,
 }
@@ -75,7 +75,7 @@ impl Drop for Change<'_> {
 pub(crate) struct Reader {
     conn: WithStatements,
     opened: Instant,
-    /// Milliseconds after `opened` at which a statement is stopped.
+    /// The deadline of statements, in milliseconds after `opened`.
     stop_at: Arc<AtomicU64>,
     /// [`Readers::generation`] before its snapshot was begun.
     begun_at: Cell<u64>,
@@ -87,10 +87,10 @@ impl Readers {
         Readers::from(path, Source::Live)
     }
 
-    /// Of a file on a file system that takes no writes. The error is one line.
+    /// The pool of a database on a read-only file system. The error is one line.
     pub(crate) fn of_read_only(path: &Path) -> Result<Readers, String> {
         let wal_bytes = std::fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |wal| wal.len());
-        // On a disk that is only full an index can be begun, and is not written to.
+        // On a disk that is full and not read-only, an index can be created and stays empty.
         let index = std::fs::OpenOptions::new().append(true).create(true).open(path.with_extension("sqlite-shm"));
         match (wal_bytes, index.is_ok() || path.with_extension("sqlite-shm").exists()) {
             (0, _) => Ok(Readers::from(path, Source::Immutable)),
@@ -118,7 +118,7 @@ impl Readers {
         &self.path
     }
 
-    /// One with a snapshot of the file as it is; 503 where none was given back in time.
+    /// A connection with a snapshot of the present state; 503 where none was returned in time.
     pub(crate) fn take(&self) -> Result<Reader, Failure> {
         let reader = match self.next()? {
             Some(reader) => reader,
@@ -137,10 +137,10 @@ impl Readers {
         self.open_max
     }
 
-    /// For whoever reads next.
+    /// Returns a connection to the pool.
     pub(crate) fn put_back(&self, reader: Reader) {
         let mut pool = self.pool();
-        // Looked at behind the lock: a change that begins later finds the snapshot among the idle ones.
+        // Read under the lock: a change that begins later finds the snapshot among the idle ones.
         let generation = self.generation.load(Ordering::SeqCst);
         let may_stay = generation.is_multiple_of(2) && generation == reader.begun_at.get();
         if !reader.distrusted.get() && (may_stay || reader.ends()) {
@@ -151,7 +151,7 @@ impl Readers {
         }
     }
 
-    /// A connection that cannot write.
+    /// A new connection that cannot write.
     pub(crate) fn open(&self) -> rusqlite::Result<Connection> {
         let conn = self.open_bare()?;
         prepare_connection(&conn, CACHE_KIB)?;
@@ -159,7 +159,7 @@ impl Readers {
         Ok(conn)
     }
 
-    /// A connection that has read nothing yet, for whoever reads without statements.
+    /// A new connection without any statement run, for raw page reads.
     pub(crate) fn open_bare(&self) -> rusqlite::Result<Connection> {
         let conn = match self.source {
             Source::Live => {
@@ -172,7 +172,7 @@ impl Readers {
         Ok(conn)
     }
 
-    /// An idle one, or leave to open another.
+    /// An idle connection; `None`: the caller may open another.
     fn next(&self) -> Result<Option<Reader>, Failure> {
         let mut pool = self.pool();
         let mut until = None;
@@ -200,12 +200,13 @@ impl Readers {
         self.wake(pool, count);
     }
 
-    /// Wakes as many of those who wait as there are places now.
+    /// Wakes as many waiting threads as there are free places.
     fn wake(&self, pool: &Pool, places: usize) {
         (0..places.min(pool.waiting)).for_each(|_| self.returned.notify_one());
     }
 
-    /// The file changes for as long as what this returns lives: idle snapshots end now, the others when they are given back.
+    /// Declares a change of the database until the result is dropped: idle snapshots end now, those in use when they are
+    /// returned.
     pub(crate) fn change(&self) -> Change<'_> {
         self.generation.fetch_add(1, Ordering::SeqCst);
         let mut pool = self.pool();
@@ -241,13 +242,13 @@ impl Reader {
         &self.conn
     }
 
-    /// Statements are stopped from then on.
+    /// Sets the deadline of statements.
     pub(crate) fn stop_at(&self, moment: Instant) {
         let millis = moment.duration_since(self.opened).as_millis() as u64;
         self.stop_at.store(millis, Ordering::Relaxed);
     }
 
-    /// Has the connection closed instead of reused, because pages in its cache may be wrong.
+    /// Has the connection closed instead of reused, because its page cache may hold bad pages.
     pub(crate) fn distrust(&self) {
         self.distrusted.set(true);
     }
@@ -257,7 +258,7 @@ impl Reader {
         self.conn.run(&BEGIN, []).map(drop)
     }
 
-    /// Whether its snapshot could be let go of; if not, the connection must be closed.
+    /// Ends the snapshot. False: that failed, and the connection must be closed.
     fn ends(&self) -> bool {
         static COMMIT: Sql = Sql::new("COMMIT");
         let outcome = if self.conn.is_autocommit() { Ok(0) } else { self.conn.run(&COMMIT, []) };

@@ -1,31 +1,28 @@
-//! Finds what is damaged in the file while it is served, and rebuilds damaged indexes, which hold nothing that the rows
-//! do not.
+//! Finds out what is damaged while the database is served, and rebuilds damaged indexes from their rows.
 
-use super::connection::{open_checked, prepare_connection};
-use super::page_checksums::believing_bad;
-use super::reader::CACHE_KIB;
+use super::page_checksums::accepting_bad;
 use crate::http::failure::is_of_bad_page;
 use crate::store::Store;
 use crate::store::queries::erasure;
-use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
+use rusqlite::{Connection, ErrorCode, ffi};
 use std::collections::BTreeSet;
 
-/// Lines of a check that are read; damage beyond them is found by the next one.
+/// Lines that are read of one check; the next check finds damage beyond them.
 const LINES_MAX: usize = 1_000;
 
 /// The outcome of a check of every page, row and index.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     Sound,
-    /// The indexes that differ from their rows, while everything else is sound; and the first line of the check.
+    /// Only these indexes differ from their rows; and the first line of the check.
     Indexes(BTreeSet<String>, String),
-    /// Every page can be read, and rows refer to others that are not there.
+    /// Every page can be read, and a foreign key has no row.
     Inconsistent(String),
     /// The first line of the check.
     Damaged(String),
 }
 
-/// The words before the index's name in a line of SQLite's check that speaks of an index alone.
+/// The words before the index's name in a line of SQLite's check about an index alone.
 const OF_INDEX: [&str; 5] = [
     " missing from index ",
     "wrong # of entries in index ",
@@ -34,7 +31,7 @@ const OF_INDEX: [&str; 5] = [
     " of index ",
 ];
 
-/// Whether a line of a check may speak of an index alone.
+/// Whether a line of a check may be about an index alone.
 pub(super) fn may_be_of_index(line: &str) -> bool {
     index_of(line).is_some() || root_of(line).is_some() || is_of_unused_page(line)
 }
@@ -43,24 +40,20 @@ fn index_of(line: &str) -> Option<&str> {
     OF_INDEX.iter().find_map(|words| line.split_once(words)).map(|(_, name)| name)
 }
 
-/// The first page of the table or index of which a line of a check says that a page is not what was written there.
+/// The root page of the table or index in a line of a check about a page that failed its checksum.
 fn root_of(line: &str) -> Option<u32> {
     let line = line.strip_suffix(&format!(": unable to get the page. error code={}", ffi::SQLITE_IOERR_DATA))?;
     line.strip_prefix("Tree ")?.split_once(" page ")?.0.parse().ok()
 }
 
-/// Where a page of an index cannot be read, those below it look as if nobody used them.
+/// Whether a line is about an unused page: the children of an unreadable index page look unused.
 fn is_of_unused_page(line: &str) -> bool {
     line.starts_with("Page ") && line.ends_with(": never used")
 }
 
-/// Checks the live file, as long as that takes, while others read and write.
+/// Checks the live database without a time limit, while others read and write.
 pub(crate) fn find_damage(store: &Store) -> rusqlite::Result<Finding> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = open_checked(store.path(), flags)?;
-    prepare_connection(&conn, CACHE_KIB)?;
-    conn.pragma_update(None, "query_only", true)?;
-    match judge(&conn) {
+    match judge(&store.readers.open()?) {
         Err(e) if is_of_the_file(&e) => Ok(Finding::Damaged(e.to_string())),
         found => found,
     }
@@ -80,7 +73,7 @@ fn check(conn: &Connection) -> rusqlite::Result<Vec<String>> {
     for text in check.query_map([], |row| row.get::<_, String>(0))? {
         match text {
             Ok(text) => said.push(text),
-            // The pages of an index were found bad, and the rows cannot be compared with it.
+            // Bad pages of an index were reported already, and its rows cannot be compared with it.
             Err(e) if is_of_bad_page(&e) && !said.is_empty() => break,
             Err(e) => return Err(e),
         }
@@ -89,30 +82,36 @@ fn check(conn: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(lines.map(str::to_owned).collect())
 }
 
+pub(super) const DANGLING_REFERENCE: &str = "a row refers to one that is not there";
+
+pub(super) fn has_dangling_reference(conn: &Connection) -> rusqlite::Result<bool> {
+    conn.prepare("PRAGMA foreign_key_check")?.exists([])
+}
+
 fn judge(conn: &Connection) -> rusqlite::Result<Finding> {
     let lines = check(conn)?;
     let Some(first) = lines.first().filter(|line| *line != "ok") else {
-        return Ok(match conn.prepare("PRAGMA foreign_key_check")?.exists([])? {
-            true => Finding::Inconsistent("a row refers to one that is not there".to_owned()),
+        return Ok(match has_dangling_reference(conn)? {
+            true => Finding::Inconsistent(DANGLING_REFERENCE.to_owned()),
             false => Finding::Sound,
         });
     };
     let has_bad_page = lines.iter().any(|line| root_of(line).is_some());
-    let spoken = lines.iter().filter(|line| !(has_bad_page && is_of_unused_page(line)));
-    let indexes: Option<BTreeSet<String>> = spoken.map(|line| known_index(conn, line)).collect();
+    let relevant = lines.iter().filter(|line| !(has_bad_page && is_of_unused_page(line)));
+    let indexes: Option<BTreeSet<String>> = relevant.map(|line| known_index(conn, line)).collect();
     Ok(match indexes {
         Some(names) if lines.len() < LINES_MAX && !names.is_empty() => Finding::Indexes(names, first.clone()),
         _ => Finding::Damaged(first.clone()),
     })
 }
 
-/// The index that a line of a check speaks of, if it speaks of one.
+/// The index in a line of a check, if there is one.
 fn known_index(conn: &Connection, line: &str) -> Option<String> {
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'index' AND (name = ?1 OR rootpage = ?2)";
     conn.query_row(sql, (index_of(line), root_of(line)), |row| row.get(0)).ok()
 }
 
-/// Builds these indexes anew from their rows, writes the whole file anew, and checks it again. The error is one line.
+/// Rebuilds these indexes from their rows, rewrites the whole database, and checks it again. The error is one line.
 pub(crate) fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result<(), String> {
     let sql: String = names.iter().map(|name| format!("REINDEX \"{}\";", name.replace('"', "\"\""))).collect();
     store.release();
@@ -123,7 +122,7 @@ pub(crate) fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result
         let ended = conn.execute_batch(if rebuilt.is_ok() { "COMMIT" } else { "ROLLBACK" });
         rebuilt.and(ended.map_err(failed))
     })?;
-    // Pages of the old index that nobody uses any more are not left behind.
+    // Removes the unused pages of the old indexes.
     erasure::rebuild(store)?;
     match find_damage(store).map_err(failed)? {
         Finding::Sound => Ok(()),
@@ -133,10 +132,10 @@ pub(crate) fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result
     }
 }
 
-/// Builds indexes anew in an open transaction. `Some`: a line that says why the transaction is not to be committed. A page
-/// of an index may name another page as its own that is one of rows, which is given up with the old index then.
+/// Rebuilds indexes in an open transaction. `Some`: a line that says why the transaction must be rolled back. A damaged
+/// index page may name a page of rows as its child, which would be freed with the old index.
 fn reindex(conn: &Connection, sql: &str) -> rusqlite::Result<Option<String>> {
-    believing_bad(|| conn.execute_batch(sql))?;
+    accepting_bad(|| conn.execute_batch(sql))?;
     let wrong = check(conn)?.into_iter().find(|line| line != "ok" && !is_of_unused_page(line));
     Ok(wrong.map(|line| format!("the indexes cannot be built anew alone: {line}")))
 }
@@ -159,7 +158,7 @@ mod tests {
         (dir, store)
     }
 
-    /// The index speaks of another row's value from now on.
+    /// Makes the index miss the rows that are inserted here.
     pub(crate) fn spoil(conn: &Connection, index: &str, table: &str, to: &str) {
         use rusqlite::config::DbConfig;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_lacks_rows_is_found_and_built_anew() {
+    fn an_index_that_lacks_rows_is_found_and_rebuilt() {
         let (_dir, store) = store();
         assert_eq!(find_damage(&store).unwrap(), Finding::Sound);
         store.writer().exclusive(|conn| spoil(conn, "by size", "numbers", "size > 3"));
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_refers_to_none_is_no_damage_of_an_index() {
+    fn a_dangling_reference_is_not_damage_of_an_index() {
         let (_dir, store) = store();
         let spoil = "PRAGMA ignore_check_constraints = on; PRAGMA foreign_keys = off;
                      CREATE TABLE parts (n INTEGER PRIMARY KEY, of INTEGER REFERENCES numbers) STRICT; INSERT INTO parts VALUES (1, 9999)";

@@ -1,5 +1,5 @@
-//! A file that only takes room, given up when the disk is full: a full disk would also block deletes and SQLite's own
-//! tidying, so without it nobody could sign in and nothing could be freed.
+//! The emergency reserve: a file that is deleted when the disk is full. On a full disk even deletes and checkpoints
+//! fail; with the space of the reserve members can still sign in, and the operator can free more.
 
 use super::data_dir;
 use std::fs::File;
@@ -8,11 +8,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Some four thousand pages: sign-ins for days, since SQLite uses its log's room again and again.
+/// Four thousand pages: enough for days of sign-ins, because SQLite reuses the space of its WAL.
 const RESERVE_BYTES: u64 = 16 * 1024 * 1024;
-/// With less than this free the disk counts as full, before a write fails for it.
+/// With less free space the disk counts as full, before a write fails.
 const FREE_BYTES_MIN: u64 = 4 * 1024 * 1024;
-/// So much must be free beside the ballast before writes go on: not on and off with every row.
+/// The free space beside the reserve that allows writes again: more than [`FREE_BYTES_MIN`], so that the state does not flap.
 const FREE_BYTES_BESIDE_RESERVE: u64 = 8 * 1024 * 1024;
 const BLOCK_BYTES: u64 = 512;
 
@@ -21,12 +21,12 @@ pub struct Reserve {
 }
 
 impl Reserve {
-    /// Of a data directory; nothing is made yet.
+    /// The reserve of a data directory. Creates nothing yet.
     pub(crate) fn in_dir(dir: &Path) -> Reserve {
         Reserve { dir: dir.to_owned() }
     }
 
-    /// Gives the room back, and says how much that was.
+    /// Deletes the reserve, and returns the bytes that this freed.
     pub(crate) fn release(&self) -> u64 {
         let path = data_dir::reserve(&self.dir);
         let bytes = std::fs::metadata(&path).map_or(0, |file| file.blocks() * BLOCK_BYTES);
@@ -36,24 +36,25 @@ impl Reserve {
         }
     }
 
-    /// Before the file is opened: a disk without room must not keep the site from starting.
+    /// Deletes the reserve where the disk is full, so that a full disk does not keep the site from starting.
     pub(crate) fn release_if_disk_full(&self) {
         if !self.has_room(FREE_BYTES_MIN) {
             self.release();
         }
     }
 
-    /// Whether it is there whole; where it is not and there is room, it is made.
+    /// Creates the reserve where it is missing and the disk has room; whether it exists now.
     pub(crate) fn ensure(&self) -> bool {
         self.is_whole() || self.has_room(RESERVE_BYTES + FREE_BYTES_BESIDE_RESERVE) && self.make().is_ok()
     }
 
-    /// Whether it is there, or could be, and some room beside it.
+    /// Whether the reserve exists, or could be created, with free space beside it.
     pub(crate) fn has_free_space(&self) -> bool {
         self.ensure() && self.has_room(FREE_BYTES_MIN)
     }
 
-    /// A disk that cannot be asked is not taken for full: a write that fails will tell.
+    /// Whether so many bytes are free. A disk whose free space cannot be read does not count as full: a failed write will
+    /// show that.
     fn has_room(&self, bytes: u64) -> bool {
         data_dir::free_bytes(&self.dir).is_ok_and(|free| free >= bytes)
     }
@@ -69,8 +70,8 @@ impl Reserve {
     }
 }
 
-/// Blocks of the disk, not only a length. Where the file system would only promise them (or compress zeros away), they
-/// are written, with bytes that nothing compresses.
+/// Allocates blocks on the disk, not only a length. Where `fallocate` does not (some file systems, or those that compress
+/// zeros), incompressible bytes are written.
 fn allocate(mut file: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open for as long as `file` lives.
     let answer = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, RESERVE_BYTES as i64) };

@@ -1,63 +1,63 @@
-//! Statements that a connection keeps prepared. rusqlite's own cache copies, hashes and compares the whole text of a
-//! statement at each call; here each constant statement has a number, by which a connection finds it.
+//! The cache of a connection's prepared statements. rusqlite's own copies, hashes and compares the text of a statement at
+//! each call; here each constant statement has a number, by which a connection finds it.
 
 use rusqlite::{CachedStatement, Connection, Params, PrepFlags, Result, Statement};
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Statements that one connection keeps; those that were used longest ago go first.
-pub(super) const KEPT_MAX: usize = 128;
+/// Statements that one connection caches; the least recently used are dropped first.
+pub(super) const CACHED_MAX: usize = 128;
 
-/// A statement that does not change while the program runs; made by `sql!`.
+/// A constant statement; made by `sql!`.
 pub struct Sql {
     text: &'static str,
-    /// Its own among all constant statements; 0: none before the first use.
+    /// The number of the statement, given at its first use; 0: none yet.
     number: AtomicUsize,
 }
 
-/// A statement as it is asked for.
+/// The text of a statement.
 #[derive(Clone, Copy)]
 pub enum Text<'s> {
-    /// Part of the program, and prepared once a connection.
+    /// A constant statement, prepared once a connection.
     Constant(&'static Sql),
-    /// Put together while the program runs.
-    Made(&'s str),
+    /// Built at run time.
+    Built(&'s str),
 }
 
-/// A connection with the statements that it keeps.
+/// A connection and its cache of prepared statements.
 pub(crate) struct WithStatements {
-    /// They point to the connection, and are dropped before it.
+    /// Declared before `conn`, so that the statements are dropped before their connection.
     statements: Statements,
-    /// Stays where it is for as long as there are statements.
+    /// Boxed, so that the address that the statements refer to does not change.
     conn: Box<Connection>,
 }
 
 #[derive(Default)]
-pub(crate) struct Statements(RefCell<Kept>);
+pub(crate) struct Statements(RefCell<Cache>);
 
 #[derive(Default)]
-struct Kept {
+struct Cache {
     /// By the number of the statement.
     slots: Vec<Option<Slot>>,
     count: usize,
-    /// How many statements were given back so far.
-    turn: u64,
+    /// How many times a statement was returned.
+    returns: u64,
 }
 
 struct Slot {
     statement: Box<Statement<'static>>,
-    /// The turn of its last use.
+    /// The value of `returns` at its last use.
     used_at: u64,
 }
 
-/// A statement in use. A constant one is kept again when this is dropped.
+/// A statement in use. A constant one returns to the cache when this is dropped.
 pub(crate) enum Handle<'c> {
-    Kept { statement: Option<Box<Statement<'c>>>, number: usize, home: &'c Statements },
-    Cached(CachedStatement<'c>),
+    Constant { statement: Option<Box<Statement<'c>>>, number: usize, home: &'c Statements },
+    Built(CachedStatement<'c>),
 }
 
-// SAFETY: the statements go to another thread only together with their connection, which may.
+// SAFETY: the statements move to another thread only together with their connection, which is `Send`.
 unsafe impl Send for Statements {}
 
 impl Sql {
@@ -96,13 +96,13 @@ impl From<&'static Sql> for Text<'_> {
 
 impl<'s> From<&'s str> for Text<'s> {
     fn from(sql: &'s str) -> Text<'s> {
-        Text::Made(sql)
+        Text::Built(sql)
     }
 }
 
 impl<'s> From<&'s String> for Text<'s> {
     fn from(sql: &'s String) -> Text<'s> {
-        Text::Made(sql)
+        Text::Built(sql)
     }
 }
 
@@ -111,7 +111,7 @@ impl<'s> Text<'s> {
     pub fn as_str(self) -> &'s str {
         match self {
             Text::Constant(sql) => sql.text,
-            Text::Made(text) => text,
+            Text::Built(text) => text,
         }
     }
 }
@@ -139,54 +139,54 @@ impl Deref for WithStatements {
     }
 }
 
-/// Prepares a statement, or finds it prepared; `statements` are those of the connection, where it keeps any.
+/// Prepares a statement, or takes it from `statements`, the connection's cache where it has one.
 pub(crate) fn prepare<'c>(
     conn: &'c Connection,
     statements: Option<&'c Statements>,
     sql: Text<'_>,
 ) -> Result<Handle<'c>> {
     let (Text::Constant(sql), Some(home)) = (sql, statements) else {
-        return conn.prepare_cached(sql.as_str()).map(Handle::Cached);
+        return conn.prepare_cached(sql.as_str()).map(Handle::Built);
     };
     let number = sql.number();
     let statement = match home.take(number) {
         Some(statement) => statement,
         None => Box::new(conn.prepare_with_flags(sql.text, PrepFlags::SQLITE_PREPARE_PERSISTENT)?),
     };
-    Ok(Handle::Kept { statement: Some(statement), number, home })
+    Ok(Handle::Constant { statement: Some(statement), number, home })
 }
 
 impl Statements {
     fn take(&self, number: usize) -> Option<Box<Statement<'static>>> {
-        let mut kept = self.0.borrow_mut();
-        let slot = kept.slots.get_mut(number)?.take()?;
-        kept.count -= 1;
+        let mut cache = self.0.borrow_mut();
+        let slot = cache.slots.get_mut(number)?.take()?;
+        cache.count -= 1;
         Some(slot.statement)
     }
 
     fn give_back(&self, number: usize, mut statement: Box<Statement<'_>>) {
-        // What was bound may be large, and somebody's.
+        // Bound values may be large, and personal data.
         statement.clear_bindings();
-        // SAFETY: the statement belongs to the connection beside these, is dropped before it, and is lent for no longer
-        // than both of them are borrowed.
+        // SAFETY: the statement belongs to the connection of this cache, is dropped before it, and is lent for no longer
+        // than both are borrowed.
         let statement = unsafe { std::mem::transmute::<Box<Statement<'_>>, Box<Statement<'static>>>(statement) };
-        let mut kept = self.0.borrow_mut();
-        if kept.count >= KEPT_MAX {
-            kept.drop_oldest();
+        let mut cache = self.0.borrow_mut();
+        if cache.count >= CACHED_MAX {
+            cache.drop_oldest();
         }
-        if kept.slots.len() <= number {
-            kept.slots.resize_with(number + 1, || None);
+        if cache.slots.len() <= number {
+            cache.slots.resize_with(number + 1, || None);
         }
-        kept.turn += 1;
-        let used_at = kept.turn;
-        // The same statement may have been in use twice.
-        if kept.slots[number].replace(Slot { statement, used_at }).is_none() {
-            kept.count += 1;
+        cache.returns += 1;
+        let used_at = cache.returns;
+        // The same statement may have been in use twice, and be in the cache already.
+        if cache.slots[number].replace(Slot { statement, used_at }).is_none() {
+            cache.count += 1;
         }
     }
 }
 
-impl Kept {
+impl Cache {
     fn drop_oldest(&mut self) {
         let oldest = self.slots.iter_mut().filter(|slot| slot.is_some());
         if let Some(slot) = oldest.min_by_key(|slot| slot.as_ref().map(|slot| slot.used_at)) {
@@ -201,8 +201,8 @@ impl<'c> Deref for Handle<'c> {
 
     fn deref(&self) -> &Statement<'c> {
         match self {
-            Handle::Kept { statement, .. } => statement.as_ref().expect("it is in use"),
-            Handle::Cached(statement) => statement,
+            Handle::Constant { statement, .. } => statement.as_ref().expect("it is in use"),
+            Handle::Built(statement) => statement,
         }
     }
 }
@@ -210,15 +210,15 @@ impl<'c> Deref for Handle<'c> {
 impl<'c> DerefMut for Handle<'c> {
     fn deref_mut(&mut self) -> &mut Statement<'c> {
         match self {
-            Handle::Kept { statement, .. } => statement.as_mut().expect("it is in use"),
-            Handle::Cached(statement) => statement,
+            Handle::Constant { statement, .. } => statement.as_mut().expect("it is in use"),
+            Handle::Built(statement) => statement,
         }
     }
 }
 
 impl Drop for Handle<'_> {
     fn drop(&mut self) {
-        if let Handle::Kept { statement, number, home } = self
+        if let Handle::Constant { statement, number, home } = self
             && let Some(statement) = statement.take()
         {
             home.give_back(*number, statement);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_statement_is_prepared_once_and_keeps_nothing_that_was_bound() {
+    fn a_constant_statement_is_prepared_once_and_its_bindings_are_cleared() {
         static DOUBLED: Sql = Sql::new("SELECT 2 * ?1");
         static BOUND: Sql = Sql::new("SELECT ?1 IS NULL");
         let conn = WithStatements::of(Connection::open_in_memory().unwrap());
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_that_is_in_use_is_prepared_beside_it_and_kept_once() {
+    fn a_statement_in_use_is_prepared_a_second_time_and_cached_once() {
         static TWO_ROWS: Sql = Sql::new("VALUES (1), (2)");
         let conn = WithStatements::of(Connection::open_in_memory().unwrap());
         let all = || {
@@ -274,14 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_statements_are_kept_and_those_used_longest_ago_go() {
+    fn the_cache_is_bounded_and_drops_the_least_recently_used() {
         let conn = WithStatements::of(Connection::open_in_memory().unwrap());
-        let all: Vec<&'static Sql> = (0..KEPT_MAX + 10).map(|_| &*Box::leak(Box::new(Sql::new("SELECT ?1")))).collect();
+        let all: Vec<&'static Sql> =
+            (0..CACHED_MAX + 10).map(|_| &*Box::leak(Box::new(Sql::new("SELECT ?1")))).collect();
         for (value, sql) in (0..).zip(&all) {
             assert_eq!(find(&conn, sql, value), value);
             find(&conn, all[0], 0);
         }
-        assert_eq!(count(&conn), KEPT_MAX);
+        assert_eq!(count(&conn), CACHED_MAX);
         let is_kept = |sql: &Sql| conn.statements.0.borrow().slots[sql.number()].is_some();
         assert!(is_kept(all[0]) && !is_kept(all[1]) && is_kept(all.last().unwrap()));
     }

@@ -1,9 +1,9 @@
-//! How far the write-ahead log reached at the last commit, kept in a small file beside it. SQLite takes a log that is
-//! missing, empty or damaged at its head for one that was never written, and starts without what was in it.
+//! The WAL mark: a small file that says how far the WAL reached at the last commit, so that a lost WAL is noticed. SQLite
+//! itself treats a WAL that is missing, empty or damaged at its head as one that was never written.
 //!
-//! The mark is written after each commit, when that is on the disk, and is not flushed itself: after a kill it is exact, and
-//! after a power cut it says no more than the log had. Before the log is emptied, the mark says so, and is flushed. A log of
-//! another salt is a later one, since each begins only when all of the last is in the database.
+//! The mark is written after each commit is on the disk, and is not flushed: after a kill it is exact, and after a power
+//! cut it is at most older. Before the WAL is truncated, an empty mark is written and flushed. A WAL with another salt than
+//! the mark's is a later one, because a WAL begins anew only when all of the last one is in the database.
 
 use super::capture::{Appended, Position};
 use super::page_checksums::sum;
@@ -17,54 +17,55 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A mark of an earlier version says nothing.
+/// The mark's format. A mark of another format is ignored.
 const MAGIC: &[u8; 8] = b"tdlogmk2";
 const MARK_BYTES: usize = 32;
 pub(super) const HEADER_BYTES: usize = 32;
 pub(super) const FRAME_HEADER_BYTES: usize = 24;
-const MAGIC_OF_LOG: u32 = 0x377f_0682;
+const WAL_MAGIC: u32 = 0x377f_0682;
 const PAGE_BYTES_MAX: usize = 65_536;
 
 thread_local! {
-    /// Frames in the log after the last commit on this thread; 0: it wrote none.
+    /// Frames in the WAL after the last commit on this thread; 0: the commit wrote none.
     static COMMITTED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The last commit in a log.
+/// The last commit in a WAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Mark {
-    /// Of the log, made anew each time that it begins.
+    /// The WAL's salt, which changes each time that the WAL begins anew.
     salt: [u8; 8],
-    /// Frames up to the end of the commit; 0: the log holds nothing that is needed.
+    /// Frames up to the end of the commit; 0: nothing in the WAL is needed.
     frames: u32,
-    /// The page of the last of them.
+    /// The page number of the last frame.
     page: u32,
-    /// The sum of what that page holds: against a disk and other programs, not against somebody who means it.
+    /// The checksum (CRC-32) of that page, against faults and not against forgery.
     sum: u32,
 }
 
 /// The mark of a database that this process writes.
 pub(crate) struct WalMark(Option<File>);
 
-/// The commit that is under way on this thread has brought the log to so many frames.
+/// Notes how many frames the WAL has after the commit that is under way on this thread.
 pub(crate) fn note(frames: i32) {
     COMMITTED.set(frames.max(0).cast_unsigned());
 }
 
 impl WalMark {
-    /// Of the connection's database; of none where that lies in no file, or where the mark cannot be written.
+    /// The mark of the connection's database. Does nothing where the database is in no file, or the mark cannot be opened.
     pub(crate) fn of(conn: &Connection) -> WalMark {
         let path = conn.path().filter(|path| !path.is_empty());
         WalMark(path.and_then(|path| open(Path::new(path)).ok()))
     }
 
-    /// To be called after a commit on this thread, before anybody is told of it. How far it brought the log.
+    /// Writes the mark after a commit on this thread, and returns what the commit appended to the WAL. To be called
+    /// before the commit is acknowledged.
     pub(crate) fn follow(&self, conn: &Connection) -> Appended {
         let frames = COMMITTED.take();
         if frames == 0 {
             return Appended::Nothing;
         }
-        let Some(mark) = Mark::of_log(conn, frames) else { return Appended::Unreadable };
+        let Some(mark) = Mark::of_wal(conn, frames) else { return Appended::Unreadable };
         if let Some(file) = &self.0 {
             _ = file.write_all_at(&mark.bytes(), 0);
         }
@@ -77,19 +78,19 @@ fn open(database: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-/// To be called before the log of a database is emptied: what it holds is in the database then.
-pub(crate) fn begin_to_empty(database: &Path) {
+/// Writes an empty mark. To be called before the WAL is truncated.
+pub(crate) fn clear(database: &Path) {
     let empty = Mark { salt: [0; 8], frames: 0, page: 0, sum: 0 };
     let written = open(database).and_then(|file| file.write_all_at(&empty.bytes(), 0).and_then(|()| file.sync_data()));
     _ = written.inspect_err(|e| tracing::warn!(cause = %e, "the mark of the write-ahead log was not written"));
 }
 
-/// Finds out whether the write-ahead log lost frames since the last process ended, and says in one line what is
-/// missing. `None`: no loss can be seen. Only for a database that nobody has open.
+/// Finds out whether the WAL lost frames since the last process ended, and says in one line what is missing. `None`: no
+/// loss can be seen. Only for a database that no process has open.
 pub(crate) fn find_loss(database: &Path) -> Option<String> {
     let mark = read(database).ok().flatten().filter(|mark| mark.frames > 0)?;
     let wal = std::fs::read(data_dir::wal(database.parent().unwrap_or(database))).unwrap_or_default();
-    let left = match Log::of(&wal) {
+    let left = match WalBytes::of(&wal) {
         Some(wal) if wal.salt != mark.salt => return None,
         Some(wal) => wal.committed_frames(),
         None => 0,
@@ -104,7 +105,7 @@ pub(crate) fn find_loss(database: &Path) -> Option<String> {
     Some(format!("the write-ahead log {state}: the last writes before the last stop are lost"))
 }
 
-/// Whether the last page of the log is in the database, where another program may have moved it with all the others.
+/// Whether the last page of the WAL is in the database, because another program ran a checkpoint.
 fn is_moved(database: &Path, mark: &Mark) -> bool {
     let page = || -> io::Result<Vec<u8>> {
         let file = File::open(database)?;
@@ -132,18 +133,18 @@ pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
 }
 
 impl Mark {
-    /// The commit that brought the connection's log to so many frames.
-    fn of_log(conn: &Connection, frames: u32) -> Option<Mark> {
+    /// The commit after which the connection's WAL has so many frames.
+    fn of_wal(conn: &Connection, frames: u32) -> Option<Mark> {
         let mut wal: *mut ffi::sqlite3_file = std::ptr::null_mut();
         // SAFETY: the connection is open; SQLite writes one pointer.
-        let asked = unsafe {
+        let code = unsafe {
             let answer: *mut c_void = (&raw mut wal).cast();
             ffi::sqlite3_file_control(conn.handle(), c"main".as_ptr(), ffi::SQLITE_FCNTL_JOURNAL_POINTER, answer)
         };
-        if asked != ffi::SQLITE_OK || wal.is_null() {
+        if code != ffi::SQLITE_OK || wal.is_null() {
             return None;
         }
-        // SAFETY: the file is the connection's own, and lives as long as it has a log.
+        // SAFETY: the file is the connection's own, and lives as long as it has a WAL.
         let read = |at: u64, to: &mut [u8]| unsafe {
             let methods = wal.as_ref().and_then(|file| file.pMethods.as_ref())?;
             let code = methods.xRead?(wal, to.as_mut_ptr().cast(), to.len() as i32, at as i64);
@@ -173,7 +174,7 @@ impl Mark {
         bytes
     }
 
-    /// `None`: torn, damaged, or of another version; it says nothing.
+    /// `None`: the mark is torn, damaged, or of another format.
     fn from_bytes(bytes: &[u8; MARK_BYTES]) -> Option<Mark> {
         let whole = bytes[..8] == *MAGIC && word(bytes, 28) == sum(&bytes[..28]);
         let salt = bytes[8..16].try_into().expect("eight bytes");
@@ -181,26 +182,26 @@ impl Mark {
     }
 }
 
-/// A log with a sound head (<https://www.sqlite.org/fileformat2.html#walformat>).
-struct Log<'b> {
+/// The bytes of a WAL whose header is sound (<https://www.sqlite.org/fileformat2.html#walformat>).
+struct WalBytes<'b> {
     bytes: &'b [u8],
     salt: [u8; 8],
     page_bytes: usize,
     big_endian: bool,
 }
 
-impl Log<'_> {
-    fn of(bytes: &[u8]) -> Option<Log<'_>> {
+impl WalBytes<'_> {
+    fn of(bytes: &[u8]) -> Option<WalBytes<'_>> {
         let header = bytes.get(..HEADER_BYTES)?;
         let (magic, page_bytes) = (word(header, 0), word(header, 8) as usize);
         let big_endian = magic & 1 == 1;
-        let sound = magic & !1 == MAGIC_OF_LOG
+        let sound = magic & !1 == WAL_MAGIC
             && (512..=PAGE_BYTES_MAX).contains(&page_bytes)
             && chain((0, 0), &header[..24], big_endian) == (word(header, 24), word(header, 28));
-        sound.then(|| Log { bytes, salt: header[16..24].try_into().expect("eight bytes"), page_bytes, big_endian })
+        sound.then(|| WalBytes { bytes, salt: header[16..24].try_into().expect("eight bytes"), page_bytes, big_endian })
     }
 
-    /// Frames up to the end of the last commit that SQLite would find.
+    /// Frames up to the end of the last commit that SQLite would accept.
     fn committed_frames(&self) -> u32 {
         let mut sums = (word(self.bytes, 24), word(self.bytes, 28));
         let (mut frames, mut committed) = (0, 0);
@@ -219,10 +220,10 @@ impl Log<'_> {
     }
 }
 
-/// The pages, from 0, that a log holds or may hold, by the heads of its frames: what they carry is not looked at. An error
-/// of the disk ends the list.
+/// The pages (from 0) that are or may be in a WAL, by the headers of its frames. The content of the frames is not
+/// verified. A read error ends the list.
 pub(super) fn pages_in_wal(database: &Path) -> BTreeSet<usize> {
-    let Ok(wal) = File::open(wal_match::log_of(database)) else { return BTreeSet::new() };
+    let Ok(wal) = File::open(wal_match::wal_of(database)) else { return BTreeSet::new() };
     let (mut header, mut head) = ([0; HEADER_BYTES], [0; FRAME_HEADER_BYTES]);
     if wal.read_exact_at(&mut header, 0).is_err() {
         return BTreeSet::new();
@@ -232,10 +233,10 @@ pub(super) fn pages_in_wal(database: &Path) -> BTreeSet<usize> {
         wal.read_exact_at(&mut head, HEADER_BYTES as u64 + frame * frame_bytes).ok()?;
         Some((word(&head, 0) as usize, head[8..16] == header[16..24]))
     });
-    frames.filter(|(page, is_of_this_log)| *is_of_this_log && *page > 0).map(|(page, _)| page - 1).collect()
+    frames.filter(|(page, has_salt)| *has_salt && *page > 0).map(|(page, _)| page - 1).collect()
 }
 
-/// Whether a frame is what its own sum says, in a log with this header, behind a frame whose sum is `before`.
+/// Whether a frame matches its own checksum, in a WAL with this header, after a frame whose checksum is `before`.
 pub(super) fn is_in_chain(header: &[u8; HEADER_BYTES], before: &[u8; 8], frame: &[u8]) -> bool {
     let big_endian = word(header, 0) & 1 == 1;
     let sums = chain((word(before, 0), word(before, 4)), &frame[..8], big_endian);
@@ -243,7 +244,7 @@ pub(super) fn is_in_chain(header: &[u8; HEADER_BYTES], before: &[u8; 8], frame: 
     frame[8..16] == header[16..24] && sums == (word(frame, 16), word(frame, 20))
 }
 
-/// SQLite's sum of a log, gone on with these bytes.
+/// Continues SQLite's cumulative checksum of a WAL with these bytes.
 fn chain(before: (u32, u32), bytes: &[u8], big_endian: bool) -> (u32, u32) {
     let read = |part: &[u8]| {
         let part = part.try_into().expect("four bytes");
@@ -263,7 +264,7 @@ mod tests {
     use super::*;
     use crate::store::Store;
 
-    /// The files of a site in the middle of its writes, as a kill leaves them; `also` happens to the store before.
+    /// The files of a site that was killed after `writes` writes and `also`.
     fn killed(writes: i64, also: impl Fn(&Store)) -> (tempfile::TempDir, DataDir) {
         let (dir, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let data_dir = DataDir::lock(dir.path()).unwrap();
@@ -282,20 +283,20 @@ mod tests {
         (left, data_dir)
     }
 
+    fn restart_wal(store: &Store) {
+        let sql = "PRAGMA wal_checkpoint(RESTART)";
+        store.writer().exclusive(|conn| conn.query_row(sql, [], |_| Ok(())).unwrap());
+    }
+
     #[test]
-    fn a_log_that_is_whole_is_no_loss() {
+    fn a_complete_wal_is_no_loss() {
         let also: [fn(&Store); 4] = [
             |_| (),
             |store| store.truncate_wal().unwrap(),
-            // All of the log is in the database, and the next write begins it anew.
+            // All of the WAL is in the database, and the next write begins it anew.
+            restart_wal,
             |store| {
-                let moved = |sql| store.writer().exclusive(|conn| conn.query_row(sql, [], |_| Ok(())).unwrap());
-                moved("PRAGMA wal_checkpoint(RESTART)");
-            },
-            |store| {
-                store
-                    .writer()
-                    .exclusive(|conn| conn.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap());
+                restart_wal(store);
                 store.write(9_999, |tx| Ok(tx.run("DELETE FROM misses", [])?)).unwrap();
             },
         ];
@@ -303,17 +304,17 @@ mod tests {
             let (_dir, data_dir) = killed(40, also);
             assert_eq!(find_loss(&data_dir.database()), None);
         }
-        // A mark from before the log began anew, as a power cut leaves it.
+        // A mark from before the WAL began anew, as a power cut leaves it.
         let (older, _) = killed(20, |_| ());
         let (dir, data_dir) = killed(40, |_| ());
         std::fs::copy(older.path().join("log-mark"), dir.path().join("log-mark")).unwrap();
         assert_eq!(find_loss(&data_dir.database()), None);
         std::fs::write(dir.path().join("log-mark"), [7; MARK_BYTES]).unwrap();
-        assert_eq!(find_loss(&data_dir.database()), None, "a mark that is damaged says nothing");
+        assert_eq!(find_loss(&data_dir.database()), None, "a damaged mark is ignored");
     }
 
     #[test]
-    fn a_log_that_another_program_moved_into_the_database_is_no_loss() {
+    fn a_wal_that_another_program_checkpointed_is_no_loss() {
         let (dir, data_dir) = killed(40, |_| ());
         drop(Connection::open(data_dir.database()).unwrap().execute_batch("SELECT count(*) FROM misses"));
         std::fs::remove_file(dir.path().join("tunneldesk.sqlite-wal")).unwrap_or_default();
@@ -321,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_missing_empty_short_or_flipped_anywhere_is_a_loss() {
+    fn a_wal_that_is_missing_empty_truncated_or_flipped_anywhere_is_a_loss() {
         let (dir, data_dir) = killed(40, |_| ());
         let wal = dir.path().join("tunneldesk.sqlite-wal");
         let whole = std::fs::read(&wal).unwrap();

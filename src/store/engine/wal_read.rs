@@ -1,7 +1,7 @@
-//! Reads the pages that commits changed out of the write-ahead log, on a descriptor of its own: nothing locks the log file
-//! itself, so a descriptor of it may be opened and closed, which one of the database or of its index may not.
+//! Reads the pages that commits changed from the WAL, by a file descriptor of its own. SQLite takes no locks on the WAL
+//! file, so such a descriptor may be closed; closing one of the database or of the WAL index would drop SQLite's locks.
 //!
-//! Only for frames that the gate keeps ([`super::capture`]): others may be overwritten while they are read.
+//! Only for frames that a follower keeps ([`super::capture`]): others may be overwritten while they are read.
 
 use super::capture::Position;
 use super::data_dir;
@@ -13,9 +13,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// The bytes of a page of every site's database.
+/// The page size of every site's database.
 pub(crate) const PAGE_BYTES: usize = super::page_checksums::PAGE_BYTES;
-/// A page in the log, and what stands before it.
+/// The size of a frame: a page and its header.
 pub(crate) const FRAME_BYTES: u64 = (FRAME_HEADER_BYTES + PAGE_BYTES) as u64;
 
 pub(crate) struct WalReader(File);
@@ -23,21 +23,21 @@ pub(crate) struct WalReader(File);
 /// The last version of each page that some commits changed.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// By the page's number, from 1: its frame (from 0), and what `sum` said of it.
+    /// By page number (from 1): the frame (from 0), and the page's checksum by `sum`.
     pub pages: BTreeMap<u32, (u32, u64)>,
-    /// Pages of the database after the last of the commits.
+    /// The size of the database in pages after the last commit.
     pub size: u32,
 }
 
 impl WalReader {
-    /// Of the database in a data directory.
+    /// Opens the WAL of the database in a data directory.
     pub(crate) fn open(dir: &Path) -> io::Result<WalReader> {
         File::open(data_dir::wal(dir)).map(WalReader)
     }
 
-    /// The pages that the frames behind `from` up to `to` changed. Each frame that has the last version of a page is compared
-    /// with its checksum. Where the salt of `from` is another than the log's, `from` lies in an earlier log, and this one
-    /// is read from its begin. The error is one line.
+    /// The pages that the frames after `from` up to `to` changed. Each frame with the last version of a page is verified.
+    /// Where `from` has another salt, it is a position in an earlier WAL, and this one is read from its begin. The error is
+    /// one line.
     pub(crate) fn changes(
         &self,
         from: Position,
@@ -77,20 +77,20 @@ impl WalReader {
             }
             changes.pages.insert(*page, (*number, sum(*page, &frame[FRAME_HEADER_BYTES..])));
         }
-        // A log that begins anew has its header written before any frame: what was read twice is the same both times.
+        // A WAL that begins anew gets its header before any frame: an unchanged header proves that no frame was overwritten.
         if self.header().map_err(unreadable)? != header {
             return Err("the write-ahead log was overwritten while it was read".to_owned());
         }
         Ok(changes)
     }
 
-    /// Has the system read what stands in the file behind so many frames, of an earlier log, without waiting for it.
+    /// Has the system read the rest of the file behind so many frames ahead, without waiting.
     pub(crate) fn fetch_behind(&self, frames: u32) {
-        // Of one advice a system takes no more than it reads ahead by itself, often 128 KiB.
+        // The kernel follows one advice for no more than its read-ahead window, often 128 KiB.
         const STEP: usize = 128 * 1024;
         let end = self.0.metadata().map_or(0, |wal| wal.len());
         for from in (offset(frames)..end).step_by(STEP) {
-            // SAFETY: advice about an open file; the system may pass it over.
+            // SAFETY: advice about an open file; the kernel may ignore it.
             unsafe {
                 libc::posix_fadvise(self.0.as_raw_fd(), from.cast_signed(), STEP as i64, libc::POSIX_FADV_WILLNEED)
             };
@@ -103,7 +103,7 @@ impl WalReader {
         Ok(header)
     }
 
-    /// The page in a frame (from 0). The caller compares its checksum.
+    /// Reads the page in a frame (from 0). The caller verifies its checksum.
     pub(crate) fn page(&self, frame: u32, page: &mut [u8; PAGE_BYTES]) -> io::Result<()> {
         self.0.read_exact_at(page, offset(frame) + FRAME_HEADER_BYTES as u64)
     }

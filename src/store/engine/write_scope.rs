@@ -1,5 +1,5 @@
-//! Forbids a thread that holds the writer to read by another connection, to render and to hash, because every other
-//! writer waits for it. Builds for development and tests panic where that is tried; others check nothing.
+//! Detects slow work inside a write transaction: reads by another connection, rendering, hashing. All other writers wait
+//! meanwhile. Debug builds panic; release builds check nothing.
 
 #[cfg(debug_assertions)]
 use std::cell::Cell;
@@ -9,7 +9,7 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks this thread as the one that holds the writer, until it is dropped.
+/// Marks this thread as inside a write transaction until dropped.
 #[must_use]
 pub(crate) struct WriteScope;
 
@@ -28,7 +28,7 @@ impl Drop for WriteScope {
     }
 }
 
-/// Panics where this thread holds the writer, in builds for development; `what` is not done there.
+/// Panics in debug builds where this thread is inside a write transaction. `what`: the forbidden work.
 #[inline]
 #[track_caller]
 pub(crate) fn forbid(what: &str) {

@@ -170,7 +170,7 @@ pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     store.release();
     let failed = |e: rusqlite::Error| format!("the file could not be written anew: {e}");
     let (writer, capture) = (store.writer(), &store.writer().capture);
-    let _hurry = capture.expedite();
+    let _expedited = capture.expedite();
     // Most is sent while others write; writers wait for the rest alone.
     let keeps_up = capture.wait_until_replicated(CARRY_TIME_MAX);
     let carry_rest = || keeps_up && capture.wait_until_replicated(HELD_CARRY_TIME_MAX);
@@ -184,7 +184,7 @@ pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
         let cut = writer.exclusive(|conn| {
             carry_rest();
             capture.allow_checkpoints("the file was written anew, so that nothing of an erased person is left in it");
-            wal_mark::begin_to_empty(store.path());
+            wal_mark::clear(store.path());
             conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], row::<(i64, i64, i64)>)
         });
         let (in_the_way, ..) = cut.map_err(failed)?;

@@ -1,6 +1,5 @@
-//! The commits that the off-site copy has to send, and the gate that every checkpoint passes. A checkpoint lets the
-//! next write overwrite the write-ahead log, so none runs before all frames of it are read and confirmed off the site:
-//! until then the log is the only queue.
+//! The commits that the off-site copy and the standby have to get. The WAL itself is the queue: a checkpoint lets the next
+//! write overwrite the WAL, so none runs before every follower has confirmed all of its frames, or is given up.
 
 mod standby;
 
@@ -11,34 +10,34 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The end of a commit in the write-ahead log.
+/// The end of a commit in the WAL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// Of the log, made anew each time that it begins. Zeros: before the first commit of this process.
+    /// The WAL's salt, which changes each time that the WAL begins anew. Zeros: before the first commit of this process.
     pub salt: [u8; 8],
-    /// Frames up to there.
+    /// Frames of the WAL up to this end.
     pub frames: u32,
 }
 
-/// How far a commit brought the log.
+/// What a commit appended to the WAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Appended {
-    /// There was none, or it changed nothing.
+    /// There was no commit, or it changed nothing.
     Nothing,
     To(Position),
-    /// The log could not be read.
+    /// The WAL could not be read.
     Unreadable,
 }
 
-/// The last commit of a second, which a tick ends with.
+/// The last commit of a second, with which a tick ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
     pub position: Position,
-    /// The second, by the moments that the commit's transactions carry (Unix seconds).
+    /// The moment of the commit's transactions (Unix seconds).
     pub moment: i64,
 }
 
-/// Whom the log is followed for.
+/// For what the WAL is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FollowerKind {
     /// The off-site copy.
@@ -46,40 +45,40 @@ pub(crate) enum FollowerKind {
     Standby,
 }
 
-/// A chain that the log is followed for.
+/// A chain of ticks that is made from the WAL.
 struct Follower {
     number: u64,
     kind: FollowerKind,
     confirmed: Position,
-    /// The ends of commits that the target has not confirmed, oldest first, with the number of the last commit in each.
+    /// The ends of the ticks that the target has not confirmed, oldest first, each with the number of its last commit.
     ends: VecDeque<(End, u64)>,
-    /// Whether the first of them is on its way, so that no later commit joins it.
+    /// Whether the first of them is being sent, so that no later commit joins it.
     is_sent: bool,
-    /// The number of the last commit that the target has.
+    /// The number of the last commit that the target has confirmed.
     replicated: u64,
 }
 
-/// How far the off-site copy is behind.
+/// How far a follower is behind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Lag {
     pub bytes: u64,
-    /// The moment of the oldest commit that is not confirmed; `None`: all are.
+    /// The moment of the oldest unconfirmed commit; `None`: all are confirmed.
     pub since: Option<i64>,
 }
 
-/// Of one writer.
+/// The followers of one writer's commits.
 #[derive(Default)]
 pub(crate) struct Capture {
     state: Mutex<State>,
-    /// Something was committed that the standby is to have.
+    /// Notified after a commit that the standby has to get.
     noted: Condvar,
-    /// The standby confirmed something, or does not keep up any more.
+    /// Notified when a follower confirmed a commit, or was given up.
     confirmed: Condvar,
-    /// Whether answers wait at all.
+    /// Whether answers wait for the standby.
     waits: AtomicBool,
 }
 
-/// Of [`Capture::expedite`].
+/// Commits are sent at once until this is dropped: see [`Capture::expedite`].
 pub(crate) struct Expedited<'c>(&'c Capture);
 
 impl Drop for Expedited<'_> {
@@ -89,8 +88,8 @@ impl Drop for Expedited<'_> {
 }
 
 impl Capture {
-    /// Checkpoints wait for nobody any more: for the campaign that must lose something, so that the others show something.
-    /// Not in a product.
+    /// Lets checkpoints run without a confirmation. The disk loss tests use this as a control: they must find a loss. Not in
+    /// release builds.
     #[cfg(debug_assertions)]
     pub(crate) fn disable_gate(&self) {
         self.lock().gate_disabled = true;
@@ -101,20 +100,20 @@ impl Capture {
 struct State {
     newest: Position,
     moment: i64,
-    /// None: every checkpoint may run.
     followers: Vec<Follower>,
+    /// The number of the last follower.
     numbers: u64,
-    /// Bytes of frames that may wait for their confirmation.
+    /// Bytes of frames that may be unconfirmed.
     unconfirmed_bytes_max: u64,
-    /// Whether writers still wait for the off-site copy where it is far behind: it confirmed something since they last waited in
-    /// vain.
+    /// Whether writers wait for an off-site copy that is far behind: the copy has confirmed something since writers last
+    /// waited in vain.
     is_waited_for: bool,
     /// Why the last chain of the off-site copy was given up.
     broken: Option<String>,
-    /// Of all commits that changed something.
+    /// The number of commits that changed something.
     commits: u64,
     standby: Standby,
-    /// Who waits for what is not confirmed and keeps others waiting meanwhile.
+    /// Callers of [`Capture::expedite`] under way.
     expedited: u32,
     /// See [`Capture::disable_gate`].
     gate_disabled: bool,
@@ -125,8 +124,8 @@ impl Capture {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// After each commit, under the writer's lock. `moment`: the latest of its transactions. The number of the commit; 0: the
-    /// commit changed nothing.
+    /// Records a commit, under the writer's lock. `moment`: the latest of its transactions. Returns the number of the commit;
+    /// 0: it changed nothing.
     pub(crate) fn note(&self, noted: Appended, moment: i64) -> u64 {
         let mut state = self.lock();
         let was_in_step = state.standby.is_in_step;
@@ -145,8 +144,8 @@ impl Capture {
         state.commits
     }
 
-    /// Waits until a chain of the off-site copy, and a standby that keeps up, have all that is committed by now; whether they
-    /// have. Who holds the writer may call this.
+    /// Waits until a chain of the off-site copy, and a standby that keeps up, have all present commits; whether they do. May
+    /// be called under the writer's lock.
     pub(crate) fn wait_until_replicated(&self, time_max: Duration) -> bool {
         let state = self.lock();
         let newest = state.commits;
@@ -154,16 +153,16 @@ impl Capture {
         waited.unwrap_or_else(PoisonError::into_inner).0.has_replicated(newest)
     }
 
-    /// Waits while the off-site copy is about to be given up for what is not confirmed yet, and does confirm one tick after the
-    /// other: a storm of writes is slowed down to what the copy takes. A copy that confirms nothing in that time is waited for
-    /// again once it has. Who holds the writer calls this, so that all who write wait.
+    /// Waits while the off-site copy is close to its limit of unconfirmed bytes, so that many writes are slowed down to the
+    /// rate of the copy. After a wait in which the copy confirmed nothing, the next one begins once it has. To be called under
+    /// the writer's lock, so that all writers wait.
     pub(crate) fn wait_for_off_site_copy(&self, time_max: Duration) {
         let waited = self.confirmed.wait_timeout_while(self.lock(), time_max, |state| state.is_pressed());
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.is_waited_for &= !state.is_pressed();
     }
 
-    /// Has each commit sent at once, and the log left as it is, until the answer is dropped.
+    /// Has each commit sent at once, and no checkpoint run, until the result is dropped.
     pub(crate) fn expedite(&self) -> Expedited<'_> {
         self.lock().expedited += 1;
         self.noted.notify_all();
@@ -174,8 +173,8 @@ impl Capture {
         self.lock().expedited > 0
     }
 
-    /// Follows the log from its present end on; to be called while nobody writes. The number by which the chain is known
-    /// here, and its begin.
+    /// Follows the WAL from its present end on. To be called under the writer's lock. Returns the follower's number and the
+    /// begin.
     pub(crate) fn follow(&self, kind: FollowerKind, unconfirmed_bytes_max: u64) -> (u64, End) {
         let mut state = self.lock();
         state.numbers += 1;
@@ -186,7 +185,7 @@ impl Capture {
         (number, End { position: confirmed, moment: state.moment })
     }
 
-    /// Nobody wants the frames of a chain any more.
+    /// Removes a follower.
     pub(crate) fn leave(&self, number: u64) {
         let mut state = self.lock();
         state.followers.retain(|follower| follower.number != number);
@@ -196,13 +195,13 @@ impl Capture {
         self.confirmed.notify_all();
     }
 
-    /// Whether the log is still kept for a chain.
+    /// Whether the WAL is still kept for a follower.
     pub(crate) fn follows(&self, number: u64) -> bool {
         self.lock().followers.iter().any(|follower| follower.number == number)
     }
 
-    /// The next end that a tick of the chain is to reach; from then on it stays as it is. The error: the chain was given up,
-    /// and why.
+    /// The end of the follower's next tick, which no later commit joins from now on. The error: why the follower was given
+    /// up.
     pub(crate) fn next_end(&self, number: u64) -> Result<Option<End>, String> {
         let mut state = self.lock();
         let broken = state.broken.clone();
@@ -212,12 +211,12 @@ impl Capture {
         Ok(follower.ends.front().map(|(end, _)| *end))
     }
 
-    /// How many ticks the chain is behind, a second of commits each.
+    /// How many ticks the follower is behind. A tick has the commits of a second.
     pub(crate) fn waiting(&self, number: u64) -> usize {
         self.lock().follower(number).map_or(0, |follower| follower.ends.len())
     }
 
-    /// The chain's next tick is on the disk of the second place, or of the standby.
+    /// Records that the follower's next tick is on the disk of the off-site store, or of the standby.
     pub(crate) fn confirm(&self, number: u64) {
         let mut state = self.lock();
         let Some(follower) = state.followers.iter_mut().find(|follower| follower.number == number) else { return };
@@ -230,40 +229,41 @@ impl Capture {
             }
         }
         state.is_waited_for |= is_chain;
-        state.look_at_the_step(number);
+        state.update_in_step(number);
         drop(state);
         self.confirmed.notify_all();
     }
 
-    /// Gives up every chain, so that checkpoints may run: a new base is needed.
+    /// Gives up every follower, so that checkpoints may run. Each then needs a new base.
     #[cfg(test)]
     pub(crate) fn give_up(&self, cause: &str) {
         self.lock().give_up(cause);
         self.confirmed.notify_all();
     }
 
-    /// Gives up every chain that still waits for a confirmation, before the log is emptied; one that has everything goes on.
+    /// Gives up every follower with unconfirmed commits, before the WAL is truncated. A follower that has everything
+    /// stays.
     pub(crate) fn allow_checkpoints(&self, cause: &str) {
         self.lock().allow_checkpoints(cause);
         self.confirmed.notify_all();
     }
 
-    /// Whether a checkpoint may run: every frame is confirmed, or nobody wants them.
+    /// Whether a checkpoint may run: no follower has unconfirmed frames.
     pub(crate) fn allows_checkpoint(&self) -> bool {
         self.lock().allows_checkpoint()
     }
 
-    /// Whether every frame is confirmed that those of a kind want.
+    /// Whether all followers of a kind have confirmed every frame.
     pub(crate) fn is_confirmed(&self, kind: FollowerKind) -> bool {
         self.lock().is_confirmed(kind)
     }
 
-    /// Of the chain that is the least behind: the one that a restore would take.
+    /// The lag of the follower of a kind that is the least behind, which a restore would use.
     pub(crate) fn lag(&self, kind: FollowerKind) -> Lag {
         self.lock().lags(kind).min_by_key(|lag| lag.bytes).unwrap_or_default()
     }
 
-    /// Frames in the log now.
+    /// Frames in the WAL now.
     pub(crate) fn frames(&self) -> u32 {
         self.lock().newest.frames
     }
@@ -305,18 +305,18 @@ impl State {
         self.followers.iter().filter(|follower| follower.kind == kind).all(|follower| follower.ends.is_empty())
     }
 
-    /// Whether nearly as much waits for the off-site copy as may.
+    /// Whether the off-site copy is close to its limit of unconfirmed bytes.
     fn is_pressed(&self) -> bool {
         let least = self.lags(FollowerKind::OffSite).map(|lag| lag.bytes).min();
         self.is_waited_for && least.is_some_and(|bytes| bytes > self.unconfirmed_bytes_max / 4 * 3)
     }
 
     fn has_replicated(&self, commit: u64) -> bool {
-        let has_it = |kind: FollowerKind| {
+        let has_commit = |kind: FollowerKind| {
             let mut all = self.followers.iter().filter(|follower| follower.kind == kind).peekable();
             all.peek().is_none() || all.any(|follower| follower.replicated >= commit)
         };
-        has_it(FollowerKind::OffSite) && (!self.standby.is_in_step || has_it(FollowerKind::Standby))
+        has_commit(FollowerKind::OffSite) && (!self.standby.is_in_step || has_commit(FollowerKind::Standby))
     }
 
     fn allow_checkpoints(&mut self, cause: &str) {
@@ -333,7 +333,7 @@ impl State {
         }
     }
 
-    /// Of each chain of a kind.
+    /// The lag of each follower of a kind.
     fn lags(&self, kind: FollowerKind) -> impl Iterator<Item = Lag> {
         let frames = move |follower: &Follower| match follower.confirmed.salt == self.newest.salt {
             true => self.newest.frames.saturating_sub(follower.confirmed.frames),
@@ -346,14 +346,15 @@ impl State {
         self.followers.iter().filter(move |follower| follower.kind == kind).map(lag)
     }
 
-    /// A base that is on its way for too long is no reason to give up the chain that goes on meanwhile.
+    /// Gives up the followers beyond the limit of unconfirmed bytes. Where another one of the kind is within it, only a base
+    /// that takes too long is given up, and the chain goes on.
     fn give_up_lagging(&mut self) {
         for kind in [FollowerKind::OffSite, FollowerKind::Standby] {
-            let is_close: Vec<bool> = self.lags(kind).map(|lag| lag.bytes <= self.unconfirmed_bytes_max).collect();
-            if is_close.iter().any(|is_close| *is_close) {
-                let mut is_close = is_close.into_iter();
-                self.followers.retain(|follower| follower.kind != kind || is_close.next().unwrap_or_default());
-            } else if !is_close.is_empty() {
+            let is_within: Vec<bool> = self.lags(kind).map(|lag| lag.bytes <= self.unconfirmed_bytes_max).collect();
+            if is_within.contains(&true) {
+                let mut is_within = is_within.into_iter();
+                self.followers.retain(|follower| follower.kind != kind || is_within.next().unwrap_or_default());
+            } else if !is_within.is_empty() {
                 self.give_up_kind(kind, "more writes waited for the off-site copy than backup.unconfirmed_mib allows (raise it if this recurs)");
             }
         }

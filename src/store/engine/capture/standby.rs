@@ -1,4 +1,4 @@
-//! How answers and checkpoints wait for the standby, and when they do so no more.
+//! How answers and checkpoints wait for the standby, and when they stop waiting.
 
 use super::{Capture, FollowerKind, State};
 use crate::domain::standby::Wait;
@@ -7,23 +7,23 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How long an answer waits for the standby.
+/// The longest wait of an answer for the standby.
 const STANDBY_WAIT_MAX: Duration = Duration::from_millis(200);
-/// A standby that has so many ticks to fetch, or fewer, keeps up: commits that were made while the last one was on its way.
+/// A standby that is at most so many ticks behind keeps up: they have the commits made while the last tick was sent.
 const TICKS_IN_STEP_MAX: usize = 2;
 
 /// How answers wait for the standby.
 #[derive(Default)]
 pub(super) struct Standby {
     pub(super) wait: Wait,
-    /// Whether the standby has all but the latest commits.
+    /// Whether the standby keeps up: it has all but the latest commits.
     pub(super) is_in_step: bool,
     /// The number of the last commit that the standby has on its disk.
     pub(super) confirmed: u64,
 }
 
 impl Capture {
-    /// From now on answers wait in this way.
+    /// Sets how answers wait.
     pub(crate) fn set_wait(&self, wait: Wait) {
         self.lock().standby.wait = wait;
         self.waits.store(wait != Wait::Never, Ordering::Release);
@@ -34,7 +34,7 @@ impl Capture {
         self.lock().standby.is_in_step
     }
 
-    /// Why nothing is written, where nothing is: the standby is away, and nothing may be written without it.
+    /// The failure of every write while the standby is away and the settings refuse writes without it.
     pub(crate) fn refusal(&self) -> Option<Failure> {
         if !self.waits.load(Ordering::Acquire) {
             return None;
@@ -43,7 +43,8 @@ impl Capture {
         (standby.wait == Wait::Refuse && !standby.is_in_step).then(|| Failure::standby_away().because("no standby"))
     }
 
-    /// Until the standby has a commit on its disk; no longer than it may take. Not to be called by whoever holds the writer.
+    /// Waits until the standby has a commit on its disk, up to [`STANDBY_WAIT_MAX`]. Not to be called under the writer's
+    /// lock.
     pub(crate) fn wait(&self, commit: u64) -> Result<(), Failure> {
         if commit == 0 || !self.waits.load(Ordering::Acquire) {
             return Ok(());
@@ -64,8 +65,8 @@ impl Capture {
         }
     }
 
-    /// Waits until the standby has something to fetch, and then `gather` longer for more of it, where no answer waits.
-    /// `ends`: whether nobody is to wait any more.
+    /// Waits until the standby has something to fetch, and then, where no answer waits, `gather` longer for more. `ends`
+    /// ends the wait.
     pub(crate) fn wait_for_news(&self, number: u64, time_max: Duration, gather: Duration, ends: impl Fn() -> bool) {
         let is_idle =
             |state: &mut State| !ends() && state.follower(number).is_some_and(|follower| follower.ends.is_empty());
@@ -75,35 +76,35 @@ impl Capture {
         drop(self.noted.wait_timeout_while(state, gather, gathers));
     }
 
-    /// Has whoever waits for news look whether to go on.
+    /// Wakes the threads in [`Capture::wait_for_news`].
     pub(crate) fn wake(&self) {
         drop(self.lock());
         self.noted.notify_all();
     }
 
-    /// Waits until the standby has everything; where there is none, or it does not keep up, for nothing. Who holds the writer
-    /// may call this; a standby that confirms nothing in that time does not keep up any more.
+    /// Waits until a standby that keeps up has every commit. A standby that does not confirm them in time does not keep up
+    /// any more. May be called under the writer's lock.
     pub(crate) fn wait_for_standby(&self, time_max: Duration) {
-        let _hurry = self.expedite();
+        let _expedited = self.expedite();
         let is_waiting = |state: &mut State| state.standby.is_in_step && !state.is_confirmed(FollowerKind::Standby);
         let waited = self.confirmed.wait_timeout_while(self.lock(), time_max, is_waiting);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if is_waiting(&mut state) {
-            // Writers waited in vain: the next time they do so once the standby has confirmed something again.
+            // Writers waited in vain, and must not again before the standby has confirmed something.
             state.fall_out("it did not confirm the last writes while a checkpoint waited for it");
             self.confirmed.notify_all();
         }
     }
 
-    /// The standby has the base that the chain begins with.
+    /// Records that the standby has the base with which the chain begins.
     pub(crate) fn attach(&self, number: u64) {
-        self.lock().look_at_the_step(number);
+        self.lock().update_in_step(number);
     }
 }
 
 impl State {
-    /// The standby keeps up from here on, where only the latest commits are missing there.
-    pub(super) fn look_at_the_step(&mut self, number: u64) {
+    /// Notes that the standby keeps up, where it misses the latest commits alone.
+    pub(super) fn update_in_step(&mut self, number: u64) {
         let standby = self.follower(number).filter(|follower| follower.kind == FollowerKind::Standby);
         let Some(waiting) = standby.map(|follower| follower.ends.len()) else { return };
         if waiting <= TICKS_IN_STEP_MAX && !self.standby.is_in_step {
@@ -112,7 +113,7 @@ impl State {
         }
     }
 
-    /// The standby does not keep up any more: nobody waits for it until it does.
+    /// Notes that the standby does not keep up: nothing waits for it until it does again.
     pub(super) fn fall_out(&mut self, cause: &str) {
         self.standby.is_in_step = false;
         tracing::error!(cause, "the standby does not keep up");

@@ -1,12 +1,12 @@
-//! Columns, named once. `row!` declares what a statement gives: a struct, the list of its columns and the way to read
-//! them, in one order. `insert!` and `update!` write each column beside its value. `sql!` puts a constant statement
-//! together while the program is compiled, and lists it for the test that prepares every statement against the schema.
+//! Macros that name each column once. `row!` declares a row of a result: a struct, its list of columns and the code that
+//! reads them. `insert!` and `update!` write each column beside its value. `sql!` joins a constant statement at compile time, and
+//! registers it for the test that prepares every statement against the schema.
 //!
 //! ```ignore
 //! row! {
 //!     pub struct Arrival in "b." {
 //!         pub booking_id: i64,                              // the column b.booking_id
-//!         pub arrived: bool = "b.arrived_at IS NOT NULL",   // or what else stands in its place
+//!         pub arrived: bool = "b.arrived_at IS NOT NULL",   // or this expression
 //!     }
 //! }
 //! tx.list(sql!("SELECT ", Arrival::COLUMNS, " FROM bookings b WHERE b.tunnel_id = ?1"), [tunnel_id], row)
@@ -17,18 +17,18 @@ use crate::domain::{entry, payment, till, waiver};
 use rusqlite::types::{FromSql, Value};
 use rusqlite::{Result, Row};
 
-/// Every statement of `sql!`, with the place where it stands.
+/// Every statement of `sql!`, with its source location.
 #[cfg(test)]
 #[linkme::distributed_slice]
 pub static STATEMENTS: [(&str, &str)];
 
-/// The columns of a row that are still to be read, from the first to the last.
+/// Reads the columns of a row, from the first to the last.
 pub(crate) struct Columns<'r> {
     row: &'r Row<'r>,
     next: usize,
 }
 
-/// A value that is read from the next columns of a row.
+/// A type that reads its value from the next columns of a row.
 pub(crate) trait FromRow: Sized {
     fn read(columns: &mut Columns) -> Result<Self>;
 }
@@ -50,13 +50,13 @@ impl<'r> Columns<'r> {
         T::read(self)
     }
 
-    /// The next column, where nothing is copied.
+    /// The next column as text, without a copy.
     pub(crate) fn text(&mut self) -> Result<&'r str> {
         self.next += 1;
         Ok(self.row.get_ref(self.next - 1)?.as_str()?)
     }
 
-    /// Passes over what is left: nothing was joined, so all of it is null.
+    /// Skips the columns that are left, such as those of an outer join without a match.
     pub(crate) fn end(&mut self) {
         self.next = self.row.as_ref().column_count();
     }
@@ -67,7 +67,7 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// Types that are one column.
+/// Implements [`FromRow`] for types of one column.
 macro_rules! one_column {
     ($($type:ty),+) => {$(
         impl $crate::store::engine::columns::FromRow for $type {
@@ -86,7 +86,7 @@ impl<T: FromSql> FromRow for Option<T> {
     }
 }
 
-/// Several columns, or structs, side by side.
+/// Implements [`FromRow`] for tuples.
 macro_rules! side_by_side {
     ($($type:ident)+) => {
         impl<$($type: FromRow),+> FromRow for ($($type,)+) {
@@ -101,7 +101,7 @@ side_by_side!(A B);
 side_by_side!(A B C);
 side_by_side!(A B C D);
 
-/// Enums that the file keeps by their names. A name that is none of them is an error, never another value.
+/// Implements reading and writing of enums that the database stores by name. An unknown name is an error.
 macro_rules! kept_by_name {
     ($($type:ty),+) => {$(
         impl rusqlite::types::FromSql for $type {
@@ -122,7 +122,7 @@ macro_rules! kept_by_name {
 
 kept_by_name!(Role, entry::Kind, entry::Status, payment::Status, till::Kind, waiver::Relation, waiver::Place);
 
-/// Declares such an enum: each variant with its name.
+/// Declares an enum that the database stores by name: each variant with its name.
 macro_rules! named {
     ($(#[$meta:meta])* $seen:vis enum $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$meta])*
@@ -130,7 +130,7 @@ macro_rules! named {
         $seen enum $name { $($(#[$doc])* $variant),+ }
 
         impl $name {
-            /// As the file keeps it.
+            /// The name in the database.
             pub(crate) fn name(self) -> &'static str {
                 match self { $($name::$variant => $text),+ }
             }
@@ -144,7 +144,7 @@ macro_rules! named {
     };
 }
 
-/// The bytes of all parts.
+/// The length of all parts in bytes.
 pub(crate) const fn length(parts: &[&str]) -> usize {
     let (mut bytes, mut part) = (0, 0);
     while part < parts.len() {
@@ -154,7 +154,7 @@ pub(crate) const fn length(parts: &[&str]) -> usize {
     bytes
 }
 
-/// The parts, one after the other.
+/// Concatenates the parts.
 pub(crate) const fn join<const BYTES: usize>(parts: &[&str]) -> [u8; BYTES] {
     let (mut joined, mut at, mut part) = ([0; BYTES], 0, 0);
     while part < parts.len() {
@@ -166,7 +166,7 @@ pub(crate) const fn join<const BYTES: usize>(parts: &[&str]) -> [u8; BYTES] {
     joined
 }
 
-/// Constant texts as one constant text.
+/// Concatenates constant texts at compile time.
 macro_rules! joined {
     ($($part:expr),+ $(,)?) => {{
         const JOINED_PARTS: &[&str] = &[$($part),+];
@@ -179,7 +179,7 @@ macro_rules! joined {
     }};
 }
 
-/// A statement that does not change while the program runs, of one part or several.
+/// A constant statement of one or several parts.
 macro_rules! sql {
     ($($part:expr),+ $(,)?) => {{
         const SQL_TEXT: &str = joined!($($part),+);
@@ -191,13 +191,13 @@ macro_rules! sql {
     }};
 }
 
-/// The columns of a struct that is declared elsewhere: see `row!`.
+/// Declares the columns of a struct that is declared elsewhere: see `row!`.
 macro_rules! columns {
     (@text $prefix:literal $field:ident) => { concat!($prefix, stringify!($field)) };
     (@text $prefix:literal $field:ident $text:expr) => { $text };
     ($name:ident in $prefix:literal { $($field:ident $(= $text:expr)?),+ $(,)? } $($saved:ident)?) => {
         impl $name {
-            /// As a statement names them, in the order of the fields.
+            /// The list of columns for a `SELECT`, in the order of the fields.
             #[allow(dead_code, reason = "some statements name their columns otherwise")]
             pub(crate) const COLUMNS: &'static str =
                 joined!($(", ", columns!(@text $prefix $field $($text)?)),+).split_at(2).1;
@@ -219,7 +219,7 @@ macro_rules! columns {
             const NAMES: &'static str = concat!(stringify!($key), $(", ", stringify!($field)),+);
             const PLACES: &'static str = concat!("?", $(columns!(@place $field)),+);
             const CHANGES: &'static str = concat!(stringify!($key), " = ?", $(", ", stringify!($field), " = ?"),+);
-            /// All but the first, the key, from the row that could not be added.
+            /// For `ON CONFLICT … DO UPDATE SET`: every column but the first, the key.
             const EXCLUDED: &'static str =
                 concat!($(", ", stringify!($field), " = excluded.", stringify!($field)),+).split_at(2).1;
 
@@ -233,8 +233,8 @@ macro_rules! columns {
     (@value $column:ident $value:expr) => { $value };
 }
 
-/// A struct, each field a column of that name after the prefix, or what it is said to be. `saved` after it: a row is
-/// written as it is read.
+/// Declares a struct whose fields are columns: of the field's name after the prefix, or of an expression. With `saved`, the
+/// struct can be written too.
 macro_rules! row {
     ($(#[$meta:meta])* $seen:vis struct $name:ident { $($fields:tt)+ } $($saved:ident)?) => {
         row! { $(#[$meta])* $seen struct $name in "" { $($fields)+ } $($saved)? }
@@ -249,7 +249,7 @@ macro_rules! row {
     };
 }
 
-/// Adds a row: `insert!(tx.run, "INSERT INTO passkeys" { member_id, name: new.name } "ON CONFLICT DO NOTHING")`. With the
+/// Inserts a row: `insert!(tx.run, "INSERT INTO passkeys" { member_id, name: new.name } "ON CONFLICT DO NOTHING")`. With the
 /// columns of a saved struct first: `insert!(tx.run, "INSERT INTO sync" State: state, { only: 1 })`. `tx.insert` returns
 /// the row's number, `tx.run` how many rows changed.
 macro_rules! insert {
@@ -273,7 +273,7 @@ macro_rules! insert {
     };
 }
 
-/// Changes rows: `update!(tx, "UPDATE entries" { comment, updated_at: tx.now() } "WHERE entry_id = ?", entry_id)`. With the
+/// Updates rows: `update!(tx, "UPDATE entries" { comment, updated_at: tx.now() } "WHERE entry_id = ?", entry_id)`. With the
 /// columns of a saved struct first: `update!(tx, "UPDATE bookings" Booking: sent, { updated_at: tx.now() } …)`.
 macro_rules! update {
     ($tx:ident, $table:literal { $($column:ident $(: $value:expr)?),+ $(,)? } $where:literal $(, $key:expr)*) => {

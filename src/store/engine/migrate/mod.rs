@@ -1,5 +1,5 @@
-//! Brings a file to this binary's schema: a newer one is refused, and all migrations of an older one run in one
-//! transaction, which is kept only when the file that they made is the file that a new site would have.
+//! Migrates a database to this binary's schema. A newer schema is refused. All migrations of an older one run in one
+//! transaction, which is committed only where the result has the schema that a new site would have.
 
 use super::data_dir::DataDir;
 use rusqlite::config::DbConfig;
@@ -11,18 +11,18 @@ mod embedded {
     refinery::embed_migrations!("sql/migrations");
 }
 
-/// As the migrations' own library made it, and reads it.
+/// The table of applied migrations, in the form of the `refinery` library.
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS refinery_schema_history(
              version INT4 PRIMARY KEY,
              name VARCHAR(255),
              applied_on VARCHAR(255),
              checksum VARCHAR(255));";
 
-/// A file that an older binary made.
+/// A database with an older schema.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Older {
     pub schema: i64,
-    /// The version that opened it last; empty where the file is from before that was kept.
+    /// The version of the program that opened it last; empty where the schema had no such column.
     pub version: String,
     /// Unix seconds.
     pub clock_high_water: i64,
@@ -30,29 +30,28 @@ pub(crate) struct Older {
     pub key_check: Vec<u8>,
 }
 
-/// The schema that this binary knows. A start asks for nothing else of the migrations, whose library keeps half a megabyte
-/// of regular expressions in memory from its first use on.
+/// The schema of this binary. Counted at build time, because the first use of the migration library allocates half a
+/// megabyte of regular expressions, which a normal start does without.
 pub(crate) fn latest() -> i64 {
     const LATEST: &str = env!("LATEST_SCHEMA");
     LATEST.parse().expect("the build counts the migrations")
 }
 
-/// Makes the file of a new site where there is none. The error is one line that says what to do.
+/// Creates the database of a new site where there is none. The error is one line that says what to do.
 pub(crate) fn create(data_dir: &DataDir) -> Result<(), String> {
     let path = data_dir.database();
     let made = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
     made.map_err(|e| format!("{} cannot be made: {e}", path.display()))
 }
 
-/// The schema of the file as it is.
+/// The schema of a database.
 pub(crate) fn schema(data_dir: &DataDir) -> Result<i64, String> {
     let path = data_dir.database();
     let read = super::connection::open_writer(&path).and_then(|conn| version(&conn));
     read.map_err(|e| format!("cannot read {}: {e}", path.display()))
 }
 
-/// Describes a file that an older binary made; `None`: the file has this binary's schema. A file with a newer schema is
-/// refused.
+/// Describes a database with an older schema; `None`: it has this binary's schema. A newer schema is an error.
 pub(crate) fn older(data_dir: &DataDir) -> Result<Option<Older>, String> {
     let path = data_dir.database();
     let broken = |e: rusqlite::Error| format!("cannot read {}: {e}", path.display());
@@ -81,49 +80,49 @@ fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
     described.optional()
 }
 
-/// Upgrades the file, which whoever calls has a copy of. Where that fails, the file is as it was.
+/// Upgrades the database, of which the caller has a backup. A failure leaves it unchanged.
 pub(crate) fn upgrade(data_dir: &DataDir) -> Result<(), String> {
     let path = data_dir.database();
     let done = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
     done.map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))
 }
 
-/// All of this binary's migrations that the connection's file lacks, and the test of what came out, in one transaction.
+/// Applies all migrations that the connection's database lacks, and tests the result, in one transaction.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), String> {
     migrate_to(conn, latest())
 }
 
 fn migrate_to(conn: &mut Connection, last: i64) -> Result<(), String> {
-    // Migrations may change the text of a check, which no other statement does.
-    let is_defensive = conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).map_err(said)?;
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(said)?;
+    // Migrations may edit `sqlite_schema` to change a CHECK constraint.
+    let is_defensive = conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).map_err(one_line)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(one_line)?;
     let done = apply_in_one(conn, last);
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, is_defensive).map_err(said)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, is_defensive).map_err(one_line)?;
     done
 }
 
 fn apply_in_one(conn: &mut Connection, last: i64) -> Result<(), String> {
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(said)?;
-    let before = version(&tx).map_err(said)?;
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(one_line)?;
+    let before = version(&tx).map_err(one_line)?;
     apply(&tx, before, last)?;
-    // An upgrade is somebody's data; a new file is made by the same statements that it would be compared with.
+    // A new database needs no test: it is made by the statements that it would be compared with.
     if before > 0 && last == latest() {
         test(&tx)?;
     }
-    tx.commit().map_err(said)
+    tx.commit().map_err(one_line)
 }
 
-fn said(error: impl Display) -> String {
+fn one_line(error: impl Display) -> String {
     error.to_string().replace('\n', ": ")
 }
 
 fn apply(tx: &Transaction, before: i64, last: i64) -> Result<(), String> {
-    tx.execute_batch(HISTORY).map_err(said)?;
+    tx.execute_batch(HISTORY).map_err(one_line)?;
     let runner = embedded::migrations::runner();
     let mut migrations: Vec<_> = runner.get_migrations().iter().filter(|m| i64::from(m.version()) <= last).collect();
     migrations.sort_by_key(|m| m.version());
     for migration in migrations {
-        let failed = |e: rusqlite::Error| format!("{migration}: {}", said(e));
+        let failed = |e: rusqlite::Error| format!("{migration}: {}", one_line(e));
         let checksum = migration.checksum().to_string();
         if i64::from(migration.version()) <= before {
             let sql = "SELECT count(*) FROM refinery_schema_history WHERE version = ?1 AND checksum = ?2";
@@ -140,13 +139,13 @@ fn apply(tx: &Transaction, before: i64, last: i64) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether an upgraded file is sound, and the file that a new site would have.
+/// Checks that an upgraded database is sound, and has the schema of a new site.
 fn test(conn: &Connection) -> Result<(), String> {
     let failed = |what: String| format!("the upgraded file does not pass its test: {what}");
-    super::copy::sound(conn).map_err(|e| failed(said(e)))?.map_err(failed)?;
-    let mut fresh = Connection::open_in_memory().map_err(said)?;
+    super::copy::sound(conn).map_err(|e| failed(one_line(e)))?.map_err(failed)?;
+    let mut fresh = Connection::open_in_memory().map_err(one_line)?;
     migrate(&mut fresh)?;
-    let (ours, new) = (objects(conn).map_err(said)?, objects(&fresh).map_err(said)?);
+    let (ours, new) = (objects(conn).map_err(one_line)?, objects(&fresh).map_err(one_line)?);
     if ours == new {
         return Ok(());
     }
@@ -154,14 +153,14 @@ fn test(conn: &Connection) -> Result<(), String> {
     Err(failed(format!("{} is not as in a new site", odd.map_or("the order", |(name, _)| name))))
 }
 
-/// The name of each table, index and trigger, and the statement that makes it.
+/// The name of each table, index and trigger, and the statement that creates it.
 fn objects(conn: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     let sql = "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
                AND name NOT LIKE 'refinery_%' ORDER BY 1";
     conn.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// Refuses a file that would have to be upgraded first, where nothing can be written.
+/// Refuses a database with an older schema on a read-only file system.
 pub(crate) fn check_current(store: &crate::store::Store, path: &Path) -> Result<(), String> {
     let found = store.writer().exclusive(version).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
     if found == latest() {

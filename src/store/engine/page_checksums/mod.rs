@@ -1,10 +1,10 @@
-//! A sum of each page of a database and of its log, so that a page which is not what was written is never taken for what it
-//! says. The sums of the database lie in a file beside it, those of the log in memory: its frames carry sums of SQLite's own,
-//! which are looked at when a process begins with it.
+//! A checksum of each page of a database and of its WAL, so that a damaged page is never used. The checksums of the database
+//! are kept in a file beside it. Those of the WAL are kept in memory: its frames carry SQLite's own checksums, which are
+//! verified when a process opens the WAL.
 //!
-//! The file of the sums is on the disk before a log is begun anew. A crash before that leaves pages in the database whose
-//! sums are older; each of them is in the log, whence it is read and moved once more. A page without a sum is believed the
-//! first time it is read: in a file of an earlier version, or one that a backup took the place of.
+//! The checksum file is flushed before a WAL begins anew. A crash before that leaves pages in the database whose stored
+//! checksums are older; each of those pages is still in the WAL, from which it is read, and moved again by the next checkpoint. A page without a
+//! checksum is accepted at its first read: in a file of an earlier version, or in one that a backup replaced.
 
 mod table;
 #[cfg(test)]
@@ -22,38 +22,39 @@ use table::{BLOCK_SUMS, ChecksumTable, ENTRY_BYTES, UNKNOWN};
 
 pub(super) const PAGE_BYTES: usize = 4096;
 
-/// Where a page lies.
+/// The file that a page is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
     Database,
     Wal,
 }
 
-/// The sums of one database that this process has open.
+/// The page checksums of one database that this process has open.
 pub(super) struct PageChecksums {
     path: PathBuf,
     database: Table,
     wal: Table,
-    kept: Option<File>,
-    /// Held while sums go to the file, so that no older ones follow newer ones there.
-    keeping: Mutex<()>,
-    /// Pages that were read twice and are not what was written, from 0.
+    /// The checksum file; `None`: it cannot be opened.
+    file: Option<File>,
+    /// Locked while checksums are written to the file, so that older ones never overwrite newer ones.
+    saving: Mutex<()>,
+    /// Pages (from 0) that failed their checksum twice.
     bad: Mutex<BTreeSet<(Part, usize)>>,
-    /// Whether the log was begun anew, or was empty, since the database was opened: then no page of the database is older
-    /// than its sum.
+    /// Whether the WAL was empty, or began anew, since the database was opened: then no page of the database is older than
+    /// its checksum.
     is_settled: AtomicBool,
 }
 
 #[derive(Default)]
 struct Table {
-    /// Held while a page is written and its sum is noted.
+    /// Locked while a page is written and its checksum is recorded.
     writing: Mutex<()>,
     table: Mutex<ChecksumTable>,
 }
 
 thread_local! {
-    /// Whether pages that are known to be bad are believed on this thread.
-    static BELIEVES_BAD: Cell<bool> = const { Cell::new(false) };
+    /// Whether bad pages are accepted on this thread.
+    static ACCEPTS_BAD: Cell<bool> = const { Cell::new(false) };
 }
 
 static OPEN: Mutex<BTreeMap<PathBuf, Weak<PageChecksums>>> = Mutex::new(BTreeMap::new());
@@ -62,14 +63,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The file of a database's sums.
+/// The path of a database's checksum file.
 pub(super) fn beside(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-sums");
     name.into()
 }
 
-/// Whether nobody wrote to the database since whoever had it open last closed it, as far as its date tells.
+/// Whether the database was not written since this program closed it, by its modification time: see
+/// [`PageChecksums::release`].
 pub(super) fn is_dated(database: &Path) -> bool {
     let date = |path: &Path| std::fs::metadata(path).and_then(|file| file.modified());
     matches!((date(database), date(&beside(database))), (Ok(one), Ok(other)) if one == other)
@@ -81,14 +83,14 @@ fn wal_bytes(database: &Path) -> u64 {
     std::fs::metadata(name).map_or(0, |wal| wal.len())
 }
 
-/// The sum of what a page holds.
+/// The checksum of a page (CRC-32), never 0.
 pub(super) fn sum(page: &[u8]) -> u32 {
     crc32fast::hash(page).max(1)
 }
 
-/// Whether two pages with these sums may differ in a single bit, which others do once in 130,000 times.
+/// Whether two pages with these checksums may differ in a single bit. Other pages match by chance once in 130,000 times.
 pub(super) fn is_one_bit(a: u32, b: u32) -> bool {
-    // The change that one flipped bit makes to the checksum does not depend on the other bits.
+    // By CRC-32's linearity one flipped bit changes the checksum in a way that does not depend on the other bits.
     static BITS: LazyLock<HashSet<u32>> = LazyLock::new(|| {
         let mut page = [0; PAGE_BYTES];
         let zeros = crc32fast::hash(&page);
@@ -104,7 +106,7 @@ pub(super) fn is_one_bit(a: u32, b: u32) -> bool {
 }
 
 impl PageChecksums {
-    /// Of a database with that many pages, as SQLite names it.
+    /// The checksums of a database with that many pages, by the path that SQLite uses.
     pub(super) fn of(database: &Path, pages: usize) -> Arc<PageChecksums> {
         let mut open = lock(&OPEN);
         if let Some(checksums) = open.get(database).and_then(Weak::upgrade) {
@@ -116,13 +118,14 @@ impl PageChecksums {
         checksums
     }
 
-    /// Of a database that this process has open.
+    /// The checksums of a database that this process has open.
     pub(super) fn of_open(database: &Path) -> Option<Arc<PageChecksums>> {
         let database = database.canonicalize().ok()?;
         lock(&OPEN).get(&database).and_then(Weak::upgrade)
     }
 
-    /// Lets go of what [`Sums::of`] gave. The last one leaves what it knows in the file, before anybody can open it again.
+    /// Releases what [`PageChecksums::of`] returned. The last release saves all checksums to the file before the database
+    /// can be opened again, and gives the file the database's modification time where every page is known to match.
     pub(super) fn release(this: Arc<PageChecksums>) {
         let _open = lock(&OPEN);
         if let Some(checksums) = Arc::into_inner(this) {
@@ -134,14 +137,14 @@ impl PageChecksums {
     fn load(database: &Path, pages: usize) -> PageChecksums {
         let path = beside(database);
         let open = |writes| File::options().read(true).write(writes).create(writes).mode(0o600).open(&path);
-        let kept = open(true).or_else(|e| if path.exists() { open(false) } else { Err(e) });
-        let kept = kept
-            .inspect_err(|e| tracing::warn!(cause = %e, path = %path.display(), "the sums of the pages are not kept"))
+        let file = open(true).or_else(|e| if path.exists() { open(false) } else { Err(e) });
+        let file = file
+            .inspect_err(|e| tracing::warn!(cause = %e, path = %path.display(), "the page checksums are not kept"))
             .ok();
-        let bytes = if kept.is_some() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
+        let bytes = if file.is_some() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
         let entries = bytes.chunks_exact(ENTRY_BYTES).map(|entry| {
             let half = |at: usize| u32::from_be_bytes(entry[at..at + 4].try_into().expect("four bytes"));
-            // One that is damaged itself says nothing.
+            // A damaged entry counts as unknown.
             if half(0) == !half(4) { half(0) } else { UNKNOWN }
         });
         let table = ChecksumTable {
@@ -153,8 +156,8 @@ impl PageChecksums {
             path: database.to_owned(),
             database: Table { writing: Mutex::default(), table: Mutex::new(table) },
             wal: Table::default(),
-            kept,
-            keeping: Mutex::default(),
+            file,
+            saving: Mutex::default(),
             bad: Mutex::default(),
             is_settled: AtomicBool::new(wal_bytes(database) == 0),
         }
@@ -167,12 +170,12 @@ impl PageChecksums {
         }
     }
 
-    /// To be held while a page is written and noted, and while one is read that may be in the middle of that.
-    pub(super) fn hold_writes(&self, part: Part) -> MutexGuard<'_, ()> {
+    /// The lock for writing a page and recording its checksum, and for a read that must not overlap with that.
+    pub(super) fn lock_writes(&self, part: Part) -> MutexGuard<'_, ()> {
         lock(&self.table(part).writing)
     }
 
-    /// Whether this is the page that was written there last, as far as anybody knows.
+    /// Whether a page matches its checksum. The checksum of a page without one is recorded.
     pub(super) fn agrees(&self, part: Part, index: usize, page: &[u8]) -> bool {
         let found = sum(page);
         let mut table = lock(&self.table(part).table);
@@ -183,18 +186,18 @@ impl PageChecksums {
         true
     }
 
-    /// The page that was written there; `None`: something that is no whole page.
+    /// Records the checksum of a page that was written; `None`: the page was written in part.
     pub(super) fn note(&self, part: Part, index: usize, page: Option<&[u8]>) {
         lock(&self.table(part).table).set(index, page.map_or(UNKNOWN, sum));
         self.note_good(part, index);
     }
 
-    /// A page of the database is taken for what it is.
-    pub(super) fn take(&self, index: usize, sum: u32) {
+    /// Accepts a page of the database with this checksum.
+    pub(super) fn accept(&self, index: usize, sum: u32) {
         lock(&self.database.table).set(index, sum);
     }
 
-    /// So many pages are left.
+    /// Forgets all pages from `pages` on, after the file was truncated.
     pub(super) fn cut(&self, part: Part, pages: usize) {
         let mut table = lock(&self.table(part).table);
         if table.checksums.len() > pages {
@@ -216,12 +219,12 @@ impl PageChecksums {
         self.is_settled.load(Ordering::Acquire)
     }
 
-    /// The sum of a page of the database, where it is known.
+    /// The checksum of a page of the database, where it is known.
     pub(super) fn known(&self, index: usize) -> Option<u32> {
         lock(&self.database.table).checksums.get(index).copied().filter(|sum| *sum != UNKNOWN)
     }
 
-    /// A page that was read twice and is not what was written.
+    /// Records that a page failed its checksum twice.
     pub(super) fn note_bad(&self, part: Part, index: usize) {
         lock(&self.bad).insert((part, index));
     }
@@ -234,31 +237,31 @@ impl PageChecksums {
         lock(&self.bad).iter().copied().collect()
     }
 
-    /// Whether a page that is known to be bad is to be read as it is: see [`believing_bad`].
-    pub(super) fn is_believed(&self, part: Part, index: usize) -> bool {
-        BELIEVES_BAD.get() && lock(&self.bad).contains(&(part, index))
+    /// Whether a bad page is to be read as it is: see [`accepting_bad`].
+    pub(super) fn is_accepted(&self, part: Part, index: usize) -> bool {
+        ACCEPTS_BAD.get() && lock(&self.bad).contains(&(part, index))
     }
 
-    /// All that is known of the database is in the file, and on the disk.
-    pub(super) fn keep(&self) -> io::Result<()> {
+    /// Saves all checksums of the database to the file, and flushes it.
+    pub(super) fn save(&self) -> io::Result<()> {
         self.write_changed()?;
-        let flushed = self.kept.as_ref().map_or(Ok(()), File::sync_data);
+        let flushed = self.file.as_ref().map_or(Ok(()), File::sync_data);
         if flushed.is_err() {
-            // Writes since the last flush may be lost, and the system reports that only once.
+            // Writes since the last flush may be lost, and the kernel reports that once: writes them all again next time.
             lock(&self.database.table).change_all();
         }
         flushed
     }
 
-    /// Gives the file of the sums the date of its database: see [`is_dated`].
+    /// Gives the checksum file the modification time of its database: see [`is_dated`].
     fn date(&self) -> io::Result<()> {
-        let Some(file) = &self.kept else { return Ok(()) };
+        let Some(file) = &self.file else { return Ok(()) };
         file.set_modified(std::fs::metadata(&self.path)?.modified()?)
     }
 
     fn write_changed(&self) -> io::Result<()> {
-        let Some(file) = &self.kept else { return Ok(()) };
-        let _keeping = lock(&self.keeping);
+        let Some(file) = &self.file else { return Ok(()) };
+        let _saving = lock(&self.saving);
         let (blocks, cut_to) = lock(&self.database.table).take_changed();
         let written = blocks
             .iter()
@@ -274,15 +277,15 @@ impl PageChecksums {
     }
 }
 
-/// While indexes are built anew from their rows on this thread, what the pages that are known to be bad hold does not count.
-pub(super) fn believing_bad<T>(work: impl FnOnce() -> T) -> T {
-    struct Believing;
-    impl Drop for Believing {
+/// Runs `work` with bad pages accepted on this thread: to rebuild indexes from their rows, whatever is in the indexes.
+pub(super) fn accepting_bad<T>(work: impl FnOnce() -> T) -> T {
+    struct Accepting;
+    impl Drop for Accepting {
         fn drop(&mut self) {
-            BELIEVES_BAD.set(false);
+            ACCEPTS_BAD.set(false);
         }
     }
-    BELIEVES_BAD.set(true);
-    let _believing = Believing;
+    ACCEPTS_BAD.set(true);
+    let _accepting = Accepting;
     work()
 }

@@ -1,19 +1,19 @@
-//! The sums of one file in memory, and as the bytes of the file that keeps them.
+//! The page checksums of one file, in memory and as bytes of the checksum file.
 
 use std::collections::BTreeSet;
 
-/// A sum, and its complement.
+/// An entry of the checksum file: a checksum and its complement.
 pub(super) const ENTRY_BYTES: usize = 8;
-/// Sums that are written at once.
+/// Checksums that are written at once.
 pub(super) const BLOCK_SUMS: usize = 512;
 pub(super) const UNKNOWN: u32 = 0;
 
 #[derive(Default)]
 pub(super) struct ChecksumTable {
     pub(super) checksums: Vec<u32>,
-    /// Blocks of sums that the file does not have.
+    /// Blocks that are not in the file yet.
     pub(super) changed: BTreeSet<usize>,
-    /// Whether the file may have more sums than there are.
+    /// Whether the file may have more entries than there are pages.
     pub(super) is_cut: bool,
 }
 
@@ -33,7 +33,7 @@ impl ChecksumTable {
         self.is_cut = true;
     }
 
-    /// The bytes of each changed block, and how many sums the file is to be cut to.
+    /// The bytes of each changed block, and the number of entries that the file is to be truncated to.
     pub(super) fn take_changed(&mut self) -> (Vec<(usize, Vec<u8>)>, Option<usize>) {
         let entry = |sum: &u32| match *sum {
             UNKNOWN => [0; ENTRY_BYTES],

@@ -1,4 +1,4 @@
-//! Sums are kept, are never older than their pages, and tell a bad page from a good one.
+//! Page checksums are saved, are never older than their pages, and tell a bad page from a good one.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn page(byte: u8) -> Vec<u8> {
 }
 
 #[test]
-fn sums_are_kept_and_one_that_is_damaged_itself_says_nothing() {
+fn checksums_are_saved_and_a_damaged_entry_counts_as_unknown() {
     let dir = tempfile::tempdir().unwrap();
     let database = dir.path().join("numbers");
     let checksums = PageChecksums::load(&database, 0);
@@ -15,7 +15,7 @@ fn sums_are_kept_and_one_that_is_damaged_itself_says_nothing() {
         checksums.note(Part::Database, index, Some(&page(index as u8)));
     }
     checksums.cut(Part::Database, 700);
-    checksums.keep().unwrap();
+    checksums.save().unwrap();
     let path = beside(&database);
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 700 * ENTRY_BYTES as u64);
     let checksums = PageChecksums::load(&database, 700);
@@ -31,18 +31,22 @@ fn sums_are_kept_and_one_that_is_damaged_itself_says_nothing() {
         assert_eq!(checksums.known(0), None, "bit {bit}");
         assert!(checksums.known(1).is_some());
     }
-    assert_eq!(PageChecksums::load(&database, 9).count(Part::Database), 9, "the rest is of pages that are gone");
+    assert_eq!(
+        PageChecksums::load(&database, 9).count(Part::Database),
+        9,
+        "the other entries are of pages that are gone"
+    );
 }
 
 #[test]
-fn older_sums_never_follow_newer_ones_into_the_file() {
+fn older_checksums_never_overwrite_newer_ones_in_the_file() {
     const ROUNDS: u32 = 3_000;
     let dir = tempfile::tempdir().unwrap();
     let database = dir.path().join("numbers");
     let checksums = PageChecksums::load(&database, 0);
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // As the walk through all pages does at its end, whatever the writer is at.
+        // The scrub saves checksums too, at the same time as the writer.
         for _ in 0..3 {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
@@ -51,11 +55,11 @@ fn older_sums_never_follow_newer_ones_into_the_file() {
             });
         }
         let wrong = (1..=ROUNDS).find(|round| {
-            (0..BLOCK_SUMS).for_each(|index| checksums.take(index, *round));
+            (0..BLOCK_SUMS).for_each(|index| checksums.accept(index, *round));
             checksums.write_changed().unwrap();
             // The checksum file that a process leaves when it is killed at this moment.
-            let kept = PageChecksums::load(&database, BLOCK_SUMS);
-            (0..BLOCK_SUMS).any(|index| kept.known(index) != Some(*round))
+            let file = PageChecksums::load(&database, BLOCK_SUMS);
+            (0..BLOCK_SUMS).any(|index| file.known(index) != Some(*round))
         });
         is_over.store(true, Ordering::Relaxed);
         assert_eq!(wrong, None);
@@ -63,7 +67,7 @@ fn older_sums_never_follow_newer_ones_into_the_file() {
 }
 
 #[test]
-fn a_bad_page_is_good_once_it_is_written_anew_or_cut_off() {
+fn a_bad_page_is_good_once_it_is_written_again_or_truncated() {
     let dir = tempfile::tempdir().unwrap();
     let checksums = PageChecksums::load(&dir.path().join("numbers"), 0);
     (0..9).for_each(|index| checksums.note_bad(Part::Database, index));
@@ -77,7 +81,7 @@ fn a_bad_page_is_good_once_it_is_written_anew_or_cut_off() {
 }
 
 #[test]
-fn a_single_bit_is_told_from_another_page() {
+fn a_single_flipped_bit_is_told_from_another_page() {
     let was = page(7);
     for bit in [0, 1, 4_444, PAGE_BYTES * 8 - 1] {
         let mut flipped = was.clone();

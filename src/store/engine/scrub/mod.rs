@@ -1,5 +1,5 @@
-//! Reading every page of a database that is served, a few at a time, so that one which the disk spoiled is told of before
-//! somebody needs it; and what another program changed while nobody served it.
+//! The scrub: reads every page of a served database, a few at a time, so that damage by the disk is reported before the page
+//! is needed. And the detection of changes that another program made while the site was stopped.
 
 use super::checked_file::Handle;
 use super::connection::open_checked;
@@ -10,28 +10,28 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::path::Path;
 
-/// The outcome of a look at some pages.
+/// The outcome of a step of the scrub.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// There are more.
+    /// More pages are left.
     Goes,
-    /// All were read.
+    /// All pages were read.
     Passed,
-    /// A page cannot be read, or is not what was written, in words.
+    /// A page cannot be read, or failed its checksum; described in one line.
     Bad(String),
 }
 
-/// A walk over the database and its log, again and again.
+/// Walks over the pages of the database and its WAL, in rounds.
 pub(crate) struct Scrub {
     conn: Connection,
-    /// Of the next page: those of the database first, then the log's.
+    /// The index of the next page: first those of the database, then those of the WAL.
     next: usize,
 }
 
 impl Scrub {
     pub(crate) fn of(store: &Store) -> rusqlite::Result<Scrub> {
         let conn = store.readers.open_bare()?;
-        // The log is opened by the first read, whatever comes of it.
+        // The first read opens the WAL, also where it fails.
         _ = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         Ok(Scrub { conn, next: 0 })
     }
@@ -41,19 +41,17 @@ impl Scrub {
         let Some(database) = Handle::of(&self.conn, Part::Database) else { return Step::Passed };
         let wal = Handle::of(&self.conn, Part::Wal);
         let checksums = database.checksums();
-        // After a crash a page may be older than its sum as long as it is in the log.
-        let of_database = if checksums.is_settled() { database.pages() } else { 0 };
-        let of_log = wal.as_ref().map_or(0, |_| checksums.count(Part::Wal));
+        // After a crash a page in the database may not match its checksum as long as it is in the WAL.
+        let database_pages = if checksums.is_settled() { database.pages() } else { 0 };
+        let wal_pages = wal.as_ref().map_or(0, |_| checksums.count(Part::Wal));
         let mut page = [0; PAGE_BYTES];
         for _ in 0..pages {
-            let (part, index) = match self.next.checked_sub(of_database) {
+            let (part, index) = match self.next.checked_sub(database_pages) {
                 None => (Part::Database, self.next),
-                Some(index) if index < of_log => (Part::Wal, index),
+                Some(index) if index < wal_pages => (Part::Wal, index),
                 Some(_) => {
                     self.next = 0;
-                    _ = checksums
-                        .keep()
-                        .inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
+                    save(checksums);
                     return Step::Passed;
                 }
             };
@@ -68,21 +66,25 @@ impl Scrub {
     }
 }
 
-/// Says what is wrong with a page; `None`: it matches its checksum.
+fn save(checksums: &PageChecksums) {
+    _ = checksums.save().inspect_err(|e| tracing::warn!(cause = %e, "the page checksums were not saved"));
+}
+
+/// Says what is wrong with a page; `None`: the page matches its checksum.
 fn fault(handle: &Handle, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<String> {
     let named = match part {
         Part::Database => format!("page {} of the file", index + 1),
         Part::Wal => format!("page {} of the write-ahead log", index + 1),
     };
     match handle.read(part, index, page) {
-        // The file was cut meanwhile.
+        // The file was truncated meanwhile.
         Ok(()) | Err(ffi::SQLITE_IOERR_SHORT_READ) => None,
         Err(ffi::SQLITE_IOERR_DATA) => Some(format!("{named} is not what was written there")),
         Err(code) => Some(format!("{named} cannot be read (SQLite's code {code})")),
     }
 }
 
-/// Of the pages that were found bad while the store was read, one that still is, in words.
+/// Reads the pages again that were found bad, and describes the first that still is.
 pub(super) fn find_bad(store: &Store) -> Option<String> {
     let bad = PageChecksums::of_open(store.path())?.bad();
     if bad.is_empty() {
@@ -93,47 +95,45 @@ pub(super) fn find_bad(store: &Store) -> Option<String> {
     bad.into_iter().find_map(|(part, index)| fault(&Handle::of(&conn, part)?, part, index, &mut page))
 }
 
-/// Says in one line what changed in a database while no process of ours had it open, where the operator should know.
-/// All of it is taken as it is from now on, but a single bit in a file that nobody else had open is the disk's doing,
-/// and stays bad.
+/// Accepts what changed in a database while this program did not have it open, and returns one line for the operator where
+/// the change is suspicious.
 ///
-/// Another SQLite removes the log that a stopped site leaves, once its pages are in the file. A change by such a
-/// program is the owner's business and goes to the server's log alone, though a single changed bit may still be the
-/// disk's. Every other difference is told: for example, another file that was put in this one's place by hand. A file
-/// with the date of its sums nobody wrote to.
+/// The WAL file tells who changed it. Another SQLite program removes the WAL file that a stopped site leaves: its changes
+/// are the owner's, and go to the server's log alone, except for single flipped bits, which may be the disk's. Where the
+/// WAL file is still there, flipped bits are the disk's: the pages stay bad. Every other change is reported, such as a
+/// database that was replaced by hand. A database with the modification time of its checksum file was not changed.
 pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
-    let log_was_left = wal_match::log_of(path).exists();
+    let wal_was_left = wal_match::wal_of(path).exists();
     if !page_checksums::beside(path).exists() || !wal_match::wal_is_empty(path) || page_checksums::is_dated(path) {
         return Ok(None);
     }
     let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // A statement, or a pragma, would read the first page.
+    // Set by the C interface: a statement or a pragma would read the first page.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
     let checksums = database.checksums();
     let mut page = [0; PAGE_BYTES];
     let mut page_change = |index: usize| change(&database, index, &mut page);
     let changes: Vec<Change> = (0..database.pages()).filter_map(&mut page_change).collect();
-    if log_was_left && is_disk_s(path, &changes) {
+    if wal_was_left && is_damage_by_disk(path, &changes) {
         return Ok(None);
     }
-    changes.iter().for_each(|change| checksums.take(change.index, change.found));
-    _ = checksums.keep().inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
+    accept(checksums, &changes);
     if !changes.is_empty() {
-        tracing::warn!(pages = changes.len(), "the file was changed by another program, and is taken as it is");
+        tracing::warn!(pages = changes.len(), "the file was changed by another program, and is accepted as it is");
     }
-    let told: Vec<usize> =
-        changes.iter().filter(|change| change.is_one_bit || log_was_left).map(|change| change.index + 1).collect();
-    Ok(match &*told {
+    let suspicious: Vec<usize> =
+        changes.iter().filter(|change| change.is_one_bit || wal_was_left).map(|change| change.index + 1).collect();
+    Ok(match &*suspicious {
         [] => None,
         [page] => Some(format!("page {page} is not what this program wrote")),
         [page, others @ ..] => Some(format!("page {page} and {} more are not what this program wrote", others.len())),
     })
 }
 
-/// The same beside a log with something in it, for a file that cannot be read as it should: a copy of the site, with its log,
-/// was put in this one's place by hand. After a crash each page that is not what its sum says is in the log, and a disk
-/// spoils a bit; so where other pages than those have changed, all of them are taken as they are.
+/// Like [`take_change`] for an unreadable database whose WAL is not empty: a copy of the site, with its WAL, may have been put
+/// in this one's place by hand. After a crash each page that does not match its checksum is in the WAL, and a disk flips
+/// single bits; where more than that has changed, all changes are accepted.
 pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<String>> {
     if !page_checksums::beside(path).exists() || wal_match::wal_is_empty(path) {
         return Ok(None);
@@ -141,39 +141,43 @@ pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<Str
     let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
-    let (checksums, in_log) = (database.checksums(), wal_mark::pages_in_wal(path));
+    let (checksums, in_wal) = (database.checksums(), wal_mark::pages_in_wal(path));
     let mut page = [0; PAGE_BYTES];
     let changes: Vec<Change> = (0..database.pages())
-        .filter(|index| !in_log.contains(index))
+        .filter(|index| !in_wal.contains(index))
         .filter_map(|index| change(&database, index, &mut page))
         .collect();
-    if changes.is_empty() || is_disk_s(path, &changes) {
+    if changes.is_empty() || is_damage_by_disk(path, &changes) {
         return Ok(None);
     }
-    changes.iter().for_each(|change| checksums.take(change.index, change.found));
-    _ = checksums.keep().inspect_err(|e| tracing::warn!(cause = %e, "the sums of the pages were not kept"));
+    accept(checksums, &changes);
     Ok(Some(format!("{} pages of the file are not what this program wrote", changes.len())))
 }
 
-/// Whether the disk changed the file rather than somebody who put another in its place: no more than a bit in any page, or
-/// one page without which the file is not sound.
-fn is_disk_s(path: &Path, changes: &[Change]) -> bool {
+fn accept(checksums: &PageChecksums, changes: &[Change]) {
+    changes.iter().for_each(|change| checksums.accept(change.index, change.found));
+    save(checksums);
+}
+
+/// Whether the changes are the disk's, and not those of a program or of a file that was put in this one's place: a single
+/// bit in each page, or one page without which the database is not sound.
+fn is_damage_by_disk(path: &Path, changes: &[Change]) -> bool {
     match changes {
         [] => false,
         bits if bits.iter().all(|change| change.is_one_bit) => true,
-        [_] => !wal_match::is_whole_alone(path),
+        [_] => !wal_match::is_sound_alone(path),
         _ => false,
     }
 }
 
-/// How a page of the database differs from its sum, where it does.
+/// The change of a page of the database; `None`: the page matches its checksum, or has none.
 fn change(database: &Handle, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<Change> {
     database.read_unchecked(index, page).ok()?;
     let (known, found) = (database.checksums().known(index)?, page_checksums::sum(page));
     (known != found).then_some(Change { index, found, is_one_bit: page_checksums::is_one_bit(known, found) })
 }
 
-/// A page of the database that is not what its sum says.
+/// A page of the database that does not match its checksum.
 struct Change {
     index: usize,
     found: u32,

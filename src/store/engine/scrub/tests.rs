@@ -96,7 +96,7 @@ fn no_bit_of_a_file_at_rest_is_taken_for_what_it_says() {
 #[test]
 fn no_bit_that_flips_under_a_running_server_is_served() {
     let (_dir, data_dir) = site();
-    let (database, wal) = (raw(data_dir.database()), raw(wal_match::log_of(&data_dir.database())));
+    let (database, wal) = (raw(data_dir.database()), raw(wal_match::wal_of(&data_dir.database())));
     let store = open(&data_dir);
     insert(&store, ROWS, ROWS + 200);
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
@@ -118,7 +118,7 @@ fn no_bit_that_flips_under_a_running_server_is_served() {
 #[test]
 fn a_spoilt_page_of_the_log_does_not_get_into_the_file() {
     let (_dir, data_dir) = site();
-    let wal = raw(wal_match::log_of(&data_dir.database()));
+    let wal = raw(wal_match::wal_of(&data_dir.database()));
     let store = open(&data_dir);
     insert(&store, ROWS, ROWS + 200);
     let before = std::fs::read(data_dir.database()).unwrap();
@@ -149,7 +149,7 @@ fn what_another_program_wrote_while_the_site_was_stopped_is_taken_and_told() {
     let other = Connection::open(&path).unwrap();
     other.execute_batch("UPDATE words SET size = 0 WHERE n = 7").unwrap();
     drop(other);
-    assert!(!wal_match::log_of(&path).exists());
+    assert!(!wal_match::wal_of(&path).exists());
     assert!(settled().is_some_and(|cause| cause.contains("not what this program wrote")));
     let store = open(&data_dir);
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
@@ -175,7 +175,7 @@ fn a_log_that_another_program_moved_into_the_file_is_no_change() {
     drop(store);
     assert!(!wal_match::wal_is_empty(&data_dir.database()));
     Connection::open(data_dir.database()).unwrap().execute_batch("SELECT count(*) FROM words").unwrap();
-    assert!(!wal_match::log_of(&data_dir.database()).exists());
+    assert!(!wal_match::wal_of(&data_dir.database()).exists());
     integrity::recover(&data_dir.database()).unwrap();
     let standing = |kind| alarm::find(dir.path(), kind);
     assert_eq!([standing(alarm::Kind::Changed), standing(alarm::Kind::LostLog)], [None, None]);
@@ -230,8 +230,8 @@ fn a_spoilt_page_of_an_index_is_built_anew_and_one_of_rows_is_damage() {
 
 /// The files of a site, as a copy of its directory has them.
 fn copy_site(from: &DataDir, to: &DataDir) {
-    let files = [from.database(), wal_match::log_of(&from.database())];
-    for (file, other) in files.iter().zip([to.database(), wal_match::log_of(&to.database())]) {
+    let files = [from.database(), wal_match::wal_of(&from.database())];
+    for (file, other) in files.iter().zip([to.database(), wal_match::wal_of(&to.database())]) {
         std::fs::copy(file, other).unwrap();
     }
 }
@@ -293,7 +293,7 @@ fn bits_that_flip_in_several_pages_after_a_kill_are_the_disk_s_doing() {
     let spoilt: Vec<u64> = [pages / 3, pages / 2].iter().map(|page| page * PAGE_BYTES as u64 * 8 + 9_999).collect();
     spoilt.iter().for_each(|bit| flip(&file, *bit));
     assert!(!page_checksums::is_dated(&path), "as after a kill");
-    assert!(wal_match::log_of(&path).exists());
+    assert!(wal_match::wal_of(&path).exists());
     let refused = integrity::recover(&path).is_err();
     assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None);
     assert!(refused || matches!(pass(&open(&data_dir)), Step::Bad(_)));
@@ -335,13 +335,13 @@ fn while_an_index_is_built_anew_nobody_else_believes_its_bad_pages() {
     let store = open(&data_dir);
     flip(&database, database.metadata().unwrap().len() * 8 - 4_444);
     assert!(matches!(pass(&store), Step::Bad(_)));
-    page_checksums::believing_bad(|| {
+    page_checksums::accepting_bad(|| {
         assert_eq!(pass(&store), Step::Passed, "this thread does");
         let another = open(&data_dir);
         let told = std::thread::spawn(move || matches!(pass(&another), Step::Bad(_))).join().unwrap();
         assert!(told, "and no other");
     });
     assert!(matches!(pass(&store), Step::Bad(_)));
-    assert!(std::panic::catch_unwind(|| page_checksums::believing_bad(|| -> () { panic!("half way") })).is_err());
+    assert!(std::panic::catch_unwind(|| page_checksums::accepting_bad(|| -> () { panic!("half way") })).is_err());
     assert!(matches!(pass(&store), Step::Bad(_)), "a panic ends it");
 }

@@ -1,9 +1,9 @@
-//! Whether a write-ahead log belongs to the database file beside it. SQLite applies any log that is whole, also one of
-//! another file.
+//! Whether a WAL belongs to the database file beside it. SQLite applies any WAL that is complete, even one of another
+//! file.
 //!
-//! The database file and its log together are the site: a page that a checkpoint has not moved yet is in the log alone, and
-//! after a crash the file alone may hold pages of two moments, with a page of one table where another table's should be.
-//! So the file alone is believed only where it passes `quick_check`, and only against a log that takes it back in time.
+//! The state of the site is the database file and its WAL together: before a checkpoint a page is in the WAL alone, and
+//! after a crash the file alone may mix pages of two moments. So the file alone is trusted only where it passes
+//! `quick_check`, and only against a WAL that would set it back in time.
 
 use super::integrity::{self, Verdict};
 use super::{connection, data_dir};
@@ -11,57 +11,58 @@ use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The values of a site's file that never change, and those that only grow.
+/// The values of a site's database that never change, and those that only grow.
 #[derive(Debug)]
-struct Marks {
+struct Progress {
     site_id: String,
     /// The highest number in the history.
     history: i64,
-    /// The number of the last row of the audit log, and the clock's mark (Unix seconds). `clock set-back` lowers the mark
-    /// and adds a row, so the two are compared together. `None` in a file from before there was an audit log.
-    progress: Option<(i64, i64)>,
+    /// The number of the last row of the audit log, and the latest moment of the clock (Unix seconds). `clock set-back`
+    /// lowers the moment and adds a row, so the two are compared together. `None` in a file of a version without an audit log.
+    audit: Option<(i64, i64)>,
 }
 
-impl Marks {
-    fn read(conn: &Connection) -> rusqlite::Result<Marks> {
+impl Progress {
+    fn read(conn: &Connection) -> rusqlite::Result<Progress> {
         let sql = "SELECT site_id, (SELECT coalesce(max(seq), 0) FROM history) FROM site";
         let (site_id, history) = conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let audited = conn.prepare("SELECT 1 FROM pragma_table_info('site') WHERE name = 'audit_seq'")?.exists([])?;
-        let progress =
+        let audit =
             match audited {
                 true => Some(conn.query_row("SELECT audit_seq, clock_high_water FROM site", [], |row| {
                     Ok((row.get(0)?, row.get(1)?))
                 })?),
                 false => None,
             };
-        Ok(Marks { site_id, history, progress })
+        Ok(Progress { site_id, history, audit })
     }
 
-    /// Whether a file with these marks can have come from one with those.
-    fn follow(&self, earlier: &Marks) -> bool {
-        self.site_id == earlier.site_id && self.history >= earlier.history && self.progress >= earlier.progress
+    /// Whether this can be a later state of `earlier`.
+    fn can_follow(&self, earlier: &Progress) -> bool {
+        self.site_id == earlier.site_id && self.history >= earlier.history && self.audit >= earlier.audit
     }
 }
 
-/// SQLite's write-ahead log of the file.
-pub(crate) fn log_of(path: &Path) -> PathBuf {
+/// The WAL of a database.
+pub(crate) fn wal_of(path: &Path) -> PathBuf {
     data_dir::wal(path.parent().unwrap_or(path))
 }
 
-/// Whether there is nothing in the log: whoever had the file last ended cleanly.
+/// Whether the WAL is empty, as after a clean stop.
 pub(crate) fn wal_is_empty(path: &Path) -> bool {
-    std::fs::metadata(log_of(path)).map_or(0, |wal| wal.len()) == 0
+    std::fs::metadata(wal_of(path)).map_or(0, |wal| wal.len()) == 0
 }
 
-/// Whether the log is of another file, or of an older state of this one, by what the file says alone and `with_log`.
-pub(crate) fn takes_back(path: &Path, with_log: &Connection) -> rusqlite::Result<bool> {
+/// Whether the WAL is of another database, or of an older state of this one, by a comparison of the file alone with
+/// `with_wal`.
+pub(crate) fn takes_back(path: &Path, with_wal: &Connection) -> rusqlite::Result<bool> {
     if wal_is_empty(path) {
         return Ok(false);
     }
-    let Ok(alone) = connection::open_immutable(path).and_then(|conn| Marks::read(&conn)) else { return Ok(false) };
-    match Marks::read(with_log) {
-        Ok(with_log) => Ok(!with_log.follow(&alone) && is_whole_alone(path)),
-        // Without the row or its table: an `init` that was cut off.
+    let Ok(alone) = connection::open_immutable(path).and_then(|conn| Progress::read(&conn)) else { return Ok(false) };
+    match Progress::read(with_wal) {
+        Ok(with_wal) => Ok(!with_wal.can_follow(&alone) && is_sound_alone(path)),
+        // The row or its table is missing: an interrupted `init`.
         Err(e) if e == rusqlite::Error::QueryReturnedNoRows || e.sqlite_error_code() == Some(ErrorCode::Unknown) => {
             Ok(false)
         }
@@ -69,20 +70,20 @@ pub(crate) fn takes_back(path: &Path, with_log: &Connection) -> rusqlite::Result
     }
 }
 
-/// Whether the file without its log is sound. Reads all of it, however long that takes: the answer decides whether a log
-/// is refused.
-pub(crate) fn is_whole_alone(path: &Path) -> bool {
-    let looked =
+/// Whether the database file is sound without its WAL. Reads all of it without a time limit, because the answer decides
+/// whether the WAL is refused.
+pub(crate) fn is_sound_alone(path: &Path) -> bool {
+    let verdict =
         connection::open_immutable(path).and_then(|conn| integrity::check_connection(conn, None, Duration::MAX));
-    matches!(looked, Ok(Verdict::Sound))
+    matches!(verdict, Ok(Verdict::Sound))
 }
 
-/// One line that says what to do: nothing of the file itself is lost, so no backup need replace it.
+/// The error for such a WAL, in one line. The database file is sound, so no backup need replace it.
 pub(crate) fn refusal(path: &Path) -> String {
     format!(
         "{wal} does not belong to {file}, which is sound without it: it is the log of another file, or of an older one; \
          move {wal} to another directory and start again, no restore is needed",
-        wal = log_of(path).display(),
+        wal = wal_of(path).display(),
         file = path.display()
     )
 }

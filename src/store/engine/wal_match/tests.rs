@@ -65,7 +65,7 @@ impl Moving {
         truncate_wal(&conn);
         let file = std::fs::read(&path).unwrap();
         changes.iter().for_each(|sql| conn.execute_batch(sql).unwrap());
-        let wal = std::fs::read(log_of(&path)).unwrap();
+        let wal = std::fs::read(wal_of(&path)).unwrap();
         truncate_wal(&conn);
         drop(conn);
         let whole = std::fs::read(&path).unwrap();
@@ -85,7 +85,7 @@ impl Moving {
         std::fs::write(&path, &self.file).unwrap();
         let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         moved.iter().for_each(|at| file.write_all_at(&self.whole[*at..*at + PAGE_BYTES], *at as u64).unwrap());
-        std::fs::write(log_of(&path), &self.wal).unwrap();
+        std::fs::write(wal_of(&path), &self.wal).unwrap();
         _ = std::fs::remove_file(data_dir::wal_index(self.data_dir.dir()));
     }
 
@@ -105,9 +105,9 @@ impl Moving {
         let mut ahead = 0;
         for moved in kills.chain(cuts) {
             self.lay(&moved);
-            let alone = connection::open_immutable(&path).and_then(|conn| Marks::read(&conn));
-            let both = Marks::read(&open(&path)).unwrap();
-            ahead += usize::from(alone.is_ok_and(|alone| !both.follow(&alone)));
+            let alone = connection::open_immutable(&path).and_then(|conn| Progress::read(&conn));
+            let both = Progress::read(&open(&path)).unwrap();
+            ahead += usize::from(alone.is_ok_and(|alone| !both.can_follow(&alone)));
             recover(&path).unwrap_or_else(|e| panic!("after {} of {} pages: {e}", moved.len(), pages.len()));
             assert!(std::fs::read(&path).unwrap() == self.whole, "after {} pages", moved.len());
         }
@@ -141,13 +141,13 @@ fn a_log_that_takes_the_file_back_or_is_another_file_s_is_refused_without_the_ad
         ("the log of another site", Moving::of(&[other], &[]).whole),
     ] {
         std::fs::write(&path, &file).unwrap();
-        std::fs::write(log_of(&path), &ours.wal).unwrap();
+        std::fs::write(wal_of(&path), &ours.wal).unwrap();
         let said = recover(&path).expect_err(what);
         assert!(said.contains("does not belong") && !said.contains("tunneldesk restore"), "{what}: {said}");
         assert!(said.contains("move ") && !said.contains('\n'), "{what}: {said}");
         assert!(std::fs::read(&path).unwrap() == file, "{what} went into the file");
         // The advice is right.
-        std::fs::remove_file(log_of(&path)).unwrap();
+        std::fs::remove_file(wal_of(&path)).unwrap();
         recover(&path).unwrap();
     }
 }
@@ -158,7 +158,7 @@ fn a_log_that_makes_a_sound_file_unsound_is_what_is_refused() {
     let file = Moving::of(&[], &[EVENTS]).whole;
     let path = newer.data_dir.database();
     std::fs::write(&path, &file).unwrap();
-    std::fs::write(log_of(&path), &newer.wal).unwrap();
+    std::fs::write(wal_of(&path), &newer.wal).unwrap();
     let said = recover(&path);
     assert!(said.as_ref().is_err_and(|said| said.contains("does not belong")), "{said:?}");
     assert!(std::fs::read(&path).unwrap() == file);

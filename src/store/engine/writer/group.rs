@@ -1,18 +1,17 @@
-//! Transactions that share one flush of the disk, and what became of them.
+//! Groups of transactions that share one flush of the disk, and their outcome.
 
 use crate::http::failure::Failure;
 use std::sync::OnceLock;
 
-/// Transactions that are committed together.
+/// Transactions that are committed together. Without a lock, so that all waiting threads wake at once.
 #[derive(Default)]
 pub(crate) struct Group {
-    /// Everybody waits for it and nobody locks it: those who wake together would only stand in line once more.
     outcome: OnceLock<GroupOutcome>,
 }
 
 #[derive(Clone)]
 pub(super) enum GroupOutcome {
-    /// In the commit of this number.
+    /// In the commit with this number.
     Committed(u64),
     Failed {
         full: bool,
@@ -21,7 +20,7 @@ pub(super) enum GroupOutcome {
 }
 
 impl Group {
-    /// Whether nobody has committed it, or lost it, yet.
+    /// Whether the group is not committed, and has not failed.
     pub(super) fn is_open(&self) -> bool {
         self.outcome.get().is_none()
     }
@@ -30,7 +29,7 @@ impl Group {
         _ = self.outcome.set(outcome);
     }
 
-    /// The number of the commit.
+    /// Waits for the outcome; returns the number of the commit.
     pub(super) fn wait(&self) -> Result<u64, Failure> {
         match self.outcome.wait() {
             GroupOutcome::Committed(commit) => Ok(*commit),

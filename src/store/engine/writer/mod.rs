@@ -1,9 +1,9 @@
-//! The one writer, and how many transactions share one flush of the disk.
+//! The writer: the one connection that changes the database, and its group commit.
 //!
-//! Callers queue for the connection. Each runs its own statements in a savepoint; the last in line commits for all of
-//! them, then all return. A failing caller rolls back to its own savepoint and takes nobody down; a failing commit
-//! fails everybody in the group, and nobody has been told "done" yet. A caller who is alone commits at once. A caller with
-//! more to write may leave the commit for later, and then tells nobody before [`Writer::flush`].
+//! Callers queue for the connection. Each runs its statements in a savepoint; the last one in the queue commits for the
+//! whole group, then all return. A caller that fails rolls back to its own savepoint and does not affect the others. A
+//! commit that fails fails every caller of the group, none of which has acknowledged its change yet. Without a queue a
+//! caller commits at once. A caller may also defer the commit, and must then not acknowledge before [`Writer::flush`].
 
 mod group;
 #[cfg(test)]
@@ -28,9 +28,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How far time may run before the file remembers it again.
-const CLOCK_MARK_SECONDS: i64 = 60;
-/// How long writers wait for the off-site copy where nearly as much waits for it as may.
+/// How often the database stores the present moment.
+const STORE_MOMENT_SECONDS: i64 = 60;
+/// How long writers wait for an off-site copy that is close to its limit of unconfirmed bytes.
 const CATCH_UP_TIME_MAX: Duration = Duration::from_millis(500);
 
 static BEGIN: Sql = Sql::new("BEGIN IMMEDIATE");
@@ -39,31 +39,29 @@ static SAVEPOINT: Sql = Sql::new("SAVEPOINT one");
 static RELEASE: Sql = Sql::new("RELEASE one");
 static ROLLBACK_TO: Sql = Sql::new("ROLLBACK TO one");
 
-/// How a change shares its flush.
+/// How a transaction shares its flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommitMode {
-    /// With others: the last in line commits.
+    /// In a group: the last caller in the queue commits.
     Grouped,
-    /// The same, but the caller comes back for the flush: see [`Writer::flush`].
+    /// In a group, and the caller flushes later: see [`Writer::flush`].
     Deferred,
-    /// Begins a group, for a change of very many rows. After others it would need a savepoint, for which SQLite keeps a copy of
-    /// each page that changes, in memory, and walks through them all at the end of each statement.
+    /// As the first of a group, without a savepoint, for a change of very many rows: for a savepoint SQLite keeps a copy
+    /// of each changed page in memory, and walks through all of them at the end of each statement.
     StartsGroup,
 }
 
-/// The one connection that changes the database; transactions queue for it.
+/// The one connection that changes the database. Transactions queue for it.
 pub struct Writer {
     state: Mutex<State>,
-    /// Callers that want the connection and do not have it.
+    /// Callers in the queue for the connection.
     waiting: AtomicUsize,
     grouped: bool,
     readers: Arc<Readers>,
     pub(crate) monitor: ConditionMonitor,
-    /// The commits that changed what the desk's pages show.
     pub(crate) change_feed: Arc<ChangeFeed>,
-    /// The commits that the off-site copy has to send.
     pub(crate) capture: Capture,
-    /// The audit log's.
+    /// The key of the audit log's hashes.
     pub(crate) chain_key: OnceLock<ChainKey>,
     /// Flushes since the start.
     pub commits: AtomicU64,
@@ -75,10 +73,11 @@ struct State {
     conn: WithStatements,
     /// The group whose transaction is open.
     group: Option<Arc<Group>>,
-    clock_mark: i64,
-    /// The latest of all transactions so far, in Unix seconds.
+    /// The moment that the database stored last, in Unix seconds.
+    stored_moment: i64,
+    /// The latest moment of all transactions so far, in Unix seconds.
     moment: i64,
-    mark: WalMark,
+    wal_mark: WalMark,
 }
 
 impl Writer {
@@ -86,10 +85,10 @@ impl Writer {
         Writer {
             change_feed: ChangeFeed::of(&mut conn),
             state: Mutex::new(State {
-                mark: WalMark::of(&conn),
+                wal_mark: WalMark::of(&conn),
                 conn: WithStatements::of(conn),
                 group: None,
-                clock_mark: 0,
+                stored_moment: 0,
                 moment: 0,
             }),
             waiting: AtomicUsize::new(0),
@@ -103,23 +102,23 @@ impl Writer {
         }
     }
 
-    /// Whether the file takes writes, and if it does not, why.
+    /// Whether the database takes writes, and if not, why.
     pub(crate) fn condition(&self) -> Condition {
         self.monitor.get()
     }
 
-    /// Whether a flush failed: the process must end and open the file anew.
+    /// Whether a flush failed: the process must end, and the next one opens the database again.
     pub(crate) fn is_stopped(&self) -> bool {
         self.condition() == Condition::Stopped
     }
 
-    /// Callers waiting for the connection now.
+    /// Callers in the queue for the connection now.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Runs `change` in the open group, then `before_flush`. What it did is done once the group is on the disk: see
-    /// [`Writer::wait`].
+    /// Runs `change` in the open group, then `before_flush`. The change is durable once [`Writer::wait`] returns for the
+    /// group.
     pub(crate) fn write<T>(
         &self,
         now: i64,
@@ -149,21 +148,21 @@ impl Writer {
         let failure = outcome.as_ref().ok().and_then(|outcome| outcome.as_ref().err());
         failure.inspect(|failure| self.monitor.note_failure(failure));
         let full = failure.is_some_and(|failure| failure.status() == StatusCode::INSUFFICIENT_STORAGE);
-        // Who failed has nothing to come back for.
+        // A change that failed has nothing to flush.
         let defers_flush = mode == CommitMode::Deferred && matches!(outcome, Ok(Ok(_)));
-        self.settle(state, &group, full, defers_flush);
+        self.end_change(state, &group, full, defers_flush);
         let value = outcome.unwrap_or_else(|panic| resume_unwind(panic))?;
         Ok((value, group))
     }
 
-    /// Returns once somebody has committed a group and it is on the disk, and on the standby's where answers wait for it.
+    /// Waits until a group is on the disk, and on the standby's where answers wait for the standby.
     pub(crate) fn wait(&self, group: &Group) -> Result<(), Failure> {
         let commit = group.wait()?;
-        // Others write meanwhile: nobody holds the connection while the standby is waited for.
+        // Waits for the standby without the lock of the connection, so that others write meanwhile.
         self.capture.wait(commit)
     }
 
-    /// The same, and commits where nobody has.
+    /// Like [`Writer::wait`], and commits the group where it is still open.
     pub(crate) fn flush(&self, group: &Arc<Group>) -> Result<(), Failure> {
         if group.is_open() {
             let mut state = self.lock_state();
@@ -175,7 +174,7 @@ impl Writer {
         self.wait(group)
     }
 
-    /// The connection outside any transaction, for checkpoints, backups and closing.
+    /// Runs `work` on the connection outside any transaction, for checkpoints, backups and closing.
     pub(crate) fn exclusive<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
         let mut state = self.lock_state();
         self.commit_open(&mut state);
@@ -183,7 +182,7 @@ impl Writer {
         let _scope = WriteScope::enter();
         let value = work(&state.conn);
         self.change_feed.publish();
-        self.capture.note(state.mark.follow(&state.conn), state.moment);
+        self.capture.note(state.wal_mark.follow(&state.conn), state.moment);
         self.checkpoint(&state.conn);
         value
     }
@@ -201,9 +200,9 @@ impl Writer {
         state
     }
 
-    /// Commits if nobody is in line behind and the caller does not come back for it, else leaves that to them. A disk error
-    /// (`full`: for want of room) may have made SQLite roll everything back; then the group ends here.
-    fn settle(&self, mut state: MutexGuard<'_, State>, group: &Group, full: bool, defers_flush: bool) {
+    /// Commits the group where the queue is empty and the caller does not defer the flush. After a disk error (`full`: the
+    /// disk is full) SQLite may have rolled back the whole transaction; then the group fails.
+    fn end_change(&self, mut state: MutexGuard<'_, State>, group: &Group, full: bool, defers_flush: bool) {
         self.transactions.fetch_add(1, Ordering::Relaxed);
         if state.conn.is_autocommit() {
             state.group = None;
@@ -223,7 +222,7 @@ impl Writer {
         let change = self.readers.change();
         let outcome = match conn.run(&COMMIT, []) {
             Ok(_) => {
-                let commit = self.capture.note(state.mark.follow(conn), state.moment);
+                let commit = self.capture.note(state.wal_mark.follow(conn), state.moment);
                 self.change_feed.publish();
                 GroupOutcome::Committed(commit)
             }
@@ -241,21 +240,21 @@ impl Writer {
             }
         };
         self.commits.fetch_add(1, Ordering::Relaxed);
-        // The frames of the log are on the disk: nobody need wait for the database file.
+        // The frames of the WAL are on the disk: the group need not wait for the checkpoint.
         group.decide(outcome);
         self.checkpoint(conn);
         drop(change);
     }
 
-    /// Moves the pages of the log into the file where this thread's last commit left many there, and the off-site copy has
-    /// them all. Otherwise a later one does, or whoever confirms them.
+    /// Runs a checkpoint where one is due and no follower needs the WAL. Otherwise a later commit does, or
+    /// [`Writer::checkpoint_confirmed`].
     fn checkpoint(&self, conn: &Connection) {
         if self.capture.allows_checkpoint() {
             self.hear_checkpoint(checkpoint_if_due(conn));
         }
     }
 
-    /// Runs `confirm` while nobody writes, then moves the pages of the log into the file where all of them are confirmed.
+    /// Runs `confirm` while no transaction writes, then a checkpoint where no follower needs the WAL.
     pub(crate) fn checkpoint_confirmed(&self, confirm: impl FnOnce()) {
         self.exclusive(|conn| {
             confirm();
@@ -265,7 +264,7 @@ impl Writer {
         });
     }
 
-    /// An error that is none of the disk's passes: the next commit tries again.
+    /// Records a disk error of a checkpoint. After any other error the next commit tries again.
     fn hear_checkpoint(&self, moved: rusqlite::Result<()>) {
         if let Err(error) = moved {
             let fault = match error.sqlite_error_code() {
@@ -279,7 +278,7 @@ impl Writer {
 }
 
 impl State {
-    /// The callers who left their flush to the one that is refused now are refused with it: nothing they wrote is kept.
+    /// Rolls back the open group: its callers deferred their flush, and no commit is possible any more.
     fn fail_group(&mut self, refusal: &Failure) {
         if let Some(group) = self.group.take() {
             _ = self.conn.execute_batch("ROLLBACK");
@@ -287,18 +286,18 @@ impl State {
         }
     }
 
-    /// The open group, or a new one with its transaction begun and the clock's mark moved on.
+    /// The open group, or a new one with its transaction begun and the present moment stored.
     fn join_group(&mut self, now: i64) -> Result<Arc<Group>, Failure> {
         self.moment = self.moment.max(now);
         if let Some(group) = &self.group {
             return Ok(group.clone());
         }
         self.conn.run(&BEGIN, [])?;
-        if now >= self.clock_mark + CLOCK_MARK_SECONDS {
-            // Not there yet while the first migrations run; the mark can wait for the next group then.
+        if now >= self.stored_moment + STORE_MOMENT_SECONDS {
+            // Fails while the first migrations run, before the table exists.
             let sql = "UPDATE site SET clock_high_water = max(clock_high_water, ?1)";
             _ = self.conn.prepare_cached(sql).and_then(|mut s| s.execute([now]));
-            self.clock_mark = now;
+            self.stored_moment = now;
         }
         if self.conn.is_autocommit() {
             return Err(Failure::disk_full().because("the transaction was rolled back as it began"));
@@ -307,8 +306,8 @@ impl State {
     }
 }
 
-/// All of `change` or nothing of it, whether it fails or panics. A disk error may have rolled back more than the
-/// savepoint; the caller sees that by the connection being outside a transaction.
+/// Runs `change` in a savepoint, and rolls that back where `change` fails or panics. A disk error may have rolled back the
+/// whole transaction: then the connection is outside a transaction afterwards.
 fn in_savepoint<T>(
     conn: &WithStatements,
     change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
@@ -324,7 +323,7 @@ fn in_savepoint<T>(
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// The same where nobody else is in the transaction: nothing of it is left if `change` fails or panics.
+/// Runs `change`, the only one of the transaction, and rolls that back where `change` fails or panics.
 fn or_roll_back<T>(
     conn: &WithStatements,
     change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
