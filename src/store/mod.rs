@@ -156,8 +156,8 @@ impl Store {
         self.readers.path()
     }
 
-    /// Runs `question` on this thread's snapshot. All reads share one snapshot until the thread writes or releases it, so
-    /// that one request sees one state.
+    /// Runs `question` on this thread's snapshot. All reads share one snapshot until the thread writes or releases it,
+    /// so that one request sees one state.
     #[track_caller]
     pub fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> Result<T, Failure> {
         crate::store::engine::write_scope::forbid("a read by another connection");
@@ -176,9 +176,9 @@ impl Store {
         })
     }
 
-    /// Runs `change` as one transaction at the moment `now`, and returns when it is on the disk. Transactions of several
-    /// threads share a flush. An error rolls the change back. Other writers wait while `change` runs, so it must read by
-    /// its own transaction, and neither render nor hash.
+    /// Runs `change` as one transaction at the moment `now`, and returns when it is on the disk. Transactions of
+    /// several threads share a flush. An error rolls the change back. Other writers wait while `change` runs, so it
+    /// must read by its own transaction, and neither render nor hash.
     #[track_caller]
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
         self.write_by(if self.defers_flush.get() { CommitMode::Deferred } else { CommitMode::Grouped }, now, change)
@@ -201,8 +201,8 @@ impl Store {
             queued = tx.queued.get();
             Ok(value)
         };
-        // The snapshot is released before the wait for the flush: the next writer in the queue may need that connection,
-        // and it is the one that flushes.
+        // The snapshot is released before the wait for the flush: the next writer in the queue may need that
+        // connection, and it is the one that flushes.
         let written = self.writer.write(now, mode, in_transaction, || self.release());
         let (value, group) = written.inspect_err(|_| self.check_if_due())?;
         if mode != CommitMode::Deferred {
@@ -262,8 +262,8 @@ impl Store {
         }
     }
 
-    /// Like [`Store::write`], for very many rows, with a page cache that holds all that is changed: with a small one each
-    /// page of an index is written to the disk again and again. All other writers wait meanwhile.
+    /// Like [`Store::write`], for very many rows, with a page cache that holds all that is changed: with a small one
+    /// each page of an index is written to the disk again and again. All other writers wait meanwhile.
     pub(crate) fn write_many<T>(
         &self,
         now: i64,

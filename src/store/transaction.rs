@@ -137,7 +137,8 @@ impl<'c> std::ops::Deref for Write<'c> {
     }
 }
 
-/// The `WHERE` clause of a filter, with the conditions that have a value and no others, so that the planner finds an index.
+/// The `WHERE` clause of a filter, with the conditions that have a value and no others, so that the planner finds an
+/// index.
 #[derive(Default)]
 pub(super) struct Conditions<'a> {
     conditions: Vec<&'static str>,

@@ -1,6 +1,6 @@
-//! The continuous off-site copy as a checked model: every order of writes, checkpoints, copies, ticks, flushes, confirmations,
-//! crashes, losses of the disk and restores, up to a depth. The model has no checksums: in the product they are the net under
-//! what is shown here.
+//! The continuous off-site copy as a checked model: every order of writes, checkpoints, copies, ticks, flushes,
+//! confirmations, crashes, losses of the disk and restores, up to a depth. The model has no checksums: in the product
+//! they are the net under what is shown here.
 //!
 //! Each guard of the design can be left out, and then the checker must find the order of events that loses something.
 

@@ -1,6 +1,6 @@
-//! The standby as a checked model: writes whose answers wait for it, its flush and its confirmation, the crash of either machine, a
-//! network that is cut, a promotion, and word of it. Each guard can be left out, and then the checker must find the order of
-//! events that breaks the promise.
+//! The standby as a checked model: writes whose answers wait for it, its flush and its confirmation, the crash of
+//! either machine, a network that is cut, a promotion, and word of it. Each guard can be left out, and then the checker
+//! must find the order of events that breaks the promise.
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
 

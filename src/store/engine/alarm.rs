@@ -13,8 +13,8 @@ pub enum Kind {
     Damage,
     /// The WAL of the last process was not complete. Ends when the operator has noted it, or restored a backup.
     LostLog,
-    /// Another program changed the database while the site was stopped. Ends when the operator has noted it, or restored a
-    /// backup.
+    /// Another program changed the database while the site was stopped. Ends when the operator has noted it, or
+    /// restored a backup.
     Changed,
     /// The last backup failed. Ends with the next one that succeeds.
     Backup,

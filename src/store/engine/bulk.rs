@@ -1,5 +1,5 @@
-//! The bulk load of a new database: without flushes, journal, indexes and triggers until the end. Only for a file that is
-//! not in use before the load is complete, and that the caller deletes where the load fails.
+//! The bulk load of a new database: without flushes, journal, indexes and triggers until the end. Only for a file that
+//! is not in use before the load is complete, and that the caller deletes where the load fails.
 
 use crate::domain::entry::{Kind, Status};
 use crate::store::queries::{hours, member_search};
@@ -99,8 +99,8 @@ impl Bulk<'_> {
     }
 }
 
-/// Runs `fill` without indexes, triggers and flushes, then `finish` with indexes and triggers in place again. The connection
-/// stays without flushes: the caller must flush the file, close it and open it again.
+/// Runs `fill` without indexes, triggers and flushes, then `finish` with indexes and triggers in place again. The
+/// connection stays without flushes: the caller must flush the file, close it and open it again.
 pub(crate) fn load<T, E: From<rusqlite::Error>>(
     writer: &Writer,
     fill: impl FnOnce(&Bulk) -> std::result::Result<T, E>,

@@ -1,5 +1,5 @@
-//! An SQLite VFS over the system's own that verifies the checksum of each page as it is read, and records that of each page
-//! as it is written ([`PageChecksums`]). Everything else is forwarded.
+//! An SQLite VFS over the system's own that verifies the checksum of each page as it is read, and records that of each
+//! page as it is written ([`PageChecksums`]). Everything else is forwarded.
 
 use super::page_checksums::{PAGE_BYTES, PageChecksums, Part};
 use super::wal_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain};

@@ -3,8 +3,8 @@
 use crate::store::Write;
 use rusqlite::Result;
 
-/// Tables of rows that expire, and the condition of a row that began while the clock was ahead. Such a row would live too
-/// long, by as much as the clock was wrong.
+/// Tables of rows that expire, and the condition of a row that began while the clock was ahead. Such a row would live
+/// too long, by as much as the clock was wrong.
 const BEGUN_AHEAD: [&str; 15] = [
     "sessions WHERE max(created_at, seen_at) > :now",
     "throttles WHERE missed_at > :now",
@@ -23,9 +23,9 @@ const BEGUN_AHEAD: [&str; 15] = [
     "kiosk_codes WHERE ends_at > :now",
 ];
 
-/// Sets back every moment that is later than the transaction's: rows that began then are deleted, messages that wait for
-/// such a moment are due now, and codes of authenticator apps count from now. Other rows keep their dates. Returns how many
-/// rows were deleted.
+/// Sets back every moment that is later than the transaction's: rows that began then are deleted, messages that wait
+/// for such a moment are due now, and codes of authenticator apps count from now. Other rows keep their dates. Returns
+/// how many rows were deleted.
 pub(crate) fn set_back(tx: &Write) -> Result<usize> {
     let now = &[(":now", &tx.now())];
     let mut ended = 0;

@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Condition {
     Healthy,
-    /// The disk is full, and the emergency reserve was released: its space is for sign-ins and for freeing space. Ends by
-    /// itself.
+    /// The disk is full, and the emergency reserve was released: its space is for sign-ins and for freeing space. Ends
+    /// by itself.
     Full,
     /// A page could not be read or failed its checksum: no writes until the whole database was checked. Ends by itself
     /// where the check finds no damage.
@@ -18,8 +18,8 @@ pub(crate) enum Condition {
     Damaged,
     /// Another machine was promoted in this one's place: writes here would fork the history.
     Replaced,
-    /// A flush of the disk failed: the kernel may have dropped its pages, so later flushes prove nothing. The process must
-    /// end.
+    /// A flush of the disk failed: the kernel may have dropped its pages, so later flushes prove nothing. The process
+    /// must end.
     Stopped,
     /// The file system is read-only. The database is served as it is until the next start.
     ReadOnly,
@@ -152,7 +152,8 @@ impl ConditionMonitor {
         self.check_free_space();
     }
 
-    /// Marks the disk as full where hardly any space is left; restores the reserve and allows writes again where there is.
+    /// Marks the disk as full where hardly any space is left; restores the reserve and allows writes again where there
+    /// is.
     pub(crate) fn check_free_space(&self) {
         let guard = self.reserve();
         let Some(reserve) = guard.as_ref() else { return };

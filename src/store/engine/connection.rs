@@ -17,12 +17,13 @@ pub(crate) const WRITER_CACHE_KIB: i64 = 1024;
 pub(crate) const MANY_CACHE_KIB: i64 = 48 * 1024;
 /// Pages in the WAL from which on a commit runs a checkpoint.
 pub(crate) const WAL_PAGES_MAX: i32 = 1000;
-/// Pages in the WAL from which on writers wait for a checkpoint, where the WAL is kept for an off-site copy or a standby and
-/// there is no pause between writes. This large, so that fewer than one write in a hundred waits: with half of it the p99 of
-/// a busy site's writes was 1.35 of that without a copy, with this value 1.05 (and p99.9 30 ms instead of 13).
+/// Pages in the WAL from which on writers wait for a checkpoint, where the WAL is kept for an off-site copy or a
+/// standby and there is no pause between writes. This large, so that fewer than one write in a hundred waits: with half
+/// of it the p99 of a busy site's writes was 1.35 of that without a copy, with this value 1.05 (and p99.9 30 ms instead
+/// of 13).
 pub(crate) const KEPT_WAL_PAGES_MIN: u32 = 24 * WAL_PAGES_MAX.cast_unsigned();
-/// SQLite truncates a WAL that begins anew to this size, which a WAL that is kept for a copy may reach: to overwrite a file
-/// takes less of the processor than to truncate it and let it grow (a tenth of a busy site's writes).
+/// SQLite truncates a WAL that begins anew to this size, which a WAL that is kept for a copy may reach: to overwrite a
+/// file takes less of the processor than to truncate it and let it grow (a tenth of a busy site's writes).
 const WAL_FILE_BYTES_MAX: u32 = (KEPT_WAL_PAGES_MIN + KEPT_WAL_PAGES_MIN / 4) * FRAME_BYTES as u32;
 /// The busy timeout. No other process writes (the directory is locked), so it covers SQLite's own short locks alone.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
@@ -50,8 +51,8 @@ pub(crate) fn open_checked(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite
 const READ_ONLY: OpenFlags =
     OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI).union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
-/// Opens a file that no process writes, without its WAL and without page checksums: a manifest or an integrity check says
-/// whether the file is sound.
+/// Opens a file that no process writes, without its WAL and without page checksums: a manifest or an integrity check
+/// says whether the file is sound.
 pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(uri(path, "immutable=1"), READ_ONLY)
 }
@@ -82,7 +83,8 @@ fn checkpoint(wal: &mut Wal, pages: i32) -> rusqlite::Result<()> {
     let failed = |e: &rusqlite::Error| e.sqlite_error_code() == Some(ErrorCode::SystemIoFailure);
     match wal.checkpoint() {
         Err(e) if failed(&e) => Err(e),
-        // A reader is in the way, or the disk is full: the pages are durable in the WAL, and the next commit tries again.
+        // A reader is in the way, or the disk is full: the pages are durable in the WAL, and the next commit tries
+        // again.
         _ => Ok(()),
     }
 }
@@ -92,16 +94,16 @@ thread_local! {
     static WAL_PAGES: Cell<i32> = const { Cell::new(0) };
 }
 
-/// The commit hook of the store's writer, in place of [`checkpoint`]: an error of a checkpoint inside the hook would fail
-/// a commit that is on the disk, and hide its cause.
+/// The commit hook of the store's writer, in place of [`checkpoint`]: an error of a checkpoint inside the hook would
+/// fail a commit that is on the disk, and hide its cause.
 pub(crate) fn note_wal_pages(_: &mut Wal, pages: i32) -> rusqlite::Result<()> {
     WAL_PAGES.set(pages);
     wal_mark::note(pages);
     Ok(())
 }
 
-/// Runs a checkpoint where this thread's last commit left many pages in the WAL. A failure loses nothing: the pages stay
-/// durable in the WAL.
+/// Runs a checkpoint where this thread's last commit left many pages in the WAL. A failure loses nothing: the pages
+/// stay durable in the WAL.
 pub(crate) fn checkpoint_if_due(conn: &Connection) -> rusqlite::Result<()> {
     if WAL_PAGES.replace(0) < WAL_PAGES_MAX {
         return Ok(());
@@ -114,7 +116,8 @@ pub(crate) fn checkpoint_wal(conn: &Connection) -> rusqlite::Result<()> {
     conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Sets the options of every connection: the protections against a damaged or hostile file, the busy timeout, the caches.
+/// Sets the options of every connection: the protections against a damaged or hostile file, the busy timeout, the
+/// caches.
 pub(crate) fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     conn.busy_timeout(LOCK_WAIT)?;
     conn.set_prepared_statement_cache_capacity(statements::CACHED_MAX);

@@ -32,8 +32,8 @@ pub(crate) struct Sound {
     /// Sealed by the site key.
     pub key_check: Vec<u8>,
     pub rows: Rows,
-    /// The head of the audit log as the site's row says. Whether the rows' hashes lead there can be checked with the key
-    /// alone. `None` in a file of a version without an audit log.
+    /// The head of the audit log as the site's row says. Whether the rows' hashes lead there can be checked with the
+    /// key alone. `None` in a file of a version without an audit log.
     pub audit: Option<Head>,
 }
 
@@ -52,9 +52,9 @@ pub(crate) struct Copied {
     pub followed: Option<Followed>,
 }
 
-/// Copies the database to `target`, which must not exist, and counts its rows at the moment of the copy. The copy is not
-/// flushed, and must be checked before use. `progress` gets the pages done and the pages in all. With `following` (the kind
-/// of follower, and the bytes that may stay unconfirmed) the WAL is followed from the moment of the copy on.
+/// Copies the database to `target`, which must not exist, and counts its rows at the moment of the copy. The copy is
+/// not flushed, and must be checked before use. `progress` gets the pages done and the pages in all. With `following`
+/// (the kind of follower, and the bytes that may stay unconfirmed) the WAL is followed from the moment of the copy on.
 pub(crate) fn copy(
     store: &Store,
     target: &Path,

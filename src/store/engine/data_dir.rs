@@ -146,7 +146,8 @@ impl DataDir {
         }
     }
 
-    /// Why the directory is not writable, as the end of a sentence about the disk, and what to do; `None`: it is writable.
+    /// Why the directory is not writable, as the end of a sentence about the disk, and what to do; `None`: it is
+    /// writable.
     pub(crate) fn why_unwritable(&self) -> Option<(&'static str, &'static str)> {
         match self.takes_writes() {
             Ok(false) => Some(("takes no writes", "make it writable")),
@@ -155,8 +156,8 @@ impl DataDir {
         }
     }
 
-    /// Whether there is room for SQLite's WAL index. SQLite maps the index into memory; where the disk has no room for one
-    /// of its pages, a process that touches the page gets SIGBUS.
+    /// Whether there is room for SQLite's WAL index. SQLite maps the index into memory; where the disk has no room for
+    /// one of its pages, a process that touches the page gets SIGBUS.
     fn has_room_for_index(&self) -> bool {
         let wal_bytes = std::fs::metadata(wal(&self.dir)).map_or(0, |wal| wal.len());
         let bytes = (wal_bytes / WAL_BYTES_PER_INDEX_PART + 2) * INDEX_PART_BYTES;
@@ -230,8 +231,8 @@ pub(crate) fn free_bytes(dir: &Path) -> std::io::Result<u64> {
     }
 }
 
-/// Starts writing dirty pages of the file to the disk, without waiting. Otherwise the final flush of a large file writes all
-/// of it at once, and readers of the disk wait that long.
+/// Starts writing dirty pages of the file to the disk, without waiting. Otherwise the final flush of a large file
+/// writes all of it at once, and readers of the disk wait that long.
 pub(crate) fn begin_to_flush(file: &File) {
     // SAFETY: the descriptor is open. An error here shows again when the whole file is flushed.
     unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };

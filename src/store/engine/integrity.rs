@@ -2,7 +2,8 @@
 //!
 //! A check reads every page: a second for a few hundred thousand rows. The start waits for it where damage was found
 //! before, and after a crash where the database is not large. Otherwise the start reads the schema alone, and the check
-//! runs while the site is served; the doctor runs one too. The hourly backups check every page and index of their copies.
+//! runs while the site is served; the doctor runs one too. The hourly backups check every page and index of their
+//! copies.
 
 use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
@@ -105,7 +106,8 @@ fn check_file(path: &Path, readers: &Readers) -> Result<(), String> {
     Ok(())
 }
 
-/// Finds damage that explains why a site could not start on a database that no process has open: one line with what to do.
+/// Finds damage that explains why a site could not start on a database that no process has open: one line with what to
+/// do.
 pub(crate) fn find_damage(path: &Path) -> Option<String> {
     match Readers::of(path).open().and_then(|conn| check_connection(conn, None, START_TIME_MAX)) {
         Ok(Verdict::Damaged(what)) => Some(damaged(path, &what)),
@@ -143,9 +145,9 @@ pub(crate) fn remember(store: &Store) {
     }
 }
 
-/// Checks a database that is being served, until `stopped`: as a whole, and where that takes longer than a read may, table
-/// by table. Damage that a second check confirms marks the store as damaged. A table whose check alone takes too long is
-/// left to the backups.
+/// Checks a database that is being served, until `stopped`: as a whole, and where that takes longer than a read may,
+/// table by table. Damage that a second check confirms marks the store as damaged. A table whose check alone takes too
+/// long is left to the backups.
 pub(crate) fn check_store(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict, Failure> {
     let first = check_once(store, &stopped);
     let outcome = match &first {
@@ -170,8 +172,8 @@ fn is_of_indexes(store: &Store) -> bool {
     matches!(repair::find_damage(store), Ok(Finding::Indexes(..)))
 }
 
-/// Checks the database after a bad page was read, and then marks it as healthy or damaged. A disk that fails may fail only
-/// some reads, so a check that cannot read is repeated.
+/// Checks the database after a bad page was read, and then marks it as healthy or damaged. A disk that fails may fail
+/// only some reads, so a check that cannot read is repeated.
 pub(crate) fn recheck(store: &Store) {
     let mut cause = None;
     for pause in RECHECK_PAUSES {
@@ -262,8 +264,8 @@ mod tests {
         assert_eq!(store.writer().condition(), Condition::Healthy);
 
         let pages = std::fs::metadata(data_dir.database()).unwrap().len() / PAGE_BYTES;
-        // One page in the middle of the rows, as a disk loses it. Written without SQLite. The descriptor stays open until
-        // SQLite has closed the file, because closing it would drop SQLite's locks.
+        // One page in the middle of the rows, as a disk loses it. Written without SQLite. The descriptor stays open
+        // until SQLite has closed the file, because closing it would drop SQLite's locks.
         let file = std::fs::OpenOptions::new().write(true).open(data_dir.database()).unwrap();
         file.write_all_at(&[0x5a; PAGE_BYTES as usize], pages / 2 * PAGE_BYTES).unwrap();
         recover(&data_dir.database()).expect("after a clean stop the start does not read that page");

@@ -1,5 +1,5 @@
-//! Records every statement that this process prepares, with its source location. In debug builds only: the tests look at
-//! each statement's query plan.
+//! Records every statement that this process prepares, with its source location. In debug builds only: the tests look
+//! at each statement's query plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;

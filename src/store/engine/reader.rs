@@ -1,10 +1,10 @@
-//! The pool of read connections. All threads share a few: a thread has one from its first read until it releases it, and
-//! most threads of a busy server wait for the disk, not for a read. Each connection has the parsed schema, prepared statements and
-//! a page cache, so that one per thread would be most of the server's memory.
+//! The pool of read connections. All threads share a few: a thread has one from its first read until it releases it,
+//! and most threads of a busy server wait for the disk, not for a read. Each connection has the parsed schema, prepared
+//! statements and a page cache, so that one per thread would be most of the server's memory.
 //!
-//! An idle connection keeps its snapshot open while the database does not change: to end and begin a snapshot costs a good
-//! part of a short read. Every change ends the idle snapshots, so that a reader sees every acknowledged write, and no idle
-//! snapshot pins the WAL.
+//! An idle connection keeps its snapshot open while the database does not change: to end and begin a snapshot costs a
+//! good part of a short read. Every change ends the idle snapshots, so that a reader sees every acknowledged write, and
+//! no idle snapshot pins the WAL.
 
 use super::connection::{open_checked, open_without_index, open_without_wal, prepare_connection};
 use super::statements::{Sql, WithStatements};
@@ -205,8 +205,8 @@ impl Readers {
         (0..places.min(pool.waiting)).for_each(|_| self.returned.notify_one());
     }
 
-    /// Declares a change of the database until the result is dropped: idle snapshots end now, those in use when they are
-    /// returned.
+    /// Declares a change of the database until the result is dropped: idle snapshots end now, those in use when they
+    /// are returned.
     pub(crate) fn change(&self) -> Change<'_> {
         self.generation.fetch_add(1, Ordering::SeqCst);
         let mut pool = self.pool();

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 const RESERVE_BYTES: u64 = 16 * 1024 * 1024;
 /// With less free space the disk counts as full, before a write fails.
 const FREE_BYTES_MIN: u64 = 4 * 1024 * 1024;
-/// The free space beside the reserve that allows writes again: more than [`FREE_BYTES_MIN`], so that the state does not flap.
+/// The free space beside the reserve that allows writes again: more than [`FREE_BYTES_MIN`], so that the state does not
+/// flap.
 const FREE_BYTES_BESIDE_RESERVE: u64 = 8 * 1024 * 1024;
 const BLOCK_BYTES: u64 = 512;
 
@@ -53,8 +54,8 @@ impl Reserve {
         self.ensure() && self.has_room(FREE_BYTES_MIN)
     }
 
-    /// Whether so many bytes are free. A disk whose free space cannot be read does not count as full: a failed write will
-    /// show that.
+    /// Whether so many bytes are free. A disk whose free space cannot be read does not count as full: a failed write
+    /// will show that.
     fn has_room(&self, bytes: u64) -> bool {
         data_dir::free_bytes(&self.dir).is_ok_and(|free| free >= bytes)
     }
@@ -70,8 +71,8 @@ impl Reserve {
     }
 }
 
-/// Allocates blocks on the disk, not only a length. Where `fallocate` does not (some file systems, or those that compress
-/// zeros), incompressible bytes are written.
+/// Allocates blocks on the disk, not only a length. Where `fallocate` does not (some file systems, or those that
+/// compress zeros), incompressible bytes are written.
 fn allocate(mut file: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open for as long as `file` lives.
     let answer = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, RESERVE_BYTES as i64) };

@@ -1,9 +1,9 @@
-//! The WAL mark: a small file that says how far the WAL reached at the last commit, so that a lost WAL is noticed. SQLite
-//! itself treats a WAL that is missing, empty or damaged at its head as one that was never written.
+//! The WAL mark: a small file that says how far the WAL reached at the last commit, so that a lost WAL is noticed.
+//! SQLite itself treats a WAL that is missing, empty or damaged at its head as one that was never written.
 //!
-//! The mark is written after each commit is on the disk, and is not flushed: after a kill it is exact, and after a power
-//! cut it is at most older. Before the WAL is truncated, an empty mark is written and flushed. A WAL with another salt than
-//! the mark's is a later one, because a WAL begins anew only when all of the last one is in the database.
+//! The mark is written after each commit is on the disk, and is not flushed: after a kill it is exact, and after a
+//! power cut it is at most older. Before the WAL is truncated, an empty mark is written and flushed. A WAL with another
+//! salt than the mark's is a later one, because a WAL begins anew only when all of the last one is in the database.
 
 use super::capture::{Appended, Position};
 use super::page_checksums::sum;
@@ -52,7 +52,8 @@ pub(crate) fn note(frames: i32) {
 }
 
 impl WalMark {
-    /// The mark of the connection's database. Does nothing where the database is in no file, or the mark cannot be opened.
+    /// The mark of the connection's database. Does nothing where the database is in no file, or the mark cannot be
+    /// opened.
     pub(crate) fn of(conn: &Connection) -> WalMark {
         let path = conn.path().filter(|path| !path.is_empty());
         WalMark(path.and_then(|path| open(Path::new(path)).ok()))

@@ -35,9 +35,9 @@ impl WalReader {
         File::open(data_dir::wal(dir)).map(WalReader)
     }
 
-    /// The pages that the frames after `from` up to `to` changed. Each frame with the last version of a page is verified.
-    /// Where `from` has another salt, it is a position in an earlier WAL, and this one is read from its begin. The error is
-    /// one line.
+    /// The pages that the frames after `from` up to `to` changed. Each frame with the last version of a page is
+    /// verified. Where `from` has another salt, it is a position in an earlier WAL, and this one is read from its
+    /// begin. The error is one line.
     pub(crate) fn changes(
         &self,
         from: Position,
@@ -55,7 +55,8 @@ impl WalReader {
         if let Some(last) = begin.checked_sub(1) {
             self.0.read_exact_at(&mut before, offset(last) + 16).map_err(unreadable)?;
         }
-        // Most pages are changed many times in a second. Of a frame that another one replaces, the header alone is read.
+        // Most pages are changed many times in a second. Of a frame that another one replaces, the header alone is
+        // read.
         let (mut head, mut size, mut last) = ([0; FRAME_HEADER_BYTES], 0, BTreeMap::new());
         for number in begin..to.frames {
             self.0.read_exact_at(&mut head, offset(number)).map_err(unreadable)?;
@@ -77,7 +78,8 @@ impl WalReader {
             }
             changes.pages.insert(*page, (*number, sum(*page, &frame[FRAME_HEADER_BYTES..])));
         }
-        // A WAL that begins anew gets its header before any frame: an unchanged header proves that no frame was overwritten.
+        // A WAL that begins anew gets its header before any frame: an unchanged header proves that no frame was
+        // overwritten.
         if self.header().map_err(unreadable)? != header {
             return Err("the write-ahead log was overwritten while it was read".to_owned());
         }

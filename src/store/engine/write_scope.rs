@@ -1,5 +1,5 @@
-//! Detects slow work inside a write transaction: reads by another connection, rendering, hashing. All other writers wait
-//! meanwhile. Debug builds panic; release builds check nothing.
+//! Detects slow work inside a write transaction: reads by another connection, rendering, hashing. All other writers
+//! wait meanwhile. Debug builds panic; release builds check nothing.
 
 #[cfg(debug_assertions)]
 use std::cell::Cell;

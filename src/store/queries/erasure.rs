@@ -1,9 +1,11 @@
 //! Takes a person out of the file. What others rely on stays without the name: payments (the books must be kept),
 //! logbook entries and signatures (other members' levels rest on them), bookings and their history (the partner's).
-//! [`super::personal_data`] lists it all; a tombstone remembers the number, so that a file from a backup forgets the person too.
+//! [`super::personal_data`] lists it all; a tombstone remembers the number, so that a file from a backup forgets the
+//! person too.
 //!
-//! A row that is overwritten stays legible in the free space of its page, and in the log: SQLite's `secure_delete` clears
-//! what it deletes, and not what it moved about before. So the file is written anew afterwards, and the log cut to nothing.
+//! A row that is overwritten stays legible in the free space of its page, and in the log: SQLite's `secure_delete`
+//! clears what it deletes, and not what it moved about before. So the file is written anew afterwards, and the log cut
+//! to nothing.
 
 use super::mentions;
 use super::personal_data::{DATA_SETS, ErasurePolicy};
@@ -160,10 +162,10 @@ pub(crate) fn set_rebuilt(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE erasures SET rebuilt_at = ?2 WHERE member_id = ?1"), (member_id, tx.now()))
 }
 
-/// Writes the file anew, row by row, and cuts the log: what no row holds is then nowhere in either. Readers go on; writers
-/// wait meanwhile, about a second for 100 MB. The off-site copy and a standby are sent what was written before, so that every
-/// second up to here can be restored, and then the new file; where they do not take it in time, or it is larger than
-/// `backup.unconfirmed_mib`, they need a new base. The error is one line, and leaves the file as it was.
+/// Writes the file anew, row by row, and cuts the log: what no row holds is then nowhere in either. Readers go on;
+/// writers wait meanwhile, about a second for 100 MB. The off-site copy and a standby are sent what was written before,
+/// so that every second up to here can be restored, and then the new file; where they do not take it in time, or it is
+/// larger than `backup.unconfirmed_mib`, they need a new base. The error is one line, and leaves the file as it was.
 pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     let dir = store.path().parent().unwrap_or(Path::new("."));
     check_space(dir)?;
@@ -196,7 +198,8 @@ pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     Err("the log could not be cut, because somebody reads all the time".to_owned())
 }
 
-/// The copy that SQLite makes on the way lies beside the file (and has no name there), not in memory and on no other disk.
+/// The copy that SQLite makes on the way lies beside the file (and has no name there), not in memory and on no other
+/// disk.
 fn rewrite(conn: &Connection, dir: &Path) -> Result<()> {
     let place = dir.to_string_lossy();
     conn.pragma_update(None, "temp_store", "file")?;

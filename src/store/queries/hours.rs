@@ -37,8 +37,8 @@ pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Resul
     gather(HOUR_SECONDS, (from, to), whole, part)
 }
 
-/// The flights at a tunnel between two moments in sums of 24 hours, counted from the first whole hour of the span, each under its
-/// first hour that has any; `to` is not included.
+/// The flights at a tunnel between two moments in sums of 24 hours, counted from the first whole hour of the span, each
+/// under its first hour that has any; `to` is not included.
 pub(crate) fn list_flown_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Flown>> {
     let sql = sql!(
         "SELECT min(hour), sum(flights), sum(minutes) FROM flown_hours
@@ -66,8 +66,8 @@ pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result
     Ok(sums.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
 }
 
-/// The bookings of the flights between two moments by partner, in sums of 24 hours as in [`list_flown_days`]; `to` is not
-/// included.
+/// The bookings of the flights between two moments by partner, in sums of 24 hours as in [`list_flown_days`]; `to` is
+/// not included.
 pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, Booked)>> {
     let sql = sql!(
         "SELECT min(hour), partner_id, sum(bookings), sum(minutes), sum(arrived) FROM booked_hours

@@ -1,5 +1,5 @@
-//! Members, entries and bookings as lists have them: with usernames and partners' client-ids for numbers, because another
-//! site has other numbers.
+//! Members, entries and bookings as lists have them: with usernames and partners' client-ids for numbers, because
+//! another site has other numbers.
 
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
@@ -118,8 +118,8 @@ pub(crate) fn list_entries(tx: &Read, after: i64, rows: i64) -> Result<Vec<(Name
     tx.list(sql, (after, rows), |found| row(found).map(|(entry, names)| (names, entry)))
 }
 
-/// By the member's own entries, in the order of [`Entry`]: no index of what most entries have none of (`+`), which would
-/// lead to all of those.
+/// By the member's own entries, in the order of [`Entry`]: no index of what most entries have none of (`+`), which
+/// would lead to all of those.
 static SAME: &Sql = sql!(
     "SELECT count(*) FROM entries WHERE member_id = ? AND kind = ? AND status = ? AND entry_date = ? AND minutes = ?
          AND tunnel_id = ? AND cat_group = ? AND cat_id = ? AND skill = ? AND +instructor_id IS ? AND approval_date IS ?

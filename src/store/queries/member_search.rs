@@ -40,8 +40,8 @@ pub(crate) fn exists(tx: &Read, pattern: &str) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members_search WHERE members_search MATCH ?1)"), [pattern], row)
 }
 
-/// What `look` makes of the words of those who have these letters, the newest members first: their numbers, and the names in
-/// the order of [`Found`]. For hundreds, of whom few are wanted.
+/// What `look` makes of the words of those who have these letters, the newest members first: their numbers, and the
+/// names in the order of [`Found`]. For hundreds, of whom few are wanted.
 pub(crate) fn sift<T>(
     tx: &Read,
     pattern: &str,

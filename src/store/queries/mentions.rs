@@ -1,5 +1,5 @@
-//! Texts in which somebody may be spoken of by name: what members and signers wrote into logbooks, what notices say, what
-//! came by the contact form, and what colleagues note for each other.
+//! Texts in which somebody may be spoken of by name: what members and signers wrote into logbooks, what notices say,
+//! what came by the contact form, and what colleagues note for each other.
 
 use crate::domain::mention::{self, Person};
 use crate::store::engine::columns::{Columns, row};

@@ -64,8 +64,8 @@ pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, Str
     tx.list(sql, (from, to), row)
 }
 
-/// Hands over the bookings of the flights after `(flight_date, booking_id)`, in that order, as many as `limit`; `to` is not
-/// included.
+/// Hands over the bookings of the flights after `(flight_date, booking_id)`, in that order, as many as `limit`; `to` is
+/// not included.
 pub(crate) fn each_booking(
     tx: &Read,
     tunnel_id: i64,

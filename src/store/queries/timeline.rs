@@ -1,5 +1,5 @@
-//! What happened to a member, of every kind: flights, sign-offs, bookings, check-ins, payments, and what the desk noted. Each
-//! event by its place and its moment; what it says is in the table of its kind.
+//! What happened to a member, of every kind: flights, sign-offs, bookings, check-ins, payments, and what the desk
+//! noted. Each event by its place and its moment; what it says is in the table of its kind.
 
 use crate::store::Read;
 use crate::store::engine::columns::row;

@@ -1,5 +1,5 @@
-//! The codes by which owners take over accounts that the desk made, and who was registered at the desk. Only keyed hashes
-//! of the codes are kept.
+//! The codes by which owners take over accounts that the desk made, and who was registered at the desk. Only keyed
+//! hashes of the codes are kept.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -38,7 +38,8 @@ pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<C
     })
 }
 
-/// Whether nobody has a way into an account yet, neither a password nor a passkey nor a social network, and it is not closed.
+/// Whether nobody has a way into an account yet, neither a password nor a passkey nor a social network, and it is not
+/// closed.
 pub(crate) fn is_unclaimed(tx: &Read, member_id: i64) -> Result<bool> {
     let sql = sql!(
         "SELECT count(*) FROM members WHERE member_id = ?1 AND password_hash IS NULL AND banned_at IS NULL

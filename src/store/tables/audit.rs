@@ -1,4 +1,5 @@
-//! The audit log: who did what to whom from where. A row is written in the transaction of its deed and never touched again.
+//! The audit log: who did what to whom from where. A row is written in the transaction of its deed and never touched
+//! again.
 
 use crate::domain::audit::{self, Detail, Hash, Head, Origin, Row, Who, Whom};
 use crate::domain::deeds::DEEDS;
@@ -140,7 +141,8 @@ pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<HashedRow>> {
     tx.list(sql!(HASHED_ROW, " WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"), (seq, limit), row)
 }
 
-/// When the file was put back to an earlier state, by a restore or a rollback: the number of the row that says so, and its moment.
+/// When the file was put back to an earlier state, by a restore or a rollback: the number of the row that says so, and
+/// its moment.
 pub(crate) fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
     let sql = sql!(
         "SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back', 'site.promoted') ORDER BY seq"

@@ -122,8 +122,8 @@ pub(crate) fn find_by_registration(tx: &Read, partner_id: i64, registration_id: 
     tx.find(sql!(ITS, "b.registration_id = :registration_id"), params, row)
 }
 
-/// The member's booking of the same purchase and flight where one of the two says its registration and the other does not.
-/// Others may fly on the same purchase at the same time: theirs is another booking.
+/// The member's booking of the same purchase and flight where one of the two says its registration and the other does
+/// not. Others may fly on the same purchase at the same time: theirs is another booking.
 pub(crate) fn find_of_purchase(
     tx: &Read,
     partner_id: i64,
@@ -307,7 +307,8 @@ pub(crate) fn list_arrivals(
     tx.list(sql, params, row)
 }
 
-/// The minutes that are booked for each part of a day of so many seconds: how many parts lie before it, and the minutes.
+/// The minutes that are booked for each part of a day of so many seconds: how many parts lie before it, and the
+/// minutes.
 pub(crate) fn list_load(tx: &Read, tunnel_id: i64, (from, to): (i64, i64), seconds: i64) -> Result<Vec<(i64, i64)>> {
     let sql = sql!(
         "SELECT (flight_date - ?1) / ?4, sum(minutes_booked) FROM bookings

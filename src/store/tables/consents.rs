@@ -1,5 +1,5 @@
-//! The register of consents: what somebody said to which text, and when. Rows are added and never changed; the last of a kind
-//! counts.
+//! The register of consents: what somebody said to which text, and when. Rows are added and never changed; the last of
+//! a kind counts.
 
 use super::site_texts::Kind;
 use crate::domain::waiver::Place;

@@ -1,5 +1,5 @@
-//! Who acts for which child. A guardianship ends by itself when the child is of age, which the rules work out from the day of
-//! birth.
+//! Who acts for which child. A guardianship ends by itself when the child is of age, which the rules work out from the
+//! day of birth.
 
 use crate::domain::waiver::Relation;
 use crate::store::engine::columns::row;

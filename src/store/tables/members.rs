@@ -320,7 +320,8 @@ pub(crate) fn find_holder(tx: &Read, member_id: i64) -> Result<Holder> {
     tx.get(sql, [member_id], row)
 }
 
-/// Counts the entries and the flight time of every member again, after rows were written without the triggers that keep both.
+/// Counts the entries and the flight time of every member again, after rows were written without the triggers that keep
+/// both.
 pub(crate) fn recount_entries(tx: &Write) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET (entries, flight_minutes) =

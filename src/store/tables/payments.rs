@@ -44,7 +44,8 @@ pub(crate) struct Account {
 }
 
 row! {
-    /// The same as the file keeps it: nothing of a price is 0 of no currency, no question and no decision is an empty text.
+    /// The same as the file keeps it: nothing of a price is 0 of no currency, no question and no decision is an empty
+    /// text.
     struct PaymentRow {
         intent_id: String,
         status: Status,

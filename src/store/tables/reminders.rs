@@ -27,8 +27,8 @@ pub(crate) enum Activity {
     Training,
 }
 
-/// Members whose latest flight (or safety training of a logbook) by `now` is one of the next `rows` entries after `from`
-/// and not after `until`.
+/// Members whose latest flight (or safety training of a logbook) by `now` is one of the next `rows` entries after
+/// `from` and not after `until`.
 pub(crate) fn step(tx: &Read, by: Activity, from: Cursor, until: i64, now: i64, rows: i64) -> Result<Batch> {
     let params =
         named_params! {":date": from.entry_date, ":id": from.entry_id, ":until": until, ":now": now, ":rows": rows};

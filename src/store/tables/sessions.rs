@@ -172,8 +172,8 @@ pub(crate) fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run(sql!("DELETE FROM sessions WHERE token_hash = ?1"), [&token_hash[..]])
 }
 
-/// Ends the credentials themselves and what they opened: what [`delete_of_member`] ends, the booking PIN, and every passcode
-/// that was sent. For a change after which nothing from before may open the account.
+/// Ends the credentials themselves and what they opened: what [`delete_of_member`] ends, the booking PIN, and every
+/// passcode that was sent. For a change after which nothing from before may open the account.
 pub(crate) fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     members::clear_pin(tx, member_id)?;
     account_claims::delete_of_member(tx, member_id)?;
@@ -181,8 +181,8 @@ pub(crate) fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHas
     delete_of_member(tx, member_id, kept)
 }
 
-/// Ends what a member's old credentials opened: every session but `kept`, every booking token, every passkey challenge, a
-/// sign-in that waits for its second step, what is open at a kiosk or would open one, and the code to sign by.
+/// Ends what a member's old credentials opened: every session but `kept`, every booking token, every passkey challenge,
+/// a sign-in that waits for its second step, what is open at a kiosk or would open one, and the code to sign by.
 pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     kiosks::end_of_member(tx, member_id)?;
     signing_links::delete_of_member(tx, member_id)?;

@@ -1,5 +1,5 @@
-//! Addresses that no mail goes to, because the mail provider said so. An address is marked while the latest such word is
-//! younger than the latest lifting, so events and liftings may come in any order.
+//! Addresses that no mail goes to, because the mail provider said so. An address is marked while the latest such word
+//! is younger than the latest lifting, so events and liftings may come in any order.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};

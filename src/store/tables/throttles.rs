@@ -35,7 +35,8 @@ pub(crate) fn miss(tx: &Write, counter: &Counter) -> Result<()> {
     Ok(())
 }
 
-/// The same for a key whose misses drain away. Returns the seconds of the pause that this miss begins, 0 where it begins none.
+/// The same for a key whose misses drain away. Returns the seconds of the pause that this miss begins, 0 where it
+/// begins none.
 pub(crate) fn miss_drained(tx: &Write, key: &ThrottleKey, rule: Drained) -> Result<i64> {
     let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
     let before = tx.find(sql, [&key[..]], row)?;

@@ -1,5 +1,5 @@
-//! Signed waivers, what staff decided on them, and days on which staff lets somebody fly without one. A signed waiver is never
-//! changed.
+//! Signed waivers, what staff decided on them, and days on which staff lets somebody fly without one. A signed waiver
+//! is never changed.
 
 use crate::domain::waiver::{Place, Relation, Signed};
 use crate::store::engine::columns::row;

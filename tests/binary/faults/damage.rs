@@ -1,5 +1,5 @@
-//! A file that is not what was written: flipped bytes, a part missing, a log that is not its own. The server refuses it in
-//! one line that says what to do, or serves what is right.
+//! A file that is not what was written: flipped bytes, a part missing, a log that is not its own. The server refuses it
+//! in one line that says what to do, or serves what is right.
 //!
 //! What `quick_check` can tell is judged here by SQLite itself, on a copy; a flip inside a value it cannot see, nor can
 //! anybody else. `TUNNELDESK_DAMAGES` says how many files are damaged.

@@ -1,5 +1,5 @@
-//! A single bit flips: in the database, in its log, in a backup; while nobody runs and under a running server. No answer is
-//! wrong, and no backup is made and called verified, without an alarm.
+//! A single bit flips: in the database, in its log, in a backup; while nobody runs and under a running server. No
+//! answer is wrong, and no backup is made and called verified, without an alarm.
 //!
 //! `TUNNELDESK_FLIPS` says how many bits, `TUNNELDESK_SEED` which.
 

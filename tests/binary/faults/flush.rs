@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// From the failed flush to the end of the process, on a machine that does much else: the server takes 0.8 s at the most.
+/// From the failed flush to the end of the process, on a machine that does much else: the server takes 0.8 s at the
+/// most.
 const END_TIME_MAX: Duration = Duration::from_secs(3);
 /// More than make the server move the pages of its log into the file.
 const WRITES_MAX: usize = 4_000;

@@ -1,5 +1,5 @@
-//! File systems to spoil. They are mounted in a namespace of the test's own thread and of the servers that it starts, so
-//! that nothing is left mounted whatever becomes of the test.
+//! File systems to spoil. They are mounted in a namespace of the test's own thread and of the servers that it starts,
+//! so that nothing is left mounted whatever becomes of the test.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,9 +1,9 @@
-//! What the machine can do to a site: disks that fill, fail, turn read-only or lose their power, files that are damaged,
-//! clients that are slow, and too little of everything. On the real executable, and a short form of each campaign;
-//! `tests/faults` and `tests/power-cuts` run them at full length.
+//! What the machine can do to a site: disks that fill, fail, turn read-only or lose their power, files that are
+//! damaged, clients that are slow, and too little of everything. On the real executable, and a short form of each
+//! campaign; `tests/faults` and `tests/power-cuts` run them at full length.
 //!
-//! Where a machine does not let a test do what it needs, the test says so on standard error, past the harness that keeps
-//! what others print.
+//! Where a machine does not let a test do what it needs, the test says so on standard error, past the harness that
+//! keeps what others print.
 
 mod damage;
 mod descriptors;
@@ -25,8 +25,8 @@ pub fn rounds(variable: &str, short: u64) -> u64 {
     std::env::var(variable).map_or(short, |rounds| rounds.parse().expect("a number of rounds"))
 }
 
-/// What the machine gave, or `None` after saying why the test is skipped. With `TUNNELDESK_SKIPS=none`, as at full length,
-/// a test that cannot be run has failed.
+/// What the machine gave, or `None` after saying why the test is skipped. With `TUNNELDESK_SKIPS=none`, as at full
+/// length, a test that cannot be run has failed.
 pub fn or_skip<T>(given: Result<T, String>) -> Option<T> {
     if let (Err(why), Ok("none")) = (&given, std::env::var("TUNNELDESK_SKIPS").as_deref()) {
         panic!("{why}");

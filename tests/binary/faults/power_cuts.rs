@@ -1,13 +1,13 @@
-//! The power fails at a random moment. The site is on ext4 in an image file, the image on xfs, which copies it in no time:
-//! what of the image is copied is what the disk held, without anything that was only in memory. The copy is mounted as the
-//! machine would after the cut, the server started on it, and what it acknowledged is looked for.
+//! The power fails at a random moment. The site is on ext4 in an image file, the image on xfs, which copies it in no
+//! time: what of the image is copied is what the disk held, without anything that was only in memory. The copy is
+//! mounted as the machine would after the cut, the server started on it, and what it acknowledged is looked for.
 //!
 //! The same with a server that flushes seldom, as others do by default, is the control: it must lose something, or the
 //! cuts cut nothing. `TUNNELDESK_POWER_CUTS` says how many cuts; one more in ten is on the control.
 //!
 //! Others meet the server, and commands that write much, in the middle of a checkpoint (`TUNNELDESK_CHECKPOINT_CUTS`):
-//! `strace` stops the process at a write to the database file, some of the pages moved so far are flushed, as the system
-//! does by itself after a while, and then the power fails.
+//! `strace` stops the process at a write to the database file, some of the pages moved so far are flushed, as the
+//! system does by itself after a while, and then the power fails.
 
 use super::machine::{Mount, make_image, own_mounts, run, shown};
 use super::{or_skip, rounds, tracer};

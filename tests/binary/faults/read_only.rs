@@ -1,5 +1,5 @@
-//! A file system that takes no writes any more: the site is served as it is, and says so, instead of failing to start over
-//! and over.
+//! A file system that takes no writes any more: the site is served as it is, and says so, instead of failing to start
+//! over and over.
 
 use super::machine::{Mount, make_image, own_mounts};
 use super::or_skip;

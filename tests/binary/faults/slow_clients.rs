@@ -1,5 +1,5 @@
-//! A thousand clients that take their time, with their heads, their bodies and the answers: honest ones are served as if
-//! they were not there.
+//! A thousand clients that take their time, with their heads, their bodies and the answers: honest ones are served as
+//! if they were not there.
 
 use super::or_skip;
 use crate::harness::{Caller, Desk, PASSWORD, Server};
@@ -16,8 +16,8 @@ const ADDRESSES: usize = 4;
 /// Rounds of honest requests in the campaign; beside other tests fewer, lest they outlast the slow ones' limits.
 const HONEST_ROUNDS: usize = 60;
 const HONEST_ROUNDS_BESIDE: usize = 20;
-/// No honest request may take longer where nothing else runs: in the campaign. Beside other tests, no longer than slow ones
-/// would hold it up who had its place: until they are let go.
+/// No honest request may take longer where nothing else runs: in the campaign. Beside other tests, no longer than slow
+/// ones would hold it up who had its place: until they are let go.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(3);
 const ANSWER_TIME_MAX_BESIDE: Duration = Duration::from_secs(15);
 /// For heads and bodies that never end: the longest limit (30 s), and some.

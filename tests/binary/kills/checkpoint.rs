@@ -1,5 +1,5 @@
-//! The server, and commands that write much, are killed while a checkpoint moves pages from the log into the database file.
-//! The next start takes what is left, and nothing acknowledged is lost.
+//! The server, and commands that write much, are killed while a checkpoint moves pages from the log into the database
+//! file. The next start takes what is left, and nothing acknowledged is lost.
 //!
 //! `strace` kills at the N-th write to the database file: nothing but a checkpoint writes there.
 //! `TUNNELDESK_CHECKPOINT_KILLS` says how many kills must have struck.
@@ -36,7 +36,8 @@ const NAMER: &str = "namer";
 /// The executable under `strace`, which sends it a signal before the N-th write of a thread to the database file.
 pub fn struck(desk: &Desk, args: &[&str], signal: &str, at: u64) -> Command {
     let mut command = Command::new(TRACER);
-    // As a grandchild (-D), so that our child is the executable itself. With --seccomp-bpf it would not count by path (-P).
+    // As a grandchild (-D), so that our child is the executable itself. With --seccomp-bpf it would not count by path
+    // (-P).
     command.args(["-D", "-f", "-q", "-o", "/dev/null", "-P"]).arg(desk.database());
     command.args(["-e", "trace=pwrite64", "-e", &format!("inject=pwrite64:signal={signal}:when={at}")]);
     command.arg(BINARY).args(args).current_dir(desk.path()).env_clear().stdin(Stdio::null());
@@ -159,8 +160,8 @@ fn serve_until_killed(site: &mut Site, namer: &mut Namer, random: &mut Random) -
     ended.code.is_none()
 }
 
-/// A request that a busy machine left in the queue too long was refused, which is a promise that nothing of it was done. Any
-/// other refusal would be for the file.
+/// A request that a busy machine left in the queue too long was refused, which is a promise that nothing of it was
+/// done. Any other refusal would be for the file.
 pub fn assert_refused_for_the_queue_alone(log: &[String]) {
     let others: Vec<_> = log
         .iter()

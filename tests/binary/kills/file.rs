@@ -1,4 +1,5 @@
-//! The file as a kill left it. Only a copy is opened: to look is to repair, and repairing is what the server is tested for.
+//! The file as a kill left it. Only a copy is opened: to look is to repair, and repairing is what the server is tested
+//! for.
 
 use super::client::{Client, number_of, number_of_registration};
 use super::deeds::{Deed, Known, Record, email};
@@ -86,8 +87,8 @@ fn open_copy(data: &Path, copy: &Path) -> Connection {
     conn
 }
 
-/// How many acknowledged entries, bookings and users are not there, or not as they were acknowledged; those that the deed
-/// in the air may have changed count too.
+/// How many acknowledged entries, bookings and users are not there, or not as they were acknowledged; those that the
+/// deed in the air may have changed count too.
 pub fn count_lost(data: &Path, clients: &[Client]) -> usize {
     let copy = tempfile::tempdir().unwrap();
     let conn = open_copy(data, copy.path());

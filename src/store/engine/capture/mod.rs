@@ -1,5 +1,5 @@
-//! The commits that the off-site copy and the standby have to get. The WAL itself is the queue: a checkpoint lets the next
-//! write overwrite the WAL, so none runs before every follower has confirmed all of its frames, or is given up.
+//! The commits that the off-site copy and the standby have to get. The WAL itself is the queue: a checkpoint lets the
+//! next write overwrite the WAL, so none runs before every follower has confirmed all of its frames, or is given up.
 
 mod standby;
 
@@ -13,7 +13,8 @@ use std::time::Duration;
 /// The end of a commit in the WAL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// The WAL's salt, which changes each time that the WAL begins anew. Zeros: before the first commit of this process.
+    /// The WAL's salt, which changes each time that the WAL begins anew. Zeros: before the first commit of this
+    /// process.
     pub salt: [u8; 8],
     /// Frames of the WAL up to this end.
     pub frames: u32,
@@ -88,8 +89,8 @@ impl Drop for Expedited<'_> {
 }
 
 impl Capture {
-    /// Lets checkpoints run without a confirmation. The disk loss tests use this as a control: they must find a loss. Not in
-    /// release builds.
+    /// Lets checkpoints run without a confirmation. The disk loss tests use this as a control: they must find a loss.
+    /// Not in release builds.
     #[cfg(debug_assertions)]
     pub(crate) fn disable_gate(&self) {
         self.lock().gate_disabled = true;
@@ -105,8 +106,8 @@ struct State {
     numbers: u64,
     /// Bytes of frames that may be unconfirmed.
     unconfirmed_bytes_max: u64,
-    /// Whether writers wait for an off-site copy that is far behind: the copy has confirmed something since writers last
-    /// waited in vain.
+    /// Whether writers wait for an off-site copy that is far behind: the copy has confirmed something since writers
+    /// last waited in vain.
     is_waited_for: bool,
     /// Why the last chain of the off-site copy was given up.
     broken: Option<String>,
@@ -124,8 +125,8 @@ impl Capture {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a commit, under the writer's lock. `moment`: the latest of its transactions. Returns the number of the commit;
-    /// 0: it changed nothing.
+    /// Records a commit, under the writer's lock. `moment`: the latest of its transactions. Returns the number of the
+    /// commit; 0: it changed nothing.
     pub(crate) fn note(&self, noted: Appended, moment: i64) -> u64 {
         let mut state = self.lock();
         let was_in_step = state.standby.is_in_step;
@@ -144,8 +145,8 @@ impl Capture {
         state.commits
     }
 
-    /// Waits until a chain of the off-site copy, and a standby that keeps up, have all present commits; whether they do. May
-    /// be called under the writer's lock.
+    /// Waits until a chain of the off-site copy, and a standby that keeps up, have all present commits; whether they
+    /// do. May be called under the writer's lock.
     pub(crate) fn wait_until_replicated(&self, time_max: Duration) -> bool {
         let state = self.lock();
         let newest = state.commits;
@@ -153,9 +154,9 @@ impl Capture {
         waited.unwrap_or_else(PoisonError::into_inner).0.has_replicated(newest)
     }
 
-    /// Waits while the off-site copy is close to its limit of unconfirmed bytes, so that many writes are slowed down to the
-    /// rate of the copy. After a wait in which the copy confirmed nothing, the next one begins once it has. To be called under
-    /// the writer's lock, so that all writers wait.
+    /// Waits while the off-site copy is close to its limit of unconfirmed bytes, so that many writes are slowed down to
+    /// the rate of the copy. After a wait in which the copy confirmed nothing, the next one begins once it has. To be
+    /// called under the writer's lock, so that all writers wait.
     pub(crate) fn wait_for_off_site_copy(&self, time_max: Duration) {
         let waited = self.confirmed.wait_timeout_while(self.lock(), time_max, |state| state.is_pressed());
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -173,8 +174,8 @@ impl Capture {
         self.lock().expedited > 0
     }
 
-    /// Follows the WAL from its present end on. To be called under the writer's lock. Returns the follower's number and the
-    /// begin.
+    /// Follows the WAL from its present end on. To be called under the writer's lock. Returns the follower's number and
+    /// the begin.
     pub(crate) fn follow(&self, kind: FollowerKind, unconfirmed_bytes_max: u64) -> (u64, End) {
         let mut state = self.lock();
         state.numbers += 1;
@@ -200,8 +201,8 @@ impl Capture {
         self.lock().followers.iter().any(|follower| follower.number == number)
     }
 
-    /// The end of the follower's next tick, which no later commit joins from now on. The error: why the follower was given
-    /// up.
+    /// The end of the follower's next tick, which no later commit joins from now on. The error: why the follower was
+    /// given up.
     pub(crate) fn next_end(&self, number: u64) -> Result<Option<End>, String> {
         let mut state = self.lock();
         let broken = state.broken.clone();
@@ -346,8 +347,8 @@ impl State {
         self.followers.iter().filter(move |follower| follower.kind == kind).map(lag)
     }
 
-    /// Gives up the followers beyond the limit of unconfirmed bytes. Where another one of the kind is within it, only a base
-    /// that takes too long is given up, and the chain goes on.
+    /// Gives up the followers beyond the limit of unconfirmed bytes. Where another one of the kind is within it, only a
+    /// base that takes too long is given up, and the chain goes on.
     fn give_up_lagging(&mut self) {
         for kind in [FollowerKind::OffSite, FollowerKind::Standby] {
             let is_within: Vec<bool> = self.lags(kind).map(|lag| lag.bytes <= self.unconfirmed_bytes_max).collect();

@@ -43,8 +43,8 @@ impl Capture {
         (standby.wait == Wait::Refuse && !standby.is_in_step).then(|| Failure::standby_away().because("no standby"))
     }
 
-    /// Waits until the standby has a commit on its disk, up to [`STANDBY_WAIT_MAX`]. Not to be called under the writer's
-    /// lock.
+    /// Waits until the standby has a commit on its disk, up to [`STANDBY_WAIT_MAX`]. Not to be called under the
+    /// writer's lock.
     pub(crate) fn wait(&self, commit: u64) -> Result<(), Failure> {
         if commit == 0 || !self.waits.load(Ordering::Acquire) {
             return Ok(());
@@ -65,8 +65,8 @@ impl Capture {
         }
     }
 
-    /// Waits until the standby has something to fetch, and then, where no answer waits, `gather` longer for more. `ends`
-    /// ends the wait.
+    /// Waits until the standby has something to fetch, and then, where no answer waits, `gather` longer for more.
+    /// `ends` ends the wait.
     pub(crate) fn wait_for_news(&self, number: u64, time_max: Duration, gather: Duration, ends: impl Fn() -> bool) {
         let is_idle =
             |state: &mut State| !ends() && state.follower(number).is_some_and(|follower| follower.ends.is_empty());
@@ -82,8 +82,8 @@ impl Capture {
         self.noted.notify_all();
     }
 
-    /// Waits until a standby that keeps up has every commit. A standby that does not confirm them in time does not keep up
-    /// any more. May be called under the writer's lock.
+    /// Waits until a standby that keeps up has every commit. A standby that does not confirm them in time does not keep
+    /// up any more. May be called under the writer's lock.
     pub(crate) fn wait_for_standby(&self, time_max: Duration) {
         let _expedited = self.expedite();
         let is_waiting = |state: &mut State| state.standby.is_in_step && !state.is_confirmed(FollowerKind::Standby);

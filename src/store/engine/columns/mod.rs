@@ -1,6 +1,6 @@
-//! Macros that name each column once. `row!` declares a row of a result: a struct, its list of columns and the code that
-//! reads them. `insert!` and `update!` write each column beside its value. `sql!` joins a constant statement at compile time, and
-//! registers it for the test that prepares every statement against the schema.
+//! Macros that name each column once. `row!` declares a row of a result: a struct, its list of columns and the code
+//! that reads them. `insert!` and `update!` write each column beside its value. `sql!` joins a constant statement at
+//! compile time, and registers it for the test that prepares every statement against the schema.
 //!
 //! ```ignore
 //! row! {
@@ -233,8 +233,8 @@ macro_rules! columns {
     (@value $column:ident $value:expr) => { $value };
 }
 
-/// Declares a struct whose fields are columns: of the field's name after the prefix, or of an expression. With `saved`, the
-/// struct can be written too.
+/// Declares a struct whose fields are columns: of the field's name after the prefix, or of an expression. With `saved`,
+/// the struct can be written too.
 macro_rules! row {
     ($(#[$meta:meta])* $seen:vis struct $name:ident { $($fields:tt)+ } $($saved:ident)?) => {
         row! { $(#[$meta])* $seen struct $name in "" { $($fields)+ } $($saved)? }
@@ -249,9 +249,9 @@ macro_rules! row {
     };
 }
 
-/// Inserts a row: `insert!(tx.run, "INSERT INTO passkeys" { member_id, name: new.name } "ON CONFLICT DO NOTHING")`. With the
-/// columns of a saved struct first: `insert!(tx.run, "INSERT INTO sync" State: state, { only: 1 })`. `tx.insert` returns
-/// the row's number, `tx.run` how many rows changed.
+/// Inserts a row: `insert!(tx.run, "INSERT INTO passkeys" { member_id, name: new.name } "ON CONFLICT DO NOTHING")`.
+/// With the columns of a saved struct first: `insert!(tx.run, "INSERT INTO sync" State: state, { only: 1 })`.
+/// `tx.insert` returns the row's number, `tx.run` how many rows changed.
 macro_rules! insert {
     ($tx:ident.$how:ident, $into:literal { $($column:ident $(: $value:expr)?),+ $(,)? } $($rest:expr),*) => {
         $tx.$how(
@@ -273,8 +273,8 @@ macro_rules! insert {
     };
 }
 
-/// Updates rows: `update!(tx, "UPDATE entries" { comment, updated_at: tx.now() } "WHERE entry_id = ?", entry_id)`. With the
-/// columns of a saved struct first: `update!(tx, "UPDATE bookings" Booking: sent, { updated_at: tx.now() } …)`.
+/// Updates rows: `update!(tx, "UPDATE entries" { comment, updated_at: tx.now() } "WHERE entry_id = ?", entry_id)`. With
+/// the columns of a saved struct first: `update!(tx, "UPDATE bookings" Booking: sent, { updated_at: tx.now() } …)`.
 macro_rules! update {
     ($tx:ident, $table:literal { $($column:ident $(: $value:expr)?),+ $(,)? } $where:literal $(, $key:expr)*) => {
         $tx.run(

@@ -115,8 +115,8 @@ fn files_of_every_released_schema_become_the_file_of_a_new_site() {
     }
 }
 
-/// Has the upgrade of a released file fail at each of its changes in turn, until it is done; how often it failed. The same
-/// file is tried again and again, because it is each time as it was.
+/// Has the upgrade of a released file fail at each of its changes in turn, until it is done; how often it failed. The
+/// same file is tried again and again, because it is each time as it was.
 fn fail_at_each_change(dump: &str, schema: i64) -> usize {
     let mut conn = released(dump);
     let before = content(&conn);

@@ -1,10 +1,11 @@
-//! A checksum of each page of a database and of its WAL, so that a damaged page is never used. The checksums of the database
-//! are kept in a file beside it. Those of the WAL are kept in memory: its frames carry SQLite's own checksums, which are
-//! verified when a process opens the WAL.
+//! A checksum of each page of a database and of its WAL, so that a damaged page is never used. The checksums of the
+//! database are kept in a file beside it. Those of the WAL are kept in memory: its frames carry SQLite's own checksums,
+//! which are verified when a process opens the WAL.
 //!
 //! The checksum file is flushed before a WAL begins anew. A crash before that leaves pages in the database whose stored
-//! checksums are older; each of those pages is still in the WAL, from which it is read, and moved again by the next checkpoint. A page without a
-//! checksum is accepted at its first read: in a file of an earlier version, or in one that a backup replaced.
+//! checksums are older; each of those pages is still in the WAL, from which it is read, and moved again by the next
+//! checkpoint. A page without a checksum is accepted at its first read: in a file of an earlier version, or in one that
+//! a backup replaced.
 
 mod table;
 #[cfg(test)]
@@ -40,8 +41,8 @@ pub(super) struct PageChecksums {
     saving: Mutex<()>,
     /// Pages (from 0) that failed their checksum twice.
     bad: Mutex<BTreeSet<(Part, usize)>>,
-    /// Whether the WAL was empty, or began anew, since the database was opened: then no page of the database is older than
-    /// its checksum.
+    /// Whether the WAL was empty, or began anew, since the database was opened: then no page of the database is older
+    /// than its checksum.
     is_settled: AtomicBool,
 }
 
@@ -88,7 +89,8 @@ pub(super) fn sum(page: &[u8]) -> u32 {
     crc32fast::hash(page).max(1)
 }
 
-/// Whether two pages with these checksums may differ in a single bit. Other pages match by chance once in 130,000 times.
+/// Whether two pages with these checksums may differ in a single bit. Other pages match by chance once in 130,000
+/// times.
 pub(super) fn is_one_bit(a: u32, b: u32) -> bool {
     // By CRC-32's linearity one flipped bit changes the checksum in a way that does not depend on the other bits.
     static BITS: LazyLock<HashSet<u32>> = LazyLock::new(|| {
@@ -124,8 +126,9 @@ impl PageChecksums {
         lock(&OPEN).get(&database).and_then(Weak::upgrade)
     }
 
-    /// Releases what [`PageChecksums::of`] returned. The last release saves all checksums to the file before the database
-    /// can be opened again, and gives the file the database's modification time where every page is known to match.
+    /// Releases what [`PageChecksums::of`] returned. The last release saves all checksums to the file before the
+    /// database can be opened again, and gives the file the database's modification time where every page is known to
+    /// match.
     pub(super) fn release(this: Arc<PageChecksums>) {
         let _open = lock(&OPEN);
         if let Some(checksums) = Arc::into_inner(this) {
@@ -247,7 +250,8 @@ impl PageChecksums {
         self.write_changed()?;
         let flushed = self.file.as_ref().map_or(Ok(()), File::sync_data);
         if flushed.is_err() {
-            // Writes since the last flush may be lost, and the kernel reports that once: writes them all again next time.
+            // Writes since the last flush may be lost, and the kernel reports that once: writes them all again next
+            // time.
             lock(&self.database.table).change_all();
         }
         flushed

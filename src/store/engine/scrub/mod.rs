@@ -1,5 +1,5 @@
-//! The scrub: reads every page of a served database, a few at a time, so that damage by the disk is reported before the page
-//! is needed. And the detection of changes that another program made while the site was stopped.
+//! The scrub: reads every page of a served database, a few at a time, so that damage by the disk is reported before the
+//! page is needed. And the detection of changes that another program made while the site was stopped.
 
 use super::checked_file::Handle;
 use super::connection::open_checked;
@@ -95,13 +95,14 @@ pub(super) fn find_bad(store: &Store) -> Option<String> {
     bad.into_iter().find_map(|(part, index)| fault(&Handle::of(&conn, part)?, part, index, &mut page))
 }
 
-/// Accepts what changed in a database while this program did not have it open, and returns one line for the operator where
-/// the change is suspicious.
+/// Accepts what changed in a database while this program did not have it open, and returns one line for the operator
+/// where the change is suspicious.
 ///
-/// The WAL file tells who changed it. Another SQLite program removes the WAL file that a stopped site leaves: its changes
-/// are the owner's, and go to the server's log alone, except for single flipped bits, which may be the disk's. Where the
-/// WAL file is still there, flipped bits are the disk's: the pages stay bad. Every other change is reported, such as a
-/// database that was replaced by hand. A database with the modification time of its checksum file was not changed.
+/// The WAL file tells who changed it. Another SQLite program removes the WAL file that a stopped site leaves: its
+/// changes are the owner's, and go to the server's log alone, except for single flipped bits, which may be the disk's.
+/// Where the WAL file is still there, flipped bits are the disk's: the pages stay bad. Every other change is reported,
+/// such as a database that was replaced by hand. A database with the modification time of its checksum file was not
+/// changed.
 pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
     let wal_was_left = wal_match::wal_of(path).exists();
     if !page_checksums::beside(path).exists() || !wal_match::wal_is_empty(path) || page_checksums::is_dated(path) {
@@ -131,9 +132,9 @@ pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
     })
 }
 
-/// Like [`take_change`] for an unreadable database whose WAL is not empty: a copy of the site, with its WAL, may have been put
-/// in this one's place by hand. After a crash each page that does not match its checksum is in the WAL, and a disk flips
-/// single bits; where more than that has changed, all changes are accepted.
+/// Like [`take_change`] for an unreadable database whose WAL is not empty: a copy of the site, with its WAL, may have
+/// been put in this one's place by hand. After a crash each page that does not match its checksum is in the WAL, and a
+/// disk flips single bits; where more than that has changed, all changes are accepted.
 pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<String>> {
     if !page_checksums::beside(path).exists() || wal_match::wal_is_empty(path) {
         return Ok(None);
@@ -159,8 +160,8 @@ fn accept(checksums: &PageChecksums, changes: &[Change]) {
     save(checksums);
 }
 
-/// Whether the changes are the disk's, and not those of a program or of a file that was put in this one's place: a single
-/// bit in each page, or one page without which the database is not sound.
+/// Whether the changes are the disk's, and not those of a program or of a file that was put in this one's place: a
+/// single bit in each page, or one page without which the database is not sound.
 fn is_damage_by_disk(path: &Path, changes: &[Change]) -> bool {
     match changes {
         [] => false,

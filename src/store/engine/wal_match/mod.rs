@@ -18,7 +18,8 @@ struct Progress {
     /// The highest number in the history.
     history: i64,
     /// The number of the last row of the audit log, and the latest moment of the clock (Unix seconds). `clock set-back`
-    /// lowers the moment and adds a row, so the two are compared together. `None` in a file of a version without an audit log.
+    /// lowers the moment and adds a row, so the two are compared together. `None` in a file of a version without an
+    /// audit log.
     audit: Option<(i64, i64)>,
 }
 

@@ -46,8 +46,8 @@ pub(crate) enum CommitMode {
     Grouped,
     /// In a group, and the caller flushes later: see [`Writer::flush`].
     Deferred,
-    /// As the first of a group, without a savepoint, for a change of very many rows: for a savepoint SQLite keeps a copy
-    /// of each changed page in memory, and walks through all of them at the end of each statement.
+    /// As the first of a group, without a savepoint, for a change of very many rows: for a savepoint SQLite keeps a
+    /// copy of each changed page in memory, and walks through all of them at the end of each statement.
     StartsGroup,
 }
 
@@ -117,8 +117,8 @@ impl Writer {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Runs `change` in the open group, then `before_flush`. The change is durable once [`Writer::wait`] returns for the
-    /// group.
+    /// Runs `change` in the open group, then `before_flush`. The change is durable once [`Writer::wait`] returns for
+    /// the group.
     pub(crate) fn write<T>(
         &self,
         now: i64,
@@ -200,8 +200,8 @@ impl Writer {
         state
     }
 
-    /// Commits the group where the queue is empty and the caller does not defer the flush. After a disk error (`full`: the
-    /// disk is full) SQLite may have rolled back the whole transaction; then the group fails.
+    /// Commits the group where the queue is empty and the caller does not defer the flush. After a disk error (`full`:
+    /// the disk is full) SQLite may have rolled back the whole transaction; then the group fails.
     fn end_change(&self, mut state: MutexGuard<'_, State>, group: &Group, full: bool, defers_flush: bool) {
         self.transactions.fetch_add(1, Ordering::Relaxed);
         if state.conn.is_autocommit() {
@@ -306,8 +306,8 @@ impl State {
     }
 }
 
-/// Runs `change` in a savepoint, and rolls that back where `change` fails or panics. A disk error may have rolled back the
-/// whole transaction: then the connection is outside a transaction afterwards.
+/// Runs `change` in a savepoint, and rolls that back where `change` fails or panics. A disk error may have rolled back
+/// the whole transaction: then the connection is outside a transaction afterwards.
 fn in_savepoint<T>(
     conn: &WithStatements,
     change: impl FnOnce(&WithStatements) -> Result<T, Failure>,

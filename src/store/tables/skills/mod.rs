@@ -70,8 +70,8 @@ row! {
     }
 }
 
-/// Which of a member's entries: the stored states and `not_current`; and the programmes whose currency has lapsed, whose
-/// open skills are that.
+/// Which of a member's entries: the stored states and `not_current`; and the programmes whose currency has lapsed,
+/// whose open skills are that.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown<'a> {
     pub statuses: &'a [&'static str],
@@ -191,8 +191,8 @@ pub(crate) fn list_statuses(tx: &Read, member_id: i64, kind: Kind, skill: &str, 
 const SHOWN_SKILLS: &str = "e.member_id = :id AND e.kind = 'skill'
     AND iif(e.status = 'open' AND e.cat_group IN (SELECT value FROM json_each(:lapsed)), 'not_current', e.status)
         IN (SELECT value FROM json_each(:statuses))";
-/// A member's safety briefs and trainings in the states that are asked for. An old one is not `not_current`: the programme
-/// is, and a newer training makes it current again.
+/// A member's safety briefs and trainings in the states that are asked for. An old one is not `not_current`: the
+/// programme is, and a newer training makes it current again.
 const SHOWN_SAFETY: &str =
     "e.member_id = :id AND e.kind = 'safety' AND e.status IN (SELECT value FROM json_each(:statuses))";
 
@@ -201,8 +201,8 @@ fn names(names: &[&'static str]) -> String {
     format!("[\"{}\"]", names.join("\",\""))
 }
 
-/// A member's skills, safety briefs and trainings in these states, newest first. Each kind comes in the order of its index,
-/// and the two are merged: nothing is sorted.
+/// A member's skills, safety briefs and trainings in these states, newest first. Each kind comes in the order of its
+/// index, and the two are merged: nothing is sorted.
 pub(crate) fn each(
     tx: &Read,
     member_id: i64,
