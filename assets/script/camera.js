@@ -1,8 +1,8 @@
-// A picture of somebody by the camera: looked at, taken, looked at again, and sent by the form that sends a file as well.
+// Takes a photo with the camera: preview, take, review; the form submits it like a chosen file.
 'use strict';
-/** Pixels across a picture that is sent: the site makes it smaller yet. */
+/** Longest side in pixels of a photo that is sent; the server scales it down further. */
 const SENT_PIXELS = 1280;
-/** Of JPEG, from 0 to 1. */
+/** JPEG quality, from 0 to 1. */
 const QUALITY = 0.9;
 
 document.querySelectorAll('form[data-snap]').forEach(form => {

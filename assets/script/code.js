@@ -1,12 +1,13 @@
-// Reading a QR code from a picture. Browsers on Linux have no reader of their own, and the codes that members show are
-// small, so this one knows versions 1 to 4. It guesses where the fourth corner is, tries those around, and believes what
-// the code's own check (Reed-Solomon) finds sound. After ISO/IEC 18004.
+// A QR code reader (ISO/IEC 18004) for versions 1 to 4, the sizes that members' apps show; browsers on Linux have none. It
+// estimates the position of the fourth corner, tries positions around it, and accepts what Reed-Solomon correction finds
+// valid.
 'use strict';
 const readCode = (() => {
     const VERSION_MAX = 4;
-    /** Codewords in all, by version. */
+    /** Total number of codewords, by version. */
     const CODEWORDS = [0, 26, 44, 70, 100];
-    /** Those for correction in each block, and blocks, by version and level; levels as the format numbers them: M L H Q. */
+    /** Error correction codewords in each block, and number of blocks, by version and level. Levels in the order of the format
+     *  information: M L H Q. */
     const BLOCKS = [
         null,
         [[10, 1], [7, 1], [17, 1], [13, 1]],
@@ -19,14 +20,14 @@ const readCode = (() => {
         (x, y) => ((y >> 1) + Math.floor(x / 3)) % 2, (x, y) => x * y % 2 + x * y % 3,
         (x, y) => (x * y % 2 + x * y % 3) % 2, (x, y) => ((x + y) % 2 + x * y % 3) % 2,
     ];
-    /** Corners of patterns that are looked at, and wrong bits that a format may have. */
+    /** Finder patterns that are tried, and wrong bits that the format information may have. */
     const CORNERS_MAX = 8, FORMAT_ERRORS_MAX = 3;
-    /** How far from where it would be without perspective the fourth corner is looked for, in modules; the nearest first. */
+    /** Offsets of the fourth corner from its position without perspective, in modules, the nearest first. */
     const AROUND = [];
     for (let x = -4; x <= 4; x += 0.5) for (let y = -4; y <= 4; y += 0.5) AROUND.push({ x, y });
     AROUND.sort((a, b) => Math.hypot(a.x, a.y) - Math.hypot(b.x, b.y));
 
-    // The field of 256 elements that the check counts in.
+    // Arithmetic in GF(256).
     const EXP = new Uint8Array(510), LOG = new Uint8Array(256);
     for (let i = 0, value = 1; i < 255; i++, value = value << 1 ^ (value > 127 ? 0x11d : 0)) {
         EXP[i] = EXP[i + 255] = value;
@@ -43,7 +44,7 @@ const readCode = (() => {
         return (data << 10 | rest) ^ 0x5412;
     });
 
-    /** Dark pixels, by their surroundings within so many pixels. */
+    /** Binarizes a picture with an adaptive threshold: the mean of the pixels within `around`. */
     const darken = (grey, width, height, around) => {
         const sums = new Float64Array((width + 1) * (height + 1)), dark = new Uint8Array(width * height);
         for (let y = 0; y < height; y++) {
@@ -64,14 +65,14 @@ const readCode = (() => {
         return dark;
     };
 
-    /** The module of five runs that are dark, light, dark, light, dark as 1:1:3:1:1; 0 where they are not. */
+    /** The module size of five runs of dark and light pixels in the ratio 1:1:3:1:1; 0 where the ratio differs. */
     const proportion = runs => {
         const module = (runs[0] + runs[1] + runs[2] + runs[3] + runs[4]) / 7;
         const fits = runs.every((run, place) => Math.abs(run - (place === 2 ? 3 : 1) * module) < (place === 2 ? 1.5 : 0.75) * module);
         return fits ? module : 0;
     };
 
-    /** The middle and the module of a pattern that is crossed in one direction; nothing where there is none. */
+    /** The centre and the module size of a finder pattern along one direction; 0 where there is none. */
     const cross = (dark, from, step, before, after) => {
         const run = (place, way, colour, most) => {
             let length = 0;
@@ -93,7 +94,7 @@ const readCode = (() => {
         return module && { offset: (middleDown - middleUp + 1) / 2, module };
     };
 
-    /** The middles of what looks like the corner of a code, those seen most often first. */
+    /** The centres of finder patterns, those seen in most rows first. */
     const corners = (dark, width, height) => {
         const found = [];
         for (let y = 0; y < height; y += 2) {
@@ -121,7 +122,7 @@ const readCode = (() => {
         for (const [name, value] of [['x', x], ['y', y], ['module', module]]) known[name] += (value - known[name]) / known.seen;
     };
 
-    /** From places in a code of this size to places in the picture, by where its four corners are. */
+    /** The perspective mapping from modules of a code of this size to pixels, from the positions of its four corners. */
     const perspective = (size, corner, right, across, down) => {
         const dx = corner.x - right.x + across.x - down.x, dy = corner.y - right.y + across.y - down.y;
         const ax = right.x - across.x, bx = down.x - across.x, ay = right.y - across.y, by = down.y - across.y;
@@ -134,7 +135,7 @@ const readCode = (() => {
         };
     };
 
-    /** Level and mask, from either copy; nothing where both are too damaged. */
+    /** Level and mask, from either copy of the format information; `null` where both are too damaged. */
     const format = (bit, size) => {
         const places = [[], []];
         for (let i = 0; i < 9; i++) if (i !== 6) places[0].push([i, 8]);
@@ -153,7 +154,7 @@ const readCode = (() => {
         return best;
     };
 
-    /** Whether a module is part of a pattern and not of the text. */
+    /** Whether a module belongs to a function pattern and not to the data. */
     const isPattern = (x, y, size, version) => x < 9 && y < 9 || x > size - 9 && y < 9 || x < 9 && y > size - 9 || x === 6 || y === 6
         || version > 1 && Math.abs(x - size + 7) < 3 && Math.abs(y - size + 7) < 3;
 
@@ -175,12 +176,12 @@ const readCode = (() => {
         return words.slice(0, CODEWORDS[version]);
     };
 
-    /** A block as it was before it was damaged, without its check; nothing where that cannot be told. */
+    /** The data of a block after error correction; `null` where it cannot be corrected. */
     const correct = (block, checks) => {
         const received = block.slice().reverse();
         const syndromes = Array.from({ length: checks }, (_, i) => at(received, EXP[i]));
         if (syndromes.some(one => one)) {
-            // Berlekamp and Massey: where it is wrong …
+            // Berlekamp-Massey: the positions of the errors.
             let locator = [1], before = [1], errors = 0, shift = 1, last = 1;
             for (let i = 0; i < checks; i++) {
                 let off = syndromes[i];
@@ -194,7 +195,7 @@ const readCode = (() => {
             }
             const wrong = received.map((_, i) => i).filter(i => !at(locator, EXP[(255 - i) % 255]));
             if (wrong.length !== errors || 2 * errors > checks) return null;
-            // … and Forney: by how much.
+            // Forney: the values of the errors.
             const evaluator = syndromes.map((_, i) => {
                 let sum = 0;
                 for (let j = 0; j <= i; j++) sum ^= times(locator[j] ?? 0, syndromes[i - j]);
@@ -210,7 +211,7 @@ const readCode = (() => {
         return received.reverse().slice(0, block.length - checks);
     };
 
-    /** What the bytes say: digits, capitals, or text. */
+    /** Decodes the data: numeric, alphanumeric and byte mode. */
     const text = bytes => {
         let place = 0;
         const take = bits => {
@@ -244,14 +245,14 @@ const readCode = (() => {
         return said || null;
     };
 
-    /** Whether dark and light take turns where they must. */
+    /** Whether the timing patterns alternate. */
     const isTimed = (bit, size) => {
         let wrong = 0;
         for (let i = 8; i < size - 8; i++) wrong += Number(bit(i, 6) === i % 2) + Number(bit(6, i) === i % 2);
         return wrong <= (size - 16) / 3;
     };
 
-    /** What a code with these corners says, if it has this version. */
+    /** Decodes a code of this version; `null` where it cannot be read. */
     const decode = (bit, version) => {
         const size = 17 + 4 * version, found = isTimed(bit, size) ? format(bit, size) : null;
         if (found === null) return null;
@@ -269,7 +270,7 @@ const readCode = (() => {
             const size = 17 + 4 * version, part = 1 / (size - 7);
             const along = { x: (right.x - corner.x) * part, y: (right.y - corner.y) * part };
             const aside = { x: (down.x - corner.x) * part, y: (down.y - corner.y) * part };
-            // Modules that are so much longer or shorter than the pattern's are none.
+            // The module size must be near that of the finder pattern.
             const length = Math.hypot(along.x, along.y) / corner.module;
             if (length < 0.5 || length > 1.6) continue;
             for (const { x, y } of AROUND) {
@@ -284,7 +285,7 @@ const readCode = (() => {
         return null;
     };
 
-    /** What the code in a picture says; nothing where none is found. */
+    /** The text of the QR code in a picture; `null` where none is found. */
     return ({ data, width, height }) => {
         const grey = new Uint8Array(width * height);
         for (let i = 0; i < grey.length; i++) grey[i] = (data[4 * i] * 77 + data[4 * i + 1] * 150 + data[4 * i + 2] * 29) >> 8;

@@ -1,8 +1,8 @@
-// The little that pages cannot do by themselves. Everything but passkeys works without it.
+// Progressive enhancement of the pages. Everything but passkeys works without this script.
 'use strict';
 document.documentElement.classList.add('scripted');
 
-// A form that was sent is not sent again by an impatient second click.
+// A form with `data-once` is sent only once, whatever is clicked.
 addEventListener('submit', event => {
     const form = event.target;
     if (!('once' in form.dataset)) return;
@@ -11,7 +11,7 @@ addEventListener('submit', event => {
 });
 addEventListener('pageshow', () => document.querySelectorAll('form[data-sent]').forEach(form => delete form.dataset.sent));
 
-// Signing in by a passkey: the site asks, the authenticator answers, and the answer goes into a form like any other.
+// Sign-in by passkey: the server sends a challenge, and the authenticator's answer is submitted in a form.
 const passkey = document.getElementById('passkey');
 if (passkey && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
     const say = text => {
@@ -50,7 +50,7 @@ if (passkey && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
     passkey.remove();
 }
 
-// A signer's passkey signs what the form says: the site puts the same text together from what is sent.
+// A signer's passkey signs the text of the form. The server builds the same text from the submitted fields.
 document.querySelectorAll('button[data-passkey]').forEach(button => {
     if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) return button.remove();
     const form = button.form, problem = form.querySelector('.problem.late');
@@ -86,7 +86,7 @@ document.querySelectorAll('button[data-passkey]').forEach(button => {
     });
 });
 
-// What is shown once goes to paper or to the clipboard.
+// Buttons that print the page or copy a list, for secrets that are shown once.
 document.querySelectorAll('[data-print]').forEach(button => button.addEventListener('click', () => print()));
 document.querySelectorAll('[data-copy]').forEach(button => button.addEventListener('click', async () => {
     const rows = [...document.getElementById(button.dataset.copy).children].map(row => row.textContent);
@@ -94,8 +94,8 @@ document.querySelectorAll('[data-copy]').forEach(button => button.addEventListen
     button.textContent = button.dataset.copied;
 }));
 
-// A colleague goes on: the passkey that is asked for is theirs (`username` says whose), and the sixth digit sends the PIN.
-const takeOver = (form, username, byPasskey) => {
+// Change of clerk: choosing a colleague sets the username for a passkey, and the sixth digit submits the PIN.
+const watchChange = (form, username, byPasskey) => {
     const pin = form.elements.pin;
     form.addEventListener('change', ({ target }) => {
         if (target.name !== 'member') return;
@@ -106,9 +106,9 @@ const takeOver = (form, username, byPasskey) => {
     pin.addEventListener('input', () => { if (/^[0-9]{6}$/.test(pin.value)) form.requestSubmit(); });
 };
 const change = document.getElementById('change');
-if (change) takeOver(change, document.getElementById('username'), () => {});
+if (change) watchChange(change, document.getElementById('username'), () => {});
 
-// The change of clerk stands over the page where it is asked for: nobody waits for another page.
+// The change of clerk opens in a dialog over the present page.
 const changing = document.querySelector('.who a[href^="/desk/sign-in/change"]');
 changing?.addEventListener('click', async event => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -117,7 +117,7 @@ changing?.addEventListener('click', async event => {
     try {
         const reply = await fetch(changing.href, { redirect: 'error' });
         const page = new DOMParser().parseFromString(await reply.text(), 'text/html'), form = page.getElementById('change');
-        // Whoever comes by passkey or signs in in full has that page for it.
+        // Passkeys and full sign-ins need the whole page.
         if (!form || form.querySelector(':checked[data-passkey]')) return leave();
         const over = document.createElement('dialog'), title = page.querySelector('h1');
         title.id = 'changing';
@@ -126,12 +126,12 @@ changing?.addEventListener('click', async event => {
         document.body.append(over);
         over.addEventListener('close', () => over.remove());
         over.querySelector('[data-cancel]')?.addEventListener('click', event => { event.preventDefault(); over.close(); });
-        takeOver(form, null, leave);
+        watchChange(form, null, leave);
         over.showModal();
     } catch { leave(); }
 });
 
-// A new passkey of the own account.
+// Adds a passkey to the clerk's account.
 const register = document.getElementById('register');
 if (register && window.PublicKeyCredential?.parseCreationOptionsFromJSON) {
     register.addEventListener('submit', async event => {
@@ -152,40 +152,40 @@ if (register && window.PublicKeyCredential?.parseCreationOptionsFromJSON) {
     register.remove();
 }
 
-// Members are found while somebody types; the latest question wins.
-const asker = (path, found, lost) => {
-    let asked, timer;
+// Searches while the clerk types; a later query aborts an earlier one. `failed` runs where the server does not answer.
+const liveSearch = (path, found, failed) => {
+    let request, timer;
     const ask = async query => {
-        asked?.abort();
-        asked = new AbortController();
+        request?.abort();
+        request = new AbortController();
         try {
-            const reply = await fetch(path + query, { signal: asked.signal, redirect: 'manual' });
-            // Signed out meanwhile: the whole page says so.
-            if (!reply.ok) return lost();
+            const reply = await fetch(path + query, { signal: request.signal, redirect: 'manual' });
+            // A redirect to the sign-in: the whole page follows it.
+            if (!reply.ok) return failed();
             found(await reply.text(), query);
         } catch (error) {
-            if (error.name !== 'AbortError') lost();
+            if (error.name !== 'AbortError') failed();
         }
     };
-    return { soon: query => { clearTimeout(timer); timer = setTimeout(ask, 120, query); }, stop: () => { clearTimeout(timer); asked?.abort(); } };
+    return { soon: query => { clearTimeout(timer); timer = setTimeout(ask, 120, query); }, stop: () => { clearTimeout(timer); request?.abort(); } };
 };
 const search = document.getElementById('search');
 if (search) {
-    const { soon } = asker('/desk/members?part=found&', (html, query) => {
+    const { soon } = liveSearch('/desk/members?part=found&', (html, query) => {
         document.getElementById('found').innerHTML = html;
         history.replaceState(null, '', '/desk/members?' + query);
     }, () => search.submit());
     search.elements.q.addEventListener('input', () => soon(new URLSearchParams({ q: search.elements.q.value })));
 }
 
-// A form that shows something else as soon as another value is chosen.
+// A form with `data-auto` is submitted at every change.
 document.querySelectorAll('form[data-auto]').forEach(form => form.addEventListener('change', () => form.requestSubmit()));
 
-// Today: what is typed narrows the arrivals at once, and members who fit stand below them.
+// Today: the search field filters the arrivals at once, and members who match are listed below them.
 const find = document.getElementById('find');
-const coming = document.getElementById('coming');
+const arrivals = document.getElementById('coming');
 let narrow = () => {};
-if (find && coming) {
+if (find && arrivals) {
     const field = find.elements.q, found = document.getElementById('found');
     const fold = text => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
     const rows = () => [...document.querySelectorAll('#coming li, #found li')].filter(row => row.checkVisibility());
@@ -197,7 +197,7 @@ if (find && coming) {
     };
     let folded = null;
     narrow = () => {
-        const words = fold(field.value).replace('#', '').split(/\s+/).filter(Boolean), earlier = coming.querySelector('.earlier');
+        const words = fold(field.value).replace('#', '').split(/\s+/).filter(Boolean), earlier = arrivals.querySelector('.earlier');
         if (earlier && words.length) {
             folded ??= !earlier.open;
             earlier.open = true;
@@ -205,15 +205,15 @@ if (find && coming) {
             earlier.open = !folded;
             folded = null;
         }
-        coming.querySelectorAll('ul').forEach(hour => {
+        arrivals.querySelectorAll('ul').forEach(hour => {
             for (const row of hour.children) row.hidden = !fits(row, words);
             hour.hidden = hour.previousElementSibling.hidden = ![...hour.children].some(row => !row.hidden);
         });
-        coming.classList.toggle('none', words.length > 0 && ![...coming.querySelectorAll('ul')].some(hour => !hour.hidden));
+        arrivals.classList.toggle('none', words.length > 0 && ![...arrivals.querySelectorAll('ul')].some(hour => !hour.hidden));
         document.querySelectorAll('.first').forEach(row => row.classList.remove('first'));
         if (words.length) rows()[0]?.classList.add('first');
     };
-    const { soon, stop } = asker('/desk?part=found&', html => {
+    const { soon, stop } = liveSearch('/desk?part=found&', html => {
         if (!field.value.trim()) return;
         found.innerHTML = html;
         found.hidden = false;
@@ -251,20 +251,20 @@ if (find && coming) {
     if (field.value) narrow();
 }
 
-// Parts of a page that renew themselves, while somebody is there to look: an unattended page lets its session go idle.
-const WATCHED_MS = 20 * 60 * 1000;
-// A page that hears of changes asks each so many times as seldom, for what changes with the clock alone.
-const HEARING_TIMES = 7;
+// Parts of a page with `data-live` refresh themselves while the page is in use. An unattended page lets its session become idle.
+const ATTENDED_MS = 20 * 60 * 1000;
+// A page with an open event stream polls less often by this factor, for content that changes with time alone.
+const STREAM_POLL_FACTOR = 7;
 const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea';
 const live = () => [...document.querySelectorAll('[data-live]')];
 let touched = Date.now();
 ['pointerdown', 'keydown', 'scroll'].forEach(kind => addEventListener(kind, () => { touched = Date.now(); }, { passive: true }));
-// What the server sent of a part, which the search may have changed since.
+// The HTML of each part as the server sent it, before the search changed it.
 const sent = new WeakMap();
-const called = control => control.getAttribute('aria-label') ?? control.textContent;
+const labelOf = control => control.getAttribute('aria-label') ?? control.textContent;
 const renew = (part, fresh) => {
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
-    // Nobody's typing is lost.
+    // A focused field is left alone, so that no typing is lost.
     if (!fresh || fresh.innerHTML === (sent.get(part) ?? part.innerHTML) || focused?.matches('input, select, textarea')) return;
     const around = focused?.closest('[id]').id, earlier = part.querySelector('details')?.open;
     sent.set(part, fresh.innerHTML);
@@ -273,14 +273,14 @@ const renew = (part, fresh) => {
     narrow();
     if (!('live' in fresh.dataset)) delete part.dataset.live;
     if (!focused) return;
-    // The focus stays on what it was on. Where that is gone it never moves on to something that does something else.
+    // Focus returns to the same control. Where that is gone, focus moves to a link, never to another button.
     const there = document.getElementById(around) ?? part, controls = [...there.querySelectorAll(CONTROLS)];
-    const same = there.matches(CONTROLS) ? there : controls.find(one => called(one) === called(focused));
+    const same = there.matches(CONTROLS) ? there : controls.find(one => labelOf(one) === labelOf(focused));
     (same ?? controls.find(one => one.matches('a.n')) ?? controls.find(one => one.matches('a')) ?? document.getElementById('main')).focus({ preventScroll: true });
 };
 if (live().length) {
-    const watched = () => !document.hidden && Date.now() - touched < WATCHED_MS;
-    const often = Math.min(...live().map(part => part.dataset.live)) * 1000;
+    const attended = () => !document.hidden && Date.now() - touched < ATTENDED_MS;
+    const interval = Math.min(...live().map(part => part.dataset.live)) * 1000;
     let events, asking = false, again = false, times = 0;
     const ask = async () => {
         if (asking) { again = true; return; }
@@ -290,22 +290,22 @@ if (live().length) {
             if (!reply.ok) throw reply.status;
             const page = new DOMParser().parseFromString(await reply.text(), 'text/html');
             live().forEach(part => renew(part, page.getElementById(part.id)));
-        } catch { /* The next time will do. */ } finally { asking = false; }
+        } catch { /* The next poll tries again. */ } finally { asking = false; }
         if (again) { again = false; ask(); }
     };
-    // Today hears of each change at once. Where it hears nothing, and on the other parts, it asks now and then.
+    // Today receives an event for each change. Other pages, and pages without a stream, poll.
     const listen = () => {
-        if (!coming || !watched()) { events?.close(); events = null; return; }
+        if (!arrivals || !attended()) { events?.close(); events = null; return; }
         if (events && events.readyState !== EventSource.CLOSED) return;
         events = new EventSource('/desk/live');
-        events.addEventListener('changed', () => watched() && ask());
+        events.addEventListener('changed', () => attended() && ask());
     };
     listen();
-    document.addEventListener('visibilitychange', () => { if (watched()) ask(); listen(); });
+    document.addEventListener('visibilitychange', () => { if (attended()) ask(); listen(); });
     setInterval(() => {
         listen();
-        if (events?.readyState === EventSource.OPEN && ++times < HEARING_TIMES) return;
+        if (events?.readyState === EventSource.OPEN && ++times < STREAM_POLL_FACTOR) return;
         times = 0;
-        if (watched() && live().length) ask();
-    }, often);
+        if (attended() && live().length) ask();
+    }, interval);
 }

@@ -1,4 +1,4 @@
-// The search through the operations. Without script the page is whole, and the browser's own search finds everything.
+// The search for operations. Without this script the page is complete, and the browser's own search works.
 'use strict';
 
 const field = document.getElementById('search');
@@ -7,7 +7,7 @@ const operations = [...document.querySelectorAll('main details.operation')];
 const links = new Map([...document.querySelectorAll('nav .group a')].map(link => [link.hash.slice(1), link.parentElement]));
 const texts = new Map();
 
-// What an operation says, in small letters: read once, when somebody searches for the first time.
+// The text of an operation in lower case, read at the first search.
 const textOf = operation => {
     if (!texts.has(operation)) texts.set(operation, operation.textContent.toLowerCase());
     return texts.get(operation);
@@ -54,7 +54,7 @@ addEventListener('keydown', event => {
     field.focus();
 });
 
-// A link into an operation opens it; a browser does that by itself only for what was closed by its own hand.
+// A link into a closed operation opens it.
 const reveal = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const operation = target && target.closest('details.operation');

@@ -1,48 +1,48 @@
-// The kiosk: keys to touch, the scanner's camera, and a screen that forgets.
+// The kiosk: on-screen keys, QR scanner, card reader, sign-out of idle guests, and check-ins while offline.
 'use strict';
 const page = document.body.dataset;
 const ending = document.getElementById('ending');
 const seconds = document.getElementById('seconds');
-/** Seconds in which the end is announced. */
-const ANNOUNCED = 10;
-/** Milliseconds after which the site hears again that somebody is here. */
-const TOLD_AGAIN = 8000;
+/** Seconds before the sign-out in which a countdown is shown. */
+const COUNTDOWN = 10;
+/** Least milliseconds between two messages to the server that the guest is active. */
+const ACTIVE_INTERVAL = 8000;
 
-// Nothing of the last person comes back with the back button.
+// The back button does not bring back pages of the last guest.
 addEventListener('pageshow', event => event.persisted && location.replace('/kiosk'));
 
-// Idle: without a touch the screen is announced to end, and ends.
+// Signs an idle guest out, after a countdown.
 if (page.idle) {
     const idle = Number(page.idle);
-    let touched = performance.now(), told = touched, over = false;
+    let touched = performance.now(), reported = touched, over = false;
     const wipe = () => {
         over = true;
         document.getElementById('main').replaceChildren();
         window.leaveKiosk(document.getElementById('wipe'));
     };
-    const tell = async () => {
-        told = performance.now();
+    const report = async () => {
+        reported = performance.now();
         try {
             const reply = await fetch('/kiosk/here', { method: 'POST' });
             if (reply.redirected || !reply.ok) location.replace('/kiosk');
-        } catch { /* The next touch tells again. */ }
+        } catch { /* The next touch reports again. */ }
     };
     const touch = () => {
         touched = performance.now();
         ending.hidden = true;
-        if ('guest' in page && touched - told > TOLD_AGAIN) tell();
+        if ('guest' in page && touched - reported > ACTIVE_INTERVAL) report();
     };
     for (const kind of ['pointerdown', 'keydown', 'input']) addEventListener(kind, touch, { capture: true, passive: true });
     setInterval(() => {
         if (over) return;
         const left = idle - (performance.now() - touched) / 1000;
         if (left <= 0) return wipe();
-        ending.hidden = left > ANNOUNCED;
+        ending.hidden = left > COUNTDOWN;
         seconds.textContent = Math.ceil(left);
     }, 200);
 }
 
-// Keys: they type into the field that was touched last.
+// On-screen keys type into the field that was focused last.
 const fields = [...document.querySelectorAll('[data-digits]')];
 if (fields.length) {
     let field;
@@ -63,10 +63,10 @@ if (fields.length) {
     document.querySelectorAll('[data-whole]').forEach(button => button.addEventListener('click', () => type(button.dataset.whole)));
 }
 
-// A code by the camera, where there is one and the page came over https; everywhere a scanner types into the field.
+// Reads a QR code with the camera, where browsers allow it (https). A scanner types into the field everywhere.
 const look = document.getElementById('look');
 if (look && navigator.mediaDevices) {
-    /** Pixels across that are looked at: enough for a telephone at arm's length. */
+    /** Width in pixels of the frames that are searched: enough for a phone at arm's length. */
     const WIDTH = 640;
     const video = document.getElementById('camera');
     const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
@@ -100,15 +100,15 @@ if (look && navigator.mediaDevices) {
     });
 }
 
-// A card or a wristband before a reader that types: faster than anybody, and Enter behind it.
+// A card reader types like a keyboard, but faster, and ends with Enter.
 const card = document.getElementById('card');
 if (card) {
-    /** Milliseconds between two keys of a reader, and its least keys. */
-    const FAST = 60, KEYS_MIN = 4;
+    /** Most milliseconds between two keys of a reader, and its fewest keys. */
+    const KEY_INTERVAL_MAX = 60, KEYS_MIN = 4;
     let read = '', last = 0;
     addEventListener('keydown', event => {
         const now = event.timeStamp;
-        if (now - last > FAST) read = '';
+        if (now - last > KEY_INTERVAL_MAX) read = '';
         last = now;
         if (event.key.length === 1) read += event.key;
         if (event.key !== 'Enter' || read.length < KEYS_MIN) return;
@@ -119,41 +119,41 @@ if (card) {
     }, { capture: true });
 }
 
-// The site away: it is said, nothing is begun that needs the site, and check-ins are kept until the site has them.
+// Offline: a message is shown, actions that need the server wait, and check-ins are queued until the server takes them.
 {
-    const KEPT = 'kept-check-ins';
-    /** Milliseconds that the site may take to answer, and between two looks whether it does again. */
-    const ANSWER = 4000, AGAIN = 3000;
+    const QUEUE = 'kept-check-ins';
+    /** Milliseconds that a request may take, and between two probes whether the server answers. */
+    const TIMEOUT = 4000, PROBE_INTERVAL = 3000;
     const main = document.getElementById('main');
-    let gone = false, sending;
-    const kept = () => JSON.parse(localStorage.getItem(KEPT) ?? '[]');
-    const keep = list => localStorage.setItem(KEPT, JSON.stringify(list));
+    let offline = false, sending;
+    const queue = () => JSON.parse(localStorage.getItem(QUEUE) ?? '[]');
+    const setQueue = list => localStorage.setItem(QUEUE, JSON.stringify(list));
     const answers = async () => {
         try {
-            return (await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(ANSWER) })).ok;
+            return (await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT) })).ok;
         } catch {
             return false;
         }
     };
-    /** What became of one: `true` the site has it, `false` it refuses it, `undefined` nobody knows yet. */
+    /** Sends a check-in: `true` accepted, `false` refused, `undefined` unknown, so that it stays queued. */
     const send = async one => {
         try {
             const reply = await fetch('/kiosk/kept', {
-                method: 'POST', redirect: 'manual', signal: AbortSignal.timeout(ANSWER),
+                method: 'POST', redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT),
                 headers: { 'content-type': 'application/x-www-form-urlencoded', 'idempotency-key': one.key },
                 body: new URLSearchParams({ ticket: one.ticket, at: one.at }).toString(),
             });
             if (reply.type === 'opaqueredirect' || reply.status === 429 || reply.status >= 500) return undefined;
-            keep(kept().filter(other => other.key !== one.key));
+            setQueue(queue().filter(other => other.key !== one.key));
             return reply.ok;
         } catch {
             return undefined;
         }
     };
-    /** Sends what was kept, one after the other; whether nothing is left. */
+    /** Sends the queue in order; whether it is empty afterwards. */
     const drain = () => sending ??= (async () => {
         try {
-            for (let one; (one = kept()[0]);) if (await send(one) === undefined) return false;
+            for (let one; (one = queue()[0]);) if (await send(one) === undefined) return false;
             return true;
         } finally {
             sending = undefined;
@@ -171,44 +171,44 @@ if (card) {
     };
     const watch = async () => {
         if (await answers() && await drain()) {
-            gone = false;
+            offline = false;
             say('');
             if (main.dataset.wiped) location.replace('/kiosk');
             return;
         }
-        setTimeout(watch, AGAIN);
+        setTimeout(watch, PROBE_INTERVAL);
     };
-    const away = () => {
+    const goOffline = () => {
         say(page.away);
-        if (!gone) watch();
-        gone = true;
+        if (!offline) watch();
+        offline = true;
     };
-    /** Nothing of a person stays on a screen whose site does not answer. */
-    const wipeAway = () => {
+    /** Removes all personal data from the screen while the server does not answer. */
+    const wipeOffline = () => {
         const title = Object.assign(document.createElement('h1'), { textContent: page.awayTitle });
         const desk = Object.assign(document.createElement('p'), { textContent: page.awayDesk });
         main.replaceChildren(title, desk);
         main.dataset.wiped = 'yes';
         document.querySelectorAll('.guest, .foot').forEach(one => one.remove());
         ending.hidden = true;
-        if (!gone) watch();
-        gone = true;
+        if (!offline) watch();
+        offline = true;
     };
-    window.leaveKiosk = async form => await answers() && await drain() ? form.submit() : wipeAway();
+    window.leaveKiosk = async form => await answers() && await drain() ? form.submit() : wipeOffline();
 
-    const number = () => [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, '0')).join('');
+    const idempotencyKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, '0')).join('');
     const checkIn = async form => {
-        const one = { key: number(), ticket: form.dataset.ticket, at: Math.floor(Date.now() / 1000) };
-        // Kept first: whatever happens while it is sent, it is not lost.
-        keep([...kept(), one]);
+        const one = { key: idempotencyKey(), ticket: form.dataset.ticket, at: Math.floor(Date.now() / 1000) };
+        // Queued before it is sent, so that it cannot be lost.
+        setQueue([...queue(), one]);
         const done = await send(one);
         if (done) return location.assign('/kiosk/home?done=arrived');
-        // The page of the refusal says why.
+        // The reply of the server to the form says why.
         if (done === false) return form.submit();
         const said = Object.assign(document.createElement('p'), { className: 'note', textContent: page.kept });
         said.setAttribute('role', 'status');
         form.replaceWith(said);
-        away();
+        goOffline();
     };
     addEventListener('submit', async event => {
         const form = event.target, submitter = event.submitter ?? undefined;
@@ -222,7 +222,7 @@ if (card) {
         else if (await answers()) {
             form.dataset.passed = 'yes';
             form.requestSubmit(submitter);
-        } else away();
+        } else goOffline();
         delete form.dataset.asking;
     }, { capture: true });
     addEventListener('click', async event => {
@@ -230,13 +230,13 @@ if (card) {
         if (!link || event.defaultPrevented) return;
         event.preventDefault();
         if (await answers()) location.assign(link.href);
-        else away();
+        else goOffline();
     });
     if (main.dataset.wiped) {
-        gone = true;
+        offline = true;
         watch();
-    } else if (kept().length) drain().then(all => all || away());
+    } else if (queue().length) drain().then(all => all || goOffline());
 }
 
-// Loaded while the site is away, a kiosk waits on a page of ours; browsers allow that over https and on the machine itself.
+// The service worker shows the offline page where a kiosk is loaded without a server; over https and on localhost only.
 if (isSecureContext) navigator.serviceWorker?.register('/kiosk/worker.js', { scope: '/kiosk' }).catch(() => {});

@@ -1,5 +1,5 @@
-// A signature that is drawn: its strokes go into the form as lines in the units of the field. Without this script the typed
-// name is the signature.
+// The drawn signature: its strokes are submitted as lines in units of the field. Without this script the typed name is the
+// signature.
 'use strict';
 const pad = document.getElementById('pad');
 if (pad) {
@@ -29,12 +29,12 @@ if (pad) {
     });
     for (const name of ['pointerup', 'pointercancel']) pad.addEventListener(name, () => { drawing = false; });
     document.getElementById('pad-clear').addEventListener('click', () => { path = ''; show(); });
-    // A tap alone is no signature, and a form with one would be refused.
+    // A tap alone is no signature and would be refused.
     pad.closest('form').addEventListener('submit', () => {
         if ((path.match(/L/g) || []).length < 2) { path = ''; show(); }
     });
-    // Questions of somebody who does not fly need no answer.
+    // Questions for flyers who are not ticked need no answer.
     const family = document.querySelectorAll('input[name^="flies_"]');
-    const settle = tick => tick.closest('fieldset').querySelectorAll('input[type="radio"], input[type="date"]').forEach(one => { one.required = tick.checked; });
-    family.forEach(tick => { settle(tick); tick.addEventListener('change', () => settle(tick)); });
+    const update = tick => tick.closest('fieldset').querySelectorAll('input[type="radio"], input[type="date"]').forEach(one => { one.required = tick.checked; });
+    family.forEach(tick => { update(tick); tick.addEventListener('change', () => update(tick)); });
 }

@@ -1,14 +1,14 @@
-// A kiosk that is loaded while the site is away shows a page of ours, and not the browser's: it waits there, and keeps the
-// check-ins that it took. Nothing of a person is in the cache: the page that waits, its style and its script.
+// The service worker of a kiosk: shows the offline page where a page cannot be loaded. The cache holds that page, its
+// stylesheets and its scripts, and no personal data.
 'use strict';
-const AWAY = '/kiosk/away';
+const OFFLINE_PAGE = '/kiosk/away';
 
 addEventListener('install', event => event.waitUntil((async () => {
     const cache = await caches.open(VERSION);
-    const page = await fetch(AWAY, { cache: 'no-store' });
-    if (!page.ok) throw new Error('the page that waits did not come');
+    const page = await fetch(OFFLINE_PAGE, { cache: 'no-store' });
+    if (!page.ok) throw new Error('the offline page could not be loaded');
     const files = [...(await page.clone().text()).matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path);
-    await Promise.all([cache.put(AWAY, page), cache.addAll([...new Set(files)])]);
+    await Promise.all([cache.put(OFFLINE_PAGE, page), cache.addAll([...new Set(files)])]);
     await skipWaiting();
 })()));
 
@@ -20,6 +20,6 @@ addEventListener('activate', event => event.waitUntil((async () => {
 addEventListener('fetch', event => {
     const { request } = event;
     if (request.method !== 'GET') return;
-    if (request.mode === 'navigate') event.respondWith(fetch(request).catch(() => caches.match(AWAY)));
+    if (request.mode === 'navigate') event.respondWith(fetch(request).catch(() => caches.match(OFFLINE_PAGE)));
     else if (new URL(request.url).pathname.startsWith('/assets/')) event.respondWith(fetch(request).catch(async () => await caches.match(request) ?? Response.error()));
 });

@@ -1,5 +1,4 @@
-//! The frame around every page: the site, the present part of the menu, who is signed in, and the texts of the
-//! language.
+//! The frame of every page: site name, menu, signed-in clerk, notices and the texts of the language.
 
 use crate::auth::Clerk;
 use crate::http::assets;
@@ -8,22 +7,22 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::{CachedName, Site};
 use crate::store::tables::members;
-use crate::web::desk::shift_note::{self, Shown};
+use crate::web::desk::shift_note::{self, NoteView};
 
-/// A part of the desk, by the path of its first page.
+/// A part of the desk: an item of the menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     pub path: &'static str,
-    /// The key of its name.
+    /// Key of the label.
     pub key: &'static str,
-    /// Whether it is for admins alone.
+    /// Whether only admins see the part.
     pub admins: bool,
 }
 
-/// The part above which the note of the last shift stands.
+/// The part whose pages show the shift note.
 const TODAY: &str = "/desk";
 
-/// In the order in which they are needed.
+/// In the order of the menu.
 pub(super) static PARTS: [Part; 9] = [
     Part { path: "/desk", key: "desk.today", admins: false },
     Part { path: "/desk/members", key: "desk.members", admins: false },
@@ -38,29 +37,29 @@ pub(super) static PARTS: [Part; 9] = [
 
 pub(crate) struct Frame {
     language: Language,
-    /// Empty on pages that know no site.
+    /// Empty where the name is not known.
     pub site_name: String,
-    /// The path of the part that the page belongs to.
+    /// Path of the part that the page belongs to.
     pub part: &'static str,
-    /// Who is signed in.
+    /// Name of the signed-in clerk.
     pub clerk: Option<String>,
-    /// Whether that is an admin, who sees all parts.
+    /// Whether the clerk is an admin, who sees all parts.
     pub admin: bool,
-    /// The page, where it can be asked for again; else the first page of its part.
+    /// Path to return to after a change of clerk: this page if it is a GET, else the first page of the part.
     pub(crate) here: String,
-    /// The note that the last shift left, on the pages of *Today*.
-    pub(crate) shift_note: Option<Shown>,
-    /// The deed that was just done, in words.
+    /// The shift note, on the pages of *Today*.
+    pub(crate) shift_note: Option<NoteView>,
+    /// Message about the action that was just done.
     pub done: Option<String>,
 }
 
 impl Frame {
-    /// Whether the page of a part at this path opens for who is signed in.
+    /// Whether the signed-in clerk may open the page at `path`.
     pub(crate) fn opens(&self, path: &str) -> bool {
         self.admin || !PARTS.iter().any(|part| part.admins && part.path == path)
     }
 
-    /// For a page that needs nothing of the site.
+    /// For a page or fragment without a menu and without a site name.
     pub(crate) fn bare(language: Language) -> Frame {
         Frame {
             language,
@@ -74,12 +73,12 @@ impl Frame {
         }
     }
 
-    /// For a page that needs nothing of the site but the name that it was last known by.
+    /// For a page with a site name and without a menu.
     pub(crate) fn named(site_name: String, language: Language) -> Frame {
         Frame { site_name, ..Frame::bare(language) }
     }
 
-    /// For a page that tells of a failure, which may be that nothing can be read.
+    /// For an error page. The site's name comes from memory where the database cannot be read.
     pub(crate) fn of_failure(site: &Site, language: Language) -> Frame {
         let site_name = site.name().unwrap_or_else(|_| site.state::<CachedName>().get());
         site.store.release();
@@ -110,17 +109,17 @@ impl Frame {
         self.language.tag()
     }
 
-    /// The text of a key; templates name keys, never words.
+    /// The text of a key.
     pub(crate) fn say(&self, key: &'static str) -> String {
         self.language.say(&Text::new(key))
     }
 
-    /// A text with values in its places.
+    /// A text with values filled in.
     pub(crate) fn tell(&self, text: &Text) -> String {
         self.language.say(text)
     }
 
-    /// Where a file that pages are made of is to be had.
+    /// URL path of an asset.
     pub(crate) fn asset(&self, name: &str) -> String {
         assets::path(name)
     }

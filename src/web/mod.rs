@@ -1,15 +1,15 @@
-//! The pages of the front desk: one file a page, over `domain` and `store` as the API is. Their templates are in
-//! `assets/templates/`, compiled into the program; the engine escapes every value.
+//! The pages of the desk, the kiosk and the public site, one file a page. Templates are in `assets/templates/` and compiled
+//! into the binary; the template engine escapes every value.
 
+mod badge;
 pub(crate) mod desk;
-mod filled;
+mod flights_today;
+mod form_state;
 mod frame;
 pub(crate) mod kiosk;
-mod logged;
-mod mark;
 pub(crate) mod public;
-mod sheet;
 mod upload;
+mod waiver_form;
 
 pub(crate) use frame::Frame;
 
@@ -18,7 +18,7 @@ use crate::http::accept::prefers_page;
 use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::Fields;
+use crate::http::fields::{self, Fields};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::keys::random;
@@ -28,24 +28,23 @@ use askama::Template;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
 
-/// `GET /assets/{file}`: a file that pages are made of.
+/// `GET /assets/{file}`: a stylesheet, script or icon of the pages.
 pub(crate) fn asset(_: &Site, call: &Call) -> Answer {
     assets::get(call)
 }
 
-/// `GET /`: people who type the site's name want the desk.
+/// `GET /`: redirects to the desk.
 pub(crate) fn home(_: &Site, _: &Call) -> Answer {
     Ok(reply::see_other("/desk"))
 }
 
-/// No page of ours sends a longer value in an address.
-const ASKED_CHARS_MAX: usize = 100;
+/// Longest value that is read from a query; no page of this site sends a longer one.
+const QUERY_CHARS_MAX: usize = 100;
 
-/// A page that tells a failure to whoever asked for a path, with the number of the request.
+/// Renders a failure as a page; the last argument is the request ID.
 pub(crate) type Refusal = fn(&Failure, Frame, &str) -> Reply;
 
-/// The function that shows a failure on a page, for a path below the pages, also where no row matched; `None`
-/// elsewhere.
+/// The function that renders a failure for a path of the pages, whether or not a route matched; `None` for other paths.
 pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
     let below = |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     match path {
@@ -65,8 +64,8 @@ pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
     }
 }
 
-/// The function that shows a failure to this request: as a page below the pages, and to a browser everywhere but in the
-/// API.
+/// The function that renders a failure for this request: on the paths of the pages always, elsewhere outside the API for
+/// browsers only.
 pub(crate) fn refusal_for(method: &Method, path: &str, headers: &HeaderMap) -> Option<Refusal> {
     let in_api = path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let is_browser = || matches!(*method, Method::GET | Method::HEAD) && prefers_page(headers);
@@ -85,18 +84,22 @@ struct RefusalPage<'a> {
 /// A failure as a page, with the headers that go with it.
 pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
-    let page =
-        RefusalPage { frame, message: said(failure, language), problems: mistakes(failure, language), request_id };
+    let page = RefusalPage {
+        frame,
+        message: failure_text(failure, language),
+        problems: mistakes(failure, language),
+        request_id,
+    };
     refused(failure, language, request_id, &page)
 }
 
-/// What is wrong with each field that was sent, where no form is shown again beside which it could stand.
+/// The problem of each field, for an error page, which shows no form beside which a problem could stand.
 fn mistakes(failure: &Failure, language: Language) -> Vec<String> {
     failure.problems().iter().map(|problem| format!("{}: {}", problem.field, language.say(&problem.text))).collect()
 }
 
-/// The text of a failure on a page, without the words about paths, headers and fields that are for callers of the API.
-fn said(failure: &Failure, language: Language) -> String {
+/// The text of a failure on a page. Texts about paths, headers and fields, written for callers of the API, are replaced.
+fn failure_text(failure: &Failure, language: Language) -> String {
     let key = match failure.text().key() {
         "unknown_path" | "method_not_allowed" => "desk.no_page",
         "too_fast" => "desk.not_so_fast",
@@ -106,7 +109,7 @@ fn said(failure: &Failure, language: Language) -> String {
     language.say(&Text::new(key))
 }
 
-/// A page that tells of a failure, with the headers that go with it.
+/// An error page with the status and the headers of its failure.
 fn refused(failure: &Failure, language: Language, request_id: &str, page: &impl Template) -> Reply {
     let mut page = show(failure.status(), language, page);
     let envelope = reply::refusal(failure, language, request_id);
@@ -118,12 +121,12 @@ fn refused(failure: &Failure, language: Language, request_id: &str, page: &impl 
     page
 }
 
-/// A page for everybody from its template: it runs nothing, sends nothing, and tells nobody where it was.
-pub(crate) fn show_to_all(status: StatusCode, language: Language, page: &impl Template) -> Reply {
+/// Renders a public page, with the strict policy: no scripts, no forms, no referrer.
+pub(crate) fn show_public(status: StatusCode, language: Language, page: &impl Template) -> Reply {
     reply::page(status, language, rendered(page))
 }
 
-/// A page from its template.
+/// Renders a page.
 pub(crate) fn show(status: StatusCode, language: Language, page: &impl Template) -> Reply {
     reply::console(status, language, rendered(page))
         .with_header(header::VARY, HeaderValue::from_static("accept-language"))
@@ -135,14 +138,17 @@ fn rendered(page: &impl Template) -> String {
     page.render().unwrap_or_default()
 }
 
-/// The fields of a form. A body that is no form is refused with 415.
-pub(crate) fn form(call: &Call) -> Result<Fields, Failure> {
-    let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
-    Ok(Fields::new(pairs.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
+/// The fields of a form in their order. A body of another type is refused with 415.
+pub(crate) fn form_pairs(call: &Call) -> Result<Vec<(String, String)>, Failure> {
+    call.form()?.ok_or_else(Failure::unsupported_type)
 }
 
-/// The first mistake of a form that has one, behind the name of its field as the page shows it: `labels` are the fields and
-/// the keys of their names.
+/// The fields of a form, ready to be judged.
+pub(crate) fn form(call: &Call) -> Result<Fields, Failure> {
+    Ok(Fields::new(form_pairs(call)?.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
+}
+
+/// The first problem of a form, after the label of its field. `labels` maps field names to the keys of their labels.
 pub(crate) fn mistake(language: Language, form: Fields, labels: &[(&str, &'static str)]) -> String {
     let problems = form.finish().err();
     let first = problems.as_ref().and_then(|failure| failure.problems().first());
@@ -153,47 +159,85 @@ pub(crate) fn mistake(language: Language, form: Fields, labels: &[(&str, &'stati
     }
 }
 
-/// A number by which the same form sent twice is known: positive, and exact in every program that reads numbers as floats.
-pub(crate) fn form_number() -> i64 {
+/// A random idempotency number for a form, from 1 to 2³²: a form that is sent twice is applied once.
+pub(crate) fn new_form_number() -> i64 {
     i64::from(u32::from_ne_bytes(random())) + 1
 }
 
-/// The text for the deed that the page before this one did, by the word that it left in the address.
+/// Reads an idempotency number that [`new_form_number`] made.
+pub(crate) fn read_form_number(value: &Value) -> Result<i64, Text> {
+    fields::whole_in(1..=i64::from(u32::MAX) + 1)(value)
+}
+
+/// The ID at `index` of the parameters of the path; 404 where the path has none.
+pub(crate) fn path_id(call: &Call, index: usize) -> Result<i64, Failure> {
+    call.param_id(index).ok_or_else(Failure::not_found)
+}
+
+/// 404 on a site that requires no waivers: its waiver pages do not exist.
+pub(crate) fn check_waivers_required(site: &Site) -> Result<(), Failure> {
+    if site.config.waiver.required { Ok(()) } else { Err(Failure::not_found()) }
+}
+
+/// The status of a page with a form: 422 where the form was refused, else 200.
+pub(crate) fn form_status(is_refused: bool) -> StatusCode {
+    if is_refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }
+}
+
+/// The text of a client error, to be shown beside the form that caused it: the problems of its fields, each once, else its
+/// message. A server error is returned.
+pub(crate) fn client_error_text(failure: Failure, language: Language) -> Result<String, Failure> {
+    if !failure.status().is_client_error() {
+        return Err(failure);
+    }
+    let mut texts: Vec<String> = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
+    texts.dedup();
+    Ok(if texts.is_empty() { language.say(failure.text()) } else { texts.join(" ") })
+}
+
+/// The first problem of a failure, else its message, where a form can be corrected (409, 422). Any other failure is returned.
+pub(crate) fn form_error_text(failure: Failure, language: Language) -> Result<String, Failure> {
+    if !matches!(failure.status(), StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY) {
+        return Err(failure);
+    }
+    Ok(first_problem(&failure, language))
+}
+
+/// The first problem of a failure, else its message.
+pub(crate) fn first_problem(failure: &Failure, language: Language) -> String {
+    language.say(failure.problems().first().map_or(failure.text(), |problem| &problem.text))
+}
+
+/// The message for the action that was just done: `done` in the query names it, `known` maps names to keys of messages.
 pub(crate) fn done(call: &Call, known: &[(&str, &'static str)]) -> Option<String> {
-    done_to(call, known, |text| text)
+    done_with(call, known, |text| text)
 }
 
-/// The same in words that name what it was done to: `named` puts the names in their places.
-fn done_to(call: &Call, known: &[(&str, &'static str)], named: impl FnOnce(Text) -> Text) -> Option<String> {
-    let word = asked(call, "done");
+/// [`done`], with a function that fills in the values of the message.
+fn done_with(call: &Call, known: &[(&str, &'static str)], fill: impl FnOnce(Text) -> Text) -> Option<String> {
+    let word = query_text(call, "done");
     let (_, key) = known.iter().find(|(one, _)| *one == word)?;
-    Some(call.language().say(&named(Text::new(key))))
+    Some(call.language().say(&fill(Text::new(key))))
 }
 
-/// How many rows of a list the address passes over (`skip`).
+/// How many rows of a list the query skips (`skip`).
 pub(crate) fn skipped(call: &Call) -> i64 {
-    asked(call, "skip").parse().unwrap_or(0).max(0)
+    query_text(call, "skip").parse().unwrap_or(0).max(0)
 }
 
-/// The value of a field of the address's query, in one line; empty where there is none. What no page of ours would send is
-/// kept: a search for it finds nobody, where a search for nothing would find everybody.
-pub(crate) fn asked(call: &Call, name: &str) -> String {
+/// The value of a query field in one line, cut to [`QUERY_CHARS_MAX`]; empty where there is none.
+pub(crate) fn query_text(call: &Call, name: &str) -> String {
     let typed = call.asked(name).unwrap_or_default();
     let line: String =
-        typed.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(ASKED_CHARS_MAX).collect();
+        typed.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUERY_CHARS_MAX).collect();
     line.trim_end().to_owned()
 }
 
-/// The first letters of the first and the last word: they stand for a face where there is no picture.
+/// The initials of the first and the last word of a name, shown where there is no photo.
 fn initials(name: &str) -> String {
     let mut words = name.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));
     let first = words.next();
     first.into_iter().chain(words.next_back()).flat_map(char::to_uppercase).collect()
-}
-
-/// The name of a member as people use it: the real name, else the screen name, else the username.
-fn called<'a>(real_name: &'a str, screen_name: &'a str, username: &'a str) -> &'a str {
-    [real_name, screen_name].into_iter().find(|name| !name.trim().is_empty()).unwrap_or(username)
 }
 
 #[cfg(test)]

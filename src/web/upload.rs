@@ -1,4 +1,4 @@
-//! A file in a form, as browsers send it (`multipart/form-data`): the first part that is a file, and nothing else.
+//! File uploads (`multipart/form-data`): reads the first part that is a file and ignores all others.
 
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -6,7 +6,7 @@ use crate::http::failure::Failure;
 const BOUNDARY_CHARS_MAX: usize = 70;
 const HEADER_BYTES_MAX: usize = 2048;
 
-/// The bytes of the form's file; none where nobody chose one.
+/// The bytes of the uploaded file; empty where none was chosen.
 pub(super) fn file(call: &Call) -> Result<&[u8], Failure> {
     let kind = call.header("content-type").unwrap_or("");
     let boundary = boundary(kind).ok_or_else(Failure::unsupported_type)?;
@@ -22,7 +22,7 @@ fn boundary(content_type: &str) -> Option<&str> {
 
 fn first_file<'b>(body: &'b [u8], boundary: &[u8]) -> Option<&'b [u8]> {
     let delimiter = [b"\r\n--", boundary].concat();
-    // The first delimiter has no line before it.
+    // No line break precedes the first delimiter.
     let mut rest = body.strip_prefix(&delimiter[2..])?;
     while let Some(part) = rest.strip_prefix(b"\r\n") {
         let end = find(part, &delimiter)?;
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_something_else_is_none() {
+    fn a_truncated_body_or_another_content_type_has_no_file() {
         for broken in [&BODY[..BODY.len() - 12], &BODY[..60], b"", b"--xyz", b"--xyz--\r\n", b"--xyz\r\n\r\n"] {
             assert_eq!(first_file(broken, b"xyz"), None);
         }

@@ -1,5 +1,6 @@
 //! Finding members by what somebody remembers of them: an index of every three letters in a row, which triggers keep.
 
+use crate::domain::certificate::name_on_paper;
 use crate::store::engine::columns::{Columns, row};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -16,6 +17,13 @@ row! {
         pub phone: String,
         pub has_photo: bool = "EXISTS (SELECT 1 FROM media WHERE member_id = m.member_id)",
         pub banned: bool = "m.banned_at IS NOT NULL",
+    }
+}
+
+impl Found {
+    /// The name that pages show: the real name, else the screen name, else the username.
+    pub(crate) fn display_name(&self) -> &str {
+        name_on_paper(&self.real_name, &self.screen_name, &self.username)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Members: their accounts, profiles and booking PINs.
 
 use crate::domain::booking::Standing;
+use crate::domain::certificate::name_on_paper;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -49,6 +50,11 @@ row! {
 }
 
 impl Profile {
+    /// The name that pages show: the real name, else the screen name, else the username.
+    pub(crate) fn display_name(&self) -> &str {
+        name_on_paper(&self.real_name, &self.screen_name, &self.username)
+    }
+
     /// Who would set a password here, at the tunnel of this name.
     pub(crate) fn owner<'a>(&'a self, site: &'a str) -> Owner<'a> {
         Owner {

@@ -1,4 +1,4 @@
-//! One booking: moved, cancelled, a no-show, and each of these taken back.
+//! One booking: move, cancel, mark as a no-show, reinstate.
 
 use super::today::name_of;
 use crate::app::{self, Change, Outcome, bookings};
@@ -15,12 +15,11 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::bookings::{BookingRow, Ending, find};
 use crate::store::tables::partners;
-use crate::web::mark::Mark;
-use crate::web::{Frame, asked, form, show as shown};
+use crate::web::badge::Badge;
+use crate::web::{Frame, form, form_status, path_id, query_text, show as shown};
 use askama::Template;
-use http::StatusCode;
 
-/// Words that a page before *Today* leaves in the address, and what they say of the booking that stands beside them.
+/// Values of `done` in the query of *Today*, with the keys of their messages about the booking.
 const DONE: [(&str, &str); 8] = [
     ("arrived", "desk.said_arrived"),
     ("undone", "desk.said_undone"),
@@ -32,33 +31,33 @@ const DONE: [(&str, &str); 8] = [
     ("reinstated", "desk.said_reinstated"),
 ];
 
-/// The deed that was just done, and the booking whose end can be taken back.
-pub(super) struct Done {
-    pub(super) said: String,
+/// The message about the action that was just done, and the booking whose cancellation or no-show can be undone.
+pub(super) struct ActionResult {
+    pub(super) message: String,
     pub(super) undo: Option<i64>,
 }
 
-/// The deed that the address names as done: `done` is the deed, `booking` the booking.
-pub(super) fn done(site: &Site, call: &Call, zone: &TimeZone) -> Result<Option<Done>, Failure> {
-    let word = asked(call, "done");
+/// The result of the action that the query names: `done` is the action, `booking` the booking.
+pub(super) fn done(site: &Site, call: &Call, zone: &TimeZone) -> Result<Option<ActionResult>, Failure> {
+    let word = query_text(call, "done");
     let known = DONE.iter().find(|(known, _)| word == *known);
-    let (Some((word, key)), Ok(booking_id)) = (known, asked(call, "booking").parse()) else { return Ok(None) };
+    let (Some((word, key)), Ok(booking_id)) = (known, query_text(call, "booking").parse()) else { return Ok(None) };
     let found = site.store.read(|tx| {
         let Some(row) = find(tx, booking_id, site.tunnel_id)? else { return Ok(None) };
         Ok(Some((name_of(tx, row.member_id)?.unwrap_or_default(), row)))
     })?;
     let Some((name, row)) = found else { return Ok(None) };
     let at = row.booking.flight_date;
-    let said = Text::new(key)
+    let message = Text::new(key)
         .with("name", name)
         .with("clock", zone.clock(at))
         .with("day", when::short(call.language(), zone, at))
         .with("minutes", row.booking.minutes_booked);
     let undo = (["cancelled", "no-show"].contains(word) && row.ending.is_some()).then_some(booking_id);
-    Ok(Some(Done { said: call.language().say(&said), undo }))
+    Ok(Some(ActionResult { message: call.language().say(&message), undo }))
 }
 
-/// The address of the day of a booking, with a word on what was done to it.
+/// The URL of a booking on the page of its day; `word` is the value of `done`.
 pub(super) fn to_day(site: &Site, zone: &TimeZone, booking_id: i64, word: &str) -> Result<String, Failure> {
     let row = site.store.read(|tx| Ok(find(tx, booking_id, site.tunnel_id)?))?.ok_or_else(Failure::not_found)?;
     let day = zone.date(row.booking.flight_date);
@@ -76,16 +75,16 @@ struct Page {
     when: String,
     minutes: i64,
     partner: String,
-    mark: Mark,
+    badge: Badge,
     is_ended: bool,
     is_here: bool,
-    /// Whether its time has come.
+    /// Whether the time of the flight has come.
     is_due: bool,
     back: String,
     form: MoveForm,
 }
 
-/// The form, as it was filled in.
+/// The values of the form, as typed.
 struct MoveForm {
     day: String,
     clock: String,
@@ -99,7 +98,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> Answer {
-    let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let booking_id = path_id(call, 0)?;
     let frame = Frame::of(site, call, clerk, "/desk")?;
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let (row, name, partner) = site.store.read(|tx| {
@@ -110,7 +109,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> A
     })?;
     let at = row.booking.flight_date;
     let (day, today) = (zone.date(at), zone.date(now));
-    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(refused.is_some());
     let form = refused.unwrap_or_else(|| MoveForm {
         day: day.clone(),
         clock: zone.clock(at),
@@ -124,7 +123,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> A
         when: when::moment(language, &zone, at),
         minutes: row.booking.minutes_booked,
         partner: frame.tell(&Text::new("desk.booking_of").with("partner", partner)),
-        mark: state(&frame, &row),
+        badge: state_badge(&frame, &row),
         is_ended: row.ending.is_some(),
         is_here: row.arrived_at.is_some(),
         is_due: at <= now,
@@ -135,20 +134,20 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> A
     Ok(shown(status, language, &page))
 }
 
-/// The state of a booking, as a word with its colour.
-pub(crate) fn state(frame: &Frame, row: &BookingRow) -> Mark {
+/// The badge for the state of a booking.
+fn state_badge(frame: &Frame, row: &BookingRow) -> Badge {
     let (tone, key) = match (row.ending, row.arrived_at) {
         (Some(Ending::Cancelled), _) => ("plain", "desk.mark_cancelled"),
         (Some(Ending::NoShow), _) => ("bad", "desk.mark_no_show"),
         (None, Some(_)) => ("good", "desk.mark_here"),
         (None, None) => ("plain", "desk.mark_booked"),
     };
-    Mark::new(tone, frame.say(key))
+    Badge::new(tone, frame.say(key))
 }
 
 /// `POST /desk/bookings/{booking_id}/move`: another day, time or length.
 pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let booking_id = path_id(call, 0)?;
     let mut body = form(call)?;
     let [day, clock, length] = ["day", "clock", "minutes"].map(|name| body.optional(name, fields::line(254)));
     let ok = body.finish()?;
@@ -175,12 +174,12 @@ pub(crate) fn cancel(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     change(site, call, clerk, bookings::cancel, "cancelled")
 }
 
-/// `POST /desk/bookings/{booking_id}/no-show`: nobody came.
+/// `POST /desk/bookings/{booking_id}/no-show`.
 pub(crate) fn set_no_show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     change(site, call, clerk, bookings::set_no_show, "no-show")
 }
 
-/// `POST /desk/bookings/{booking_id}/reinstate`: neither cancelled nor a no-show after all.
+/// `POST /desk/bookings/{booking_id}/reinstate`: undoes a cancellation or a no-show.
 pub(crate) fn reinstate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     change(site, call, clerk, bookings::reinstate, "reinstated")
 }
@@ -192,7 +191,7 @@ fn change(
     effect: fn(&Change, i64) -> Result<Outcome, Failure>,
     word: &str,
 ) -> Answer {
-    let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let booking_id = path_id(call, 0)?;
     _ = app::change(site, clerk, call.language(), |cx| effect(cx, booking_id))?;
     Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, word)?))
 }

@@ -1,4 +1,4 @@
-//! The pictures of the safety brief, as admins add them and take them away.
+//! The pictures of the safety brief, which admins add and remove.
 
 use crate::app;
 use crate::app::waivers::brief;
@@ -11,14 +11,14 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::brief_pictures;
-use crate::web::{asked, form, upload};
+use crate::web::{check_waivers_required, form, query_text, upload};
 use http::{HeaderValue, header};
 
 const BACK: &str = "/desk/texts?kind=brief";
 
-/// `POST /desk/texts/picture`: one more, made harmless as every picture is.
+/// `POST /desk/texts/picture`: adds a picture, re-encoded like every upload.
 pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    check_asked(site)?;
+    check_waivers_required(site)?;
     let file = call.body.slice_ref(upload::file(call)?);
     let made = site.draw(move || picture::remake(&file))?.map_err(|text| Failure::field("picture", text))?;
     app::change(site, clerk, call.language(), |cx| brief::add_picture(cx, &made.jpeg))?;
@@ -27,7 +27,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/texts/picture/remove`
 pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    check_asked(site)?;
+    check_waivers_required(site)?;
     let mut body = form(call)?;
     let picture = body.required("picture", fields::id);
     let ok = body.finish()?;
@@ -36,20 +36,16 @@ pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(reply::see_other(&format!("{BACK}&done=no-picture")))
 }
 
-/// `GET /desk/texts/picture.jpg`: the one with this `number`.
+/// `GET /desk/texts/picture.jpg`: the picture `number`.
 pub(crate) fn get(site: &Site, call: &Call, _: &Clerk) -> Answer {
     picture(site, call)
 }
 
-/// The picture that the address names, for whoever may see it.
+/// The picture that the query names, for the desk and the kiosk.
 pub(in crate::web) fn picture(site: &Site, call: &Call) -> Answer {
-    check_asked(site)?;
-    let number: i64 = asked(call, "number").parse().map_err(|_| Failure::not_found())?;
+    check_waivers_required(site)?;
+    let number: i64 = query_text(call, "number").parse().map_err(|_| Failure::not_found())?;
     let jpeg = site.store.read(|tx| Ok(brief_pictures::find(tx, number)?))?.ok_or_else(Failure::not_found)?;
     let picture = reply::picture("image/jpeg", jpeg);
     Ok(picture.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
-}
-
-fn check_asked(site: &Site) -> Result<(), Failure> {
-    if site.config.waiver.required { Ok(()) } else { Err(Failure::not_found()) }
 }

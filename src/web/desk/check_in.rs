@@ -1,4 +1,4 @@
-//! Somebody has come for a booking, or has not after all.
+//! Check-in of a booking, and its undoing.
 
 use super::bookings::to_day;
 use super::members::waiver;
@@ -10,13 +10,13 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::bookings::find;
+use crate::web::path_id;
 
-/// `POST /desk/bookings/{booking_id}/check-in`: the member is here. A second time changes nothing. Who may not fly
-/// without a waiver is led to the page of it.
-pub(crate) fn set(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+/// `POST /desk/bookings/{booking_id}/check-in`. A second check-in changes nothing. Where the waiver is missing, the reply
+/// leads to the member's waiver page.
+pub(crate) fn check_in(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let booking_id = path_id(call, 0)?;
     match app::change(site, clerk, call.language(), |cx| bookings::check_in(cx, booking_id)) {
-        // Signed, decided or overridden there.
         Err(failure) if failure.code() == Failure::waiver_missing().code() => {
             let known = site.store.read(|tx| Ok(find(tx, booking_id, site.tunnel_id)?))?;
             let member_id = known.ok_or_else(Failure::not_found)?.member_id;
@@ -27,9 +27,9 @@ pub(crate) fn set(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, "arrived")?))
 }
 
-/// `POST /desk/bookings/{booking_id}/check-in/undo`: that was somebody else.
-pub(crate) fn unset(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+/// `POST /desk/bookings/{booking_id}/check-in/undo`.
+pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let booking_id = path_id(call, 0)?;
     _ = app::change(site, clerk, call.language(), |cx| bookings::undo_check_in(cx, booking_id))?;
     Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, "undone")?))
 }

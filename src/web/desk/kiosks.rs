@@ -1,4 +1,4 @@
-//! The kiosks of the site, as the desk has them: pair one, revoke one.
+//! Kiosks at the desk: list, pair, revoke; and the entrance card.
 
 use crate::app::{self, Outcome};
 use crate::auth::{Clerk, kiosk};
@@ -12,7 +12,7 @@ use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::kiosks;
-use crate::web::{Frame, form, show as shown, skipped};
+use crate::web::{Frame, form, path_id, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
 
@@ -24,10 +24,10 @@ const ROWS_MAX: i64 = 100;
 struct Page {
     frame: Frame,
     rows: Vec<Row>,
-    /// Kiosks after those that are shown, and how many come before them.
+    /// Number of kiosks after this page, and where the next page begins.
     more: i64,
     skip_to: i64,
-    /// The code that was just made, and until when it is good.
+    /// The pairing code that was just made, and until when it is valid.
     code: Option<(String, String)>,
     name: String,
     problem: Option<String>,
@@ -41,7 +41,7 @@ struct Row {
     revoked: Option<String>,
 }
 
-/// `GET /desk/kiosks`: the kiosks, the latest first, from the one after `skip` others on.
+/// `GET /desk/kiosks`: one page of the kiosks, the latest first, after `skip` others.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let revoked = call.query().has("revoked");
     page(site, call, clerk, |page| {
@@ -70,8 +70,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) 
     Ok(shown(status, call.language(), &page))
 }
 
-/// `POST /desk/kiosks`: a code that turns one browser into a kiosk of this name. The code is shown on this answer
-/// alone.
+/// `POST /desk/kiosks`: makes a code that pairs one browser as a kiosk of this name. Only this reply shows the code.
 pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let name = body.required("name", fields::line(app::kiosks::NAME_CHARS_MAX));
@@ -92,20 +91,20 @@ pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "desk/door.html", config = "assets/templates/askama.toml")]
-struct Door {
+#[template(path = "desk/entrance_card.html", config = "assets/templates/askama.toml")]
+struct EntranceCard {
     frame: Frame,
     url: String,
-    /// SVG of our own.
+    /// SVG.
     qr: String,
-    /// The same in every language: its tag and the words.
+    /// The invitation in every language: tag and text.
     words: [(&'static str, String); 5],
 }
 
-/// `GET /desk/kiosks/door`: a card for the door, by which people sign up on their own telephones.
+/// `GET /desk/kiosks/door`: a card to print for the entrance, with a QR code for signing up on a phone.
 pub(crate) fn show_door(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let url = format!("{}/join", site.public_url());
-    let page = Door {
+    let page = EntranceCard {
         frame: Frame::of(site, call, clerk, "/desk/kiosks")?,
         qr: qr::svg(&url).ok_or_else(Failure::broken)?,
         url,
@@ -114,16 +113,16 @@ pub(crate) fn show_door(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(shown(StatusCode::OK, call.language(), &page))
 }
 
-/// `POST /desk/kiosks/{kiosk_id}/revoke`: locked out at once, with whoever stands before it.
+/// `POST /desk/kiosks/{kiosk_id}/revoke`: revokes a kiosk and its guest's session at once.
 pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let kiosk_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let kiosk_id = path_id(call, 0)?;
     match app::change(site, clerk, call.language(), |cx| app::kiosks::revoke(cx, kiosk_id))? {
         Outcome::Done => Ok(reply::see_other("/desk/kiosks?revoked=1")),
         Outcome::Unchanged => Err(Failure::not_found()),
     }
 }
 
-/// A code as people read it to each other: `1234 5678`.
+/// A code in two groups, for reading: `1234 5678`.
 pub(crate) fn spaced(code: &str) -> String {
     let (first, second) = code.split_at(code.len() / 2);
     format!("{first} {second}")

@@ -1,4 +1,4 @@
-//! Payments that came and extend no membership by themselves: the desk says what becomes of each, once.
+//! Payments that extend no membership by themselves: the desk decides on each.
 
 use crate::app;
 use crate::auth::Clerk;
@@ -14,8 +14,8 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::member_search;
 use crate::store::tables::payments::{self, Account};
-use crate::web::desk::walk_in::{Unclear, find_member};
-use crate::web::{Frame, called, done, form, show as shown, skipped};
+use crate::web::desk::walk_in::{LookupError, find_member};
+use crate::web::{Frame, done, form, path_id, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
 
@@ -29,10 +29,10 @@ const DONE: [(&str, &str); 2] = [("counts", "payments.done_counts"), ("void", "p
 struct Page {
     frame: Frame,
     rows: Vec<Row>,
-    /// Payments that wait behind those that are shown, and how many come before them.
+    /// Number of payments after this page, and where the next page begins.
     more: i64,
     skip_to: i64,
-    /// The number of a payment, and why nothing was decided of it.
+    /// ID of a payment, and why it was not decided.
     problem: Option<(i64, String)>,
 }
 
@@ -40,19 +40,19 @@ struct Row {
     payment_id: i64,
     amount: String,
     at: String,
-    /// The processor's name for it.
+    /// ID of the payment at the payment processor.
     intent_id: String,
     why: String,
     question: &'static str,
-    /// Whom it is believed to be from: number and name.
+    /// ID and name of the members that it may be from.
     people: Vec<(i64, String)>,
-    /// Whether a year was given, which would be taken back.
+    /// Whether a year was granted for it, which voiding takes back.
     given: bool,
-    /// Whom the form names; what was typed, where it was refused.
+    /// Value of the member field: the member where that is certain.
     member: String,
 }
 
-/// `GET /desk/payments`: what waits for a decision, the oldest first, from the one after `skip` others on.
+/// `GET /desk/payments`: one page of the undecided payments, the oldest first, after `skip` others.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let done = done(call, &DONE);
     page(site, call, clerk, StatusCode::OK, done, None)
@@ -86,7 +86,7 @@ fn row(tx: &Read, call: &Call, payment_id: i64, at: String, account: Account) ->
     let mut people = Vec::new();
     for member_id in account.member_id.into_iter().chain(account.rival_claim) {
         if let Some(one) = member_search::find(tx, member_id)? {
-            people.push((member_id, called(&one.real_name, &one.screen_name, &one.username).to_owned()));
+            people.push((member_id, one.display_name().to_owned()));
         }
     }
     let why = Text::find(&format!("payments.why_{question}"), |_| None).map(|text| call.language().say(&text));
@@ -104,33 +104,33 @@ fn row(tx: &Read, call: &Call, payment_id: i64, at: String, account: Account) ->
     })
 }
 
-/// `POST /desk/payments/{payment_id}/count`: it extends the membership of the member who is named, whatever was paid.
+/// `POST /desk/payments/{payment_id}/count`: extends the membership of the named member, whatever was paid.
 pub(crate) fn count(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     decide(site, call, clerk, Decision::Counts)
 }
 
-/// `POST /desk/payments/{payment_id}/void`: it extends none; a year that it gave is taken back.
+/// `POST /desk/payments/{payment_id}/void`: the payment extends no membership; a year granted for it is taken back.
 pub(crate) fn void(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     decide(site, call, clerk, Decision::Void)
 }
 
 fn decide(site: &Site, call: &Call, clerk: &Clerk, decision: Decision) -> Answer {
-    let payment_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let payment_id = path_id(call, 0)?;
     let mut body = form(call)?;
     let (question, member) = (body.optional("question", fields::line(40)), body.optional("member", fields::line(254)));
     let ok = body.finish()?;
     let (question, member) = (question.get(&ok).unwrap_or_default(), member.get(&ok));
     let refusal = app::change(site, clerk, call.language(), |cx| {
         let open = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::not_found)?.question;
-        // Somebody else decided, or the processor told something new: what the clerk saw is no more.
+        // Another clerk decided, or the processor reported something new since the page was shown.
         if open.map(Question::name) != Some(&question) {
             return Ok(Some((StatusCode::CONFLICT, "payments.changed")));
         }
         let typed = member.as_deref().filter(|_| decision == Decision::Counts);
         let member_id = match typed.map(|typed| find_member(cx.tx, typed)).transpose()?.transpose() {
             Ok(member_id) => member_id,
-            Err(Unclear::Nobody) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "payments.no_member"))),
-            Err(Unclear::Two) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "desk.member_two"))),
+            Err(LookupError::NotFound) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "payments.no_member"))),
+            Err(LookupError::Ambiguous) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "desk.member_two"))),
         };
         let decided = app::payments::decide(cx, payment_id, decision, member_id)?;
         Ok(decided.is_none().then_some((StatusCode::UNPROCESSABLE_ENTITY, "payments.member_missing")))

@@ -1,4 +1,4 @@
-//! The note for the next shift, above *Today*.
+//! The shift note, shown above *Today*.
 
 use crate::app;
 use crate::app::shift_note::{self, NOTE_CHARS_MAX};
@@ -14,21 +14,21 @@ use crate::site::Site;
 use crate::store::tables::shift_note as notes;
 use crate::web::form;
 
-/// The note as *Today* shows it.
-pub(crate) struct Shown {
+/// The shift note, ready to be rendered.
+pub(crate) struct NoteView {
     pub(crate) text: String,
     pub(crate) author: String,
     pub(crate) at: String,
 }
 
-pub(crate) fn find(site: &Site, language: Language) -> Result<Option<Shown>, Failure> {
+pub(crate) fn find(site: &Site, language: Language) -> Result<Option<NoteView>, Failure> {
     let found = site.store.read(|tx| Ok(notes::find(tx)?))?;
     let Some(note) = found else { return Ok(None) };
     let at = when::moment(language, &site.time_zone()?, note.written_at);
-    Ok(Some(Shown { text: note.text, author: note.author, at }))
+    Ok(Some(NoteView { text: note.text, author: note.author, at }))
 }
 
-/// `POST /desk/shift-note`: in place of the one before; an empty one takes it away.
+/// `POST /desk/shift-note`: replaces the note; an empty text removes it.
 pub(crate) fn leave(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let text = body.optional("text", fields::lines(NOTE_CHARS_MAX));

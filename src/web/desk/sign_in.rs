@@ -1,4 +1,4 @@
-//! The way in: a password and a code, or a passkey; and the way out.
+//! Sign-in at the desk by password and code or by passkey; and sign-out.
 
 use crate::auth::challenge::{self, Intent};
 use crate::auth::passkey as ceremony;
@@ -27,9 +27,8 @@ const HOME: &str = "/desk";
 struct Page {
     frame: Frame,
     username: String,
-    /// Where to go afterwards.
+    /// Page to go to after sign-in.
     to: String,
-    /// Why it did not work, and what to do next.
     problem: Option<String>,
     demo: bool,
 }
@@ -46,22 +45,22 @@ impl Page {
     }
 }
 
-/// `GET /desk/sign-in`: name and password; `to` is where to go afterwards, `another` a colleague who signs in beside whoever
-/// is signed in.
+/// `GET /desk/sign-in`: the form. `to` is the page to go to afterwards; with `another`, a colleague signs in beside the clerk
+/// who is signed in.
 pub(crate) fn show_or_pass(site: &Site, call: &Call) -> Answer {
     let mut query = call.query();
     let to = query.optional("to", fields::line(200));
     let (ended, another) = (query.has("ended"), query.has("another"));
     let to = query.finish().map(|ok| to.get(&ok)).ok().flatten().unwrap_or_default();
     if !another && clerk::find(site, call)?.is_some() {
-        return Ok(reply::see_other(&place(&to)));
+        return Ok(reply::see_other(&safe_target(&to)));
     }
     let mut page = Page::new(site, call, String::new(), to)?;
     page.problem = ended.then(|| call.say("desk.step_ended"));
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
-/// `POST /desk/sign-in`: a session, or the way to the second factor.
+/// `POST /desk/sign-in`: opens a session, or leads to the second factor.
 pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let username = body.required("username", fields::line(254));
@@ -79,51 +78,51 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
         if !sign_in::is_as_judged(tx, &account)? {
             return Ok(Entry::Refused("desk.wrong"));
         }
-        if let Some(key) = bar(&account) {
+        if let Some(key) = denial(&account) {
             call.outcome.set(if account.banned { AuthOutcome::Banned } else { AuthOutcome::Plain });
             return Ok(Entry::Refused(key));
         }
         match second_factor::requirement(site, tx, &account, None)? {
-            Requirement::Passed(passed) => enter(site, call, tx, passed, &account, renewed.as_deref()),
+            Requirement::Passed(passed) => open_session(site, call, tx, passed, &account, renewed.as_deref()),
             Requirement::Code(due) => {
                 call.outcome.set(AuthOutcome::SecondFactorDue);
-                // Staff are sent no passcode.
+                // Staff accounts get no passcodes.
                 let by = if due == RequiredCode::Totp { "app" } else { "none" };
-                let page = format!("/desk/sign-in/code?by={by}&to={}", place(&wanted));
-                on_the_way(call, tx, &account, Intent::Desk, page)
+                let page = format!("/desk/sign-in/code?by={by}&to={}", safe_target(&wanted));
+                begin_challenge(call, tx, &account, Intent::Desk, page)
             }
             Requirement::SetupMissing => {
                 second_factor::begin_setup(site, tx, account.member_id, &second_factor::new_secret())?;
-                on_the_way(call, tx, &account, Intent::DeskSetup, "/desk/sign-in/setup".to_owned())
+                begin_challenge(call, tx, &account, Intent::DeskSetup, "/desk/sign-in/setup".to_owned())
             }
         }
     })?;
     answer(site, call, outcome, &typed, &wanted)
 }
 
-/// The outcome of a proof, before it is shown.
+/// The outcome of a sign-in attempt.
 pub(crate) enum Entry {
     In(OpenedSession),
-    /// A second step is due: the token of the step, and its page.
+    /// A second factor is due: token of the challenge, and path of its page.
     Due {
         token: String,
         page: String,
     },
-    /// The key of the reason.
+    /// Key of the reason.
     Refused(&'static str),
 }
 
-/// The page, or the way on, that tells an outcome; `to` is where to go afterwards.
+/// The reply to a sign-in attempt; `to` is the page to go to afterwards.
 pub(crate) fn answer(site: &Site, call: &Call, outcome: Entry, username: &str, to: &str) -> Answer {
     match outcome {
-        Entry::In(opened) => welcome(site, call, reply::see_other(&place(to)), &opened),
+        Entry::In(opened) => with_session(site, call, reply::see_other(&safe_target(to)), &opened),
         Entry::Due { token, page } => Ok(clerk::challenge_cookie::set(site, call, reply::see_other(&page), &token)),
         Entry::Refused(key) => Page::refused(site, call, username, to, key),
     }
 }
 
-/// Why a member whose password is right has no place at the desk.
-pub(crate) fn bar(account: &Account) -> Option<&'static str> {
+/// Why an account may not sign in to the desk, although its password is right; as a key.
+pub(crate) fn denial(account: &Account) -> Option<&'static str> {
     match (account.banned, account.role.is_staff()) {
         (true, _) => Some("desk.banned"),
         (false, false) => Some("desk.no_clerk"),
@@ -131,12 +130,12 @@ pub(crate) fn bar(account: &Account) -> Option<&'static str> {
     }
 }
 
-fn on_the_way(call: &Call, tx: &Write, account: &Account, intent: Intent, page: String) -> Result<Entry, Failure> {
+fn begin_challenge(call: &Call, tx: &Write, account: &Account, intent: Intent, page: String) -> Result<Entry, Failure> {
     Ok(Entry::Due { token: challenge::begin(call, tx, account.member_id, intent)?, page })
 }
 
-/// The session, unless the account changed meanwhile.
-pub(crate) fn enter(
+/// Opens a session, unless the account changed meanwhile.
+pub(crate) fn open_session(
     site: &Site,
     call: &Call,
     tx: &Write,
@@ -148,9 +147,9 @@ pub(crate) fn enter(
     Ok(opened.map_or(Entry::Refused("desk.wrong"), Entry::In))
 }
 
-/// The reply with the cookies that the browser keeps from now on. The session of a clerk who was signed in there waits
-/// for that clerk's next turn.
-pub(crate) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &OpenedSession) -> Answer {
+/// Adds the cookies of a new session to a reply. The session of a clerk who was signed in in this browser is kept for a
+/// later change of clerk.
+pub(crate) fn with_session(site: &Site, call: &Call, reply: Reply, opened: &OpenedSession) -> Answer {
     let waiting = site.store.write(site.now(), |tx| clerk_switch::after_sign_in(site, call, tx, &opened.token))?;
     let known = device::with_device_token_for_pages(site, reply, &opened.device_token);
     let reply =
@@ -158,7 +157,7 @@ pub(crate) fn welcome(site: &Site, call: &Call, reply: Reply, opened: &OpenedSes
     Ok(clerk_switch::with_parked_cookie(site, call, reply, &waiting))
 }
 
-/// `POST /desk/sign-in/passkey`: the browser's answer to the question that `/api/auth/login/bio-web-option` asked.
+/// `POST /desk/sign-in/passkey`: the answer to a challenge of `/api/auth/login/bio-web-option`.
 pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
@@ -170,7 +169,7 @@ pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
         return answer(site, call, REFUSED, "", &to);
     };
     let outcome = site.store.write(site.now(), |tx| match ceremony::apply(site, call, tx, &proof)? {
-        Outcome::SignedIn(account, opened) => match bar(&account) {
+        Outcome::SignedIn(account, opened) => match denial(&account) {
             None => Ok(Entry::In(opened)),
             Some(key) => {
                 sessions::delete(tx, &token_hash(&opened.token))?;
@@ -182,7 +181,7 @@ pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
     answer(site, call, outcome, "", &to)
 }
 
-/// `POST /desk/sign-out`: ends the session of this browser.
+/// `POST /desk/sign-out`: ends the session.
 pub(crate) fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     site.store.write(site.now(), |tx| Ok(sessions::delete(tx, clerk.session())?))?;
     let others = site.store.read(|tx| clerk_switch::list(site, call, tx, site.now()))?;
@@ -190,8 +189,8 @@ pub(crate) fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(clerk::without_session_cookie(site, call, reply::see_other(next)))
 }
 
-/// A page of the desk, and nothing else: a link must not lead elsewhere by way of the sign-in.
-pub(crate) fn place(to: &str) -> String {
+/// `to` where that is a page of the desk, else the desk's first page: the sign-in redirects to no other site.
+pub(crate) fn safe_target(to: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-_.".contains(&b);
     let ours = (to == HOME || to.starts_with("/desk/")) && to.bytes().all(plain) && !to.starts_with("/desk/sign-");
     if ours { to.to_owned() } else { HOME.to_owned() }
@@ -199,11 +198,11 @@ pub(crate) fn place(to: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::place;
+    use super::safe_target;
 
     #[test]
-    fn the_way_in_leads_to_the_desk_and_nowhere_else() {
-        assert_eq!(place("/desk/members/4"), "/desk/members/4");
+    fn sign_in_redirects_to_pages_of_the_desk_only() {
+        assert_eq!(safe_target("/desk/members/4"), "/desk/members/4");
         for elsewhere in [
             "",
             "//evil.example",
@@ -214,7 +213,7 @@ mod tests {
             "/desk/a?b",
             "/desk/sign-out",
         ] {
-            assert_eq!(place(elsewhere), "/desk", "{elsewhere}");
+            assert_eq!(safe_target(elsewhere), "/desk", "{elsewhere}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The operator's texts, as admins write and publish them: waiver, safety brief, consents.
+//! The operator's texts, which admins write and publish: waiver, safety brief, consents.
 
 use crate::app;
 use crate::app::waivers::texts;
@@ -15,15 +15,17 @@ use crate::keys::hex;
 use crate::site::Site;
 use crate::store::tables::brief_pictures;
 use crate::store::tables::site_texts::{self, Draft, Kind, SiteText};
-use crate::web::sheet::{paragraphs, words};
-use crate::web::{Frame, asked, done, form, show as shown};
+use crate::web::waiver_form::paragraphs;
+use crate::web::{
+    Frame, check_waivers_required, client_error_text, done, form, form_status, query_text, show as shown,
+};
 use askama::Template;
 use http::StatusCode;
 
 const PART: &str = "/desk/site";
-/// Versions of one text that a page lists.
+/// Versions of a text that the page lists.
 const VERSIONS_MAX: i64 = 50;
-/// What a form may bring: more than the rules take, so that the rules can say what is too long.
+/// Longest field that is read: longer than the rules allow, so that the rules can name what is too long.
 const FORM_CHARS_MAX: usize = 2 * BODY_CHARS_MAX;
 const DONE: [(&str, &str); 5] = [
     ("saved", "texts.done_saved"),
@@ -32,8 +34,8 @@ const DONE: [(&str, &str); 5] = [
     ("picture", "texts.done_picture"),
     ("no-picture", "texts.done_no_picture"),
 ];
-/// The questions that are offered for a first waiver.
-const USUAL: [&str; 3] = ["waiver.ask_weight", "waiver.ask_pregnancy", "waiver.ask_shoulder"];
+/// The questions that a first waiver begins with.
+const FIRST_QUESTIONS: [&str; 3] = ["waiver.ask_weight", "waiver.ask_pregnancy", "waiver.ask_shoulder"];
 
 #[derive(Template)]
 #[template(path = "desk/texts.html", config = "assets/templates/askama.toml")]
@@ -43,12 +45,12 @@ struct ListPage {
     kind: &'static str,
     languages: Vec<Written>,
     versions: Vec<Version>,
-    /// Whether a draft is another text than the one in force.
+    /// Whether a draft differs from the text in force.
     has_drafts: bool,
-    /// The version in force; 0: none.
+    /// The version in force when the page was made; 0 for none.
     seen: i64,
     is_waiver: bool,
-    /// Numbers of the brief's pictures; none elsewhere.
+    /// IDs of the pictures; `None` for other texts than the brief.
     pictures: Option<Vec<i64>>,
     problem: Option<String>,
 }
@@ -111,20 +113,20 @@ fn name_key(kind: Kind) -> &'static str {
     KINDS.iter().find(|(one, _)| *one == kind).map_or("waiver.title", |(_, key)| key)
 }
 
-/// Nothing of this is there on a site that asks for no waiver.
+/// The kind of a text by its name; 404 on a site that requires no waivers.
 fn find_kind(site: &Site, name: &str) -> Result<Kind, Failure> {
+    check_waivers_required(site)?;
     let known = if name.is_empty() { Some(Kind::Waiver) } else { Kind::parse(name) };
-    let known = known.filter(|kind| KINDS.iter().any(|(one, _)| one == kind));
-    known.filter(|_| site.config.waiver.required).ok_or_else(Failure::not_found)
+    known.filter(|kind| KINDS.iter().any(|(one, _)| one == kind)).ok_or_else(Failure::not_found)
 }
 
 fn find_language(tag: &str) -> Result<Language, Failure> {
     Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag).ok_or_else(Failure::not_found)
 }
 
-/// `GET /desk/texts`: one kind (`kind`) with its drafts and versions.
+/// `GET /desk/texts`: the drafts and versions of one `kind`.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let kind = find_kind(site, &asked(call, "kind"))?;
+    let kind = find_kind(site, &query_text(call, "kind"))?;
     page(site, call, clerk, kind, None)
 }
 
@@ -152,7 +154,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
         Kind::Brief => Some(site.store.read(|tx| Ok(brief_pictures::list(tx)?))?),
         _ => None,
     };
-    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(problem.is_some());
     let page = ListPage {
         kinds: KINDS.map(tab).into(),
         kind: kind.name(),
@@ -168,10 +170,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
     Ok(shown(status, language, &page))
 }
 
-/// `GET /desk/texts/edit`: the draft of a kind in a language, or what it begins with: the version in force.
+/// `GET /desk/texts/edit`: the draft of a kind in a language; without one, the version in force.
 pub(crate) fn edit(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let kind = find_kind(site, &asked(call, "kind"))?;
-    let language = find_language(&asked(call, "language"))?;
+    let kind = find_kind(site, &query_text(call, "kind"))?;
+    let language = find_language(&query_text(call, "language"))?;
     let draft = site.store.read(|tx| {
         if let Some(draft) = site_texts::find_draft(tx, kind, language.tag())? {
             return Ok(Some(draft));
@@ -185,18 +187,18 @@ pub(crate) fn edit(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             questions: text.questions,
         }))
     })?;
-    let draft = draft.unwrap_or_else(|| begin(kind, language));
+    let draft = draft.unwrap_or_else(|| first_draft(kind, language));
     edit_page(site, call, clerk, (kind, language), draft, None)
 }
 
-/// What a first text begins with: its title, and for a waiver the usual questions. The words are the operator's.
-fn begin(kind: Kind, language: Language) -> Draft {
+/// The first draft of a text: its title, and for a waiver the usual questions.
+fn first_draft(kind: Kind, language: Language) -> Draft {
     let say = |key| language.say(&Text::new(key));
-    let questions = if kind == Kind::Waiver { USUAL.map(say).join("\n") } else { String::new() };
+    let questions = if kind == Kind::Waiver { FIRST_QUESTIONS.map(say).join("\n") } else { String::new() };
     Draft { language: language.tag().to_owned(), title: say(name_key(kind)), body: String::new(), questions }
 }
 
-/// `POST /desk/texts/edit`: keeps the draft, and shows it as people will see it.
+/// `POST /desk/texts/edit`: saves the draft and shows a preview.
 pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let (kind, language) = (body.required("kind", fields::line(20)), body.required("language", fields::line(5)));
@@ -217,7 +219,7 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             Ok(reply::see_other(&format!("/desk/texts/edit?kind={kind}&language={tag}&done=saved")))
         }
         Err(failure) if !failure.problems().is_empty() => {
-            let problem = words(failure, call.language())?;
+            let problem = client_error_text(failure, call.language())?;
             edit_page(site, call, clerk, (kind, language), draft, Some(problem))
         }
         Err(failure) => Err(failure),
@@ -234,7 +236,7 @@ fn edit_page(
 ) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
-    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(problem.is_some());
     let page = EditPage {
         kind: kind.name(),
         name: call.say(name_key(kind)),
@@ -251,7 +253,7 @@ fn edit_page(
     Ok(shown(status, call.language(), &page))
 }
 
-/// `POST /desk/texts/publish`: the drafts of a kind are its next version.
+/// `POST /desk/texts/publish`: publishes the drafts of a kind as its next version.
 pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let (kind, again) = (body.required("kind", fields::line(20)), body.optional("asks_again", fields::line(5)));
@@ -261,14 +263,14 @@ pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     match app::change(site, clerk, call.language(), |cx| texts::publish(cx, kind, again, seen)) {
         Ok(_) => Ok(reply::see_other(&format!("/desk/texts?kind={}&done=published", kind.name()))),
         Err(failure) if !failure.problems().is_empty() => {
-            let problem = words(failure, call.language())?;
+            let problem = client_error_text(failure, call.language())?;
             page(site, call, clerk, kind, Some(problem))
         }
         Err(failure) => Err(failure),
     }
 }
 
-/// `POST /desk/texts/discard`: the drafts of a kind are thrown away.
+/// `POST /desk/texts/discard`: deletes the drafts of a kind.
 pub(crate) fn discard(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let kind = body.required("kind", fields::line(20));
@@ -278,11 +280,11 @@ pub(crate) fn discard(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(reply::see_other(&format!("/desk/texts?kind={}&done=discarded", kind.name())))
 }
 
-/// `GET /desk/texts/version`: a text as it was published.
+/// `GET /desk/texts/version`: a published version.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let kind = find_kind(site, &asked(call, "kind"))?;
-    let version = asked(call, "version").parse().map_err(|_| Failure::not_found())?;
-    let tag = asked(call, "language");
+    let kind = find_kind(site, &query_text(call, "kind"))?;
+    let version = query_text(call, "version").parse().map_err(|_| Failure::not_found())?;
+    let tag = query_text(call, "language");
     let text = site.store.read(|tx| Ok(site_texts::find(tx, kind, version, &tag)?))?.ok_or_else(Failure::not_found)?;
     let page = TextPage {
         frame: Frame::of(site, call, clerk, PART)?,

@@ -1,9 +1,9 @@
-//! Somebody is at the desk or on the telephone and wants to fly: a booking that no partner made.
+//! Bookings made at the desk, for walk-ins and by telephone.
 
 use super::bookings::to_day;
-use super::members::{look, waiver};
-use super::today::{self, Sent};
-pub(crate) use super::today::{Unclear, find_member};
+use super::members::{search, waiver};
+use super::today::{self, BookingInput};
+pub(crate) use super::today::{LookupError, find_member};
 use crate::app::{self, bookings, flights};
 use crate::auth::Clerk;
 use crate::domain::booking::Denial;
@@ -14,10 +14,10 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::form;
+use crate::web::{form, read_form_number};
 
-/// `POST /desk/bookings`: a flight at a time of the site's clock on a day, or with `here` now, and checked in. The same form
-/// sent twice is the same booking.
+/// `POST /desk/bookings`: books a flight at a day and time, or with `here` now and checked in. The same form sent twice
+/// makes one booking.
 pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (sent, here) = read(call)?;
     let (zone, now) = (site.time_zone()?, site.now());
@@ -37,11 +37,11 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let key = if sent.day.is_empty() { "desk.walk_in_clock" } else { "desk.move_when" };
         return again(site, call, clerk, sent, key);
     };
-    // Flight time of a day that is over is entered on the member's card.
+    // Flight time of past days is entered on the member's card.
     if flight_date < zone.day(now, 0).from {
         return again(site, call, clerk, sent, "desk.move_past");
     }
-    let member_id = match whom(site, &sent.member)? {
+    let member_id = match find_by_any(site, &sent.member)? {
         Ok(member_id) => member_id,
         Err(key) => return again(site, call, clerk, sent, key),
     };
@@ -57,21 +57,23 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             let word = if here { "here" } else { "booked" };
             Ok(reply::see_other(&to_day(site, &zone, booking_id, word)?))
         }
-        Err(denial) => again(site, call, clerk, Sent { member: member_id.to_string(), ..sent }, denial_key(denial)),
+        Err(denial) => {
+            again(site, call, clerk, BookingInput { member: member_id.to_string(), ..sent }, denial_key(denial))
+        }
     }
 }
 
-/// The form, and whether the member is here.
-fn read(call: &Call) -> Result<(Sent, bool), Failure> {
+/// The values of the form, and whether the member is here.
+fn read(call: &Call) -> Result<(BookingInput, bool), Failure> {
     let mut body = form(call)?;
     let member = body.optional("member", fields::line(254));
     let minutes = body.optional("minutes", fields::line(254));
     let usual = body.optional("usual", fields::whole_in(0..=i64::MAX));
     let (day, clock) = (body.optional("day", fields::line(254)), body.optional("clock", fields::line(254)));
-    let number = body.required("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
+    let number = body.required("number", read_form_number);
     let here = body.optional("here", fields::line(5));
     let ok = body.finish()?;
-    let sent = Sent {
+    let sent = BookingInput {
         member: member.get(&ok).unwrap_or_default(),
         minutes: minutes.get(&ok).unwrap_or_default(),
         usual: usual.get(&ok).unwrap_or(0),
@@ -83,14 +85,14 @@ fn read(call: &Call) -> Result<(Sent, bool), Failure> {
     Ok((sent, here.get(&ok).is_some()))
 }
 
-/// The member whom a clerk means by a number, a username, an e-mail address or a name; else the key of what to say.
-fn whom(site: &Site, typed: &str) -> Result<Result<i64, &'static str>, Failure> {
+/// The member by number, username, e-mail address or name; else the key of the problem.
+fn find_by_any(site: &Site, typed: &str) -> Result<Result<i64, &'static str>, Failure> {
     match site.store.read(|tx| find_member(tx, typed))? {
         Ok(member_id) => return Ok(Ok(member_id)),
-        Err(Unclear::Two) => return Ok(Err("desk.member_two")),
-        Err(Unclear::Nobody) => {}
+        Err(LookupError::Ambiguous) => return Ok(Err("desk.member_two")),
+        Err(LookupError::NotFound) => {}
     }
-    let found = look::by_name(site, typed)?;
+    let found = search::by_name(site, typed)?;
     Ok(match found.as_slice() {
         [] => Err("desk.walk_in_nobody"),
         [one] => Ok(*one),
@@ -98,8 +100,8 @@ fn whom(site: &Site, typed: &str) -> Result<Result<i64, &'static str>, Failure> 
     })
 }
 
-fn again(site: &Site, call: &Call, clerk: &Clerk, sent: Sent, key: &'static str) -> Answer {
-    today::refuse(site, call, clerk, Sent { problem: Some(key), ..sent })
+fn again(site: &Site, call: &Call, clerk: &Clerk, sent: BookingInput, key: &'static str) -> Answer {
+    today::refuse(site, call, clerk, BookingInput { problem: Some(key), ..sent })
 }
 
 fn denial_key(denial: Denial) -> &'static str {

@@ -1,7 +1,6 @@
-//! Booking at a kiosk, where the site lets people: some minutes from now on, for oneself and the children for whom one acts,
-//! who are checked in with it.
+//! Booking at a kiosk, where the settings allow it: a flight from now on, for the guest and their children, with check-in.
 
-use super::{Screen, show, status, words};
+use super::{Screen, show};
 use crate::app::{self, kiosks, waivers};
 use crate::auth::Guest;
 use crate::http::Answer;
@@ -11,23 +10,23 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::web::{form, form_number};
+use crate::web::{client_error_text, form, form_status, new_form_number, read_form_number};
 use askama::Template;
 
 #[derive(Template)]
 #[template(path = "kiosk/book.html", config = "assets/templates/askama.toml")]
 struct Page {
     screen: Screen,
-    /// Numbers and names; the member first.
+    /// IDs and names; the guest first.
     flyers: Vec<(i64, String)>,
     minutes: Vec<i64>,
     number: i64,
     problem: Option<String>,
 }
 
-/// `GET /kiosk/book`: who flies, and for how long?
+/// `GET /kiosk/book`: the form with flyers and minutes.
 pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    page(site, call, guest, form_number(), None)
+    page(site, call, guest, new_form_number(), None)
 }
 
 fn list_flyers(site: &Site, guest: &Guest) -> Result<Vec<(i64, String)>, Failure> {
@@ -42,13 +41,13 @@ fn page(site: &Site, call: &Call, guest: &Guest, number: i64, problem: Option<St
     }
     let flyers = list_flyers(site, guest)?;
     let page = Page { screen: Screen::of(site, call, guest)?, flyers, minutes, number, problem };
-    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+    Ok(show(form_status(page.problem.is_some()), call.language(), &page))
 }
 
-/// `POST /kiosk/book`: booked for all who are ticked, or for nobody; each is checked in whom the waiver allows it.
+/// `POST /kiosk/book`: books for all ticked flyers or for none, and checks in those whose waiver is in force.
 pub(crate) fn book(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut body = form(call)?;
-    let number = body.required("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
+    let number = body.required("number", read_form_number);
     let minutes = body.required("minutes", fields::whole_in(1..=600));
     let all = list_flyers(site, guest)?;
     let mut flyers: Vec<i64> = all.iter().map(|(id, _)| *id).collect();
@@ -65,13 +64,13 @@ pub(crate) fn book(site: &Site, call: &Call, guest: &Guest) -> Answer {
     match booked {
         Ok(true) => Ok(reply::see_other("/kiosk/home?done=booked")),
         Ok(false) => Ok(reply::see_other("/kiosk/waiver")),
-        Err(failure) => page(site, call, guest, number, Some(words(failure, call.language())?)),
+        Err(failure) => page(site, call, guest, number, Some(client_error_text(failure, call.language())?)),
     }
 }
 
 impl Page {
-    /// The words on a key.
-    fn said(&self, minutes: &i64) -> String {
+    /// Label of a button.
+    fn minutes_label(&self, minutes: &i64) -> String {
         self.screen.tell(&Text::new("kiosk.book_minutes").with("minutes", minutes))
     }
 }

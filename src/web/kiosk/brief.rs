@@ -1,6 +1,6 @@
-//! The operator's safety brief: read at the kiosk, confirmed there, and then signed by the instructor whom the member chooses.
+//! The safety brief at a kiosk: the member reads and confirms it, and chooses the instructor who signs it.
 
-use super::{Screen, show, status};
+use super::{Screen, show};
 use crate::app;
 use crate::app::waivers::brief;
 use crate::auth::Guest;
@@ -13,9 +13,8 @@ use crate::site::Site;
 use crate::store::tables::brief_pictures;
 use crate::store::tables::signers::{self, EligibleSigner};
 use crate::store::tables::site_texts::{self, Kind, SiteText};
-use crate::web::desk;
-use crate::web::form;
-use crate::web::sheet::{paragraphs, words};
+use crate::web::waiver_form::paragraphs;
+use crate::web::{client_error_text, desk, form, form_status};
 use askama::Template;
 
 #[derive(Template)]
@@ -24,7 +23,7 @@ struct Page {
     screen: Screen,
     text: SiteText,
     paragraphs: Vec<String>,
-    /// Numbers of the pictures below the text.
+    /// IDs of the pictures below the text.
     pictures: Vec<i64>,
     signers: Vec<EligibleSigner>,
     problem: Option<String>,
@@ -49,15 +48,15 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
     able.retain(|one| one.member_id != guest.member_id());
     let paragraphs = paragraphs(&text.body);
     let page = Page { screen: Screen::of(site, call, guest)?, text, paragraphs, pictures, signers: able, problem };
-    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+    Ok(show(form_status(page.problem.is_some()), call.language(), &page))
 }
 
-/// `GET /kiosk/brief.jpg`: a picture of the brief (`number`).
+/// `GET /kiosk/brief.jpg`: the picture `number` of the brief.
 pub(crate) fn picture(site: &Site, call: &Call, _: &Guest) -> Answer {
     desk::brief_pictures::picture(site, call)
 }
 
-/// `POST /kiosk/brief`: read and understood; the instructor is asked to sign.
+/// `POST /kiosk/brief`: confirms the brief and asks the instructor to sign.
 pub(crate) fn confirm(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut body = form(call)?;
     let version = body.required("version", fields::whole_in(1..=i64::MAX));
@@ -68,6 +67,6 @@ pub(crate) fn confirm(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| brief::confirm(cx, version, &language, signer_id)) {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=asked")),
-        Err(failure) => page(site, call, guest, Some(words(failure, call.language())?)),
+        Err(failure) => page(site, call, guest, Some(client_error_text(failure, call.language())?)),
     }
 }

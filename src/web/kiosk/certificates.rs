@@ -1,4 +1,4 @@
-//! A member's certificates: a kiosk prints nothing, so it shows the code that opens one on the member's own telephone.
+//! Certificates at a kiosk: a QR code opens one on the member's phone, because a kiosk does not print.
 
 use super::{Screen, show};
 use crate::app::certificates;
@@ -22,7 +22,7 @@ struct ListPage {
     rows: Vec<Certified>,
 }
 
-/// A level that is held.
+/// A level that the member holds.
 struct Certified {
     place: usize,
     name: String,
@@ -36,7 +36,7 @@ struct OnePage {
     screen: Screen,
     name: String,
     url: String,
-    /// SVG of our own.
+    /// SVG.
     qr: String,
 }
 
@@ -54,8 +54,8 @@ pub(crate) fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
-/// `POST /kiosk/certificates`: one of them, by its place in the list, as a code that a telephone reads. Its address names
-/// the certificate, so it is on no page's own address.
+/// `POST /kiosk/certificates`: the QR code of one certificate, by its index in the list. A POST, so that no URL of the kiosk
+/// identifies the member.
 pub(crate) fn show_one(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut body = form(call)?;
     let place = body.required("place", fields::whole_in(0..=1_000));

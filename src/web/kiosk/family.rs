@@ -1,7 +1,6 @@
-//! One adult, several flyers: the children for whom the member acts, and today's bookings of all, checked in one by one or all
-//! at once.
+//! The family page of a kiosk: the guest's children, and today's bookings of all, checked in one by one or together.
 
-use super::{Screen, show, words};
+use super::{Screen, show};
 use crate::app;
 use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::waivers::{self, Due};
@@ -16,8 +15,8 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::bookings;
 use crate::store::tables::members::{self, Secrets};
-use crate::web::done;
-use crate::web::mark::Mark;
+use crate::web::badge::Badge;
+use crate::web::{client_error_text, done, form_status};
 use askama::Template;
 
 const DONE: [(&str, &str); 1] = [("child", "kiosk.done_child")];
@@ -28,22 +27,22 @@ struct Page {
     screen: Screen,
     people: Vec<Person>,
     rows: Vec<Row>,
-    /// Whether somebody's waiver is to be signed.
+    /// Whether a waiver must be signed.
     signs: bool,
-    /// Whether somebody has not arrived yet.
+    /// Whether a booking is not checked in yet.
     is_open: bool,
-    /// Whether people book at the kiosk.
+    /// Whether the kiosk takes bookings.
     books: bool,
-    /// Whether the member may bring more children along.
+    /// Whether the guest may add children.
     may_have: bool,
     done: Option<String>,
     problem: Option<String>,
 }
 
-/// A child, and how its waiver stands.
+/// A child with the badge of its waiver.
 struct Person {
     name: String,
-    mark: Mark,
+    badge: Badge,
 }
 
 struct Row {
@@ -52,13 +51,13 @@ struct Row {
     clock: String,
     minutes: i64,
     arrived: Option<String>,
-    /// By which the kiosk checks in while the site does not answer; none where the waiver is in the way.
+    /// Ticket for an offline check-in; `None` where the waiver is missing.
     ticket: Option<String>,
 }
 
 /// What the page shows of a family.
-struct Found {
-    /// The member, then the children.
+struct FamilyData {
+    /// The guest, then the children.
     due: Vec<Due>,
     booked: Vec<(usize, bookings::Own)>,
     may_have: bool,
@@ -70,8 +69,8 @@ pub(crate) fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, None)
 }
 
-/// The family with today's bookings; 404 where the member acts for nobody and may bring nobody along.
-fn find(site: &Site, guest: &Guest) -> Result<Found, Failure> {
+/// The family with today's bookings; 404 where the guest has no children and may add none.
+fn find(site: &Site, guest: &Guest) -> Result<FamilyData, Failure> {
     let day = site.time_zone()?.day(site.now(), 0);
     site.store.read(|tx| {
         let may_have = wards::may_have(site, tx, guest.member_id())?;
@@ -85,13 +84,13 @@ fn find(site: &Site, guest: &Guest) -> Result<Found, Failure> {
             booked.extend(own.into_iter().map(|booking| (place, booking)));
         }
         let secrets = members::find_secrets(tx, guest.member_id())?.ok_or_else(Failure::not_found)?;
-        Ok(Found { due, booked, may_have, secrets })
+        Ok(FamilyData { due, booked, may_have, secrets })
     })
 }
 
 fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
     let (zone, language) = (site.time_zone()?, call.language());
-    let Found { due, booked, may_have, secrets } = find(site, guest)?;
+    let FamilyData { due, booked, may_have, secrets } = find(site, guest)?;
     let row = |(place, one): (usize, bookings::Own)| Row {
         booking_id: one.booking_id,
         name: due[place].name.clone(),
@@ -112,15 +111,15 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
         done: done(call, &DONE),
         problem,
     };
-    Ok(show(super::status(page.problem.as_ref()), language, &page))
+    Ok(show(form_status(page.problem.is_some()), language, &page))
 }
 
 fn person(one: Due, language: Language) -> Person {
     let (tone, key) = one.reason.map_or(("good", "kiosk.family_cleared"), |reason| ("soon", reason.key()));
-    Person { name: one.name, mark: Mark::new(tone, language.say(&Text::new(key))) }
+    Person { name: one.name, badge: Badge::new(tone, language.say(&Text::new(key))) }
 }
 
-/// `POST /kiosk/family`: checks in all who have not arrived: all of them, or nobody.
+/// `POST /kiosk/family`: checks in all open bookings or none.
 pub(crate) fn check_in_all(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let waiting = find(site, guest)?.booked.into_iter().filter(|(_, one)| one.arrived_at.is_none());
     let waiting: Vec<i64> = waiting.map(|(_, one)| one.booking_id).collect();
@@ -131,6 +130,6 @@ pub(crate) fn check_in_all(site: &Site, call: &Call, guest: &Guest) -> Answer {
     match checked_in {
         Ok(()) => Ok(reply::see_other("/kiosk/home?done=arrived")),
         Err(failure) if failure.code() == Failure::waiver_missing().code() => Ok(reply::see_other("/kiosk/waiver")),
-        Err(failure) => page(site, call, guest, Some(words(failure, call.language())?)),
+        Err(failure) => page(site, call, guest, Some(client_error_text(failure, call.language())?)),
     }
 }

@@ -1,6 +1,6 @@
-//! The kiosk's screen after signing in: how things stand, today's bookings, the next flight, and the choices.
+//! The first screen after sign-in at a kiosk: currency, today's bookings, next flight and choices.
 
-use super::{Screen, show, words};
+use super::{Screen, show};
 use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::waivers::brief;
 use crate::app::{self, family, flights, wards};
@@ -19,15 +19,15 @@ use crate::store::queries::standing::{self, Flyer};
 use crate::store::tables::bookings::{self, Own};
 use crate::store::tables::media;
 use crate::store::tables::members::{self, Secrets};
-use crate::web::{asked, initials};
+use crate::web::{client_error_text, form_status, initials, path_id, query_text};
 use askama::Template;
 use http::StatusCode;
 
-/// How far ahead the next flight is looked for.
+/// How far ahead the next flight is searched for.
 const AHEAD_SECONDS: i64 = 400 * 86_400;
-/// A currency with less left is about to lapse.
+/// A currency with less time left is shown as lapsing soon.
 const SOON_SECONDS: i64 = 31 * 86_400;
-/// Words that a page before this one may leave in its address, and what they say.
+/// Values of `done` in the query, with the keys of their messages.
 const DONE: [(&str, &str); 7] = [
     ("arrived", "kiosk.done_arrived"),
     ("logged", "kiosk.done_logged"),
@@ -45,60 +45,60 @@ struct Page {
     greeting: String,
     has_photo: bool,
     initials: String,
-    standing: Standing,
+    currency: CurrencyText,
     flown_today: String,
     flown: String,
     next_flight: Option<String>,
     bookings: Vec<Booked>,
     done: Option<String>,
     problem: Option<String>,
-    /// Whether the waiver is in the way of flying.
+    /// Whether the waiver must be signed before flying.
     signs: bool,
-    /// Whether the member acts for children, or may.
+    /// Whether the member has children or may add some.
     has_family: bool,
-    /// Whether the safety brief is to be read.
+    /// Whether the safety brief must be read.
     reads_brief: bool,
-    /// Whether people book at the kiosk.
+    /// Whether the kiosk takes bookings.
     books: bool,
 }
 
-/// Whether the member may fly, in words and by the colour of them.
-struct Standing {
+/// The currency of the member, as a coloured text.
+struct CurrencyText {
     tone: &'static str,
-    said: String,
+    text: String,
 }
 
 /// A booking of today.
 struct Booked {
     booking_id: i64,
-    /// By which the kiosk says later that the member checked in, where the site does not answer.
+    /// Ticket for an offline check-in.
     ticket: String,
     clock: String,
     minutes: i64,
     arrived: Option<String>,
-    /// That its minutes are in the logbook already.
+    /// Text about minutes that are in the logbook already.
     logged: Option<String>,
 }
 
-/// `GET /kiosk/home`: how things stand, today's bookings, and what can be done here.
+/// `GET /kiosk/home`.
 pub(crate) fn show_home(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, None)
 }
 
 fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
-    let done = asked(call, "done");
+    let done = query_text(call, "done");
     let known = DONE.iter().find(|(word, _)| done == *word);
     let (zone, language) = (site.time_zone()?, call.language());
     let day = zone.day(site.now(), 0);
     let own = site.store.read(|tx| read(site, tx, guest.member_id(), &day))?;
     let screen = Screen::of(site, call, guest)?;
     let name = screen.guest.clone().unwrap_or_default();
-    let status = super::status(problem.as_ref());
+    let status = form_status(problem.is_some());
     let page = Page {
         greeting: language.say(&Text::new("kiosk.hello").with("name", &name)),
         initials: initials(&name),
         has_photo: own.has_photo,
-        standing: judge(&own.flyer, &zone, language, site.now()),
+        currency: currency_text(&own.flyer, &zone, language, site.now()),
         flown_today: language.say(&Text::new("kiosk.flown_today").with("minutes", own.flown_today)),
         flown: language.say(&Text::new("kiosk.flown").with("time", minutes::show(own.flown))),
         next_flight: own.next.map(|next| {
@@ -121,8 +121,8 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
     Ok(show(status, language, &page))
 }
 
-/// What the page shows of a member.
-struct Found {
+/// What the page shows about a member.
+struct HomeData {
     today: Vec<Own>,
     /// The first booking after today.
     next: Option<Own>,
@@ -130,20 +130,20 @@ struct Found {
     flown_today: i64,
     flown: i64,
     has_photo: bool,
-    /// With which the tickets of the page end.
+    /// Secrets that the tickets are bound to: a change of them invalidates the tickets.
     secrets: Secrets,
-    /// Whether the waiver is in the way of flying, the member acts for children, and the safety brief is to be read.
+    /// See the fields of [`Page`].
     signs: bool,
     has_family: bool,
     reads_brief: bool,
 }
 
-fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<Found, Failure> {
+fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<HomeData, Failure> {
     let now = site.now();
     let list = |from, to, most| bookings::list_own(tx, site.tunnel_id, member_id, from, to, most);
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let flyer = standing::read(tx, member_id, now)?;
-    Ok(Found {
+    Ok(HomeData {
         today: list(day.from, day.to, DAY_BOOKINGS_MAX)?,
         next: list(day.to, now + AHEAD_SECONDS, 1)?.pop(),
         flown_today: logbook::sum_flown_between(tx, member_id, (day.from, day.to.min(now + 1)))?,
@@ -157,17 +157,17 @@ fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<Found, Fail
     })
 }
 
-fn judge(flyer: &Flyer, zone: &TimeZone, language: Language, now: i64) -> Standing {
+fn currency_text(flyer: &Flyer, zone: &TimeZone, language: Language, now: i64) -> CurrencyText {
     let currency = flyer.currency.flyer;
-    let said = |tone, key, day: Option<i64>| {
+    let text = |tone, key, day: Option<i64>| {
         let day = day.map(|at| when::day(language, zone, at)).unwrap_or_default();
-        Standing { tone, said: language.say(&Text::new(key).with("day", day)) }
+        CurrencyText { tone, text: language.say(&Text::new(key).with("day", day)) }
     };
     match currency.renewal {
-        _ if !flyer.holds_flyer_1 => said("plain", "kiosk.beginner", None),
-        Some(ends) if currency.current && ends - now < SOON_SECONDS => said("soon", "kiosk.current_until", Some(ends)),
-        Some(ends) if currency.current => said("good", "kiosk.current_until", Some(ends)),
-        ended => said("bad", "kiosk.lapsed", ended),
+        _ if !flyer.holds_flyer_1 => text("plain", "kiosk.beginner", None),
+        Some(ends) if currency.current && ends - now < SOON_SECONDS => text("soon", "kiosk.current_until", Some(ends)),
+        Some(ends) if currency.current => text("good", "kiosk.current_until", Some(ends)),
+        ended => text("bad", "kiosk.lapsed", ended),
     }
 }
 
@@ -183,19 +183,18 @@ fn booked(ticket: String, one: Own, zone: &TimeZone, language: Language) -> Book
     }
 }
 
-/// `POST /kiosk/bookings/{booking_id}/check-in`: the member is here, by the rule of the desk; only for a booking of
-/// today and of one's own.
+/// `POST /kiosk/bookings/{booking_id}/check-in`: checks in a booking of today, of the guest or of their children.
 pub(crate) fn check_in(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let booking_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let booking_id = path_id(call, 0)?;
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| app::bookings::check_in(cx, booking_id)) {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=arrived")),
         Err(failure) if failure.code() == Failure::waiver_missing().code() => Ok(reply::see_other("/kiosk/waiver")),
-        Err(failure) => page(site, call, guest, Some(words(failure, call.language())?)),
+        Err(failure) => page(site, call, guest, Some(client_error_text(failure, call.language())?)),
     }
 }
 
-/// `POST /kiosk/here`: somebody touches the screen. The gate has noted the visit already.
+/// `POST /kiosk/here`: keeps the guest signed in after a touch. Authentication has extended the session already.
 pub(crate) fn stay(_: &Site, _: &Call, _: &Guest) -> Answer {
     Ok(reply::text(StatusCode::NO_CONTENT, ""))
 }

@@ -1,4 +1,4 @@
-//! Signing up at a kiosk: four questions, one after the other, and the newcomer is in.
+//! Signing up at a kiosk, with sign-in at once.
 
 use super::{Screen, show};
 use crate::app::signup::{self, Joined, Place};
@@ -9,7 +9,8 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::site::Site;
 use crate::store::tables::members;
-use crate::web::filled::Filled;
+use crate::web::form_pairs;
+use crate::web::form_state::FormState;
 use askama::Template;
 use http::StatusCode;
 
@@ -17,7 +18,7 @@ use http::StatusCode;
 #[template(path = "kiosk/join.html", config = "assets/templates/askama.toml")]
 struct Page {
     screen: Screen,
-    form: Filled,
+    form: FormState,
 }
 
 #[derive(Template)]
@@ -31,18 +32,18 @@ struct Welcome {
 
 /// `GET /kiosk/join`: the form.
 pub(crate) fn show_form(site: &Site, call: &Call, _: &Kiosk) -> Answer {
-    let page = Page { screen: Screen::outside(site, call)?, form: Filled::empty() };
+    let page = Page { screen: Screen::outside(site, call)?, form: FormState::empty() };
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
-/// `POST /kiosk/join`: a member more, who is signed in here at once; number and PIN are shown this once.
+/// `POST /kiosk/join`: signs a member up and in, and shows number and PIN once.
 pub(crate) fn enter(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
-    let typed: Vec<(String, String)> = call.form()?.ok_or_else(Failure::unsupported_type)?.into_iter().collect();
+    let typed = form_pairs(call)?;
     match signup::join(site, call, Place::Kiosk(kiosk.id()), call.language(), &typed) {
         Ok(joined) => welcome(site, call, kiosk, &joined),
         Err(failure) if failure.problems().is_empty() => Err(failure),
         Err(failure) => {
-            let form = Filled::refused(typed, &failure, call.language());
+            let form = FormState::refused(typed, &failure, call.language());
             let page = Page { screen: Screen::outside(site, call)?, form };
             Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
         }

@@ -1,14 +1,15 @@
-//! The kiosk: a screen on site at which members help themselves, with gloves on and other people behind them. Nothing
-//! of a person stays on it: addresses and titles name nobody, pages are kept by nobody, and without a touch it begins anew.
+//! The kiosk: a touch screen at which members help themselves. No personal data stays on the screen: URLs and titles contain
+//! none, pages are not cached, and an idle screen returns to the start page.
 
-pub(crate) mod away;
 pub(crate) mod book;
 pub(crate) mod brief;
 pub(crate) mod certificates;
+pub(crate) mod children;
 pub(crate) mod family;
 pub(crate) mod home;
 pub(crate) mod join;
-pub(crate) mod kept;
+pub(crate) mod offline_check_in;
+pub(crate) mod offline_page;
 pub(crate) mod photo;
 pub(crate) mod progression;
 pub(crate) mod sign_in;
@@ -16,7 +17,6 @@ pub(crate) mod sign_off;
 pub(crate) mod start;
 pub(crate) mod time;
 pub(crate) mod waiver;
-pub(crate) mod wards;
 
 use super::{Frame, refused, show};
 use crate::app::Actor;
@@ -26,26 +26,25 @@ use crate::domain::role::Role;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
-use crate::i18n::language::{Language, Text};
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
 use askama::Template;
-use http::StatusCode;
 
 /// The frame around every page of a kiosk.
 pub(crate) struct Screen {
     frame: Frame,
-    /// Who is signed in.
+    /// Name of the guest who is signed in.
     pub guest: Option<String>,
 }
 
 impl Screen {
-    /// Before anybody signed in.
+    /// For a page before sign-in.
     fn outside(site: &Site, call: &Call) -> Result<Screen, Failure> {
         Ok(Screen { frame: Frame::outside(site, call)?, guest: None })
     }
 
-    /// With a member before it.
+    /// For a page of a signed-in guest.
     fn of(site: &Site, call: &Call, guest: &Guest) -> Result<Screen, Failure> {
         let profile = site.store.read(|tx| Ok(members::find(tx, guest.member_id())?))?;
         let name = profile.map(|p| if p.screen_name.is_empty() { p.username } else { p.screen_name });
@@ -72,12 +71,12 @@ impl Screen {
         self.frame.asset(name)
     }
 
-    /// Seconds without a touch until the screen is wiped.
+    /// Seconds without a touch after which the guest is signed out.
     pub(crate) fn idle_seconds(&self) -> i64 {
         IDLE_SECONDS
     }
 
-    /// The seconds to go stand in the text by themselves, so that a script can count them.
+    /// The text before and after the number of seconds that are left, which a script counts down.
     pub(crate) fn ending(&self) -> [String; 2] {
         let text = self.frame.tell(&Text::new("kiosk.ends_in").with("seconds", '\u{0}'));
         let (before, after) = text.split_once('\u{0}').unwrap_or((&text, ""));
@@ -97,26 +96,15 @@ struct Refusal {
 pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
     let screen = Screen { frame, guest: None };
-    let page =
-        Refusal { screen, message: super::said(failure, language), problems: super::mistakes(failure, language) };
+    let page = Refusal {
+        screen,
+        message: super::failure_text(failure, language),
+        problems: super::mistakes(failure, language),
+    };
     refused(failure, language, request_id, &page)
 }
 
-/// The guest as the one who makes a change: as a member, whatever else the guest is here.
+/// The guest as the actor of a change, in the role of a member whatever role the account has.
 fn actor(call: &Call, guest: &Guest) -> Actor {
     Actor::account(guest.member_id(), Role::Member, &call.by(guest.member_id()))
-}
-
-/// The text of a failure that the guest caused; every other failure is returned.
-pub(crate) fn words(failure: Failure, language: Language) -> Result<String, Failure> {
-    if !failure.status().is_client_error() {
-        return Err(failure);
-    }
-    let problems: Vec<String> = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
-    Ok(if problems.is_empty() { language.say(failure.text()) } else { problems.join(" ") })
-}
-
-/// 200, or 422 for a page with a problem on it.
-fn status(problem: Option<&String>) -> StatusCode {
-    if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }
 }

@@ -1,6 +1,6 @@
-//! The member's picture: as it is, taken by the kiosk's camera, or chosen as a file.
+//! The guest's photo: show it, take one with the kiosk's camera, or choose a file.
 
-use super::{Screen, show, words};
+use super::{Screen, show};
 use crate::app::{self, photos};
 use crate::auth::Guest;
 use crate::documents::picture;
@@ -10,7 +10,7 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::media;
-use crate::web::upload;
+use crate::web::{client_error_text, form_status, upload};
 use askama::Template;
 use http::{HeaderValue, header};
 
@@ -22,39 +22,39 @@ struct Page {
     problem: Option<String>,
 }
 
-/// `GET /kiosk/photo`: the camera, and the picture that there is.
+/// `GET /kiosk/photo`: the present photo and the camera.
 pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, None)
 }
 
 fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
     let has_photo = site.store.read(|tx| Ok(media::exists(tx, guest.member_id())?))?;
-    let status = super::status(problem.as_ref());
+    let status = form_status(problem.is_some());
     Ok(show(status, call.language(), &Page { screen: Screen::of(site, call, guest)?, has_photo, problem }))
 }
 
-/// `GET /kiosk/photo.jpg`: one's own, kept by nobody.
+/// `GET /kiosk/photo.jpg`: the guest's photo, not cached.
 pub(crate) fn get(site: &Site, _: &Call, guest: &Guest) -> Answer {
     let jpeg = site.store.read(|tx| Ok(media::find(tx, guest.member_id())?))?.ok_or_else(Failure::not_found)?;
     let picture = reply::picture("image/jpeg", jpeg);
     Ok(picture.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 
-/// `POST /kiosk/photo`: a new picture, made harmless as every other is.
+/// `POST /kiosk/photo`: a new photo, re-encoded like every upload.
 pub(crate) fn take(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let file = call.body.slice_ref(upload::file(call)?);
     let made = match site.draw(move || picture::remake(&file))? {
         Ok(made) => made,
         Err(text) => {
             let failure = Failure::field("photo", text);
-            return page(site, call, guest, Some(words(failure, call.language())?));
+            return page(site, call, guest, Some(client_error_text(failure, call.language())?));
         }
     };
     app::change(site, super::actor(call, guest), call.language(), |cx| photos::set(cx, &cx.own()?, &made.jpeg))?;
     Ok(reply::see_other("/kiosk/home?done=photo"))
 }
 
-/// `POST /kiosk/photo/remove`: no picture any more.
+/// `POST /kiosk/photo/remove`.
 pub(crate) fn remove(site: &Site, call: &Call, guest: &Guest) -> Answer {
     _ = app::change(site, super::actor(call, guest), call.language(), |cx| photos::remove(cx, &cx.own()?))?;
     Ok(reply::see_other("/kiosk/home?done=no-photo"))

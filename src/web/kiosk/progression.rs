@@ -1,4 +1,4 @@
-//! How far a member has come: the picture, and the same in words for who cannot see it.
+//! The guest's progression, as a picture and as text.
 
 use super::{Screen, show};
 use crate::app::logbook::progression;
@@ -17,11 +17,11 @@ use http::{HeaderValue, StatusCode, header};
 #[template(path = "kiosk/progression.html", config = "assets/templates/askama.toml")]
 struct Page {
     screen: Screen,
-    steps: Vec<Shown>,
+    steps: Vec<LevelView>,
 }
 
-/// A level that is held, or open now.
-struct Shown {
+/// A level that is held or open.
+struct LevelView {
     name: &'static str,
     tone: &'static str,
     state: String,
@@ -40,13 +40,18 @@ pub(crate) fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
         };
         let signed = Text::new("progression.signed").with("signed", step.signed()).with("required", step.required());
         let signed = if step.state == State::Open { call.language().say(&signed) } else { String::new() };
-        shown.push(Shown { name: names::say(call.language(), &step.level.name), tone, state: call.say(key), signed });
+        shown.push(LevelView {
+            name: names::say(call.language(), &step.level.name),
+            tone,
+            state: call.say(key),
+            signed,
+        });
     }
     let page = Page { screen: Screen::of(site, call, guest)?, steps: shown };
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
-/// `GET /kiosk/progression.svg`: the map alone, from top to bottom with `tall`; kept by nobody.
+/// `GET /kiosk/progression.svg`: the map, vertical with `tall`; not cached.
 pub(crate) fn picture(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let tall = call.query().has("tall");
     let map = progression::map_svg(site, guest.member_id(), call.language(), tall)?;

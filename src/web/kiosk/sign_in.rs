@@ -1,6 +1,6 @@
-//! Signing in at a kiosk: by number and PIN, by a code that the member's app shows, or by a passkey.
+//! Sign-in at a kiosk: by number and PIN, by a code that the member's app shows, or by a passkey.
 
-use super::{Screen, show, status};
+use super::{Screen, show};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{Intent, Outcome};
 use crate::auth::{Kiosk, RateLimit, RateLimitKey, RateLimiter, kiosk};
@@ -14,7 +14,7 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::cards;
 use crate::store::tables::members::Account;
-use crate::web::form;
+use crate::web::{form, form_status};
 use askama::Template;
 
 const CREDENTIAL_CHARS_MAX: usize = 60_000;
@@ -22,7 +22,7 @@ const NUMBER_CHARS_MAX: usize = 19;
 const PIN_CHARS_MAX: usize = 12;
 const SCAN_CHARS_MAX: usize = 200;
 const CARD_CHARS_MAX: usize = 64;
-/// Cards that are held before the reader of one kiosk: nobody tries them all.
+/// Rate limit for cards at one kiosk, against guessing of card numbers.
 const CARDS_PER_MINUTE: i64 = 30;
 
 #[derive(Template)]
@@ -47,7 +47,7 @@ struct PasskeyPage {
     problem: Option<String>,
 }
 
-/// `GET /kiosk/number`: keys for number and PIN.
+/// `GET /kiosk/number`: the form for number and PIN.
 pub(crate) fn show_number(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     number_page(site, call, String::new(), None)
 }
@@ -55,7 +55,7 @@ pub(crate) fn show_number(site: &Site, call: &Call, _: &Kiosk) -> Answer {
 fn number_page(site: &Site, call: &Call, number: String, problem: Option<&'static str>) -> Answer {
     let problem = problem.map(|key| call.say(key));
     let page = NumberPage { screen: Screen::outside(site, call)?, number, problem };
-    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+    Ok(show(form_status(page.problem.is_some()), call.language(), &page))
 }
 
 /// `POST /kiosk/number`: a member's number and booking PIN.
@@ -66,7 +66,7 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let typed = number.peek().cloned().unwrap_or_default();
     let Ok(ok) = body.finish() else { return number_page(site, call, typed, Some("kiosk.both_needed")) };
     let pin = pin.get(&ok);
-    // Text that is no number is judged like the number of nobody.
+    // Text that is no number is judged like an unknown number.
     let member_id = typed.parse().unwrap_or(0);
     let outcome = site.store.write(site.now(), |tx| match kiosk::judge(site, call, tx, kiosk, member_id, &pin)? {
         Some(account) => enter(tx, kiosk, &account),
@@ -75,7 +75,7 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     answer(site, call, outcome, |key| number_page(site, call, typed, Some(key)))
 }
 
-/// `POST /kiosk/card`: a card or a wristband before the reader fills in whose number it is; the PIN is still asked for.
+/// `POST /kiosk/card`: fills in the member number of a card or wristband; the PIN is still needed.
 pub(crate) fn by_card(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     site.state::<RateLimiter>().take(RateLimitKey::CardsAt(kiosk.id()), RateLimit::per_minute(CARDS_PER_MINUTE))?;
     let mut body = form(call)?;
@@ -91,18 +91,18 @@ pub(crate) fn by_card(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     }
 }
 
-/// `GET /kiosk/scan`: a field that takes what a scanner types, and the camera where the browser can read it.
+/// `GET /kiosk/scan`: a field for a scanner that types, and the camera.
 pub(crate) fn show_scan(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     scan_page(site, call, None)
 }
 
 fn scan_page(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
     let page = ScanPage { screen: Screen::outside(site, call)?, problem: problem.map(|key| call.say(key)) };
-    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+    Ok(show(form_status(page.problem.is_some()), call.language(), &page))
 }
 
-/// `POST /kiosk/scan`: the code that the member's app shows. The code is too long to be guessed, so a wrong one delays
-/// nobody.
+/// `POST /kiosk/scan`: signs in with the code of the member's app. The code is too long to be guessed, so wrong codes are not
+/// delayed.
 pub(crate) fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let mut body = form(call)?;
     let code = body.required("code", fields::line(SCAN_CHARS_MAX));
@@ -115,17 +115,17 @@ pub(crate) fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     answer(site, call, outcome, |key| scan_page(site, call, Some(key)))
 }
 
-/// `GET /kiosk/passkey`: asks whose passkey it is.
+/// `GET /kiosk/passkey`: the form for a passkey.
 pub(crate) fn show_passkey(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     passkey_page(site, call, None)
 }
 
 fn passkey_page(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
     let page = PasskeyPage { screen: Screen::outside(site, call)?, problem: problem.map(|key| call.say(key)) };
-    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+    Ok(show(form_status(page.problem.is_some()), call.language(), &page))
 }
 
-/// `POST /kiosk/passkey`: the browser's answer to the question that `/api/auth/login/bio-web-option` asked.
+/// `POST /kiosk/passkey`: the answer to a challenge of `/api/auth/login/bio-web-option`.
 pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let mut body = form(call)?;
     let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
@@ -141,16 +141,15 @@ pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     answer(site, call, outcome, refused)
 }
 
-/// The outcome of a proof: the token by which the browser is known for as long as the guest is signed in, or the
-/// translation key of the reason why not.
+/// The outcome of a sign-in: the token of the guest's session, or the key of the reason for a refusal.
 type Entry = Result<String, &'static str>;
 
-/// Lets somebody in who proved enough.
+/// Opens a guest's session.
 fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Entry, Failure> {
     Ok(kiosk::enter(tx, kiosk, account)?.ok_or("kiosk.closed"))
 }
 
-/// The first page of whoever was let in, else a page with the reason.
+/// The reply to a sign-in: the home page, else the form with the reason.
 fn answer(site: &Site, call: &Call, outcome: Entry, refused: impl FnOnce(&'static str) -> Answer) -> Answer {
     match outcome {
         Ok(token) => Ok(kiosk::with_guest_cookie(site, call, reply::see_other("/kiosk/home"), &token)),

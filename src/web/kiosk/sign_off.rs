@@ -1,6 +1,7 @@
-//! Asking for a signature: which skill, then whom. Only what may be asked for is offered, and only those who may sign it.
+//! Asking for a sign-off at a kiosk: first the skill, then the signer. Only skills that may be asked for and signers who may
+//! sign them are offered.
 
-use super::{Screen, show, words};
+use super::{Screen, show};
 use crate::app;
 use crate::app::logbook::requests;
 use crate::app::logbook::rules::{Request, list_next_skills};
@@ -14,7 +15,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::signers::{self, EligibleSigner};
-use crate::web::form;
+use crate::web::{client_error_text, form, form_status};
 use askama::Template;
 use http::StatusCode;
 
@@ -22,13 +23,13 @@ use http::StatusCode;
 #[template(path = "kiosk/skills.html", config = "assets/templates/askama.toml")]
 struct SkillsPage {
     screen: Screen,
-    levels: Vec<Open>,
+    levels: Vec<OpenLevel>,
 }
 
-/// A level with skills that may be asked for.
-struct Open {
+/// A level with the skills that may be asked for.
+struct OpenLevel {
     name: &'static str,
-    /// Each with its number and name.
+    /// ID and name of each.
     skills: Vec<(&'static str, &'static str)>,
 }
 
@@ -44,20 +45,20 @@ struct SignersPage {
 
 /// `GET /kiosk/sign-off`: the skills that the member may ask for next.
 pub(crate) fn show_skills(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let mut levels: Vec<Open> = Vec::new();
+    let mut levels: Vec<OpenLevel> = Vec::new();
     for (level, skill) in site.store.read(|tx| list_next_skills(site, tx, guest.member_id()))? {
         let say = |english: &'static str| names::say(call.language(), english);
         let one = (skill.skill.as_str(), say(&skill.name));
         match levels.last_mut() {
             Some(last) if last.name == say(&level.name) => last.skills.push(one),
-            _ => levels.push(Open { name: say(&level.name), skills: vec![one] }),
+            _ => levels.push(OpenLevel { name: say(&level.name), skills: vec![one] }),
         }
     }
     let page = SkillsPage { screen: Screen::of(site, call, guest)?, levels };
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
-/// `GET /kiosk/sign-off/{skill}`: who may sign it here now.
+/// `GET /kiosk/sign-off/{skill}`: the signers who may sign the skill here now.
 pub(crate) fn show_signers(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, None)
 }
@@ -68,7 +69,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
     let mut able =
         site.store.read(|tx| Ok(signers::list_able(tx, site.catalogue, level, site.tunnel_id, site.now())?))?;
     able.retain(|one| one.member_id != guest.member_id());
-    let status = super::status(problem.as_ref());
+    let status = form_status(problem.is_some());
     let page = SignersPage {
         screen: Screen::of(site, call, guest)?,
         skill: &skill.skill,
@@ -79,7 +80,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
     Ok(show(status, call.language(), &page))
 }
 
-/// `POST /kiosk/sign-off/{skill}`: asks this signer, as the member's app would.
+/// `POST /kiosk/sign-off/{skill}`: asks the chosen signer.
 pub(crate) fn ask(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut body = form(call)?;
     let signer = body.required("signer", fields::id);
@@ -95,6 +96,6 @@ pub(crate) fn ask(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| requests::ask(cx, &request, Some(signer_id))) {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=asked")),
-        Err(failure) => page(site, call, guest, Some(words(failure, call.language())?)),
+        Err(failure) => page(site, call, guest, Some(client_error_text(failure, call.language())?)),
     }
 }

@@ -1,6 +1,6 @@
-//! Where a kiosk begins and ends: the languages and the ways to sign in; for a browser that is no kiosk, how to make it one.
+//! The start page of a kiosk with languages and ways to sign in; pairing of a browser as a kiosk; sign-out.
 
-use super::{Screen, show, status};
+use super::{Screen, show};
 use crate::auth::Kiosk;
 use crate::auth::kiosk::{self, Paired};
 use crate::documents::qr;
@@ -13,7 +13,7 @@ use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::kiosks;
-use crate::web::form;
+use crate::web::{form, form_status};
 use askama::Template;
 use http::{HeaderName, HeaderValue, StatusCode};
 
@@ -24,9 +24,9 @@ const CODE_CHARS_MAX: usize = 20;
 struct Page {
     screen: Screen,
     languages: [Language; 5],
-    /// Whether somebody chose one, which goes when they do.
+    /// Whether a guest chose a language, which is forgotten at sign-out.
     chosen: bool,
-    /// SVG of our own: where one signs up on one's own telephone.
+    /// SVG with the URL for signing up on a phone.
     qr: String,
 }
 
@@ -37,7 +37,7 @@ struct Unpaired {
     problem: Option<String>,
 }
 
-/// `GET /kiosk`: the languages and the ways to sign in.
+/// `GET /kiosk`: the start page, or the pairing form for an unpaired browser.
 pub(crate) fn show_start(site: &Site, call: &Call) -> Answer {
     let Some(kiosk) = kiosk::find(site, call)? else { return unpaired(site, call, None) };
     if kiosk::find_guest(site, call, &kiosk)?.is_some() {
@@ -56,10 +56,10 @@ pub(crate) fn show_start(site: &Site, call: &Call) -> Answer {
 
 fn unpaired(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
     let page = Unpaired { screen: Screen::outside(site, call)?, problem: problem.map(|key| call.say(key)) };
-    Ok(show(status(page.problem.as_ref()), call.language(), &page))
+    Ok(show(form_status(page.problem.is_some()), call.language(), &page))
 }
 
-/// `POST /kiosk/pair`: the code that somebody of the desk made turns this browser into a kiosk.
+/// `POST /kiosk/pair`: pairs this browser as a kiosk, with a code of the desk.
 pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
@@ -71,7 +71,7 @@ pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
     }
 }
 
-/// `POST /kiosk/language`: everything in this language, until somebody leaves.
+/// `POST /kiosk/language`: sets the language until sign-out.
 pub(crate) fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     let mut body = form(call)?;
     let tag = body.required("language", fields::line(5));
@@ -81,10 +81,10 @@ pub(crate) fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     Ok(kiosk::language::hand(site, call, reply::see_other("/kiosk"), language))
 }
 
-/// `POST /kiosk/leave`: nobody is signed in any more, and the browser is told to forget. Its cookies stay, because one of
-/// them makes it a kiosk.
+/// `POST /kiosk/leave`: signs the guest out and clears the browser's cache and storage. Cookies stay, because one of them holds
+/// the kiosk's key.
 pub(crate) fn leave(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
-    // Only whoever holds the guest's cookie ends the guest's visit: a copy of the kiosk's key sends nobody away.
+    // Ending the session requires the guest's cookie: a copy of the kiosk's key signs no guest out.
     if kiosk::find_guest(site, call, kiosk)?.is_some() {
         site.store.write(site.now(), |tx| Ok(kiosks::end_guest(tx, kiosk.id())?))?;
     }

@@ -1,6 +1,6 @@
-//! Logging flight time at a kiosk: minutes of today, in this tunnel.
+//! Logging flight time of today at a kiosk.
 
-use super::{Screen, show, words};
+use super::{Screen, show};
 use crate::app;
 use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::logbook::time;
@@ -15,10 +15,10 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::bookings;
 use crate::store::tables::entries::NewTime;
-use crate::web::form;
+use crate::web::{client_error_text, form, form_status};
 use askama::Template;
 
-/// The minutes that people fly most, each a key of its own.
+/// Usual durations in minutes, one button each.
 const USUAL: [i64; 6] = [2, 5, 10, 12, 15, 30];
 
 #[derive(Template)]
@@ -27,18 +27,18 @@ struct Page {
     screen: Screen,
     usual: [i64; 6],
     minutes: String,
-    /// What bookings of today put into the logbook already.
+    /// Texts about flight time that today's bookings have logged.
     logged: Vec<String>,
     problem: Option<String>,
 }
 
-/// `GET /kiosk/time`: how many minutes?
+/// `GET /kiosk/time`: the form.
 pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, String::new(), None)
 }
 
 fn page(site: &Site, call: &Call, guest: &Guest, minutes: String, problem: Option<String>) -> Answer {
-    let status = super::status(problem.as_ref());
+    let status = form_status(problem.is_some());
     let logged = list_logged(site, call, guest)?;
     let page = Page { screen: Screen::of(site, call, guest)?, usual: USUAL, minutes, logged, problem };
     Ok(show(status, call.language(), &page))
@@ -57,7 +57,7 @@ fn list_logged(site: &Site, call: &Call, guest: &Guest) -> Result<Vec<String>, F
     Ok(own.into_iter().filter_map(say).collect())
 }
 
-/// `POST /kiosk/time`: in the logbook at once, like any flight time that a member enters.
+/// `POST /kiosk/time`: enters the minutes in the logbook.
 pub(crate) fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut body = form(call)?;
     let typed = body.optional("minutes", fields::line(5));
@@ -69,6 +69,6 @@ pub(crate) fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| time::enter(cx, guest.member_id(), &new)) {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=logged")),
-        Err(failure) => page(site, call, guest, typed, Some(words(failure, call.language())?)),
+        Err(failure) => page(site, call, guest, typed, Some(client_error_text(failure, call.language())?)),
     }
 }

@@ -1,6 +1,6 @@
-//! Signing at a kiosk: one's own waiver, and in one go those of the children for whom one acts; or on one's telephone.
+//! Signing waivers at a kiosk, for the guest and their children in one form; or on the guest's phone.
 
-use super::{Screen, show, status};
+use super::{Screen, show};
 use crate::app;
 use crate::app::waivers::{self, Due, Signing, links};
 use crate::auth::Guest;
@@ -11,8 +11,8 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::form;
-use crate::web::sheet::{self, Sheet};
+use crate::web::waiver_form::{self, WaiverForm};
+use crate::web::{check_waivers_required, client_error_text, form, form_status};
 use askama::Template;
 use http::StatusCode;
 
@@ -20,10 +20,10 @@ use http::StatusCode;
 #[template(path = "kiosk/waiver.html", config = "assets/templates/askama.toml")]
 struct Page {
     screen: Screen,
-    /// Who waits for staff, with what is in the way.
+    /// Flyers who wait for a decision of the staff: name and reason.
     waiting: Vec<(String, String)>,
-    /// `None`: nothing is to be signed.
-    sheet: Option<Sheet>,
+    /// `None` where nothing must be signed.
+    sheet: Option<WaiverForm>,
     problem: Option<String>,
 }
 
@@ -31,21 +31,19 @@ struct Page {
 #[template(path = "kiosk/waiver_phone.html", config = "assets/templates/askama.toml")]
 struct PhonePage {
     screen: Screen,
-    /// SVG of our own.
+    /// SVG.
     qr: String,
     url: String,
 }
 
-/// `GET /kiosk/waiver`: what the member has to sign.
+/// `GET /kiosk/waiver`: the waivers to sign.
 pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, None)
 }
 
-/// Who is to be signed for, and who waits for staff. Nothing of this is there on a site that asks for no waiver.
+/// The flyers who must sign, and those who wait for a decision of the staff; 404 on a site that requires no waivers.
 pub(crate) fn list_due(site: &Site, member_id: i64) -> Result<(Vec<Due>, Vec<Due>), Failure> {
-    if !site.config.waiver.required {
-        return Err(Failure::not_found());
-    }
+    check_waivers_required(site)?;
     let due = site.store.read(|tx| waivers::list_due(site, tx, member_id))?;
     Ok(due
         .into_iter()
@@ -59,22 +57,22 @@ fn page(site: &Site, call: &Call, guest: &Guest, refused: Option<(Signing, Strin
     let (sent, problem) = refused.map_or((None, None), |(sent, problem)| (Some(sent), Some(problem)));
     let sheet = match due.is_empty() {
         true => None,
-        false => Some(site.store.read(|tx| Sheet::read(tx, &due, language, false, sent.as_ref()))?),
+        false => Some(site.store.read(|tx| WaiverForm::read(tx, &due, language, false, sent.as_ref()))?),
     };
     let said = |one: Due| (one.name, one.reason.map(|reason| call.say(reason.key())).unwrap_or_default());
     let waiting = waiting.into_iter().map(said).collect();
     let page = Page { screen: Screen::of(site, call, guest)?, waiting, sheet, problem };
-    Ok(show(status(page.problem.as_ref()), language, &page))
+    Ok(show(form_status(page.problem.is_some()), language, &page))
 }
 
-/// `POST /kiosk/waiver`: signed for all who are ticked, or for nobody.
+/// `POST /kiosk/waiver`: signs for all ticked flyers or for none.
 pub(crate) fn sign(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let (due, waiting) = list_due(site, guest.member_id())?;
     if due.is_empty() && waiting.is_empty() {
-        // The same form sent again, or the family signed elsewhere meanwhile.
+        // The form was sent twice, or the waivers were signed elsewhere meanwhile.
         return Ok(reply::see_other("/kiosk/home?done=signed"));
     }
-    let signing = sheet::read(form(call)?, &due, Place::Kiosk)?;
+    let signing = waiver_form::read(form(call)?, &due, Place::Kiosk)?;
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| waivers::sign(cx, &signing)) {
         Ok(_) if signing.flyers.iter().any(|flyer| flyer.answers.contains('y')) => {
@@ -82,13 +80,13 @@ pub(crate) fn sign(site: &Site, call: &Call, guest: &Guest) -> Answer {
         }
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=signed")),
         Err(failure) => {
-            let problem = sheet::words(failure, call.language())?;
+            let problem = client_error_text(failure, call.language())?;
             page(site, call, guest, Some((signing, problem)))
         }
     }
 }
 
-/// `POST /kiosk/waiver/phone`: a code for the member's telephone, so that the kiosk is free for others.
+/// `POST /kiosk/waiver/phone`: a QR code for signing on the guest's phone.
 pub(crate) fn to_phone(site: &Site, call: &Call, guest: &Guest) -> Answer {
     list_due(site, guest.member_id())?;
     let (actor, member_id) = (super::actor(call, guest), guest.member_id());

@@ -1,5 +1,5 @@
-//! Where a device comes to trust the site: the certificate of its own authority, and how each system installs it. Reached
-//! over a plain connection too, since nobody trusts the site yet.
+//! The page from which devices install the certificate of the site's own authority. Also served over http, because the device
+//! does not trust the site yet.
 
 use crate::documents::qr;
 use crate::http::Answer;
@@ -17,7 +17,7 @@ use serde::Serialize;
 use std::net::IpAddr;
 
 const PATH: &str = "/ca";
-/// Where it is installed, and the key of how.
+/// Operating systems and browsers, and keys of their instructions.
 const SYSTEMS: [(&str, &str); 6] = [
     ("iPhone, iPad", "ca.ios"),
     ("Android", "ca.android"),
@@ -31,7 +31,7 @@ const SYSTEMS: [(&str, &str); 6] = [
 #[template(path = "public/ca.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    /// The authority to trust, where there is one.
+    /// The authority; `None` where the site has none.
     trust: Option<Trust>,
     systems: [(&'static str, &'static str); 6],
 }
@@ -40,16 +40,16 @@ struct Trust {
     names: String,
     until: String,
     fingerprint: String,
-    /// Where this page is, for another device.
+    /// URL of this page for other devices.
     address: String,
-    /// The same as a picture: SVG.
+    /// SVG of the URL.
     qr: String,
 }
 
 #[derive(Serialize)]
 struct Authority {
     status: bool,
-    /// Host names and addresses that it may vouch for.
+    /// Host names and addresses that the authority may certify.
     names: Vec<String>,
     ends_at: i64,
     /// SHA-256 of the certificate, as devices show it.
@@ -58,19 +58,19 @@ struct Authority {
     certificate: String,
 }
 
-/// `GET /ca`: the site's own authority; JSON, or a page that tells how to trust it.
+/// `GET /ca`: the site's own authority, as JSON or as a page with instructions.
 pub(crate) fn page(site: &Site, call: &Call) -> Answer {
     let found = tls::find(site, Kind::Authority)?;
     let reply = match (found, call.prefers_page()) {
-        (Some(found), true) => told(site, call, Some(trust(site, call, &found.into())))?,
+        (Some(found), true) => render(site, call, Some(trust(site, call, &found.into())))?,
         (Some(found), false) => reply::ok(&Authority::from(found)),
-        (None, true) => told(site, call, None)?,
+        (None, true) => render(site, call, None)?,
         (None, false) => return Err(Failure::not_found()),
     };
     Ok(reply.with_header(header::VARY, HeaderValue::from_static("accept, accept-language")))
 }
 
-/// `GET /ca.crt`: its certificate, as devices want to install it.
+/// `GET /ca.crt`: the certificate as a download.
 pub(crate) fn certificate(site: &Site, _: &Call) -> Answer {
     let found = tls::find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
     let name = HeaderValue::from_static("attachment; filename=\"tunneldesk-ca.crt\"");
@@ -90,7 +90,7 @@ impl From<Certificate> for Authority {
 }
 
 fn trust(site: &Site, call: &Call, authority: &Authority) -> Trust {
-    // By the name that this device used, unless no other device could use it.
+    // The host name of the request, unless it is a loopback name.
     let only_here = |host: &String| host == "localhost" || host.parse::<IpAddr>().is_ok_and(|a| a.is_loopback());
     let host =
         call.host().filter(|host| !only_here(host)).or_else(|| authority.names.first().cloned()).unwrap_or_default();
@@ -105,8 +105,8 @@ fn trust(site: &Site, call: &Call, authority: &Authority) -> Trust {
     }
 }
 
-fn told(site: &Site, call: &Call, trust: Option<Trust>) -> Result<Reply, Failure> {
+fn render(site: &Site, call: &Call, trust: Option<Trust>) -> Result<Reply, Failure> {
     let status = if trust.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
     let page = Page { frame: Frame::outside(site, call)?, trust, systems: SYSTEMS };
-    Ok(web::show_to_all(status, call.language(), &page))
+    Ok(web::show_public(status, call.language(), &page))
 }

@@ -1,7 +1,7 @@
-//! An account that the desk made, taken over by its owner, or that of an invited colleague: with the code of the mail or of
-//! the paper, a username and a password are chosen.
+//! Claiming an account with a mailed or printed code: one that the desk made, or an invitation of a colleague. The owner chooses
+//! a username and a password.
 
-use super::{Frame, show, tell};
+use super::{Frame, message_page, show};
 use crate::app::{claims, invitations, recovery};
 use crate::domain::{password, username};
 use crate::http::Answer;
@@ -12,7 +12,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::invitations::Invitation;
 use crate::store::tables::members::{self, Profile};
-use crate::web::{asked, form};
+use crate::web::{form, form_status, query_text};
 use askama::Template;
 use http::StatusCode;
 
@@ -23,17 +23,17 @@ const TITLE: &str = "claim.title";
 #[template(path = "public/claim.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    /// As it was typed; empty: it is asked for first.
+    /// As typed; empty where the page asks for it first.
     code: String,
-    /// Whether the code is good, so that the rest is asked for.
+    /// Whether the code is valid, so that the page asks for username and password.
     is_good: bool,
     username: String,
     problem: Option<String>,
 }
 
-/// `GET /claim`: asks for the code, or for a username and a password where the link brings a good one.
+/// `GET /claim`: asks for the code, or with a valid `code` for username and password.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
-    let code = asked(call, "code");
+    let code = query_text(call, "code");
     if code.is_empty() {
         return page(site, call, String::new(), None, None);
     }
@@ -44,16 +44,16 @@ pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
     }
 }
 
-/// What a code opens.
+/// What a code is for.
 enum Opens {
     /// An account that the desk made.
     Account(Box<Profile>),
-    /// One that is made now, for a colleague.
+    /// An account for a colleague, made at acceptance.
     Invitation(Invitation),
 }
 
 impl Opens {
-    /// The username that is proposed.
+    /// The proposed username.
     fn username(&self) -> String {
         match self {
             Opens::Account(profile) => profile.username.clone(),
@@ -61,8 +61,8 @@ impl Opens {
         }
     }
 
-    /// Why the password is no good for the account, where it is not.
-    fn check(&self, secret: &str, username: &str, site: &str) -> Result<(), Text> {
+    /// Judges a password for the account.
+    fn check_password(&self, secret: &str, username: &str, site: &str) -> Result<(), Text> {
         let owner = match self {
             Opens::Account(profile) => password::Owner { username, ..profile.owner(site) },
             Opens::Invitation(one) => {
@@ -85,13 +85,13 @@ fn find(site: &Site, code: &str) -> Result<Option<Opens>, Failure> {
 }
 
 fn page(site: &Site, call: &Call, code: String, username: Option<String>, problem: Option<String>) -> Answer {
-    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(problem.is_some());
     let (frame, is_good) = (Frame::outside(site, call)?, username.is_some());
     let page = Page { frame, code, is_good, username: username.unwrap_or_default(), problem };
     Ok(show(status, call.language(), &page))
 }
 
-/// `POST /claim`: the account is the owner's.
+/// `POST /claim`: claims the account.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
     let (code, name, secret) = read(form(call)?)?;
@@ -103,7 +103,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
         Ok(wanted) => wanted,
         Err(text) => return again(call.language().say(&text)),
     };
-    if let Err(text) = opens.check(&secret, &wanted, &site.name()?) {
+    if let Err(text) = opens.check_password(&secret, &wanted, &site.name()?) {
         return again(call.language().say(&text));
     }
     let hash = site.hash(&secret);
@@ -112,7 +112,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
         Opens::Invitation(_) => invitations::accept(site, call, &code, &wanted, &hash),
     };
     match taken {
-        Ok(true) => tell(site, call, TITLE, "good", "claim.done"),
+        Ok(true) => message_page(site, call, TITLE, "good", "claim.done"),
         Ok(false) => page(site, call, code, None, Some(call.say("claim.not_good"))),
         Err(failure) if failure.status() == StatusCode::CONFLICT => again(call.language().say(failure.text())),
         Err(failure) => Err(failure),

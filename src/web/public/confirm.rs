@@ -1,14 +1,13 @@
-//! Confirming an e-mail address by the link that was mailed to it.
+//! Confirmation of an e-mail address by a mailed link.
 
-use super::{Frame, read_token, show, tell};
+use super::{Frame, message_page, read_token, show};
 use crate::auth::confirmation::{self, Confirmed};
 use crate::auth::count_message_request;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::site::Site;
-use crate::web::form;
+use crate::web::{form, form_status};
 use askama::Template;
-use http::StatusCode;
 
 const TITLE: &str = "confirm.title";
 
@@ -17,21 +16,21 @@ const TITLE: &str = "confirm.title";
 struct Page {
     frame: Frame,
     token: String,
-    /// Whether the token did nothing, and a new one may be had for it.
-    worn_out: bool,
+    /// Whether the token has expired, so that the page offers a new one.
+    is_expired: bool,
 }
 
-/// `GET /confirm`: where the link of a mail leads; the button there does it.
+/// `GET /confirm`: the target of the mailed link; a button on the page confirms.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
     match read_token(call.query()) {
         Ok(token) => page(site, call, token, false),
-        Err(_) => tell(site, call, TITLE, "bad", "confirm.incomplete"),
+        Err(_) => message_page(site, call, TITLE, "bad", "confirm.incomplete"),
     }
 }
 
-fn page(site: &Site, call: &Call, token: String, worn_out: bool) -> Answer {
-    let status = if worn_out { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    Ok(show(status, call.language(), &Page { frame: Frame::outside(site, call)?, token, worn_out }))
+fn page(site: &Site, call: &Call, token: String, is_expired: bool) -> Answer {
+    let status = form_status(is_expired);
+    Ok(show(status, call.language(), &Page { frame: Frame::outside(site, call)?, token, is_expired }))
 }
 
 /// `POST /confirm`: confirms the address that the token was mailed to.
@@ -39,17 +38,17 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     confirmation::check_rate(site, call)?;
     let token = read_token(form(call)?)?;
     match site.store.write(site.now(), |tx| confirmation::confirm(site, call, tx, &token))? {
-        Confirmed::Now => tell(site, call, TITLE, "good", "done.email_confirmed"),
-        Confirmed::Before => tell(site, call, TITLE, "good", "confirmation.before"),
+        Confirmed::Now => message_page(site, call, TITLE, "good", "done.email_confirmed"),
+        Confirmed::Before => message_page(site, call, TITLE, "good", "confirmation.before"),
         Confirmed::Not => page(site, call, token, true),
     }
 }
 
-/// `POST /confirm/again`: a new link for an old one. The answer is the same whether or not there was one.
+/// `POST /confirm/again`: mails a new link. The reply is the same for unknown tokens.
 pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
     confirmation::check_rate(site, call)?;
     let token = read_token(form(call)?)?;
     count_message_request(site, call)?;
     site.store.write(site.now(), |tx| confirmation::resend(site, tx, &token, call.language()))?;
-    tell(site, call, TITLE, "good", "confirmation.sent")
+    message_page(site, call, TITLE, "good", "confirmation.sent")
 }

@@ -1,4 +1,4 @@
-//! The state of a deletion, for anybody who has its code.
+//! The status of a deletion, by its code.
 
 use crate::domain::when;
 use crate::http::Answer;
@@ -22,8 +22,7 @@ use std::sync::LazyLock;
 
 const CODE_CHARS_MAX: usize = 255;
 
-/// The page carries its style in itself, because the way in from outside leads to this path alone; nothing else may be
-/// in force there.
+/// The policy of the page. The style is inline, because a proxy may forward this path alone.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let digest = STANDARD.encode(Sha256::digest(assets::PAGE));
     let policy = format!(
@@ -37,7 +36,7 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
 struct Page {
     frame: Frame,
     style: &'static str,
-    /// The class of the verdict's colour.
+    /// CSS class.
     tone: &'static str,
     message: String,
     removed: Vec<String>,
@@ -49,12 +48,12 @@ struct Page {
 struct Status {
     status: bool,
     confirmation_code: String,
-    /// `done`: a deletion is carried out when it is asked for.
+    /// Always `done`: deletions are carried out at once.
     state: &'static str,
     /// `erased` (the account), `unlinked` (the account stays) or `nothing` (there was nothing).
     outcome: &'static str,
     message: String,
-    /// In words: what went, and what stays and why.
+    /// Texts about what was removed, and what is kept and why.
     removed: Vec<String>,
     kept: Vec<String>,
     asked_at: i64,
@@ -62,7 +61,7 @@ struct Status {
 }
 
 crate::body! {
-    /// Any of these names the code.
+    /// The code is in any of these.
     struct StatusQuery {
         code: Option<Line<CODE_CHARS_MAX>>,
         id: Option<Line<CODE_CHARS_MAX>>,
@@ -70,7 +69,7 @@ crate::body! {
     }
 }
 
-/// `GET /social-data-deletion-status`: what became of a deletion, by its code; JSON, or a page for a browser.
+/// `GET /social-data-deletion-status`: the status of a deletion, as JSON or as a page.
 pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let code = given_code(call)?;
     let find = |code: &str| site.store.read(|tx| Ok(deletions::find(tx, code)?));
@@ -109,7 +108,7 @@ fn tell(language: Language, deletion: &Deletion) -> Status {
     }
 }
 
-/// The message, what went, and what stays.
+/// Keys of the message, of what was removed and of what is kept.
 fn words(outcome: Outcome) -> (&'static str, &'static [&'static str], &'static [&'static str]) {
     match outcome {
         Outcome::Nothing => ("deletion.nothing", &[], &[]),
@@ -161,6 +160,6 @@ fn empty_page(site: &Site, call: &Call, status: StatusCode, message: &'static st
 }
 
 fn shown(status: StatusCode, call: &Call, page: &Page) -> Reply {
-    let reply = web::show_to_all(status, call.language(), page);
+    let reply = web::show_public(status, call.language(), page);
     reply.with_header(header::CONTENT_SECURITY_POLICY, POLICY.clone())
 }

@@ -1,4 +1,4 @@
-//! Signing up on one's own telephone: the page that the QR code at the kiosk and the card at the door lead to.
+//! Signing up on a phone: the target of the QR codes at the kiosk and on the entrance card.
 
 use super::{Frame, show};
 use crate::app::signup::{self, Place};
@@ -9,8 +9,8 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
-use crate::web::asked;
-use crate::web::filled::{self, Filled};
+use crate::web::form_state::{self, FormState};
+use crate::web::{form_pairs, form_status, query_text};
 use askama::Template;
 use http::StatusCode;
 
@@ -19,7 +19,7 @@ use http::StatusCode;
 struct Page {
     frame: Frame,
     languages: [Language; 5],
-    form: Filled,
+    form: FormState,
     /// The latest day of birth.
     today: String,
 }
@@ -30,11 +30,11 @@ struct Welcome {
     frame: Frame,
     member_id: i64,
     pin: String,
-    /// Where the waiver is signed.
+    /// Path where the waiver is signed.
     sign: Option<String>,
 }
 
-/// The language that was chosen on the page, else the best of the browser's.
+/// The chosen language, else the browser's.
 fn language(call: &Call, chosen: &str) -> Language {
     Language::of_member(chosen).unwrap_or_else(|| call.language())
 }
@@ -45,11 +45,11 @@ fn frame(site: &Site, language: Language) -> Result<Frame, Failure> {
 
 /// `GET /join`: the form, in the language of `?language=` or of the browser.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
-    page(site, language(call, &asked(call, "language")), Filled::empty())
+    page(site, language(call, &query_text(call, "language")), FormState::empty())
 }
 
-fn page(site: &Site, language: Language, form: Filled) -> Answer {
-    let status = if form.has_problems() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+fn page(site: &Site, language: Language, form: FormState) -> Answer {
+    let status = form_status(form.has_problems());
     let page = Page {
         frame: frame(site, language)?,
         languages: Language::AT_KIOSK,
@@ -59,7 +59,7 @@ fn page(site: &Site, language: Language, form: Filled) -> Answer {
     Ok(show(status, language, &page))
 }
 
-/// Where the newcomer signs the waiver, on a site that asks for one.
+/// The path where a new member signs the waiver, on a site that requires one.
 fn sign_link(site: &Site, call: &Call, member_id: i64, language: Language) -> Result<Option<String>, Failure> {
     if !site.config.waiver.required || site.store.read(|tx| flights::find_demand(site, tx))?.is_none() {
         return Ok(None);
@@ -68,10 +68,10 @@ fn sign_link(site: &Site, call: &Call, member_id: i64, language: Language) -> Re
     Ok(Some(format!("/sign?lang={}&code={code}", language.tag())))
 }
 
-/// `POST /join`: a member more; number and PIN are shown this once.
+/// `POST /join`: signs a member up and shows number and PIN once.
 pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
-    let typed: Vec<(String, String)> = call.form()?.ok_or_else(Failure::unsupported_type)?.into_iter().collect();
-    let language = language(call, filled::value(&typed, "language"));
+    let typed = form_pairs(call)?;
+    let language = language(call, form_state::value(&typed, "language"));
     match signup::join(site, call, Place::Telephone, language, &typed) {
         Ok(joined) => {
             let page = Welcome {
@@ -83,6 +83,6 @@ pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
             Ok(show(StatusCode::OK, language, &page))
         }
         Err(failure) if failure.problems().is_empty() => Err(failure),
-        Err(failure) => page(site, language, Filled::refused(typed, &failure, language)),
+        Err(failure) => page(site, language, FormState::refused(typed, &failure, language)),
     }
 }

@@ -1,5 +1,5 @@
-//! Pages that mails lead to, for everybody: an address is confirmed, and a lost password replaced. A link only opens a page;
-//! what it does needs a button, because mail servers follow links too.
+//! Public pages: targets of mailed links and QR codes. A link only opens a page and a button acts, because mail servers follow
+//! links too.
 
 pub(crate) mod authority;
 pub(crate) mod claim;
@@ -12,7 +12,7 @@ pub(crate) mod sign_child;
 pub(crate) mod undo;
 pub(crate) mod verify;
 
-use super::{Frame, mistakes, refused, said, show};
+use super::{Frame, failure_text, mistakes, refused, show};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
@@ -23,19 +23,19 @@ use http::StatusCode;
 
 const TOKEN_CHARS_MAX: usize = 128;
 
-/// The page that says how a deed ended.
+/// A page with a message about the outcome of an action.
 #[derive(Template)]
-#[template(path = "public/told.html", config = "assets/templates/askama.toml")]
-struct Told {
+#[template(path = "public/message.html", config = "assets/templates/askama.toml")]
+struct MessagePage {
     frame: Frame,
     title: String,
-    /// The class of the verdict's colour.
+    /// CSS class.
     tone: &'static str,
     message: String,
     problems: Vec<String>,
 }
 
-fn tell(
+fn message_page(
     site: &Site,
     call: &Call,
     title: &'static str,
@@ -45,7 +45,7 @@ fn tell(
     let frame = Frame::outside(site, call)?;
     let status = if tone == "bad" { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let (title, message) = (call.say(title), call.say(message));
-    Ok(show(status, call.language(), &Told { frame, title, tone, message, problems: Vec::new() }))
+    Ok(show(status, call.language(), &MessagePage { frame, title, tone, message, problems: Vec::new() }))
 }
 
 /// Reads the token of a mailed link, from the query of its page or from the form there.
@@ -55,10 +55,10 @@ fn read_token(mut fields: Fields) -> Result<String, Failure> {
     Ok(token.get(&ok))
 }
 
-/// A failure as a page for everybody.
+/// A failure as a public page.
 pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
     let problems = mistakes(failure, language);
-    let (title, message) = (frame.say("desk.refused"), said(failure, language));
-    refused(failure, language, request_id, &Told { frame, title, tone: "bad", message, problems })
+    let (title, message) = (frame.say("desk.refused"), failure_text(failure, language));
+    refused(failure, language, request_id, &MessagePage { frame, title, tone: "bad", message, problems })
 }

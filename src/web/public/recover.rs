@@ -1,7 +1,7 @@
-//! A new password for a lost one: first a code is sent, then it is typed together with the answers and the new password.
-//! Nobody learns here whether an account exists: the pages are the same for a name that nobody has.
+//! Password recovery: a code is sent, then typed together with the answers to the questions and the new password. The pages are
+//! the same for unknown usernames, so that they do not reveal whether an account exists.
 
-use super::{Frame, show, tell};
+use super::{Frame, message_page, show};
 use crate::app::recovery::{self, Outcome, Recovery};
 use crate::domain::questions;
 use crate::http::Answer;
@@ -9,8 +9,7 @@ use crate::http::call::Call;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::form;
-use crate::web::kiosk::words;
+use crate::web::{client_error_text, form, form_status};
 use askama::Template;
 use http::StatusCode;
 use std::cell::Cell;
@@ -28,17 +27,17 @@ struct SetPage {
     username: String,
     /// Whether a code was just sent.
     sent: bool,
-    /// Number and text of each.
+    /// Numbers and texts.
     questions: Vec<(i64, String)>,
     problem: Option<String>,
 }
 
-/// `GET /recover`: whose password it is, and how the code shall come.
+/// `GET /recover`: asks for the username and the channel of the code.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
     Ok(show(StatusCode::OK, call.language(), &Page { frame: Frame::outside(site, call)? }))
 }
 
-/// `POST /recover`: sends the code, unless there is one already, and asks for it.
+/// `POST /recover`: sends a code, unless the form says that there is one, and asks for it.
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
     let mut body = form(call)?;
@@ -65,9 +64,9 @@ pub(crate) fn set(site: &Site, call: &Call) -> Answer {
         Ok(reply::text(StatusCode::OK, ""))
     });
     match carried_out {
-        Ok(_) if outcome.get() == Outcome::Done => tell(site, call, "recover.title", "good", "recovery.done"),
+        Ok(_) if outcome.get() == Outcome::Done => message_page(site, call, "recover.title", "good", "recovery.done"),
         Ok(_) => again(call.say("recovery.wrong")),
-        Err(failure) if !failure.problems().is_empty() => again(words(failure, call.language())?),
+        Err(failure) if !failure.problems().is_empty() => again(client_error_text(failure, call.language())?),
         Err(failure) => Err(failure),
     }
 }
@@ -81,6 +80,6 @@ fn set_page(site: &Site, call: &Call, username: &str, sent: bool, problem: Optio
         questions: numbers.into_iter().map(|number| (number, questions::text(call.language(), number))).collect(),
         problem,
     };
-    let status = if page.problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(page.problem.is_some());
     Ok(show(status, call.language(), &page))
 }

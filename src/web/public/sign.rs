@@ -1,4 +1,5 @@
-//! Signing on one's own telephone, where a QR code of the kiosk or the desk leads: the code signs, and nothing else.
+//! Signing waivers on a phone: the target of a QR code of the kiosk or the desk. The code in the URL permits signing and nothing
+//! else.
 
 use super::{Frame, show};
 use crate::app;
@@ -11,11 +12,11 @@ use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::web::filled::Filled;
+use crate::web::badge::Badge;
+use crate::web::form_state::FormState;
 use crate::web::kiosk::waiver::list_due;
-use crate::web::mark::Mark;
-use crate::web::sheet::{self, Sheet};
-use crate::web::{asked, done, form};
+use crate::web::waiver_form::{self, WaiverForm};
+use crate::web::{check_waivers_required, client_error_text, done, form, form_status, query_text};
 use askama::Template;
 use http::{StatusCode, header};
 
@@ -26,30 +27,30 @@ pub(super) const CODE_CHARS_MAX: usize = 64;
 struct Page {
     frame: Frame,
     code: String,
-    sheet: Option<Sheet>,
-    /// What is said instead of, or above, the waiver.
-    said: Vec<Mark>,
-    /// The form for a child; none where the signer may bring nobody along.
-    child: Option<Filled>,
+    sheet: Option<WaiverForm>,
+    /// Messages above, or instead of, the waiver.
+    said: Vec<Badge>,
+    /// The form that adds a child; `None` where the signer may add none.
+    child: Option<FormState>,
     /// The latest day of birth.
     today: String,
 }
 
-/// What was sent from the page, and refused.
-pub(super) enum Sent {
+/// A form of the page that was refused.
+pub(super) enum Submission {
     Nothing,
     Signature(Signing, String),
-    Child(Filled),
+    Child(FormState),
 }
 
-/// `GET /sign`: the waiver of whose code it is.
+/// `GET /sign`: the waivers of the member whose `code` it is.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
-    let (code, language) = (asked(call, "code"), language(call, &asked(call, "lang")));
+    let (code, language) = (query_text(call, "code"), language(call, &query_text(call, "lang")));
     let done = done(call, &[("child", "waiver.done_child")]).map(|_| language.say(&Text::new("waiver.done_child")));
-    show_page(site, language, &code, Sent::Nothing, done)
+    show_page(site, language, &code, Submission::Nothing, done)
 }
 
-/// The one that the link names; else the browser's.
+/// The language of the link, else the browser's.
 pub(super) fn language(call: &Call, tag: &str) -> Language {
     let browser = call.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let tag = if tag.is_empty() && browser.starts_with("it") { "it" } else { tag };
@@ -57,58 +58,56 @@ pub(super) fn language(call: &Call, tag: &str) -> Language {
 }
 
 pub(super) fn find(site: &Site, code: &str) -> Result<Option<i64>, Failure> {
-    if !site.config.waiver.required {
-        return Err(Failure::not_found());
-    }
+    check_waivers_required(site)?;
     site.store.read(|tx| links::find(site, tx, code))
 }
 
-/// The code is no code, or over.
-pub(super) fn over(site: &Site, language: Language) -> Answer {
-    told(site, language, "bad", "waiver.link_over")
+/// The page for an invalid or expired code.
+pub(super) fn link_expired(site: &Site, language: Language) -> Answer {
+    message_page(site, language, "bad", "waiver.link_over")
 }
 
-pub(super) fn page(site: &Site, language: Language, code: &str, sent: Sent) -> Answer {
+pub(super) fn page(site: &Site, language: Language, code: &str, sent: Submission) -> Answer {
     show_page(site, language, code, sent, None)
 }
 
-fn show_page(site: &Site, language: Language, code: &str, sent: Sent, done: Option<String>) -> Answer {
-    let Some(member_id) = find(site, code)? else { return over(site, language) };
+fn show_page(site: &Site, language: Language, code: &str, sent: Submission, done: Option<String>) -> Answer {
+    let Some(member_id) = find(site, code)? else { return link_expired(site, language) };
     let (due, waiting) = list_due(site, member_id)?;
     if due.is_empty() && waiting.is_empty() {
-        return told(site, language, "good", "waiver.all_signed");
+        return message_page(site, language, "good", "waiver.all_signed");
     }
     let (sent, problem, child) = match sent {
-        Sent::Nothing => (None, None, None),
-        Sent::Signature(signing, problem) => (Some(signing), Some(problem), None),
-        Sent::Child(form) => (None, None, Some(form)),
+        Submission::Nothing => (None, None, None),
+        Submission::Signature(signing, problem) => (Some(signing), Some(problem), None),
+        Submission::Child(form) => (None, None, Some(form)),
     };
     let is_refused = problem.is_some() || child.is_some();
-    let status = if is_refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(is_refused);
     let may_have = site.store.read(|tx| wards::may_have(site, tx, member_id))?;
-    let child = may_have.then(|| child.unwrap_or_else(Filled::empty));
+    let child = may_have.then(|| child.unwrap_or_else(FormState::empty));
     let today = site.time_zone()?.date(site.now());
     let frame = Frame::named(site.name()?, language);
     let sheet = match due.is_empty() {
         true => None,
-        false => Some(site.store.read(|tx| Sheet::read(tx, &due, language, false, sent.as_ref()))?),
+        false => Some(site.store.read(|tx| WaiverForm::read(tx, &due, language, false, sent.as_ref()))?),
     };
     let reason = |one: &Due| one.reason.map(|reason| frame.say(reason.key())).unwrap_or_default();
-    let waits = waiting.iter().map(|one| Mark::new("soon", format!("{}: {}", one.name, reason(one))));
-    let said = problem.map(|problem| Mark::new("bad", problem)).into_iter();
-    let said = said.chain(done.map(|done| Mark::new("good", done))).chain(waits).collect();
+    let waits = waiting.iter().map(|one| Badge::new("soon", format!("{}: {}", one.name, reason(one))));
+    let said = problem.map(|problem| Badge::new("bad", problem)).into_iter();
+    let said = said.chain(done.map(|done| Badge::new("good", done))).chain(waits).collect();
     Ok(show(status, language, &Page { code: code.to_owned(), sheet, said, frame, child, today }))
 }
 
-fn told(site: &Site, language: Language, tone: &'static str, key: &'static str) -> Answer {
+fn message_page(site: &Site, language: Language, tone: &'static str, key: &'static str) -> Answer {
     let frame = Frame::named(site.name()?, language);
     let status = if tone == "bad" { StatusCode::NOT_FOUND } else { StatusCode::OK };
-    let said = vec![Mark::new(tone, frame.say(key))];
+    let said = vec![Badge::new(tone, frame.say(key))];
     let page = Page { code: String::new(), sheet: None, said, frame, child: None, today: String::new() };
     Ok(show(status, language, &page))
 }
 
-/// `POST /sign`: signed for all who are ticked, or for nobody. The code is used up.
+/// `POST /sign`: signs for all ticked flyers or for none, and ends the code.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let mut body = form(call)?;
     let code = body.required("code", fields::line(CODE_CHARS_MAX));
@@ -118,11 +117,11 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
 }
 
 fn sign(site: &Site, call: &Call, body: Fields, code: &str, language: Language) -> Answer {
-    let Some(member_id) = find(site, code)? else { return over(site, language) };
+    let Some(member_id) = find(site, code)? else { return link_expired(site, language) };
     let (due, _) = list_due(site, member_id)?;
-    let signing = sheet::read(body, &due, Place::Phone)?;
+    let signing = waiver_form::read(body, &due, Place::Phone)?;
     let signed = app::change(site, links::actor(call, member_id), language, |cx| {
-        // Somebody may have been quicker.
+        // The code may have been used since it was read.
         if links::find(site, cx.tx, code)? != Some(member_id) {
             return Err(Failure::not_found());
         }
@@ -131,12 +130,12 @@ fn sign(site: &Site, call: &Call, body: Fields, code: &str, language: Language) 
     });
     match signed {
         Ok(()) if signing.flyers.iter().any(|flyer| flyer.answers.contains('y')) => {
-            told(site, language, "soon", "waiver.staff_next")
+            message_page(site, language, "soon", "waiver.staff_next")
         }
-        Ok(()) => told(site, language, "good", "waiver.done"),
+        Ok(()) => message_page(site, language, "good", "waiver.done"),
         Err(failure) => {
-            let problem = sheet::words(failure, language)?;
-            page(site, language, code, Sent::Signature(signing, problem))
+            let problem = client_error_text(failure, language)?;
+            page(site, language, code, Submission::Signature(signing, problem))
         }
     }
 }

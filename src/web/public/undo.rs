@@ -1,6 +1,6 @@
-//! Undoing a change of the ways into an account, by the link in the mail that told of the change.
+//! Undoing a change of credentials by the link in the mail that reported the change.
 
-use super::{Frame, read_token, show, tell};
+use super::{Frame, message_page, read_token, show};
 use crate::auth::undo::{self, Undone};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -16,15 +16,15 @@ const TITLE: &str = "undo.title";
 struct Page {
     frame: Frame,
     token: String,
-    /// Whether it is done, and a new password is due.
+    /// Whether the change was undone and a new password is needed.
     done: bool,
 }
 
-/// `GET /undo`: where the link of a mail leads; what it does needs the button there.
+/// `GET /undo`: the target of the mailed link; a button on the page undoes.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
     match read_token(call.query()) {
         Ok(token) => page(site, call, token, false),
-        Err(_) => tell(site, call, TITLE, "bad", "confirm.incomplete"),
+        Err(_) => message_page(site, call, TITLE, "bad", "confirm.incomplete"),
     }
 }
 
@@ -32,7 +32,7 @@ fn page(site: &Site, call: &Call, token: String, done: bool) -> Answer {
     Ok(show(StatusCode::OK, call.language(), &Page { frame: Frame::outside(site, call)?, token, done }))
 }
 
-/// `POST /undo`: undoes the change. A token that is not good writes nothing.
+/// `POST /undo`: undoes the change. An invalid token takes no write transaction.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let token = read_token(form(call)?)?;
     let now = site.now();
@@ -42,7 +42,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     };
     match undone {
         Undone::Now => page(site, call, token, true),
-        Undone::Not => tell(site, call, TITLE, "bad", "undo.not"),
-        Undone::AddressTaken => tell(site, call, TITLE, "bad", "undo.taken"),
+        Undone::Not => message_page(site, call, TITLE, "bad", "undo.not"),
+        Undone::AddressTaken => message_page(site, call, TITLE, "bad", "undo.taken"),
     }
 }

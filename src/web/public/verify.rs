@@ -1,5 +1,5 @@
-//! The page behind the QR code of a certificate: whoever scans it learns whether the paper still holds, and nothing of
-//! the holder that is not on it.
+//! The page behind the QR code of a certificate: whether the certificate is valid, and nothing about the holder that is not
+//! printed on it.
 
 use crate::domain::certificate::{number, parse_code};
 use crate::domain::when;
@@ -19,10 +19,10 @@ use serde::Serialize;
 #[template(path = "public/verify.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    /// The class of the verdict's colour.
+    /// CSS class.
     tone: &'static str,
     message: String,
-    /// Key and value; those that there are.
+    /// Key of the label, and value; empty values are left out.
     facts: Vec<(&'static str, String)>,
     number: String,
 }
@@ -30,17 +30,17 @@ struct Page {
 #[derive(Serialize)]
 struct Verdict {
     status: bool,
-    /// Whether the holder has the level, since the date on the paper.
+    /// Whether the holder has held the level since the date on the certificate.
     valid: bool,
     message: String,
-    /// The name on the paper; empty once the holder's account is erased.
+    /// The name on the certificate; empty once the holder's account is erased.
     holder: String,
     level: String,
     entry_date: i64,
     site: String,
 }
 
-/// `GET /verify/{code}`: whether a certificate holds; JSON, or a page for a browser.
+/// `GET /verify/{code}`: whether a certificate is valid, as JSON or as a page.
 pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let found = site.store.read(|tx| {
         let issued = parse_code(call.param(0)).map(|code| certificates::find(tx, &code)).transpose()?.flatten();
@@ -84,7 +84,7 @@ fn known_page(site: &Site, call: &Call, verdict: Verdict) -> Result<Reply, Failu
         facts: facts.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
         number: parse_code(call.param(0)).map(|code| number(&code)).unwrap_or_default(),
     };
-    Ok(web::show_to_all(StatusCode::OK, call.language(), &page))
+    Ok(web::show_public(StatusCode::OK, call.language(), &page))
 }
 
 fn unknown_page(site: &Site, call: &Call) -> Result<Reply, Failure> {
@@ -95,5 +95,5 @@ fn unknown_page(site: &Site, call: &Call) -> Result<Reply, Failure> {
         facts: Vec::new(),
         number: String::new(),
     };
-    Ok(web::show_to_all(StatusCode::NOT_FOUND, call.language(), &page))
+    Ok(web::show_public(StatusCode::NOT_FOUND, call.language(), &page))
 }

@@ -1,9 +1,9 @@
-//! The own account of somebody who works here: what opens it, and what brings it back.
+//! The clerk's own account: password, second factor, recovery codes, PIN, passkeys and sessions.
 
 pub(crate) mod passkeys;
 pub(crate) mod password;
 
-use super::setup::Welcome;
+use super::totp_setup::RecoveryCodesPage;
 use crate::app::{self, credentials};
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::{Clerk, sign_in};
@@ -16,14 +16,14 @@ use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::second_factors::{self, Kind};
 use crate::store::tables::{members, passkeys as keys, sessions};
-use crate::web::mark::Mark;
-use crate::web::{Frame, done, form, show};
+use crate::web::badge::Badge;
+use crate::web::{Frame, done, form, form_status, show};
 use askama::Template;
 use http::StatusCode;
 
 pub(crate) const PATH: &str = "/desk/account";
 const CODE_CHARS_MAX: usize = 40;
-/// Passkeys that are shown: as many as anybody may have.
+/// Passkeys that are shown; no account has more.
 const KEYS_SHOWN_MAX: i64 = 100;
 const DONE: [(&str, &str); 5] = [
     ("password", "account.done_password"),
@@ -38,15 +38,15 @@ const DONE: [(&str, &str); 5] = [
 struct Page {
     frame: Frame,
     username: String,
-    /// Whether the clerk proved lately who they are: what opens the account may be changed then.
+    /// Whether the clerk proved their identity recently, so that credentials may be changed.
     proven: bool,
-    factor: Mark,
+    factor: Badge,
     has_factor: bool,
     codes_left: i64,
     has_pin: bool,
     passkeys: Vec<Key>,
     sessions: usize,
-    /// Shown this once.
+    /// A new PIN, shown once.
     pin: Option<String>,
     problem: Option<Problem>,
 }
@@ -57,7 +57,7 @@ struct Key {
     used: String,
 }
 
-/// Why something was not done, and in which part of the page.
+/// A problem, and the part of the page that it belongs to.
 pub(crate) struct Problem {
     pub(crate) part: &'static str,
     pub(crate) text: String,
@@ -74,7 +74,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None, None)
 }
 
-/// The page, with what went wrong, or with a PIN that is shown this once.
+/// The page, with a problem or with a new PIN.
 pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Problem>, pin: Option<String>) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PATH)?;
     frame.done = done(call, &DONE);
@@ -91,9 +91,9 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Prob
             username: profile.username,
             proven: clerk.check_proven(now).is_ok(),
             factor: match kind {
-                Some(Kind::Totp) => Mark::new("good", frame.say("desk.factor_app")),
-                Some(Kind::Passcode) => Mark::new("good", frame.say("desk.factor_passcode")),
-                None => Mark::new("plain", frame.say("desk.factor_none")),
+                Some(Kind::Totp) => Badge::new("good", frame.say("desk.factor_app")),
+                Some(Kind::Passcode) => Badge::new("good", frame.say("desk.factor_passcode")),
+                None => Badge::new("plain", frame.say("desk.factor_none")),
             },
             has_factor: kind.is_some(),
             codes_left: second_factors::count_recovery_codes(tx, clerk.id())?,
@@ -107,16 +107,16 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Prob
             frame,
         })
     })?;
-    let status = if page.problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(page.problem.is_some());
     Ok(show(status, language, &page))
 }
 
-/// Shows the page again, with the error in the part of the page that it belongs to.
+/// The page with a problem; 422.
 pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, part: &'static str, text: String) -> Answer {
     page(site, call, clerk, Some(Problem { part, text }), None)
 }
 
-/// `POST /desk/account/prove`: by the password; what opens the account may be changed for ten minutes.
+/// `POST /desk/account/prove`: proves the clerk's identity by password; for ten minutes credentials may be changed.
 pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let secret = body.optional("password", fields::secret);
@@ -127,7 +127,7 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if let Err(text) = sign_in::confirm_own(site, call, clerk.id(), &secret)? {
         return refuse(site, call, clerk, "prove", call.language().say(&text));
     }
-    // Hashing takes its time: a session that ended in the meantime is not marked.
+    // The session may have ended while the password was hashed.
     let marked = site.store.write(site.now(), |tx| Ok(sessions::set_proven(tx, clerk.session())?))?;
     if marked == 0 {
         return Err(Failure::not_signed_in());
@@ -135,7 +135,8 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(reply::see_other(&format!("{PATH}?done=proven")))
 }
 
-/// `POST /desk/account/recovery-codes`: ten new ones, shown this once, by a code of the authenticator.
+/// `POST /desk/account/recovery-codes`: makes ten new recovery codes and shows them once; needs a code of the authenticator
+/// app.
 pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
@@ -154,19 +155,21 @@ pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         })
     })?;
     match renewed {
-        Ok((codes, username)) => Ok(show(StatusCode::OK, call.language(), &Welcome::new(site, call, username, codes)?)),
+        Ok((codes, username)) => {
+            Ok(show(StatusCode::OK, call.language(), &RecoveryCodesPage::new(site, call, username, codes)?))
+        }
         Err(key) => refuse(site, call, clerk, "codes", call.say(key)),
     }
 }
 
-/// `POST /desk/account/pin`: a new PIN, shown this once, for the change of clerk and for bookings.
+/// `POST /desk/account/pin`: makes a new PIN, for the change of clerk and for bookings, and shows it once.
 pub(crate) fn renew_pin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_proven(site.now())?;
     let pin = app::change(site, clerk, call.language(), |cx| credentials::renew_pin(cx, &cx.own()?))?;
     page(site, call, clerk, None, Some(pin))
 }
 
-/// `POST /desk/account/sessions`: signs out everywhere but here.
+/// `POST /desk/account/sessions`: ends all other sessions.
 pub(crate) fn end_sessions(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     app::change(site, clerk, call.language(), |cx| credentials::end_sessions(cx, &cx.own()?, Some(clerk.session())))?;
     Ok(reply::see_other(&format!("{PATH}?done=sessions")))

@@ -1,4 +1,4 @@
-//! The own passkeys: made in this browser, and removed.
+//! The clerk's own passkeys: add, remove.
 
 use super::{PATH, refuse};
 use crate::auth::passkey::{self as ceremony, Intent, Label, Outcome, RelyingParty};
@@ -16,7 +16,7 @@ use serde_json::json;
 const CREDENTIAL_CHARS_MAX: usize = 60_000;
 const NAME_CHARS_MAX: usize = 60;
 
-/// `POST /desk/account/passkeys/question`: what to ask the browser for, as JSON for the script of the page.
+/// `POST /desk/account/passkeys/question`: the challenge for a new passkey, as JSON for the script of the page.
 pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let name = body.optional("name", fields::line(NAME_CHARS_MAX));
@@ -32,7 +32,7 @@ pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(reply::ok(&json!({ "publicKey": question.public_key })))
 }
 
-/// `POST /desk/account/passkeys`: the browser's answer.
+/// `POST /desk/account/passkeys`: registers a passkey with the browser's answer.
 pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let credential = body.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX));
@@ -42,7 +42,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     else {
         return refused();
     };
-    // Proving without a session: an answer that signs in opens nothing here.
+    // `prove` opens no session, should the answer belong to a sign-in.
     match site.store.write(site.now(), |tx| ceremony::prove(site, call, tx, &answer))? {
         Outcome::Registered(account) if account.member_id == clerk.id() => {
             Ok(reply::see_other(&format!("{PATH}?done=passkey")))
@@ -51,7 +51,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-/// `POST /desk/account/passkeys/remove`: it opens nothing any more, and neither do the other sessions.
+/// `POST /desk/account/passkeys/remove`: removes a passkey and ends all other sessions.
 pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let passkey_id = body.required("passkey", fields::id);

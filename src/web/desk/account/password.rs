@@ -1,4 +1,4 @@
-//! A new password for the own account.
+//! Change of the clerk's own password.
 
 use super::{PATH, refuse};
 use crate::app::{self, credentials};
@@ -14,7 +14,7 @@ use crate::site::Site;
 use crate::store::tables::members;
 use crate::web::form;
 
-/// `POST /desk/account/password`: for whoever knows the old one. Every other session ends.
+/// `POST /desk/account/password`: needs the current password; ends all other sessions.
 pub(crate) fn change(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let current = body.optional("current", fields::secret);
@@ -37,7 +37,7 @@ pub(crate) fn change(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if let Err(text) = sign_in::confirm_own(site, call, clerk.id(), &current)? {
         return no(&text);
     }
-    // Judging its strength takes milliseconds: only for whoever knows the current one, whose misses are counted.
+    // Judging the strength takes milliseconds, so the current password comes first: its failed attempts are limited.
     if let Err(text) = password::check(&wanted, &owner) {
         return no(&text);
     }

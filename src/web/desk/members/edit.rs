@@ -1,7 +1,7 @@
-//! Who a member is: names, addresses and the day of birth, as the desk corrects them.
+//! Correction of a member's names, e-mail address, telephone number and date of birth.
 
 use super::PART;
-use super::person::{self, Heading};
+use super::heading::{self, Heading};
 use crate::app;
 use crate::app::card::{self, Edited, Person};
 use crate::app::person::AGE_SECONDS_MAX;
@@ -19,9 +19,8 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members::{self, Profile};
 use crate::store::tables::tunnels;
-use crate::web::{Frame, form, show};
+use crate::web::{Frame, form, form_error_text, form_status, path_id, show};
 use askama::Template;
-use http::StatusCode;
 
 const REAL_NAME_CHARS_MAX: usize = 100;
 const SCREEN_NAME_CHARS_MAX: usize = 60;
@@ -32,14 +31,14 @@ const PHONE_CHARS_MAX: usize = 32;
 struct Page {
     frame: Frame,
     heading: Heading,
-    sent: Sent,
+    sent: EditInput,
     today: String,
     problem: Option<String>,
 }
 
-/// The form as it was sent.
+/// The values of the form, as typed.
 #[derive(Default)]
-struct Sent {
+struct EditInput {
     real_name: String,
     screen_name: String,
     email: String,
@@ -53,9 +52,9 @@ pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
-/// `POST /desk/members/{member_id}/edit`: a new e-mail address counts once its owner has confirmed it.
+/// `POST /desk/members/{member_id}/edit`: a new e-mail address takes effect once its owner has confirmed it.
 pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let member_id = path_id(call, 0)?;
     let mut body = form(call)?;
     let real_name = body.optional("real_name", fields::line(REAL_NAME_CHARS_MAX));
     let screen_name = body.optional("screen_name", fields::line(SCREEN_NAME_CHARS_MAX));
@@ -63,7 +62,7 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let phone = body.optional("phone", fields::line(PHONE_CHARS_MAX));
     let dob = body.optional("dob", fields::line(40));
     let ok = body.finish()?;
-    let sent = Sent {
+    let sent = EditInput {
         real_name: real_name.get(&ok).unwrap_or_default(),
         screen_name: screen_name.get(&ok).unwrap_or_default(),
         email: email.get(&ok).unwrap_or_default(),
@@ -77,17 +76,15 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     match app::change(site, clerk, call.language(), |cx| card::edit_person(cx, member_id, &person)) {
         Ok(Edited::AddressToConfirm) => Ok(reply::see_other(&format!("{PART}/{member_id}?done=address"))),
         Ok(_) => Ok(reply::see_other(&format!("{PART}/{member_id}?done=edited"))),
-        Err(failure) if [409, 422].contains(&failure.status().as_u16()) => {
-            let text = failure.problems().first().map_or(failure.text(), |problem| &problem.text);
-            let problem = call.language().say(text);
+        Err(failure) => {
+            let problem = form_error_text(failure, call.language())?;
             page(site, call, clerk, Some((sent, problem)))
         }
-        Err(failure) => Err(failure),
     }
 }
 
-/// The values as they are kept, or what is wrong with the first bad one.
-fn judge(site: &Site, member_id: i64, sent: &Sent) -> Result<Result<Person, Text>, Failure> {
+/// The values to store, or the first problem.
+fn judge(site: &Site, member_id: i64, sent: &EditInput) -> Result<Result<Person, Text>, Failure> {
     let (profile, home) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         Ok((profile, tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country).unwrap_or_default()))
@@ -110,7 +107,7 @@ fn judge(site: &Site, member_id: i64, sent: &Sent) -> Result<Result<Person, Text
         (Err(text), _) | (_, Err(text)) => return Ok(Err(text)),
     };
     let now = site.now();
-    // Midnight of a birthday is kept in UTC.
+    // A date of birth is stored as midnight UTC.
     let dob = Some(sent.dob.as_str()).filter(|dob| !dob.is_empty()).map(|dob| TimeZone::UTC.start_of(dob));
     if let Some(dob) = dob
         && !dob.is_some_and(|dob| (now - AGE_SECONDS_MAX + 1..=now).contains(&dob))
@@ -121,29 +118,29 @@ fn judge(site: &Site, member_id: i64, sent: &Sent) -> Result<Result<Person, Text
     Ok(Ok(Person { real_name, screen_name, email, phone, dob: dob.flatten() }))
 }
 
-impl Sent {
-    fn of(profile: Profile) -> Sent {
+impl EditInput {
+    fn of(profile: Profile) -> EditInput {
         let Profile { real_name, screen_name, email, phone, dob, .. } = profile;
         let dob = dob.map(|dob| TimeZone::UTC.date(dob)).unwrap_or_default();
-        Sent { real_name, screen_name, email, phone, dob }
+        EditInput { real_name, screen_name, email, phone, dob }
     }
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>) -> Answer {
-    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(EditInput, String)>) -> Answer {
+    let member_id = path_id(call, 0)?;
     let frame = Frame::of(site, call, clerk, PART)?;
     let (heading, profile, account) = site.store.read(|tx| {
-        let heading = person::heading(site, tx, call, member_id)?;
+        let heading = heading::read(site, tx, call, member_id)?;
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         Ok((heading, profile, members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?))
     })?;
     if let Some(key) = clerk.denial(&account) {
         return Err(Failure::not_allowed().saying(Text::new(key)));
     }
-    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(refused.is_some());
     let (sent, problem) = match refused {
         Some((sent, problem)) => (sent, Some(problem)),
-        None => (Sent::of(profile), None),
+        None => (EditInput::of(profile), None),
     };
     let page = Page { frame, heading, sent, today: TimeZone::UTC.date(site.now()), problem };
     Ok(show(status, call.language(), &page))

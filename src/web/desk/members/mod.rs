@@ -1,16 +1,16 @@
-//! *Members*: who is looked for, found while it is being typed; and everything about one of them.
+//! *Members*: the search, and the pages about one member.
 
 pub(crate) mod card;
+pub(crate) mod certificates;
 pub(crate) mod changes;
 pub(crate) mod edit;
-pub(crate) mod lines;
-pub(crate) mod look;
-pub(crate) mod opening;
-pub(crate) mod papers;
-mod person;
-pub(crate) mod record;
+mod heading;
+pub(crate) mod list_tabs;
+pub(crate) mod opening_balance;
+pub(crate) mod record_skills;
+pub(crate) mod search;
 mod security;
-mod standing;
+mod status;
 pub(crate) mod time;
 mod timeline;
 pub(crate) mod waiver;
@@ -23,10 +23,10 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::web::{Frame, asked, show};
+use crate::web::{Frame, query_text, show};
 use askama::Template;
 use http::StatusCode;
-use look::Hit;
+use search::Hit;
 
 const PART: &str = "/desk/members";
 
@@ -36,34 +36,35 @@ struct Page {
     frame: Frame,
     typed: String,
     hits: Vec<Hit>,
-    said: String,
+    summary: String,
 }
 
-/// The list alone, for the script that asks while somebody types.
+/// The list alone, for the script that searches while the clerk types.
 #[derive(Template)]
-#[template(path = "desk/members_found.html", config = "assets/templates/askama.toml")]
-struct Found {
+#[template(path = "desk/members_search_results.html", config = "assets/templates/askama.toml")]
+struct SearchResults {
     frame: Frame,
     hits: Vec<Hit>,
-    said: String,
+    summary: String,
 }
 
-/// `GET /desk/members`: whoever fits `q`, the nearest first; without it the newest members. `part=found` is the list alone.
+/// `GET /desk/members`: the members who match `q`, the best match first; without `q` the newest members. With `part=found`
+/// the reply is the list alone.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let typed = asked(call, "q");
-    let found = look::up(site, &typed)?;
+    let typed = query_text(call, "q");
+    let found = search::find(site, &typed)?;
     let language = call.language();
-    let said = said(language, &typed, &found);
-    if asked(call, "part") == "found" {
+    let summary = found_text(language, &typed, &found);
+    if query_text(call, "part") == "found" {
         let frame = Frame::bare(language);
-        return Ok(show(StatusCode::OK, language, &Found { frame, hits: found.hits, said }));
+        return Ok(show(StatusCode::OK, language, &SearchResults { frame, hits: found.hits, summary }));
     }
     let frame = Frame::of(site, call, clerk, PART)?;
-    Ok(show(StatusCode::OK, language, &Page { frame, typed, hits: found.hits, said }))
+    Ok(show(StatusCode::OK, language, &Page { frame, typed, hits: found.hits, summary }))
 }
 
-/// How many were found, in words.
-pub(crate) fn said(language: Language, typed: &str, found: &look::Hits) -> String {
+/// How many members were found, in words.
+pub(crate) fn found_text(language: Language, typed: &str, found: &search::Hits) -> String {
     let said = match (typed.is_empty(), found.hits.len()) {
         (true, _) => Text::new("desk.newest_members"),
         (false, 0) => Text::new("desk.found_nobody"),

@@ -1,6 +1,6 @@
-//! Flight time that the desk enters for a member, corrects, and takes out again.
+//! Flight time at the desk: enter, correct, delete.
 
-use super::person::{self, Heading};
+use super::heading::{self, Heading};
 use super::{PART, card};
 use crate::app;
 use crate::app::logbook::time::{self, Editor, Patch};
@@ -15,9 +15,8 @@ use crate::http::reply;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
-use crate::web::{Frame, form, show};
+use crate::web::{Frame, form, form_error_text, form_status, path_id, show};
 use askama::Template;
-use http::StatusCode;
 
 #[derive(Template)]
 #[template(path = "desk/time.html", config = "assets/templates/askama.toml")]
@@ -31,18 +30,18 @@ struct Page {
     today: String,
 }
 
-/// The form, as it was filled in.
+/// The values of the form, as typed.
 #[derive(Default, Clone)]
 pub(crate) struct TimeForm {
     pub minutes: String,
-    /// `2026-05-31`, by the site's days.
+    /// `2026-05-31`, in the site's time zone.
     pub date: String,
     pub problem: Option<String>,
 }
 
-/// `POST /desk/members/{member_id}/time`: minutes of a day, today unless another is named.
+/// `POST /desk/members/{member_id}/time`: enters minutes for a day, by default today.
 pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let member_id = path_id(call, 0)?;
     let mut body = form(call)?;
     let (typed, date) = (body.optional("minutes", fields::line(254)), body.optional("date", fields::line(254)));
     let ok = body.finish()?;
@@ -70,13 +69,12 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-/// `GET /desk/members/{member_id}/time/{entry_id}`: one flight, to be corrected.
+/// `GET /desk/members/{member_id}/time/{entry_id}`: the form that corrects a flight.
 pub(crate) fn show_entry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
-/// `POST /desk/members/{member_id}/time/{entry_id}`: other minutes, another day or comment. Fields that are left out
-/// stay as they are.
+/// `POST /desk/members/{member_id}/time/{entry_id}`: corrects minutes, day or comment. Missing fields stay unchanged.
 pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let (typed, date) = (body.optional("minutes", fields::line(254)), body.optional("date", fields::line(254)));
@@ -92,7 +90,7 @@ pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
     let Some(length) = length else { return again(call.say("desk.walk_in_minutes")) };
-    // A day that stays keeps its hour.
+    // An unchanged day keeps the time of the flight.
     let moved = sent.date != zone.date(known.entry_date);
     let entry_date = if moved { zone.on_date(site.now(), &sent.date) } else { Some(known.entry_date) };
     let Some(entry_date) = entry_date else { return again(call.say("desk.time_date")) };
@@ -105,29 +103,25 @@ pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let editor = Editor::Account(clerk.rank());
     match app::change(site, clerk, call.language(), |cx| time::edit(cx, editor, known.entry_id, &patch)) {
         Ok(()) => back(known.member_id, "corrected"),
-        Err(failure) if [409, 422].contains(&failure.status().as_u16()) => {
-            let text = failure.problems().first().map_or(failure.text(), |problem| &problem.text);
-            again(call.language().say(text))
-        }
-        Err(failure) => Err(failure),
+        Err(failure) => again(form_error_text(failure, call.language())?),
     }
 }
 
-/// `POST /desk/members/{member_id}/time/{entry_id}/delete`: the flight was not, or was another member's.
+/// `POST /desk/members/{member_id}/time/{entry_id}/delete`.
 pub(crate) fn delete(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let known = site.store.read(|tx| find(tx, call))?;
     app::change(site, clerk, call.language(), |cx| logbook::delete(cx, known.entry_id))?;
     back(known.member_id, "deleted")
 }
 
-fn back(member_id: i64, deed: &str) -> Answer {
-    Ok(reply::see_other(&format!("{PART}/{member_id}?done={deed}#logbook")))
+fn back(member_id: i64, done: &str) -> Answer {
+    Ok(reply::see_other(&format!("{PART}/{member_id}?done={done}#logbook")))
 }
 
-/// The flight that the path names, in the logbook that the path names.
+/// The flight that the path names; 404 unless it is in the logbook of the member in the path.
 fn find(tx: &Read, call: &Call) -> Result<TimeEntry, Failure> {
-    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    let entry_id = call.param_id(1).ok_or_else(Failure::not_found)?;
+    let member_id = path_id(call, 0)?;
+    let entry_id = path_id(call, 1)?;
     let found = entries::find_time(tx, entry_id)?;
     found.filter(|entry| entry.member_id == member_id && !entry.opening).ok_or_else(Failure::not_found)
 }
@@ -137,10 +131,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<(TimeForm, String)
     let zone = site.time_zone()?;
     let (entry, heading) = site.store.read(|tx| {
         let entry = find(tx, call)?;
-        let heading = person::heading(site, tx, call, entry.member_id)?;
+        let heading = heading::read(site, tx, call, entry.member_id)?;
         Ok((entry, heading))
     })?;
-    let status = if sent.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(sent.is_some());
     let (form, comment) = sent.unwrap_or_else(|| {
         let (minutes, date) = (entry.minutes.to_string(), zone.date(entry.entry_date));
         (TimeForm { minutes, date, problem: None }, entry.comment)

@@ -1,7 +1,7 @@
-//! A member's waiver at the desk: how it stands, signing it there, and what staff decides.
+//! The waiver page of a member: state, signing at the desk, decisions, guardians, emergency contact and consents.
 
 use super::PART;
-use super::person::{self, Heading};
+use super::heading::{self, Heading};
 use crate::app::waivers::consents as app_consents;
 use crate::app::waivers::{self as app_waivers, Due, NAME_CHARS_MAX, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
@@ -21,13 +21,12 @@ use crate::store::tables::emergency_contacts::{self, Emergency};
 use crate::store::tables::guardianships::{self, Guardianship};
 use crate::store::tables::site_texts::{self, Kind};
 use crate::store::tables::{briefs, consents, tunnels, waivers};
-use crate::web::mark::Mark;
-use crate::web::sheet::{self, Sheet};
-use crate::web::{Frame, done, form, show};
+use crate::web::badge::Badge;
+use crate::web::waiver_form::{self, WaiverForm};
+use crate::web::{Frame, check_waivers_required, client_error_text, done, form, form_status, path_id, show};
 use askama::Template;
-use http::StatusCode;
 
-/// Papers that a card lists; older ones are in the member's copy.
+/// Signed waivers and consents that the page lists; older ones are in the member's data export.
 const PAPERS_MAX: i64 = 20;
 const DONE: [(&str, &str); 7] = [
     ("signed", "papers.done_signed"),
@@ -44,22 +43,21 @@ const DONE: [(&str, &str); 7] = [
 struct Page {
     frame: Frame,
     heading: Heading,
-    state: Mark,
-    /// Why and until when the member flies without one.
+    state: Badge,
+    /// By whom and why the member may fly without a waiver today.
     allowed: Option<String>,
-    /// Whether staff may let the member fly without one today.
+    /// Whether staff may let the member fly without a waiver today.
     may_override: bool,
     kept: String,
-    sheet: Option<Sheet>,
+    sheet: Option<WaiverForm>,
     papers: Vec<Paper>,
-    /// The adults who act for the member, and the children for whom the member acts: number, name and by what right.
+    /// The member's guardians, and the children whose guardian the member is: ID, name and relation.
     guardians: Vec<(i64, String, String)>,
     wards: Vec<(i64, String, String)>,
     emergency: Emergency,
-    /// When the safety brief was read.
+    /// When the member last read the safety brief, in words.
     brief: Option<String>,
-    /// The register of consents.
-    register: Vec<Registered>,
+    consents: Vec<ConsentRow>,
     problem: Option<String>,
 }
 
@@ -68,10 +66,10 @@ struct Paper {
     signature_id: i64,
     signed: String,
     about: String,
-    /// Questions that were answered with yes.
+    /// Questions answered with yes.
     yes: Vec<String>,
     decisions: Vec<String>,
-    /// Whether staff has still to decide.
+    /// Whether a decision of the staff is pending.
     is_open: bool,
 }
 
@@ -84,17 +82,17 @@ pub(crate) fn show_page(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
     let due = site.store.read(|tx| app_waivers::find_due(site, tx, member_id))?;
-    let signing = sheet::read(form(call)?, &[due], Place::Desk)?;
+    let signing = waiver_form::read(form(call)?, &[due], Place::Desk)?;
     match app::change(site, clerk, call.language(), |cx| app_waivers::sign(cx, &signing)) {
         Ok(_) => back(member_id, "signed"),
         Err(failure) => {
-            let problem = sheet::words(failure, call.language())?;
+            let problem = client_error_text(failure, call.language())?;
             page(site, call, clerk, Some((Some(signing), problem)))
         }
     }
 }
 
-/// `POST /desk/members/{member_id}/waiver/decide`: whether somebody who answered with yes flies.
+/// `POST /desk/members/{member_id}/waiver/decide`: decides whether a member who answered a question with yes may fly.
 pub(crate) fn decide(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
     let mut body = form(call)?;
@@ -117,7 +115,7 @@ pub(crate) fn decide(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-/// `POST /desk/members/{member_id}/waiver/override`: the member flies today, because staff says so.
+/// `POST /desk/members/{member_id}/waiver/override`: lets the member fly today without a waiver.
 pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
     let mut body = form(call)?;
@@ -133,7 +131,7 @@ pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer 
     }
 }
 
-/// `POST /desk/members/{member_id}/guardians`: another member acts for this one.
+/// `POST /desk/members/{member_id}/guardians`: adds a guardian.
 pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
     let mut body = form(call)?;
@@ -148,14 +146,14 @@ pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     {
         Ok(_) => back(member_id, "guardian"),
         Err(failure) if !failure.problems().is_empty() => {
-            let problem = sheet::words(failure, call.language())?;
+            let problem = client_error_text(failure, call.language())?;
             page(site, call, clerk, Some((None, problem)))
         }
         Err(failure) => Err(failure),
     }
 }
 
-/// `POST /desk/members/{member_id}/guardians/end`: that adult does not act for this member any more.
+/// `POST /desk/members/{member_id}/guardians/end`: ends a guardianship.
 pub(crate) fn end_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
     let mut body = form(call)?;
@@ -166,19 +164,19 @@ pub(crate) fn end_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     back(member_id, "guardian-ended")
 }
 
-/// `POST /desk/members/{member_id}/emergency`: whom to call; empty takes it away.
+/// `POST /desk/members/{member_id}/emergency`: sets the emergency contact; an empty one removes it.
 pub(crate) fn set_emergency(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
     let mut body = form(call)?;
     let name = body.optional("emergency_name", fields::line(NAME_CHARS_MAX));
-    let phone = body.optional("emergency_phone", fields::line(sheet::PHONE_CHARS_MAX));
+    let phone = body.optional("emergency_phone", fields::line(waiver_form::PHONE_CHARS_MAX));
     let ok = body.finish()?;
     let contact = Emergency { name: name.get(&ok).unwrap_or_default(), phone: phone.get(&ok).unwrap_or_default() };
     _ = app::change(site, clerk, call.language(), |cx| app_consents::set_emergency(cx, member_id, &contact))?;
     back(member_id, "emergency")
 }
 
-/// `POST /desk/members/{member_id}/consents/withdraw`: the member has taken a consent back.
+/// `POST /desk/members/{member_id}/consents/withdraw`: records that the member withdrew a consent.
 pub(crate) fn withdraw(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
     let mut body = form(call)?;
@@ -189,12 +187,13 @@ pub(crate) fn withdraw(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     back(member_id, "withdrawn")
 }
 
-/// Nothing of this is there on a site that asks for no waiver.
+/// The member ID of the path; 404 on a site that requires no waivers.
 pub(super) fn find_id(site: &Site, call: &Call) -> Result<i64, Failure> {
-    call.param_id(0).filter(|_| site.config.waiver.required).ok_or_else(Failure::not_found)
+    check_waivers_required(site)?;
+    path_id(call, 0)
 }
 
-/// The page of a member who cannot be checked in, which says why and what to do.
+/// The path of a member's waiver page.
 pub(crate) fn path(member_id: i64) -> String {
     format!("{PART}/{member_id}/waiver")
 }
@@ -208,16 +207,16 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let language = call.language();
-    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(refused.is_some());
     let (sent, problem) = refused.map_or((None, None), |(sent, problem)| (sent, Some(problem)));
     let page = site.store.read(|tx| {
-        let heading = person::heading(site, tx, call, member_id)?;
+        let heading = heading::read(site, tx, call, member_id)?;
         let due = app_waivers::find_due(site, tx, member_id)?;
         let is_published = flights::find_demand(site, tx)?.is_some();
         let state = state(&due, is_published, language);
         let may_override = is_published && due.reason.is_some() && clerk.id() != member_id;
         let sheet = match is_published {
-            true => Some(Sheet::read(tx, &[due], language, true, sent.as_ref())?),
+            true => Some(WaiverForm::read(tx, &[due], language, true, sent.as_ref())?),
             false => None,
         };
         let allowed = allowed(site, tx, member_id, language)?;
@@ -245,7 +244,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
         Ok(Page {
             emergency: emergency_contacts::find(tx, member_id)?.unwrap_or_default(),
             brief,
-            register: register(tx, member_id, &zone, language)?,
+            consents: list_consents(tx, member_id, &zone, language)?,
             guardians,
             wards,
             frame,
@@ -262,8 +261,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
     Ok(show(status, language, &page))
 }
 
-fn state(due: &Due, is_published: bool, language: Language) -> Mark {
-    let say = |tone, key| Mark::new(tone, language.say(&Text::new(key)));
+fn state(due: &Due, is_published: bool, language: Language) -> Badge {
+    let say = |tone, key| Badge::new(tone, language.say(&Text::new(key)));
     match due.reason {
         _ if !is_published => say("soon", "papers.no_text"),
         None => say("good", "papers.in_force"),
@@ -271,14 +270,14 @@ fn state(due: &Due, is_published: bool, language: Language) -> Mark {
     }
 }
 
-/// How the waiver of a member stands, in a word; `None` on a site that asks for none.
-pub(super) fn find_mark(site: &Site, member_id: i64, language: Language) -> Result<Option<Mark>, Failure> {
+/// The badge of a member's waiver; `None` on a site that requires none.
+pub(super) fn find_badge(site: &Site, member_id: i64, language: Language) -> Result<Option<Badge>, Failure> {
     if !site.config.waiver.required {
         return Ok(None);
     }
     let denial = site.store.read(|tx| flights::find_denial(site, tx, member_id, site.now()))?;
     let (tone, key) = if denial.is_some() { ("bad", "papers.missing") } else { ("good", "papers.in_force") };
-    Ok(Some(Mark::new(tone, language.say(&Text::new(key)))))
+    Ok(Some(Badge::new(tone, language.say(&Text::new(key)))))
 }
 
 fn allowed(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Option<String>, Failure> {
@@ -322,16 +321,16 @@ fn papers(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<
     Ok(papers)
 }
 
-/// A row of the register of consents.
-struct Registered {
+/// A row of the list of consents.
+struct ConsentRow {
     kind: &'static str,
     said: String,
-    /// Whether it is a consent that counts now.
+    /// Whether the consent is in force.
     in_force: bool,
 }
 
-/// What a member said to the consents, the newest first.
-fn register(tx: &Read, member_id: i64, zone: &TimeZone, language: Language) -> Result<Vec<Registered>, Failure> {
+/// A member's answers to consents, the newest first.
+fn list_consents(tx: &Read, member_id: i64, zone: &TimeZone, language: Language) -> Result<Vec<ConsentRow>, Failure> {
     let mut seen = Vec::new();
     let mut rows = Vec::new();
     for one in consents::list(tx, member_id, PAPERS_MAX)? {
@@ -346,7 +345,7 @@ fn register(tx: &Read, member_id: i64, zone: &TimeZone, language: Language) -> R
             .with("place", language.say(&Text::new(place_key(one.place))));
         let is_last = !seen.contains(&one.kind);
         seen.push(one.kind);
-        rows.push(Registered { kind: one.kind.name(), said: language.say(&said), in_force: is_last && given });
+        rows.push(ConsentRow { kind: one.kind.name(), said: language.say(&said), in_force: is_last && given });
     }
     Ok(rows)
 }

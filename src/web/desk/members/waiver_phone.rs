@@ -1,6 +1,6 @@
-//! A QR code on the desk's screen, by which a flyer signs the waiver on the own telephone.
+//! A QR code on the desk's screen with which a flyer signs the waiver on their own phone.
 
-use super::person::{self, Heading};
+use super::heading::{self, Heading};
 use super::{PART, waiver};
 use crate::app;
 use crate::app::waivers::links;
@@ -19,18 +19,18 @@ use http::StatusCode;
 struct Page {
     frame: Frame,
     heading: Heading,
-    /// SVG of our own.
+    /// SVG.
     qr: String,
     url: String,
 }
 
-/// `POST /desk/members/{member_id}/waiver/phone`: a code for the flyer's telephone, shown this once.
+/// `POST /desk/members/{member_id}/waiver/phone`: makes a link for the flyer's phone and shows it once.
 pub(crate) fn make(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = waiver::find_id(site, call)?;
     let code = app::change(site, clerk, call.language(), |cx| links::make(cx, member_id))?;
     let url = format!("{}/sign?code={code}", site.public_url());
     let page = Page {
-        heading: site.store.read(|tx| person::heading(site, tx, call, member_id))?,
+        heading: site.store.read(|tx| heading::read(site, tx, call, member_id))?,
         frame: Frame::of(site, call, clerk, PART)?,
         qr: qr::svg(&url).ok_or_else(Failure::broken)?,
         url,

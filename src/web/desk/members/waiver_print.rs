@@ -1,4 +1,4 @@
-//! A signed waiver on paper.
+//! A signed waiver as a PDF.
 
 use super::waiver::{find_id, relation_key};
 use crate::auth::{Clerk, count_document};
@@ -15,12 +15,12 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::site_texts::{self, Kind};
 use crate::store::tables::{tunnels, waivers};
-use crate::web::asked;
+use crate::web::query_text;
 
-/// `GET /desk/members/{member_id}/waiver.pdf`: a signed waiver (`number`) on paper, in the language of its text.
+/// `GET /desk/members/{member_id}/waiver.pdf`: the signed waiver `number`, in the language of its text.
 pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let number = asked(call, "number").parse().map_err(|_| Failure::not_found())?;
+    let number = query_text(call, "number").parse().map_err(|_| Failure::not_found())?;
     count_document(site, clerk.id(), clerk.role())?;
     let paper = site.store.read(|tx| read_paper(site, tx, member_id, number))?;
     let pdf = site.draw(move || printout::draw(&paper))?.map_err(|e| Failure::broken().because(e))?;

@@ -1,4 +1,4 @@
-//! The years of a logbook: how much each has, and where its lines begin.
+//! The years of a logbook: entries, flight time, and where the lines of each year begin.
 
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
@@ -6,20 +6,20 @@ use crate::http::failure::Failure;
 use crate::store::Read;
 use crate::store::queries::logbook;
 
-/// Years that are looked at: longer than anybody flies.
+/// Most years that are listed.
 const YEARS_MAX: usize = 80;
 
 /// One year of a logbook.
 pub(crate) struct Year {
     pub(crate) year: i16,
     pub(crate) entries: i64,
-    /// `H:MM`, of what was flown; empty where that was not asked for.
+    /// Flight time, `H:MM`; empty where [`add_flown`] did not add it.
     pub(crate) flown: String,
-    /// Lines that are newer.
+    /// Number of newer lines.
     pub(crate) skip: i64,
 }
 
-/// The years in which there are entries, the latest first; and the number of entries in all.
+/// The years with entries, the latest first; and the total number of entries.
 pub(crate) fn list(tx: &Read, zone: &TimeZone, member_id: i64) -> Result<(Vec<Year>, i64), Failure> {
     let (mut years, mut skip, mut before) = (Vec::new(), 0, i64::MAX);
     while let Some(last) = logbook::find_last_before(tx, member_id, before)? {
@@ -35,7 +35,7 @@ pub(crate) fn list(tx: &Read, zone: &TimeZone, member_id: i64) -> Result<(Vec<Ye
     Ok((years, skip))
 }
 
-/// Adds up what was flown by `now` in the years of which a page shows lines.
+/// Adds the flight time up to `now` to the years of which the page shows lines.
 pub(crate) fn add_flown(
     tx: &Read,
     zone: &TimeZone,

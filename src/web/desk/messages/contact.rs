@@ -1,4 +1,4 @@
-//! A message of the contact form, whole.
+//! One message of the contact form.
 
 use super::PART;
 use crate::app::{self, messages};
@@ -10,7 +10,7 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::contact::{self, Message};
-use crate::web::{Frame, show as shown};
+use crate::web::{Frame, path_id, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -25,7 +25,7 @@ struct Page {
 
 /// `GET /desk/contact/{contact_id}`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let contact_id = path_id(call, 0)?;
     let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     let message = site.store.read(|tx| contact::find(tx, contact_id)?.ok_or_else(Failure::not_found))?;
     let (at, done) = (
@@ -35,9 +35,9 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(shown(StatusCode::OK, call.language(), &Page { frame, message, at, done }))
 }
 
-/// `POST /desk/contact/{contact_id}/done`: the desk is through with it; a second time changes nothing.
+/// `POST /desk/contact/{contact_id}/done`: marks the message as done; a second time changes nothing.
 pub(crate) fn set_done(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let contact_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let contact_id = path_id(call, 0)?;
     _ = app::change(site, clerk, call.language(), |cx| messages::set_contact_done(cx, contact_id))?;
     Ok(reply::see_other(&format!("{PART}?box=contact&done=done")))
 }

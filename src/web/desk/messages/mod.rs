@@ -1,4 +1,4 @@
-//! *Messages*: what people wrote to the site, and what is on its way to them.
+//! *Messages*: the contact form, the outbox and bounced addresses.
 
 pub(crate) mod contact;
 pub(crate) mod outgoing;
@@ -15,8 +15,8 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::outbox::Message;
 use crate::store::tables::{contact as received, outbox, suppressed};
-use crate::web::mark::Mark;
-use crate::web::{Frame, asked, done, show as shown};
+use crate::web::badge::Badge;
+use crate::web::{Frame, done, query_text, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -32,7 +32,7 @@ const DONE: [(&str, &str); 6] = [
     ("wiped", "messages.done_wiped"),
 ];
 
-/// The boxes, by the word that asks for each.
+/// The boxes: the value of `box` in the query, and the key of the label.
 const BOXES: [(&str, &str); 5] = [
     ("contact", "messages.contact"),
     ("waiting", "messages.waiting"),
@@ -49,10 +49,10 @@ struct Page {
     open: &'static str,
     contacts: Vec<Contact>,
     messages: Vec<Row>,
-    marks: Vec<Marked>,
-    /// The settings that are missing for messages to be sent.
+    bounces: Vec<Bounce>,
+    /// Text about missing mail or SMS settings.
     missing: Option<String>,
-    /// How many rows were passed over, and where the next page begins, if there is one.
+    /// Offsets of the pages with newer and with older rows.
     newer: Option<i64>,
     older: Option<i64>,
 }
@@ -60,7 +60,7 @@ struct Page {
 struct Tab {
     word: &'static str,
     text: String,
-    /// `None` where it does not matter how many there are.
+    /// `None` for boxes without a count.
     count: Option<i64>,
 }
 
@@ -80,27 +80,27 @@ struct Row {
     what: String,
     channel: String,
     at: String,
-    mark: Mark,
-    /// The server's last error.
+    badge: Badge,
+    /// Last error of the server.
     why: String,
     tries: i64,
     can_read: bool,
     can_retry: bool,
 }
 
-struct Marked {
+struct Bounce {
     address: String,
     reason: String,
     detail: String,
     since: String,
 }
 
-/// `GET /desk/messages`: one box at a time; unless one is asked for, that in which something waits.
+/// `GET /desk/messages`: the box that `box` names; by default the contact form, or dead messages where only these wait.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (mut frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     frame.done = done(call, &DONE);
-    let offset = asked(call, "offset").parse().unwrap_or(0_i64).clamp(0, 1_000_000);
-    let word = asked(call, "box");
+    let offset = query_text(call, "offset").parse().unwrap_or(0_i64).clamp(0, 1_000_000);
+    let word = query_text(call, "box");
     let page = site.store.read(|tx| {
         let (unread, (waiting, dead)) = (received::count_open(tx)?, outbox::counts(tx)?);
         let fallback = if unread == 0 && dead > 0 { "dead" } else { "contact" };
@@ -118,12 +118,12 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             open,
             contacts: Vec::new(),
             messages: Vec::new(),
-            marks: Vec::new(),
+            bounces: Vec::new(),
             missing: missing(site, call),
             newer: (offset > 0).then_some((offset - ROWS_SHOWN).max(0)),
             older: None,
         };
-        // One row more than is shown says whether there is another page.
+        // One row more than is shown is read, to know whether there is another page.
         match open {
             "contact" => {
                 let all = received::list(tx, true, ROWS_SHOWN + 1, offset)?;
@@ -131,7 +131,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             }
             "marked" => {
                 let all = suppressed::list(tx, ROWS_SHOWN + 1, offset)?;
-                page.marks = all.into_iter().map(|one| marked_row(call, &zone, one)).collect();
+                page.bounces = all.into_iter().map(|one| bounce_row(call, &zone, one)).collect();
             }
             state => {
                 let all = outbox::list(tx, Some(state), ROWS_SHOWN + 1, offset)?;
@@ -140,11 +140,11 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             }
         }
         let shown = ROWS_SHOWN as usize;
-        let more = [page.contacts.len(), page.messages.len(), page.marks.len()].iter().any(|rows| *rows > shown);
+        let more = [page.contacts.len(), page.messages.len(), page.bounces.len()].iter().any(|rows| *rows > shown);
         page.older = more.then_some(offset + ROWS_SHOWN);
         page.contacts.truncate(shown);
         page.messages.truncate(shown);
-        page.marks.truncate(shown);
+        page.bounces.truncate(shown);
         Ok(page)
     })?;
     Ok(shown(StatusCode::OK, call.language(), &page))
@@ -177,12 +177,12 @@ fn contact_row(call: &Call, zone: &TimeZone, message: received::Message) -> Cont
     }
 }
 
-fn marked_row(call: &Call, zone: &TimeZone, mark: suppressed::Suppression) -> Marked {
-    Marked {
-        since: when::moment(call.language(), zone, mark.since),
-        address: mark.address,
-        reason: word(call, "mark", &mark.reason),
-        detail: mark.detail,
+fn bounce_row(call: &Call, zone: &TimeZone, bounce: suppressed::Suppression) -> Bounce {
+    Bounce {
+        since: when::moment(call.language(), zone, bounce.since),
+        address: bounce.address,
+        reason: word(call, "mark", &bounce.reason),
+        detail: bounce.detail,
     }
 }
 
@@ -202,7 +202,7 @@ fn row(site: &Site, call: &Call, clerk: &Clerk, tx: &Read, zone: &TimeZone, mess
         what: what(call, &message.template),
         channel: word(call, "channel", message.channel.name()),
         at: when::moment(call.language(), zone, message.sent_at.unwrap_or(message.created_at)),
-        mark: Mark { tone, text },
+        badge: Badge { tone, text },
         tries: message.tries,
         can_read: is_legible(site, &message) && denial_to_read(tx, clerk.rank(), &message)?.is_none(),
         can_retry: message.state == "dead"
@@ -213,19 +213,18 @@ fn row(site: &Site, call: &Call, clerk: &Clerk, tx: &Read, zone: &TimeZone, mess
     })
 }
 
-/// The subject of a message, in words; its template's name where there are none.
+/// The subject of a message in words, else the name of its template.
 fn what(call: &Call, template: &str) -> String {
     word(call, "what", template)
 }
 
-/// Words for a name of ours or of the mail provider's; the name itself where there are none.
+/// The text for a name, of this program or of the mail provider, else the name itself.
 fn word(call: &Call, of: &str, name: &str) -> String {
     let text = Text::find(&format!("messages.{of}_{name}"), |_| None);
     text.map_or_else(|| name.to_owned(), |text| call.language().say(&text))
 }
 
-/// Whether something is left of a message that nobody takes. A message that is on its way to its recipient is no
-/// business of the desk.
+/// Whether the desk may read a message out: it is undeliverable, or waits without a server, and its text is still stored.
 fn is_legible(site: &Site, message: &Message) -> bool {
     let stays = message.state == "dead" || (message.state == "waiting" && !site.delivers(message.channel));
     stays && message.sealed.is_some()

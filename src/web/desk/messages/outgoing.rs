@@ -1,4 +1,4 @@
-//! Messages on their way out: read out to whom they are for, or sent again.
+//! Outgoing messages: read one out to its recipient, retry dead ones, send to a bounced address again.
 
 use super::{PART, is_legible, what};
 use crate::app;
@@ -14,7 +14,7 @@ use crate::i18n::language::Text;
 use crate::jobs::outbox::render_message;
 use crate::site::Site;
 use crate::store::tables::outbox::{self, Message};
-use crate::web::{Frame, form, show as shown};
+use crate::web::{Frame, form, path_id, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -25,16 +25,16 @@ struct Page {
     message: Message,
     what: String,
     at: String,
-    /// Of the letter: the recipient's, not the clerk's.
+    /// Language of the message, which is the recipient's.
     tag: String,
     subject: String,
     text: String,
 }
 
-/// `POST /desk/messages/{message_id}/read`: the text of a message, to be read out. A form and no link leads here,
-/// because the text may hold a passcode: each look is asked for, and audited.
+/// `POST /desk/messages/{message_id}/read`: shows the text of a message, to be read out. A POST, because the text may hold a
+/// passcode and each reading is audited.
 pub(crate) fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let message_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let message_id = path_id(call, 0)?;
     let message = site.store.read(|tx| outbox::find(tx, message_id)?.ok_or_else(Failure::not_found))?;
     if !is_legible(site, &message) {
         return Err(Failure::not_allowed().saying(Text::new("messages.not_to_read")));
@@ -56,7 +56,7 @@ pub(crate) fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/messages/{message_id}/retry`
 pub(crate) fn retry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let message_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let message_id = path_id(call, 0)?;
     let word = match app::change(site, clerk, call.language(), |cx| messages::retry(cx, message_id))? {
         Ok(()) => "again",
         Err(Unsendable::Wiped) => "wiped",
@@ -66,14 +66,14 @@ pub(crate) fn retry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(reply::see_other(&format!("{PART}?box=dead&done={word}")))
 }
 
-/// `POST /desk/messages/retry`: every dead one that still says something and is for somebody whom the clerk may serve.
+/// `POST /desk/messages/retry`: retries every dead message whose text is stored and whose recipient the clerk may serve.
 pub(crate) fn retry_dead(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let retried = app::change(site, clerk, call.language(), messages::retry_dead)?;
     let word = if retried > 0 { "again" } else { "none" };
     Ok(reply::see_other(&format!("{PART}?box=dead&done={word}")))
 }
 
-/// `POST /desk/messages/lift`: mail goes to a marked address again.
+/// `POST /desk/messages/lift`: lets mail go to a bounced address again.
 pub(crate) fn lift(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let address = body.required("address", fields::line(254));

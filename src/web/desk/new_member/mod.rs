@@ -1,4 +1,4 @@
-//! *New member*: somebody at the desk becomes one, and flies at once.
+//! *New member*: registration at the desk, with a flight at once if wanted.
 
 pub(crate) mod welcome;
 
@@ -13,59 +13,40 @@ use crate::http::body::{Flattened, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{FlightMinutes, Whole};
-use crate::http::fields::{self, Fields};
+use crate::http::fields::Fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::account_claims::Alike;
 use crate::store::tables::tunnels;
-use crate::web::{Frame, form_number, show as shown};
+use crate::web::form_state::{FormState, value};
+use crate::web::{Frame, form_pairs, form_status, read_form_number, show as shown};
 use askama::Template;
 use http::StatusCode;
 use serde_json::{Map, Value};
 
-/// Under the members, where it belongs.
 const PART: &str = "/desk/members";
-/// The flights that can be booked at once, in minutes.
+/// Durations in minutes that can be booked with the registration.
 const MINUTES: [i64; 5] = [10, 15, 20, 30, 60];
 
 #[derive(Template)]
 #[template(path = "desk/new_member.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    typed: Typed,
+    form: FormState,
     languages: Vec<(&'static str, &'static str, bool)>,
     minutes: &'static [i64],
     /// The latest day of birth.
     today: String,
-    /// Fields, and what is wrong with each.
-    problems: Vec<(String, String)>,
     alike: Vec<Alike>,
-    /// Whether one of those has confirmed the address, so that it cannot be another's.
+    /// Whether a member in `alike` has confirmed the e-mail address, so that it cannot be used again.
     taken: bool,
 }
 
-/// The form as it was filled in.
-#[derive(Default)]
-struct Typed {
-    real_name: String,
-    email: String,
-    dob: String,
-    phone: String,
-    language: String,
-    terms: bool,
-    number: i64,
-}
-
 impl Page {
-    fn problem(&self, field: &str) -> Option<&str> {
-        self.problems.iter().find(|(named, _)| named == field).map(|(_, text)| text.as_str())
-    }
-
-    /// The problems that belong to no field of the page.
-    fn others(&self) -> impl Iterator<Item = &str> {
-        const SHOWN: [&str; 6] = ["real_name", "email", "dob", "phone", "language", "terms"];
-        self.problems.iter().filter(|(field, _)| !SHOWN.contains(&field.as_str())).map(|(_, text)| text.as_str())
+    /// The problems of fields that the page does not show.
+    fn other_problems(&self) -> impl Iterator<Item = &str> {
+        self.form.other_problems(&["real_name", "email", "dob", "phone", "language", "terms"])
     }
 }
 
@@ -73,73 +54,46 @@ crate::body! {
     pub(crate) struct NewMember {
         person: Flattened<Person>,
         number: Whole,
-        /// To fly now.
+        /// Minutes to book now.
         minutes: Option<FlightMinutes>,
     }
 }
 
 /// `GET /desk/new-member`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let typed = Typed { number: form_number(), language: call.language().tag().to_owned(), ..Typed::default() };
-    page(site, call, clerk, typed, Vec::new(), None)
+    page(site, call, clerk, FormState::empty(), None)
 }
 
-fn page(
-    site: &Site,
-    call: &Call,
-    clerk: &Clerk,
-    typed: Typed,
-    problems: Vec<(String, String)>,
-    denial: Option<Denial>,
-) -> Answer {
+fn page(site: &Site, call: &Call, clerk: &Clerk, form: FormState, denial: Option<Denial>) -> Answer {
     let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
-    let status = match &denial {
-        Some(_) => StatusCode::CONFLICT,
-        None if problems.is_empty() => StatusCode::OK,
-        None => StatusCode::UNPROCESSABLE_ENTITY,
-    };
+    let status = if denial.is_some() { StatusCode::CONFLICT } else { form_status(form.has_problems()) };
     let (alike, taken) = match denial {
         Some(Denial::EmailTaken(owner)) => (vec![owner], true),
         Some(Denial::Alike(alike)) => (alike, false),
         None => (Vec::new(), false),
     };
+    let chosen = Some(form.typed("language")).filter(|tag| !tag.is_empty()).unwrap_or(call.language().tag());
     let page = Page {
-        languages: Language::AT_KIOSK.map(|one| (one.tag(), one.name(), one.tag() == typed.language)).into(),
+        languages: Language::AT_KIOSK.map(|one| (one.tag(), one.name(), one.tag() == chosen)).into(),
         minutes: &MINUTES,
         today: zone.date(site.now()),
         frame,
-        typed,
-        problems,
+        form,
         alike,
         taken,
     };
     Ok(shown(status, call.language(), &page))
 }
 
-/// `POST /desk/new-member`: an account, and where minutes are given a booking of now with its check-in.
+/// `POST /desk/new-member`: makes an account; where minutes are given, books them now and checks in.
 pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let pairs: Vec<(String, String)> = call.form()?.ok_or_else(Failure::unsupported_type)?.into_iter().collect();
-    let given = |name: &str| {
-        let found = pairs.iter().find(|(field, _)| field == name).map(|(_, text)| text.trim().to_owned());
-        found.unwrap_or_default()
-    };
-    let typed = Typed {
-        real_name: given("real_name"),
-        email: given("email"),
-        dob: given("dob"),
-        phone: given("phone"),
-        language: given("language"),
-        terms: !given("terms").is_empty(),
-        number: given("number").parse().unwrap_or_default(),
-    };
-    let read = match read(site, &pairs, &typed) {
+    let typed = form_pairs(call)?;
+    let read = match read(site, &typed) {
         Ok(read) => read,
         Err(failure) if failure.problems().is_empty() => return Err(failure),
         Err(failure) => {
-            let say =
-                |problem: &crate::http::failure::Problem| (problem.field.clone(), call.language().say(&problem.text));
-            let problems = failure.problems().iter().map(say).collect();
-            return page(site, call, clerk, typed, problems, None);
+            let form = FormState::refused(typed, &failure, call.language());
+            return page(site, call, clerk, form, None);
         }
     };
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
@@ -149,43 +103,38 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         email: &email,
         dob: read.person.dob,
         phone: &phone,
-        language: Language::of_member(&typed.language).unwrap_or_default(),
+        language: Language::of_member(value(&typed, "language").trim()).unwrap_or_default(),
         minutes: read.minutes,
         form_number: read.number,
-        is_somebody_else: !given("somebody_else").is_empty(),
+        is_somebody_else: !value(&typed, "somebody_else").trim().is_empty(),
     };
     match app::change(site, clerk, call.language(), |cx| registration::register(cx, &newcomer))? {
         Ok(member_id) => {
-            let deed = if read.minutes.is_some() { "here" } else { "registered" };
-            Ok(reply::see_other(&format!("/desk/members/{member_id}/welcome?done={deed}")))
+            let done = if read.minutes.is_some() { "here" } else { "registered" };
+            Ok(reply::see_other(&format!("/desk/members/{member_id}/welcome?done={done}")))
         }
-        Err(denial) => page(site, call, clerk, typed, Vec::new(), Some(denial)),
+        Err(denial) => page(site, call, clerk, FormState::sent(typed), Some(denial)),
     }
 }
 
-/// Judges the form by the rules of signing up; every mistake is named at once.
-fn read(site: &Site, pairs: &[(String, String)], typed: &Typed) -> Result<NewMember, Failure> {
+/// Judges the form by the rules of signing up and reports all problems at once.
+fn read(site: &Site, typed: &[(String, String)]) -> Result<NewMember, Failure> {
     const READ: [&str; 6] = ["real_name", "email", "dob", "phone", "number", "minutes"];
-    let said = pairs.iter().filter(|(name, text)| READ.contains(&name.as_str()) && !text.trim().is_empty());
-    let mut map: Map<String, Value> = said.map(|(name, text)| (name.clone(), text.clone().into())).collect();
-    // Until the owner chooses one.
-    map.insert("username".to_owned(), username::derived(&typed.real_name).into());
+    let filled = typed.iter().filter(|(name, text)| READ.contains(&name.as_str()) && !text.trim().is_empty());
+    let mut map: Map<String, Value> = filled.map(|(name, text)| (name.clone(), text.clone().into())).collect();
+    // A provisional username until the owner chooses one.
+    map.insert("username".to_owned(), username::derived(value(typed, "real_name").trim()).into());
     let mut fields = Fields::new(map);
     fields.convert("dob", read_birthday_of_form);
     let home =
         site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?.map_or_else(String::new, |one| one.country);
     let ParsedBody { mut read, mut fields } = ParsedBody::<NewMember>::read(fields);
     person::judge(&mut read.person, site.now(), &home, &mut fields);
-    fields.check("number", &read.number, |number| {
-        match fields::whole_in(1..=i64::from(u32::MAX) + 1)(&(*number).into()) {
-            Ok(_) => Ok(()),
-            Err(text) => Err(text),
-        }
-    });
-    if !typed.terms {
+    fields.check("number", &read.number, |number| read_form_number(&(*number).into()).map(drop));
+    if value(typed, "terms").trim().is_empty() {
         fields.refuse("terms", Text::new("field.terms"));
     }
-    if Language::of_member(&typed.language).is_none() {
+    if Language::of_member(value(typed, "language").trim()).is_none() {
         let tags = [&Language::ALL[..], &[Language::Italian]].concat();
         let tags = tags.into_iter().map(Language::tag).collect::<Vec<_>>().join(", ");
         fields.refuse("language", Text::new("field.one_of").with("values", tags));

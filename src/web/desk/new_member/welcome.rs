@@ -1,10 +1,9 @@
-//! A member who was just registered: what is done, and what can be done next; and the code on paper.
+//! The page after a registration at the desk, and the printed code that opens the account.
 
 use super::PART;
 use crate::app;
 use crate::app::claims;
 use crate::auth::{Clerk, count_document};
-use crate::documents::printout::account_slip::{self, AccountSlip};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -12,8 +11,9 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::tables::{account_claims, members, tunnels};
-use crate::web::{Frame, called, done, show as shown};
+use crate::store::tables::{account_claims, members};
+use crate::web::desk::slip::{self, Recipient};
+use crate::web::{Frame, done, path_id, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -26,16 +26,16 @@ struct Page {
     member_id: i64,
     name: String,
     username: String,
-    /// Where the link went, and until when it works, in words; none where none went.
+    /// Text about the mailed link; `None` where none was mailed.
     mailed: Option<String>,
-    /// Whether a code can be printed: nobody has taken the account over.
+    /// Whether a code can be printed, because the account has no owner yet.
     may_print: bool,
     charges: bool,
 }
 
 /// `GET /desk/members/{member_id}/welcome`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let member_id = path_id(call, 0)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
@@ -52,7 +52,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let page = Page {
         member_id,
-        name: called(&profile.real_name, &profile.screen_name, &profile.username).to_owned(),
+        name: profile.display_name().to_owned(),
         username: profile.username.clone(),
         mailed: mailed.filter(|_| is_open).map(say_mailed),
         may_print: is_open,
@@ -62,34 +62,18 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(shown(StatusCode::OK, language, &page))
 }
 
-/// `POST /desk/members/{member_id}/slip`: a PDF with a new code, by which the owner opens the account; shown this once.
+/// `POST /desk/members/{member_id}/slip`: a PDF with a new code that opens the account; earlier codes stop working.
 pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let member_id = path_id(call, 0)?;
     count_document(site, clerk.id(), clerk.role())?;
     let printed = app::change(site, clerk, call.language(), |cx| claims::print(cx, member_id))?;
+    let profile = site.store.read(|tx| members::find(tx, member_id)?.ok_or_else(Failure::not_found))?;
     let language = printed.language;
-    let (profile, home, zone) = site.store.read(|tx| {
-        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
-        let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-        Ok((profile, home, tunnels::find_time_zone(tx, site.tunnel_id)?))
-    })?;
-    let say = |text: Text| language.say(&text);
-    let url = format!("{}/claim", site.public_url());
-    let slip = AccountSlip {
-        site_name: home.name,
-        site_city: home.city,
-        title: say(Text::new("claim.slip_title")),
-        name: called(&profile.real_name, &profile.screen_name, &profile.username).to_owned(),
-        number: format!("{} {member_id}", say(Text::new("desk.number"))),
-        lines: vec![
-            say(Text::new("claim.slip_how").with("site", &url)),
-            say(Text::new("claim.slip_until").with("until", when::day(language, &zone, printed.ends_at))),
-        ],
-        code_word: say(Text::new("claim.code")),
-        link: format!("{url}?code={}", printed.code),
-        code: printed.code,
-        language,
+    let recipient = Recipient {
+        title: "claim.slip_title",
+        name: profile.display_name().to_owned(),
+        about: format!("{} {member_id}", language.say(&Text::new("desk.number"))),
     };
-    let pdf = site.draw(move || account_slip::draw(&slip))?.map_err(|e| Failure::broken().because(e))?;
+    let pdf = slip::pdf(site, language, recipient, printed.code, printed.ends_at)?;
     Ok(reply::file("application/pdf", "inline", &format!("account-{member_id}.pdf"), pdf))
 }

@@ -1,7 +1,7 @@
-//! One partner: its terms, its secrets, its refused calls, and what it deleted.
+//! One partner: terms, secrets, refused calls, deleted users and latest events.
 
-use super::refused::Line;
-use super::{PART, Sent, hand, paused, state};
+use super::refused_calls::Line;
+use super::{PART, TermsInput, paused, show_secret, state_badge};
 use crate::app;
 use crate::app::partners::{self as access, KEEP_DAYS, KEEP_DAYS_MAX};
 use crate::auth::Clerk;
@@ -19,10 +19,9 @@ use crate::store::Read;
 use crate::store::tables::history;
 use crate::store::tables::partner_users::{self, Deleted};
 use crate::store::tables::partners::{self, Partner};
-use crate::web::mark::Mark;
-use crate::web::{Frame, done, form, show as shown};
+use crate::web::badge::Badge;
+use crate::web::{Frame, done, form, form_status, path_id, show as shown};
 use askama::Template;
-use http::StatusCode;
 
 const DELETED_SHOWN: i64 = 50;
 const EVENTS_SHOWN: i64 = 10;
@@ -40,20 +39,20 @@ struct Page {
     frame: Frame,
     partner: Partner,
     since: String,
-    mark: Mark,
-    paused: Option<Mark>,
+    badge: Badge,
+    paused: Option<Badge>,
     secrets: Vec<String>,
-    sent: Sent,
+    sent: TermsInput,
     from: String,
     keep_days: i64,
     bookings: i64,
     users: i64,
     refusals: Vec<Line>,
-    deleted: Vec<Gone>,
+    deleted: Vec<DeletedUser>,
     events: Vec<Event>,
 }
 
-struct Gone {
+struct DeletedUser {
     user: Deleted,
     at: String,
 }
@@ -66,7 +65,7 @@ struct Event {
 
 /// The partner that the path names.
 pub(crate) fn find(tx: &Read, call: &Call) -> Result<Partner, Failure> {
-    access::find(tx, call.param_id(0).ok_or_else(Failure::not_found)?)
+    access::find(tx, path_id(call, 0)?)
 }
 
 /// `GET /desk/partners/{partner_id}`
@@ -74,10 +73,10 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answer {
+fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<TermsInput>) -> Answer {
     let (mut frame, zone, now) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, site.now());
     frame.done = done(call, &DONE);
-    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(refused.is_some());
     let page = site.store.read(|tx| {
         let partner = find(tx, call)?;
         let networks = partners::list_networks(tx, partner.partner_id)?;
@@ -87,14 +86,14 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
         Ok(Page {
             since: when::day(call.language(), &zone, partner.created_at),
             paused: paused(site, call, tx, partner.partner_id, now)?,
-            mark: state(call, &partner, spans.len()),
+            badge: state_badge(call, &partner, spans.len()),
             secrets: spans.iter().map(|span| span_in_words(call, &zone, span)).collect(),
             from: if networks.is_empty() { call.say("partners.anywhere") } else { networks.join(", ") },
-            sent: refused.unwrap_or_else(|| Sent {
+            sent: refused.unwrap_or_else(|| TermsInput {
                 networks: networks.join("\n"),
                 per_minute: partner.requests_per_minute.unwrap_or(0).to_string(),
                 strict: partner.strict,
-                ..Sent::default()
+                ..TermsInput::default()
             }),
             keep_days: KEEP_DAYS,
             bookings: partners::count_bookings(tx, Some(partner.partner_id))?,
@@ -102,7 +101,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Sent>) -> Answe
             refusals: refusals.into_iter().map(|one| Line::of(&zone, call, None, one)).collect(),
             deleted: deleted
                 .into_iter()
-                .map(|user| Gone { at: when::moment(call.language(), &zone, user.deleted_at), user })
+                .map(|user| DeletedUser { at: when::moment(call.language(), &zone, user.deleted_at), user })
                 .collect(),
             events: events(tx, call, &zone, partner.partner_id)?,
             partner,
@@ -146,9 +145,9 @@ fn events(tx: &Read, call: &Call, zone: &TimeZone, partner_id: i64) -> Result<Ve
     Ok(rows.into_iter().map(event).collect())
 }
 
-/// `POST /desk/partners/{partner_id}/terms`: from where, how fast, and how strictly signed.
+/// `POST /desk/partners/{partner_id}/terms`: sets allowed networks, rate limit and strict mode.
 pub(crate) fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (sent, _) = Sent::read(form(call)?)?;
+    let (sent, _) = TermsInput::read(form(call)?)?;
     let terms = match sent.terms(call) {
         Ok(terms) => terms,
         Err(problem) => return page(site, call, clerk, Some(sent.refused(problem))),
@@ -160,7 +159,7 @@ pub(crate) fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })
 }
 
-/// `POST /desk/partners/{partner_id}/rotate`: a second secret, shown once; the old one goes on for some days.
+/// `POST /desk/partners/{partner_id}/rotate`: makes a second secret and shows it once; the old one stays valid for some days.
 pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let keep_days = body.required("keep_days", fields::whole_in(0..=KEEP_DAYS_MAX));
@@ -171,10 +170,10 @@ pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let handed = access::rotate(cx, &partner, keep_days)?;
         Ok((partner.name, handed))
     })?;
-    hand(site, call, clerk, name, handed)
+    show_secret(site, call, clerk, name, handed)
 }
 
-/// `POST /desk/partners/{partner_id}/revoke`: for good; whoever presses it types the name first.
+/// `POST /desk/partners/{partner_id}/revoke`: revokes the partner for good; the typed name confirms it.
 pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let typed = body.optional("name", fields::line(254));

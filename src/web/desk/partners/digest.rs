@@ -1,5 +1,5 @@
-//! A partner's engineer reads out a body and the digest that was sent: which one do we expect? Neither is kept, and the
-//! secret is never shown. A digest opens what its body asks for, so this page is an admin's.
+//! The expected signature of a pasted body, to find out why a partner's calls are refused. Nothing is stored and the secret is
+//! never shown. A digest authorises the call with its body, so the page is for admins.
 
 use super::{PART, card};
 use crate::auth::{Clerk, expected};
@@ -11,11 +11,11 @@ use crate::http::fields;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::partners::{self, Partner};
-use crate::web::{Frame, show as shown};
+use crate::web::{Frame, form_pairs, form_status, show as shown};
 use askama::Template;
 use http::StatusCode;
 
-/// The longest body that a partner may send in a call, and so that may be pasted.
+/// Longest body that can be pasted: the longest that a partner may send.
 const BODY_BYTES_MAX: usize = crate::http::row::BODY_BYTES_MAX;
 
 #[derive(Template)]
@@ -27,15 +27,15 @@ struct Page {
     timestamp: String,
     token: String,
     problem: Option<String>,
-    /// The digests that we expect, once something was pasted.
+    /// The expected digests, once a body was pasted.
     found: Vec<Digest>,
-    /// Whether the digest that was sent is one of them; `None`: none was pasted.
+    /// Whether the pasted digest is one of them; `None` where none was pasted.
     matched: Option<bool>,
 }
 
 struct Digest {
     secret: String,
-    /// How the body's ends and line ends are taken.
+    /// How the line ends of the body were read.
     reading: String,
     hex: String,
     is_sent: bool,
@@ -46,18 +46,14 @@ pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let partner = site.store.read(|tx| card::find(tx, call))?;
     let frame = Frame::of(site, call, clerk, PART)?;
     let timestamp = site.now().to_string();
-    let (found, matched, problem) = (Vec::new(), None, None);
     let (body, token) = (String::new(), String::new());
-    Ok(shown(
-        StatusCode::OK,
-        call.language(),
-        &Page { frame, partner, body, timestamp, token, problem, found, matched },
-    ))
+    let page = Page { frame, partner, body, timestamp, token, problem: None, found: Vec::new(), matched: None };
+    Ok(shown(StatusCode::OK, call.language(), &page))
 }
 
-/// `POST /desk/partners/{partner_id}/digest`: what a call with this body is signed by.
+/// `POST /desk/partners/{partner_id}/digest`: the digests of a call with this body.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let pairs = call.form()?.ok_or_else(Failure::unsupported_type)?;
+    let pairs = form_pairs(call)?;
     let value = |name: &str| pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value).to_owned();
     let (body, timestamp, token) = (value("body"), value("timestamp"), value("token"));
     let (timestamp, token) = (timestamp.trim().to_owned(), token.trim().to_ascii_lowercase());
@@ -72,12 +68,12 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let found = if problem.is_none() { digests(site, call, &partner, &timestamp, &body, &token)? } else { Vec::new() };
     let matched = (!token.is_empty() && problem.is_none()).then(|| found.iter().any(|one| one.is_sent));
-    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(problem.is_some());
     let problem = problem.map(|key| call.say(key));
     Ok(shown(status, call.language(), &Page { frame, partner, body, timestamp, token, problem, found, matched }))
 }
 
-/// Under each secret in force, for each way in which a browser may have changed the body on its way here.
+/// The digests under each secret in force, for each reading of the body.
 fn digests(
     site: &Site,
     call: &Call,
@@ -102,7 +98,7 @@ fn digests(
     Ok(found)
 }
 
-/// A browser sends every line end of a text field as two bytes, so each way is tried.
+/// The readings of a pasted body: browsers send every line end of a text field as CR LF.
 fn readings(body: &str) -> Vec<(&'static str, String)> {
     if body.is_empty() {
         return vec![("digest.as_empty", String::new()), ("digest.as_braces", "{}".to_owned())];

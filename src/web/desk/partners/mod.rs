@@ -1,10 +1,9 @@
-//! *Partners*: whose systems may call, on what terms, and which of their calls were refused. Everybody at the desk looks;
-//! what hands out access or takes it is an admin's.
+//! *Partners*: the partners, their terms, and the calls that were refused. For admins.
 
 pub(crate) mod card;
 pub(crate) mod digest;
-mod refused;
-pub(crate) mod users;
+mod refused_calls;
+pub(crate) mod restore_users;
 
 use crate::app;
 use crate::app::bookings::DESK_CLIENT_ID;
@@ -22,12 +21,12 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::partners;
-use crate::web::mark::Mark;
-use crate::web::{Frame, form, show as shown};
+use crate::web::badge::Badge;
+use crate::web::{Frame, form, form_status, show as shown};
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use ipnet::IpNet;
-use refused::Line;
+use refused_calls::Line;
 
 pub(super) const PART: &str = "/desk/partners";
 const NETWORKS_CHARS_MAX: usize = 4_000;
@@ -39,24 +38,24 @@ struct Page {
     frame: Frame,
     rows: Vec<Row>,
     refusals: Vec<Line>,
-    sent: Sent,
+    sent: TermsInput,
 }
 
 struct Row {
     partner_id: i64,
     name: String,
     client_id: String,
-    mark: Mark,
-    /// Until when no PIN is taken from the partner, in words.
-    paused: Option<Mark>,
+    badge: Badge,
+    /// Badge of a partner whose PINs are not judged for a while.
+    paused: Option<Badge>,
     strict: bool,
     from: String,
     bookings: i64,
 }
 
-/// The form of a partner's terms, as it was filled in.
+/// The values of the form of a partner's terms, as typed.
 #[derive(Default)]
-struct Sent {
+struct TermsInput {
     name: String,
     networks: String,
     per_minute: String,
@@ -72,17 +71,17 @@ struct Secret {
     handed: Handed,
 }
 
-/// `GET /desk/partners`: every partner, and the latest calls that were refused.
+/// `GET /desk/partners`: all partners, and the latest refused calls.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    page(site, call, clerk, Sent { per_minute: REQUESTS_PER_MINUTE.to_string(), ..Sent::default() })
+    page(site, call, clerk, TermsInput { per_minute: REQUESTS_PER_MINUTE.to_string(), ..TermsInput::default() })
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
+fn page(site: &Site, call: &Call, clerk: &Clerk, sent: TermsInput) -> Answer {
     let (frame, zone, now) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, site.now());
     let (rows, names) = site.store.read(|tx| {
         let all = partners::list(tx)?;
         let names: Vec<(i64, String)> = all.iter().map(|one| (one.partner_id, one.name.clone())).collect();
-        // The desk's own bookings stand among the partners', but nobody calls by that name.
+        // The desk's own bookings belong to a partner that makes no calls.
         let others = all.into_iter().filter(|one| one.client_id != DESK_CLIENT_ID);
         let rows: Result<Vec<Row>, Failure> = others.map(|one| row(site, call, tx, one, now)).collect();
         Ok((rows?, names))
@@ -90,7 +89,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
     let name = |id: i64| names.iter().find(|(known, _)| *known == id).map(|(_, name)| name.clone());
     let latest = site.state::<Refusals>().latest(REFUSALS_SHOWN);
     let refusals = latest.into_iter().map(|one| Line::of(&zone, call, one.partner_id.and_then(name), one)).collect();
-    let status = if sent.problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(sent.problem.is_some());
     Ok(shown(status, call.language(), &Page { frame, rows, refusals, sent }))
 }
 
@@ -99,7 +98,7 @@ fn row(site: &Site, call: &Call, tx: &Read, partner: partners::Partner, now: i64
     let secrets = partners::list_spans(tx, partner.partner_id, now)?.len();
     Ok(Row {
         paused: paused(site, call, tx, partner.partner_id, now)?,
-        mark: state(call, &partner, secrets),
+        badge: state_badge(call, &partner, secrets),
         bookings: partners::count_bookings(tx, Some(partner.partner_id))?,
         partner_id: partner.partner_id,
         name: partner.name,
@@ -109,64 +108,72 @@ fn row(site: &Site, call: &Call, tx: &Read, partner: partners::Partner, now: i64
     })
 }
 
-/// Until when no PIN is taken from a partner that sent too many wrong ones.
-fn paused(site: &Site, call: &Call, tx: &Read, partner_id: i64, now: i64) -> Result<Option<Mark>, Failure> {
+/// The badge of a partner that sent too many wrong PINs, with the minutes that are left.
+fn paused(site: &Site, call: &Call, tx: &Read, partner_id: i64, now: i64) -> Result<Option<Badge>, Failure> {
     let seconds = pin_guesses::paused_for(site, tx, partner_id, now)?;
     let minutes = (seconds + 59) / 60;
     let text = || call.language().say(&Text::new("partners.state_paused").with("minutes", minutes));
-    Ok((seconds > 0).then(|| Mark { tone: "bad", text: text() }))
+    Ok((seconds > 0).then(|| Badge { tone: "bad", text: text() }))
 }
 
-/// Whether a partner can call, in colour and in words.
-fn state(call: &Call, partner: &partners::Partner, secrets: usize) -> Mark {
+/// The badge that says whether a partner can call.
+fn state_badge(call: &Call, partner: &partners::Partner, secrets: usize) -> Badge {
     let (tone, key) = match (partner.revoked_at, secrets) {
         (Some(_), _) => ("bad", "partners.state_revoked"),
         (None, 0) => ("bad", "partners.state_no_secret"),
         (None, 1) => ("good", "partners.state_active"),
         (None, _) => ("soon", "partners.state_rotating"),
     };
-    Mark { tone, text: call.say(key) }
+    Badge { tone, text: call.say(key) }
 }
 
-/// `POST /desk/partners`: a new partner; its secret is shown on the answer and never again.
+/// `POST /desk/partners`: adds a partner and shows its secret once.
 pub(crate) fn create(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let name = body.optional("name", fields::line(NAME_CHARS_MAX));
-    let (sent, ok) = Sent::read(body)?;
+    let (sent, ok) = TermsInput::read(body)?;
     let name = name.get(&ok).unwrap_or_default();
-    let sent = Sent { name: name.clone(), ..sent };
+    let sent = TermsInput { name: name.clone(), ..sent };
     let terms = match sent.terms(call) {
         Ok(_) if name.is_empty() => return page(site, call, clerk, sent.refused(call.say("partners.name_missing"))),
         Ok(terms) => terms,
         Err(problem) => return page(site, call, clerk, sent.refused(problem)),
     };
     let handed = app::change(site, clerk, call.language(), |cx| access::create(cx, None, &name, &terms))?;
-    hand(site, call, clerk, name, handed)
+    show_secret(site, call, clerk, name, handed)
 }
 
-/// The page that shows a secret once. No cache keeps it, and going back does not show it again.
-fn hand(site: &Site, call: &Call, clerk: &Clerk, name: String, handed: Handed) -> Answer {
+/// The page that shows a secret once. It is not cached.
+fn show_secret(site: &Site, call: &Call, clerk: &Clerk, name: String, handed: Handed) -> Answer {
     let frame = Frame::of(site, call, clerk, PART)?;
     let reply: Reply = shown(StatusCode::OK, call.language(), &Secret { frame, name, handed });
     Ok(reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 
-impl Sent {
-    /// The fields that both forms have. Values too long to be typed are refused outright.
-    fn read(mut body: Fields) -> Result<(Sent, fields::Validated), Failure> {
+impl TermsInput {
+    /// Reads the fields that both forms have.
+    fn read(mut body: Fields) -> Result<(TermsInput, fields::Validated), Failure> {
         let networks = body.optional("networks", fields::lines(NETWORKS_CHARS_MAX));
         let per_minute = body.optional("per_minute", fields::line(20));
         let strict = body.has("strict");
         let ok = body.finish()?;
         let networks = networks.get(&ok).unwrap_or_default();
-        Ok((Sent { networks, per_minute: per_minute.get(&ok).unwrap_or_default(), strict, ..Sent::default() }, ok))
+        Ok((
+            TermsInput {
+                networks,
+                per_minute: per_minute.get(&ok).unwrap_or_default(),
+                strict,
+                ..TermsInput::default()
+            },
+            ok,
+        ))
     }
 
-    fn refused(self, problem: String) -> Sent {
-        Sent { problem: Some(problem), ..self }
+    fn refused(self, problem: String) -> TermsInput {
+        TermsInput { problem: Some(problem), ..self }
     }
 
-    /// The typed values as terms; else the text that says what to correct.
+    /// The terms; else the text of the first problem.
     fn terms(&self, call: &Call) -> Result<Terms, String> {
         let mut networks: Vec<IpNet> = Vec::new();
         for word in self.networks.split([',', ';', ' ', '\n', '\t']).filter(|word| !word.is_empty()) {

@@ -1,6 +1,5 @@
-//! The members, counted by level and currency. Currency is derived from each logbook, so everybody is looked at: by key, a
-//! few hundred in a snapshot. Where there are many that takes seconds, so nobody waits for it: it is done aside, and pages
-//! show what was counted last.
+//! Counts of the members by level and currency. Currency is derived from each logbook, so every member is read, a few hundred
+//! a snapshot. On large sites this takes seconds, so a background thread counts, and pages show the last counts.
 
 use crate::domain::catalogue::Catalogue;
 use crate::http::failure::Failure;
@@ -8,28 +7,28 @@ use crate::site::Site;
 use crate::site::priority;
 use crate::store::Read;
 use crate::store::queries::{holdings, reports, standing};
-use crate::web::mark::{DAY_SECONDS, PROGRAMMES, SOON_DAYS};
+use crate::web::badge::{DAY_SECONDS, PROGRAMMES, SOON_DAYS};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Members that are looked at in one snapshot; where there are no more, whoever asks waits for it.
+/// Members that are read in one snapshot. With no more members than that, the request counts them itself.
 const MEMBERS_AT_ONCE: i64 = 500;
 const KEPT_SECONDS: i64 = 600;
 
-/// How many there are.
+/// The counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// When they were counted, in Unix seconds.
+    /// Time of counting, in Unix seconds.
     pub at: i64,
     pub members: i64,
-    /// Members who hold no level.
+    /// Members without a level.
     pub beginners: i64,
     /// Holders of each level, in the catalogue's order.
     pub levels: Vec<i64>,
-    /// Of each programme those who are current for long, current for some days yet, and lapsed.
+    /// For each programme: members who are current, current for less than [`SOON_DAYS`], and lapsed.
     pub programmes: [[i64; 3]; PROGRAMMES.len()],
 }
 
-/// The members as they were counted last.
+/// The last counts, shared by all requests.
 #[derive(Default)]
 pub(crate) struct Census(Mutex<State>);
 
@@ -39,17 +38,17 @@ struct State {
     under_way: bool,
 }
 
-/// The counts to show.
-pub(crate) struct Taken {
-    /// `None` while they are counted for the first time.
+/// The last counts and whether newer ones are being made.
+pub(crate) struct Snapshot {
+    /// `None` before the first count is complete.
     pub counts: Option<Counts>,
-    /// Whether newer counts are about to come.
+    /// Whether a count is in progress.
     pub under_way: bool,
 }
 
 impl Census {
-    /// The counts of the last time. Where that was long ago, the members are counted anew.
-    pub(crate) fn take(&self, site: &Site) -> Result<Taken, Failure> {
+    /// The last counts. Where these are old, a new count begins.
+    pub(crate) fn take(&self, site: &Site) -> Result<Snapshot, Failure> {
         let mut state = self.lock();
         let now = site.now();
         let fresh = state.last.as_ref().is_some_and(|counts| (0..KEPT_SECONDS).contains(&(now - counts.at)));
@@ -58,7 +57,7 @@ impl Census {
         } else if !fresh && !state.under_way {
             state.under_way = begin(site);
         }
-        Ok(Taken { counts: state.last.clone(), under_way: state.under_way })
+        Ok(Snapshot { counts: state.last.clone(), under_way: state.under_way })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -71,7 +70,7 @@ impl Census {
         match counted {
             Ok(counts) => state.last = Some(counts),
             Err(failure) => {
-                tracing::warn!(cause = %failure, "the members were not counted; whoever asks next tries again")
+                tracing::warn!(cause = %failure, "the members were not counted; the next request tries again")
             }
         }
     }
@@ -82,7 +81,7 @@ fn are_few(site: &Site) -> Result<bool, Failure> {
     Ok(some.len() as i64 <= MEMBERS_AT_ONCE)
 }
 
-/// Counts on a thread of its own; whether that began.
+/// Starts a thread that counts; whether it started.
 fn begin(site: &Site) -> bool {
     let inside = site.for_another_thread();
     let begun = std::thread::Builder::new().name("census".to_owned()).spawn(move || {
@@ -122,10 +121,10 @@ impl Counts {
         for (place, level) in catalogue.levels().enumerate() {
             self.levels[place] += i64::from(held.iter().any(|one| one.key() == level.key()));
         }
-        let stand = standing::read_with(tx, member_id, &held, now)?;
+        let standing = standing::read_with(tx, member_id, &held, now)?;
         for (place, (cat_group, _)) in PROGRAMMES.iter().enumerate() {
             let holds = held.iter().any(|one| one.cat_group == *cat_group);
-            let Some(currency) = stand.currency.find(cat_group).filter(|_| holds) else { continue };
+            let Some(currency) = standing.currency.find(cat_group).filter(|_| holds) else { continue };
             let left = currency.renewal.map_or(0, |renewal| (renewal - now).div_euclid(DAY_SECONDS));
             let state = match (currency.current, left >= SOON_DAYS) {
                 (true, true) => 0,

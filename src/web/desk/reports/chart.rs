@@ -1,27 +1,27 @@
-//! A chart as SVG, drawn here: bars over days. Lengths are in the drawing's units.
+//! A bar chart over days, as SVG. Lengths are in units of the drawing.
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 180.0;
-/// Room at the left for the scale.
+/// Width of the scale at the left.
 const LEFT: f64 = 48.0;
-/// Days that are named below.
+/// Days that are labelled.
 const LABELS: usize = 6;
-/// Bars of which each can still be pointed at; more are drawn in one stroke.
-const POINTED_MAX: usize = 120;
+/// Most bars that are drawn one by one, with a tooltip each; more are drawn as one path.
+const SINGLE_BARS_MAX: usize = 120;
 
 pub(super) struct Chart {
     pub id: &'static str,
     pub title: String,
-    /// The whole in words, for who does not see it.
+    /// Text alternative of the chart.
     pub said: String,
     pub width: f64,
     pub height: f64,
     pub bars: Vec<Bar>,
-    /// All bars as one path, where they are too thin to be pointed at.
+    /// All bars as one path, where there are more than [`SINGLE_BARS_MAX`].
     pub path: String,
-    /// Lines of the scale: how far down, and what they stand for.
+    /// Lines of the scale: vertical position and value.
     pub scale: Vec<(String, i64)>,
-    /// Days that are named: how far right, and the name.
+    /// Labels of days: horizontal position and text.
     pub labels: Vec<(String, String)>,
     pub left: f64,
 }
@@ -31,12 +31,12 @@ pub(super) struct Bar {
     pub y: String,
     pub width: String,
     pub height: String,
-    /// Shown where the mouse rests.
+    /// Tooltip.
     pub said: String,
 }
 
 impl Chart {
-    /// One bar a day; each day is named as briefly as can be.
+    /// One bar a day. `days` has a short label and the value of each.
     pub(super) fn bars(id: &'static str, title: String, said: String, days: &[(&str, i64)]) -> Chart {
         let most = round_up(days.iter().map(|(_, value)| *value).max().unwrap_or(0));
         let step = (WIDTH - LEFT) / days.len().max(1) as f64;
@@ -50,7 +50,7 @@ impl Chart {
             said: format!("{date}: {value}"),
         };
         let seen = || days.iter().enumerate().filter(|(_, (_, value))| *value > 0);
-        let pointed = days.len() <= POINTED_MAX;
+        let pointed = days.len() <= SINGLE_BARS_MAX;
         let stroke = |(place, (_, value)): (usize, &(&str, i64))| {
             format!("M{:.1} {HEIGHT}V{:.1}h{:.1}V{HEIGHT}z", LEFT + step * (place as f64 + 0.1), up(*value), step * 0.8)
         };
@@ -72,7 +72,7 @@ impl Chart {
     }
 }
 
-/// The next even number with one digit that counts: what a scale can end with.
+/// The end of a scale: the next even multiple of a power of ten, at least 10.
 fn round_up(value: i64) -> i64 {
     let mut step = 1;
     while value > 10 * step {

@@ -1,4 +1,4 @@
-//! Adds up a range day by day, from the sums that are kept by the hour.
+//! Adds up a range day by day, from the hourly sums of the store.
 
 use super::range::Range;
 use crate::domain::local_time::TimeZone;
@@ -12,24 +12,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const HOUR_SECONDS: i64 = 3600;
 const DAY_SECONDS: i64 = 86_400;
 
-/// The counts of a day.
+/// The sums of a day.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Counted {
-    /// The first moment of it.
+pub(super) struct DayCounts {
+    /// First moment of the day.
     pub from: i64,
     pub date: String,
     pub bookings: i64,
     pub booked: i64,
-    /// For how many bookings somebody came.
+    /// Bookings that were checked in.
     pub arrived: i64,
-    /// Flown by now.
+    /// Flights up to now.
     pub flights: i64,
     pub flown: i64,
 }
 
-/// The counts of a partner over the whole range.
+/// The sums of a partner over the range.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Brought {
+pub(super) struct PartnerCounts {
     pub partner_id: i64,
     pub name: String,
     pub client_id: String,
@@ -41,72 +41,72 @@ pub(super) struct Brought {
     pub users: i64,
 }
 
-/// The counts of a range: its days, and the partners who brought something in it, those with the most bookings first.
+/// The sums of a range: its days, and the partners with activity, those with the most bookings first.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Counts {
-    pub days: Vec<Counted>,
-    pub brought: Vec<Brought>,
+    pub days: Vec<DayCounts>,
+    pub partners: Vec<PartnerCounts>,
 }
 
-/// Ranges of which the counts are kept: a report is asked for with the range before it, then as tables.
+/// Entries of the cache: a report reads its range and the one before, then the same ranges as CSV.
 const RANGES_MAX: usize = 8;
 
-/// Whose counts, and until when they are good.
+/// Range and version of cached sums.
 #[derive(Clone, Copy, PartialEq)]
 struct Key {
     from: i64,
     to: i64,
-    /// When today began: what is flown from then on is in no kept count, because it grows with the clock.
+    /// First moment of today. Minutes flown today are not cached, because they grow with time.
     today: i64,
-    /// The commits that may have changed them: of bookings and flights, and of the partners' requests.
+    /// Commits that may have changed the sums: of bookings and flights, and of requests of partners.
     commits: (u64, u64),
 }
 
-/// As they were added up last; partners have no names there.
+/// Cached sums, without names of partners.
 #[derive(Default)]
-struct Kept(Mutex<Vec<(Key, Arc<Counts>)>>);
+struct CountsCache(Mutex<Vec<(Key, Arc<Counts>)>>);
 
-impl Kept {
+impl CountsCache {
     fn all(&self) -> MutexGuard<'_, Vec<(Key, Arc<Counts>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The counts of a range: what is booked and asked for in it, and what was flown in it by now.
+/// The sums of a range: bookings and requests in it, and flights in it up to now.
 pub(super) fn count(site: &Site, zone: &TimeZone, range: &Range) -> Result<Counts, Failure> {
     let now = site.now();
     let today = zone.day(now, 0).from;
-    let kept = kept(site, zone, range, today)?;
+    let cached = cached(site, zone, range, today)?;
     let (partners, (flights, flown)) = site.store.read(|tx| {
         let is_in = (range.from..range.to).contains(&today);
         let flown = if is_in { hours::sum_flown(tx, site.tunnel_id, today, now + 1)? } else { (0, 0) };
         Ok((partners::list(tx)?, flown))
     })?;
-    let mut counts = (*kept).clone();
+    let mut counts = (*cached).clone();
     if let Some(day) = counts.days.iter_mut().find(|day| day.from == today) {
         (day.flights, day.flown) = (flights, flown);
     }
-    counts.brought.retain_mut(|one| {
+    counts.partners.retain_mut(|one| {
         let partner = partners.iter().find(|partner| partner.partner_id == one.partner_id);
         partner.map(|partner| (one.name, one.client_id) = (partner.name.clone(), partner.client_id.clone())).is_some()
     });
     Ok(counts)
 }
 
-/// What is kept of a range, added up anew where it may be old.
-fn kept(site: &Site, zone: &TimeZone, range: &Range, today: i64) -> Result<Arc<Counts>, Failure> {
+/// The sums of a range without today's flights, from the cache or added up now.
+fn cached(site: &Site, zone: &TimeZone, range: &Range, today: i64) -> Result<Arc<Counts>, Failure> {
     let changes = site.store.change_feed();
     let key = || Key { from: range.from, to: range.to, today, commits: (changes.count(), changes.count_requests()) };
-    let kept = site.state::<Kept>();
+    let cache = site.state::<CountsCache>();
     let wanted = key();
-    if let Some((_, counts)) = kept.all().iter().find(|(key, _)| *key == wanted) {
+    if let Some((_, counts)) = cache.all().iter().find(|(key, _)| *key == wanted) {
         return Ok(counts.clone());
     }
-    // The snapshot of this request may be older than the commits.
+    // The snapshot of this request may be older than those commits.
     site.store.release();
     let made = key();
     let counts = Arc::new(add_up(site, zone, range, range.to.min(today))?);
-    let mut all = kept.all();
+    let mut all = cache.all();
     all.retain(|(key, _)| key.commits == made.commits && key.today == today && *key != made);
     if all.len() >= RANGES_MAX {
         all.remove(0);
@@ -115,13 +115,13 @@ fn kept(site: &Site, zone: &TimeZone, range: &Range, today: i64) -> Result<Arc<C
     Ok(counts)
 }
 
-/// Adds up what is booked and asked for in a range, and what was flown in it before `to_flown`.
+/// Adds up bookings and requests of a range, and flights before `to_flown`.
 fn add_up(site: &Site, zone: &TimeZone, range: &Range, to_flown: i64) -> Result<Counts, Failure> {
     let (mut sums, mut starts) = (Counts::default(), Vec::new());
     let mut at = range.from;
     while at < range.to {
         let day = zone.day(at, 0);
-        sums.days.push(Counted { from: day.from, date: zone.date(day.from), ..Counted::default() });
+        sums.days.push(DayCounts { from: day.from, date: zone.date(day.from), ..DayCounts::default() });
         starts.push(day.from);
         at = day.to;
     }
@@ -131,14 +131,14 @@ fn add_up(site: &Site, zone: &TimeZone, range: &Range, to_flown: i64) -> Result<
         }
         add_events(tx, range, &mut sums)
     })?;
-    let Counts { brought, .. } = &mut sums;
-    brought.retain(|one| one.bookings + one.tokens + one.refused + one.users > 0);
-    brought.sort_by(|a, b| (b.bookings, b.tokens, a.partner_id).cmp(&(a.bookings, a.tokens, b.partner_id)));
+    let Counts { partners, .. } = &mut sums;
+    partners.retain(|one| one.bookings + one.tokens + one.refused + one.users > 0);
+    partners.sort_by(|a, b| (b.bookings, b.tokens, a.partner_id).cmp(&(a.bookings, a.tokens, b.partner_id)));
     Ok(sums)
 }
 
-/// Runs of days of 24 hours where each begins with an hour, as nearly everywhere, so that the store adds up each day of a run;
-/// else day by day, lest an hour should belong to two.
+/// Splits days into spans that the store can add up by day. Consecutive days of 24 hours that begin on a UTC hour make one
+/// span; any other day is a span of its own, so that no hourly sum is counted for two days.
 fn spans(starts: &[i64], to: i64) -> Vec<(i64, i64)> {
     let ends = starts.iter().skip(1).copied().chain([to]);
     let mut spans: Vec<(i64, i64)> = Vec::new();
@@ -151,12 +151,12 @@ fn spans(starts: &[i64], to: i64) -> Vec<(i64, i64)> {
     spans
 }
 
-/// Whether a day begins with an hour and has 24 of them, or is none at all.
+/// Whether a span begins on a UTC hour and has a multiple of 24 hours.
 fn is_even(from: i64, to: i64) -> bool {
     from.rem_euclid(HOUR_SECONDS) == 0 && (to - from) % DAY_SECONDS == 0
 }
 
-/// Adds what a span had to its days and partners: what is booked in it, and what was flown in it before `to_flown`.
+/// Adds a span to its days and partners: its bookings, and its flights before `to_flown`.
 fn add(
     tx: &Read,
     (tunnel_id, to_flown): (i64, i64),
@@ -164,9 +164,9 @@ fn add(
     starts: &[i64],
     sums: &mut Counts,
 ) -> Result<(), Failure> {
-    // Nothing is before the first.
+    // No time is before the first day.
     let day = |at: i64| starts.partition_point(|start| *start <= at).saturating_sub(1);
-    // A booked flight stands in the logbook before it is flown.
+    // A booked flight is in the logbook before it is flown.
     let flown = hours::list_flown_days(tx, tunnel_id, from, to.min(to_flown).max(from))?;
     for one in flown {
         let day = &mut sums.days[day(one.at)];
@@ -200,20 +200,20 @@ fn add_events(tx: &Read, range: &Range, sums: &mut Counts) -> Result<(), Failure
 }
 
 impl Counts {
-    /// Where what a partner brought is added up.
-    fn partner(&mut self, partner_id: i64) -> &mut Brought {
-        let known = self.brought.iter().position(|one| one.partner_id == partner_id);
+    /// The sums of a partner, added where missing.
+    fn partner(&mut self, partner_id: i64) -> &mut PartnerCounts {
+        let known = self.partners.iter().position(|one| one.partner_id == partner_id);
         let place = known.unwrap_or_else(|| {
-            self.brought.push(Brought { partner_id, ..Brought::default() });
-            self.brought.len() - 1
+            self.partners.push(PartnerCounts { partner_id, ..PartnerCounts::default() });
+            self.partners.len() - 1
         });
-        &mut self.brought[place]
+        &mut self.partners[place]
     }
 }
 
-/// The counts of a whole range.
-pub(super) fn total(days: &[Counted]) -> Counted {
-    days.iter().fold(Counted::default(), |sum, day| Counted {
+/// The sum over all days.
+pub(super) fn total(days: &[DayCounts]) -> DayCounts {
+    days.iter().fold(DayCounts::default(), |sum, day| DayCounts {
         from: sum.from,
         date: String::new(),
         bookings: sum.bookings + day.bookings,

@@ -1,4 +1,4 @@
-//! The members by level and currency, as they were counted last.
+//! The report of members by level and currency.
 
 use super::census::Counts;
 use super::{PART, tables};
@@ -11,8 +11,8 @@ use crate::http::call::Call;
 use crate::http::reply;
 use crate::i18n::number::grouped;
 use crate::site::Site;
+use crate::web::badge::PROGRAMMES;
 use crate::web::desk::reports::census::Census;
-use crate::web::mark::PROGRAMMES;
 use crate::web::{Frame, show as shown};
 use askama::Template;
 use http::StatusCode;
@@ -21,15 +21,15 @@ use http::StatusCode;
 #[template(path = "desk/report_members.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    /// Whether newer counts are about to come, which the page then looks out for.
+    /// Whether a count is in progress, so that the page refreshes itself.
     under_way: bool,
-    shown: Option<Shown>,
+    shown: Option<Drawn>,
 }
 
-struct Shown {
+struct Drawn {
     at: String,
     members: String,
-    /// Whether that is one.
+    /// Whether there is exactly one member.
     alone: bool,
     beginners: String,
     levels: Vec<Level>,
@@ -39,7 +39,7 @@ struct Shown {
 struct Level {
     name: String,
     holders: String,
-    /// Of the drawing's 100 units.
+    /// Width of the bar, of 100 units.
     width: String,
 }
 
@@ -48,7 +48,7 @@ struct Programme {
     current: String,
     soon: String,
     lapsed: String,
-    /// Where the parts of the bar begin and how long they are, of the drawing's 100 units.
+    /// Begin and length of the parts of the bar, of 100 units.
     parts: [(String, String); 3],
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(shown(StatusCode::OK, call.language(), &Page { frame, under_way: taken.under_way, shown: counted }))
 }
 
-fn draw(site: &Site, call: &Call, zone: &TimeZone, counts: &Counts) -> Shown {
+fn draw(site: &Site, call: &Call, zone: &TimeZone, counts: &Counts) -> Drawn {
     let number = |number| grouped(call.language(), number);
     let most = counts.levels.iter().copied().max().unwrap_or(0).max(1);
     let of_hundred = |part: i64, whole: i64| format!("{:.1}", 100.0 * part as f64 / whole.max(1) as f64);
@@ -78,7 +78,7 @@ fn draw(site: &Site, call: &Call, zone: &TimeZone, counts: &Counts) -> Shown {
         Programme { name: call.say(key), current: number(current), soon: number(soon), lapsed: number(lapsed), parts }
     };
     let programmes = PROGRAMMES.iter().zip(&counts.programmes).filter(|(_, states)| states.iter().sum::<i64>() > 0);
-    Shown {
+    Drawn {
         at: when::moment(call.language(), zone, counts.at),
         members: number(counts.members),
         alone: counts.members == 1,
@@ -88,8 +88,8 @@ fn draw(site: &Site, call: &Call, zone: &TimeZone, counts: &Counts) -> Shown {
     }
 }
 
-/// `GET /desk/reports/members.csv`: levels with their holders, then programmes with their states. Before anything was
-/// counted there is only the page that says so.
+/// `GET /desk/reports/members.csv`: levels with their holders, then programmes with their states. Before the first count is
+/// complete, the reply leads to the page.
 pub(crate) fn csv(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let Some(counts) = site.state::<Census>().take(site)?.counts else {
         return Ok(reply::see_other("/desk/reports/members"));

@@ -1,21 +1,19 @@
-//! *Reports*: bookings and minutes by day, and what each partner brought, over a range of days; the members have a page
-//! of their own. Each is drawn, written as a table, and to be had as CSV.
+//! *Reports*: bookings and minutes by day and by partner over a range of days, and members by level, with charts, tables and CSV.
 
 pub(crate) mod census;
 mod chart;
 mod days;
-mod figures;
 pub(crate) mod members;
 mod range;
+mod statistics;
 pub(crate) mod tables;
 
 use crate::auth::Clerk;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::site::Site;
-use crate::web::{Frame, show as shown};
+use crate::web::{Frame, form_status, show as shown};
 use askama::Template;
-use http::StatusCode;
 use range::{Quick, Range};
 use std::sync::Arc;
 
@@ -26,26 +24,26 @@ const PART: &str = "/desk/reports";
 struct Page {
     frame: Frame,
     range: Range,
-    /// Its first and its last day in words.
+    /// First and last day, in words.
     between: (String, String),
     quick: Vec<Quick>,
     problem: Option<String>,
     /// Sums, charts and tables, rendered.
-    figures: Arc<str>,
+    statistics: Arc<str>,
 }
 
-/// `GET /desk/reports`: the last 30 days, unless others are asked for.
+/// `GET /desk/reports`: the days `from` to `to`, by default the last 30.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, zone, now) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, site.now());
-    let (range, problem) = match Range::asked(call, &zone, now) {
+    let (range, problem) = match Range::from_query(call, &zone, now) {
         Ok(range) => (range, None),
-        Err(key) => (Range::usual(&zone, now), Some(call.say(key))),
+        Err(key) => (Range::default_range(&zone, now), Some(call.say(key))),
     };
-    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(problem.is_some());
     let page = Page {
-        between: figures::in_words(call.language(), &zone, &range),
+        between: statistics::in_words(call.language(), &zone, &range),
         quick: range.quick(&zone, now),
-        figures: figures::of(site, &zone, &range, call.language())?,
+        statistics: statistics::render(site, &zone, &range, call.language())?,
         range,
         problem,
         frame,

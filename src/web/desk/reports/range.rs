@@ -1,18 +1,18 @@
-//! The days that a report is about, those before them that it is compared with, and those that one click asks for.
+//! The days of a report, the earlier days that it is compared with, and quick ranges.
 
 use crate::domain::local_time::TimeZone;
 use crate::http::call::Call;
-use crate::web::asked;
+use crate::web::query_text;
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-const DAYS_USUAL: i64 = 30;
+const DEFAULT_DAYS: i64 = 30;
 const DAYS_MAX: i64 = 366;
 const DAY_SECONDS: i64 = 86_400;
-/// Up to so many days are compared with the same weekdays a week before.
+/// Longest range that is compared with the same weekdays a week before.
 const WEEK_DAYS: i64 = 7;
 
-/// From the first moment of one day to the end of another, by the site's clock.
+/// Whole days, in the site's time zone.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Range {
     pub from: i64,
@@ -22,26 +22,26 @@ pub(super) struct Range {
     pub to_date: String,
 }
 
-/// A range that one click asks for.
+/// A link to a common range.
 pub(super) struct Quick {
-    /// The key of its name.
+    /// Key of the label.
     pub key: &'static str,
     pub from_date: String,
     pub to_date: String,
-    /// Whether the page shows it.
+    /// Whether it is the shown range.
     pub shown: bool,
 }
 
 impl Range {
-    pub(super) fn usual(zone: &TimeZone, now: i64) -> Range {
-        Range::between(zone, zone.day(now, DAYS_USUAL - 1).from, zone.day(now, 0).from)
+    pub(super) fn default_range(zone: &TimeZone, now: i64) -> Range {
+        Range::between(zone, zone.day(now, DEFAULT_DAYS - 1).from, zone.day(now, 0).from)
     }
 
-    /// As the address says; the error is the key of what is wrong with that.
-    pub(super) fn asked(call: &Call, zone: &TimeZone, now: i64) -> Result<Range, &'static str> {
-        let (from, to) = (asked(call, "from"), asked(call, "to"));
+    /// The range of the query, by default the last 30 days; the error is the key of the problem.
+    pub(super) fn from_query(call: &Call, zone: &TimeZone, now: i64) -> Result<Range, &'static str> {
+        let (from, to) = (query_text(call, "from"), query_text(call, "to"));
         if from.is_empty() && to.is_empty() {
-            return Ok(Range::usual(zone, now));
+            return Ok(Range::default_range(zone, now));
         }
         let (Some(from), Some(to)) = (zone.start_of(&from), zone.start_of(&to)) else {
             return Err("reports.dates_wrong");
@@ -64,12 +64,12 @@ impl Range {
         Some(Range::between(zone, zone.start_of(&first.to_string())?, zone.start_of(&last.to_string())?))
     }
 
-    /// The days that this range is compared with. `None` at the edge of the calendar.
+    /// The range that this one is compared with; `None` at the edge of the calendar.
     pub(super) fn before(&self, zone: &TimeZone) -> Option<Range> {
         Range::of_dates(zone, before(self.from_date.parse().ok()?, self.to_date.parse().ok()?)?)
     }
 
-    /// Today, this week, this month and this year, as far as they have come, and the whole month before.
+    /// Today, this week, this month and this year up to today, and the last month.
     pub(super) fn quick(&self, zone: &TimeZone, now: i64) -> Vec<Quick> {
         let Ok(today) = zone.date(now).parse::<Date>() else { return Vec::new() };
         let monday = today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).unwrap_or(today);
@@ -89,8 +89,8 @@ impl Range {
     }
 }
 
-/// The days before: of a month or a part of it from its first day the same days of the month before, of a year so far the same
-/// days of the year before, of a week or less the same weekdays a week before; else as many days as the range has.
+/// The first and last day to compare a range with. For a month, whole or so far: the same days of the month before. For a year
+/// so far: the same days of the year before. For up to a week: the same weekdays a week before. Else: as many days before.
 fn before(first: Date, last: Date) -> Option<(Date, Date)> {
     let same_month = (first.year(), first.month()) == (last.year(), last.month());
     if same_month && first.day() == 1 && last.day() > 1 {
@@ -137,8 +137,8 @@ mod tests {
     fn a_click_asks_for_whole_days_by_the_site_s_calendar() {
         // Sunday, 22 November 2026, a quarter to eleven in Zurich.
         let (zone, now) = (TimeZone::named("Europe/Zurich"), 1_795_340_700);
-        let usual = Range::usual(&zone, now);
-        let quick = usual.quick(&zone, now);
+        let range = Range::default_range(&zone, now);
+        let quick = range.quick(&zone, now);
         let days: Vec<_> = quick.iter().map(|one| (one.from_date.as_str(), one.to_date.as_str())).collect();
         assert_eq!(days[0], ("2026-11-22", "2026-11-22"));
         assert_eq!(days[1], ("2026-11-16", "2026-11-22"));

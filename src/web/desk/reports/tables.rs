@@ -1,4 +1,4 @@
-//! The reports as CSV.
+//! Reports as CSV.
 
 use super::days;
 use super::range::Range;
@@ -18,18 +18,18 @@ use std::borrow::Borrow;
 use std::ops::ControlFlow;
 
 const CSV: &str = "text/csv; charset=utf-8";
-/// Rows that are read in one snapshot, and are one piece of a long table.
+/// Rows of a long file that are read in one snapshot.
 pub(crate) const ROWS_AT_ONCE: i64 = 1_000;
 
-/// A table of few rows.
+/// A file of few rows.
 pub(crate) fn file(name: &str, heading: &[impl Borrow<str>], rows: impl Iterator<Item = Vec<String>>) -> Reply {
     let mut table = heading.join(",") + "\r\n";
     rows.for_each(|row| write_row(&mut table, &row));
     reply::file(CSV, "attachment", name, table)
 }
 
-/// A table of any number of rows. `next` appends the next [`ROWS_AT_ONCE`] of them, in a snapshot of its own, and breaks with
-/// the last ones. Each piece is for the clerk who asked and is signed in still: otherwise the table breaks off.
+/// A streamed file of any number of rows. `next` appends up to [`ROWS_AT_ONCE`] rows from a snapshot of its own and breaks
+/// after the last. The file ends early when the clerk's session ends.
 pub(crate) fn long_file(
     site: &Site,
     clerk: &Clerk,
@@ -37,7 +37,7 @@ pub(crate) fn long_file(
     heading: &[impl Borrow<str>],
     mut next: impl FnMut(&Site, &mut String) -> Result<ControlFlow<()>, Failure> + Send + 'static,
 ) -> Answer {
-    // The chunks are read by a connection of their own, beside which this thread holds none.
+    // The stream reads with a connection of its own; this thread gives its snapshot back first.
     site.store.release();
     let (site, pass) = (site.for_another_thread(), clerk.session_guard());
     let chunks = Chunks::begin(heading.join(",") + "\r\n", move |table| {
@@ -48,18 +48,18 @@ pub(crate) fn long_file(
     Ok(reply::chunked_file(CSV, "attachment", name, chunks?))
 }
 
-/// Breaks after the last rows: fewer than were asked for.
-pub(crate) fn after(rows: usize) -> ControlFlow<()> {
+/// Breaks after the last rows, which are fewer than [`ROWS_AT_ONCE`].
+pub(crate) fn continue_after(rows: usize) -> ControlFlow<()> {
     if rows as i64 == ROWS_AT_ONCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// The heading of a column of moments, which [`TimeZone::written`] writes: with the zone whose clock they show.
-pub(crate) fn moments(name: &str, zone: &TimeZone) -> String {
+/// The heading of a column of times that [`TimeZone::written`] writes, with the name of the zone.
+pub(crate) fn time_heading(name: &str, zone: &TimeZone) -> String {
     format!("{name} ({})", zone.name())
 }
 
 fn range(site: &Site, call: &Call) -> Result<Range, Failure> {
-    let asked = Range::asked(call, &site.time_zone()?, site.now());
+    let asked = Range::from_query(call, &site.time_zone()?, site.now());
     asked.map_err(|key| Failure::field("from", Text::new(key)))
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
     let days = days::count(site, &site.time_zone()?, &range)?.days;
     let heading = ["date", "bookings", "minutes_booked", "arrived", "flights", "minutes_flown"];
-    let row = |day: days::Counted| {
+    let row = |day: days::DayCounts| {
         let numbers = [day.bookings, day.booked, day.arrived, day.flights, day.flown];
         std::iter::once(day.date).chain(numbers.map(|number| number.to_string())).collect()
     };
@@ -78,7 +78,7 @@ pub(crate) fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
 /// `GET /desk/reports/partners.csv`: one row a partner.
 pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let range = range(site, call)?;
-    let partners = days::count(site, &site.time_zone()?, &range)?.brought;
+    let partners = days::count(site, &site.time_zone()?, &range)?.partners;
     let heading = [
         "client_id",
         "partner",
@@ -89,7 +89,7 @@ pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
         "tokens_refused",
         "users_created",
     ];
-    let row = |one: days::Brought| {
+    let row = |one: days::PartnerCounts| {
         let numbers = [one.bookings, one.booked, one.arrived, one.tokens, one.refused, one.users];
         [one.client_id, one.name].into_iter().chain(numbers.map(|number| number.to_string())).collect()
     };
@@ -100,7 +100,7 @@ pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
 /// those that were cancelled (`ended`).
 pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (range, zone) = (range(site, call)?, site.time_zone()?);
-    let (flight, arrived) = (moments("flight_date", &zone), moments("arrived_at", &zone));
+    let (flight, arrived) = (time_heading("flight_date", &zone), time_heading("arrived_at", &zone));
     let heading =
         ["booking_id", "partner", "member_id", "member", "registration_id", &flight, "minutes", &arrived, "ended"];
     let mut moments = MomentWriter::of(zone);
@@ -113,7 +113,7 @@ pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
                 (rows, last) = (rows + 1, (line.flight_date, line.booking_id));
             })?)
         })?;
-        Ok(after(rows))
+        Ok(continue_after(rows))
     })
 }
 

@@ -1,4 +1,4 @@
-//! One entry: what was asked for and what became of it, and the moves that are open to whoever is there.
+//! The page of one entry: request, status, history, and the actions that are open to clerk and signer.
 
 use super::{DONE, PART, signer, subject};
 use crate::app::Actor;
@@ -13,10 +13,10 @@ use crate::store::Read;
 use crate::store::queries::{member_search, standing};
 use crate::store::tables::skills::{self, SkillEntry};
 use crate::store::tables::{entry_events, members};
-use crate::web::desk::members::lines::{Place, entry_mark};
-use crate::web::desk::proof::ProofForm;
-use crate::web::mark::{self, Mark};
-use crate::web::{Frame, called, done, initials, show as shown};
+use crate::web::badge::{self, Badge};
+use crate::web::desk::members::list_tabs::{ViewContext, entry_badge};
+use crate::web::desk::signer_proof::ProofForm;
+use crate::web::{Frame, done, initials, path_id, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -24,9 +24,9 @@ use http::StatusCode;
 #[template(path = "desk/sign_off.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    entry: Shown,
+    entry: EntryView,
     form: SignForm,
-    /// By which the signer who was asked denies.
+    /// The proof with which the requested signer denies.
     proof: ProofForm,
     may_sign: bool,
     may_deny: bool,
@@ -37,7 +37,7 @@ struct Page {
 }
 
 impl Page {
-    /// Whether there is nothing to be done or to be read beside the facts.
+    /// Whether the entry has no open action and no comment.
     fn is_settled(&self) -> bool {
         let acts = [self.may_sign, self.may_deny, self.may_withdraw, self.may_delete, self.may_suspend];
         let entry = &self.entry;
@@ -46,14 +46,14 @@ impl Page {
     }
 }
 
-struct Shown {
+struct EntryView {
     entry_id: i64,
     member_id: i64,
     name: String,
     initials: String,
     has_photo: bool,
     standing: String,
-    marks: Vec<Mark>,
+    badges: Vec<Badge>,
     skill: String,
     level: String,
     day: String,
@@ -62,33 +62,33 @@ struct Shown {
     comment: String,
     comments_instructor: String,
     comment_denial: String,
-    state: Mark,
-    /// When, who and to what.
-    moves: Vec<(String, String, Mark)>,
+    state: Badge,
+    /// Time, name and new status of each change.
+    moves: Vec<(String, String, Badge)>,
 }
 
-/// The fields that the proof for a denial is bound to.
+/// Fields that the proof for a denial covers.
 pub(crate) const DENIAL_BOUND: &str = "version";
 
-/// The form as it was sent, where it was refused or has a second part.
+/// The signing form, where it was refused or a code is due.
 #[derive(Default)]
 pub(crate) struct SignForm {
     pub username: String,
     pub comment: String,
     pub reason: String,
-    /// Stands for the password that was right, where a code is due.
+    /// Token of the sign-in challenge, where the password was right and a code is due.
     pub step: Option<String>,
-    /// Whether the code comes from an app; else it was sent.
+    /// Whether the code comes from an authenticator app; else a passcode was sent.
     pub by_app: bool,
     /// Why it was not signed.
     pub problem: Option<String>,
     /// Why it was not denied.
     pub denial_problem: Option<String>,
-    /// Of the entry as the page showed it; none where the page shows it anew.
+    /// Version of the entry that the page showed; `None` to use the present one.
     pub version: Option<i64>,
-    /// Whether the entry had changed since it was shown.
+    /// Whether the entry has changed since the page showed it.
     pub changed: bool,
-    /// The proof for a denial where it goes on, and what the answer is then.
+    /// The proof for a denial where it is shown again, with the status of the reply.
     pub(crate) denial: Option<(StatusCode, ProofForm)>,
 }
 
@@ -97,13 +97,13 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
-/// The page, with the form as it was sent where it goes on.
+/// The page, with a form that is shown again.
 pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignForm>) -> Answer {
-    let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let entry_id = path_id(call, 0)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let zone = site.time_zone()?;
-    let place = Place { site, zone: &zone, language: call.language(), now: site.now() };
+    let view = ViewContext { site, zone: &zone, language: call.language(), now: site.now() };
     let status = match &sent {
         Some(SignForm { denial: Some((status, _)), .. }) => *status,
         Some(form) if form.changed => StatusCode::CONFLICT,
@@ -117,7 +117,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
         let may = |act, from| found.status == from && entry::may(relation, act);
         let mut form = sent.unwrap_or_default();
         form.version = form.version.or(Some(found.version));
-        let asked = asked_username(tx, &found)?;
+        let asked = signer_username(tx, &found)?;
         if form.username.is_empty() {
             form.username.clone_from(&asked);
         }
@@ -128,13 +128,13 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
         }
         Ok(Page {
             may_sign: found.status == Status::Pending,
-            // The signer who was asked may be here: the proof says who denies.
+            // The proof establishes that the requested signer denies.
             may_deny: found.status == Status::Pending && found.instructor_id.is_some(),
             may_withdraw: may(Act::Cancel, Status::Pending) && found.opening.is_none(),
             may_delete: !found.status.is_signed() && (found.status != Status::Pending || found.opening.is_some()),
             may_suspend: may(Act::Suspend, Status::Open),
             may_reinstate: may(Act::Reinstate, Status::Suspended),
-            entry: look_at(tx, &place, found)?,
+            entry: entry_view(tx, &view, found)?,
             form,
             proof,
             frame,
@@ -143,33 +143,33 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
     Ok(shown(status, call.language(), &page))
 }
 
-/// Under which name the signer who was asked proves who they are.
-fn asked_username(tx: &Read, entry: &SkillEntry) -> Result<String, Failure> {
+/// The username of the requested signer; empty where none was requested.
+fn signer_username(tx: &Read, entry: &SkillEntry) -> Result<String, Failure> {
     let asked = entry.instructor_id.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
     Ok(asked.map(|account| account.username).unwrap_or_default())
 }
 
-fn look_at(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Shown, Failure> {
+fn entry_view(tx: &Read, view: &ViewContext, entry: SkillEntry) -> Result<EntryView, Failure> {
     let member = member_search::find(tx, entry.member_id)?.ok_or_else(Failure::not_found)?;
-    let stand = mark::of(place.site, tx, entry.member_id, place.now, place.language)?;
-    let name = called(&member.real_name, &member.screen_name, &member.username).to_owned();
-    let (level, skill) = subject(place, &entry);
+    let status = badge::member_status(view.site, tx, entry.member_id, view.now, view.language)?;
+    let name = member.display_name().to_owned();
+    let (level, skill) = subject(view, &entry);
     let steps = entry_events::list(tx, entry.entry_id)?.into_iter();
-    let lapsed = standing::lapsed(tx, entry.member_id, place.now)?;
-    Ok(Shown {
+    let lapsed = standing::lapsed(tx, entry.member_id, view.now)?;
+    Ok(EntryView {
         entry_id: entry.entry_id,
         member_id: entry.member_id,
         initials: initials(&name),
         name,
         has_photo: member.has_photo,
-        standing: stand.level,
-        marks: stand.marks,
+        standing: status.level,
+        badges: status.badges,
         skill,
         level,
-        day: place.day(entry.entry_date),
+        day: view.day(entry.entry_date),
         signer: signer(tx, &entry)?,
-        state: entry_mark(place, entry::shown(entry.kind, &entry.cat_group, entry.status, &lapsed)),
-        moves: steps.map(|one| (place.moment(one.at), one.name, entry_mark(place, &one.to))).collect(),
+        state: entry_badge(view, entry::shown(entry.kind, &entry.cat_group, entry.status, &lapsed)),
+        moves: steps.map(|one| (view.moment(one.at), one.name, entry_badge(view, &one.to))).collect(),
         tunnel: entry.tunnel_name,
         comment: entry.comment,
         comments_instructor: entry.comments_instructor,

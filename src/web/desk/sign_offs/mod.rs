@@ -1,10 +1,10 @@
-//! *Sign-offs*: what waits for whose signature.
+//! *Sign-offs*: the entries that wait for a signature, by signer.
 
+pub(crate) mod actions;
+pub(crate) mod bulk;
 pub(crate) mod entry;
-pub(crate) mod moves;
-pub(crate) mod several;
 
-use super::members::lines::{Place, length};
+use super::members::list_tabs::{ViewContext, length};
 use crate::auth::Clerk;
 use crate::domain::entry::Kind;
 use crate::http::Answer;
@@ -16,12 +16,12 @@ use crate::store::Read;
 use crate::store::queries::member_search;
 use crate::store::tables::skills::{self, SkillEntry};
 use crate::web::desk::today::name_of;
-use crate::web::{Frame, asked, called, done_to, initials, show, skipped};
+use crate::web::{Frame, done_with, initials, query_text, show, skipped};
 use askama::Template;
 use http::StatusCode;
 
 const PART: &str = "/desk/sign-offs";
-/// Rows on one page; whoever signs them sees the next.
+/// Rows on one page.
 const ROWS_MAX: i64 = 100;
 const DONE: [(&str, &str); 7] = [
     ("several", "card.done_several"),
@@ -38,7 +38,7 @@ const DONE: [(&str, &str); 7] = [
 struct Page {
     frame: Frame,
     queues: Vec<Queue>,
-    /// Entries that wait behind those that are shown, and how many come before them.
+    /// Number of entries after this page, and where the next page begins.
     more: i64,
     skip_to: i64,
 }
@@ -59,17 +59,17 @@ struct Row {
     level: String,
     day: String,
     comment: String,
-    /// Grows with every change that can be seen.
+    /// Version of the entry, which every visible change increments.
     version: i64,
 }
 
-/// `GET /desk/sign-offs`: the queue, by signer, from the entry after `skip` others on.
+/// `GET /desk/sign-offs`: one page of the pending entries, by signer, after `skip` others.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done_in_words(site, call)?;
     let skip = skipped(call);
     let zone = site.time_zone()?;
-    let place = Place { site, zone: &zone, language: call.language(), now: site.now() };
+    let view = ViewContext { site, zone: &zone, language: call.language(), now: site.now() };
     let (queues, waiting) = site.store.read(|tx| {
         let mut queues: Vec<(Option<i64>, Queue)> = Vec::new();
         for entry in skills::list_pending(tx, ROWS_MAX, skip)? {
@@ -77,7 +77,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             if queues.last().is_none_or(|(last, _)| *last != signer_id) {
                 queues.push((signer_id, Queue { signer: signer(tx, &entry)?, rows: Vec::new() }));
             }
-            let row = row(tx, &place, entry)?;
+            let row = row(tx, &view, entry)?;
             if let Some((_, queue)) = queues.last_mut() {
                 queue.rows.push(row);
             }
@@ -90,9 +90,9 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
-/// The deed that was just done, with whose entry it was, or how many.
+/// The message about the action that was just done, with the entry or the number of entries.
 fn done_in_words(site: &Site, call: &Call) -> Result<Option<String>, Failure> {
-    let (entry, count) = (asked(call, "entry").parse::<i64>().ok(), asked(call, "count").parse::<i64>().ok());
+    let (entry, count) = (query_text(call, "entry").parse::<i64>().ok(), query_text(call, "count").parse::<i64>().ok());
     let named = site.store.read(|tx| {
         let Some(entry) = entry.map(|entry_id| skills::find(tx, entry_id)).transpose()?.flatten() else {
             return Ok(None);
@@ -103,24 +103,24 @@ fn done_in_words(site: &Site, call: &Call) -> Result<Option<String>, Failure> {
         };
         Ok(name_of(tx, entry.member_id)?.map(|name| (skill, name)))
     })?;
-    Ok(match (&*asked(call, "done"), named) {
+    Ok(match (&*query_text(call, "done"), named) {
         ("signed", Some((skill, name))) => {
             Some(call.language().say(&Text::new("desk.done_signed").with("skill", skill).with("name", name)))
         }
         ("signed", None) => None,
-        _ => done_to(call, &DONE, |text| text.with("count", count.unwrap_or_default())),
+        _ => done_with(call, &DONE, |text| text.with("count", count.unwrap_or_default())),
     })
 }
 
 fn signer(tx: &Read, entry: &SkillEntry) -> Result<String, Failure> {
     let found = entry.instructor_id.map(|id| member_search::find(tx, id)).transpose()?.flatten();
-    Ok(found.map(|one| called(&one.real_name, &one.screen_name, &one.username).to_owned()).unwrap_or_default())
+    Ok(found.map(|one| one.display_name().to_owned()).unwrap_or_default())
 }
 
-fn row(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Row, Failure> {
+fn row(tx: &Read, view: &ViewContext, entry: SkillEntry) -> Result<Row, Failure> {
     let member = member_search::find(tx, entry.member_id)?.ok_or_else(Failure::not_found)?;
-    let name = called(&member.real_name, &member.screen_name, &member.username).to_owned();
-    let (level, skill) = subject(place, &entry);
+    let name = member.display_name().to_owned();
+    let (level, skill) = subject(view, &entry);
     Ok(Row {
         entry_id: entry.entry_id,
         member_id: entry.member_id,
@@ -129,16 +129,16 @@ fn row(tx: &Read, place: &Place, entry: SkillEntry) -> Result<Row, Failure> {
         has_photo: member.has_photo,
         skill,
         level,
-        day: place.day(entry.entry_date),
+        day: view.day(entry.entry_date),
         version: entry.version,
         comment: entry.comment,
     })
 }
 
-/// The names of level and skill; of the flight time of an opening balance its length.
-fn subject(place: &Place, entry: &SkillEntry) -> (String, String) {
+/// The names of level and skill; for the flight time of an opening balance, its length.
+fn subject(view: &ViewContext, entry: &SkillEntry) -> (String, String) {
     match entry.kind {
-        Kind::Time => (place.say("desk.opening"), length(place, entry.minutes)),
-        _ => place.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill),
+        Kind::Time => (view.say("desk.opening"), length(view, entry.minutes)),
+        _ => view.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill),
     }
 }

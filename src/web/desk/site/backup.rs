@@ -1,4 +1,4 @@
-//! A backup, or the restore drill, now.
+//! Buttons that start a backup or a restore drill.
 
 use super::PART;
 use crate::auth::Clerk;

@@ -1,11 +1,10 @@
-//! Colleagues, invited: by mail, or by a code on paper. Beside the list of who works here.
+//! Invitations of colleagues, by mail or by a printed code, on the page of the staff.
 
 use super::PART;
-use super::users;
+use super::staff;
 use crate::app;
 use crate::app::invitations::{self as effect, Denial, Invited, Invitee, ROLES};
 use crate::auth::{Clerk, count_document};
-use crate::documents::printout::account_slip::{self, AccountSlip};
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::domain::when;
@@ -18,46 +17,46 @@ use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::invitations::{self, Invitation};
-use crate::store::tables::tunnels;
-use crate::web::{form, form_number, mistake};
+use crate::web::desk::slip::{self, Recipient};
+use crate::web::{form, mistake, new_form_number, path_id, read_form_number};
 
-/// More are not open at once.
+/// Open invitations that are listed.
 const ROWS_MAX: i64 = 50;
 const NAME_CHARS_MAX: usize = 100;
-/// The fields of the form and the keys of their names.
+/// Names of the form's fields, and keys of their labels.
 const LABELS: [(&str, &str); 4] =
     [("name", "invite.name"), ("email", "invite.email"), ("role", "invite.role"), ("language", "newcomer.language")];
 
-/// The form as it was filled in.
-pub(crate) struct Sent {
+/// The values of the form, as typed.
+pub(crate) struct InvitationInput {
     pub(crate) name: String,
     pub(crate) email: String,
     pub(crate) role: Role,
     pub(crate) language: Language,
     pub(crate) number: i64,
-    /// What is wrong with it, and the card of the member who has the address.
+    /// The problem, and the ID of the member who has the address.
     pub(crate) problem: Option<(String, Option<i64>)>,
 }
 
-/// An invitation as the list shows it.
+/// An open invitation, ready to be rendered.
 pub(crate) struct Open {
     pub(crate) invitation_id: i64,
     pub(crate) name: String,
-    /// The address, or that the code was printed.
+    /// E-mail address, or the text that the code was printed.
     pub(crate) way: String,
     pub(crate) role: String,
-    /// By whom, and until when it is good.
+    /// Inviter and end.
     pub(crate) about: String,
 }
 
-impl Sent {
-    pub(crate) fn blank(language: Language) -> Sent {
+impl InvitationInput {
+    pub(crate) fn blank(language: Language) -> InvitationInput {
         let (name, email) = (String::new(), String::new());
-        Sent { name, email, role: Role::Desk, language, number: form_number(), problem: None }
+        InvitationInput { name, email, role: Role::Desk, language, number: new_form_number(), problem: None }
     }
 }
 
-/// Those that are open, the newest first.
+/// The open invitations, the newest first.
 pub(crate) fn list(site: &Site, tx: &Read, call: &Call, zone: &TimeZone) -> Result<Vec<Open>, Failure> {
     let say = |one: Invitation| Open {
         invitation_id: one.invitation_id,
@@ -73,12 +72,12 @@ pub(crate) fn list(site: &Site, tx: &Read, call: &Call, zone: &TimeZone) -> Resu
     Ok(invitations::list(tx, site.now(), ROWS_MAX)?.into_iter().map(say).collect())
 }
 
-/// The key of the word for what somebody is invited to be.
+/// Key of the name of an offered role.
 pub(crate) fn role_key(role: Role) -> &'static str {
     ROLES.iter().find(|(known, _)| *known == role).map_or("invite.instructor", |(_, key)| key)
 }
 
-/// `POST /desk/site/invitations`: a mail goes out, or the answer is the paper with the code.
+/// `POST /desk/site/invitations`: mails an invitation, or replies with the printed code as a PDF.
 pub(crate) fn invite(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (sent, problem) = read(form(call)?, call.language());
     if let Some(problem) = problem {
@@ -109,22 +108,22 @@ pub(crate) fn invite(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-/// The form, as much of it as is known, and what is wrong with it, in the language of the page.
-fn read(mut body: Fields, language: Language) -> (Sent, Option<String>) {
+/// The values of the form, and its first problem in words.
+fn read(mut body: Fields, language: Language) -> (InvitationInput, Option<String>) {
     let name = body.optional("name", fields::line(NAME_CHARS_MAX));
     let email = body.optional("email", fields::line(254));
     let [role, tag] = ["role", "language"].map(|name| body.optional(name, fields::line(20)));
-    let number = body.optional("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
+    let number = body.optional("number", read_form_number);
     let given = |field: Unvalidated<Option<String>>| field.into_option().flatten().unwrap_or_default();
     let known = Role::parse(&given(role)).filter(|role| ROLES.iter().any(|(offered, _)| offered == role));
     let typed = given(email);
     let email = if typed.is_empty() { Ok(String::new()) } else { crate::domain::email::parse(&typed) };
-    let sent = Sent {
+    let sent = InvitationInput {
         name: given(name),
         email: email.clone().unwrap_or(typed),
         role: known.unwrap_or(Role::Desk),
         language: Language::find(&given(tag)).unwrap_or(language),
-        number: number.into_option().flatten().unwrap_or_else(form_number),
+        number: number.into_option().flatten().unwrap_or_else(new_form_number),
         problem: None,
     };
     let say = |key| language.say(&Text::new(key));
@@ -138,41 +137,21 @@ fn read(mut body: Fields, language: Language) -> (Sent, Option<String>) {
     (sent, problem)
 }
 
-fn again(site: &Site, call: &Call, clerk: &Clerk, sent: Sent, problem: String, card: Option<i64>) -> Answer {
-    users::page_with(site, call, clerk, Sent { problem: Some((problem, card)), ..sent })
+fn again(site: &Site, call: &Call, clerk: &Clerk, sent: InvitationInput, problem: String, card: Option<i64>) -> Answer {
+    staff::page_with_invitation(site, call, clerk, InvitationInput { problem: Some((problem, card)), ..sent })
 }
 
-/// The slip that the colleague takes along, in the colleague's language.
-fn paper(site: &Site, sent: &Sent, code: String, ends_at: i64) -> Answer {
-    let (home, zone) = site.store.read(|tx| {
-        let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-        Ok((home, tunnels::find_time_zone(tx, site.tunnel_id)?))
-    })?;
-    let language = sent.language;
-    let say = |text: Text| language.say(&text);
-    let url = format!("{}/claim", site.public_url());
-    let slip = AccountSlip {
-        site_name: home.name,
-        site_city: home.city,
-        title: say(Text::new("invite.slip_title")),
-        name: sent.name.clone(),
-        number: say(Text::new(role_key(sent.role))),
-        lines: vec![
-            say(Text::new("claim.slip_how").with("site", &url)),
-            say(Text::new("claim.slip_until").with("until", when::day(language, &zone, ends_at))),
-        ],
-        code_word: say(Text::new("claim.code")),
-        link: format!("{url}?code={code}"),
-        code,
-        language,
-    };
-    let pdf = site.draw(move || account_slip::draw(&slip))?.map_err(|e| Failure::broken().because(e))?;
+/// The printed code as a PDF, in the colleague's language.
+fn paper(site: &Site, sent: &InvitationInput, code: String, ends_at: i64) -> Answer {
+    let about = sent.language.say(&Text::new(role_key(sent.role)));
+    let recipient = Recipient { title: "invite.slip_title", name: sent.name.clone(), about };
+    let pdf = slip::pdf(site, sent.language, recipient, code, ends_at)?;
     Ok(reply::file("application/pdf", "inline", "invitation.pdf", pdf))
 }
 
-/// `POST /desk/site/invitations/{invitation_id}/withdraw`: the code opens nothing any more.
+/// `POST /desk/site/invitations/{invitation_id}/withdraw`: invalidates the code.
 pub(crate) fn withdraw(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let invitation_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let invitation_id = path_id(call, 0)?;
     _ = app::change(site, clerk, call.language(), |cx| effect::withdraw(cx, invitation_id))?;
     Ok(reply::see_other(&format!("{PART}/users?done=withdrawn")))
 }

@@ -1,4 +1,4 @@
-//! A test of the way that mail takes: a message to the clerk's own address, through the same outbox as every other.
+//! A test mail to the clerk's own address, through the outbox.
 
 use super::PART;
 use crate::app;
@@ -15,7 +15,7 @@ use crate::store::tables::members;
 use crate::store::tables::outbox::{self, Channel, NewMessage};
 use serde_json::json;
 
-/// Its name in `assets/mail`.
+/// Name of the template in `assets/mail`.
 pub(crate) const TEMPLATE: &str = "test";
 
 /// `POST /desk/site/mail-test`

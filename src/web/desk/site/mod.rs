@@ -1,13 +1,12 @@
-//! *Site*: whether all is well, and what is done about it: backups, names and certificate, mail, languages; who serves the
-//! others is on a page of its own.
+//! *Site*: system status, backups, names and certificate, mail, sync and languages. For admins.
 
 pub(crate) mod audit;
 pub(crate) mod backup;
-mod facts;
+mod health;
 pub(crate) mod invitations;
 pub(crate) mod mail;
+pub(crate) mod staff;
 pub(crate) mod sync;
-pub(crate) mod users;
 
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
@@ -26,7 +25,7 @@ use crate::store::tables::tls::Kind;
 use crate::store::tables::tunnels;
 use crate::web::{Frame, done, show as shown};
 use askama::Template;
-use facts::Facts;
+use health::Facts;
 use http::StatusCode;
 
 pub(crate) const PART: &str = "/desk/site";
@@ -55,7 +54,7 @@ struct Page {
     upstream: sync::Upstream,
     languages: [Language; 4],
     version: &'static str,
-    /// Whether the operator writes texts that people sign.
+    /// Whether the site requires waivers, whose texts admins write.
     has_texts: bool,
 }
 
@@ -70,13 +69,13 @@ struct Row {
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (mut frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     frame.done = done(call, &DONE);
-    // First of all: a backup that is told as made is in the list.
+    // Read before the list, so that a backup reported as made is in the list.
     let asked = on_demand::last::<Work>(site);
     let backups = local_store(&site.config.data).list();
     let drill = drill::last(&site.config.data);
-    let facts = facts::look(site, call);
+    let facts = health::read(site, call);
     let page = Page {
-        passed_said: facts::passed_said(call, facts.passed.len()),
+        passed_said: health::passed_said(call, facts.passed.len()),
         facts,
         asked_tone: tone(asked.as_ref()),
         asked: asked.map(|asked| in_words(call, &zone, &asked)),
@@ -85,7 +84,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         places: places(site, call, &zone)?,
         mail: last_test(site, call, &zone, clerk)?,
         has_mail: site.config.mail.is_some(),
-        upstream: sync::stands(site, call, &zone)?,
+        upstream: sync::status(site, call, &zone)?,
         languages: Language::ALL,
         has_texts: site.config.waiver.required,
         version: crate::VERSION,
@@ -136,7 +135,7 @@ fn drill_in_words(call: &Call, zone: &TimeZone, drill: Option<&drill::Drill>) ->
     call.language().say(&text.with("at", when::moment(call.language(), zone, drill.at)).with("name", &drill.backup))
 }
 
-/// Names and addresses, as label and value.
+/// Names and addresses: label and value.
 fn places(site: &Site, call: &Call, zone: &TimeZone) -> Result<Vec<(String, String)>, Failure> {
     let (home, certificate) =
         (site.store.read(|tx| Ok(tunnels::find_whole(tx, site.tunnel_id)?))?, tls::find(site, Kind::Server)?);

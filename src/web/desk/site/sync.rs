@@ -1,4 +1,4 @@
-//! The sync upstream: its state, and a button to run it now.
+//! The sync upstream: its status, and a button that runs it now.
 
 use super::{PART, tone};
 use crate::auth::Clerk;
@@ -14,17 +14,17 @@ use crate::jobs::sync::on_demand::SyncNow;
 use crate::ops::on_demand;
 use crate::site::Site;
 
-/// How it stands, in words.
+/// The status of the sync, in words.
 pub(crate) struct Upstream {
-    /// Empty: the settings name no receiver.
+    /// Empty where the settings name no receiver.
     pub receiver: String,
     pub text: String,
-    /// The outcome of the button, and the class of its colour.
+    /// CSS class and text of the outcome of the last manual run.
     pub asked: Option<(&'static str, String)>,
 }
 
-pub(crate) fn stands(site: &Site, call: &Call, zone: &TimeZone) -> Result<Upstream, Failure> {
-    // Before the counts: what is told as gone is no part of what waits.
+pub(crate) fn status(site: &Site, call: &Call, zone: &TimeZone) -> Result<Upstream, Failure> {
+    // Read before the counts, so that rows reported as sent are not counted as waiting.
     let asked = on_demand::last::<SyncNow>(site);
     let status = sync::status(site)?;
     let text = match (status.upstream.is_empty(), status.taken_at) {

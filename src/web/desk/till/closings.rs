@@ -1,6 +1,6 @@
-//! Days that are closed: what was taken, what was counted, and both as CSV.
+//! Closed days of the till, on pages and as CSV.
 
-use super::{PART, Row, Table, money, plain, row, table};
+use super::{PART, Row, Table, amount_without_currency, money, row, table};
 use crate::app::import_export::cell::write_row;
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
@@ -11,22 +11,22 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::till::{self, Closing, Line};
-use crate::web::desk::reports::tables::{ROWS_AT_ONCE, after, long_file, moments};
-use crate::web::{Frame, done, show as shown, skipped};
+use crate::web::desk::reports::tables::{ROWS_AT_ONCE, continue_after, long_file, time_heading};
+use crate::web::{Frame, done, path_id, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
 
 const DONE: [(&str, &str); 1] = [("closed", "till.done_closed")];
 /// Closings on one page.
 const ROWS_MAX: i64 = 60;
-/// Entries of one closing that are shown; the table for export has them all.
+/// Entries of one closing that the page shows; the CSV file has all.
 const ENTRIES_MAX: i64 = 300;
 
 #[derive(Template)]
 #[template(path = "desk/till_closings.html", config = "assets/templates/askama.toml")]
 struct ListPage {
     frame: Frame,
-    rows: Vec<Closed>,
+    rows: Vec<ClosingView>,
     more: i64,
     skip_to: i64,
 }
@@ -35,14 +35,14 @@ struct ListPage {
 #[template(path = "desk/till_closing.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    closed: Closed,
+    closed: ClosingView,
     rows: Vec<Row>,
     more: i64,
     sums: Table,
 }
 
-/// A closing in words.
-struct Closed {
+/// A closing, ready to be rendered.
+struct ClosingView {
     closing_id: i64,
     at: String,
     clerk: String,
@@ -52,17 +52,17 @@ struct Closed {
     expected: String,
     counted: String,
     difference: String,
-    /// Whether the difference is none.
+    /// Whether the count matches.
     exact: bool,
     taken_out: String,
     left: String,
     note: String,
 }
 
-fn closed(language: Language, at: String, closing_id: i64, clerk: String, closing: Closing) -> Closed {
+fn closed(language: Language, at: String, closing_id: i64, clerk: String, closing: Closing) -> ClosingView {
     let show = |cents| money(language, cents, &closing.currency);
     let difference = closing.difference_cents();
-    Closed {
+    ClosingView {
         closing_id,
         at,
         clerk,
@@ -79,7 +79,7 @@ fn closed(language: Language, at: String, closing_id: i64, clerk: String, closin
     }
 }
 
-/// `GET /desk/till/closings`: the closed days, the last first, from the one after `skip` others on.
+/// `GET /desk/till/closings`: one page of the closed days, the latest first, after `skip` others.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, zone, language) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, call.language());
     let skip = skipped(call);
@@ -88,14 +88,14 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let say = |(closing_id, clerk, closing): (i64, String, Closing)| {
         closed(language, when::moment(language, &zone, closing.closed_at), closing_id, clerk, closing)
     };
-    let rows: Vec<Closed> = found.into_iter().map(say).collect();
+    let rows: Vec<ClosingView> = found.into_iter().map(say).collect();
     let skip_to = skip.saturating_add(rows.len() as i64);
     Ok(shown(StatusCode::OK, language, &ListPage { frame, rows, more: total - skip_to, skip_to }))
 }
 
-/// `GET /desk/till/closings/{closing_id}`: one closed day with its entries.
+/// `GET /desk/till/closings/{closing_id}`: a closed day with its entries.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let closing_id = asked(call)?;
+    let closing_id = path_id(call, 0)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done(call, &DONE);
     let (zone, language) = (site.time_zone()?, call.language());
@@ -118,15 +118,11 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(shown(StatusCode::OK, language, &page))
 }
 
-fn asked(call: &Call) -> Result<i64, Failure> {
-    call.param_id(0).ok_or_else(Failure::not_found)
-}
-
 /// `GET /desk/till/closings.csv`: one row a closing, the last first. Moments are by the site's clock, amounts in the
 /// currency.
 pub(crate) fn all(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
     let zone = site.time_zone()?;
-    let closed_at = moments("closed_at", &zone);
+    let closed_at = time_heading("closed_at", &zone);
     let heading = [
         "closing_id",
         &*closed_at,
@@ -153,7 +149,7 @@ pub(crate) fn all(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
             one.difference_cents(),
             one.left_cents,
         ];
-        let amounts = amounts.map(|cents| plain(cents, &one.currency));
+        let amounts = amounts.map(|cents| amount_without_currency(cents, &one.currency));
         let first = [closing_id.to_string(), zone.written(one.closed_at), clerk, one.currency];
         first.into_iter().chain(amounts).chain([one.note]).collect::<Vec<String>>()
     };
@@ -165,21 +161,21 @@ pub(crate) fn all(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
             before = closing.0;
             write_row(table, &cells(closing));
         }
-        Ok(after(rows))
+        Ok(continue_after(rows))
     })
 }
 
-/// `GET /desk/till/closings/{closing_id}/entries.csv`: one row an entry, the last first.
+/// `GET /desk/till/closings/{closing_id}/entries.csv`: one row an entry, the latest first.
 pub(crate) fn entries(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let closing_id = asked(call)?;
+    let closing_id = path_id(call, 0)?;
     let between = site.store.read(|tx| {
         let closing = till::find_closing(tx, closing_id)?.ok_or_else(Failure::not_found)?;
         Ok((till::find_start(tx, closing_id)?, closing.last_entry_id))
     })?;
-    exported(site, clerk, site.time_zone()?, &format!("till-{closing_id}.csv"), between)
+    entries_csv(site, clerk, site.time_zone()?, &format!("till-{closing_id}.csv"), between)
 }
 
-/// `GET /desk/till/entries.csv`: the same of the day that is open.
+/// `GET /desk/till/entries.csv`: the entries of the open day.
 pub(crate) fn open_entries(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
     let zone = site.time_zone()?;
     let between = site.store.read(|tx| {
@@ -187,12 +183,12 @@ pub(crate) fn open_entries(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
         Ok((from, till::last(tx)?))
     })?;
     let name = format!("till-open-{}.csv", zone.date(site.now()));
-    exported(site, clerk, zone, &name, between)
+    entries_csv(site, clerk, zone, &name, between)
 }
 
-/// The entries after one number up to another.
-fn exported(site: &Site, clerk: &Clerk, zone: TimeZone, name: &str, (from, to): (i64, i64)) -> Answer {
-    let taken_at = moments("taken_at", &zone);
+/// The entries with an ID above `from` up to `to`, as CSV.
+fn entries_csv(site: &Site, clerk: &Clerk, zone: TimeZone, name: &str, (from, to): (i64, i64)) -> Answer {
+    let taken_at = time_heading("taken_at", &zone);
     let heading =
         ["entry_id", &taken_at, "kind", "amount", "currency", "member_id", "member", "undoes", "reason", "taken_by"];
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
@@ -201,7 +197,7 @@ fn exported(site: &Site, clerk: &Clerk, zone: TimeZone, name: &str, (from, to): 
             line.entry_id.to_string(),
             zone.written(line.taken_at),
             line.kind.name().to_owned(),
-            plain(line.amount_cents, &line.currency),
+            amount_without_currency(line.amount_cents, &line.currency),
             line.currency,
             number(line.member_id),
             line.member,
@@ -218,6 +214,6 @@ fn exported(site: &Site, clerk: &Clerk, zone: TimeZone, name: &str, (from, to): 
             last = line.entry_id - 1;
             write_row(table, &cells(line));
         }
-        Ok(after(rows))
+        Ok(continue_after(rows))
     })
 }

@@ -1,4 +1,4 @@
-//! One entry of the till: the receipt, on the screen, on paper and by mail; and its undoing.
+//! One entry of the till: its page, its receipt as a PDF or by mail, and its undoing.
 
 use super::{PART, TEXT_CHARS_MAX, money};
 use crate::app;
@@ -15,9 +15,8 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::till::{self, Line};
 use crate::store::tables::{members, tunnels};
-use crate::web::{Frame, done_to, form, show as shown};
+use crate::web::{Frame, done_with, form, form_status, path_id, show as shown};
 use askama::Template;
-use http::StatusCode;
 
 const DONE: [(&str, &str); 4] = [
     ("taken", "till.done_taken"),
@@ -39,18 +38,14 @@ struct Page {
     reason: String,
     member_id: Option<i64>,
     member: String,
-    /// Where the receipt can be mailed; none: nowhere.
+    /// Text with the address that the receipt can be mailed to; `None` without one.
     mail_to: Option<String>,
-    /// The entry that this one undoes, and the one that undoes this one.
+    /// The entry that this one undoes, and the entry that undoes this one.
     undoes: Option<i64>,
     undone_by: Option<i64>,
     may_undo: bool,
     problem: Option<String>,
     typed: String,
-}
-
-fn asked(call: &Call) -> Result<i64, Failure> {
-    call.param_id(0).ok_or_else(Failure::not_found)
 }
 
 /// `GET /desk/till/entries/{entry_id}`
@@ -59,7 +54,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'static str)>) -> Answer {
-    let entry_id = asked(call)?;
+    let entry_id = path_id(call, 0)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
     let (zone, language) = (site.time_zone()?, call.language());
     let (line, account) = site.store.read(|tx| {
@@ -68,10 +63,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'stat
         Ok((line, account))
     })?;
     let amount = money(language, line.amount_cents, &line.currency);
-    frame.done = done_to(call, &DONE, |text| text.with("amount", &amount).with("name", &line.member));
+    frame.done = done_with(call, &DONE, |text| text.with("amount", &amount).with("name", &line.member));
     let served = account.filter(|account| clerk.denial(account).is_none());
     let is_fee = line.undoes.is_none() && line.undone_by.is_none();
-    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(refused.is_some());
     let (typed, problem) = refused.map_or_else(Default::default, |(typed, key)| (typed, Some(call.say(key))));
     let page = Page {
         entry_id,
@@ -98,20 +93,20 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'stat
 
 /// `GET /desk/till/entries/{entry_id}/receipt`: as a PDF, in the member's language.
 pub(crate) fn receipt(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let entry_id = asked(call)?;
+    let entry_id = path_id(call, 0)?;
     count_document(site, clerk.id(), clerk.role())?;
     let receipt = site.store.read(|tx| {
         let line =
             till::find_line(tx, entry_id)?.filter(|line| line.undoes.is_none()).ok_or_else(Failure::not_found)?;
         let words = effect::word_receipt(site, tx, &line, call.language())?;
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-        Ok(on_paper(home, line, words))
+        Ok(receipt_of(home, line, words))
     })?;
     let pdf = site.draw(move || receipt::draw(&receipt))?.map_err(|e| Failure::broken().because(e))?;
     Ok(reply::file("application/pdf", "inline", &format!("receipt-{entry_id}.pdf"), pdf))
 }
 
-fn on_paper(home: tunnels::Tunnel, line: Line, words: effect::Receipt) -> Receipt {
+fn receipt_of(home: tunnels::Tunnel, line: Line, words: effect::Receipt) -> Receipt {
     let say = |key: &'static str| words.language.say(&Text::new(key));
     let member = match line.member_id {
         Some(member_id) => format!("{} ({} {member_id})", line.member, say("desk.number")),
@@ -139,18 +134,18 @@ fn on_paper(home: tunnels::Tunnel, line: Line, words: effect::Receipt) -> Receip
     }
 }
 
-/// `POST /desk/till/entries/{entry_id}/mail`: the receipt goes to the member's address.
+/// `POST /desk/till/entries/{entry_id}/mail`: mails the receipt to the member.
 pub(crate) fn mail(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let entry_id = asked(call)?;
+    let entry_id = path_id(call, 0)?;
     match app::change(site, clerk, call.language(), |cx| effect::mail_receipt(cx, entry_id))? {
         true => back(entry_id, "mailed"),
         false => page(site, call, clerk, Some((String::new(), "till.no_address"))),
     }
 }
 
-/// `POST /desk/till/entries/{entry_id}/undo`: the fee is given back, and the year with it. An admin's.
+/// `POST /desk/till/entries/{entry_id}/undo`: undoes a fee and takes the year back. Admins only.
 pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let entry_id = asked(call)?;
+    let entry_id = path_id(call, 0)?;
     let mut body = form(call)?;
     let reason = body.optional("reason", fields::line(TEXT_CHARS_MAX));
     let ok = body.finish()?;
@@ -161,6 +156,6 @@ pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-fn back(entry_id: i64, deed: &str) -> Answer {
-    Ok(reply::see_other(&format!("/desk/till/entries/{entry_id}?done={deed}")))
+fn back(entry_id: i64, done: &str) -> Answer {
+    Ok(reply::see_other(&format!("/desk/till/entries/{entry_id}?done={done}")))
 }

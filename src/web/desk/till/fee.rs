@@ -1,4 +1,4 @@
-//! A membership fee, taken at the desk: one click for cash and for the card terminal.
+//! Taking a membership fee at the desk.
 
 use super::{PART, TEXT_CHARS_MAX, money};
 use crate::app;
@@ -15,7 +15,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
-use crate::web::{Frame, called, form, form_number, show as shown};
+use crate::web::{Frame, form, new_form_number, path_id, read_form_number, show as shown};
 use askama::Template;
 use http::StatusCode;
 use serde_json::Value;
@@ -26,37 +26,37 @@ struct Page {
     frame: Frame,
     member_id: i64,
     name: String,
-    /// Until when the membership is paid, and whether that has passed.
+    /// Day until which the membership is paid, and whether that has passed.
     paid: Option<String>,
     lapsed: bool,
-    /// The fee; none where the site charges none or cannot say in which currency.
+    /// The fee; `None` where the site charges none or its currency is unknown.
     fee: Option<String>,
-    /// Until when the membership will be paid.
+    /// Day until which the membership will be paid.
     next: String,
-    /// Why no fee can be taken at all.
+    /// Why no fee can be taken.
     obstacle: Option<String>,
     number: i64,
-    /// Until when the membership was paid when the page was made; empty: never. Unix seconds.
+    /// `paid_until` when the page was made, in Unix seconds; empty for never paid.
     seen: String,
     voucher: String,
     reason: String,
     problem: Option<String>,
 }
 
-/// The values that were typed into one of the forms.
+/// The values of the form that was sent.
 struct Typed {
     kind: Kind,
     reason: String,
     number: i64,
 }
 
-/// `GET /desk/members/{member_id}/payment`: what a year costs, and the ways to pay it.
+/// `GET /desk/members/{member_id}/payment`: the fee and the forms to take it.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, StatusCode::OK, None)
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Option<(Typed, Denial)>) -> Answer {
-    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let member_id = path_id(call, 0)?;
     let (frame, zone, now, language) =
         (Frame::of(site, call, clerk, PART)?, site.time_zone()?, site.now(), call.language());
     let (profile, fee, denial) = site.store.read(|tx| {
@@ -78,17 +78,17 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
     };
     let page = Page {
         member_id,
-        name: called(&profile.real_name, &profile.screen_name, &profile.username).to_owned(),
+        name: profile.display_name().to_owned(),
         paid: profile.paid_until.map(|until| when::day(language, &zone, until)),
         lapsed: profile.paid_until.is_some_and(|until| until <= now),
         fee: fee.currency.as_ref().filter(|_| fee.cents > 0).map(|currency| money(language, fee.cents, currency)),
         next: when::day(language, &zone, a_year_after(profile.paid_until.unwrap_or(i64::MIN).max(now))),
         obstacle: obstacle.map(|key| call.say(key)),
-        // A form whose membership changed is a new one: what the clerk saw is no more.
+        // Where the membership changed since the page was made, the page is a new form.
         number: typed
             .as_ref()
             .filter(|_| problem != Some(Denial::Changed))
-            .map_or_else(form_number, |typed| typed.number),
+            .map_or_else(new_form_number, |typed| typed.number),
         seen: profile.paid_until.map(|until| until.to_string()).unwrap_or_default(),
         voucher: typed_of(Kind::Voucher),
         reason: typed_of(Kind::Free),
@@ -98,13 +98,13 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
     Ok(shown(status, language, &page))
 }
 
-/// `POST /desk/members/{member_id}/payment`: the fee is paid.
+/// `POST /desk/members/{member_id}/payment`: takes the fee.
 pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let member_id = call.param_id(0).ok_or_else(Failure::not_found)?;
+    let member_id = path_id(call, 0)?;
     let mut body = form(call)?;
     let kind = body.required("kind", kind);
     let reason = body.optional("reason", fields::line(TEXT_CHARS_MAX));
-    let number = body.required("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
+    let number = body.required("number", read_form_number);
     let seen = body.optional("seen", fields::whole);
     let ok = body.finish()?;
     let (kind, seen_until) = (kind.get(&ok), seen.get(&ok));

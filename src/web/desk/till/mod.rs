@@ -1,4 +1,4 @@
-//! *Till*: what was taken since the last closing, and the closing of the day.
+//! *Till*: the entries since the last closing, and the closing of the day.
 
 pub(crate) mod closings;
 pub(crate) mod entries;
@@ -19,15 +19,15 @@ use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::payments;
 use crate::store::tables::till::{self, Line};
-use crate::web::{Frame, form, form_number, show as shown};
+use crate::web::{Frame, form, new_form_number, read_form_number, show as shown};
 use askama::Template;
 use http::StatusCode;
 
 const PART: &str = "/desk/till";
-/// Entries of the open day on the page; the sums know of all.
+/// Entries of the open day that the page shows; the sums include all.
 const ENTRIES_MAX: i64 = 300;
 const AMOUNT_CHARS_MAX: usize = 20;
-/// Of a note or a reason.
+/// Longest note or reason.
 const TEXT_CHARS_MAX: usize = 200;
 
 #[derive(Template)]
@@ -36,12 +36,12 @@ struct Page {
     frame: Frame,
     since: String,
     rows: Vec<Row>,
-    /// Older entries that are not shown.
+    /// Number of older entries that are not shown.
     more: i64,
     sums: Table,
-    /// Payments of the processor that wait for a decision.
+    /// Number of card payments that wait for a decision.
     waiting: i64,
-    /// None where nobody said in which currency the site's amounts are.
+    /// `None` where the site's currency is unknown.
     closing: Option<Form>,
     problem: Option<String>,
 }
@@ -62,7 +62,7 @@ struct Row {
 
 /// The sums of entries, as a table.
 struct Table {
-    /// The kind, how many were taken, how many undone, the amount.
+    /// Kind, number taken, number undone, amount.
     rows: Vec<(String, i64, i64, String)>,
     taken: i64,
     undone: i64,
@@ -83,7 +83,7 @@ struct Form {
     seen_entry: i64,
 }
 
-/// The values that were typed into the form.
+/// The values of the form that was sent.
 #[derive(Default)]
 struct Typed {
     counted: String,
@@ -126,12 +126,12 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
     Ok(shown(status, language, &page))
 }
 
-/// The form: what was typed, else what a day that is in order needs.
+/// The form with the typed values, else with the defaults.
 fn closing_form(language: Language, day: &Day, currency: &str, typed: Option<Typed>) -> Form {
     let show = |cents| money(language, cents, currency);
     let typed = typed.unwrap_or_else(|| Typed {
-        left: plain(day.float_cents, currency),
-        number: form_number(),
+        left: amount_without_currency(day.float_cents, currency),
+        number: new_form_number(),
         ..Typed::default()
     });
     Form {
@@ -143,19 +143,19 @@ fn closing_form(language: Language, day: &Day, currency: &str, typed: Option<Typ
         left: typed.left,
         note: typed.note,
         number: typed.number,
-        // The clerk sees the state that this page shows, also where the form was refused.
+        // A form that was refused is shown with the state of now.
         seen_closing: day.closing_id,
         seen_entry: day.to,
     }
 }
 
-/// `POST /desk/till/close`: the day is closed; what is taken from now on belongs to the next.
+/// `POST /desk/till/close`: closes the day; later entries belong to the next day.
 pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let counted = body.optional("counted", fields::line(AMOUNT_CHARS_MAX));
     let left = body.optional("left", fields::line(AMOUNT_CHARS_MAX));
     let note = body.optional("note", fields::line(TEXT_CHARS_MAX));
-    let number = body.required("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
+    let number = body.required("number", read_form_number);
     let seen_closing = body.required("seen_closing", fields::whole_in(0..=i64::MAX));
     let seen_entry = body.required("seen_entry", fields::whole_in(0..=i64::MAX));
     let ok = body.finish()?;
@@ -221,14 +221,14 @@ fn table(language: Language, sums: &Sums, currency: &str) -> Table {
     }
 }
 
-/// `30.00 CHF`; `30,00 CHF` where that is how people write.
+/// `30.00 CHF`; with a decimal comma in other languages than English.
 fn money(language: Language, cents: i64, currency: &str) -> String {
     let said = Price { cents, currency: currency.to_owned() }.to_string();
     if language == Language::English { said } else { said.replace('.', ",") }
 }
 
-/// `30.00`, as a field and a table have it.
-fn plain(cents: i64, currency: &str) -> String {
+/// `30.00`, for fields and CSV.
+fn amount_without_currency(cents: i64, currency: &str) -> String {
     let said = Price { cents, currency: currency.to_owned() }.to_string();
     said.split(' ').next().unwrap_or_default().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Who comes on a day, by the hour: a line each, with what is out of the ordinary.
+//! The arrivals of a day by the hour: one line a booking, with badges for whatever needs attention.
 
 use crate::app::flights::Signatures;
 use crate::domain::age;
@@ -13,28 +13,28 @@ use crate::store::Read;
 use crate::store::queries::standing;
 use crate::store::tables::bookings::{self, Arrival};
 use crate::web::Frame;
-use crate::web::mark::{Mark, PROGRAMMES};
+use crate::web::badge::{Badge, PROGRAMMES};
 use askama::Template;
 
-/// Lines on one page: more than the largest site has on a Saturday. A page with so many is just under 100 KB.
+/// Lines on one page, just under 100 KB: more than a large tunnel has on a Saturday.
 const ROWS_MAX: i64 = 320;
 const HOUR_SECONDS: i64 = 3600;
 const QUARTER_SECONDS: i64 = 900;
 
-/// The arrivals of a day, rendered once for each language, whoever looks.
+/// The arrivals of a day, rendered once a language for all clerks.
 #[derive(Template)]
 #[template(path = "desk/today_arrivals.html", config = "assets/templates/askama.toml")]
 pub(super) struct Arrivals {
     frame: Frame,
-    /// Hours that are over, folded.
+    /// Past hours, collapsed.
     earlier: Vec<Hour>,
     folded: String,
     hours: Vec<Hour>,
     counted: String,
     nobody: &'static str,
-    /// The label of the quarters' figures; empty where there are none.
+    /// Explanation of the minutes per quarter hour; empty where the site does not count them.
     load: String,
-    /// Arrivals that are on the page before and after this one, and where these are.
+    /// Number of arrivals before and after this page, and the paths of those pages.
     before: i64,
     before_path: String,
     later: i64,
@@ -45,7 +45,7 @@ pub(super) struct Arrivals {
 pub(super) struct Hour {
     /// `14:00`.
     clock: String,
-    /// Whether it is this one.
+    /// Whether this is the current hour.
     now: bool,
     load: Vec<Load>,
     rows: Vec<Row>,
@@ -56,7 +56,7 @@ struct Load {
     /// `:15`.
     clock: String,
     minutes: i64,
-    /// Whether that is more than the tunnel has.
+    /// Whether more minutes are booked than the tunnel has.
     over: bool,
 }
 
@@ -66,15 +66,15 @@ struct Row {
     name: String,
     clock: String,
     minutes: i64,
-    marks: Vec<Mark>,
+    badges: Vec<Badge>,
     banned: bool,
     no_show: bool,
-    /// When they came.
+    /// Time of the check-in.
     arrived: Option<String>,
 }
 
-/// Whose day, when, and from which of its arrivals on.
-pub(super) struct Question<'a> {
+/// The day to show, and from which arrival on.
+pub(super) struct DayQuery<'a> {
     pub(super) zone: &'a TimeZone,
     pub(super) day: Day,
     pub(super) now: i64,
@@ -82,15 +82,15 @@ pub(super) struct Question<'a> {
     pub(super) language: Language,
 }
 
-/// The arrivals of a day, as many as fit on one page; those of today's hours that are over are folded.
-pub(super) fn of(site: &Site, tx: &Read, question: &Question) -> Result<Arrivals, Failure> {
-    let Question { zone, day, now, skip, language } = *question;
+/// Reads one page of the arrivals of a day. Past hours of today are collapsed.
+pub(super) fn of(site: &Site, tx: &Read, query: &DayQuery) -> Result<Arrivals, Failure> {
+    let DayQuery { zone, day, now, skip, language } = *query;
     let span = (day.from, day.to);
     let is_today = (day.from..day.to).contains(&now);
-    let mut hours = list(site, tx, question)?;
+    let mut hours = list(site, tx, query)?;
     let shown = hours.iter().map(|hour| hour.rows.len() as i64).sum::<i64>();
     let over = if is_today && skip == 0 { hours.iter().position(|hour| hour.now).unwrap_or(hours.len()) } else { 0 };
-    // People are late: the hour before this one stays in sight.
+    // Members arrive late: the previous hour stays visible.
     let later = hours.split_off(over.saturating_sub(1).min(hours.len()));
     let folded = hours.iter().flat_map(|hour| &hour.rows);
     let here = folded.clone().filter(|row| row.arrived.is_some()).count();
@@ -122,7 +122,7 @@ pub(super) fn of(site: &Site, tx: &Read, question: &Question) -> Result<Arrivals
 }
 
 impl Arrivals {
-    /// Puts what is booked in each quarter at its hour.
+    /// Adds the minutes booked in each quarter to its hour.
     fn put_load(&mut self, zone: &TimeZone, day: Day, load: &[(i64, i64)], has: i64) {
         for (quarter, minutes) in load {
             let clock = zone.clock(day.from + quarter * QUARTER_SECONDS);
@@ -134,8 +134,8 @@ impl Arrivals {
     }
 }
 
-fn list(site: &Site, tx: &Read, question: &Question) -> Result<Vec<Hour>, Failure> {
-    let Question { zone, day, now, skip, .. } = *question;
+fn list(site: &Site, tx: &Read, query: &DayQuery) -> Result<Vec<Hour>, Failure> {
+    let DayQuery { zone, day, now, skip, .. } = *query;
     let this_hour = (day.from..day.to).contains(&now).then(|| now - now.rem_euclid(HOUR_SECONDS));
     let mut hours: Vec<Hour> = Vec::new();
     let signatures = Signatures::read(site, tx, (day.from, day.to))?;
@@ -143,11 +143,11 @@ fn list(site: &Site, tx: &Read, question: &Question) -> Result<Vec<Hour>, Failur
         let clock = zone.clock(found.flight_date);
         let full = format!("{}:00", &clock[..2]);
         let begins = found.flight_date - found.flight_date.rem_euclid(HOUR_SECONDS);
-        let row = row(site, tx, question, &signatures, found, clock)?;
+        let row = row(site, tx, query, &signatures, found, clock)?;
         match hours.last_mut() {
             Some(hour) if hour.clock == full => hour.rows.push(row),
             _ => {
-                // The first hour that is not over stands for this one where nobody comes now.
+                // The first hour that is not over counts as the current one where no booking is in the current hour.
                 let now = this_hour.is_some_and(|now| begins >= now) && !hours.iter().any(|hour| hour.now);
                 hours.push(Hour { now, clock: full, load: Vec::new(), rows: vec![row] });
             }
@@ -159,41 +159,41 @@ fn list(site: &Site, tx: &Read, question: &Question) -> Result<Vec<Hour>, Failur
 fn row(
     site: &Site,
     tx: &Read,
-    question: &Question,
+    query: &DayQuery,
     signatures: &Signatures,
     found: Arrival,
     clock: String,
 ) -> Result<Row, Failure> {
-    let marks = marks(site, tx, question, signatures, &found)?;
+    let badges = badges(site, tx, query, signatures, &found)?;
     Ok(Row {
         booking_id: found.booking_id,
         member_id: found.member_id,
         name: found.name,
         clock,
         minutes: found.minutes_booked,
-        marks,
+        badges,
         banned: found.banned,
         no_show: found.no_show,
-        arrived: found.arrived_at.map(|at| question.zone.clock(at)),
+        arrived: found.arrived_at.map(|at| query.zone.clock(at)),
     })
 }
 
-/// The marks for whatever is out of the ordinary at the time of the flight, the gravest first.
-fn marks(
+/// Badges for whatever needs attention at the time of the flight, the most serious first.
+fn badges(
     site: &Site,
     tx: &Read,
-    question: &Question,
+    query: &DayQuery,
     signatures: &Signatures,
     found: &Arrival,
-) -> Result<Vec<Mark>, Failure> {
-    let at = found.flight_date.max(question.now);
-    let say = |tone, text: Text| Mark::new(tone, question.language.say(&text));
-    let mut marks = Vec::new();
+) -> Result<Vec<Badge>, Failure> {
+    let at = found.flight_date.max(query.now);
+    let say = |tone, text: Text| Badge::new(tone, query.language.say(&text));
+    let mut badges = Vec::new();
     if found.no_show {
-        marks.push(say("bad", Text::new("desk.mark_no_show")));
+        badges.push(say("bad", Text::new("desk.mark_no_show")));
     }
     if found.banned {
-        marks.push(say("bad", Text::new("desk.mark_banned")));
+        badges.push(say("bad", Text::new("desk.mark_banned")));
     }
     let standing = Standing {
         banned: found.banned,
@@ -202,33 +202,33 @@ fn marks(
         holds_flyer_1: found.holds_flyer_1,
     };
     if !membership_in_force(&standing, site.config.yearly_fee_cents, at) {
-        marks.push(say("bad", Text::new("desk.mark_unpaid")));
+        badges.push(say("bad", Text::new("desk.mark_unpaid")));
     }
-    if signatures.find_denial(found.member_id, found.dob, at, question.zone.noon_utc(at)).is_some() {
-        marks.push(say("bad", Text::new("papers.mark")));
+    if signatures.find_denial(found.member_id, found.dob, at, query.zone.noon_utc(at)).is_some() {
+        badges.push(say("bad", Text::new("papers.mark")));
     }
     for key in lapsed(tx, found, at)? {
-        let programme = question.language.say(&Text::new(key));
-        marks.push(say("bad", Text::new("desk.mark_lapsed").with("programme", programme)));
+        let programme = query.language.say(&Text::new(key));
+        badges.push(say("bad", Text::new("desk.mark_lapsed").with("programme", programme)));
     }
     if found.first_time {
-        marks.push(say("plain", Text::new("desk.mark_first_time")));
+        badges.push(say("plain", Text::new("desk.mark_first_time")));
     }
-    if let Some(age) = found.dob.and_then(|dob| age::on(dob, question.zone.noon_utc(found.flight_date))) {
+    if let Some(age) = found.dob.and_then(|dob| age::on(dob, query.zone.noon_utc(found.flight_date))) {
         if age.years < age::ADULT_YEARS {
-            marks.push(say("soon", Text::new("desk.mark_minor").with("years", age.years)));
+            badges.push(say("soon", Text::new("desk.mark_minor").with("years", age.years)));
         }
         if age.birthday {
-            marks.push(say("good", Text::new("desk.mark_birthday")));
+            badges.push(say("good", Text::new("desk.mark_birthday")));
         }
     }
-    Ok(marks)
+    Ok(badges)
 }
 
-/// The programmes that have lapsed, by the keys of their names.
+/// Keys of the names of the programmes that have lapsed.
 fn lapsed(tx: &Read, found: &Arrival, at: i64) -> Result<Vec<&'static str>, Failure> {
     if found.holds_more {
-        // An instructor needs trainings too; few members are instructors.
+        // The currency of an instructor depends on trainings too; few members are instructors.
         let flyer = standing::read(tx, found.member_id, at)?;
         let held = crate::store::queries::holdings::list(tx, found.member_id)?;
         let lapsed = PROGRAMMES.iter().filter(|(cat_group, _)| {

@@ -1,13 +1,13 @@
-//! *Today*, and any other day: who comes, who is here, what is booked, what was flown, and what waits.
+//! *Today*, and any other day: arrivals, member search, booking form, minutes flown and the to-do list.
 
 mod arrivals;
-mod book;
-mod flown;
-mod found;
-mod kept;
-mod waiting;
+mod booking_form;
+mod day_cache;
+mod flight_chart;
+mod search_results;
+mod to_do;
 
-pub(crate) use book::{Sent, Unclear, find_member, name_of};
+pub(crate) use booking_form::{BookingInput, LookupError, find_member, name_of};
 
 use super::bookings as changes;
 use crate::auth::Clerk;
@@ -18,18 +18,17 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::site::Site;
-use crate::web::{Frame, asked, show as shown, skipped};
-use arrivals::Question;
+use crate::web::{Frame, form_status, query_text, show as shown, skipped};
+use arrivals::DayQuery;
 use askama::Template;
-use book::Book;
-use flown::Chart;
-use found::Found;
+use booking_form::BookingForm;
+use flight_chart::Chart;
 use http::{HeaderValue, StatusCode, header};
+use search_results::SearchResults;
 use std::sync::Arc;
-use waiting::Waiting;
+use to_do::Task;
 
-/// The longest search text.
-/// The keys of their names, from Monday on.
+/// Keys of the weekdays' names, Monday first.
 pub(in crate::web) const WEEKDAYS: [&str; 7] = [
     "weekday.monday",
     "weekday.tuesday",
@@ -52,15 +51,15 @@ struct Page {
     days: Days,
     typed: String,
     arrivals: Arc<str>,
-    found: Option<Found>,
-    book: Book,
-    /// The booking whose end can be taken back here.
+    found: Option<SearchResults>,
+    book: BookingForm,
+    /// Booking whose cancellation or no-show can be undone here.
     undo: Option<i64>,
     chart: Option<Arc<Chart>>,
-    waiting: Vec<Waiting>,
+    tasks: Vec<Task>,
 }
 
-/// Days as a field for a date has them.
+/// Dates for the day picker, as `2026-11-24`.
 struct Days {
     shown: String,
     before: String,
@@ -68,9 +67,9 @@ struct Days {
     tomorrow: String,
 }
 
-/// The query of the address.
+/// The query of the page.
 #[derive(Default)]
-struct Wanted {
+struct PageQuery {
     day: String,
     typed: String,
     part: String,
@@ -78,46 +77,46 @@ struct Wanted {
     skip: i64,
 }
 
-impl Wanted {
-    fn read(call: &Call) -> Wanted {
-        Wanted {
-            day: asked(call, "day"),
-            typed: asked(call, "q"),
-            part: asked(call, "part"),
-            book: asked(call, "book").parse().ok(),
+impl PageQuery {
+    fn read(call: &Call) -> PageQuery {
+        PageQuery {
+            day: query_text(call, "day"),
+            typed: query_text(call, "q"),
+            part: query_text(call, "part"),
+            book: query_text(call, "book").parse().ok(),
             skip: skipped(call),
         }
     }
 }
 
-/// `GET /desk`: a day as it stands: today, or that of `day` (`2026-11-24`). `q` finds members, `book` fills in whom the
-/// form books; `part=found` is the list of those who were found alone.
+/// `GET /desk`: today, or the day that `day` names (`2026-11-24`). `q` searches for members, `book` is the member to fill
+/// into the booking form; with `part=found` the reply is the list of search results alone.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let wanted = Wanted::read(call);
+    let wanted = PageQuery::read(call);
     if wanted.part == "found" {
         let zone = site.time_zone()?;
         let (day, query) = day_of(&zone, site.now(), &wanted.day);
-        let found = found::of(site, &zone, day, query, &wanted.typed, call.language())?;
+        let found = search_results::search(site, &zone, day, query, &wanted.typed, call.language())?;
         return Ok(shown(StatusCode::OK, call.language(), &found));
     }
     page(site, call, clerk, wanted, None)
 }
 
-/// `GET /desk/live`: a stream of events, one whenever something changed that the page may show. Ends by itself, so that a
-/// session that has ended hears nothing for long.
+/// `GET /desk/live`: a stream with one event per change that the page may show. The stream ends after a while, so that an
+/// ended session receives no events for long.
 pub(crate) fn listen(_: &Site, _: &Call, _: &Clerk) -> Answer {
     const BEGIN: &str = "retry: 2000\n\n";
     let begin = reply::bytes("text/event-stream", BEGIN);
     Ok(begin.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 
-/// The page with the booking form as it was sent, which was refused.
-pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, sent: Sent) -> Answer {
+/// The page with a booking form that was refused.
+pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, sent: BookingInput) -> Answer {
     let typed = if sent.is_unclear() { sent.member.clone() } else { String::new() };
-    page(site, call, clerk, Wanted { day: sent.day.clone(), typed, ..Wanted::default() }, Some(sent))
+    page(site, call, clerk, PageQuery { day: sent.day.clone(), typed, ..PageQuery::default() }, Some(sent))
 }
 
-/// The day of a name, else today; and what names it in a query, before other fields.
+/// The day that a date names, else today; and the query prefix that names the day, empty for today.
 fn day_of(zone: &TimeZone, now: i64, named: &str) -> (Day, String) {
     match zone.start_of(named) {
         Some(from) if named != zone.date(now) => (zone.day(from, 0), format!("day={named}&")),
@@ -125,24 +124,24 @@ fn day_of(zone: &TimeZone, now: i64, named: &str) -> (Day, String) {
     }
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, wanted: Wanted, refused: Option<Sent>) -> Answer {
+fn page(site: &Site, call: &Call, clerk: &Clerk, wanted: PageQuery, refused: Option<BookingInput>) -> Answer {
     let mut frame = Frame::of(site, call, clerk, "/desk")?;
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let (day, query) = day_of(&zone, now, &wanted.day);
     let is_today = query.is_empty();
     let done = changes::done(site, call, &zone)?;
     let undo = done.as_ref().and_then(|done| done.undo);
-    frame.done = done.map(|done| done.said);
-    let question = Question { zone: &zone, day, now, skip: wanted.skip, language };
+    frame.done = done.map(|done| done.message);
+    let question = DayQuery { zone: &zone, day, now, skip: wanted.skip, language };
     let found = match wanted.typed.is_empty() {
         true => None,
-        false => Some(found::of(site, &zone, day, query, &wanted.typed, language)?),
+        false => Some(search_results::search(site, &zone, day, query, &wanted.typed, language)?),
     };
-    let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(refused.is_some());
     let weekday = call.say(WEEKDAYS[zone.weekday(day.from)]);
-    // Who has just changed something comes after that.
+    // The reply to a change must show that change.
     let count = if call.reads() { call.changes_before } else { site.store.change_feed().count() };
-    let kept::Shown { arrivals, chart } = kept::of(site, &question, count, is_today, &weekday)?;
+    let day_cache::RenderedDay { arrivals, chart } = day_cache::render(site, &question, count, is_today, &weekday)?;
     let date = |days| zone.date_beside(day.from, days);
     let page = Page {
         title: if is_today { frame.say("desk.today") } else { weekday.clone() },
@@ -153,10 +152,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, wanted: Wanted, refused: Option
         typed: wanted.typed,
         arrivals,
         found,
-        book: book::of(site, call, (&zone, day, is_today), wanted.book, refused)?,
+        book: booking_form::build(site, call, (&zone, day, is_today), wanted.book, refused)?,
         undo,
         chart,
-        waiting: waiting::list(site, language)?,
+        tasks: to_do::list(site, language)?,
         frame,
     };
     Ok::<Reply, Failure>(shown(status, language, &page))

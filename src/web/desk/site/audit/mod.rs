@@ -1,4 +1,4 @@
-//! The audit log: who did what to whom, newest first, in words; and whether it is still what was written. Admins alone see it.
+//! The audit log in words, the newest rows first, and the verification of its hash chain. For admins.
 
 mod words;
 
@@ -17,10 +17,9 @@ use crate::ops::audit::{VERIFIED, begin_verifying};
 use crate::ops::on_demand;
 use crate::site::Site;
 use crate::store::tables::audit::{self, Filter, HashedRow};
-use crate::web::desk::walk_in::{Unclear, find_member};
-use crate::web::{Frame, asked, show as shown};
+use crate::web::desk::walk_in::{LookupError, find_member};
+use crate::web::{Frame, form_status, query_text, show as shown};
 use askama::Template;
-use http::StatusCode;
 use words::{Named, Namer};
 
 const ROWS_SHOWN: usize = 50;
@@ -30,10 +29,10 @@ const ROWS_SHOWN: usize = 50;
 struct Page {
     frame: Frame,
     rows: Vec<Row>,
-    asked: Wanted,
+    asked: FilterInput,
     problem: Option<String>,
     deeds: Vec<(&'static str, String)>,
-    /// The next page begins before this row.
+    /// The next page begins before the row with this number.
     older: Option<i64>,
     verdict: Verdict,
 }
@@ -47,11 +46,11 @@ struct Row {
     origin: String,
 }
 
-/// The filter of the page, as it was typed.
+/// The values of the filter, as typed.
 #[derive(Clone)]
-struct Wanted {
+struct FilterInput {
     person: String,
-    /// Whom the deeds concern.
+    /// The subject of the actions.
     about: String,
     deed: String,
     day: String,
@@ -59,7 +58,7 @@ struct Wanted {
 }
 
 struct Verdict {
-    /// The class of its colour.
+    /// CSS class.
     tone: &'static str,
     text: String,
     under_way: bool,
@@ -68,9 +67,9 @@ struct Verdict {
 /// `GET /desk/site/audit`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
-    // First of all: a reading that is told as over has its row in the list.
+    // Read before the rows, so that a verification reported as complete has its row in the list.
     let verdict = verdict(site, call, &zone)?;
-    let wanted = Wanted::read(call);
+    let wanted = FilterInput::read(call);
     let (found, problem) = match wanted.filter(site, &zone)? {
         Ok(filter) => (site.store.read(|tx| Ok(audit::list(tx, &filter, ROWS_SHOWN as i64 + 1)?))?, None),
         Err(key) => (Vec::new(), Some(call.say(key))),
@@ -78,7 +77,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let older = found.get(ROWS_SHOWN).and(found.get(ROWS_SHOWN - 1)).map(|last| last.row.seq);
     let mut namer = Namer::new(site, call);
     let rows = found.iter().take(ROWS_SHOWN).map(|kept| row(&mut namer, &zone, kept));
-    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = form_status(problem.is_some());
     let page = Page {
         rows: rows.collect::<Result<_, Failure>>()?,
         deeds: deeds(site, call),
@@ -91,26 +90,27 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(shown(status, call.language(), &page))
 }
 
-/// `POST /desk/site/audit`: reads it whole, and says in it what came of that.
+/// `POST /desk/site/audit`: starts a verification, whose result becomes an audit row.
 pub(crate) fn verify(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
     begin_verifying(site, clerk.by());
     Ok(reply::see_other(&format!("{PART}/audit#verdict")))
 }
 
-impl Wanted {
-    fn read(call: &Call) -> Wanted {
-        Wanted {
-            person: asked(call, "person"),
-            about: asked(call, "about"),
-            deed: asked(call, "deed"),
-            day: asked(call, "day"),
-            before: asked(call, "before").parse().ok(),
+impl FilterInput {
+    fn read(call: &Call) -> FilterInput {
+        FilterInput {
+            person: query_text(call, "person"),
+            about: query_text(call, "about"),
+            deed: query_text(call, "deed"),
+            day: query_text(call, "day"),
+            before: query_text(call, "before").parse().ok(),
         }
     }
 
-    /// The filter for the store, or the translation key of its fault.
+    /// The filter for the store; the inner error is the key of the problem.
     fn filter(&self, site: &Site, zone: &TimeZone) -> Result<Result<Filter, &'static str>, Failure> {
-        let (who, whom) = match (Wanted::named(site, &self.person)?, Wanted::named(site, &self.about)?) {
+        let (who, whom) = match (FilterInput::log_name(site, &self.person)?, FilterInput::log_name(site, &self.about)?)
+        {
             (Ok(who), Ok(whom)) => (who, whom),
             (Err(problem), _) | (_, Err(problem)) => return Ok(Err(problem)),
         };
@@ -124,15 +124,15 @@ impl Wanted {
         Ok(Ok(Filter { who, whom, deed, since, until, before: self.before }))
     }
 
-    /// How the log names a person, of whom a number is enough: who was erased is in the log still.
-    fn named(site: &Site, typed: &str) -> Result<Result<Option<String>, &'static str>, Failure> {
+    /// The name of a member in the log. A number alone is accepted, because erased members stay in the log.
+    fn log_name(site: &Site, typed: &str) -> Result<Result<Option<String>, &'static str>, Failure> {
         if typed.is_empty() {
             return Ok(Ok(None));
         }
         Ok(match (site.store.read(|tx| find_member(tx, typed))?, typed.parse::<i64>()) {
-            (Ok(member_id), _) | (Err(Unclear::Nobody), Ok(member_id)) => Ok(Some(format!("member:{member_id}"))),
-            (Err(Unclear::Nobody), Err(_)) => Err("audit.nobody"),
-            (Err(Unclear::Two), _) => Err("desk.member_two"),
+            (Ok(member_id), _) | (Err(LookupError::NotFound), Ok(member_id)) => Ok(Some(format!("member:{member_id}"))),
+            (Err(LookupError::NotFound), Err(_)) => Err("audit.nobody"),
+            (Err(LookupError::Ambiguous), _) => Err("desk.member_two"),
         })
     }
 
@@ -154,16 +154,17 @@ fn row(namer: &mut Namer, zone: &TimeZone, kept: &HashedRow) -> Result<Row, Fail
     })
 }
 
-/// What only a site that asks for waivers knows.
-const OF_WAIVERS: [&str; 5] = ["waiver.", "consent.", "emergency.", "text.", "guardian."];
+/// Prefixes of actions that occur only on sites that require waivers.
+const WAIVER_ACTIONS: [&str; 5] = ["waiver.", "consent.", "emergency.", "text.", "guardian."];
 
-/// Name and words of each, for the list to choose from.
+/// Name and text of each action, for the filter.
 fn deeds(site: &Site, call: &Call) -> Vec<(&'static str, String)> {
-    let is_known = |deed: &&&str| site.config.waiver.required || !OF_WAIVERS.iter().any(|part| deed.starts_with(part));
+    let is_known =
+        |deed: &&&str| site.config.waiver.required || !WAIVER_ACTIONS.iter().any(|part| deed.starts_with(part));
     DEEDS.iter().filter(is_known).map(|deed| (*deed, words::of_deed(call.language(), deed))).collect()
 }
 
-/// The outcome of the last check of the log, or that one is under way.
+/// The result of the last verification, or that one is in progress.
 fn verdict(site: &Site, call: &Call, zone: &TimeZone) -> Result<Verdict, Failure> {
     let say = |tone, text: Text| Verdict { tone, text: call.language().say(&text), under_way: false };
     match on_demand::last::<Verify>(site) {

@@ -1,4 +1,4 @@
-//! Audit rows in words: the names for the log's numbers and short words.
+//! Audit rows in words.
 
 use crate::domain::audit::Row;
 use crate::domain::local_time::TimeZone;
@@ -9,18 +9,17 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::{members, partners};
-use crate::web::called;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Somebody or something, with the page that shows more.
+/// The name of an actor or subject, with a link to its page.
 #[derive(Clone)]
 pub(super) struct Named {
     pub text: String,
     pub link: Option<String>,
 }
 
-/// Says who is who; each is looked up once a page.
+/// Looks up names, each once a page.
 pub(super) struct Namer<'a> {
     site: &'a Site,
     call: &'a Call,
@@ -72,10 +71,7 @@ impl<'a> Namer<'a> {
             Err(_) => None,
         };
         Ok(match profile {
-            Some(one) => Named {
-                text: called(&one.real_name, &one.screen_name, &one.username).to_owned(),
-                link: Some(format!("/desk/members/{id}")),
-            },
+            Some(one) => Named { text: one.display_name().to_owned(), link: Some(format!("/desk/members/{id}")) },
             None => self.plain(Text::new("audit.member").with("id", id)),
         })
     }
@@ -97,7 +93,7 @@ impl<'a> Namer<'a> {
         let said = of_deed(self.call.language(), &row.deed);
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
         let role = detail["role"].as_str().and_then(Role::parse);
-        role.map_or(said.clone(), |role| format!("{said}: {}", self.call.say(super::super::users::role_key(role))))
+        role.map_or(said.clone(), |role| format!("{said}: {}", self.call.say(super::super::staff::role_key(role))))
     }
 
     pub(super) fn origin(&self, origin: &str) -> String {
@@ -109,12 +105,12 @@ impl<'a> Namer<'a> {
     }
 }
 
-/// The deed itself where a newer version wrote one that has no words here.
+/// The text of an action, else its name, which a newer version may have written.
 pub(super) fn of_deed(language: Language, deed: &str) -> String {
     Text::find(&format!("deed.{deed}"), |_| None).map_or_else(|| deed.to_owned(), |text| language.say(&text))
 }
 
-/// Whether the log was whole, and in words, from the row that says what a reading found.
+/// Whether the log was intact and the text about it, from the row of a verification.
 pub(super) fn of_verdict(language: Language, zone: &TimeZone, row: &Row) -> (bool, Text) {
     let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
     let number = |name: &str| detail[name].as_i64().unwrap_or_default();

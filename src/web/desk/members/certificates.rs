@@ -1,0 +1,80 @@
+//! PDFs of a member: the logbook and certificates.
+
+use super::PART;
+use super::heading::{self, Heading};
+use crate::app::certificates;
+use crate::app::logbook::print;
+use crate::auth::Clerk;
+use crate::domain::when;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::site::Site;
+use crate::web::{Frame, form, path_id, show};
+use askama::Template;
+use http::StatusCode;
+
+#[derive(Template)]
+#[template(path = "desk/certificates.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    heading: Heading,
+    rows: Vec<Certified>,
+}
+
+/// A level that the member holds.
+struct Certified {
+    place: usize,
+    name: String,
+    date: String,
+    signer: String,
+}
+
+/// `GET /desk/members/{member_id}/logbook.pdf`: the whole logbook.
+pub(crate) fn logbook(site: &Site, call: &Call, _: &Clerk) -> Answer {
+    let member_id = path_id(call, 0)?;
+    let pdf = print::pdf(site, call.language(), member_id)?;
+    Ok(reply::file("application/pdf", "inline", &format!("logbook-{member_id}.pdf"), pdf))
+}
+
+/// `GET /desk/members/{member_id}/certificates`: the levels that the member holds, the latest first.
+pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = path_id(call, 0)?;
+    let frame = Frame::of(site, call, clerk, PART)?;
+    let zone = site.time_zone()?;
+    let (heading, earned) = site.store.read(|tx| {
+        let heading = heading::read(site, tx, call, member_id)?;
+        Ok((heading, certificates::read_earned(site, tx, member_id)?))
+    })?;
+    let rows = earned.rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
+        place,
+        date: when::day(call.language(), &zone, row.entry_date),
+        name: row.name,
+        signer: row.signer_name,
+    });
+    let page = Page { frame, heading, rows: rows.collect() };
+    Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+/// `POST /desk/members/{member_id}/certificates`: one certificate as a PDF, by its index in the list. From now on its code can
+/// be verified.
+pub(crate) fn certificate(site: &Site, call: &Call, _: &Clerk) -> Answer {
+    let member_id = path_id(call, 0)?;
+    let mut body = form(call)?;
+    let place = body.required("place", fields::whole_in(0..=1_000));
+    let ok = body.finish()?;
+    let place = place.get(&ok) as usize;
+    let wanted = site.store.read(|tx| {
+        let mut rows = certificates::read_earned(site, tx, member_id)?.rows.into_iter();
+        rows.nth(place).map(|(row, _)| row).ok_or_else(Failure::not_found)
+    })?;
+    let is_wanted = |row: &certificates::Row| {
+        (&row.r#type, row.cat_id, row.entry_date) == (&wanted.r#type, wanted.cat_id, wanted.entry_date)
+    };
+    let paper = certificates::prepare(site, member_id, call.language(), is_wanted)?;
+    let pdf = paper.draw(site)?;
+    site.store.write(site.now(), |tx| certificates::publish(site, tx, member_id, &paper.held))?;
+    Ok(reply::file("application/pdf", "inline", &format!("certificate-{member_id}.pdf"), pdf))
+}

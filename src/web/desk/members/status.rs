@@ -1,0 +1,113 @@
+//! The status of a member on the card: flight time, next booking, progress towards the next levels, ban, note and cards.
+
+use crate::app::logbook::rules::list_next_skills;
+use crate::domain::local_time::TimeZone;
+use crate::domain::minutes;
+use crate::domain::when;
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::standing;
+use crate::store::tables::bans;
+use crate::store::tables::bookings;
+use crate::store::tables::cards;
+use crate::store::tables::members::{self, Profile};
+
+/// Next levels that are shown, and missing skills that are named for each.
+const LEVELS_SHOWN_MAX: usize = 3;
+const SKILLS_SHOWN_MAX: usize = 6;
+/// How far ahead the next booking is searched for.
+const AHEAD_SECONDS: i64 = 400 * 86_400;
+
+pub(crate) struct Status {
+    /// Total flight time, `H:MM`.
+    pub(crate) flown: String,
+    pub(crate) last: String,
+    pub(crate) booking: Option<NextBooking>,
+    pub(crate) levels: Vec<LevelProgress>,
+    /// Reason and end of a ban.
+    pub(crate) ban: Option<(String, String)>,
+    pub(crate) note: String,
+    /// Numbers of cards and wristbands.
+    pub(crate) cards: Vec<String>,
+}
+
+/// The next booking.
+pub(crate) struct NextBooking {
+    pub(crate) booking_id: i64,
+    pub(crate) when: String,
+    pub(crate) minutes: i64,
+    /// Whether the booking is today and can be checked in.
+    pub(crate) open: bool,
+    pub(crate) here: bool,
+}
+
+/// Progress towards a level.
+pub(crate) struct LevelProgress {
+    pub(crate) name: String,
+    pub(crate) done: usize,
+    pub(crate) of: usize,
+    pub(crate) missing: String,
+    /// Number of missing skills that are not named.
+    pub(crate) more: usize,
+}
+
+pub(crate) fn read(
+    site: &Site,
+    tx: &Read,
+    profile: &Profile,
+    zone: &TimeZone,
+    language: Language,
+) -> Result<Status, Failure> {
+    let (now, member_id) = (site.now(), profile.member_id);
+    let flyer = standing::read(tx, member_id, now)?;
+    let today = zone.day(now, 0);
+    let own = bookings::list_own(tx, site.tunnel_id, member_id, today.from, now + AHEAD_SECONDS, 20)?;
+    // The first booking from this morning on that is not checked in: a late member is still checked in.
+    let next = own.iter().find(|one| one.arrived_at.is_none()).or(own.first());
+    let booking = next.map(|one| NextBooking {
+        booking_id: one.booking_id,
+        when: when::moment(language, zone, one.flight_date),
+        minutes: one.minutes_booked,
+        open: one.flight_date < today.to && one.arrived_at.is_none() && profile.banned_at.is_none(),
+        here: one.arrived_at.is_some(),
+    });
+    let ban = bans::find(tx, member_id)?.map(|ban| {
+        let until = ban.banned_until.map(|until| when::day(language, zone, until)).unwrap_or_default();
+        (ban.ban_reason, until)
+    });
+    Ok(Status {
+        flown: minutes::show(profile.flight_minutes - flyer.minutes_ahead),
+        last: flyer.last_flight.map(|at| when::day(language, zone, at)).unwrap_or_default(),
+        booking,
+        levels: levels(site, tx, member_id)?,
+        ban,
+        note: members::find_staff_note(tx, member_id)?,
+        cards: cards::list(tx, member_id)?,
+    })
+}
+
+/// The next levels of a member, flyer levels first.
+fn levels(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<LevelProgress>, Failure> {
+    let mut levels: Vec<(&str, LevelProgress)> = Vec::new();
+    for (level, skill) in list_next_skills(site, tx, member_id)?.into_iter().filter(|(_, skill)| skill.required) {
+        let known = levels.iter().position(|(_, progress)| progress.name == level.name);
+        let place = known.unwrap_or_else(|| {
+            let of = level.required().count();
+            let progress = LevelProgress { name: level.name.clone(), done: of, of, missing: String::new(), more: 0 };
+            levels.push((&level.cat_group, progress));
+            levels.len() - 1
+        });
+        let progress = &mut levels[place].1;
+        progress.done -= 1;
+        if progress.of - progress.done > SKILLS_SHOWN_MAX {
+            progress.more += 1;
+        } else {
+            let comma = if progress.missing.is_empty() { "" } else { ", " };
+            progress.missing = format!("{}{comma}{}", progress.missing, skill.name);
+        }
+    }
+    levels.sort_by_key(|(cat_group, _)| *cat_group != "Flyer");
+    Ok(levels.into_iter().map(|(_, progress)| progress).take(LEVELS_SHOWN_MAX).collect())
+}

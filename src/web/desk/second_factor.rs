@@ -1,0 +1,108 @@
+//! The second factor of a desk sign-in: a code of the authenticator app, or a recovery code.
+
+use super::sign_in::{Entry, answer, denial, open_session, safe_target};
+use crate::auth::challenge::{self, Intent};
+use crate::auth::second_factor::{self, Proof};
+use crate::auth::{clerk, sign_in};
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::site::Site;
+use crate::web::{Frame, form, show};
+use askama::Template;
+use http::StatusCode;
+
+const CODE_CHARS_MAX: usize = 40;
+/// Where an expired sign-in challenge leads: to a new sign-in.
+pub(crate) const SIGN_IN_AGAIN: &str = "/desk/sign-in?ended=1";
+
+#[derive(Template)]
+#[template(path = "desk/second_factor.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    prompt: String,
+    by: String,
+    to: String,
+    problem: Option<String>,
+}
+
+impl Page {
+    fn new(site: &Site, call: &Call, by: String, to: String) -> Result<Page, Failure> {
+        let key = match by.as_str() {
+            "none" => "factor.unreachable",
+            _ if site.clock.is_suspect() => "factor.clock_suspect",
+            _ => "desk.code_by_app",
+        };
+        let frame = Frame::outside(site, call)?;
+        Ok(Page { prompt: frame.say(key), frame, by, to: safe_target(&to), problem: None })
+    }
+
+    fn refused(site: &Site, call: &Call, by: &str, to: &str, key: &'static str) -> Answer {
+        let mut page = Page::new(site, call, by.to_owned(), to.to_owned())?;
+        page.problem = Some(call.say(key));
+        Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
+    }
+}
+
+/// `GET /desk/sign-in/code`: the form; `by` is the source of the code.
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
+    let now = site.now();
+    let waits = match clerk::challenge_cookie::token(site, call) {
+        Some(token) => site.store.read(|tx| challenge::find(tx, token, Intent::Desk, now))?.is_some(),
+        None => false,
+    };
+    if !waits {
+        return Ok(reply::see_other(SIGN_IN_AGAIN));
+    }
+    let mut query = call.query();
+    let (by, to) = (query.optional("by", fields::line(20)), query.optional("to", fields::line(200)));
+    let ok = query.finish()?;
+    let page = Page::new(site, call, by.get(&ok).unwrap_or_default(), to.get(&ok).unwrap_or_default())?;
+    Ok(show(StatusCode::OK, call.language(), &page))
+}
+
+/// `POST /desk/sign-in/code`: judges a code. The challenge allows a few attempts.
+pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+    let mut body = form(call)?;
+    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
+    let (by, to) = (body.optional("by", fields::line(20)), body.optional("to", fields::line(200)));
+    let ok = body.finish()?;
+    let code = code.get(&ok).unwrap_or_default();
+    let (by, to) = (by.get(&ok).unwrap_or_default(), to.get(&ok).unwrap_or_default());
+    let Some(token) = clerk::challenge_cookie::token(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
+    if code.is_empty() {
+        return Page::refused(site, call, &by, &to, "desk.code_missing");
+    }
+    let outcome = site.store.write(site.now(), |tx| {
+        let Some(account) = challenge::try_once(tx, token, Intent::Desk)?.filter(|account| denial(account).is_none())
+        else {
+            return Ok(Outcome::Ended);
+        };
+        let prove = || second_factor::prove(site, call, tx, &account, &code);
+        match sign_in::judge_code(site, call, tx, &account, prove)? {
+            Proof::Right(passed) => {
+                challenge::end(tx, account.member_id)?;
+                Ok(Outcome::Right(open_session(site, call, tx, passed, &account, None)?, account.username))
+            }
+            Proof::Wrong => Ok(Outcome::Wrong("desk.code_wrong")),
+            Proof::ClockSuspect => Ok(Outcome::Wrong("factor.clock_suspect")),
+        }
+    })?;
+    match outcome {
+        Outcome::Ended => Ok(reply::see_other(SIGN_IN_AGAIN)),
+        Outcome::Right(entry, username) => answer(site, call, entry, &username, &to),
+        Outcome::Wrong(key) => Page::refused(site, call, &by, &to, key),
+    }
+}
+
+/// The outcome of a code.
+enum Outcome {
+    /// The challenge has expired or has no attempts left.
+    Ended,
+    /// With the username.
+    Right(Entry, String),
+    /// Key of the reason.
+    Wrong(&'static str),
+}

@@ -1,0 +1,126 @@
+//! Staff accounts and their roles. For admins.
+
+use super::PART;
+use super::invitations::{self, InvitationInput, Open};
+use crate::app::invitations::ROLES;
+use crate::app::{self, accounts};
+use crate::auth::Clerk;
+use crate::domain::role::Role;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Language;
+use crate::site::Site;
+use crate::store::tables::members;
+use crate::store::tables::outbox::Channel;
+use crate::web::desk::walk_in::{LookupError, find_member};
+use crate::web::{Frame, done, form, form_status, show as shown};
+use askama::Template;
+
+const DONE: [(&str, &str); 3] =
+    [("role", "site.done_role"), ("invited", "invite.done_invited"), ("withdrawn", "invite.done_withdrawn")];
+
+#[derive(Template)]
+#[template(path = "desk/staff.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    staff: Vec<User>,
+    roles: Vec<(&'static str, String)>,
+    typed: String,
+    problem: Option<String>,
+    invitations: Vec<Open>,
+    invite: InvitationInput,
+    /// Roles that an invitation can offer.
+    offered: Vec<(&'static str, String)>,
+    languages: Vec<(&'static str, &'static str, bool)>,
+    /// Whether the site sends mail.
+    mails: bool,
+}
+
+struct User {
+    member_id: i64,
+    name: String,
+    username: String,
+    role: String,
+    banned: bool,
+    /// Whether the account is the clerk's own.
+    own: bool,
+}
+
+pub(crate) fn role_key(role: Role) -> &'static str {
+    ["site.role_member", "site.role_desk", "site.role_admin", "site.role_sync"][role as usize]
+}
+
+/// `GET /desk/site/users`
+pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    page(site, call, clerk, String::new(), None, InvitationInput::blank(call.language()))
+}
+
+/// The page with an invitation that was refused.
+pub(super) fn page_with_invitation(site: &Site, call: &Call, clerk: &Clerk, invite: InvitationInput) -> Answer {
+    page(site, call, clerk, String::new(), None, invite)
+}
+
+fn page(
+    site: &Site,
+    call: &Call,
+    clerk: &Clerk,
+    typed: String,
+    problem: Option<&'static str>,
+    invite: InvitationInput,
+) -> Answer {
+    let mut frame = Frame::of(site, call, clerk, PART)?;
+    frame.done = done(call, &DONE);
+    let zone = site.time_zone()?;
+    let (found, open) =
+        site.store.read(|tx| Ok((members::list_with_role(tx)?, invitations::list(site, tx, call, &zone)?)))?;
+    let user = |one: members::Profile| User {
+        member_id: one.member_id,
+        own: one.member_id == clerk.id(),
+        name: if one.real_name.is_empty() { one.username.clone() } else { one.real_name },
+        username: one.username,
+        role: call.say(role_key(one.role)),
+        banned: one.banned_at.is_some(),
+    };
+    let is_refused = problem.is_some() || invite.problem.is_some();
+    let status = form_status(is_refused);
+    let page = Page {
+        frame,
+        staff: found.into_iter().map(user).collect(),
+        roles: Role::ALL.iter().map(|role| (role.name(), call.say(role_key(*role)))).collect(),
+        typed,
+        problem: problem.map(|key| call.say(key)),
+        invitations: open,
+        offered: ROLES.iter().map(|(role, key)| (role.name(), call.say(key))).collect(),
+        languages: Language::ALL.map(|one| (one.tag(), one.name(), one == invite.language)).into(),
+        mails: site.delivers(Channel::Email),
+        invite,
+    };
+    Ok(shown(status, call.language(), &page))
+}
+
+/// `POST /desk/site/users`: changes the role of an account and ends its sessions.
+pub(crate) fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let mut body = form(call)?;
+    let typed = body.optional("member", fields::line(254));
+    let role = body.optional("role", fields::line(20));
+    let ok = body.finish()?;
+    let typed = typed.get(&ok).unwrap_or_default();
+    let role = role.get(&ok).and_then(|name| Role::parse(&name));
+    let outcome = app::change(site, clerk, call.language(), |cx| {
+        let (member_id, role) = match (find_member(cx.tx, &typed)?, role) {
+            (Ok(member_id), Some(role)) => (member_id, role),
+            (Err(LookupError::Ambiguous), _) => return Ok(Some("desk.member_two")),
+            (Err(LookupError::NotFound), _) | (_, None) => return Ok(Some("site.nobody")),
+        };
+        if member_id == clerk.id() {
+            return Ok(Some("site.own_role"));
+        }
+        accounts::set_role(cx, member_id, role).map(|()| None)
+    })?;
+    match outcome {
+        None => Ok(reply::see_other(&format!("{PART}/users?done=role"))),
+        Some(key) => page(site, call, clerk, typed, Some(key), InvitationInput::blank(call.language())),
+    }
+}

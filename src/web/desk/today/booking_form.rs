@@ -1,0 +1,142 @@
+//! The booking form of *Today*: for a member who was found, or for one who is typed into it.
+
+use crate::domain::booking::{Denial, Standing, admit};
+use crate::domain::local_time::{Day, TimeZone};
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::queries::standing;
+use crate::store::tables::members;
+use crate::web::badge::{self, Badge};
+use crate::web::new_form_number;
+
+/// Usual durations in minutes, one button each.
+const USUAL: [i64; 6] = [5, 10, 12, 15, 20, 30];
+/// The duration that is preselected.
+const USUAL_FIRST: i64 = 10;
+/// The proposed time is rounded up to five minutes.
+const STEP_SECONDS: i64 = 300;
+
+/// The form, ready to be rendered.
+pub(super) struct BookingForm {
+    /// The member to book for, where known.
+    pub(super) member: Option<FormMember>,
+    pub(super) usual: [i64; 6],
+    /// The chosen one of `usual`; 0 where other minutes were typed.
+    pub(super) chosen: i64,
+    pub(super) sent: BookingInput,
+    /// Whether the page shows today, so that a member can be booked and checked in now.
+    pub(super) is_today: bool,
+}
+
+/// The values of the form, as typed.
+pub(crate) struct BookingInput {
+    /// A number, a username, an e-mail address or a name.
+    pub(crate) member: String,
+    /// Minutes, where none of the usual ones is chosen.
+    pub(crate) minutes: String,
+    pub(crate) usual: i64,
+    /// `2026-11-24`; empty for today.
+    pub(crate) day: String,
+    /// `14:30`, in the site's time zone.
+    pub(crate) clock: String,
+    /// Idempotency number of the form.
+    pub(crate) number: i64,
+    pub(crate) problem: Option<&'static str>,
+}
+
+/// The member to book for, with obstacles to a booking.
+pub(super) struct FormMember {
+    pub(super) member_id: i64,
+    pub(super) name: String,
+    pub(super) badges: Vec<Badge>,
+    /// Key of the obstacle to a booking, and whether a payment removes it.
+    pub(super) warning: Option<&'static str>,
+    pub(super) unpaid: bool,
+    pub(super) denied: bool,
+}
+
+impl BookingInput {
+    /// Whether several members match what was typed.
+    pub(super) fn is_unclear(&self) -> bool {
+        self.problem == Some("desk.book_several")
+    }
+}
+
+/// The form for the member `member_id`, if any, with the values of a form that was refused, if any.
+pub(super) fn build(
+    site: &Site,
+    call: &Call,
+    (zone, day, is_today): (&TimeZone, Day, bool),
+    member_id: Option<i64>,
+    refused: Option<BookingInput>,
+) -> Result<BookingForm, Failure> {
+    let now = site.now();
+    let empty = || BookingInput {
+        member: String::new(),
+        minutes: String::new(),
+        usual: USUAL_FIRST,
+        day: if is_today { String::new() } else { zone.date(day.from) },
+        clock: zone.clock(now + STEP_SECONDS - now.rem_euclid(STEP_SECONDS)),
+        number: new_form_number(),
+        problem: None,
+    };
+    let named = refused.as_ref().filter(|sent| sent.problem != Some("desk.book_several"));
+    let member_id = member_id.or_else(|| named.and_then(|sent| sent.member.parse().ok()));
+    let member = site.store.read(|tx| match member_id {
+        Some(member_id) => member(site, tx, call, member_id),
+        None => Ok(None),
+    })?;
+    let sent = refused.unwrap_or_else(empty);
+    let chosen = if sent.minutes.is_empty() { sent.usual } else { 0 };
+    Ok(BookingForm { member, usual: USUAL, chosen, sent, is_today })
+}
+
+fn member(site: &Site, tx: &Read, call: &Call, member_id: i64) -> Result<Option<FormMember>, Failure> {
+    let Some(name) = name_of(tx, member_id)? else { return Ok(None) };
+    let (now, language) = (site.now(), call.language());
+    let account: Standing = members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let flyer = standing::read(tx, member_id, now)?;
+    let denial = admit(&Standing { email_confirmed: true, ..account }, site.config.yearly_fee_cents, now).err();
+    let lapsed = flyer.holds_flyer_1 && !flyer.currency.flyer.current;
+    let warning = match denial {
+        Some(Denial::Banned) => Some("desk.book_banned"),
+        Some(Denial::Unpaid) => Some("desk.book_unpaid"),
+        _ => lapsed.then_some("desk.book_lapsed"),
+    };
+    let badges = badge::member_status(site, tx, member_id, now, language)?.badges;
+    Ok(Some(FormMember {
+        member_id,
+        name,
+        badges,
+        warning,
+        unpaid: denial == Some(Denial::Unpaid),
+        denied: denial.is_some(),
+    }))
+}
+
+/// The display name of a member; `None` where there is no such member.
+pub(crate) fn name_of(tx: &Read, member_id: i64) -> Result<Option<String>, Failure> {
+    let profile = members::find(tx, member_id)?;
+    Ok(profile.map(|one| one.display_name().to_owned()))
+}
+
+/// Why a typed identifier names no single member.
+pub(crate) enum LookupError {
+    NotFound,
+    /// The number of one member and the username of another.
+    Ambiguous,
+}
+
+/// The member with this number, username or e-mail address.
+pub(crate) fn find_member(tx: &Read, typed: &str) -> Result<Result<i64, LookupError>, Failure> {
+    let number = typed.parse::<i64>().ok();
+    let by_number = number.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
+    let by_name = members::find_account(tx, typed)?;
+    Ok(match (by_number.map(|one| one.member_id), by_name.map(|one| one.member_id)) {
+        (Some(one), Some(other)) if one != other => Err(LookupError::Ambiguous),
+        (Some(member_id), _) | (None, Some(member_id)) => Ok(member_id),
+        (None, None) => Err(LookupError::NotFound),
+    })
+}

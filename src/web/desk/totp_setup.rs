@@ -1,0 +1,138 @@
+//! Setup of an authenticator app at the first sign-in: the desk requires a second factor.
+
+use super::second_factor::SIGN_IN_AGAIN;
+use super::sign_in::{denial, with_session};
+use crate::auth::challenge::{self, Intent};
+use crate::auth::second_factor::{self, Proof};
+use crate::auth::{clerk, sign_in};
+use crate::documents::qr;
+use crate::domain::{totp, when};
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::members::Account;
+use crate::store::tables::second_factors;
+use crate::web::{Frame, form, show};
+use askama::Template;
+use http::StatusCode;
+
+const CODE_CHARS_MAX: usize = 40;
+
+#[derive(Template)]
+#[template(path = "desk/totp_setup.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    /// SVG.
+    qr: String,
+    /// Base32, in groups.
+    secret: String,
+    problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "desk/recovery_codes.html", config = "assets/templates/askama.toml")]
+pub(super) struct RecoveryCodesPage {
+    frame: Frame,
+    username: String,
+    made_on: String,
+    codes: Vec<String>,
+}
+
+impl RecoveryCodesPage {
+    /// The page that shows recovery codes once, to be printed, with site, username and date.
+    pub(super) fn new(
+        site: &Site,
+        call: &Call,
+        username: String,
+        codes: Vec<String>,
+    ) -> Result<RecoveryCodesPage, Failure> {
+        let made_on = when::day(call.language(), &site.time_zone()?, site.now());
+        Ok(RecoveryCodesPage { frame: Frame::outside(site, call)?, username, made_on, codes })
+    }
+}
+
+/// `GET /desk/sign-in/setup`: the pending secret, as a QR code and as text.
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
+    let now = site.now();
+    let Some(token) = clerk::challenge_cookie::token(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
+    let account = site.store.read(|tx| {
+        Ok(challenge::find(tx, token, Intent::DeskSetup, now)?.filter(|account| denial(account).is_none()))
+    })?;
+    match account {
+        Some(account) => page(site, call, StatusCode::OK, &account, None),
+        None => Ok(reply::see_other(SIGN_IN_AGAIN)),
+    }
+}
+
+/// `POST /desk/sign-in/setup`: the first code turns the authenticator on and opens the session.
+pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+    let mut body = form(call)?;
+    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
+    let ok = body.finish()?;
+    let code = code.get(&ok).unwrap_or_default();
+    let Some(token) = clerk::challenge_cookie::token(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
+    let again = StatusCode::UNPROCESSABLE_ENTITY;
+    let set_up = site.store.write(site.now(), |tx| {
+        let Some(account) =
+            challenge::try_once(tx, token, Intent::DeskSetup)?.filter(|account| denial(account).is_none())
+        else {
+            return Ok(Err(None));
+        };
+        // A password alone may set up the first factor, never replace one.
+        if has_factor(site, tx, account.member_id)? {
+            return Ok(Err(None));
+        }
+        let prove = || {
+            let proof = second_factor::finish_setup(site, tx, account.member_id, &code)?;
+            Ok(proof.unwrap_or(Proof::Wrong))
+        };
+        let passed = match sign_in::judge_code(site, call, tx, &account, prove)? {
+            Proof::Right(passed) => passed,
+            Proof::Wrong => return Ok(Err(Some((account, "desk.code_wrong")))),
+            Proof::ClockSuspect => return Ok(Err(Some((account, "factor.clock_suspect")))),
+        };
+        challenge::end(tx, account.member_id)?;
+        let codes = second_factor::finish_activation(
+            site,
+            tx,
+            account.member_id,
+            None,
+            call.language(),
+            &call.by(account.member_id),
+        )?;
+        let opened = sign_in::open_session(site, call, tx, passed, &account, None)?;
+        Ok(Ok((opened.ok_or_else(Failure::not_signed_in)?, account.username, codes)))
+    })?;
+    match set_up {
+        Ok((opened, username, codes)) => {
+            let page = show(StatusCode::OK, call.language(), &RecoveryCodesPage::new(site, call, username, codes)?);
+            with_session(site, call, page, &opened)
+        }
+        Err(Some((account, key))) => page(site, call, again, &account, Some(key)),
+        Err(None) => Ok(reply::see_other(SIGN_IN_AGAIN)),
+    }
+}
+
+fn has_factor(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Failure> {
+    Ok(second_factors::find(tx, member_id, site.now())?.kind.is_some())
+}
+
+fn page(site: &Site, call: &Call, status: StatusCode, account: &Account, problem: Option<&'static str>) -> Answer {
+    let found = site.store.read(|tx| match has_factor(site, tx, account.member_id)? {
+        true => Ok(None),
+        false => second_factor::find_pending(site, tx, account.member_id),
+    })?;
+    let Some(secret) = found else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
+    let frame = Frame::outside(site, call)?;
+    let made = totp::setup(&secret, &frame.site_name, &account.username);
+    let qr = qr::svg(&made.otpauth_url)
+        .ok_or_else(|| Failure::broken().because("the authenticator's URL is too long for a QR code"))?;
+    let groups: Vec<String> =
+        made.secret.as_bytes().chunks(4).map(|g| String::from_utf8_lossy(g).into_owned()).collect();
+    let page = Page { problem: problem.map(|key| frame.say(key)), frame, qr, secret: groups.join(" ") };
+    Ok(show(status, call.language(), &page))
+}

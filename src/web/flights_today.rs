@@ -1,0 +1,55 @@
+//! Today's flights of a member, so that the desk does not ask for minutes that the logbook has already.
+
+use crate::domain::local_time::TimeZone;
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::{bookings, entries};
+
+/// Flights of one member that are read for a day; nobody flies more often.
+const FLIGHTS_MAX: i64 = 24;
+
+/// Today's flights of a member.
+#[derive(Default)]
+pub(crate) struct FlightsToday {
+    /// One line for each flight in the logbook.
+    pub(crate) lines: Vec<String>,
+    /// Minutes of the first booking that the member was checked in for and that is not in the logbook: the value to propose
+    /// in the form.
+    pub(crate) proposed: Option<i64>,
+}
+
+impl FlightsToday {
+    /// Whether every known flight of today is in the logbook.
+    pub(crate) fn is_complete(&self) -> bool {
+        !self.lines.is_empty() && self.proposed.is_none()
+    }
+}
+
+/// Reads the flights of today, by the site's time zone.
+pub(crate) fn read(
+    site: &Site,
+    tx: &Read,
+    zone: &TimeZone,
+    language: Language,
+    member_id: i64,
+) -> Result<FlightsToday, Failure> {
+    let (now, day) = (site.now(), zone.day(site.now(), 0));
+    let logged = entries::list_day(tx, member_id, (day.from, day.to), FLIGHTS_MAX)?;
+    let booked = bookings::list_own(tx, site.tunnel_id, member_id, day.from, day.to, FLIGHTS_MAX)?;
+    let is_logged = |booking_id: i64| logged.iter().any(|one| one.booking_id == Some(booking_id));
+    // Entries typed by hand are taken as the first flights that no booking logged.
+    let by_hand = logged.iter().filter(|one| one.booking_id.is_none()).count();
+    let come = booked.iter().filter(|one| one.arrived_at.is_some() && !is_logged(one.booking_id));
+    let proposed = come.map(|one| one.minutes_booked).nth(by_hand);
+    let line = |one: &entries::Logged| {
+        let key = match one.booking_id {
+            None => "card.logged",
+            Some(_) if one.entry_date > now => "card.logged_ahead",
+            Some(_) => "card.logged_booking",
+        };
+        language.say(&Text::new(key).with("minutes", one.minutes).with("clock", zone.clock(one.entry_date)))
+    };
+    Ok(FlightsToday { lines: logged.iter().map(line).collect(), proposed })
+}

@@ -1,0 +1,53 @@
+//! The values and problems of a form that a page shows again after it was refused.
+
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+
+pub(crate) struct FormState {
+    /// Names and values of the fields, as typed.
+    typed: Vec<(String, String)>,
+    /// Names of fields with their problems.
+    problems: Vec<(String, String)>,
+    /// Idempotency number of the form.
+    pub number: i64,
+}
+
+impl FormState {
+    pub(crate) fn empty() -> FormState {
+        FormState { typed: Vec::new(), problems: Vec::new(), number: super::new_form_number() }
+    }
+
+    /// A form as it was sent. The idempotency number stays.
+    pub(crate) fn sent(typed: Vec<(String, String)>) -> FormState {
+        let number = value(&typed, "number").parse().ok();
+        FormState { number: number.unwrap_or_else(super::new_form_number), typed, problems: Vec::new() }
+    }
+
+    /// A form that was refused.
+    pub(crate) fn refused(typed: Vec<(String, String)>, failure: &Failure, language: Language) -> FormState {
+        let problems = failure.problems().iter().map(|problem| (problem.field.clone(), language.say(&problem.text)));
+        FormState { problems: problems.collect(), ..FormState::sent(typed) }
+    }
+
+    pub(crate) fn typed(&self, field: &str) -> &str {
+        value(&self.typed, field)
+    }
+
+    pub(crate) fn problem(&self, field: &str) -> Option<&str> {
+        self.problems.iter().find(|(named, _)| named == field).map(|(_, text)| text.as_str())
+    }
+
+    /// The problems of fields that a page does not show.
+    pub(crate) fn other_problems(&self, shown: &[&str]) -> impl Iterator<Item = &str> {
+        self.problems.iter().filter(|(field, _)| !shown.contains(&field.as_str())).map(|(_, text)| text.as_str())
+    }
+
+    pub(crate) fn has_problems(&self) -> bool {
+        !self.problems.is_empty()
+    }
+}
+
+/// The value of a field as typed; empty where there is none.
+pub(crate) fn value<'t>(typed: &'t [(String, String)], field: &str) -> &'t str {
+    typed.iter().find(|(named, _)| named == field).map_or("", |(_, text)| text.as_str())
+}

@@ -1,0 +1,223 @@
+//! The waiver form, as the desk, the kiosk and the public page show it: the operator's text, the questions for each flyer,
+//! consents, an emergency contact and a signature.
+
+use crate::app::waivers::consents::{KINDS, Said};
+use crate::app::waivers::{Due, Flyer, NAME_CHARS_MAX, Signing};
+use crate::domain::local_time::TimeZone;
+use crate::domain::waiver::{self, Place, QUESTIONS_MAX, Relation, STROKES_CHARS_MAX};
+use crate::http::failure::Failure;
+use crate::http::fields::{self, Fields};
+use crate::i18n::language::{Language, Text};
+use crate::store::Read;
+use crate::store::tables::consents;
+use crate::store::tables::emergency_contacts::{self, Emergency};
+use crate::store::tables::site_texts::{self, Kind, SiteText};
+
+/// Longest date that is read, with room for unusual notations.
+const DATE_CHARS_MAX: usize = 40;
+/// Longest telephone number of an emergency contact.
+pub(crate) const PHONE_CHARS_MAX: usize = 40;
+
+/// The form, ready to be rendered.
+pub(crate) struct WaiverForm {
+    language: Language,
+    pub(crate) version: i64,
+    /// Language of the text; ISO 639-1.
+    pub(crate) tag: String,
+    pub(crate) title: String,
+    pub(crate) paragraphs: Vec<String>,
+    pub(crate) flyers: Vec<FlyerRow>,
+    pub(crate) signer_name: String,
+    pub(crate) strokes: String,
+    pub(crate) at_desk: bool,
+    pub(crate) consents: Vec<ConsentQuestion>,
+    /// Emergency contact.
+    pub(crate) emergency: Emergency,
+}
+
+/// A consent that the form asks for.
+pub(crate) struct ConsentQuestion {
+    pub(crate) kind: &'static str,
+    pub(crate) version: i64,
+    /// Language of the text; ISO 639-1.
+    pub(crate) tag: String,
+    pub(crate) title: String,
+    pub(crate) paragraphs: Vec<String>,
+    pub(crate) given: bool,
+}
+
+/// A flyer on the form.
+pub(crate) struct FlyerRow {
+    pub(crate) member_id: i64,
+    pub(crate) name: String,
+    pub(crate) flies: bool,
+    /// `None` where the account has a date of birth.
+    pub(crate) dob: Option<String>,
+    /// Whether the form asks for the signer's relation to the flyer.
+    pub(crate) asks_relation: bool,
+    pub(crate) relation: &'static str,
+    pub(crate) questions: Vec<Question>,
+}
+
+pub(crate) struct Question {
+    /// From 1.
+    pub(crate) number: usize,
+    pub(crate) text: String,
+    pub(crate) answer: Option<char>,
+}
+
+/// Splits a text into paragraphs at blank lines.
+pub(crate) fn paragraphs(body: &str) -> Vec<String> {
+    body.split("\n\n").map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect()
+}
+
+/// The waiver in force, in the reader's language where the operator published one.
+fn find_text(tx: &Read, language: Language) -> Result<SiteText, Failure> {
+    let in_force = site_texts::find_in_force(tx, Kind::Waiver)?.ok_or_else(Failure::not_found)?;
+    site_texts::find_best(tx, Kind::Waiver, in_force.version, language.tag())?.ok_or_else(Failure::not_found)
+}
+
+/// The consents that the operator asks for, preset with the last answers of the first flyer; and that flyer's emergency
+/// contact.
+fn find_consents(tx: &Read, due: &[Due], language: Language) -> Result<(Vec<ConsentQuestion>, Emergency), Failure> {
+    let Some(first) = due.first() else { return Ok((Vec::new(), Emergency::default())) };
+    let mut found = Vec::new();
+    for kind in KINDS {
+        let Some(in_force) = site_texts::find_in_force(tx, kind)? else { continue };
+        let Some(text) = site_texts::find_best(tx, kind, in_force.version, language.tag())? else { continue };
+        let last = consents::find_last(tx, first.member_id, kind)?;
+        found.push(ConsentQuestion {
+            kind: kind.name(),
+            version: text.version,
+            tag: text.language,
+            title: text.title,
+            paragraphs: paragraphs(&text.body),
+            given: last.is_some_and(|last| last.given),
+        });
+    }
+    Ok((found, emergency_contacts::find(tx, first.member_id)?.unwrap_or_default()))
+}
+
+impl WaiverForm {
+    /// Reads the form for these flyers, with consents and emergency contact. `sent` is a form that was refused.
+    pub(crate) fn read(
+        tx: &Read,
+        due: &[Due],
+        language: Language,
+        at_desk: bool,
+        sent: Option<&Signing>,
+    ) -> Result<WaiverForm, Failure> {
+        let mut sheet = WaiverForm::of(&find_text(tx, language)?, due, language, at_desk, sent);
+        (sheet.consents, sheet.emergency) = find_consents(tx, due, language)?;
+        if let Some(sent) = sent {
+            sheet.emergency = sent.emergency.clone();
+            for asked in &mut sheet.consents {
+                asked.given = sent.consents.iter().any(|said| said.kind.name() == asked.kind && said.given);
+            }
+        }
+        Ok(sheet)
+    }
+
+    /// The form for these flyers without consents and emergency contact.
+    fn of(text: &SiteText, due: &[Due], language: Language, at_desk: bool, sent: Option<&Signing>) -> WaiverForm {
+        let row = |one: &Due| {
+            let known = sent.and_then(|sent| sent.flyers.iter().find(|flyer| flyer.member_id == one.member_id));
+            let answer = |place: usize| known.and_then(|known| known.answers.chars().nth(place));
+            let question = |(place, text): (usize, &str)| Question {
+                number: place + 1,
+                text: text.to_owned(),
+                answer: answer(place),
+            };
+            let typed = known.and_then(|known| known.dob).map(|dob| TimeZone::UTC.date(dob));
+            FlyerRow {
+                member_id: one.member_id,
+                name: one.name.clone(),
+                flies: sent.is_none() || known.is_some(),
+                dob: one.dob.is_none().then(|| typed.unwrap_or_default()),
+                asks_relation: one.asks_relation,
+                relation: known.map_or("self", |known| known.relation.name()),
+                questions: waiver::questions(&text.questions).enumerate().map(question).collect(),
+            }
+        };
+        WaiverForm {
+            language,
+            version: text.version,
+            tag: text.language.clone(),
+            title: text.title.clone(),
+            paragraphs: paragraphs(&text.body),
+            flyers: due.iter().map(row).collect(),
+            signer_name: sent.map(|sent| sent.signer_name.clone()).unwrap_or_default(),
+            strokes: sent.map(|sent| sent.strokes.clone()).unwrap_or_default(),
+            at_desk,
+            consents: Vec::new(),
+            emergency: Emergency::default(),
+        }
+    }
+
+    pub(crate) fn say(&self, key: &'static str) -> String {
+        self.language.say(&Text::new(key))
+    }
+
+    /// Language of the reader; ISO 639-1.
+    pub(crate) fn language_tag(&self) -> &'static str {
+        self.language.tag()
+    }
+
+    /// Whether several flyers are on the form.
+    pub(crate) fn is_family(&self) -> bool {
+        self.flyers.len() > 1
+    }
+}
+
+/// Reads a form that was sent, for those flyers who are ticked; a single flyer needs no tick.
+pub(crate) fn read(mut body: Fields, due: &[Due], place: Place) -> Result<Signing, Failure> {
+    let version = body.required("version", fields::whole_in(1..=i64::MAX));
+    let language = body.required("language", fields::line(5));
+    let signer_name = body.optional("signer_name", fields::line(NAME_CHARS_MAX));
+    let strokes = body.optional("strokes", fields::line(STROKES_CHARS_MAX));
+    let mut flyers = Vec::new();
+    for one in due {
+        let id = one.member_id;
+        let flies = body.optional(&format!("flies_{id}"), fields::line(5)).into_option().flatten().is_some();
+        if !flies && due.len() > 1 {
+            continue;
+        }
+        let mut line = |field: String| body.optional(&field, fields::line(DATE_CHARS_MAX)).into_option().flatten();
+        let dob = line(format!("dob_{id}")).and_then(|typed| TimeZone::UTC.start_of(&typed));
+        let relation = line(format!("relation_{id}")).and_then(|name| Relation::parse(&name));
+        let answers = (1..=QUESTIONS_MAX).map_while(|number| line(format!("answer_{id}_{number}")));
+        let answers: String = answers.collect();
+        flyers.push(Flyer {
+            member_id: id,
+            dob,
+            relation: one.relation.or(relation).unwrap_or(Relation::Own),
+            answers,
+        });
+    }
+    let mut said = Vec::new();
+    for kind in KINDS {
+        let name = kind.name();
+        let version = body.optional(&format!("{name}_version"), fields::whole_in(1..=i64::MAX)).into_option().flatten();
+        let language = body.optional(&format!("{name}_language"), fields::line(5)).into_option().flatten();
+        let given = body.optional(name, fields::line(5)).into_option().flatten().is_some();
+        if let (Some(version), Some(language)) = (version, language) {
+            said.push(Said { kind, version, language, given });
+        }
+    }
+    let emergency_name = body.optional("emergency_name", fields::line(NAME_CHARS_MAX));
+    let emergency_phone = body.optional("emergency_phone", fields::line(PHONE_CHARS_MAX));
+    let ok = body.finish()?;
+    Ok(Signing {
+        consents: said,
+        emergency: Emergency {
+            name: emergency_name.get(&ok).unwrap_or_default(),
+            phone: emergency_phone.get(&ok).unwrap_or_default(),
+        },
+        version: version.get(&ok),
+        language: language.get(&ok),
+        signer_name: signer_name.get(&ok).unwrap_or_default(),
+        strokes: strokes.get(&ok).unwrap_or_default(),
+        place,
+        flyers,
+    })
+}
