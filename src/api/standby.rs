@@ -1,4 +1,4 @@
-//! What a standby asks of the machine that it follows.
+//! The requests of a standby to the machine that it follows.
 
 use crate::auth::Standby;
 use crate::http::Answer;
@@ -9,17 +9,12 @@ use crate::http::fields;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::ops::standby::epoch::{self, EPOCH_MAX};
-use crate::ops::standby::feed::{self, Feed, Request, RequestKind};
+use crate::ops::standby::feed::Feed;
+use crate::ops::standby::protocol::{self, BYTES_HEADER, EPOCH_HEADER, KIND_HEADER, Request, RequestKind};
 use crate::site::Site;
 use http::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
-/// What the answer is.
-const WORD: HeaderName = HeaderName::from_static("x-standby");
-/// Of the machine that answers.
-const EPOCH: HeaderName = HeaderName::from_static("x-standby-epoch");
-/// Of the whole tick or base.
-const BYTES: HeaderName = HeaderName::from_static("x-standby-bytes");
 const LINEAGE_CHARS_MAX: usize = 32;
 
 impl Named for RequestKind {
@@ -75,17 +70,16 @@ pub(crate) fn answer(site: &Site, call: &Call, _: &Standby) -> Answer {
     };
     let answer = site.state::<Feed>().answer(site, &request);
     let own = epoch::own(&site.config.data).epoch;
-    Ok(written(answer).with_header(EPOCH, own.into()))
+    Ok(written(answer).with_header(HeaderName::from_static(EPOCH_HEADER), own.into()))
 }
 
-fn written(reply: feed::Reply) -> Reply {
-    let (word, bytes, all) = match reply {
-        feed::Reply::Replaced => ("replaced", Vec::new(), 0),
-        feed::Reply::BaseNeeded => ("base-needed", Vec::new(), 0),
-        feed::Reply::BaseUnderWay => ("base-under-way", Vec::new(), 0),
-        feed::Reply::Nothing => ("nothing", Vec::new(), 0),
-        feed::Reply::Part(bytes, all) => ("part", bytes, all),
+fn written(reply: protocol::Reply) -> Reply {
+    let kind = HeaderValue::from_static(reply.kind());
+    let (bytes, total) = match reply {
+        protocol::Reply::Part { bytes, total } => (bytes, total),
+        _ => (Vec::new(), 0),
     };
-    let reply = reply::bytes("application/octet-stream", bytes);
-    reply.with_header(WORD, HeaderValue::from_static(word)).with_header(BYTES, all.into())
+    reply::bytes("application/octet-stream", bytes)
+        .with_header(HeaderName::from_static(KIND_HEADER), kind)
+        .with_header(HeaderName::from_static(BYTES_HEADER), total.into())
 }

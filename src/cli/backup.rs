@@ -40,7 +40,7 @@ impl Command {
 }
 
 fn made(site: &Site, made: &BackupOutcome) -> CommandResult {
-    let second = match &made.off_site {
+    let off_site = match &made.off_site {
         Some(Err(cause)) => {
             let name = made.backup.name();
             return Err(failed(format!("{name} was made, but has no off-site backup: {cause}")));
@@ -49,14 +49,14 @@ fn made(site: &Site, made: &BackupOutcome) -> CommandResult {
         None => None,
     };
     let mut values = facts(&made.backup);
-    values["second"] = json!(second);
+    values["second"] = json!(off_site);
     values["pruned"] = json!(made.pruned);
     let pruned = match made.pruned {
         0 => String::new(),
         1 => " An older one was no longer needed and is gone.".to_owned(),
         many => format!(" {many} older ones were no longer needed and are gone."),
     };
-    let copy = second.map_or_else(
+    let copy = off_site.map_or_else(
         || {
             if site.config.backup.off_site.is_none() {
                 "\nIt is on the same disk as the site: name a directory for off-site backups (backup.second_place in tunneldesk.toml)."
@@ -65,34 +65,33 @@ fn made(site: &Site, made: &BackupOutcome) -> CommandResult {
                 String::new()
             }
         },
-        |second| format!("\nA copy is in {second}."),
+        |copy| format!("\nA copy is in {copy}."),
     );
     let (dir, megabytes) = (&made.backup.at, megabytes(&made.backup));
     done(format!("Made and verified {dir} ({megabytes}).{pruned}{copy}"), values)
 }
 
 fn list(site: &Site) -> CommandResult {
-    let (here, drill) = (backup::local_store(&site.config.data).list(), drill::last(&site.config.data));
-    let off_site = site.state::<OffSite>();
-    let second = off_site.target(&site.config).map(|second| (second.clone(), off_site.list(&second)));
-    let mut unreadable = backup::local_store(&site.config.data).unreadable();
-    if let Some((dir, Ok(_))) = &second {
-        unreadable.extend(off_site.unreadable(dir).unwrap_or_default());
+    let (local, drill) = (backup::local_store(&site.config.data).listing(), drill::last(&site.config.data));
+    let (here, mut unreadable) = (local.backups, local.unreadable);
+    let off_site = OffSite::of(site).map(|off_site| (off_site.target().to_string(), off_site.list()));
+    if let Some((_, Ok(listing))) = &off_site {
+        unreadable.extend(listing.unreadable.iter().cloned());
     }
     let all = |backups: &[Backup]| backups.iter().map(facts).collect::<Vec<_>>();
-    let there_too = second
-        .as_ref()
-        .map(|(dir, there)| json!({ "dir": dir.to_string(), "backups": there.as_deref().ok().map(all) }));
+    let off_site_values = off_site.as_ref().map(
+        |(dir, listed)| json!({ "dir": dir, "backups": listed.as_ref().ok().map(|listing| all(&listing.backups)) }),
+    );
     let values =
-        json!({ "backups": all(&here), "second": there_too, "drill": drill.as_ref(), "unreadable": unreadable });
+        json!({ "backups": all(&here), "second": off_site_values, "drill": drill.as_ref(), "unreadable": unreadable });
     let mut said: Vec<String> =
         unreadable.iter().map(|(name, why)| format!("{name} is no backup that can be restored: {why}.")).collect();
-    let there = match second {
+    let there = match off_site {
         Some((_, Err(cause))) => {
             said.push(format!("The off-site backups are not in this list: {cause}."));
             Vec::new()
         }
-        Some((_, Ok(there))) => there,
+        Some((_, Ok(listing))) => listing.backups,
         None => Vec::new(),
     };
     let mut rows = rows(here, there);
@@ -109,25 +108,25 @@ fn list(site: &Site) -> CommandResult {
     done(said.join("\n"), values)
 }
 
-/// Each backup once, whichever of the two places it is in.
-fn rows(here: Vec<Backup>, there: Vec<Backup>) -> Vec<Shelved> {
+/// Each backup once, whether it is local, off-site or both.
+fn rows(here: Vec<Backup>, there: Vec<Backup>) -> Vec<Listed> {
     let names = |all: &[Backup]| all.iter().map(Backup::name).collect::<Vec<_>>();
     let (names_here, names_there) = (names(&here), names(&there));
     let of_here = here.into_iter().map(|backup| {
         let is_in_both = names_there.contains(&backup.name());
-        Shelved { backup, place: if is_in_both { "both" } else { "site" } }
+        Listed { backup, place: if is_in_both { "both" } else { "site" } }
     });
     let only_there = there.into_iter().filter(|backup| !names_here.contains(&backup.name()));
-    of_here.chain(only_there.map(|backup| Shelved { backup, place: "off-site" })).collect()
+    of_here.chain(only_there.map(|backup| Listed { backup, place: "off-site" })).collect()
 }
 
 /// A backup, and where it is.
-struct Shelved {
+struct Listed {
     backup: Backup,
     place: &'static str,
 }
 
-impl Row for Shelved {
+impl Row for Listed {
     const HEADINGS: &'static [&'static str] = &["BACKUP", "CREATED", "SIZE", "MEMBERS", "BY VERSION", "WHERE"];
 
     fn cells(&self) -> Vec<String> {

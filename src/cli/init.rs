@@ -153,7 +153,7 @@ fn make(
     identity: &Identity,
     record: impl FnOnce(&Write) -> Result<i64, Failure>,
 ) -> Result<Site, String> {
-    let dir = restore::made_in(data_dir);
+    let dir = restore::new_site_dir(data_dir);
     let beside = DataDir::create(&dir).map_err(|error| match error {
         LockError::InUse => format!("another process works in {}", dir.display()),
         LockError::Unusable(text) => text,
@@ -168,7 +168,7 @@ fn make(
     let site = Site::create(&beside, Config { data: dir.clone(), ..config }, Clock::machine(0), identity)?;
     site.store.write(site.now(), record).map_err(|e| format!("the site takes no writes: {e}"))?;
     site.close();
-    let replaced = restore::take_over(data_dir, &dir)?;
+    let replaced = restore::swap_in(data_dir, &dir)?;
     // The key alone, of which the site has the copy.
     if let Some(old) = replaced.filter(|old| has_key && !database(old).exists()) {
         std::fs::remove_dir_all(&old).map_err(failed)?;

@@ -8,11 +8,11 @@ use super::{CommandError, CommandResult, Global, done, failed, refused, stop_it_
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::{MomentInput, TimeZone};
-use crate::ops::backup::backup_store::Backup;
+use crate::ops::backup::backup_store::{Backup, Listing};
 use crate::ops::backup::encrypted::Identities;
 use crate::ops::backup::manifest::ChainOrigin;
 use crate::ops::backup::off_site::OffSite;
-use crate::ops::backup::restore::{Restored, Wanted};
+use crate::ops::backup::restore::{RestoreRequest, Restored};
 use crate::ops::backup::{local_store, restore, undo};
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
@@ -49,18 +49,18 @@ const AHEAD_SECONDS_MAX: i64 = 60;
 /// The backup that is restored.
 struct Choice {
     backup: Backup,
-    /// The ticks behind the backup, in the second place.
+    /// The ticks behind the backup.
     replay: Option<Replay>,
     /// The remark about the off-site backups where their directory did not answer.
-    silent: Option<String>,
+    off_site_error: Option<String>,
     /// Newer ones that cannot be read, by their names, and why.
     unreadable: Vec<(String, String)>,
 }
 
 /// All that is at hand, and what is to be said of what is not.
-struct Shelves {
+struct FoundBackups {
     backups: Vec<Backup>,
-    silent: Option<String>,
+    off_site_error: Option<String>,
     unreadable: Vec<(String, String)>,
 }
 
@@ -69,7 +69,7 @@ enum Source {
     /// The backup in the directory that was named.
     Directory(Box<Backup>),
     /// Of all that are at hand the one by this name, or the newest.
-    Shelves(Shelves, Option<String>),
+    FoundBackups(FoundBackups, Option<String>),
 }
 
 /// Up to when the site is wanted, by its own clock.
@@ -96,7 +96,7 @@ impl Restore {
         if keys.is_none() {
             refuse_sealed(&choice)?;
         }
-        let wanted = Wanted { backup: &choice.backup, keys: keys.as_ref(), replay: choice.replay.as_ref() };
+        let wanted = RestoreRequest { backup: &choice.backup, keys: keys.as_ref(), replay: choice.replay.as_ref() };
         let mut bar = global.bar();
         let restored = restore::restore(&data_dir, &wanted, &config, &by_us(), self.dry_run, &mut |step, done, all| {
             bar.set(step, done, all);
@@ -107,7 +107,7 @@ impl Restore {
     }
 
     fn say(&self, choice: &Choice, restored: &Restored, until: &Until, config: &Config) -> CommandResult {
-        let Choice { backup, silent: passed_over, unreadable, .. } = choice;
+        let Choice { backup, off_site_error: passed_over, unreadable, .. } = choice;
         let Restored { replaced, erased, replayed, zone } = restored;
         let (name, made_at) = (backup.name(), backup.manifest.made_at);
         let moment = replayed.as_ref().map_or(made_at, |replayed| replayed.moment);
@@ -145,9 +145,9 @@ impl Restore {
                 )
             }),
         };
-        let passed_over = passed_over
-            .as_ref()
-            .map_or_else(String::new, |silent| format!("\nThe off-site backups were passed over: {silent}."));
+        let passed_over = passed_over.as_ref().map_or_else(String::new, |off_site_error| {
+            format!("\nThe off-site backups were passed over: {off_site_error}.")
+        });
         let unreadable: String = unreadable
             .iter()
             .map(|(name, why)| format!("\nA newer backup was passed over, because it cannot be read: {name} ({why})."))
@@ -170,7 +170,7 @@ impl Source {
     fn find(named: Option<&Path>, config: &Config) -> Result<Source, CommandError> {
         let Some(dir) = named.filter(|named| named.is_dir()) else {
             let name = named.map(|named| named.to_string_lossy().into_owned());
-            return Ok(Source::Shelves(Shelves::find(config), name));
+            return Ok(Source::FoundBackups(FoundBackups::find(config), name));
         };
         let backup = Backup::at(Target::Directory(dir.to_owned())).map_err(|why| {
             let shown = dir.display();
@@ -183,12 +183,12 @@ impl Source {
     fn clock(&self, data_dir: &DataDir) -> SiteClock {
         let named = match self {
             Source::Directory(backup) => Some(&**backup),
-            Source::Shelves(shelves, name) => name.as_ref().and_then(|name| shelves.by_name(name)),
+            Source::FoundBackups(found, name) => name.as_ref().and_then(|name| found.by_name(name)),
         };
         let own = || zone_of(&data_dir.database());
         let newest = || match self {
             Source::Directory(_) => None,
-            Source::Shelves(shelves, _) => shelves.backups.iter().rev().find_map(|backup| backup.manifest.time_zone()),
+            Source::FoundBackups(found, _) => found.backups.iter().rev().find_map(|backup| backup.manifest.time_zone()),
         };
         SiteClock::of(named.and_then(|backup| backup.manifest.time_zone()).or_else(own).or_else(newest))
     }
@@ -218,28 +218,28 @@ impl Until {
 
     /// The named one, or the newest on the two backup stores that is not of a later moment.
     fn choose(&self, source: Source, config: &Config) -> Result<Choice, CommandError> {
-        let (mut shelves, name) = match source {
+        let (mut found, name) = match source {
             Source::Directory(backup) => {
                 let backup = *backup;
                 self.check(&backup)?;
                 let replay = self.at().map(|at| Replay::of(&backup, &backup.at, Some(at))).transpose();
                 let replay = replay.map_err(refused)?.flatten();
-                return Ok(Choice { backup, replay, silent: None, unreadable: Vec::new() });
+                return Ok(Choice { backup, replay, off_site_error: None, unreadable: Vec::new() });
             }
-            Source::Shelves(shelves, name) => (shelves, name),
+            Source::FoundBackups(found, name) => (found, name),
         };
         let Some(name) = name else {
-            let backup = self.newest(&shelves)?;
-            let replay = self.replay(&backup, config, &mut shelves);
+            let backup = self.newest(&found)?;
+            let replay = self.replay(&backup, config, &mut found);
             let name = backup.name();
-            shelves.unreadable.retain(|(other, _)| *other > name);
-            return Ok(Choice { backup, replay, silent: shelves.silent, unreadable: shelves.unreadable });
+            found.unreadable.retain(|(other, _)| *other > name);
+            return Ok(Choice { backup, replay, off_site_error: found.off_site_error, unreadable: found.unreadable });
         };
-        let unknown = || shelves.none(format!("there is no backup {name}: `tunneldesk backup list` shows them"));
-        let backup = shelves.by_name(&name).cloned().ok_or_else(unknown)?;
+        let unknown = || found.none(format!("there is no backup {name}: `tunneldesk backup list` shows them"));
+        let backup = found.by_name(&name).cloned().ok_or_else(unknown)?;
         self.check(&backup)?;
-        let replay = self.at().and_then(|_| self.replay(&backup, config, &mut shelves));
-        Ok(Choice { backup, replay, silent: shelves.silent, unreadable: Vec::new() })
+        let replay = self.at().and_then(|_| self.replay(&backup, config, &mut found));
+        Ok(Choice { backup, replay, off_site_error: found.off_site_error, unreadable: Vec::new() })
     }
 
     /// A backup that was made later than the wanted moment holds what the restore is to leave out.
@@ -256,13 +256,13 @@ impl Until {
     }
 
     /// The newest, of those that hold nothing that came later.
-    fn newest(&self, shelves: &Shelves) -> Result<Backup, CommandError> {
-        let oldest = shelves.backups.first().map_or(0, |backup| backup.manifest.made_at);
+    fn newest(&self, found: &FoundBackups) -> Result<Backup, CommandError> {
+        let oldest = found.backups.first().map_or(0, |backup| backup.manifest.made_at);
         let is_before = |backup: &&Backup| self.at().is_none_or(|at| last_write(backup) <= at);
-        let newest = shelves.backups.iter().rev().find(is_before).cloned();
+        let newest = found.backups.iter().rev().find(is_before).cloned();
         let newest = newest.ok_or_else(|| match self.at() {
-            None => shelves.none("there is no backup: name the directory of one".to_owned()),
-            Some(at) => shelves.none(format!("there is no backup from before {}", self.shown(at))),
+            None => found.none("there is no backup: name the directory of one".to_owned()),
+            Some(at) => found.none(format!("there is no backup from before {}", self.shown(at))),
         })?;
         let (now, made) = (Clock::machine(0).now(), newest.manifest.made_at);
         if oldest <= now && now < made {
@@ -274,28 +274,25 @@ impl Until {
         Ok(newest)
     }
 
-    fn replay(&self, backup: &Backup, config: &Config, shelves: &mut Shelves) -> Option<Replay> {
-        let off_site = OffSite::default();
-        let second = off_site.target(config).filter(|_| shelves.silent.is_none())?;
-        let found = off_site.replay(backup, &second, self.at());
-        let replay = found.map_err(|silent| shelves.silent = Some(silent)).ok().flatten()?;
-        Some(replay.before(self.at().and_then(|at| shelves.next_base(&backup.manifest.site_id, at))))
+    fn replay(&self, backup: &Backup, config: &Config, found: &mut FoundBackups) -> Option<Replay> {
+        let off_site = OffSite::new(config).filter(|_| found.off_site_error.is_none())?;
+        let replay = off_site.replay(backup, self.at());
+        let replay = replay.map_err(|cause| found.off_site_error = Some(cause)).ok().flatten()?;
+        Some(replay.before(self.at().and_then(|at| found.next_base(&backup.manifest.site_id, at))))
     }
 }
 
-impl Shelves {
-    fn find(config: &Config) -> Shelves {
-        let backup_store = local_store(&config.data);
-        let mut found = Shelves { backups: backup_store.list(), silent: None, unreadable: backup_store.unreadable() };
-        let off_site = OffSite::default();
-        if let Some(second) = off_site.target(config) {
-            match off_site.list(&second) {
-                Ok(there) => {
-                    found.backups.extend(there);
-                    found.unreadable.extend(off_site.unreadable(&second).unwrap_or_default());
-                }
-                Err(cause) => found.silent = Some(cause),
+impl FoundBackups {
+    fn find(config: &Config) -> FoundBackups {
+        let Listing { backups, unreadable } = local_store(&config.data).listing();
+        let mut found = FoundBackups { backups, off_site_error: None, unreadable };
+        match OffSite::new(config).map(|off_site| off_site.list()) {
+            Some(Ok(listing)) => {
+                found.backups.extend(listing.backups);
+                found.unreadable.extend(listing.unreadable);
             }
+            Some(Err(cause)) => found.off_site_error = Some(cause),
+            None => {}
         }
         // Of the two copies of one backup the one beside the site is the last, which needs no key.
         found.backups.sort_by_cached_key(|backup| (backup.age_order(), !backup.is_encrypted()));
@@ -309,13 +306,13 @@ impl Shelves {
     /// The first that a chain of the site began with after a moment.
     fn next_base(&self, site_id: &str, at: i64) -> Option<ChainOrigin> {
         let ours = self.backups.iter().filter(|backup| backup.manifest.site_id == site_id);
-        let later = ours.filter_map(|backup| backup.manifest.chain.as_ref()).filter(|link| link.moment > at);
-        later.min_by_key(|link| link.moment).cloned()
+        let later = ours.filter_map(|backup| backup.manifest.chain.as_ref()).filter(|origin| origin.moment > at);
+        later.min_by_key(|origin| origin.moment).cloned()
     }
 
     fn none(&self, text: String) -> CommandError {
         let damaged = self.unreadable.iter().map(|(name, why)| format!("{name} cannot be read: {why}"));
-        let all = std::iter::once(text).chain(self.silent.clone()).chain(damaged);
+        let all = std::iter::once(text).chain(self.off_site_error.clone()).chain(damaged);
         refused(all.collect::<Vec<_>>().join("; "))
     }
 }
@@ -323,7 +320,7 @@ impl Shelves {
 /// The second of the last write in a backup, or at the latest that of the backup (Unix seconds).
 fn last_write(backup: &Backup) -> i64 {
     let made = &backup.manifest;
-    made.chain.as_ref().map_or(made.made_at, |link| link.moment)
+    made.chain.as_ref().map_or(made.made_at, |origin| origin.moment)
 }
 
 fn refuse_sealed(choice: &Choice) -> Result<(), CommandError> {

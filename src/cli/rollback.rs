@@ -18,8 +18,8 @@ pub(super) fn run(global: &Global) -> CommandResult {
     let mut bar = global.bar();
     let ran = rollback::run(&data_dir, &config, &by, &mut |step, done, all| bar.set(step, done, all));
     drop(bar);
-    let rolled_back = ran.map_err(|unmoved| match unmoved {
-        RollbackError::Nothing(text) => refused(text),
+    let rolled_back = ran.map_err(|error| match error {
+        RollbackError::NothingToDo(text) => refused(text),
         RollbackError::Failed(text) => failed(format!("nothing was changed: {text}")),
     })?;
     let manifest = &rolled_back.backup.manifest;

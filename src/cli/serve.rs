@@ -63,14 +63,14 @@ pub(super) struct Serve {
 /// The jobs that run while the file takes writes.
 struct Jobs {
     until_dropped: Vec<mpsc::Sender<()>>,
-    sending: jobs::outbox::Sending,
+    sending: jobs::outbox::OutboxThread,
     replicating: Option<ReplicationThread>,
 }
 
 impl Jobs {
     fn start(site: &Site) -> Result<Jobs, CommandError> {
         let until_dropped = vec![
-            start("look", site, jobs::look_at_the_file)?,
+            start("check", site, jobs::check_database)?,
             start("scrub", site, jobs::scrub::run_until_stopped)?,
             start("purge", site, jobs::purge_until_stopped)?,
             start("backup", site, crate::ops::backup::run_until_stopped)?,
@@ -254,7 +254,7 @@ fn open_read_only(data_dir: &DataDir, config: Config, why: &str, next: &str) -> 
 
 /// Runs a job on a thread of its own until the sender is dropped.
 fn start(name: &str, site: &Site, job: fn(&Site, &mpsc::Receiver<()>)) -> Result<mpsc::Sender<()>, CommandError> {
-    spawn(name, site, move |site, stopped| jobs::keep_at(site, stopped, jobs::FAULT_PAUSE, job))
+    spawn(name, site, move |site, stopped| jobs::restart_on_panic(site, stopped, jobs::FAULT_PAUSE, job))
 }
 
 /// Says where the site answers to whoever started it, and returns its address.

@@ -85,10 +85,10 @@ impl Promote {
 }
 
 fn say(promoted: &Promoted, data: &Path) -> CommandResult {
-    let Promoted { epoch, moment, zone, main, erased, silent } = promoted;
+    let Promoted { epoch, moment, zone, main, erased, not_off_site } = promoted;
     let values = json!({ "epoch": epoch, "moment": moment, "shown": moment.map(|moment| zone.stamp(moment)),
                          "zone": zone.name(), "main": main.as_ref().map(|main| &main.url),
-                         "erased_again": erased, "silent": silent });
+                         "erased_again": erased, "silent": not_off_site });
     let state = moment.map_or_else(
         || "This site is the one that goes on".to_owned(),
         |moment| format!("The copy is the site now, with everything up to {} ({})", zone.exact(moment), zone.name()),
@@ -100,13 +100,13 @@ fn say(promoted: &Promoted, data: &Path) -> CommandResult {
             main.url
         )
     });
-    let silent = silent.as_ref().map_or_else(String::new, |silent| {
+    let off_site = not_off_site.as_ref().map_or_else(String::new, |cause| {
         format!(
-            "\nThe place of off-site backups does not know of it yet: {silent}. This site tells it once it answers."
+            "\nThe new epoch could not be written off site: {cause}. The site writes it once the off-site target answers."
         )
     });
     let next = format!("\n\nNext:\n  tunneldesk serve --data {}", data.display());
-    done(format!("{state} (epoch {epoch}).{told}{silent}{next}"), values)
+    done(format!("{state} (epoch {epoch}).{told}{off_site}{next}"), values)
 }
 
 /// Without a path. In the clear only to this machine itself.

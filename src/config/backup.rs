@@ -7,13 +7,13 @@ use super::recipient::Recipient;
 /// When backups are made, and where their copies go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backup {
-    /// Hours between two; 0: none by themselves.
+    /// Hours between two backups; 0: none are made automatically.
     pub every_hours: i64,
-    /// On another disk, or another machine.
+    /// Where copies of backups go.
     pub off_site: Option<OffSiteLocation>,
-    /// Whom the copies there are encrypted to.
+    /// The key that off-site copies are encrypted to.
     pub recipient: Option<Recipient>,
-    /// Bytes of the write-ahead log that may wait until the second place has them.
+    /// Bytes of the WAL that may be unconfirmed off site.
     pub unconfirmed_bytes_max: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Where off-site backups go: a directory, or a bucket of a store.
+//! The settings of the off-site target: a directory, or a bucket of an S3 service.
 
 use super::Settings;
 use super::sync::is_this_machine;
@@ -7,31 +7,31 @@ use std::path::PathBuf;
 
 const SCHEME: &str = "s3://";
 
-/// Where off-site backups go.
+/// The off-site target.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OffSiteLocation {
     /// A directory on another disk or a share.
     Directory(PathBuf),
-    /// A bucket of a store.
+    /// A bucket of an S3 service.
     Bucket(Bucket),
 }
 
-/// A bucket of a store that speaks Amazon's S3, and how it is asked.
+/// A bucket of a service with Amazon's S3 protocol, and how it is reached.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bucket {
     /// Scheme, host and port, without a slash at its end.
     pub endpoint: String,
-    /// As the store names it; part of what is signed.
+    /// As the service names it; part of the signature.
     pub region: String,
     /// The bucket's name.
     pub bucket: String,
-    /// What all names begin with, without slashes at its ends.
+    /// The prefix of all names, without slashes at its ends.
     pub prefix: String,
-    /// Whether the bucket stands in the host's name, rather than in the path.
+    /// Whether the bucket is part of the host name, not of the path.
     pub bucket_in_host: bool,
-    /// The access key's public half.
+    /// The id of the access key.
     pub key_id: String,
-    /// The secret, alone in a file, read anew for each request.
+    /// The file with the secret, read again for each request.
     pub secret_file: PathBuf,
     /// PEM; trusted instead of the public authorities.
     pub authority: Option<Vec<u8>>,
@@ -50,7 +50,7 @@ impl Display for OffSiteLocation {
 }
 
 impl Bucket {
-    /// Origin, host and path of a file, or of the bucket where the key is empty.
+    /// Origin, host and path of a file; of the bucket if the key is empty.
     pub(crate) fn address(&self, key: &str) -> (String, String, String) {
         let (scheme, host) = self.endpoint.split_once("://").unwrap_or(("https", &self.endpoint));
         match self.bucket_in_host {
@@ -67,7 +67,7 @@ impl Bucket {
 }
 
 impl Settings {
-    /// Everything is checked, also while no store is named.
+    /// Checks all settings, also where no bucket is named.
     pub(super) fn off_site(&mut self) -> Option<OffSiteLocation> {
         let named = self.text("backup.second_place", |text| Ok(text.to_owned())).unwrap_or_default();
         let region = self.text("replica.region", region).unwrap_or_default();
@@ -103,8 +103,8 @@ impl Settings {
         }
         let endpoint = endpoint.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
         let secret_file = secret_file?;
-        let store = Bucket { endpoint, region, bucket, prefix, bucket_in_host, key_id, secret_file, authority };
-        Some(OffSiteLocation::Bucket(store))
+        let bucket = Bucket { endpoint, region, bucket, prefix, bucket_in_host, key_id, secret_file, authority };
+        Some(OffSiteLocation::Bucket(bucket))
     }
 }
 
@@ -169,21 +169,21 @@ mod tests {
     }
 
     #[test]
-    fn a_second_place_is_a_directory_or_a_bucket() {
+    fn the_off_site_target_is_a_directory_or_a_bucket() {
         let secret = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(secret.path(), "opensesame\n").unwrap();
         let key = format!("key_id = \"AK\"\nsecret_file = {:?}", secret.path().to_str().unwrap());
         let place = |place, lines: &str| with(place, lines).unwrap().backup.off_site;
         assert_eq!(place("", ""), None);
         assert_eq!(place("/mnt/b", ""), Some(OffSiteLocation::Directory(PathBuf::from("/mnt/b"))));
-        let Some(OffSiteLocation::Bucket(store)) = place("s3://box", &key) else { panic!("no store") };
+        let Some(OffSiteLocation::Bucket(bucket)) = place("s3://box", &key) else { panic!("no bucket") };
         let address = |host: &str, path: &str| (format!("https://{host}"), host.to_owned(), path.to_owned());
-        assert_eq!(store.address(""), address("s3.us-east-1.amazonaws.com", "/box"));
+        assert_eq!(bucket.address(""), address("s3.us-east-1.amazonaws.com", "/box"));
         let lines = format!("{key}\nendpoint = \"https://s3.example.org:9000/\"\nbucket_in_host = true");
-        let Some(store) = place("s3://box/tunnels/one/", &lines) else { panic!("no store") };
+        let Some(store) = place("s3://box/tunnels/one/", &lines) else { panic!("no bucket") };
         assert_eq!(store.to_string(), "s3://box/tunnels/one");
         assert!(!format!("{store:?}").contains("opensesame"));
-        let OffSiteLocation::Bucket(store) = store else { panic!("no store") };
+        let OffSiteLocation::Bucket(store) = store else { panic!("no bucket") };
         assert_eq!(store.address("a/b"), address("box.s3.example.org:9000", "/a/b"));
         for (place, lines, part) in [
             ("mnt/backup", String::new(), "must be a path from the root"),

@@ -1,4 +1,4 @@
-//! Jobs that run without being asked.
+//! Jobs that run by themselves.
 
 pub mod outbox;
 pub mod reminders;
@@ -26,24 +26,24 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
-/// Before a job begins anew that a fault of ours has ended.
+/// Before a job that panicked is started again.
 pub(crate) const FAULT_PAUSE: Duration = Duration::from_secs(60);
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
-/// Rows of each kind that one transaction removes, so that it stays short.
+/// Rows of each table that one transaction removes, so that it stays short.
 const PURGE_ROWS_MAX: i64 = 500;
-/// In a minute; between two rounds others write.
+/// Rounds in a minute, at most; other writes run between them.
 const PURGE_ROUNDS_MAX: usize = 1_000;
 
-/// A message that nobody took by then is dead.
+/// A message that was not sent by then is dead.
 const MESSAGE_WAITS_SECONDS: i64 = 30 * 86_400;
 /// How long a message is kept after it was sent; events about a mail come within days.
 const MESSAGE_KEPT_SECONDS: i64 = 90 * 86_400;
-/// How long a message of the contact form is kept after the desk was done with it.
+/// How long a message of the contact form is kept after the desk has closed it.
 const CONTACT_KEPT_SECONDS: i64 = 365 * 86_400;
-/// Longer than a clock may be set back.
+/// How long a reminder is remembered: longer than a clock may be set back.
 const REMINDER_KEPT_SECONDS: i64 = 90 * 86_400;
 
-/// Events about money are wanted when the year's books are closed; what they did stays for good.
+/// Payment events are kept until the year's books are closed; the payments themselves stay.
 const PAYMENT_EVENTS_KEPT_SECONDS: i64 = 400 * 86_400;
 const EVENTS_KEPT_SECONDS: [(Sender, i64); 4] = [
     (Sender::Processor, PAYMENT_EVENTS_KEPT_SECONDS),
@@ -51,21 +51,21 @@ const EVENTS_KEPT_SECONDS: [(Sender, i64); 4] = [
     (Sender::Mail, mail_event::KEPT_SECONDS),
     (Sender::Social, mail_event::KEPT_SECONDS),
 ];
-/// A payment that an app spoke of and its processor never did.
+/// How long a payment is kept that an app reported and its processor never did.
 const CLAIM_KEPT_SECONDS: i64 = 30 * 86_400;
 
-/// Does a job until the sender of `stop` is dropped. One that panics begins anew after the pause: a fault that one row
-/// brings out must not be the end of all backups.
-pub(crate) fn keep_at(site: &Site, stop: &Receiver<()>, pause: Duration, job: impl Fn(&Site, &Receiver<()>)) {
-    while is_faulty(site, || job(site, stop)) {
+/// Runs a job until the sender of `stop` is dropped. A job that panics is started again after the pause: a fault in one row
+/// must not end all backups.
+pub(crate) fn restart_on_panic(site: &Site, stop: &Receiver<()>, pause: Duration, job: impl Fn(&Site, &Receiver<()>)) {
+    while panics(site, || job(site, stop)) {
         if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
             return;
         }
     }
 }
 
-/// Whether it panicked; the log and the figures tell of that.
-fn is_faulty(site: &Site, work: impl FnOnce()) -> bool {
+/// Runs work, and returns whether it panicked. The panic is logged and counted.
+fn panics(site: &Site, work: impl FnOnce()) -> bool {
     let faulty = catch_unwind(AssertUnwindSafe(work)).is_err();
     if faulty {
         site.store.release();
@@ -74,11 +74,11 @@ fn is_faulty(site: &Site, work: impl FnOnce()) -> bool {
     faulty
 }
 
-/// Removes what is out of date and looks after the certificate, every minute until the sender of `stop` is dropped.
+/// Removes expired rows and renews the certificate, every minute until the sender of `stop` is dropped.
 pub(crate) fn purge_until_stopped(site: &Site, stop: &Receiver<()>) {
     while stop.recv_timeout(PURGE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         if let Err(failure) = purge_all_expired(site) {
-            tracing::warn!(cause = %failure, "out-of-date rows were not removed; the next minute tries again");
+            tracing::warn!(cause = %failure, "expired rows were not removed; the next minute tries again");
         }
         if let Err(cause) = crate::ops::tls::refresh(site) {
             tracing::error!(cause, "the certificate stays as it is; the next minute tries again");
@@ -86,18 +86,18 @@ pub(crate) fn purge_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// Looks through the file, once: the start of a server reads no more of it than it must.
-pub(crate) fn look_at_the_file(site: &Site, stop: &Receiver<()>) {
+/// Checks the whole database once, beside the running server, so that the start is short.
+pub(crate) fn check_database(site: &Site, stop: &Receiver<()>) {
     priority::lower();
     let looked = integrity::check_store(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));
     match looked {
-        Ok(Verdict::Damaged(what)) => _ = crate::ops::backup::damage::look_after(site, &what),
+        Ok(Verdict::Damaged(what)) => _ = crate::ops::backup::damage::check_database(site, &what),
         Ok(_) => {}
-        Err(e) => tracing::warn!(cause = %e, "the file could not be looked through"),
+        Err(e) => tracing::warn!(cause = %e, "the database could not be checked"),
     }
 }
 
-/// Lifts bans whose end has come; then rounds until nothing is left that is out of date: rows may come faster than one round a minute removes them.
+/// Lifts ended bans, then removes expired rows in rounds until none are left.
 pub fn purge_all_expired(site: &Site) -> Result<usize, Failure> {
     let mut removed = accounts::lift_ended_bans(site)?;
     for _ in 0..PURGE_ROUNDS_MAX {
@@ -110,8 +110,7 @@ pub fn purge_all_expired(site: &Site) -> Result<usize, Failure> {
     Ok(removed)
 }
 
-/// One round: sessions and tokens that ended, kept answers, used signatures, forgotten misses and devices,
-/// messages of long ago.
+/// One round: removes expired rows of each table.
 pub fn purge_expired(site: &Site) -> Result<usize, Failure> {
     site.store.write(site.now(), |tx| {
         let mut removed = sessions::purge_expired(tx, PURGE_ROWS_MAX)?;
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_panics_begins_anew_unless_it_is_to_stop() {
+    fn a_job_that_panics_is_restarted_unless_it_is_to_stop() {
         let dir = tempfile::tempdir().unwrap();
         let (site, begun) = (site(dir.path()), Cell::new(0));
         let job = |site: &Site, _: &Receiver<()>| {
@@ -171,16 +170,16 @@ mod tests {
             _ = site.store.read(|_| if faulty { panic!("a fault") } else { Ok(()) });
         };
         let (stop, stopped) = mpsc::channel();
-        keep_at(&site, &stopped, Duration::ZERO, job);
+        restart_on_panic(&site, &stopped, Duration::ZERO, job);
         assert_eq!((begun.get(), site.stats.panics.load(Ordering::Relaxed)), (3, 2));
         begun.set(0);
         drop(stop);
-        keep_at(&site, &stopped, FAULT_PAUSE, job);
+        restart_on_panic(&site, &stopped, FAULT_PAUSE, job);
         assert_eq!(begun.get(), 1);
     }
 
     #[test]
-    fn work_that_panics_has_ended() {
+    fn work_that_panics_counts_as_ended() {
         let dir = tempfile::tempdir().unwrap();
         let site = site(dir.path());
         let begin = |fault: bool| {
@@ -188,7 +187,7 @@ mod tests {
             on_demand::begin(&site, Verify, work)
         };
         for (fault, wanted) in [(true, false), (false, true)] {
-            assert!(begin(fault), "what failed before is not under way any more");
+            assert!(begin(fault), "failed work has ended");
             while on_demand::last::<Verify>(&site).unwrap().outcome.is_none() {
                 std::thread::yield_now();
             }

@@ -1,5 +1,5 @@
-//! Reminds members whose currency ends. Who is due follows from the entries, and what was said is kept beside the notice
-//! that says it: so this may run at any moment, any number of times and after any crash, and says nothing twice.
+//! Reminders to members whose currency ends. Due reminders follow from the entries, and each is recorded with its notice, so
+//! that a run at any moment, and after any crash, sends none twice.
 
 use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Reminder, TRAINED_DAYS_AGO};
 use crate::http::failure::Failure;
@@ -15,17 +15,17 @@ use std::ops::RangeInclusive;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
-/// The server has better things to do at first.
+/// Before the first run, so that the start of the server is not slowed down.
 const FIRST_AFTER: Duration = Duration::from_secs(60);
 const INTERVAL: Duration = Duration::from_secs(3600);
-/// Entries that one read looks at, and so members that one transaction reminds at the most.
+/// Entries that one read looks at, and so members that one transaction reminds, at most.
 const STEP_ROWS: i64 = 500;
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-/// The reminders that a run gave, or would give.
+/// The reminders that a run sent, or would send.
 #[derive(Debug, Default)]
-pub struct Given {
-    /// With the member's number, in that order.
+pub struct Reminded {
+    /// With the member's id, in that order.
     pub reminders: BTreeSet<(i64, Reminder)>,
     /// How many of them go out by mail too.
     pub mails: usize,
@@ -37,34 +37,36 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         wait = INTERVAL;
         match run(site, false, &|| stop.try_recv() == Err(TryRecvError::Disconnected)) {
-            Ok(given) => tracing::info!(reminders = given.reminders.len(), mails = given.mails, "members reminded"),
+            Ok(reminded) => {
+                tracing::info!(reminders = reminded.reminders.len(), mails = reminded.mails, "members reminded")
+            }
             Err(failure) => tracing::warn!(cause = %failure, "reminders stopped half-way; the next hour goes on"),
         }
         site.store.release();
     }
 }
 
-/// Gives every reminder that is due and was not given; with `dry` it only says which. With a clock that is behind it
-/// waits: a wrong date is worse than a late word.
-pub fn run(site: &Site, dry: bool, stopped: &dyn Fn() -> bool) -> Result<Given, Failure> {
-    let mut given = Given::default();
+/// Sends every due reminder that was not sent before; with `dry` only returns them. Sends none while the clock is suspect: a
+/// late reminder is better than a wrong date.
+pub fn run(site: &Site, dry: bool, stopped: &dyn Fn() -> bool) -> Result<Reminded, Failure> {
+    let mut reminded = Reminded::default();
     if site.clock.is_suspect() {
-        return Ok(given);
+        return Ok(reminded);
     }
     for (by, days_ago) in [(Activity::Flying, FLOWN_DAYS_AGO), (Activity::Training, TRAINED_DAYS_AGO)] {
-        walk(site, by, days_ago, dry, stopped, &mut given)?;
+        walk(site, by, days_ago, dry, stopped, &mut reminded)?;
     }
-    Ok(given)
+    Ok(reminded)
 }
 
-/// Goes through the entries of those days, a step a transaction.
+/// Walks through the entries of those days, one transaction for each step.
 fn walk(
     site: &Site,
     by: Activity,
     days_ago: RangeInclusive<i64>,
     dry: bool,
     stopped: &dyn Fn() -> bool,
-    given: &mut Given,
+    reminded: &mut Reminded,
 ) -> Result<(), Failure> {
     let now = site.now();
     let mut next = Some(Cursor { entry_date: now - days_ago.end() * DAY_SECONDS, entry_id: 0 });
@@ -82,16 +84,16 @@ fn walk(
         site.store.release();
         next = step.next;
         if dry {
-            given.mails += count_mails(site, due.iter().filter(|one| !given.reminders.contains(one)))?;
-            given.reminders.extend(due);
+            reminded.mails += count_mails(site, due.iter().filter(|one| !reminded.reminders.contains(one)))?;
+            reminded.reminders.extend(due);
         } else if !due.is_empty() {
-            remind(site, &due, given)?;
+            remind(site, &due, reminded)?;
         }
     }
     Ok(())
 }
 
-/// The reminders that are due to a member and were not given yet; none for a member who is banned.
+/// The due reminders of a member that were not sent before; none for a banned member.
 fn missing(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Reminder>, Failure> {
     let due = reminder::due(&standing::read(tx, member_id, now)?.currency, now);
     let mut missing = Vec::new();
@@ -105,28 +107,28 @@ fn missing(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Reminder>, Failure
     Ok(if banned { Vec::new() } else { missing })
 }
 
-/// One transaction, judged anew in it: since the look somebody may have flown.
-fn remind(site: &Site, looked: &[(i64, Reminder)], given: &mut Given) -> Result<(), Failure> {
-    let members: BTreeSet<i64> = looked.iter().map(|(member_id, _)| *member_id).collect();
+/// Sends reminders in one transaction. They are derived again in it, because a member may have flown since the read.
+fn remind(site: &Site, candidates: &[(i64, Reminder)], reminded: &mut Reminded) -> Result<(), Failure> {
+    let members: BTreeSet<i64> = candidates.iter().map(|(member_id, _)| *member_id).collect();
     let (done, mails) = site.store.write(site.now(), |tx| {
         let (mut done, mut mails) = (Vec::new(), 0);
         for member_id in members {
             for reminder in missing(tx, member_id, tx.now())? {
                 if reminders::insert(tx, member_id, &reminder)? {
-                    mails += usize::from(tell(site, tx, member_id, &reminder)?);
+                    mails += usize::from(send(site, tx, member_id, &reminder)?);
                     done.push((member_id, reminder));
                 }
             }
         }
         Ok((done, mails))
     })?;
-    given.reminders.extend(done);
-    given.mails += mails;
+    reminded.reminders.extend(done);
+    reminded.mails += mails;
     Ok(())
 }
 
-/// The notice, and the mail where one can be sent; whether there is one.
-fn tell(site: &Site, tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool, Failure> {
+/// Writes the notice, and the mail where one can be sent. Returns whether there is a mail.
+fn send(site: &Site, tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool, Failure> {
     let detail = detail(reminder);
     notices::insert(tx, member_id, reminder.subject(), &detail.to_string())?;
     let Some((recipient, language)) = recipient(site, tx, member_id)? else { return Ok(false) };

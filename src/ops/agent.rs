@@ -1,4 +1,4 @@
-//! How other people's servers are asked over HTTP: within a time, without redirects, and by no proxy of the environment.
+//! The HTTP client for other servers: with timeouts, without redirects, and without a proxy of the environment.
 
 use std::time::Duration;
 use ureq::Agent;
@@ -6,7 +6,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
 
-/// `authority` is PEM, trusted instead of the public ones; `named`: what it is called in the error, which is one line.
+/// `authority` is PEM, trusted instead of the public ones; `named`: the setting's name in the error, which is one line.
 pub(crate) fn agent(authority: Option<&[u8]>, named: &str, answer_time_max: Duration) -> Result<Agent, String> {
     let mut tls = TlsConfig::builder();
     if let Some(pem) = authority {

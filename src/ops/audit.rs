@@ -1,5 +1,5 @@
-//! Walks the chain of the audit log from its first row to its end, and holds it against what others remember of it: the
-//! site's own row, the key file, and the manifests of the backups, which lie outside of the file.
+//! Verification of the audit log: walks the hash chain from its first row to its end, and compares it with its witnesses: the
+//! site's own row, the key file, and the manifests of the backups.
 
 use super::backup::backup_store::Backup;
 use super::backup::{Progress, local_store};
@@ -227,8 +227,8 @@ impl Witnesses {
     /// file does not have any more.
     fn gather(site: &Site) -> Result<Witnesses, Failure> {
         let returns = read(site, |tx| Ok(list_returns(tx)?))?;
-        let second = OffSite::target_of(site).and_then(|second| site.state::<OffSite>().list(&second).ok());
-        let backups = local_store(&site.config.data).list().into_iter().chain(second.unwrap_or_default());
+        let off_site = OffSite::of(site).and_then(|off_site| off_site.list().ok()).unwrap_or_default();
+        let backups = local_store(&site.config.data).list().into_iter().chain(off_site.backups);
         let ours = |backup: &Backup| backup.manifest.site_id == *site.site_id;
         let mut waiting: Vec<_> = backups
             .filter(ours)

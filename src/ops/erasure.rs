@@ -1,5 +1,5 @@
-//! People who leave for good: out of every row, out of what others wrote, out of the bytes of the file; and remembered by
-//! number where a backup could bring them back.
+//! Erasure of members: from every row, from the texts of other members, and from the bytes of the file. A tombstone beside
+//! the backups keeps a restored one from bringing the member back.
 
 use crate::http::failure::Failure;
 use crate::ops::backup::off_site::OffSite;
@@ -10,10 +10,10 @@ use crate::store::queries::erasure::{self, Tombstone};
 use crate::store::queries::mentions::{self, Change as Mention, TABLES};
 use std::path::{Path, PathBuf};
 
-/// Rows looked at between two breaths: a read may take two seconds at the most.
+/// Rows that one read looks at, so that it stays short.
 const ROWS_AT_ONCE: i64 = 20_000;
-/// Replaces the person's name in texts of other members.
-const SOMEBODY: &str = "[erased]";
+/// Replaces the member's name in texts of other members.
+const ERASED_NAME: &str = "[erased]";
 
 /// A member who is to be erased, with the texts of others that speak of the member.
 #[derive(Debug)]
@@ -22,12 +22,7 @@ pub(crate) struct Leaving {
     mentions: Vec<Mention>,
 }
 
-/// Looks for the name of a member in everybody's texts. Long, so it comes before the change that erases the member.
-pub(crate) fn find_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Result<Leaving, Failure> {
-    Ok(Leaving { member_id, mentions: look_for_mentions(site, member_id, progress)? })
-}
-
-/// Takes a member out of the rows of the site. The bytes go with [`rebuild`]. `erased_at`: when that was first done.
+/// Erases a member from the rows of the site. [`rebuild`] erases the bytes. `erased_at`: the moment of the first erasure.
 pub(crate) fn forget(site: &Site, tx: &Write, leaving: &Leaving, erased_at: i64) -> Result<(), Failure> {
     for mention in &leaving.mentions {
         mentions::change(tx, mention)?;
@@ -37,30 +32,31 @@ pub(crate) fn forget(site: &Site, tx: &Write, leaving: &Leaving, erased_at: i64)
     Ok(())
 }
 
-/// In everybody's texts, a part at a time, while others read and write.
-fn look_for_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Result<Vec<Mention>, Failure> {
+/// Finds the name of a member in the texts of other members. Takes long, so it comes before the change that erases the member,
+/// and reads a part at a time.
+pub(crate) fn find_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Result<Leaving, Failure> {
     let person = site.store.read(|tx| Ok(erasure::find_person(tx, member_id)?))?.ok_or_else(Failure::not_found)?;
-    let (names, mut changes) = (person.widely(), Vec::new());
+    let (names, mut mentions) = (person.widely(), Vec::new());
     for table in TABLES.iter().filter(|_| !names.is_empty()) {
         let (mut from, last) = (0, site.store.read(|tx| Ok(mentions::last(tx, *table)?))?);
         while from < last {
             let to = from + ROWS_AT_ONCE;
-            changes.extend(site.store.read(|tx| Ok(mentions::list(tx, *table, from, to, &names, SOMEBODY)?))?);
+            mentions.extend(site.store.read(|tx| Ok(mentions::list(tx, *table, from, to, &names, ERASED_NAME)?))?);
             site.store.release();
             progress("looking for the name", to.min(last) as u64, last as u64);
             from = to;
         }
     }
     site.store.release();
-    Ok(changes)
+    Ok(Leaving { member_id, mentions })
 }
 
-/// Takes out of a file that came from a backup whoever was erased since; how many it still had.
+/// Erases the members of these tombstones again in a database that came from a backup. Returns how many it still had.
 pub(crate) fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progress) -> Result<usize, Failure> {
     let mut erased = 0;
     for tombstone in all {
         if site.store.read(|tx| Ok(erasure::is_here(tx, tombstone)?))? {
-            // The log of a later state has the row already, and whoever restored is recorded beside this.
+            // No audit row: the log of the later state has it, and the restore has one of its own.
             let leaving = find_mentions(site, tombstone.member_id, progress)?;
             site.store.write(site.now(), |tx| forget(site, tx, &leaving, tombstone.erased_at))?;
             erased += 1;
@@ -70,21 +66,21 @@ pub(crate) fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progres
     Ok(erased)
 }
 
-/// A file that was set back (a rollback brings it as it was) may hold people whom its backup store knows to be erased: they go
-/// again. How many it still had.
+/// Erases the members again whose tombstones are in the local backup store alone: a rollback brings the database back as it
+/// was. Returns how many it still had.
 pub(crate) fn catch_up(site: &Site, progress: &mut Progress) -> Result<usize, String> {
-    let beside = tombstones::list(backup::local_store(&site.config.data).dir(), &site.site_id)?;
-    if beside.is_empty() {
+    let all = tombstones::list(backup::local_store(&site.config.data).dir(), &site.site_id)?;
+    if all.is_empty() {
         return Ok(0);
     }
     let known = site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
     let is_known = |one: &Tombstone| known.iter().any(|k| (k.member_id, k.join_date) == (one.member_id, one.join_date));
-    let gone: Vec<Tombstone> = beside.into_iter().filter(|one| !is_known(one)).collect();
+    let gone: Vec<Tombstone> = all.into_iter().filter(|one| !is_known(one)).collect();
     let again = erase_again(site, &gone, progress);
     again.map_err(|e| format!("people who were erased are in the file again, and stay in it: {e}"))
 }
 
-/// Writes the file anew where somebody's old bytes may lie in it. Backups wait for it, and it for them.
+/// Rebuilds the database (VACUUM) where erased bytes may be left in it. Backups and rebuilds wait for each other.
 pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String> {
     let unreadable = |e: Failure| format!("cannot read the file: {e}");
     let due = site.store.read(|tx| Ok(erasure::list_to_do(tx)?)).map_err(unreadable)?;
@@ -94,16 +90,16 @@ pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String
     }
     let backup_store = backup::local_store(&site.config.data);
     let _lock = backup_store.lock()?;
-    progress("writing the file anew", 0, 1);
+    progress("rebuilding the database", 0, 1);
     erasure::rebuild(&site.store)?;
-    progress("writing the file anew", 1, 1);
-    // A person who was erased meanwhile is due for the next rebuild.
+    progress("rebuilding the database", 1, 1);
+    // A member who was erased meanwhile is due for the next rebuild.
     let note = |member_id: &i64| site.store.write(site.now(), |tx| Ok(erasure::set_rebuilt(tx, *member_id)?));
     due.iter().try_for_each(|one| note(one).map(drop)).map_err(|e| format!("cannot write the file: {e}"))
 }
 
-/// Has every backup store know of everybody who was erased. The error: some place does not.
-pub(crate) fn remember_beside(site: &Site) -> Result<(), String> {
+/// Adds all tombstones to the local backup store and off site. The error: one of them does not take them.
+pub(crate) fn add_tombstones(site: &Site) -> Result<(), String> {
     let all = site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
     site.store.release();
     if all.is_empty() {
@@ -112,20 +108,19 @@ pub(crate) fn remember_beside(site: &Site) -> Result<(), String> {
     let own = backup::local_store(&site.config.data);
     let failed = |e: std::io::Error| format!("cannot write to {}: {e}", own.dir().display());
     backup::backup_store::make_dir(own.dir()).map_err(failed)?;
-    tombstones::keep(own.dir(), &site.site_id, &all).map_err(failed)?;
-    let second = OffSite::target_of(site);
-    second.map_or(Ok(()), |second| site.state::<OffSite>().keep_erased(&second, &site.site_id, &all))
+    tombstones::add(own.dir(), &site.site_id, &all).map_err(failed)?;
+    OffSite::of(site).map_or(Ok(()), |off_site| off_site.add_erased(&site.site_id, &all))
 }
 
-/// Finishes erasures that were cut off or came by a callback. Runs every minute.
-pub(crate) fn look_after(site: &Site) {
+/// Completes erasures that were interrupted or came by a callback. Runs every minute.
+pub(crate) fn complete(site: &Site) {
     let caught_up = catch_up(site, &mut |_, _, _| ());
-    if let Err(cause) = caught_up.and_then(|_| rebuild(site, &mut |_, _, _| ())).and_then(|()| remember_beside(site)) {
+    if let Err(cause) = caught_up.and_then(|_| rebuild(site, &mut |_, _, _| ())).and_then(|()| add_tombstones(site)) {
         tracing::warn!(cause, "an erasure is not complete; the next minute tries again");
     }
 }
 
-/// Copies that nothing prunes and nobody restores by command: they hold whoever was erased since, until somebody removes them.
+/// Copies of the database that nothing prunes: they hold the members who were erased since, until a person removes them.
 pub(crate) fn older_copies(data: &Path) -> Vec<PathBuf> {
     let in_dir = |dir: PathBuf| std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let begins = |path: &Path, start: &str| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(start));

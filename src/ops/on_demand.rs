@@ -1,20 +1,21 @@
-//! Work that somebody asked for at the desk: one at a time of its kind, on a thread of its own, because it takes as long as
-//! the file is large. How it ended is kept until the next one.
+//! Work on demand: long work that a clerk starts at the desk, on a thread of its own. One run of a kind at a time; its outcome
+//! is kept until the next run.
 
 use crate::site::Site;
 use crate::site::priority;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// The latest that was asked for.
+/// A run of some work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run<W> {
     pub work: W,
     pub began_at: i64,
-    /// `None` while it is under way; then what came of it, or one line on what went wrong.
+    /// `None` while it runs; then its result, or one line on what went wrong.
     pub outcome: Option<Result<String, String>>,
 }
 
+/// The last run of a kind of work.
 pub(crate) struct LastRun<W>(Mutex<Option<Run<W>>>);
 
 impl<W> Default for LastRun<W> {
@@ -28,7 +29,7 @@ impl<W: Copy> LastRun<W> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether it may begin: nothing else is under way.
+    /// Begins a run. `false`: the last one has not ended.
     fn begin(&self, work: W, now: i64) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if last.as_ref().is_some_and(|last| last.outcome.is_none()) {
@@ -45,15 +46,15 @@ impl<W: Copy> LastRun<W> {
     }
 }
 
-/// The latest that was asked for. The thread's snapshot of the file is given back: it may be older than the end of that work,
-/// and whoever is told that the work is over shall read what came of it.
+/// The last run. Releases the thread's snapshot, which may be older than the end of the run, so that the caller reads what the
+/// run wrote.
 pub(crate) fn last<W: Copy + Send + Sync + 'static>(site: &Site) -> Option<Run<W>> {
     let last = site.state::<LastRun<W>>().last();
     site.store.release();
     last
 }
 
-/// Begins it; `false`: another of its kind is under way.
+/// Starts a run. `false`: one of its kind has not ended.
 pub(crate) fn begin<W: Copy + Send + Sync + 'static>(
     site: &Site,
     work: W,
@@ -66,10 +67,12 @@ pub(crate) fn begin<W: Copy + Send + Sync + 'static>(
     let (inside, ended) = (site.for_another_thread(), kept.clone());
     let begun = std::thread::Builder::new().name("on-demand".to_owned()).spawn(move || {
         priority::lower();
-        // A fault in it must not leave it under way for ever.
+        // A panic ends the run too.
         let outcome = catch_unwind(AssertUnwindSafe(|| run(&inside)));
         inside.store.release();
-        ended.end(outcome.unwrap_or_else(|_| Err("it failed by a fault of ours; the log says where".to_owned())));
+        ended.end(
+            outcome.unwrap_or_else(|_| Err("it failed by a fault of this program; the log says where".to_owned())),
+        );
     });
     if let Err(e) = begun {
         kept.end(Err(format!("cannot start a thread: {e}")));
@@ -95,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_after_the_end_of_the_work_has_what_came_of_it() {
+    fn a_read_after_the_end_of_a_run_sees_what_the_run_wrote() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
@@ -108,10 +111,10 @@ mod tests {
         assert!(begin(&site, Renaming, work));
         let deadline = Instant::now() + Duration::from_secs(20);
         while site.state::<LastRun<Renaming>>().last().unwrap().outcome.is_none() {
-            assert!(Instant::now() < deadline, "the work does not end");
+            assert!(Instant::now() < deadline, "the run does not end");
             std::thread::yield_now();
         }
-        assert_eq!(version(&site).unwrap(), before, "this thread's snapshot is from before the work");
+        assert_eq!(version(&site).unwrap(), before, "this thread's snapshot is from before the run");
         assert_eq!(last::<Renaming>(&site).unwrap().outcome, Some(Ok(String::new())));
         assert_eq!(version(&site).unwrap(), "9.9.9");
     }

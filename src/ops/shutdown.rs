@@ -1,18 +1,18 @@
-//! Why a running server ends, and its end by a deadline whatever hangs: a disk that does not answer, a lock, a full pipe.
+//! Shutdown: what ends a running server, and its end by a deadline whatever hangs: a disk, a lock, a full pipe.
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How often a failed flush and a disk that can be written again are looked for.
-const LOOK_INTERVAL: Duration = Duration::from_millis(50);
-/// For the process to end once it is told to: longer than open requests may take, shorter than a service manager waits.
-const TOLD_TIME_MAX: Duration = Duration::from_secs(15);
-/// The same after a failed flush.
+/// Between two checks for a failed flush, and for a disk that can be written again.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// The deadline after a signal: longer than open requests may take, shorter than a service manager waits.
+const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(15);
+/// The deadline after a failed flush.
 const STOPPED_TIME_MAX: Duration = Duration::from_millis(700);
-/// The last words wait no longer for whoever reads them.
-const WORDS_TIME_MAX: Duration = Duration::from_millis(100);
+/// How long the last line may take to be written.
+const LAST_LINE_TIME_MAX: Duration = Duration::from_millis(100);
 /// The line for the technician after a failed flush.
 pub(crate) const FLUSH_FAILED: &str =
     "a flush of the disk failed, so nothing more can be written safely; start again once the disk is sound";
@@ -24,7 +24,7 @@ pub(crate) enum ShutdownCause {
     Signal,
     /// A flush of the disk failed.
     StoreStopped,
-    /// The file was served as it is, and could be written again.
+    /// The database was served read-only, and can be written again.
     Writable,
 }
 
@@ -32,11 +32,11 @@ impl ShutdownCause {
     fn time_max(self) -> Duration {
         match self {
             ShutdownCause::StoreStopped => STOPPED_TIME_MAX,
-            ShutdownCause::Signal | ShutdownCause::Writable => TOLD_TIME_MAX,
+            ShutdownCause::Signal | ShutdownCause::Writable => SHUTDOWN_TIME_MAX,
         }
     }
 
-    fn last_words(self) -> &'static str {
+    fn last_line(self) -> &'static str {
         match self {
             ShutdownCause::StoreStopped => FLUSH_FAILED,
             ShutdownCause::Signal | ShutdownCause::Writable => "something hung, so the server ended without it",
@@ -44,14 +44,13 @@ impl ShutdownCause {
     }
 }
 
-/// The thread that waits for the end of a server. From its time's end on the process is gone, whatever the other threads do:
-/// once a signal has come this thread takes no lock and asks for no memory, because a hung thread may hold either.
+/// The thread that waits for the cause of a shutdown, and exits the process at the deadline, whatever the other threads do.
+/// After a signal it takes no lock and allocates nothing, because a hung thread may hold the lock or the allocator.
 pub(crate) struct ShutdownWatch(mpsc::Receiver<ShutdownCause>);
 
 impl ShutdownWatch {
-    /// Takes SIGTERM and SIGINT: from here on they do not end the process by themselves. `writable` is told when a file that
-    /// was served as it is could be written; `is_stopped` says whether a flush of the disk failed; `code` is the exit code of a
-    /// process that did not end in time.
+    /// Handles SIGTERM and SIGINT from now on. `is_stopped`: whether a flush of the disk failed. `writable` receives when a
+    /// read-only database can be written again. `code`: the exit code at the deadline.
     ///
     /// # Errors
     /// The system gives no more threads or descriptors.
@@ -65,32 +64,32 @@ impl ShutdownWatch {
             let _context = runtime.enter();
             (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
         };
-        let (say, said) = mpsc::sync_channel(1);
-        start_speaker(said)?;
-        let (tell, told) = mpsc::sync_channel(1);
+        let (write_line, lines) = mpsc::sync_channel(1);
+        start_line_writer(lines)?;
+        let (send_cause, causes) = mpsc::sync_channel(1);
         let wait = move || {
-            let end = runtime.block_on(first_reason(terminate, interrupt, &is_stopped, &writable));
-            _ = tell.try_send(end);
-            // These words are the same whoever comes to the end first, so they wait for nobody.
-            if end == ShutdownCause::StoreStopped {
-                _ = say.try_send(end.last_words());
+            let cause = runtime.block_on(first_cause(terminate, interrupt, &is_stopped, &writable));
+            _ = send_cause.try_send(cause);
+            // The main thread writes the same line, so it need not wait for the deadline.
+            if cause == ShutdownCause::StoreStopped {
+                _ = write_line.try_send(cause.last_line());
             }
-            std::thread::sleep(end.time_max());
-            _ = say.try_send(end.last_words());
-            std::thread::sleep(WORDS_TIME_MAX);
+            std::thread::sleep(cause.time_max());
+            _ = write_line.try_send(cause.last_line());
+            std::thread::sleep(LAST_LINE_TIME_MAX);
             exit(code)
         };
-        std::thread::Builder::new().name("ending".to_owned()).spawn(wait)?;
-        Ok(ShutdownWatch(told))
+        std::thread::Builder::new().name("shutdown".to_owned()).spawn(wait)?;
+        Ok(ShutdownWatch(causes))
     }
 
-    /// Waits for the reason to end; the time for it runs from there.
+    /// Waits for the cause. The deadline runs from then on.
     pub(crate) fn wait(self) -> ShutdownCause {
         self.0.recv().unwrap_or(ShutdownCause::Signal)
     }
 }
 
-async fn first_reason(
+async fn first_cause(
     mut terminate: Signal,
     mut interrupt: Signal,
     is_stopped: &impl Fn() -> bool,
@@ -100,7 +99,7 @@ async fn first_reason(
         tokio::select! {
             _ = terminate.recv() => return ShutdownCause::Signal,
             _ = interrupt.recv() => return ShutdownCause::Signal,
-            () = tokio::time::sleep(LOOK_INTERVAL) => {
+            () = tokio::time::sleep(CHECK_INTERVAL) => {
                 if is_stopped() {
                     return ShutdownCause::StoreStopped;
                 }
@@ -112,31 +111,30 @@ async fn first_reason(
     }
 }
 
-/// The log and standard error may be what hangs, so the last words have a thread of their own that nobody waits for long.
-fn start_speaker(said: mpsc::Receiver<&'static str>) -> std::io::Result<()> {
-    let speak = move || {
-        if let Ok(words) = said.recv() {
-            say_once(words);
+/// The log and standard error may hang, so the last line is written on a thread of its own.
+fn start_line_writer(lines: mpsc::Receiver<&'static str>) -> std::io::Result<()> {
+    let write = move || {
+        if let Ok(line) = lines.recv() {
+            write_once(line);
         }
     };
-    std::thread::Builder::new().name("last-words".to_owned()).spawn(speak).map(|_| ())
+    std::thread::Builder::new().name("last-line".to_owned()).spawn(write).map(|_| ())
 }
 
-/// Ends the process after a failed flush. Nothing is closed: nothing that is written from here on could be trusted, and a
-/// thread in the middle of a write may hold what would be waited for.
+/// Exits the process after a failed flush. Nothing is closed: no later write could be trusted, and a thread in the middle of a
+/// write may hold locks.
 pub(crate) fn end_after_failed_flush(code: u8) -> ! {
-    say_once(FLUSH_FAILED);
+    write_once(FLUSH_FAILED);
     exit(code)
 }
 
-/// The server ends with one line, whoever comes to it first. A second speaker waits until the line is written: the process
-/// ends right after.
-fn say_once(words: &str) {
-    static IS_SAID: Mutex<bool> = Mutex::new(false);
-    let mut is_said = IS_SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if !*is_said {
-        // Before the lines of the log, for which a slow disk or reader may take what time is left.
-        *is_said = std::io::stderr().write_all(format!("tunneldesk: {words}\n").as_bytes()).is_ok();
+/// Writes the last line, once. A second caller waits until it is written, because the process exits right after.
+fn write_once(line: &str) {
+    static IS_WRITTEN: Mutex<bool> = Mutex::new(false);
+    let mut is_written = IS_WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*is_written {
+        // Before the log is flushed, which a slow disk or reader may hold up.
+        *is_written = std::io::stderr().write_all(format!("tunneldesk: {line}\n").as_bytes()).is_ok();
         crate::log::flush();
     }
 }

@@ -108,7 +108,7 @@ impl Erase {
         };
         erasure::rebuild(site, streams.progress)
             .map_err(|e| incomplete(format!("the bytes still lie in the file: {e}")))?;
-        erasure::remember_beside(site).map_err(|e| incomplete(format!("a backup may bring the person back: {e}")))?;
+        erasure::add_tombstones(site).map_err(|e| incomplete(format!("a backup may bring the person back: {e}")))?;
         said(site, member_id, before)
     }
 }

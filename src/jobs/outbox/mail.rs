@@ -13,9 +13,9 @@ use lettre::transport::smtp::extension::{ClientId, MailBodyParameter, MailParame
 use lettre::transport::smtp::{Error, response::Response};
 use std::time::Duration;
 
-/// For each reply of the server.
+/// The time for each reply of the server.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(20);
-/// The server is going down, and this was not about a message.
+/// The reply code of a server that shuts down.
 const SHUTTING_DOWN: u16 = 421;
 
 pub(super) struct Mailer {
@@ -28,8 +28,8 @@ pub(super) struct Mailer {
 }
 
 impl Mailer {
-    /// `name`: who writes, where the settings give the address alone. `tagged`: the provider shall name each mail by our
-    /// own id in its events. The error is one line.
+    /// `name`: the sender's name, where the settings have an address alone. `tagged`: mails bear our id for the provider's events.
+    /// The error is one line.
     pub(super) fn new(settings: &Mail, name: &str, tagged: bool) -> Result<Mailer, String> {
         let mut from = settings.from.clone();
         from.name.get_or_insert_with(|| super::placeholders::one_line(name));
@@ -41,7 +41,7 @@ impl Mailer {
         Ok(Mailer { settings: settings.clone(), from, hello, tls, connection: None, tagged })
     }
 
-    pub(super) fn carry(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
+    pub(super) fn send(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
         let to = address(delivery.recipient)?;
         let message = self.compose(delivery, to.clone())?;
         let mut connection = match self.connection.take().and_then(alive) {
@@ -49,19 +49,19 @@ impl Mailer {
             None => self.connect().map_err(|e| unreachable(e, false))?,
         };
         let offered = offer(&mut connection, &self.from.email, to, &message);
-        // After a refusal the connection serves the next message; after anything else nobody knows what it is in.
-        let settled = match &offered {
+        // After a refusal and RSET the connection serves the next message; after any other failure its state is unknown.
+        let reusable = match &offered {
             Ok(()) => true,
             Err(Trouble::Unreachable { .. }) => false,
             Err(_) => connection.command(Rset).is_ok(),
         };
-        if settled {
+        if reusable {
             self.connection = Some(connection);
         }
         offered
     }
 
-    pub(super) fn hang_up(&mut self) {
+    pub(super) fn disconnect(&mut self) {
         if let Some(mut connection) = self.connection.take() {
             connection.abort();
         }
@@ -82,32 +82,32 @@ impl Mailer {
     }
 
     fn compose(&self, delivery: &Delivery, to: Address) -> Result<Vec<u8>, Trouble> {
-        let letter = delivery.letter;
+        let rendered = delivery.message;
         let mut builder = Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
-            .subject(&letter.subject)
+            .subject(&rendered.subject)
             .date(system_time(delivery.written_at))
             .message_id(Some(format!("<{}>", message_id(&self.from, delivery.id))))
             .raw_header(HeaderValue::new(
                 HeaderName::new_from_ascii_str("Auto-Submitted"),
                 "auto-generated".to_owned(),
             ));
-        let answered_to = letter.reply_to.as_deref().and_then(mailbox).or_else(|| self.settings.reply_to.clone());
-        if let Some(reply_to) = answered_to {
+        let reply_to = rendered.reply_to.as_deref().and_then(mailbox).or_else(|| self.settings.reply_to.clone());
+        if let Some(reply_to) = reply_to {
             builder = builder.reply_to(reply_to);
         }
         if self.tagged {
-            // Mandrill takes this out of the mail and gives it back with each event about it.
+            // Mandrill removes this header, and returns its content with each event about the mail.
             let tag = format!("{{\"message_id\": \"{}\"}}", message_id(&self.from, delivery.id));
             builder = builder.raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("X-MC-Metadata"), tag));
         }
-        let parts = MultiPart::alternative_plain_html(letter.text.clone(), letter.html.clone());
+        let parts = MultiPart::alternative_plain_html(rendered.text.clone(), rendered.html.clone());
         let message = builder.multipart(parts).map_err(|e| Trouble::Refused(shown(e)))?;
         Ok(message.formatted())
     }
 
-    /// How events about a message will name it.
+    /// The id of a message in the provider's events.
     pub(super) fn provider_id(&self, id: &str) -> String {
         message_id(&self.from, id)
     }
@@ -124,7 +124,7 @@ fn tls(settings: &Mail) -> Result<TlsParameters, Error> {
     trusted.add_root_certificate(Certificate::from_pem(pem)?).build_rustls()
 }
 
-/// A domain beyond ASCII travels in its ASCII form.
+/// The domain is converted to ASCII.
 fn address(text: &str) -> Result<Address, Trouble> {
     let refused = || Trouble::Refused("the address is not one that mail can go to".to_owned());
     let (user, domain) = text.rsplit_once('@').ok_or_else(refused)?;
@@ -132,8 +132,8 @@ fn address(text: &str) -> Result<Address, Trouble> {
     Address::new(user, domain).map_err(|_| refused())
 }
 
-/// An address in a header. One whose name is beyond ASCII would have old mail servers refuse the whole message, so it
-/// stands in the text alone.
+/// An address for a header. `None` for a non-ASCII name, with which old mail servers would refuse the whole message; the text
+/// has the address too.
 fn mailbox(text: &str) -> Option<Mailbox> {
     let address = address(text).ok().filter(|address| address.user().is_ascii())?;
     Some(Mailbox::new(None, address))
@@ -143,7 +143,7 @@ fn alive(mut connection: SmtpConnection) -> Option<SmtpConnection> {
     connection.test_connected().then_some(connection)
 }
 
-/// The recipient and the message may be refused for good; the sender's refusal is about the settings.
+/// Sends a message. The recipient or the message may be refused for good; a refused sender is an error of the settings.
 fn offer(connection: &mut SmtpConnection, from: &Address, to: Address, message: &[u8]) -> Result<(), Trouble> {
     let mut parameters = Vec::new();
     if !message.is_ascii() || !AsRef::<str>::as_ref(&to).is_ascii() {

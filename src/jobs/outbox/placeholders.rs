@@ -1,8 +1,8 @@
-//! Values into texts: places filled in one pass, so that no value is read as a template, and escaped for where they go.
+//! Placeholders: filled in one pass, so that no value is read as a template.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Replaces each `{name}`; braces around anything but a lower-case word stay. The error names a place without a value.
+/// Replaces each `{name}`; braces around anything but a lower-case word stay. The error names a placeholder without a value.
 pub(super) fn fill(pattern: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut filled = String::with_capacity(pattern.len() * 2);
     let mut rest = pattern;
@@ -35,7 +35,7 @@ pub(super) fn one_line(text: &str) -> String {
 /// The characters that a URL's query and a form hold as they are: the unreserved characters of RFC 3986.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// For a URL's query, and for a form.
+/// Percent-encodes for a URL's query or a form.
 pub(super) fn code(text: &str) -> String {
     utf8_percent_encode(text, PLAIN).to_string()
 }

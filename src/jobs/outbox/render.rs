@@ -1,10 +1,10 @@
-//! The text of a message: a template of the recipient's language with values in its places, as plain text, as HTML and
-//! as one short message. All three come from one text, so they cannot differ.
+//! Rendering of messages: a template in the recipient's language is filled with values, as plain text, as HTML and as an SMS.
+//! All three come from one text, so they cannot differ.
 //!
 //! A template (`assets/mail/<language>/<name>.txt`) begins with `Subject:` and perhaps `Sms:`, then come paragraphs.
-//! One that is nothing but a place for a code is set large; `[words]({link})` becomes a button; what somebody else wrote
-//! is a quotation, with its line breaks. Two more lines may stand at the beginning: `Reply-To:` says where an answer goes,
-//! and `Closing:` names another text for the end.
+//! A paragraph that is only a placeholder for a code is set large; `[words]({link})` becomes a button; the text of another
+//! person is a quotation with its line breaks. Two more lines may stand at the beginning: `Reply-To:` sets the address for
+//! replies, and `Closing:` names another closing text.
 
 use super::placeholders::{code, fill, one_line};
 use crate::app::notice;
@@ -60,14 +60,14 @@ pub struct RenderedMessage {
     pub text: String,
     /// A whole document.
     pub html: String,
-    /// `None`: it is too much for a short message.
+    /// `None`: the message is too long for an SMS.
     pub sms: Option<String>,
-    /// Where an answer goes, unless to the site.
+    /// The address for replies, where it is not the site's.
     pub reply_to: Option<String>,
 }
 
 impl RenderedMessage {
-    /// As it is read on its way.
+    /// The text on a channel.
     pub fn by(&self, channel: Channel) -> &str {
         match &self.sms {
             Some(sms) if channel == Channel::Sms => sms,
@@ -76,27 +76,27 @@ impl RenderedMessage {
     }
 }
 
-/// The templates that there are.
+/// The names of all templates.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TEMPLATES.iter().map(|(name, _)| *name)
 }
 
 /// The values that every template may use.
 #[derive(Debug, Clone)]
-pub struct Sender<'a> {
+pub struct Context<'a> {
     /// The tunnel's name.
     pub site: &'a str,
     /// Where links lead, without a trailing slash.
     pub url: &'a str,
-    /// By whose clock days are said.
+    /// The time zone of dates.
     pub zone: &'a TimeZone,
 }
 
-/// The error says what is missing; it holds none of the values.
-pub fn write(
+/// Renders a message. The error names what is missing, and holds none of the values.
+pub fn render(
     template: &str,
     language: &str,
-    sender: &Sender,
+    context: &Context,
     values: &Value,
     written_at: i64,
 ) -> Result<RenderedMessage, String> {
@@ -105,17 +105,17 @@ pub fn write(
     let (_, texts) = found.ok_or_else(|| format!("there is no template {template}"))?;
     let (head, body) = texts[language as usize].split_once("\n\n").ok_or("the template has no body")?;
     let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    let placeholders = Placeholders { sender, values, language, written_at };
+    let placeholders = Placeholders { context, values, language, written_at };
     let plain = |pattern: &str| fill(pattern, |name| placeholders.find(name).map(|value| one_line(&value)));
     let subject = plain(header("Subject:").ok_or("the template has no subject")?)?;
     let closing =
-        language.say(&Text::new(header("Closing:").unwrap_or("mail.closing")).with("site", one_line(sender.site)));
+        language.say(&Text::new(header("Closing:").unwrap_or("mail.closing")).with("site", one_line(context.site)));
     let paragraphs: Vec<&str> = body.trim().split("\n\n").collect();
     let in_text = |p: &&str| if *p == QUOTATION { placeholders.quotation() } else { plain(&as_text(p)) };
     let text = paragraphs.iter().map(in_text).collect::<Result<Vec<_>, _>>()?.join("\n\n");
     let html = paragraphs.iter().map(|p| as_html(p, &placeholders)).collect::<Result<String, _>>()?;
     Ok(RenderedMessage {
-        html: in_layout(language, &subject, sender, &html, &closing),
+        html: in_layout(language, &subject, context, &html, &closing),
         text: format!("{text}\n\n-- \n{closing}\n"),
         sms: header("Sms:").map(plain).transpose()?,
         reply_to: header("Reply-To:").map(plain).transpose()?,
@@ -123,9 +123,9 @@ pub fn write(
     })
 }
 
-/// Where values come from.
+/// The values of all placeholders.
 struct Placeholders<'a> {
-    sender: &'a Sender<'a>,
+    context: &'a Context<'a>,
     values: &'a Value,
     language: Language,
     written_at: i64,
@@ -134,20 +134,23 @@ struct Placeholders<'a> {
 impl Placeholders<'_> {
     fn find(&self, name: &str) -> Option<String> {
         match name {
-            "site" => Some(self.sender.site.to_owned()),
-            "link" => Some(format!("{}/confirm?token={}", self.sender.url, code(&self.value("token")?))),
-            "claim" => Some(format!("{}/claim?code={}", self.sender.url, code(&self.value("token")?))),
-            "undo" => Some(format!("{}/undo?token={}", self.sender.url, code(&self.value("token")?))),
-            "recover" => Some(format!("{}/recover", self.sender.url)),
+            "site" => Some(self.context.site.to_owned()),
+            "link" => Some(format!("{}/confirm?token={}", self.context.url, code(&self.value("token")?))),
+            "claim" => Some(format!("{}/claim?code={}", self.context.url, code(&self.value("token")?))),
+            "undo" => Some(format!("{}/undo?token={}", self.context.url, code(&self.value("token")?))),
+            "recover" => Some(format!("{}/recover", self.context.url)),
             "event" => Some(self.event()),
             "what_happened" => Some(capitalised(&self.event())),
-            "time" => Some(when::moment(self.language, self.sender.zone, self.written_at)),
-            "notice" => {
-                Some(notice::text(self.language, self.sender.zone, &self.value("subject")?, self.values.get("detail")?))
-            }
+            "time" => Some(when::moment(self.language, self.context.zone, self.written_at)),
+            "notice" => Some(notice::text(
+                self.language,
+                self.context.zone,
+                &self.value("subject")?,
+                self.values.get("detail")?,
+            )),
             "headline" => Some(notice::headline(
                 self.language,
-                self.sender.zone,
+                self.context.zone,
                 &self.value("subject")?,
                 self.values.get("detail")?,
             )),
@@ -163,7 +166,7 @@ impl Placeholders<'_> {
         }
     }
 
-    /// The text that somebody else wrote, quoted as in mails.
+    /// The text of another person, quoted as in mails.
     fn quotation(&self) -> Result<String, String> {
         Ok(self.lines()?.iter().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n"))
     }
@@ -182,7 +185,7 @@ impl Placeholders<'_> {
         Ok(written.lines().map(one_line).collect())
     }
 
-    /// A security event in words; a general text for an event that has none of its own.
+    /// The text of a security event; a general one for an unknown event.
     fn event(&self) -> String {
         let texts = self.language.texts();
         let words = |event: &str| texts.get(&format!("mail.event.{event}")).cloned();
@@ -190,7 +193,7 @@ impl Placeholders<'_> {
     }
 }
 
-/// As a sentence begins.
+/// With a capital first letter.
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
@@ -227,7 +230,7 @@ fn as_html(paragraph: &str, placeholders: &Placeholders) -> Result<String, Strin
     })
 }
 
-/// Six digits are set large; a long token must fit.
+/// Six digits are set large; a long token is set small.
 fn code_in_html(code: &str) -> String {
     let short = code.chars().count() <= 12;
     let size =
@@ -239,11 +242,11 @@ fn code_in_html(code: &str) -> String {
     )
 }
 
-fn in_layout(language: Language, subject: &str, sender: &Sender, body: &str, closing: &str) -> String {
+fn in_layout(language: Language, subject: &str, context: &Context, body: &str, closing: &str) -> String {
     let part = |name: &str| match name {
         "language" => Some(language.tag().to_owned()),
         "subject" => Some(escape(subject)),
-        "site" => Some(escape(&one_line(sender.site))),
+        "site" => Some(escape(&one_line(context.site))),
         "body" => Some(body.to_owned()),
         "closing" => Some(escape(closing)),
         _ => None,
@@ -257,15 +260,15 @@ mod tests {
     use crate::auth::passcode::Use;
     use serde_json::json;
 
-    const SENDER: Sender =
-        Sender { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
+    const CONTEXT: Context =
+        Context { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
 
-    fn letter(template: &str, language: &str, values: &Value) -> RenderedMessage {
-        write(template, language, &SENDER, values, 1_780_000_000).unwrap()
+    fn rendered(template: &str, language: &str, values: &Value) -> RenderedMessage {
+        render(template, language, &CONTEXT, values, 1_780_000_000).unwrap()
     }
 
     #[test]
-    fn every_template_is_whole_in_every_language() {
+    fn every_template_renders_in_every_language() {
         let values = json!({
             "passcode": "012345", "token": "a-token", "event": "password_changed", "name": "Ann", "email": "ann@example.com",
             "message": "Hello", "country": "CH", "enquiry": "A party", "member": "7", "subject": "notice.currency_training",
@@ -274,9 +277,9 @@ mod tests {
         });
         for (name, texts) in TEMPLATES {
             for language in Language::AT_KIOSK {
-                let letter = letter(name, language.tag(), &values);
-                assert!(letter.subject.contains(SENDER.site), "{name} {language:?}");
-                assert!(!letter.text.contains('{') && !letter.text.contains("mail."), "{name}: {}", letter.text);
+                let message = rendered(name, language.tag(), &values);
+                assert!(message.subject.contains(CONTEXT.site), "{name} {language:?}");
+                assert!(!message.text.contains('{') && !message.text.contains("mail."), "{name}: {}", message.text);
                 let codes = |text: &str| {
                     [
                         "{passcode}",
@@ -294,63 +297,63 @@ mod tests {
                     .map(|c| text.matches(c).count())
                 };
                 assert_eq!(codes(texts[language as usize]), codes(texts[0]), "{name} {language:?}");
-                assert!(letter.sms.is_none_or(|sms| sms.chars().count() <= 160 || *name == "confirm_email"), "{name}");
+                assert!(message.sms.is_none_or(|sms| sms.chars().count() <= 160 || *name == "confirm_email"), "{name}");
             }
         }
     }
 
     #[test]
-    fn every_use_of_a_passcode_has_its_template() {
+    fn every_use_of_a_passcode_has_a_template() {
         for usage in [Use::SignIn, Use::RecoverPassword, Use::RecoverUsername, Use::VerifyEmail, Use::VerifyPhone] {
-            let letter = letter(usage.name(), "de", &json!({"passcode": "012345"}));
-            assert!(letter.text.contains("\n    012345\n") && letter.html.contains(">012345</p>"), "{letter:?}");
-            assert!(letter.sms.unwrap().contains("012345"));
+            let message = rendered(usage.name(), "de", &json!({"passcode": "012345"}));
+            assert!(message.text.contains("\n    012345\n") && message.html.contains(">012345</p>"), "{message:?}");
+            assert!(message.sms.unwrap().contains("012345"));
         }
     }
 
     #[test]
     fn values_are_escaped_and_cannot_add_lines_places_or_markup() {
         let token = "x\r\nBcc: a@b.example\n\n<script>{site}\"&";
-        let letter = letter("confirm_email", "fr", &json!({ "token": token }));
+        let message = rendered("confirm_email", "fr", &json!({ "token": token }));
         assert!(
-            letter.html.contains("Windwerk &amp; &lt;Söhne&gt;") && !letter.html.contains("<script"),
+            message.html.contains("Windwerk &amp; &lt;Söhne&gt;") && !message.html.contains("<script"),
             "{}",
-            letter.html
+            message.html
         );
-        assert!(!letter.text.contains("\nBcc") && letter.text.contains("<script>{site}"), "{}", letter.text);
-        assert!(letter.text.contains("https://tunnel.example.org/confirm?token=x%0D%0ABcc"), "{}", letter.text);
+        assert!(!message.text.contains("\nBcc") && message.text.contains("<script>{site}"), "{}", message.text);
+        assert!(message.text.contains("https://tunnel.example.org/confirm?token=x%0D%0ABcc"), "{}", message.text);
         let subject =
-            write("email_taken", "en", &Sender { site: "A\r\nBcc: x", ..SENDER }, &json!({}), 0).unwrap().subject;
+            render("email_taken", "en", &Context { site: "A\r\nBcc: x", ..CONTEXT }, &json!({}), 0).unwrap().subject;
         assert!(!subject.contains(['\r', '\n']), "{subject:?}");
     }
 
     #[test]
-    fn what_somebody_wrote_is_quoted_line_by_line_and_answered_to() {
+    fn text_of_another_person_is_quoted_line_by_line_and_has_its_reply_address() {
         let values = json!({
             "name": "Ann\r\nBcc: a@b.example", "email": "ann@example.com", "country": "–", "enquiry": "<b>", "member": "–",
             "message": "Dear desk,\n\n<script>alert(1)</script>\n{name} & .\n.\r\nBcc: a@b.example",
         });
         for language in Language::ALL {
-            let letter = letter("contact", language.tag(), &values);
-            assert_eq!(letter.reply_to.as_deref(), Some("ann@example.com"));
-            assert!(!letter.subject.contains(['\r', '\n']) && letter.subject.contains("Ann"), "{}", letter.subject);
+            let message = rendered("contact", language.tag(), &values);
+            assert_eq!(message.reply_to.as_deref(), Some("ann@example.com"));
+            assert!(!message.subject.contains(['\r', '\n']) && message.subject.contains("Ann"), "{}", message.subject);
             let quoted = "\n\n> Dear desk,\n>\n> <script>alert(1)</script>\n> {name} & .\n> .\n> Bcc: a@b.example\n\n";
-            assert!(letter.text.contains(quoted), "{}", letter.text);
-            assert!(letter.html.contains("Dear desk,<br><br>&lt;script&gt;") && !letter.html.contains("<script"));
-            assert!(letter.html.contains("&lt;b&gt;"), "{}", letter.html);
-            let own = language.say(&Text::new("mail.closing").with("site", SENDER.site));
-            assert!(!letter.text.contains(&own), "nobody has an account because of it: {}", letter.text);
+            assert!(message.text.contains(quoted), "{}", message.text);
+            assert!(message.html.contains("Dear desk,<br><br>&lt;script&gt;") && !message.html.contains("<script"));
+            assert!(message.html.contains("&lt;b&gt;"), "{}", message.html);
+            let own = language.say(&Text::new("mail.closing").with("site", CONTEXT.site));
+            assert!(!message.text.contains(&own), "nobody has an account because of it: {}", message.text);
         }
-        assert_eq!(letter("email_taken", "en", &json!({})).reply_to, None);
+        assert_eq!(rendered("email_taken", "en", &json!({})).reply_to, None);
     }
 
     #[test]
-    fn what_is_missing_is_named_and_an_unknown_language_is_english() {
-        let missing = write("passcode_sign_in", "de", &SENDER, &json!({}), 0).unwrap_err();
+    fn missing_values_are_named_and_an_unknown_language_is_english() {
+        let missing = render("passcode_sign_in", "de", &CONTEXT, &json!({}), 0).unwrap_err();
         assert!(missing.contains("passcode"), "{missing}");
-        assert!(write("party", "de", &SENDER, &json!({}), 0).is_err());
-        assert!(letter("email_taken", "xx", &json!({})).text.contains("Somebody just tried"));
-        let other = letter("security_event", "en", &json!({"event": "a new kind"}));
+        assert!(render("party", "de", &CONTEXT, &json!({}), 0).is_err());
+        assert!(rendered("email_taken", "xx", &json!({})).text.contains("Somebody just tried"));
+        let other = rendered("security_event", "en", &json!({"event": "a new kind"}));
         assert!(other.subject.ends_with("your sign-in settings were changed"), "{}", other.subject);
     }
 }

@@ -21,9 +21,9 @@ impl Gateway {
         Ok(Gateway { settings: settings.clone(), agent })
     }
 
-    pub(super) fn carry(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
+    pub(super) fn send(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
         let too_long = || Trouble::Refused("this message is too long for a short message".to_owned());
-        let text = delivery.letter.sms.as_deref().ok_or_else(too_long)?;
+        let text = delivery.message.sms.as_deref().ok_or_else(too_long)?;
         let (content_type, body) = self.body(delivery.recipient, text).map_err(Trouble::Refused)?;
         let mut request = self.agent.post(&self.settings.url).header("content-type", content_type);
         request = request.header("idempotency-key", delivery.id);
@@ -51,7 +51,7 @@ impl Gateway {
     }
 }
 
-/// Whether the gateway may have the message, although it did not say so: then it must not come again every minute.
+/// Whether the gateway may have received the message. It must then not be sent again every minute.
 fn was_offered(error: &ureq::Error) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
     match error {
@@ -70,12 +70,12 @@ fn judged(status: StatusCode) -> Result<(), Trouble> {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Err(Trouble::Later(error)),
         status if status.is_server_error() => Err(Trouble::Later(error)),
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Err(Trouble::Refused(error)),
-        // The gateway rejects our credentials or is down: no message is to blame.
+        // The gateway rejects our credentials or is down.
         _ => Err(Trouble::Unreachable { error, offered: false }),
     }
 }
 
-/// Inside quotes that the template has.
+/// Escaped for a JSON string; the template has the quotes.
 fn in_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_cannot_break_out_of_its_place() {
+    fn values_are_escaped_for_the_template() {
         let text = "a\"}\n{to}&to=1";
         let sent: serde_json::Value = serde_json::from_str(&body(r#"{"to": "{to}", "text": "{text}"}"#, text)).unwrap();
         assert_eq!((sent["text"].as_str(), sent["to"].as_str()), (Some(text), Some("+41791234567")));
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_tells_whose_fault_it_is() {
+    fn the_status_tells_whether_the_message_or_the_gateway_is_at_fault() {
         let kind = |status: u16| judged(StatusCode::from_u16(status).unwrap());
         assert_eq!(kind(202), Ok(()));
         assert!(matches!(kind(503), Err(Trouble::Later(_))) && matches!(kind(429), Err(Trouble::Later(_))));

@@ -1,4 +1,4 @@
-//! Who carries messages out of the house, and what can come of it.
+//! The transports of messages: mail and SMS.
 
 use super::mail::Mailer;
 use super::render::RenderedMessage;
@@ -16,7 +16,7 @@ pub(super) struct Delivery<'a> {
     /// The message's id, the same at every attempt, so that the receiving server can recognise a repeat.
     pub id: &'a str,
     pub recipient: &'a str,
-    pub letter: &'a RenderedMessage,
+    pub message: &'a RenderedMessage,
     /// Unix seconds.
     pub written_at: i64,
 }
@@ -28,28 +28,28 @@ pub(super) enum Trouble {
     Refused(String),
     /// The message may be accepted later.
     Later(String),
-    /// None will be, until the server answers or the settings are right. `offered`: it happened while this message was
-    /// on its way, and may be its fault.
+    /// No message can be sent, until the server answers or the settings are corrected. `offered`: this message was being sent,
+    /// and may be the cause.
     Unreachable { error: String, offered: bool },
 }
 
 impl Transport {
-    pub(super) fn carry(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
+    pub(super) fn send(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
         match self {
-            Transport::Mail(mailer) => mailer.carry(delivery),
-            Transport::Sms(gateway) => gateway.carry(delivery),
+            Transport::Mail(mailer) => mailer.send(delivery),
+            Transport::Sms(gateway) => gateway.send(delivery),
         }
     }
 
-    /// Lets go of connections until there is something to carry again.
-    pub(super) fn rest(&mut self) {
+    /// Closes idle connections.
+    pub(super) fn disconnect(&mut self) {
         if let Transport::Mail(mailer) = self {
-            mailer.hang_up();
+            mailer.disconnect();
         }
     }
 }
 
-/// A server's error text, cut to fit a row and a screen.
+/// A server's error text as one line of limited length.
 pub(super) fn shown(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
     super::placeholders::one_line(&text).chars().take(ERROR_CHARS_MAX).collect()

@@ -1,11 +1,11 @@
-//! Every page of the file and of its log, and every byte of the backups beside it, is read again and again: what a disk
-//! spoils is told within a minute, and not when somebody needs it. A large site takes longer, so that the reading never costs
-//! more than [`STEP_BYTES_MAX`] a second.
+//! Scrubbing: every page of the database and of its WAL, and every byte of the local backups, is read again and again, so that
+//! damage by the disk is reported within a minute. A large site takes longer: no more than [`STEP_BYTES_MAX`] are read in a
+//! second.
 //!
-//! A file of a backup is held against its manifest, whose digests cost two instructions a byte, once in this process and when
-//! its sum changes; from then on its sum is looked at, which costs a fiftieth of that and finds whatever a disk does.
+//! A file of a backup is compared with the SHA-256 in its manifest once in this process, and when its CRC changes. Otherwise
+//! its CRC alone is compared, which costs a fiftieth and finds all damage by a disk.
 
-use crate::ops::backup::backup_store::Backup;
+use crate::ops::backup::backup_store::{Backup, Listing};
 use crate::ops::backup::manifest::{FileDigest, FileDigester, Manifest};
 use crate::ops::backup::{damage, local_store};
 use crate::ops::replication::target::Target;
@@ -22,12 +22,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Steps in which all of a site that is not large is read: fewer than a minute has seconds.
+/// Steps in which all of a site of normal size is read: less than a minute.
 const STEPS: u64 = 30;
 const STEP_BYTES_MIN: u64 = 1024 * 1024;
 const STEP_BYTES_MAX: u64 = 8 * 1024 * 1024;
 const PAGE_BYTES: u64 = 4096;
-/// So much of a backup is read at once: little enough that the allocator keeps it for the next step.
+/// The bytes of one read: few enough that the allocator keeps the buffer for the next step.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Every second, until the sender of `stop` is dropped.
@@ -61,11 +61,11 @@ fn read_pages(site: &Site, scrub: &mut Option<Scrub>, bytes: u64) {
     }
     let Some(walk) = scrub else { return };
     let mut step = || walk.step((bytes / PAGE_BYTES) as usize);
-    // A disk that failed a read once is asked again.
+    // A failed read is tried again once.
     if let Step::Bad(_) = step()
         && let Step::Bad(cause) = step()
     {
-        damage::look_after_page(site, &cause);
+        damage::check_after_bad_page(site, &cause);
         *scrub = None;
     }
 }
@@ -74,24 +74,24 @@ fn read_pages(site: &Site, scrub: &mut Option<Scrub>, bytes: u64) {
 #[derive(Default)]
 struct Backups {
     left: VecDeque<PathBuf>,
-    open: Option<Open>,
-    /// The sums of the files that were what their manifests say.
+    open: Option<OpenFile>,
+    /// The CRCs of the files that agreed with their manifests.
     known: HashMap<PathBuf, u32>,
-    /// The first backup that this walk found spoilt.
-    spoilt: Option<String>,
+    /// The first backup that this walk found damaged.
+    damaged: Option<String>,
 }
 
-/// A file of a backup that is read.
-struct Open {
+/// A file of a backup that is being read.
+struct OpenFile {
     path: PathBuf,
     file: File,
     sum: crc32fast::Hasher,
-    /// What the manifest says of a file whose sum is not known.
-    against: Option<(FileDigester, FileDigest)>,
+    /// The digest so far and that of the manifest, for a file whose CRC is not known.
+    expected: Option<(FileDigester, FileDigest)>,
 }
 
 impl Backups {
-    /// Reads so many bytes.
+    /// Reads so many bytes of the backups.
     fn read(&mut self, site: &Site, bytes: u64) {
         let mut left = bytes as usize;
         let mut chunk = Vec::new();
@@ -111,12 +111,12 @@ impl Backups {
                 }
                 Ok(read) => {
                     open.sum.update(&chunk[..read]);
-                    open.against.iter_mut().for_each(|(digester, _)| digester.add(&chunk[..read]));
+                    open.expected.iter_mut().for_each(|(digester, _)| digester.add(&chunk[..read]));
                     left = left.saturating_sub(read);
                 }
                 Err(_) => {
                     let path = self.open.take().expect("it is open").path;
-                    self.judge(&path, false);
+                    self.note(&path, false);
                 }
             }
         }
@@ -128,34 +128,34 @@ impl Backups {
             let name = path.file_name()?.to_str()?;
             manifest.encrypted.get(name).or(manifest.files.get(name)).cloned()
         };
-        let against = match self.known.contains_key(path) {
+        let expected = match self.known.contains_key(path) {
             true => None,
             false => match wanted() {
                 Some(wanted) => Some((FileDigest::begin(), wanted)),
-                None => return self.judge(path, false),
+                None => return self.note(path, false),
             },
         };
         match File::open(path) {
             Ok(file) => {
-                self.open = Some(Open { path: path.to_owned(), file, sum: crc32fast::Hasher::new(), against });
+                self.open = Some(OpenFile { path: path.to_owned(), file, sum: crc32fast::Hasher::new(), expected });
             }
-            Err(_) => self.judge(path, false),
+            Err(_) => self.note(path, false),
         }
     }
 
-    /// The file was read to its end.
-    fn finish(&mut self, Open { path, sum, against, .. }: Open) {
+    /// Compares a file that was read to its end.
+    fn finish(&mut self, OpenFile { path, sum, expected, .. }: OpenFile) {
         let sum = sum.finalize();
-        match against {
+        match expected {
             Some((digester, wanted)) => {
                 let is_sound = digester.end() == wanted;
                 if is_sound {
                     self.known.insert(path.clone(), sum);
                 }
-                self.judge(&path, is_sound);
+                self.note(&path, is_sound);
             }
             None if self.known.get(&path) == Some(&sum) => {}
-            // The manifest has the last word.
+            // The CRC has changed: compare with the manifest.
             None => {
                 self.known.remove(&path);
                 self.left.push_front(path);
@@ -163,24 +163,24 @@ impl Backups {
         }
     }
 
-    /// A backup that was taken out of the backup store meanwhile is not spoilt.
-    fn judge(&mut self, file: &Path, is_sound: bool) {
+    /// Notes a damaged backup, unless it was removed meanwhile.
+    fn note(&mut self, file: &Path, is_sound: bool) {
         let backup = file.parent().unwrap_or(file);
-        if !is_sound && backup.exists() && self.spoilt.is_none() {
-            self.spoilt = Some(backup.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        if !is_sound && backup.exists() && self.damaged.is_none() {
+            self.damaged = Some(backup.file_name().unwrap_or_default().to_string_lossy().into_owned());
         }
     }
 
-    /// All were read: what was found is told, and the walk begins anew.
+    /// Reports what was found, and starts the walk again.
     fn end(&mut self, site: &Site) {
         let dir = &site.config.data;
         let backup_store = local_store(dir);
-        let unreadable = || backup_store.unreadable().into_iter().next().map(|(name, _)| name);
-        let changed = match self.spoilt.take().or_else(unreadable) {
+        let Listing { backups, unreadable } = backup_store.listing();
+        let changed = match self.damaged.take().or(unreadable.into_iter().next().map(|(name, _)| name)) {
             Some(name) => {
                 let is_new = alarm::find(dir, alarm::Kind::SpoiltBackup).is_none_or(|alarm| alarm.cause != name);
                 if is_new {
-                    tracing::error!(backup = name, "a backup is not what was written");
+                    tracing::error!(backup = name, "a backup is damaged");
                     alarm::raise(dir, alarm::Kind::SpoiltBackup, site.now(), &name);
                 }
                 is_new
@@ -194,7 +194,7 @@ impl Backups {
             let names = if backup.is_encrypted() { &backup.manifest.encrypted } else { &backup.manifest.files };
             names.keys().map(|name| backup_store.dir().join(backup.name()).join(name)).collect::<Vec<_>>()
         };
-        self.left = backup_store.list().into_iter().flat_map(files).collect();
+        self.left = backups.into_iter().flat_map(files).collect();
         let left = &self.left;
         self.known.retain(|path, _| left.contains(path));
     }

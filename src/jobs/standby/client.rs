@@ -1,18 +1,19 @@
-//! The requests of a standby, and how their answers read.
+//! The client by which a standby requests its base and ticks.
 
 use crate::config::replica::{is_open_to_others, what_is_wrong};
 use crate::ops::agent::agent;
 use crate::ops::standby::epoch::{EPOCH_MAX, Main};
+use crate::ops::standby::protocol::{BYTES_HEADER, EPOCH_HEADER, KIND_HEADER, Reply};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 use ureq::Agent;
 
-/// Longer than the other side waits for something to tell.
+/// Longer than the other machine waits for a new commit.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(40);
-/// More than any part has.
+/// More than the largest part.
 const ANSWER_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Of a base, which goes to the disk.
+/// The size of a base, at most, which is written to the disk.
 const BYTES_MAX: u64 = 1 << 40;
 const PATH: &str = "/api/standby";
 
@@ -22,23 +23,13 @@ pub(super) struct PrimaryClient {
     token: String,
 }
 
-#[derive(Debug, PartialEq)]
-pub(super) enum Reply {
-    Replaced,
-    BaseNeeded,
-    BaseUnderWay,
-    Nothing,
-    /// Some bytes, of so many in all.
-    Part(Vec<u8>, u64),
-}
-
 pub(super) struct Response {
     pub reply: Reply,
-    /// Of the machine that answered.
+    /// The epoch of the machine that answered.
     pub epoch: u64,
 }
 
-/// The token in a file that nobody else reads.
+/// Reads a token from a file. The error: other users can read the file, or it has no token.
 pub(crate) fn token_in(file: &Path) -> Result<String, String> {
     let shown = file.display();
     let text = std::fs::read_to_string(file).map_err(|e| format!("cannot read {shown}: {e}"))?;
@@ -80,7 +71,8 @@ impl PrimaryClient {
         let mut answer = sent.map_err(unreached)?;
         let status = answer.status().as_u16();
         let header = |name: &str| answer.headers().get(name)?.to_str().ok().map(str::to_owned);
-        let (word, epoch, all) = (header("x-standby"), header("x-standby-epoch"), header("x-standby-bytes"));
+        let number = |name: &str| header(name).and_then(|text| text.parse::<u64>().ok());
+        let (kind, epoch, total) = (header(KIND_HEADER), number(EPOCH_HEADER), number(BYTES_HEADER));
         match status {
             200 => {}
             401 => return Err(format!("{} does not take the token", self.url)),
@@ -88,17 +80,12 @@ impl PrimaryClient {
             status => return Err(format!("{} answers {status}", self.url)),
         }
         let bytes = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(unreached)?;
-        let strange = || format!("{} answers what no tunneldesk does", self.url);
-        let number = |text: Option<String>| text.and_then(|text| text.parse::<u64>().ok());
-        let epoch = number(epoch).filter(|epoch| *epoch <= EPOCH_MAX.unsigned_abs()).ok_or_else(strange)?;
-        let reply = match word.as_deref() {
-            Some("replaced") => Reply::Replaced,
-            Some("base-needed") => Reply::BaseNeeded,
-            Some("base-under-way") => Reply::BaseUnderWay,
-            Some("nothing") => Reply::Nothing,
-            Some("part") => Reply::Part(bytes, number(all).filter(|all| *all <= BYTES_MAX).ok_or_else(strange)?),
-            _ => return Err(strange()),
-        };
-        Ok(Response { reply, epoch })
+        let total = total.filter(|total| *total <= BYTES_MAX);
+        let reply = kind.and_then(|kind| Reply::parse(&kind, bytes, total));
+        let epoch = epoch.filter(|epoch| *epoch <= EPOCH_MAX.unsigned_abs());
+        match (reply, epoch) {
+            (Some(reply), Some(epoch)) => Ok(Response { reply, epoch }),
+            _ => Err(format!("{} does not answer as a tunneldesk does", self.url)),
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! The standby's side: it fetches a base, then tick after tick, and says with each request what is on its disk. And the promoted
-//! machine's: it tells the one that it replaced.
+//! The standby's part: fetches a base, then tick after tick; each request says what is on its disk. A promoted machine tells the
+//! one that it replaced.
 
 mod client;
 
@@ -7,8 +7,9 @@ use crate::clock::Clock;
 use crate::ops::standby::copy::{Copy, Incoming, is_promoted};
 use crate::ops::standby::copy_in;
 use crate::ops::standby::epoch::{self, Main};
+use crate::ops::standby::protocol::Reply;
 use crate::site::Site;
-use client::{PrimaryClient, Reply};
+use client::PrimaryClient;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -17,36 +18,36 @@ pub(crate) use client::token_in;
 
 /// Between two tries while the machine that is followed does not answer.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
-/// Between two looks whether the base is made.
+/// Between two requests for a base that is being made.
 const BASE_PAUSE: Duration = Duration::from_millis(500);
-/// Where there is nothing to fetch, the next request comes after this.
+/// Before the next request, where there was no new commit.
 const IDLE_PAUSE: Duration = Duration::from_millis(20);
 /// Between two tries to tell the machine that was replaced.
 const TELL_INTERVAL: Duration = Duration::from_secs(2);
-/// Between two lines in the log that tell how far the copy is.
-const LINE_INTERVAL_SECONDS: i64 = 60;
-/// Seconds without an answer after which the log says so again.
-const SILENCE_SECONDS: i64 = 60;
+/// Between two log lines on the progress.
+const PROGRESS_INTERVAL_SECONDS: i64 = 60;
+/// Between two log lines on the same trouble.
+const TROUBLE_INTERVAL_SECONDS: i64 = 60;
 
-/// Bytes of a tick, all of which is in memory before it counts: what waits for the standby by default. Instead of a longer one
-/// a base comes, which goes to the disk part by part.
+/// The size of a tick, at most, because it is held in memory. A base is fetched instead of a larger one: it goes to the disk
+/// part by part.
 const TICK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// A standby at work.
+/// A running standby.
 struct Follower<'f> {
     data: &'f Path,
     main: &'f Main,
     client: PrimaryClient,
     clock: Clock,
     copy: Option<Copy>,
-    /// What was told last, and when (Unix seconds).
-    told: (String, i64),
+    /// The last trouble in the log, or nothing after a line on the progress; and when it was logged (Unix seconds).
+    logged: (String, i64),
 }
 
-/// Follows a site into a held data directory, until the process ends. The error is one line.
+/// Follows a site into a locked data directory, until the process ends. The error is one line.
 pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallible, String> {
     if is_promoted(&copy_in(data)) {
-        return Err("a promotion was begun here and cut off: run `tunneldesk promote` again".to_owned());
+        return Err("a promotion was interrupted here: run `tunneldesk promote` again".to_owned());
     }
     let client = PrimaryClient::new(main)?;
     let copy = match Copy::open(&copy_in(data)) {
@@ -57,51 +58,51 @@ pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallibl
         }
     };
     let clock = Clock::machine(0);
-    let mut follower = Follower { data, main, client, clock, copy, told: (String::new(), 0) };
+    let mut follower = Follower { data, main, client, clock, copy, logged: (String::new(), 0) };
     tracing::info!(from = main.url, "following");
     loop {
         if let Err(cause) = follower.round() {
-            follower.tell_trouble(&cause);
+            follower.log_trouble(&cause);
             std::thread::sleep(RETRY_PAUSE);
         }
     }
 }
 
 impl Follower<'_> {
-    /// The next tick, or a base where there is none to go on from.
+    /// Fetches the next tick, or a base where there is no copy that can be continued.
     fn round(&mut self) -> Result<(), String> {
         let known = self.copy.as_ref().map_or(0, Copy::epoch);
         let Some(copy) = &mut self.copy else { return self.fetch_base(known) };
         let (lineage, number) = (copy.lineage().to_owned(), copy.number());
-        let said = self.client.tick(&lineage, number, 0, known)?;
-        if said.epoch < known {
+        let response = self.client.tick(&lineage, number, 0, known)?;
+        if response.epoch < known {
             return Err(format!(
-                "{} is not the machine that goes on: epoch {known} is in force, and it has {}",
-                self.main.url, said.epoch
+                "{} is a replaced machine: epoch {known} is in force, and it has {}",
+                self.main.url, response.epoch
             ));
         }
-        copy.note_main(said.epoch, self.main).map_err(|e| format!("cannot write the standby's copy: {e}"))?;
-        match said.reply {
+        copy.note_main(response.epoch, self.main).map_err(|e| format!("cannot write the standby's copy: {e}"))?;
+        match response.reply {
             Reply::Replaced => Err(format!("{} was replaced by another machine", self.main.url)),
-            Reply::BaseNeeded | Reply::BaseUnderWay => self.fetch_base(known),
+            Reply::BaseNeeded | Reply::BaseInProgress => self.fetch_base(known),
             Reply::Nothing => {
-                self.tell_progress();
+                self.log_progress();
                 std::thread::sleep(IDLE_PAUSE);
                 Ok(())
             }
-            Reply::Part(_, all) if all > TICK_BYTES_MAX => {
-                tracing::info!(bytes = all, "the next tick is longer than a standby takes; a new base is fetched");
+            Reply::Part { total, .. } if total > TICK_BYTES_MAX => {
+                tracing::info!(bytes = total, "the next tick is larger than a standby takes; a new base is fetched");
                 self.fetch_base(known)
             }
-            Reply::Part(bytes, all) => {
-                let tick = self.rest_of_tick(bytes, all, &lineage, number, known)?;
+            Reply::Part { bytes, total } => {
+                let tick = self.rest_of_tick(bytes, total, &lineage, number, known)?;
                 let taken = self.copy.as_mut().map_or(Ok(()), |copy| copy.take(tick));
                 if taken.is_err() {
-                    // What is on the disk stays until another is there; it is opened anew from there.
+                    // The copy on the disk stays until a new base is there.
                     self.copy = None;
                 }
                 taken?;
-                self.tell_progress();
+                self.log_progress();
                 Ok(())
             }
         }
@@ -110,15 +111,15 @@ impl Follower<'_> {
     fn rest_of_tick(
         &mut self,
         mut bytes: Vec<u8>,
-        all: u64,
+        total: u64,
         lineage: &str,
         number: u64,
         known: u64,
     ) -> Result<Vec<u8>, String> {
-        while (bytes.len() as u64) < all {
+        while (bytes.len() as u64) < total {
             match self.client.tick(lineage, number, bytes.len() as u64, known)?.reply {
-                Reply::Part(more, total) if total == all && !more.is_empty() => bytes.extend(more),
-                _ => return Err("a tick was cut off".to_owned()),
+                Reply::Part { bytes: more, total: again } if again == total && !more.is_empty() => bytes.extend(more),
+                _ => return Err("a tick was truncated".to_owned()),
             }
         }
         Ok(bytes)
@@ -129,76 +130,78 @@ impl Follower<'_> {
         let mut incoming: Option<(Incoming, u64)> = None;
         loop {
             let (lineage, offset) = incoming.as_ref().map_or(("", 0), |(base, offset)| (base.lineage(), *offset));
-            let said = self.client.base(lineage, offset, known)?;
-            match said.reply {
-                Reply::BaseUnderWay if incoming.is_none() => std::thread::sleep(BASE_PAUSE),
+            let response = self.client.base(lineage, offset, known)?;
+            match response.reply {
+                Reply::BaseInProgress if incoming.is_none() => std::thread::sleep(BASE_PAUSE),
                 Reply::Replaced => return Err(format!("{} was replaced by another machine", self.main.url)),
-                Reply::Part(bytes, all) if !bytes.is_empty() => {
+                Reply::Part { bytes, total } if !bytes.is_empty() => {
                     let (mut base, offset) = match incoming.take() {
                         Some(begun) => begun,
                         None => (Incoming::begin(&copy_in(self.data)).map_err(failed)?, 0),
                     };
                     base.take(&bytes)?;
                     let offset = offset + bytes.len() as u64;
-                    if offset >= all {
+                    if offset >= total {
                         self.copy = None;
-                        self.copy = Some(base.finish(said.epoch, self.main)?);
-                        tracing::info!(bytes = all, "the base is there");
+                        self.copy = Some(base.finish(response.epoch, self.main)?);
+                        tracing::info!(bytes = total, "the base is there");
                         return Ok(());
                     }
                     incoming = Some((base, offset));
                 }
-                _ => return Err("the base was cut off".to_owned()),
+                _ => return Err("the base was truncated".to_owned()),
             }
         }
     }
 
-    /// Now and then.
-    fn tell_progress(&mut self) {
+    /// Logs the progress now and then.
+    fn log_progress(&mut self) {
         let now = self.clock.now();
-        if self.told.0.is_empty() && now < self.told.1 + LINE_INTERVAL_SECONDS {
+        if self.logged.0.is_empty() && now < self.logged.1 + PROGRESS_INTERVAL_SECONDS {
             return;
         }
-        self.told = (String::new(), now);
+        self.logged = (String::new(), now);
         if let Some(copy) = &self.copy {
-            tracing::info!(ticks = copy.number(), last_write = copy.moment(), "the copy goes on");
+            tracing::info!(ticks = copy.number(), last_write = copy.moment(), "the copy is up to date");
         }
     }
 
-    /// Once for each cause, and again where it lasts.
-    fn tell_trouble(&mut self, cause: &str) {
+    /// Logs each trouble once, and again while it lasts.
+    fn log_trouble(&mut self, cause: &str) {
         let now = self.clock.now();
-        if self.told.0 != cause || now >= self.told.1 + SILENCE_SECONDS {
-            tracing::error!(cause, "the copy does not go on; the next moment tries again");
-            self.told = (cause.to_owned(), now);
+        if self.logged.0 != cause || now >= self.logged.1 + TROUBLE_INTERVAL_SECONDS {
+            tracing::error!(cause, "the copy cannot be continued now; it is tried again");
+            self.logged = (cause.to_owned(), now);
         }
     }
 }
 
-/// Tells the machine that this one replaced, until it knows, or the sender of `stop` is dropped.
+/// Tells the machine that this one replaced of the promotion, until it knows, or the sender of `stop` is dropped.
 pub(crate) fn tell_until_known(site: &Site, stop: &Receiver<()>) {
     let mut client: Option<PrimaryClient> = None;
     loop {
         let own = epoch::own(&site.config.data);
         let Some(main) = &own.main else { return };
-        let said = match &mut client {
+        let response = match &mut client {
             Some(client) => client.promoted(own.epoch),
             none => PrimaryClient::new(main).and_then(|new| none.insert(new).promoted(own.epoch)),
         };
-        match said {
-            Ok(said) if said.epoch > own.epoch => {
-                _ = epoch::fence_if_higher(site, said.epoch, "the machine that was followed");
+        match response {
+            Ok(response) if response.epoch > own.epoch => {
+                _ = epoch::fence_if_higher(site, response.epoch, "the machine that was followed");
                 return;
             }
-            Ok(said) if said.reply == Reply::Replaced => {
-                tracing::info!(main = main.url, "the machine that was replaced knows so");
+            Ok(response) if response.reply == Reply::Replaced => {
+                tracing::info!(main = main.url, "the replaced machine knows of the promotion");
                 let noted = epoch::change_own(&site.config.data, |own| own.main = None);
-                _ = noted.inspect_err(|e| tracing::warn!(cause = %e, "cannot note that the replaced machine knows"));
+                _ = noted.inspect_err(
+                    |e| tracing::warn!(cause = %e, "cannot note that the replaced machine knows of the promotion"),
+                );
                 site.forget_health();
                 return;
             }
             Ok(_) => {}
-            Err(cause) => tracing::debug!(cause, "the machine that was replaced does not answer"),
+            Err(cause) => tracing::debug!(cause, "the replaced machine does not answer"),
         }
         if stop.recv_timeout(TELL_INTERVAL) != Err(RecvTimeoutError::Timeout) {
             return;
@@ -215,8 +218,7 @@ mod tests {
     use std::net::TcpListener;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A machine that answers each request with the next of these words, one byte, and how many it is to be in all; and what
-    /// it was asked for.
+    /// Serves one request for each answer, with its kind, one byte, and its total; returns the kinds of the requests.
     fn answering(answers: &'static [(&str, u64)]) -> (String, std::thread::JoinHandle<Vec<String>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -267,13 +269,13 @@ mod tests {
         let copy = Some(base.finish(0, &main).unwrap());
         let client = PrimaryClient::new(&main).unwrap();
         let clock = Clock::machine(0);
-        let mut follower = Follower { data: dir.path(), main: &main, client, clock, copy, told: (String::new(), 0) };
+        let mut follower = Follower { data: dir.path(), main: &main, client, clock, copy, logged: (String::new(), 0) };
         assert!(follower.round().is_err());
         asked.join().unwrap()
     }
 
     #[test]
-    fn a_tick_that_is_too_long_for_the_memory_is_not_fetched_but_a_base() {
+    fn a_base_is_fetched_instead_of_a_tick_that_is_too_large_for_the_memory() {
         assert_eq!(wishes(&[("part", TICK_BYTES_MAX), ("nothing", 0)]), ["tick", "tick"]);
         assert_eq!(wishes(&[("part", TICK_BYTES_MAX + 1), ("nothing", 0)]), ["tick", "base"]);
     }

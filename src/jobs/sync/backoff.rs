@@ -1,19 +1,19 @@
-//! How long to wait after a try that came to nothing.
+//! Backoff: how long the sync waits after a failed try.
 
 use crate::keys::random;
 use std::time::Duration;
 
-/// The most that is waited after the first miss, doubling with each, up to the last.
+/// The longest wait after the first failure; it doubles with each further one.
 const FIRST_MILLIS: u64 = 2_000;
 const LAST_MILLIS: u64 = 15 * 60_000;
-/// A receiver may ask for more than that, but not for ever.
-const ASKED_MAX: Duration = Duration::from_secs(24 * 3600);
+/// The longest wait that a receiver may ask for.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 3600);
 
-/// Full jitter: anything from nothing to the bound, so that a fleet of sites does not come back all at once. The wait
-/// that the receiver asked for is kept in any case.
+/// Full jitter: a random wait up to the bound, so that many sites do not come back at once. The wait that the receiver asked
+/// for is added to it.
 pub(super) fn wait(misses: i64, asked: Option<Duration>) -> Duration {
     let jitter = Duration::from_millis(below(bound(misses)));
-    asked.map_or(jitter, |asked| asked.min(ASKED_MAX) + jitter)
+    asked.map_or(jitter, |asked| asked.min(RETRY_AFTER_MAX) + jitter)
 }
 
 fn bound(misses: i64) -> u64 {
@@ -25,7 +25,7 @@ fn below(end: u64) -> u64 {
     ((u128::from(u64::from_be_bytes(random::<8>())) * u128::from(end)) >> 64) as u64
 }
 
-/// `Retry-After`: seconds, or a date, which counts from the answer's own `Date`, because clocks differ.
+/// `Retry-After`: seconds, or a date, which is compared with the `Date` of the answer, because clocks differ.
 pub(super) fn retry_after(value: &str, date: Option<&str>, now: i64) -> Option<Duration> {
     if let Ok(seconds) = value.trim().parse::<u64>() {
         return Some(Duration::from_secs(seconds));
@@ -51,10 +51,10 @@ mod tests {
     }
 
     #[test]
-    fn what_the_receiver_asks_for_is_waited() {
+    fn a_wait_that_the_receiver_asks_for_is_kept() {
         let asked = Duration::from_secs(120);
         assert!((0..100).all(|_| wait(1, Some(asked)) >= asked));
-        assert!(wait(1, Some(Duration::MAX)) <= ASKED_MAX + Duration::from_secs(2));
+        assert!(wait(1, Some(Duration::MAX)) <= RETRY_AFTER_MAX + Duration::from_secs(2));
         assert_eq!(retry_after("120", None, 0), Some(asked));
         let date = "Sat, 21 Nov 2026 12:00:00 GMT";
         assert_eq!(retry_after("Sat, 21 Nov 2026 12:02:00 GMT", Some(date), 5), Some(asked));

@@ -1,20 +1,20 @@
-//! Whose turn it is to speak for a site to its receiver: one at a time, and nobody waits for it without a limit.
+//! The lock of the sync: one sync of a site at a time, and a limit on the wait for it.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::time::Duration;
 
-/// How long somebody waits for the turn: a few batches to a receiver that is slow.
+/// How long a sync waits for another: as long as a slow receiver takes for a few batches.
 pub(crate) const LOCK_WAIT_MAX: Duration = Duration::from_secs(60);
-/// The error after waiting so long for the turn.
+/// The error after that wait.
 pub(crate) const BUSY: &str = "another sync of this site is in progress: try again when it is through";
 
-/// Holds a token while nobody has the turn.
+/// Holds a token while the lock is free.
 pub struct SyncLock {
     give: Sender<()>,
     take: Receiver<()>,
 }
 
-/// The turn, given back when it is dropped, also by a panic.
+/// The lock, released when this is dropped, also by a panic.
 pub(crate) struct SyncGuard<'t>(&'t SyncLock);
 
 impl Default for SyncLock {
@@ -26,7 +26,7 @@ impl Default for SyncLock {
 }
 
 impl SyncLock {
-    /// `None`: others had it for all of `wait_max`.
+    /// `None`: the lock was not free within `wait_max`.
     pub(crate) fn lock_within(&self, wait_max: Duration) -> Option<SyncGuard<'_>> {
         self.take.recv_timeout(wait_max).ok().map(|()| SyncGuard(self))
     }
@@ -43,15 +43,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_has_the_turn_and_who_waits_for_it_gives_up() {
-        let turn = SyncLock::default();
-        let taken = turn.lock_within(Duration::ZERO).expect("nobody has it");
-        assert!(turn.lock_within(Duration::from_millis(1)).is_none());
-        drop(taken);
+    fn the_lock_is_exclusive_waits_are_limited_and_a_panic_releases_it() {
+        let lock = SyncLock::default();
+        let guard = lock.lock_within(Duration::ZERO).expect("the lock is free");
+        assert!(lock.lock_within(Duration::from_millis(1)).is_none());
+        drop(guard);
         let panicked = std::panic::catch_unwind(|| {
-            let _taken = turn.lock_within(Duration::ZERO);
+            let _guard = lock.lock_within(Duration::ZERO);
             panic!("at work");
         });
-        assert!(panicked.is_err() && turn.lock_within(Duration::ZERO).is_some());
+        assert!(panicked.is_err() && lock.lock_within(Duration::ZERO).is_some());
     }
 }

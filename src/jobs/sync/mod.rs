@@ -1,8 +1,8 @@
-//! Carries the history upstream: at least once, in order, in batches, across outages of any length.
+//! The sync: sends the history upstream, at least once, in order, in batches, across outages of any length.
 //!
-//! Before a batch leaves, the file knows that it does: so one whose fate is not known goes again as the same rows, and a
-//! receiver that is ahead of everything that ever left tells of a file that was put back. Waits run on the monotonic
-//! clock, so that a clock that jumps neither hurries nor stops them.
+//! The last row of a batch is recorded before the batch is sent. So a batch whose outcome is unknown is sent again with the
+//! same rows, and a receiver that is ahead of everything ever sent shows that the database was restored from a backup. Waits
+//! run on the monotonic clock, so that a clock that jumps neither shortens nor lengthens them.
 
 mod backoff;
 mod batch;
@@ -49,14 +49,14 @@ pub fn uploader(site: &Site) -> Result<Option<Uploader>, String> {
     Ok(Some(Uploader::new(source, upstream, settings, site.state::<SyncLock>())))
 }
 
-/// Until nothing waits: how many rows went. The error says in one line why a try came to nothing.
-pub(crate) fn drain(uploader: &mut Uploader, told: &mut dyn FnMut(u64)) -> Result<u64, String> {
+/// Sends all waiting rows, and returns how many. The error is one line: why a try failed.
+pub(crate) fn drain(uploader: &mut Uploader, progress: &mut dyn FnMut(u64)) -> Result<u64, String> {
     let mut rows = 0;
     loop {
         match uploader.step() {
             Step::Moved(more) => {
                 rows += more as u64;
-                told(rows);
+                progress(rows);
             }
             Step::Quiet => return Ok(rows),
             Step::Wait(_) => return Err(uploader.trouble().to_owned()),
@@ -64,17 +64,17 @@ pub(crate) fn drain(uploader: &mut Uploader, told: &mut dyn FnMut(u64)) -> Resul
     }
 }
 
-/// Carries what there is, looks again after the interval, and waits after a miss, until the sender of `stop` is dropped.
+/// Sends all waiting rows at every interval, until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     let Some(settings) = site.config.sync.as_ref().filter(|settings| settings.scheduled) else { return };
     match uploader(site) {
         Ok(Some(uploader)) => work(uploader, settings, stop),
         Ok(None) => {}
-        Err(cause) => tracing::error!(cause, "nothing goes upstream"),
+        Err(cause) => tracing::error!(cause, "the sync cannot start"),
     }
 }
 
-/// The same for any uploader.
+/// [`run_until_stopped`] with any uploader.
 pub(crate) fn work(mut uploader: Uploader, settings: &Sync, stop: &Receiver<()>) {
     let interval = Duration::from_secs(settings.interval_seconds.unsigned_abs());
     let mut wait = Duration::ZERO;
@@ -82,7 +82,7 @@ pub(crate) fn work(mut uploader: Uploader, settings: &Sync, stop: &Receiver<()>)
         wait = match uploader.step() {
             Step::Moved(_) => Duration::ZERO,
             Step::Quiet => {
-                uploader.rest();
+                uploader.disconnect();
                 interval
             }
             Step::Wait(wait) => wait,

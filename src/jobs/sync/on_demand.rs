@@ -1,19 +1,19 @@
-//! A sync that somebody asked for at the desk.
+//! A sync that a clerk starts at the desk.
 
 use super::{drain, uploader};
 use crate::ops::on_demand;
 use crate::site::Site;
 
-/// The history carried upstream, as work that somebody asks for at the desk.
+/// The sync, as work that is started at the desk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SyncNow;
 
-/// Begins it; `false`: another is under way.
+/// Starts a sync. `false`: one that was started so is still running.
 pub(crate) fn begin(site: &Site) -> bool {
     on_demand::begin(site, SyncNow, run)
 }
 
-/// How many rows went, or why they did not.
+/// Returns how many rows were sent.
 fn run(site: &Site) -> Result<String, String> {
     let mut uploader = uploader(site)?.ok_or("the settings name no receiver")?;
     let drained = drain(&mut uploader, &mut |_| ());

@@ -1,5 +1,5 @@
-//! The rows of a site on another machine, read from its report with a session of the role `sync`. How far they went is
-//! kept in a file of its own.
+//! A source on another machine: the rows are read from the site's report with a session of the role `sync`. The state of the
+//! sync is in a file of its own.
 
 use super::Status;
 use super::batch::Row;
@@ -30,14 +30,14 @@ pub(crate) struct Reports {
     site_id: String,
     clock: Arc<Clock>,
     file: PathBuf,
-    kept: Kept,
-    /// Nobody else may write the file meanwhile.
+    file_state: FileState,
+    /// Keeps other processes from writing the file.
     _lock: File,
 }
 
 /// The content of the state file.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
+struct FileState {
     state: State,
     refused: Vec<Refused>,
 }
@@ -49,8 +49,8 @@ struct Page {
 }
 
 impl Reports {
-    /// `url` is where the site answers, `token` a session of its; `authority` is PEM, trusted instead of the public ones.
-    /// Asks the site at once who it is. The error is one line.
+    /// Opens the report at the site's `url` with a session `token`, and reads the site's id. `authority`: PEM, trusted instead of
+    /// the public ones. The error is one line.
     pub(crate) fn open(
         url: &str,
         token: String,
@@ -59,10 +59,10 @@ impl Reports {
         clock: Arc<Clock>,
     ) -> Result<Reports, String> {
         let lock = lock(&file)?;
-        let kept = read(&file)?;
+        let file_state = read(&file)?;
         let url = url.trim_end_matches('/').trim_end_matches("/api").to_owned();
         let agent = agent(authority, "the certificate of the authority", ANSWER_TIME_MAX)?;
-        let mut reports = Reports { url, token, agent, site_id: String::new(), clock, file, kept, _lock: lock };
+        let mut reports = Reports { url, token, agent, site_id: String::new(), clock, file, file_state, _lock: lock };
         reports.page(Some(i64::MAX - 1), 1)?;
         Ok(reports)
     }
@@ -76,12 +76,12 @@ impl Reports {
     }
 
     pub(crate) fn refused_rows(&self) -> &[Refused] {
-        &self.kept.refused
+        &self.file_state.refused
     }
 
-    /// How the sync of that site stands.
+    /// The status of that site's sync.
     pub(crate) fn status(&mut self, settings: &Sync) -> Result<Status, String> {
-        let state = self.kept.state.clone();
+        let state = self.file_state.state.clone();
         let newest = self.page(None, 1)?.data.first().map_or(0, |row| row.seq);
         let waiting = self.page(Some(state.cursor), 1)?;
         let lag_seconds = waiting.data.first().map_or(0, |oldest| (self.clock.now() - oldest.at).max(0));
@@ -94,7 +94,7 @@ impl Reports {
             last_seq: newest,
             waiting_rows: waiting.total,
             lag_seconds,
-            refused_rows: self.kept.refused.len() as i64,
+            refused_rows: self.file_state.refused.len() as i64,
             taken_at,
             tried_at,
             trouble,
@@ -120,11 +120,11 @@ impl Reports {
         if !answer.status().is_success() {
             return Err(format!("the site answered {}", answer.status()));
         }
-        let said = answer.headers().get("x-site-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
-        if said.is_empty() || (!self.site_id.is_empty() && said != self.site_id) {
+        let site_id = answer.headers().get("x-site-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+        if site_id.is_empty() || (!self.site_id.is_empty() && site_id != self.site_id) {
             return Err(format!("{} is not the site that it was, or none of this version", self.url));
         }
-        self.site_id = said;
+        self.site_id = site_id;
         let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(failed)?;
         serde_json::from_slice(&text).map_err(|e| format!("the site's report cannot be read: {e}"))
     }
@@ -140,21 +140,23 @@ impl Source for Reports {
     }
 
     fn state(&mut self) -> Result<State, String> {
-        Ok(self.kept.state.clone())
+        Ok(self.file_state.state.clone())
     }
 
-    fn keep(&mut self, state: &State, change: Option<Change>) -> Result<(), String> {
-        self.kept.state = state.clone();
+    fn write(&mut self, state: &State, change: Option<Change>) -> Result<(), String> {
+        self.file_state.state = state.clone();
         match change {
             Some(Change::Refused(refused)) => {
-                self.kept.refused.retain(|row| row.seq != refused.seq);
-                self.kept.refused.push(refused);
-                self.kept.refused.sort_by_key(|row| row.seq);
+                self.file_state.refused.retain(|row| row.seq != refused.seq);
+                self.file_state.refused.push(refused);
+                self.file_state.refused.sort_by_key(|row| row.seq);
             }
-            Some(Change::Taken(after, last)) => self.kept.refused.retain(|row| row.seq <= after || row.seq > last),
+            Some(Change::Taken(after, last)) => {
+                self.file_state.refused.retain(|row| row.seq <= after || row.seq > last)
+            }
             None => {}
         }
-        write(&self.file, &self.kept).map_err(|e| format!("cannot write {}: {e}", self.file.display()))
+        write(&self.file, &self.file_state).map_err(|e| format!("cannot write {}: {e}", self.file.display()))
     }
 
     fn rows(&mut self, after: i64, limit: i64) -> Result<Vec<Row>, String> {
@@ -172,47 +174,48 @@ impl Source for Reports {
     }
 
     fn refused(&mut self, tried_before: i64, limit: i64) -> Result<Vec<Refused>, String> {
-        let due = self.kept.refused.iter().filter(|row| row.tried_at < tried_before);
+        let due = self.file_state.refused.iter().filter(|row| row.tried_at < tried_before);
         Ok(due.take(limit.unsigned_abs() as usize).cloned().collect())
     }
 
-    /// Somebody else carried for this site, or this file is new. Only the site itself can number its rows anew.
-    fn take_up(&mut self, state: &State, held: Position) -> Result<State, Trouble> {
-        let state = State { cursor: held.seq, held: held.seq, offered: held.seq, pending: 0, ..state.clone() };
-        self.keep(&state, None).map_err(Trouble::later)?;
+    /// Another machine sent for this site, or the state file is new. Only the site itself can renumber its rows.
+    fn skip_to(&mut self, state: &State, position: Position) -> Result<State, Trouble> {
+        let state =
+            State { cursor: position.seq, held: position.seq, offered: position.seq, pending: 0, ..state.clone() };
+        self.write(&state, None).map_err(Trouble::later)?;
         Ok(state)
     }
 }
 
-fn beside(file: &Path, end: &str) -> PathBuf {
+fn with_suffix(file: &Path, end: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
 fn lock(file: &Path) -> Result<File, String> {
-    let path = beside(file, ".lock");
+    let path = with_suffix(file, ".lock");
     let failed = |e: std::io::Error| format!("cannot open {}: {e}", path.display());
     let lock = File::options().create(true).append(true).open(&path).map_err(failed)?;
     lock.try_lock().map_err(|_| format!("another sync works with {}: wait for it or stop it", file.display()))?;
     Ok(lock)
 }
 
-fn read(file: &Path) -> Result<Kept, String> {
+fn read(file: &Path) -> Result<FileState, String> {
     match std::fs::read(file) {
         Ok(json) => serde_json::from_slice(&json).map_err(|e| {
             format!("{} is damaged: {e}; remove it, and the receiver says where to go on", file.display())
         }),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Kept::default()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(FileState::default()),
         Err(e) => Err(format!("cannot read {}: {e}", file.display())),
     }
 }
 
-/// All of it or as it was, whatever happens meanwhile.
-fn write(file: &Path, kept: &Kept) -> std::io::Result<()> {
-    let unfinished = beside(file, ".new");
+/// Replaces the file at once, flushed.
+fn write(file: &Path, state: &FileState) -> std::io::Result<()> {
+    let unfinished = with_suffix(file, ".new");
     let mut new = File::create(&unfinished)?;
-    new.write_all(&serde_json::to_vec(kept)?)?;
+    new.write_all(&serde_json::to_vec(state)?)?;
     new.sync_all()?;
     std::fs::rename(&unfinished, file)?;
     let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));

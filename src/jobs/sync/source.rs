@@ -1,4 +1,4 @@
-//! Where the rows come from, and where it is kept how far they went.
+//! The source of a sync: the rows, and the state of the sync.
 
 use super::batch::Row;
 use super::upstream::{Position, Trouble};
@@ -9,10 +9,10 @@ use crate::store::tables::history::{self, Filter, HistoryRow};
 use crate::store::tables::sync::{self, Refused, State};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// More than this many rows no site ever lost: a receiver that claims them is not believed.
+/// A receiver that claims to be further ahead is not believed: no site has lost so many rows.
 const AHEAD_MAX: i64 = 10_000_000;
 
-/// The rows of one site, and the memory of what became of them.
+/// The rows of one site, and the state of its sync.
 pub trait Source {
     /// The site whose rows these are.
     fn site_id(&self) -> &str;
@@ -23,8 +23,8 @@ pub trait Source {
     /// An error is one line.
     fn state(&mut self) -> Result<State, String>;
 
-    /// Keeps the state; with a row that was refused just now, or one that was and no longer is.
-    fn keep(&mut self, state: &State, change: Option<Change>) -> Result<(), String>;
+    /// Writes the state, and the change of refused rows with it.
+    fn write(&mut self, state: &State, change: Option<Change>) -> Result<(), String>;
 
     /// Rows after this one, oldest first.
     fn rows(&mut self, after: i64, limit: i64) -> Result<Vec<Row>, String>;
@@ -32,20 +32,20 @@ pub trait Source {
     /// Rows that were refused and last tried before this moment.
     fn refused(&mut self, tried_before: i64, limit: i64) -> Result<Vec<Refused>, String>;
 
-    /// The receiver holds rows that this source never sent: takes up there, and returns the changed state.
-    fn take_up(&mut self, state: &State, held: Position) -> Result<State, Trouble>;
+    /// Continues after rows of the receiver that this source never sent, and returns the changed state.
+    fn skip_to(&mut self, state: &State, position: Position) -> Result<State, Trouble>;
 }
 
-/// What became of rows.
+/// A change of refused rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// The receiver does not take this one as it is.
+    /// The receiver refuses this row.
     Refused(Refused),
-    /// The rows after the first up to the last.
+    /// The rows after the first number up to the second were taken.
     Taken(i64, i64),
 }
 
-/// The site's own file.
+/// The site's own database.
 pub struct SiteSource {
     site: Site,
 }
@@ -56,7 +56,7 @@ impl SiteSource {
         SiteSource { site }
     }
 
-    /// Holds no snapshot afterwards: what comes next may be a long wait.
+    /// Reads, and releases the snapshot, because a long wait may follow.
     fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> Result<T, String> {
         let answer = self.site.store.read(question);
         self.site.store.release();
@@ -77,7 +77,7 @@ impl Source for SiteSource {
         self.read(|tx| Ok(sync::find(tx)?))
     }
 
-    fn keep(&mut self, state: &State, change: Option<Change>) -> Result<(), String> {
+    fn write(&mut self, state: &State, change: Option<Change>) -> Result<(), String> {
         let written = self.site.store.write(self.site.now(), |tx| {
             match &change {
                 Some(Change::Refused(refused)) => _ = sync::replace_refused(tx, refused)?,
@@ -100,36 +100,35 @@ impl Source for SiteSource {
         self.read(|tx| Ok(sync::list_refused(tx, tried_before, limit)?))
     }
 
-    /// The file was put back to an earlier state, and others sent rows under the numbers that it gives next. Rows that
-    /// happened since the receiver's last row are new to the receiver and get numbers after that one; older rows it
-    /// has.
-    fn take_up(&mut self, state: &State, held: Position) -> Result<State, Trouble> {
-        let taken = self.site.store.write(self.site.now(), |tx| {
-            let ahead = held.seq - history::last_seq(tx)?;
+    /// The database was restored from a backup, and the receiver has rows under the numbers that come next. Rows that happened
+    /// after the receiver's last row are new to it, and get numbers after that one. It has the older rows.
+    fn skip_to(&mut self, state: &State, position: Position) -> Result<State, Trouble> {
+        let written = self.site.store.write(self.site.now(), |tx| {
+            let ahead = position.seq - history::last_seq(tx)?;
             if ahead > AHEAD_MAX {
                 return Ok(Err(implausible(ahead)));
             }
             let mut state = state.clone();
-            let new = match held.at {
-                Some(at) => history::first_younger(tx, state.offered + 1, held.seq, at)?,
+            let new = match position.at {
+                Some(at) => history::first_younger(tx, state.offered + 1, position.seq, at)?,
                 None => None,
             };
             if let Some(first) = new {
-                state.renumbered += history::renumber(tx, first, held.seq + 1)? as i64;
+                state.renumbered += history::renumber(tx, first, position.seq + 1)? as i64;
                 state.renumbered_at = Some(tx.now());
             }
-            history::raise_numbers(tx, held.seq)?;
-            (state.cursor, state.held, state.offered, state.pending) = (held.seq, held.seq, held.seq, 0);
+            history::raise_numbers(tx, position.seq)?;
+            (state.cursor, state.held, state.offered, state.pending) = (position.seq, position.seq, position.seq, 0);
             sync::replace(tx, &state)?;
             Ok(Ok((state, new.is_some() || ahead > 0)))
         });
-        let (state, went_back) =
-            taken.map_err(|e| Trouble::later(format!("cannot write how far the sync is: {e}")))??;
-        if went_back {
+        let (state, was_restored) =
+            written.map_err(|e| Trouble::later(format!("cannot write how far the sync is: {e}")))??;
+        if was_restored {
             tracing::warn!(
-                receiver = held.seq,
+                receiver = position.seq,
                 renumbered = state.renumbered,
-                "the receiver has rows that this file lost: it was put back to an earlier state; new rows get numbers after them"
+                "the receiver has rows that this database lost: it was restored from a backup; new rows get numbers after them"
             );
         }
         Ok(state)
@@ -142,7 +141,7 @@ pub(super) fn implausible(ahead: i64) -> Trouble {
     ))
 }
 
-/// As the report shows it. A detail that is no JSON goes as text, because nothing is left out.
+/// A row as the report shows it. A detail that is not JSON is sent as text.
 fn row(row: HistoryRow) -> Row {
     let HistoryRow { seq, client_id, event, at, user_id, member_id, booking_id, detail } = row;
     let detail =

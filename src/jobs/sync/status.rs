@@ -1,4 +1,4 @@
-//! How the sync stands: for the command, the figures, the doctor and the desk.
+//! The status of the sync, and its rewind.
 
 use super::batch::{Batch, Row};
 use super::lock::{BUSY, LOCK_WAIT_MAX};
@@ -16,20 +16,19 @@ pub fn refused(site: &Site) -> Result<Vec<Refused>, Failure> {
     site.store.read(|tx| Ok(sync::list_refused(tx, i64::MAX, i64::MAX)?))
 }
 
-/// The batch that would go next, as far as the file knows. `None`: nothing waits.
+/// The batch that would be sent next. `None`: no row waits.
 pub(crate) fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>, Failure> {
     let state = site.store.read(|tx| Ok(sync::find(tx)?))?;
-    let mut here = SiteSource::new(site.for_another_thread());
-    let rows: Vec<Row> = here.rows(state.cursor, settings.batch_rows).map_err(|e| Failure::broken().because(e))?;
+    let mut source = SiteSource::new(site.for_another_thread());
+    let rows: Vec<Row> = source.rows(state.cursor, settings.batch_rows).map_err(|e| Failure::broken().because(e))?;
     let batch = Batch::of(&site.site_id, state.held.min(state.cursor), &rows);
     Ok((!rows.is_empty()).then_some(batch))
 }
 
-/// Has everything after this row go again, and returns how many rows that are.
+/// Sends everything after this row again, and returns how many rows that are.
 pub fn rewind(site: &Site, seq: i64, beside: impl FnOnce(&Write) -> Result<(), Failure>) -> Result<i64, Failure> {
-    let turns = site.state::<SyncLock>();
-    let turn = turns.lock_within(LOCK_WAIT_MAX);
-    let _taken = turn.ok_or_else(|| Failure::overloaded().because(BUSY))?;
+    let lock = site.state::<SyncLock>();
+    let _guard = lock.lock_within(LOCK_WAIT_MAX).ok_or_else(|| Failure::overloaded().because(BUSY))?;
     site.store.write(site.now(), |tx| {
         let mut state = sync::find(tx)?;
         let seq = seq.min(state.cursor);

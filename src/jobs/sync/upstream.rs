@@ -1,45 +1,45 @@
-//! The questions to a receiver and its possible answers, without the file and without the wire.
+//! The interface of a receiver, without database and network.
 
 use super::batch::Batch;
 use std::time::Duration;
 
 const ERROR_CHARS_MAX: usize = 300;
 
-/// Somebody who takes batches.
+/// A receiver of batches.
 pub trait Upstream {
-    /// How far the receiver is: `None` where it holds nothing, or cannot say. `nothing` is a batch without rows.
+    /// The receiver's position. `None`: it has no rows, or cannot say. `nothing` is a batch without rows.
     fn ask(&mut self, nothing: &Batch) -> Result<Option<Position>, Trouble>;
 
-    /// Hands a batch over, and returns how far the receiver then is.
+    /// Sends a batch, and returns the receiver's position afterwards.
     fn offer(&mut self, batch: &Batch) -> Result<Position, Trouble>;
 
-    /// Lets go of connections until there is something to carry again.
-    fn rest(&mut self) {}
+    /// Closes idle connections.
+    fn disconnect(&mut self) {}
 }
 
-/// The last row that a receiver holds.
+/// The last row that a receiver has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// The row's `seq`; 0: none.
     pub seq: i64,
-    /// When it happened, so that rows with the same number can be told apart.
+    /// When it happened (Unix seconds), to tell rows of one number apart.
     pub at: Option<i64>,
 }
 
 /// Why a batch was not taken.
 #[derive(Debug, PartialEq)]
 pub enum Trouble {
-    /// Not as it is: something in it is at fault.
+    /// Something in the batch is wrong.
     Refused(String),
-    /// The batch holds more than the receiver takes at once.
+    /// The batch is larger than the receiver takes.
     TooLarge(String),
-    /// The receiver goes on from another place.
+    /// The receiver wants the rows after another position.
     OutOfPosition(Position),
-    /// None is taken now, or it is not known whether this one was. The receiver may have said how long to wait.
+    /// No batch is taken now, or the outcome of this one is unknown.
     Later {
         /// One line.
         error: String,
-        /// How long the receiver wants to be left alone.
+        /// The wait that the receiver asked for.
         wait: Option<Duration>,
     },
 }
@@ -50,7 +50,7 @@ impl Trouble {
     }
 }
 
-/// A foreign error text, cut for a row and a screen: one line, and not too long.
+/// Another program's error text as one line of limited length.
 pub(super) fn shown(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
     let line: Vec<&str> = text.split(|c: char| c.is_control() || c.is_whitespace()).filter(|w| !w.is_empty()).collect();

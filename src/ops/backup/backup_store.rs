@@ -1,5 +1,5 @@
-//! The directory where backups lie, each in a directory of its own. One that is not finished has a name with a dot in
-//! front, and is nobody's backup.
+//! A backup store: a directory with backups, each in a directory of its own. The name of an unfinished one begins with a
+//! dot.
 
 use super::encrypted::{Identities, SUFFIX};
 use super::manifest::{FileDigest, Manifest};
@@ -15,18 +15,17 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Between two looks whether a backup store is free.
+/// Between two tries to lock a backup store.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 const UNFINISHED: &str = ".unfinished-";
-/// How long an upgrade can be taken back: as long as any backup is kept.
+/// How long an upgrade can be rolled back: as long as any backup is kept.
 const UPGRADE_BACKUP_KEPT_SECONDS: i64 = 35 * 86_400;
 
 /// A finished backup.
 #[derive(Debug, Clone)]
 pub struct Backup {
-    /// Where it lies.
+    /// Its directory, or its folder in a bucket.
     pub(crate) at: Target,
-    /// What it says of itself.
     pub(crate) manifest: Manifest,
 }
 
@@ -34,16 +33,25 @@ pub(crate) struct BackupStore {
     dir: PathBuf,
 }
 
-/// The right to put backups on a backup store and take them off; one at a time has it.
+/// The lock of a backup store, with which backups are added and removed. Given back when it is dropped.
 pub(crate) struct BackupStoreLock<'s> {
     backup_store: &'s BackupStore,
-    held: File,
+    file: File,
 }
 
-/// The backups that pruning leaves whatever their age.
+/// All that lies in a backup store.
+#[derive(Default)]
+pub(crate) struct Listing {
+    /// The finished backups, newest first.
+    pub backups: Vec<Backup>,
+    /// The names of backups that cannot be read, and why; the newest name first.
+    pub unreadable: Vec<(String, String)>,
+}
+
+/// The backups that pruning keeps whatever their age.
 #[derive(Debug, Clone)]
 pub(crate) struct PruneExceptions {
-    /// The name of the backup that a drill last opened: the last that is known to be good.
+    /// The name of the last backup that a drill restored.
     pub proven: Option<String>,
     /// Backups made before this moment ([`crate::clock::Clock::judged_from`]).
     pub made_before: i64,
@@ -62,14 +70,14 @@ impl Backup {
         !self.manifest.encrypted.is_empty()
     }
 
-    /// Greater for the newer one; of those of one second for the one whose name has the higher number.
+    /// Sorts older backups first; those of one second by the number in their names.
     pub(crate) fn age_order(&self) -> (i64, usize, String) {
         let name = self.name();
         (self.manifest.made_at, name.len(), name)
     }
 
-    /// Copies its files into a directory, while they are compared with what the manifest says of them, and flushes them;
-    /// encrypted ones are opened by `keys`. `progress` is told bytes done and in all.
+    /// Copies the files into a directory, compares their digests with the manifest, and flushes them. `keys` open encrypted
+    /// ones. `progress` gets bytes done and in all.
     pub(crate) fn copy_to(
         &self,
         dir: &Path,
@@ -99,14 +107,15 @@ impl Backup {
                 (from, copied)
             };
             if copied != *digest {
-                return Err(format!("{from} is damaged: it is not the file that its manifest speaks of"));
+                return Err(format!("{from} is damaged: its digest is not the one in the manifest"));
             }
             file.sync_all().map_err(failed)?;
         }
         Ok(())
     }
 
-    /// Writes its files into a directory, encrypted; the manifest of that copy. `progress` as above.
+    /// Writes the files into a directory, encrypted, and returns the manifest of that copy. `progress` gets bytes done and in
+    /// all.
     pub(crate) fn encrypt_to(
         &self,
         dir: &Path,
@@ -135,6 +144,15 @@ impl Backup {
     }
 }
 
+impl Listing {
+    /// Newest first.
+    pub(crate) fn sorted(mut self) -> Listing {
+        self.backups.sort_by_cached_key(|backup| Reverse(backup.age_order()));
+        self.unreadable.sort_unstable_by(|a, b| b.cmp(a));
+        self
+    }
+}
+
 fn new_file(path: &Path) -> io::Result<File> {
     std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
@@ -148,32 +166,31 @@ impl BackupStore {
         &self.dir
     }
 
-    /// The directories that are finished backups by their names.
-    fn finished(&self) -> impl Iterator<Item = PathBuf> {
-        let names = std::fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.path());
-        names.filter(|dir| !dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')))
+    /// All that lies there. Directories without a manifest are no backups.
+    pub(crate) fn listing(&self) -> Listing {
+        let mut listing = Listing::default();
+        for entry in std::fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            let (name, dir) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+            if name.starts_with('.') {
+                continue;
+            }
+            let has_manifest = || dir.join(super::manifest::NAME).exists();
+            match Backup::at(Target::Directory(dir.clone())) {
+                Ok(backup) => listing.backups.push(backup),
+                Err(why) if has_manifest() => listing.unreadable.push((name, why)),
+                Err(_) => {}
+            }
+        }
+        listing.sorted()
     }
 
-    /// Why backups that lie there cannot be read, each with its name, newest name first.
-    pub(crate) fn unreadable(&self) -> Vec<(String, String)> {
-        let name = |dir: &Path| dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let with_manifest = self.finished().filter(|dir| dir.join(super::manifest::NAME).exists());
-        let mut all: Vec<_> =
-            with_manifest.filter_map(|dir| Some((name(&dir), Backup::at(Target::Directory(dir)).err()?))).collect();
-        all.sort_unstable_by(|a, b| b.cmp(a));
-        all
-    }
-
-    /// The finished backups, newest first. Other files are passed over.
+    /// The finished backups, newest first.
     pub(crate) fn list(&self) -> Vec<Backup> {
-        let mut backups: Vec<Backup> =
-            self.finished().filter_map(|dir| Backup::at(Target::Directory(dir)).ok()).collect();
-        backups.sort_by_cached_key(|backup| Reverse(backup.age_order()));
-        backups
+        self.listing().backups
     }
 
-    /// The newest of those that are made by the hour or by hand. One from after `now` was made by a clock that was wrong, and
-    /// must not stand for those that are due until then.
+    /// The newest backup that was not made before an upgrade. A backup from after `now` was made by a wrong clock, and must
+    /// not keep the next ones from being due.
     pub(crate) fn newest(&self, now: i64) -> Option<Backup> {
         let counts = |backup: &Backup| backup.manifest.upgrade.is_none() && backup.manifest.made_at <= now;
         self.list().into_iter().find(counts)
@@ -184,37 +201,35 @@ impl BackupStore {
         self.list().into_iter().filter(|backup| backup.manifest.upgrade.is_some()).collect()
     }
 
-    /// Makes the directory where it is missing, and keeps others from writing to it.
+    /// Locks the directory, which is made where it is missing. The error: another process or thread has the lock.
     pub(crate) fn lock(&self) -> Result<BackupStoreLock<'_>, String> {
         let failed = |e: io::Error| format!("cannot write to {}: {e}", self.dir.display());
         make_dir(&self.dir).map_err(failed)?;
-        let held = File::open(&self.dir).map_err(failed)?;
-        // SAFETY: the descriptor is open for as long as `held` lives.
-        if unsafe { libc::flock(held.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+        let file = File::open(&self.dir).map_err(failed)?;
+        // SAFETY: the descriptor is open for as long as `file` lives.
+        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
             return Err(format!("a backup to {} is in progress: wait for it", self.dir.display()));
         }
-        Ok(BackupStoreLock { backup_store: self, held })
+        Ok(BackupStoreLock { backup_store: self, file })
     }
-}
 
-impl BackupStore {
-    /// Whether somebody writes to the directory now: a backup, most often, or a drill.
+    /// Whether a backup or a drill has the lock now.
     pub(crate) fn is_locked(&self) -> bool {
-        // SAFETY: the descriptor is open for as long as `dir` lives, and gives the lock back with it.
+        // SAFETY: the descriptor is open for as long as `dir` lives, and releases the lock with it.
         let is_locked = |dir: File| unsafe { libc::flock(dir.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
         File::open(&self.dir).is_ok_and(is_locked)
     }
 
-    /// As [`BackupStore::lock`], for whoever can wait until another backup is done.
-    pub(crate) fn lock_within(&self, patience: Duration) -> Result<BackupStoreLock<'_>, String> {
-        let mut left = patience;
+    /// [`BackupStore::lock`], tried again for so long.
+    pub(crate) fn lock_within(&self, timeout: Duration) -> Result<BackupStoreLock<'_>, String> {
+        let mut left = timeout;
         loop {
             match self.lock() {
                 Err(_) if !left.is_zero() => {
                     std::thread::sleep(LOCK_PAUSE);
                     left = left.saturating_sub(LOCK_PAUSE);
                 }
-                held => return held,
+                locked => return locked,
             }
         }
     }
@@ -225,7 +240,7 @@ impl BackupStoreLock<'_> {
         self.backup_store
     }
 
-    /// An empty directory for a backup to be. A half-made one of the same name is removed.
+    /// An empty directory for a new backup. Unfinished ones are removed.
     pub(crate) fn start(&self, name: &str) -> io::Result<PathBuf> {
         for entry in std::fs::read_dir(&self.backup_store.dir)?.flatten() {
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
@@ -236,7 +251,7 @@ impl BackupStoreLock<'_> {
         make_dir(&dir).map(|()| dir)
     }
 
-    /// The directory, flushed, is a backup from now on, under a name that no other has.
+    /// Flushes the directory and gives it a backup's name; a number is added where the name is taken.
     pub(crate) fn finish(&self, unfinished: &Path, name: &str) -> io::Result<PathBuf> {
         File::open(unfinished)?.sync_all()?;
         let free = |number: u32| match number {
@@ -245,11 +260,10 @@ impl BackupStoreLock<'_> {
         };
         let dir = (1..).map(free).find(|dir| !dir.exists()).expect("some name is free");
         std::fs::rename(unfinished, &dir)?;
-        self.held.sync_all().map(|()| dir)
+        self.file.sync_all().map(|()| dir)
     }
 
-    /// Removes what need not be kept any more, and nothing that is spared. Of those before an upgrade the newest of each
-    /// schema stays for a while: it is the way back. Returns how many went.
+    /// Removes the [`outlived`] backups, and returns how many.
     pub(crate) fn prune(&self, now: i64, exceptions: &PruneExceptions) -> io::Result<usize> {
         let old = outlived(self.backup_store.list(), now, exceptions);
         for backup in &old {
@@ -262,7 +276,8 @@ impl BackupStoreLock<'_> {
     }
 }
 
-/// The backups that need not be kept any more, and are not spared: of all that there are, newest first.
+/// The backups that need not be kept any more. `all`: newest first. Of those made before an upgrade the newest of each schema
+/// is kept for a while, so that the upgrade can be rolled back.
 pub(crate) fn outlived(all: Vec<Backup>, now: i64, exceptions: &PruneExceptions) -> Vec<Backup> {
     let (upgrade_backups, backups): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|backup| backup.manifest.upgrade.is_some());
@@ -270,16 +285,16 @@ pub(crate) fn outlived(all: Vec<Backup>, now: i64, exceptions: &PruneExceptions)
     let kept = retention::kept(&made, now, exceptions.made_before);
     let mut old: Vec<_> = backups.into_iter().zip(kept).filter(|(_, keep)| !keep).map(|(backup, _)| backup).collect();
     let is_over = |i: usize| {
-        let (way, newer) = (&upgrade_backups[i].manifest, &upgrade_backups[..i]);
-        (way.made_at < now - UPGRADE_BACKUP_KEPT_SECONDS && way.made_at >= exceptions.made_before)
-            || newer.iter().any(|newer| newer.manifest.schema == way.schema)
+        let (manifest, newer) = (&upgrade_backups[i].manifest, &upgrade_backups[..i]);
+        (manifest.made_at < now - UPGRADE_BACKUP_KEPT_SECONDS && manifest.made_at >= exceptions.made_before)
+            || newer.iter().any(|newer| newer.manifest.schema == manifest.schema)
     };
     old.extend((0..upgrade_backups.len()).filter(|i| is_over(*i)).map(|i| upgrade_backups[i].clone()));
     old.retain(|backup| exceptions.proven.as_deref() != Some(&*backup.name()));
     old
 }
 
-/// For its owner alone.
+/// Makes a directory that only its owner can enter.
 pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
@@ -295,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn of_backups_made_in_one_second_the_one_that_came_last_is_the_newest() {
+    fn of_backups_made_in_one_second_the_one_with_the_highest_number_is_the_newest() {
         let dir = tempfile::tempdir().unwrap();
         let backup_store = BackupStore::new(dir.path().to_owned());
         for name in ["day-2", "day", "day-10"] {
@@ -307,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_from_the_future_does_not_stand_for_those_that_are_due_until_then() {
+    fn a_backup_from_the_future_is_not_the_newest() {
         let dir = tempfile::tempdir().unwrap();
         let backup_store = BackupStore::new(dir.path().to_owned());
         for made_at in [100, 200, 900_000] {

@@ -1,5 +1,5 @@
-//! A copy that is not sound: was it the file? Then that is an alarm from this moment on, and where indexes alone are
-//! damaged, they are built anew.
+//! What follows a corrupt copy or page: the live database is checked. Damaged indexes are rebuilt; any other damage raises an
+//! alarm and stops all writes.
 
 use crate::domain::audit::{By, Detail, Whom};
 use crate::site::Site;
@@ -8,69 +8,69 @@ use crate::store::engine::repair::{self, Finding};
 use crate::store::tables::audit;
 use std::collections::BTreeSet;
 
-/// The outcome of a check of the file.
+/// The outcome of a check of the database.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Another copy may be tried.
-    PutRight,
-    Stands,
+    Repaired,
+    Unrepaired,
 }
 
-/// Looks at the live file because a copy of it was not sound (`cause`).
-pub(crate) fn look_after(site: &Site, cause: &str) -> Outcome {
+/// Checks the live database because a copy of it was corrupt (`cause`).
+pub(crate) fn check_database(site: &Site, cause: &str) -> Outcome {
     let dir = &site.config.data;
     match repair::find_damage(&site.store) {
-        // The copy was damaged on its way, and the next one may not be.
+        // The copy was damaged on its way.
         Ok(Finding::Sound) => {
             tracing::error!(
                 cause,
-                "a copy of the file is not sound, and the file is: look after the disk and the memory"
+                "a copy of the database is corrupt, and the database is intact: check the disk and the memory"
             );
-            Outcome::Stands
+            Outcome::Unrepaired
         }
         Ok(Finding::Indexes(names, line)) => match rebuild(site, &names, &line) {
-            Ok(()) => Outcome::PutRight,
+            Ok(()) => Outcome::Repaired,
             Err(trouble) => {
-                stands(site, &format!("{line}; {trouble}"));
-                Outcome::Stands
+                stop_writes(site, &format!("{line}; {trouble}"));
+                Outcome::Unrepaired
             }
         },
         Ok(Finding::Inconsistent(line)) => {
             alarm::raise(dir, alarm::Kind::Damage, site.now(), &line);
-            Outcome::Stands
+            Outcome::Unrepaired
         }
         Ok(Finding::Damaged(line)) => {
-            stands(site, &line);
-            Outcome::Stands
+            stop_writes(site, &line);
+            Outcome::Unrepaired
         }
         Err(e) => {
             alarm::raise(
                 dir,
                 alarm::Kind::Damage,
                 site.now(),
-                &format!("{cause}; the file could not be looked at: {e}"),
+                &format!("{cause}; the database could not be checked: {e}"),
             );
-            Outcome::Stands
+            Outcome::Unrepaired
         }
     }
 }
 
-/// Looks at the live file because a page of it or of its log is not what was written (`cause`). One that nobody uses is told
-/// of too: the disk spoiled it.
-pub(crate) fn look_after_page(site: &Site, cause: &str) {
+/// Checks the live database because a page of it or of its WAL is not what was written (`cause`). A damaged page raises the
+/// alarm also where it is unused: the disk spoiled it.
+pub(crate) fn check_after_bad_page(site: &Site, cause: &str) {
     let rebuilt = match repair::find_damage(&site.store) {
         Ok(Finding::Indexes(names, line)) => rebuild(site, &names, &line),
         _ => Err(String::new()),
     };
     if let Err(trouble) = rebuilt {
         let joint = if trouble.is_empty() { "" } else { "; " };
-        stands(site, &format!("{cause}{joint}{trouble}"));
+        stop_writes(site, &format!("{cause}{joint}{trouble}"));
     }
     site.forget_health();
 }
 
-/// Nothing is written from now on, until a backup takes the file's place: each write would carry the damage on.
-fn stands(site: &Site, line: &str) {
+/// Raises the alarm and refuses all writes, which would spread the damage, until a backup is restored.
+fn stop_writes(site: &Site, line: &str) {
     alarm::raise(&site.config.data, alarm::Kind::Damage, site.now(), line);
     site.store.mark_damaged(&line);
 }
@@ -80,7 +80,7 @@ fn rebuild(site: &Site, names: &BTreeSet<String>, line: &str) -> Result<(), Stri
     tracing::error!(
         indexes = listed,
         cause = line,
-        "indexes of the file are damaged and are built anew from their rows"
+        "indexes of the database are damaged and are rebuilt from their rows"
     );
     repair::rebuild_indexes(&site.store, names)?;
     let by = By::job("backup");
@@ -88,17 +88,17 @@ fn rebuild(site: &Site, names: &BTreeSet<String>, line: &str) -> Result<(), Stri
     let recorded = site
         .store
         .write(site.now(), |tx| Ok(audit::insert(tx, &by.who, "indexes.rebuilt", &Whom::Site, &by.origin, &detail)?));
-    recorded.map_err(|e| format!("the indexes were built anew, and that could not be recorded: {e}"))?;
+    recorded.map_err(|e| format!("the indexes were rebuilt, and that could not be recorded: {e}"))?;
     tracing::warn!(
         indexes = listed,
-        "the indexes are built anew and the file is sound; look after the disk and the memory"
+        "the indexes are rebuilt and the database is intact; check the disk and the memory"
     );
     Ok(())
 }
 
-/// A verified backup shows that the file is sound again.
-pub(crate) fn put_right(site: &Site) {
+/// Clears the alarm: a verified backup shows that the database is intact.
+pub(crate) fn clear_alarm(site: &Site) {
     if alarm::clear(&site.config.data, alarm::Kind::Damage) {
-        tracing::info!("a verified backup shows that the file is sound: the alarm is over");
+        tracing::info!("a verified backup shows that the database is intact: the alarm is over");
     }
 }

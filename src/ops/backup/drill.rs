@@ -1,6 +1,6 @@
-//! The drill: once a week the site is restored beside itself, opened and compared, so that the first restore is not the one
-//! that matters. Where ticks lie in the second place, that is the site at a random second of the last day, from that place
-//! alone; otherwise the newest backup beside the site.
+//! The restore drill: once a week a backup is restored into a directory of its own, opened and compared, to prove that it can
+//! be. With an off-site copy the drill restores the site at a random second of the last day, from there alone; otherwise the
+//! newest local backup.
 
 use super::backup_store::Backup;
 use super::off_site::OffSite;
@@ -13,38 +13,37 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 const INTERVAL_SECONDS: i64 = 7 * 86_400;
-/// After a failed one: a day, so that the log does not fill with it.
+/// Between a failed drill and the next.
 const RETRY_SECONDS: i64 = 86_400;
-/// How far back a second is drawn: its ticks are not removed while the drill reads them.
+/// How far back the random second may be, so that its ticks are not removed while the drill reads them.
 const DRAWN_SECONDS: i64 = TICKS_KEPT_SECONDS - 600;
 
-/// How the last drill went, kept beside the backups.
+/// The outcome of the last drill, in `drill.json` in the local backup store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Drill {
     pub at: i64,
     /// The name of the backup.
     pub backup: String,
-    /// Why it could not be restored; empty: it could.
+    /// Why the restore failed; empty: it did not.
     pub trouble: String,
-    /// Rows that were counted in what was restored.
+    /// Rows in the restored database.
     pub rows: i64,
-    /// The backup that opened last, in this drill or one before: it is kept.
+    /// The last backup that a drill restored; pruning keeps it.
     #[serde(default)]
     pub proven: String,
-    /// The second as of which the site was restored from the second place (Unix seconds); `None`: the backup was the one beside
-    /// the site.
+    /// The second of the off-site restore (Unix seconds); `None`: a local backup was restored.
     #[serde(default)]
     pub moment: Option<i64>,
-    /// The second place has ticks by the settings, and none were tried.
+    /// The settings name an off-site target that the drill could have read, and it did not.
     #[serde(default)]
     pub is_half: bool,
 }
 
-/// What a drill tried.
-struct Tried {
+/// A restore of a drill.
+struct Trial {
     backup: Backup,
     moment: Option<i64>,
-    /// How many rows what was restored has, or why it could not be.
+    /// Rows in the restored database, or why the restore failed.
     rows: Result<i64, String>,
 }
 
@@ -69,14 +68,14 @@ pub(crate) fn run_and_log(site: &Site) {
     }
 }
 
-/// Restores beside the site, and throws away what was restored. The error: there was nothing to try, or its result could not
-/// be kept.
+/// Restores a backup, records the outcome, and removes what was restored. The error: there was no backup, or the outcome
+/// could not be written.
 pub(crate) fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, String> {
-    let off_site = try_off_site(site, progress)?;
-    let is_half = off_site.is_none() && site.config.backup.off_site.is_some() && !is_sealed(site);
-    let Tried { backup, moment, rows } = match off_site {
-        Some(tried) => tried,
-        None => try_newest(site, progress)?,
+    let off_site = restore_off_site(site, progress)?;
+    let is_half = off_site.is_none() && site.config.backup.off_site.is_some() && !is_encrypted(site);
+    let Trial { backup, moment, rows } = match off_site {
+        Some(trial) => trial,
+        None => restore_newest(site, progress)?,
     };
     let before = last(&site.config.data).map(|drill| drill.proven).unwrap_or_default();
     let drill = Drill {
@@ -89,78 +88,76 @@ pub(crate) fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill
         is_half,
     };
     let kept = serde_json::to_vec(&drill).map_err(Into::into).and_then(|json| write(&record(&site.config.data), &json));
-    kept.map_err(|e| unwritten(site, &e))?;
+    kept.map_err(|e| write_error(site, &e))?;
     let detail = Detail::none().flag("sound", drill.trouble.is_empty());
     super::record(site, by, "backup.drilled", &backup, detail);
     Ok(drill)
 }
 
-/// The newest backup beside the site.
-fn try_newest(site: &Site, progress: &mut Progress) -> Result<Tried, String> {
+/// Restores the newest local backup.
+fn restore_newest(site: &Site, progress: &mut Progress) -> Result<Trial, String> {
     let backup_store = local_store(&site.config.data);
     let _lock = backup_store.lock()?;
-    // One that a wrong clock put into the future is not the one that would be restored.
+    // A restore passes over backups that a wrong clock dated into the future, unless there are no others.
     let is_to_come = |backup: &Backup| backup.manifest.made_at > site.now();
-    // The first of the list that is not, or else the first.
     let backup = backup_store
         .list()
         .into_iter()
         .min_by_key(is_to_come)
         .ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
-    let [beside, _] = tried_in(&site.config.data);
-    let wanted = restore::Wanted { backup: &backup, keys: None, replay: None };
-    let tried = restore::try_in(&beside, &wanted, &site.config, progress, |_, _, _| Ok(()));
+    let [trial_dir, _] = trial_dirs(&site.config.data);
+    let request = restore::RestoreRequest { backup: &backup, keys: None, replay: None };
+    let tried = restore::restore_into(&trial_dir, &request, &site.config, progress, |_, _, _| Ok(()));
     let rows = tried.map(|()| backup.manifest.rows.values().sum());
-    std::fs::remove_dir_all(&beside).map_err(|e| unwritten(site, &e))?;
-    Ok(Tried { backup, moment: None, rows })
+    std::fs::remove_dir_all(&trial_dir).map_err(|e| write_error(site, &e))?;
+    Ok(Trial { backup, moment: None, rows })
 }
 
-fn unwritten(site: &Site, e: &std::io::Error) -> String {
+fn write_error(site: &Site, e: &std::io::Error) -> String {
     format!("cannot write to {}: {e}", local_store(&site.config.data).dir().display())
 }
 
-/// Whether nobody here can read what lies off site.
-fn is_sealed(site: &Site) -> bool {
+/// Whether off-site copies are encrypted: this machine does not have the key.
+fn is_encrypted(site: &Site) -> bool {
     site.config.backup.recipient.is_some()
 }
 
-/// The site at a random second of the last day, from the second place alone. `None`: that place does not answer, or has no
-/// ticks of that time that can be read here. The error: another drill is in progress. Backups do not wait for it.
-fn try_off_site(site: &Site, progress: &mut Progress) -> Result<Option<Tried>, String> {
-    let Some(second) = OffSite::target_of(site).filter(|_| !is_sealed(site)) else { return Ok(None) };
-    let off_site = site.state::<OffSite>();
-    let listed = off_site.list(&second).inspect_err(|cause| tracing::warn!(cause, "no drill of the off-site copy"));
+/// Restores the site at a random second of the last day, from the off-site target alone. `None`: the target does not answer, or
+/// has no ticks of that time that this machine can read. The error: another drill is in progress. Backups do not wait for it.
+fn restore_off_site(site: &Site, progress: &mut Progress) -> Result<Option<Trial>, String> {
+    let Some(off_site) = OffSite::of(site).filter(|_| !is_encrypted(site)) else { return Ok(None) };
+    let listed = off_site.list().inspect_err(|cause| tracing::warn!(cause, "no drill of the off-site copy"));
     let random = u64::from_be_bytes(crate::keys::random());
-    let drawn = draw(listed.unwrap_or_default(), &site.site_id, site.now(), random);
+    let drawn = draw(listed.unwrap_or_default().backups, &site.site_id, site.now(), random);
     let Some((backup, at)) = drawn else { return Ok(None) };
-    let [_, beside] = tried_in(&site.config.data);
+    let [_, trial_dir] = trial_dirs(&site.config.data);
     let (base, config) = (backup.clone(), site.config.clone());
-    let mut tell = |done, all| progress("restoring what is off site", done, all);
-    let tried = off_site.try_out(&second, &mut tell, move |step| {
+    let mut restoring = |done, all| progress("restoring what is off site", done, all);
+    let tried = off_site.drill(&mut restoring, move |step| {
         let replay = Replay::of(&base, &base.at, Some(at))?.filter(|replay| !replay.is_encrypted());
-        let wanted = restore::Wanted { backup: &base, keys: None, replay: replay.as_ref() };
-        let (mut led_to, mut tell) = (None, |_: &str, done, all| step(done, all));
-        let tried = restore::try_in(&beside, &wanted, &config, &mut tell, |_, replayed, _| {
-            led_to = replayed;
+        let request = restore::RestoreRequest { backup: &base, keys: None, replay: replay.as_ref() };
+        let (mut outcome, mut progress) = (None, |_: &str, done, all| step(done, all));
+        let tried = restore::restore_into(&trial_dir, &request, &config, &mut progress, |_, replayed, _| {
+            outcome = replayed;
             Ok(())
         });
-        _ = std::fs::remove_dir_all(&beside);
-        tried.map(|()| led_to)
+        _ = std::fs::remove_dir_all(&trial_dir);
+        tried.map(|()| outcome)
     })?;
     let rows = match tried {
         Ok(Some(Replayed { trouble: Some(trouble), .. })) => Err(trouble),
         Ok(Some(replayed)) => Ok(replayed.rows),
-        // Encrypted in the days before.
+        // The ticks of that time are encrypted.
         Ok(None) => return Ok(None),
         Err(cause) => Err(cause),
     };
-    Ok(Some(Tried { backup, moment: Some(at), rows }))
+    Ok(Some(Trial { backup, moment: Some(at), rows }))
 }
 
 /// A second of the last day from which on there is a chain, and the base that a restore to it begins with. `backups`: newest
 /// first.
 fn draw(backups: Vec<Backup>, site_id: &str, now: i64, random: u64) -> Option<(Backup, i64)> {
-    let begin = |backup: &Backup| backup.manifest.chain.as_ref().map(|link| link.moment);
+    let begin = |backup: &Backup| backup.manifest.chain.as_ref().map(|origin| origin.moment);
     let is_ours = |backup: &Backup| backup.manifest.site_id == site_id && !backup.is_encrypted();
     let chained: Vec<(i64, Backup)> =
         backups.into_iter().filter(is_ours).filter_map(|backup| Some((begin(&backup)?, backup))).collect();
@@ -171,8 +168,8 @@ fn draw(backups: Vec<Backup>, site_id: &str, now: i64, random: u64) -> Option<(B
     chained.into_iter().find(|(begin, _)| *begin <= at).map(|(_, backup)| (backup, at))
 }
 
-/// Where a drill tries the backup beside the site, and the one in the second place, whose thread may hang there.
-pub(crate) fn tried_in(site_dir: &Path) -> [PathBuf; 2] {
+/// The directories of the local and of the off-site drill. The latter has its own, because its thread may hang.
+pub(crate) fn trial_dirs(site_dir: &Path) -> [PathBuf; 2] {
     [".drill", ".drill-off-site"].map(|name| local_store(site_dir).dir().join(name))
 }
 
@@ -180,11 +177,11 @@ fn record(site_dir: &Path) -> PathBuf {
     local_store(site_dir).dir().join("drill.json")
 }
 
-/// Whole or not at all.
+/// Replaces a file at once.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let beside = path.with_extension("json.new");
-    std::fs::write(&beside, bytes)?;
-    std::fs::rename(beside, path)
+    let new = path.with_extension("json.new");
+    std::fs::write(&new, bytes)?;
+    std::fs::rename(new, path)
 }
 
 #[cfg(test)]
@@ -194,7 +191,7 @@ mod tests {
     use crate::ops::replication::target::Target;
 
     fn backup(site_id: &str, made_at: i64, chain: Option<i64>) -> Backup {
-        let link = |moment| ChainOrigin {
+        let origin = |moment| ChainOrigin {
             lineage: String::new(),
             moment,
             salt: String::new(),
@@ -203,13 +200,13 @@ mod tests {
             pages: 1,
             checksum: String::new(),
         };
-        let chain = chain.map(link);
+        let chain = chain.map(origin);
         let manifest = Manifest { site_id: site_id.to_owned(), chain, ..Manifest::blank(made_at) };
         Backup { at: Target::Directory(PathBuf::from(made_at.to_string())), manifest }
     }
 
     #[test]
-    fn a_second_is_drawn_from_the_last_day_and_begins_with_the_base_before_it() {
+    fn the_drill_draws_a_second_of_the_last_day_and_the_base_before_it() {
         const NOW: i64 = 1_800_000_000;
         let draw = |backups: &[Backup], random| {
             draw(backups.to_vec(), "ab", NOW, random).map(|(backup, at)| (backup.manifest.made_at, at))

@@ -1,5 +1,5 @@
-//! Copies that only the holder of a key can read: for a second place that others can reach. In the age format
-//! (age-encryption.org/v1), so that any tool for it opens them too.
+//! Encrypted backups, for an off-site target that others can reach. In the age format (age-encryption.org/v1), so that any
+//! tool for it opens them too.
 
 use super::manifest::FileDigest;
 use crate::config::recipient::Recipient;
@@ -12,26 +12,27 @@ use std::path::{Path, PathBuf};
 pub(crate) const SUFFIX: &str = ".age";
 const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
 
-/// Keys that may open them.
+/// Secret keys that open encrypted backups.
 pub(crate) struct Identities {
     keys: Vec<x25519::Identity>,
     from: PathBuf,
 }
 
 impl Recipient {
-    /// Encrypts a file; what the encrypted one is. `progress` is told each chunk's bytes. Nothing is flushed.
+    /// Encrypts a file, and returns the digest of the encrypted bytes. `progress` gets the bytes of each chunk. Nothing is
+    /// flushed.
     pub(crate) fn encrypt(
         &self,
         from: &mut dyn Read,
         to: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
     ) -> io::Result<FileDigest> {
-        let mut seen = Seen { to, digest: FileDigest::begin() };
-        self.seal(&mut seen, &mut |sealing| FileDigest::of_reader(from, sealing, progress).map(drop))?;
-        Ok(seen.digest.end())
+        let mut digesting = Digesting { to, digest: FileDigest::begin() };
+        self.seal(&mut digesting, &mut |sealing| FileDigest::of_reader(from, sealing, progress).map(drop))?;
+        Ok(digesting.digest.end())
     }
 
-    /// Encrypts what `write` writes. Not flushed to the disk.
+    /// Encrypts what `write` writes. Nothing is flushed.
     pub(crate) fn seal(
         &self,
         to: &mut dyn Write,
@@ -44,13 +45,13 @@ impl Recipient {
     }
 }
 
-/// Counts and digests what goes by.
-struct Seen<W> {
+/// Digests the bytes that are written to `to`.
+struct Digesting<W> {
     to: W,
     digest: super::manifest::FileDigester,
 }
 
-impl<W: Write> Write for Seen<W> {
+impl<W: Write> Write for Digesting<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.to.write(bytes)?;
         self.digest.add(&bytes[..written]);
@@ -63,7 +64,7 @@ impl<W: Write> Write for Seen<W> {
 }
 
 impl Identities {
-    /// Reads a file as `age-keygen` writes it: a key a line, and remarks. The error is one line.
+    /// Reads a file as `age-keygen` writes it: one key a line, and comments. The error is one line.
     pub(crate) fn read(path: &Path) -> Result<Identities, String> {
         let unreadable = |e: io::Error| format!("{} cannot be read: {e}", path.display());
         let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
@@ -79,7 +80,7 @@ impl Identities {
         }
     }
 
-    /// Decrypts a file of that place into another; what the plain one is. The error is one line.
+    /// Decrypts a file, and returns the digest of the plain bytes. The error is one line.
     pub(crate) fn decrypt(
         &self,
         at: &Target,
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_encrypted_opens_with_its_key_and_no_other_and_not_when_it_is_cut() {
+    fn an_encrypted_file_opens_with_its_own_key_alone_and_not_when_it_is_truncated() {
         let dir = tempfile::tempdir().unwrap();
         let ((recipient, ours), (_, theirs)) = (key(dir.path(), "ours"), key(dir.path(), "theirs"));
         let (plain, sealed) = (dir.path().join("plain"), dir.path().join("sealed"));
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_key_is_no_recipient_and_is_not_repeated() {
+    fn a_secret_key_is_refused_as_recipient_and_not_repeated() {
         let secret = x25519::Identity::generate().to_string().expose_secret().to_owned();
         assert!(Recipient::parse(&secret).unwrap_err().contains("secret"));
         for wrong in ["", "age1", "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8q"] {

@@ -1,4 +1,4 @@
-//! The manifest of a backup, `manifest.json` beside its files. A backup without one was never finished.
+//! The manifest of a backup, `manifest.json` beside its files. A directory without one is an unfinished backup.
 
 use crate::domain::audit::Head;
 use crate::domain::local_time::TimeZone;
@@ -14,19 +14,19 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 pub(crate) const NAME: &str = "manifest.json";
-/// In the checksum's place while the text is summed.
+/// Stands for the checksum while the checksum is computed.
 const UNSUMMED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-/// Of a manifest without a checksum.
+/// The fields of a manifest without a checksum.
 const FIELDS: [&str; 9] = ["version", "site_id", "schema", "made_at", "files", "encrypted", "rows", "upgrade", "audit"];
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// Of the program that made it.
+    /// The version of the program that made the backup.
     pub version: String,
     pub site_id: String,
     pub schema: i64,
-    /// The moment of the copy, in Unix seconds.
+    /// The moment of the copy (Unix seconds).
     pub made_at: i64,
     /// The IANA name of the site's time zone at that moment; manifests of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,27 +35,27 @@ pub(crate) struct Manifest {
     /// The files of an encrypted copy: the same names, with a suffix.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub encrypted: BTreeMap<String, FileDigest>,
-    /// Rows of each table at that moment.
+    /// The number of rows of each table.
     pub rows: Rows,
-    /// Of the file as it was before an upgrade.
+    /// In a backup from before an upgrade alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade: Option<Upgrade>,
-    /// The end of the audit log at that moment; none in the backup of a file that had no log yet.
+    /// The end of the audit log; none in the backup of a database that had no audit log yet.
     #[serde(default)]
     pub audit: Option<AuditHead>,
-    /// Where a chain of ticks goes on from it; none where no second place was named, or no server ran.
+    /// Where a chain of ticks continues; none without an off-site target, or where no server ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chain: Option<ChainOrigin>,
-    /// SHA-256, in hex, of the manifest's text with zeros in this place: it stands in the text alone. Manifests of earlier
-    /// versions have none.
+    /// SHA-256 (hex) of the manifest's text with zeros in this place. Always empty in memory; manifests of earlier versions
+    /// have none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub checksum: String,
 }
 
-/// Why a backup was made that no hour asked for.
+/// The upgrade that a backup was made for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Upgrade {
-    /// The version that opened the file last; empty: nobody knows.
+    /// The version that opened the database last; empty: unknown.
     pub from_version: String,
     pub to_schema: i64,
 }
@@ -63,24 +63,24 @@ pub(crate) struct Upgrade {
 /// Where the ticks behind a base begin ([`crate::ops::replication`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ChainOrigin {
-    /// Which every tick behind it bears, in hex.
+    /// The lineage that every tick behind the base bears (hex).
     pub lineage: String,
-    /// The second of the last write in it, in Unix seconds.
+    /// The second of the last write in the base (Unix seconds).
     pub moment: i64,
-    /// Where that ended in the write-ahead log: the log's salts, in hex, and the frame.
+    /// Where that write ended in the WAL: the salts (hex), and the frame.
     pub salt: String,
     pub frame: u32,
     pub page_bytes: u32,
     pub pages: u32,
-    /// The pages' sums (CRC-64/GO-ISO of number and bytes) XORed, in hex.
+    /// The sums of all pages (CRC-64/GO-ISO of number and bytes), XORed (hex).
     pub checksum: String,
 }
 
-/// The end of the audit log, as a witness outside of the file.
+/// The end of the audit log at the moment of a backup, as a witness outside of the database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AuditHead {
     pub seq: i64,
-    /// In hex.
+    /// Hex.
     pub hash: String,
 }
 
@@ -90,11 +90,11 @@ impl AuditHead {
     }
 }
 
-/// The size and checksum that a file must have.
+/// The size and checksum of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FileDigest {
     pub bytes: u64,
-    /// In hex.
+    /// Hex.
     pub sha256: String,
 }
 
@@ -112,13 +112,13 @@ impl Manifest {
         let mut manifest: Manifest = serde_json::from_str(text).map_err(|e| said(&e))?;
         let checksum = std::mem::take(&mut manifest.checksum);
         if checksum.is_empty() {
-            // One without is of an earlier version, which wrote no field that this one does not know.
+            // A manifest without a checksum is of an earlier version, and has no unknown field.
             let fields: BTreeMap<String, IgnoredAny> = serde_json::from_str(text).map_err(|e| said(&e))?;
             let unknown = fields.keys().find(|name| !FIELDS.contains(&name.as_str()));
-            return unknown.map_or(Ok(manifest), |name| Err(format!("{name:?} is no field of it")));
+            return unknown.map_or(Ok(manifest), |name| Err(format!("{name:?} is not a known field")));
         }
         if checksum != checksum_of(&text.replacen(&checksum, UNSUMMED, 1)) {
-            return Err("it is damaged: its checksum is another".to_owned());
+            return Err("it is damaged: its checksum does not match".to_owned());
         }
         Ok(manifest)
     }
@@ -129,7 +129,7 @@ impl Manifest {
         file.sync_all()
     }
 
-    /// As it is written, with its checksum.
+    /// The JSON text with its checksum.
     pub(crate) fn text(&self) -> String {
         let summed = Manifest { checksum: UNSUMMED.to_owned(), ..self.clone() };
         let text = serde_json::to_string_pretty(&summed).expect("a manifest is text and numbers") + "\n";
@@ -141,7 +141,7 @@ impl Manifest {
         self.zone.as_deref().map(TimeZone::named)
     }
 
-    /// For tests: a copy of nothing, made at that moment.
+    /// An empty manifest of that moment.
     #[cfg(test)]
     pub(crate) fn blank(made_at: i64) -> Manifest {
         Manifest {
@@ -160,29 +160,23 @@ impl Manifest {
         }
     }
 
-    /// Of all files together.
+    /// The size of all files together.
     pub(crate) fn bytes(&self) -> u64 {
         self.files.values().map(|digest| digest.bytes).sum()
     }
 }
 
-/// Of the whole text.
 fn checksum_of(text: &str) -> String {
     hex(&Sha256::digest(text))
 }
 
 impl FileDigest {
-    /// Reads a file whole. `progress` is told each chunk's bytes.
+    /// The digest of a file. `progress` gets the bytes of each chunk.
     pub(crate) fn of(path: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<FileDigest> {
-        FileDigest::of_copy(path, &mut io::sink(), progress)
+        FileDigest::of_reader(&mut File::open(path)?, &mut io::sink(), progress)
     }
 
-    /// The same while the bytes go somewhere.
-    pub(crate) fn of_copy(path: &Path, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<FileDigest> {
-        FileDigest::of_reader(&mut File::open(path)?, to, progress)
-    }
-
-    /// The same of whatever is read.
+    /// Copies `from` to `to`, and returns the digest of the bytes.
     pub(crate) fn of_reader(
         from: &mut dyn Read,
         to: &mut dyn Write,
@@ -206,7 +200,7 @@ impl FileDigest {
     }
 }
 
-/// The digest of what went by so far.
+/// Computes the digest of bytes that come piece by piece.
 pub(crate) struct FileDigester {
     digest: Sha256,
     bytes: u64,

@@ -1,4 +1,4 @@
-//! Backups: the file and its key, copied together, checked, and only then counted and older ones pruned.
+//! Backups: the database and its key are copied together and checked; older backups are pruned afterwards.
 
 pub(crate) mod backup_store;
 pub(crate) mod damage;
@@ -38,23 +38,23 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// How often it is looked whether one is due.
-const LOOK_INTERVAL: Duration = Duration::from_secs(60);
-/// How long a backup waits for another, or for a drill: the base of the off-site copy, most often.
+/// Between two checks whether a backup is due.
+const CHECK_INTERVAL: Duration = Duration::from_secs(60);
+/// How long a backup waits for another one, most often the base of the off-site copy, or for a drill.
 const BUSY_TIME_MAX: Duration = Duration::from_secs(10);
-/// A backup must leave this much of the disk.
+/// A backup must leave this much of the disk free.
 const SPARE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Hears how far long work is: its present step, how much is done, and of how much.
+/// The progress of long work: the name of its present step, how much of it is done, and how much there is in all.
 pub(crate) type Progress<'p> = dyn FnMut(&str, u64, u64) + 'p;
 
-/// The site that is copied, and the moment of the copy.
+/// The site that is backed up, and the moment of the backup.
 struct Source<'s> {
     store: &'s Store,
-    /// Where the file and its key lie.
+    /// The directory of the database and its key.
     dir: &'s Path,
     now: i64,
-    /// For the base of a chain: how many bytes of the log may wait for the second place.
+    /// For the base of a chain: how many bytes of the WAL may be unconfirmed.
     unconfirmed_bytes_max: Option<u64>,
 }
 
@@ -63,19 +63,19 @@ struct Source<'s> {
 pub(crate) struct BackupOutcome {
     pub backup: Backup,
     pub pruned: usize,
-    /// The second place: its copy, or why there is none. `None`: no second place is named.
+    /// The off-site copy, or why there is none. `None`: the settings name no off-site target.
     pub off_site: Option<Result<Backup, String>>,
 }
 
-/// The backup store beside the file.
+/// The backup store in the data directory.
 pub(crate) fn local_store(site_dir: &Path) -> BackupStore {
     BackupStore::new(site_dir.join("backups"))
 }
 
-/// Every minute, until the sender of `stop` is dropped: a backup when one is due, and the drill.
+/// Makes a backup and runs the restore drill when they are due, until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     priority::lower();
-    while stop.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+    while stop.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let hours = site.config.backup.every_hours;
         let backup_store = local_store(&site.config.data);
         let newest = backup_store.newest(site.now()).map(|backup| backup.manifest.made_at);
@@ -88,7 +88,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         if drill::is_due(site) {
             drill::run_and_log(site);
         }
-        erasure::look_after(site);
+        erasure::complete(site);
     }
 }
 
@@ -98,36 +98,36 @@ pub(crate) fn log(made: &Result<BackupOutcome, String>) {
             let bytes = made.backup.manifest.bytes();
             tracing::info!(backup = made.backup.name(), bytes, pruned = made.pruned, "backup made and verified");
             if let Some(Err(cause)) = &made.off_site {
-                tracing::error!(cause, "the backup has no copy in the second place");
+                tracing::error!(cause, "the backup has no off-site copy");
             }
         }
         Err(cause) => tracing::error!(cause, "no backup was made; the next minute tries again"),
     }
 }
 
-/// Makes a backup now. A copy that is not sound is an alarm until one is: the file is looked at, and copied again where
-/// that put it right. See [`copy_and_carry`].
+/// Makes a backup now. A corrupt copy raises an alarm until a later one is intact. The database is then checked, and copied
+/// once more where the check repaired it.
 pub(crate) fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<BackupOutcome, String> {
     if site.store.writer().condition() == Condition::Replaced {
-        // The machine that goes on makes them: a restore must not take this one's for the newest.
+        // Backups of a replaced machine would pass for the newest at a restore.
         return Err("another machine has taken this one's place, and makes the backups".to_owned());
     }
     let dir = &site.config.data;
-    let made = match copy_and_carry(site, by, progress) {
-        Err(BackupError::Unsound(cause)) => match damage::look_after(site, &cause) {
-            damage::Outcome::PutRight => copy_and_carry(site, by, progress),
-            damage::Outcome::Stands => Err(BackupError::Unsound(cause)),
+    let made = match try_make(site, by, progress) {
+        Err(BackupError::Corrupt(cause)) => match damage::check_database(site, &cause) {
+            damage::Outcome::Repaired => try_make(site, by, progress),
+            damage::Outcome::Unrepaired => Err(BackupError::Corrupt(cause)),
         },
         made => made,
     };
     match &made {
         Ok(_) => {
             alarm::clear(dir, alarm::Kind::Backup);
-            damage::put_right(site);
+            damage::clear_alarm(site);
         }
-        // No alarm: the age of the newest backup tells when none was made for long.
+        // No alarm: the age of the newest backup shows when none was made for a long time.
         Err(BackupError::Busy(_) | BackupError::Failed(_)) => {}
-        Err(BackupError::Unsound(cause)) => alarm::raise(dir, alarm::Kind::Backup, site.now(), cause),
+        Err(BackupError::Corrupt(cause)) => alarm::raise(dir, alarm::Kind::Backup, site.now(), cause),
     }
     site.forget_health();
     made.map_err(BackupError::into_cause)
@@ -135,16 +135,16 @@ pub(crate) fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<Back
 
 /// Why no backup was made, in one line.
 enum BackupError {
-    /// Another is under way.
+    /// Another backup or a drill is in progress.
     Busy(String),
-    /// The copy is not sound, or could not be read.
-    Unsound(String),
+    /// The copy is corrupt, or could not be read.
+    Corrupt(String),
     Failed(String),
 }
 
 impl BackupError {
     fn into_cause(self) -> String {
-        let (BackupError::Busy(cause) | BackupError::Unsound(cause) | BackupError::Failed(cause)) = self;
+        let (BackupError::Busy(cause) | BackupError::Corrupt(cause) | BackupError::Failed(cause)) = self;
         cause
     }
 }
@@ -155,37 +155,37 @@ impl From<String> for BackupError {
     }
 }
 
-/// Copy, check of the copy, manifest, flush, rename; then pruning, then the second place, which may
-/// take its time. The error is one line, and leaves every older backup as it was.
-fn copy_and_carry(site: &Site, by: &By, progress: &mut Progress) -> Result<BackupOutcome, BackupError> {
+/// Copies, checks the copy, writes the manifest, flushes and renames; then prunes; then copies off site. The error is one
+/// line, and leaves every older backup as it was.
+fn try_make(site: &Site, by: &By, progress: &mut Progress) -> Result<BackupOutcome, BackupError> {
     let (backup_store, made_at) = (local_store(&site.config.data), site.now());
     let lock = backup_store.lock_within(BUSY_TIME_MAX).map_err(BackupError::Busy)?;
     let unconfirmed_bytes_max = replication::unconfirmed_bytes_max(site);
     let source = Source { store: &site.store, dir: &site.config.data, now: made_at, unconfirmed_bytes_max };
     check_space(source.bytes(), backup_store.dir())?;
-    let (backup, start) = put(&source, &lock, &shown(made_at), None, progress)?;
-    let exceptions = exceptions(&site.config.data, &site.clock);
-    let pruned = lock.prune(made_at, &exceptions).map_err(|e| unwritten(&backup_store, &e));
-    // The second place may take its time, and other work on this backup store does not wait for it.
+    let (backup, start) = add(&source, &lock, &shown(made_at), None, progress)?;
+    let exceptions = prune_exceptions(&site.config.data, &site.clock);
+    let pruned = lock.prune(made_at, &exceptions).map_err(|e| write_error(&backup_store, &e));
+    // The off-site target may be slow: other work on the local backup store does not wait for it.
     drop(lock);
-    let gone = pruned.as_ref().map_or(0, |gone| *gone as i64);
-    record(site, by, "backup.made", &backup, Detail::none().number("pruned", gone));
-    // Also when nothing could be pruned: a disk that fails is what the second place is for.
-    let off_site = OffSite::target_of(site).map(|second| {
-        let mut tell = |done, all| progress("copying to the second place", done, all);
-        site.state::<OffSite>().carry(&backup, &second, site.config.backup.recipient.as_ref(), exceptions, &mut tell)
+    let removed = pruned.as_ref().map_or(0, |removed| *removed as i64);
+    record(site, by, "backup.made", &backup, Detail::none().number("pruned", removed));
+    // Also when nothing could be pruned: a failing disk is what the off-site copy is for.
+    let off_site = OffSite::of(site).map(|off_site| {
+        let mut progress = |done, all| progress("copying off site", done, all);
+        off_site.copy(&backup, site.config.backup.recipient.as_ref(), exceptions, &mut progress)
     });
-    if let (Some(Ok(there)), Some(start)) = (&off_site, start) {
-        replication::go_on_from(site, Chain::new(start, there));
+    if let (Some(Ok(copy)), Some(start)) = (&off_site, start) {
+        replication::continue_from(site, Chain::new(start, copy));
     }
     Ok(BackupOutcome { backup, pruned: pruned?, off_site })
 }
 
-/// A backup that is there is there: that it cannot be recorded now (a full disk, say) is no reason to call it none.
+/// Writes the audit row. A backup counts also where its row cannot be written, on a full disk for example.
 fn record(site: &Site, by: &By, deed: &'static str, backup: &Backup, detail: Detail) {
     let whom = Whom::Backup(backup.name());
     let recorded = site.store.write(site.now(), |tx| Ok(audit::insert(tx, &by.who, deed, &whom, &by.origin, &detail)?));
-    _ = recorded.inspect_err(|e| tracing::error!(deed, cause = %e, "a deed is missing in the audit log"));
+    _ = recorded.inspect_err(|e| tracing::error!(deed, cause = %e, "an action is missing in the audit log"));
 }
 
 /// `2026-11-21T12-00-00Z`.
@@ -194,19 +194,19 @@ pub(crate) fn shown(moment: i64) -> String {
     moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
 }
 
-fn unwritten(backup_store: &BackupStore, e: &io::Error) -> String {
+fn write_error(backup_store: &BackupStore, e: &io::Error) -> String {
     format!("cannot write to {}: {e}", backup_store.dir().display())
 }
 
-/// A backup on the backup store, verified.
-fn put(
+/// Adds a verified backup to the backup store.
+fn add(
     source: &Source,
     lock: &BackupStoreLock,
     name: &str,
     upgrade: Option<Upgrade>,
     progress: &mut Progress,
 ) -> Result<(Backup, Option<ChainStart>), BackupError> {
-    let failed = |e: io::Error| BackupError::Failed(unwritten(lock.backup_store(), &e));
+    let failed = |e: io::Error| BackupError::Failed(write_error(lock.backup_store(), &e));
     let unfinished = lock.start(name).map_err(failed)?;
     let (filled, start) = fill(source, &unfinished, progress)?;
     let manifest = Manifest { upgrade, ..filled };
@@ -215,21 +215,22 @@ fn put(
     Ok((Backup { at: Target::Directory(dir), manifest }, start))
 }
 
-/// The copies, each flushed, and what is to be said of them; and what a chain needs to go on from there.
+/// Copies the database and the key, and flushes them. Returns their manifest, and the start of a chain that continues from
+/// the copy.
 fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifest, Option<ChainStart>), BackupError> {
     let failed = |e: io::Error| BackupError::Failed(format!("cannot write to {}: {e}", dir.display()));
     let (database, key) = (data_dir::database(dir), data_dir::key(dir));
-    let tell = &mut |done, all| progress("copying", done, all);
+    let copying = &mut |done, all| progress("copying", done, all);
     let following = source.unconfirmed_bytes_max.map(|bytes_max| (FollowerKind::OffSite, bytes_max));
-    let copied = copy::copy(source.store, &database, following, tell);
-    let copied = copied.map_err(BackupError::Unsound)?;
-    // From here on, whatever ends this lets go of the log.
+    let copied = copy::copy(source.store, &database, following, copying);
+    let copied = copied.map_err(BackupError::Corrupt)?;
+    // `ChainStart` stops following the WAL when it is dropped.
     let mut start = copied.followed.map(|followed| ChainStart::new(source.store, followed, PageSums::default()));
     progress("checking", 0, 1);
-    let sound = copy::check(&database).map_err(BackupError::Unsound)?;
+    let sound = copy::check(&database).map_err(BackupError::Corrupt)?;
     if sound.rows != copied.rows {
-        let cause = "the copy does not hold the rows that the file held: the disk or its memory is failing";
-        return Err(BackupError::Unsound(cause.to_owned()));
+        let cause = "the copy has other rows than the database: the disk or the memory is failing";
+        return Err(BackupError::Corrupt(cause.to_owned()));
     }
     std::fs::copy(data_dir::key(source.dir), &key).map_err(failed)?;
     let mut files = std::collections::BTreeMap::new();
@@ -237,16 +238,16 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
         let all = std::fs::metadata(&path).map_err(failed)?.len();
         let mut done = 0;
-        let mut tell = |bytes| {
+        let mut hashed = |bytes| {
             done += bytes;
             progress("hashing", done, all);
         };
-        let digest = FileDigest::of(&path, &mut tell);
+        let digest = FileDigest::of(&path, &mut hashed);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         files.insert(name, digest.map_err(failed)?);
     }
     let chain =
-        start.as_mut().map(|start| link(start, &data_dir::database(dir), source.now)).transpose().map_err(failed)?;
+        start.as_mut().map(|start| origin(start, &data_dir::database(dir), source.now)).transpose().map_err(failed)?;
     let version = crate::VERSION.to_owned();
     let audit = sound.audit.as_ref().map(AuditHead::of);
     let encrypted = Default::default();
@@ -268,30 +269,30 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
     Ok((manifest, start))
 }
 
-/// The point from which the ticks continue: the checksums of the copy, and the position of its last step. Where this
-/// process has written nothing yet, the copy is as old as its begin.
-fn link(start: &mut ChainStart, database: &Path, now: i64) -> io::Result<ChainOrigin> {
+/// Where the ticks behind a copy begin. Before the first write of this process the WAL position has no moment, and that of
+/// the copy stands for it.
+fn origin(start: &mut ChainStart, database: &Path, now: i64) -> io::Result<ChainOrigin> {
     start.sums = PageSums::of_file(database)?;
     let begin = &start.followed.begin;
     let moment = if begin.moment == 0 { now } else { begin.moment };
     Ok(ChainOrigin::of(&start.lineage, moment, &begin.position, &start.sums))
 }
 
-/// The backups that pruning leaves: the one that a drill opened last, and all whose age the clock may be wrong about.
-fn exceptions(site_dir: &Path, clock: &Clock) -> PruneExceptions {
+/// Pruning keeps the backup that a drill restored last, and all whose age the clock may be wrong about.
+fn prune_exceptions(site_dir: &Path, clock: &Clock) -> PruneExceptions {
     let proven = drill::last(site_dir).map(|drill| drill.proven).filter(|name| !name.is_empty());
     PruneExceptions { proven, made_before: clock.judged_from() }
 }
 
 impl Source<'_> {
-    /// The most bytes that a copy can take.
+    /// The size of a copy, at most.
     fn bytes(&self) -> u64 {
         let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
         bytes(&data_dir::database(self.dir)) + bytes(&data_dir::wal(self.dir))
     }
 }
 
-/// A copy must fit, and leave room for the file to go on.
+/// Whether a copy of so many bytes fits into the directory, with room for the database to grow.
 pub(crate) fn check_space(bytes: u64, dir: &Path) -> Result<(), String> {
     let needed = bytes + SPARE_BYTES;
     let free = data_dir::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;

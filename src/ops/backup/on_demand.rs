@@ -1,4 +1,4 @@
-//! A backup or a drill that somebody asked for at the desk.
+//! A backup or a drill that a clerk starts at the desk.
 
 use super::{drill, make};
 use crate::domain::audit::By;
@@ -11,7 +11,7 @@ pub(crate) enum Work {
     Drill,
 }
 
-/// Begins it; `false`: another is under way.
+/// Starts the work. `false`: a backup or a drill that was started so is still running.
 pub(crate) fn begin(site: &Site, work: Work, by: &By) -> bool {
     let by = by.clone();
     on_demand::begin(site, work, move |site| run(site, work, &by))
@@ -22,7 +22,7 @@ fn run(site: &Site, work: Work, by: &By) -> Result<String, String> {
         Work::Backup => {
             let made = make(site, by, &mut |_, _, _| ())?;
             match made.off_site {
-                Some(Err(cause)) => Err(format!("{} has no copy in the second place: {cause}", made.backup.name())),
+                Some(Err(cause)) => Err(format!("{} has no off-site copy: {cause}", made.backup.name())),
                 _ => Ok(made.backup.name()),
             }
         }

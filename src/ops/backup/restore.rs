@@ -1,5 +1,5 @@
-//! A backup takes the place of the file: tried beside it first, then swapped so that a crash at any moment leaves the
-//! old site or the new one, and what was replaced is kept.
+//! Restores: a backup is restored into a directory of its own first, then swapped in so that a crash at any moment leaves the
+//! old site or the new one. The replaced files are kept.
 
 use super::backup_store::{Backup, make_dir};
 use super::encrypted::Identities;
@@ -22,43 +22,42 @@ use crate::store::tables::{audit, history};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// More than partners do at a site for long.
+/// History rows that a site can have added for each second since a backup, at most: more than its partners do.
 const ROWS_PER_SECOND: i64 = 10;
 const ROWS_AT_LEAST: i64 = 10_000;
 
-/// Where a backup is tried.
-const TRIED: &str = ".restoring";
-/// Where a new site is made.
-const MADE: &str = ".making";
-/// Where one waits that is to take the file's place: from the moment it has this name, it does.
+/// The directory of a trial restore.
+const TRIAL: &str = ".restoring";
+/// The directory in which a new site is created.
+const NEW_SITE: &str = ".making";
+/// The directory of a site that is to be swapped in. Once it has this name, the swap is completed also after a crash.
 const READY: &str = ".restored";
 
 /// The backup to restore, and how.
-pub(crate) struct Wanted<'w> {
+pub(crate) struct RestoreRequest<'w> {
     pub backup: &'w Backup,
     pub keys: Option<&'w Identities>,
-    /// The ticks behind it.
+    /// The ticks behind the backup.
     pub replay: Option<&'w Replay>,
 }
 
-/// Tries the backup: files as the manifest says, key and file a pair, with the ticks behind it, opened and upgraded by this
-/// program; then `after` works on it, and is told how far the ticks led. The directory is left with a site in it. Nothing
-/// else changes.
-pub(crate) fn try_in(
+/// Restores a backup into a new directory: compares its files with the manifest, replays the ticks behind it, opens it and
+/// upgrades it. `after` gets the open site and the outcome of the replay. The site stays in the directory.
+pub(crate) fn restore_into(
     dir: &Path,
-    wanted: &Wanted,
+    request: &RestoreRequest,
     config: &Config,
     progress: &mut Progress,
     after: impl FnOnce(&Site, Option<Replayed>, &mut Progress) -> Result<(), String>,
 ) -> Result<(), String> {
-    let (data_dir, _) = unpack(dir, wanted.backup, wanted.keys, progress)?;
+    let (data_dir, _) = unpack(dir, request.backup, request.keys, progress)?;
     let replay = |replay: &Replay| {
-        let tell = &mut |done, all| progress("going on from there", done, all);
-        let replayed = replay.run(&data_dir.database(), wanted.keys, tell)?;
+        let replaying = &mut |done, all| progress("replaying ticks", done, all);
+        let replayed = replay.run(&data_dir.database(), request.keys, replaying)?;
         let sound = crate::store::engine::copy::check(&data_dir.database())?;
         Ok::<_, String>(Replayed { rows: sound.rows.values().sum(), ..replayed })
     };
-    let replayed = wanted.replay.map(replay).transpose()?;
+    let replayed = request.replay.map(replay).transpose()?;
     let config = Config { data: dir.to_owned(), ..config.clone() };
     let site = Site::open_copy(&data_dir, config, Clock::machine(0))?;
     let worked = after(&site, replayed, progress);
@@ -66,7 +65,7 @@ pub(crate) fn try_in(
     worked
 }
 
-/// Copies the backup into the directory, made anew, and checks it: files and rows as the manifest says.
+/// Copies a backup into a new directory, and compares its files and rows with the manifest.
 pub(crate) fn unpack(
     dir: &Path,
     backup: &Backup,
@@ -83,7 +82,7 @@ pub(crate) fn unpack(
     progress("checking", 0, 1);
     let sound = crate::store::engine::copy::check(&data_dir::database(dir))?;
     if (sound.rows != backup.manifest.rows) || (sound.site_id != backup.manifest.site_id) {
-        return Err(format!("{} does not hold the rows that its manifest speaks of", backup.at));
+        return Err(format!("{} does not have the rows that its manifest lists", backup.at));
     }
     let data_dir = DataDir::lock(dir).map_err(|error| match error {
         LockError::InUse => format!("another restore works in {}: wait for it", dir.display()),
@@ -95,80 +94,80 @@ pub(crate) fn unpack(
 /// The outcome of a restore.
 #[derive(Debug)]
 pub(crate) struct Restored {
-    /// Where the files lie now that were replaced, if there were any.
+    /// The directory of the replaced files; `None`: there were none.
     pub replaced: Option<PathBuf>,
-    /// People whom the backup still held, and who had been erased since.
+    /// People in the backup who were erased after it was made, and are erased again.
     pub erased: usize,
-    /// How far the ticks behind it led.
+    /// The outcome of the replay of ticks.
     pub replayed: Option<Replayed>,
     /// The zone of the restored site.
     pub zone: TimeZone,
 }
 
-/// Puts a backup in the place of the held directory's file, with the ticks behind it and without whoever was erased since. A
-/// dry run does all but the last step, and leaves everything as it was.
+/// Restores a backup and its ticks in the locked data directory, without the people who were erased since. A dry run does all
+/// but the last step, and changes nothing.
 pub(crate) fn restore(
     data_dir: &DataDir,
-    wanted: &Wanted,
+    request: &RestoreRequest,
     config: &Config,
     by: &By,
     is_dry: bool,
     progress: &mut Progress,
 ) -> Result<Restored, String> {
-    let (tried, backup) = (tried_in(data_dir), wanted.backup);
+    let (trial_dir, backup) = (trial_dir(data_dir), request.backup);
     let gone = erased_since(data_dir, backup, config)?;
     let (mut erased, mut replayed, mut zone) = (0, None, TimeZone::UTC);
-    try_in(&tried, wanted, config, progress, |site, led_to, progress| {
-        let moment = led_to.as_ref().map_or(backup.manifest.made_at, |led_to| led_to.moment);
-        replayed = led_to;
+    restore_into(&trial_dir, request, config, progress, |site, outcome, progress| {
+        let moment = outcome.as_ref().map_or(backup.manifest.made_at, |outcome| outcome.moment);
+        replayed = outcome;
         zone = site.time_zone().unwrap_or(TimeZone::UTC);
         site.store.release();
         let again = erasure::erase_again(site, &gone, progress);
         erased = again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
         erasure::rebuild(site, progress)?;
-        // The record goes into the file that takes the place, so that it cannot come without.
+        // The audit row goes into the restored database before the swap, so that neither comes without the other.
         let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", moment));
         let written = site.store.write(site.now(), |tx| {
             audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &detail)?;
-            leave_numbers(tx, moment)
+            skip_history_numbers(tx, moment)
         });
         written.map_err(|e| format!("the restored site takes no writes: {e}"))
     })?;
-    // A new site's directory has backup stores of its own; what the trial made there is empty.
-    _ = std::fs::remove_dir_all(tried.join("backups"));
+    // The trial made an empty backup store; the data directory has its own.
+    _ = std::fs::remove_dir_all(trial_dir.join("backups"));
     if is_dry {
-        std::fs::remove_dir_all(&tried).map_err(|e| format!("cannot remove {}: {e}", tried.display()))?;
+        std::fs::remove_dir_all(&trial_dir).map_err(|e| format!("cannot remove {}: {e}", trial_dir.display()))?;
         return Ok(Restored { replaced: None, erased, replayed, zone });
     }
-    Ok(Restored { replaced: take_over(data_dir, &tried)?, erased, replayed, zone })
+    Ok(Restored { replaced: swap_in(data_dir, &trial_dir)?, erased, replayed, zone })
 }
 
-/// Where a backup is tried before it takes the place of the held directory's file.
-pub(crate) fn tried_in(data_dir: &DataDir) -> PathBuf {
-    data_dir.dir().join(TRIED)
+/// The directory of a trial restore in a data directory.
+pub(crate) fn trial_dir(data_dir: &DataDir) -> PathBuf {
+    data_dir.dir().join(TRIAL)
 }
 
-/// Where a new site is made before it takes its place.
-pub(crate) fn made_in(data_dir: &DataDir) -> PathBuf {
-    data_dir.dir().join(MADE)
+/// The directory in which a new site is created before it is swapped in.
+pub(crate) fn new_site_dir(data_dir: &DataDir) -> PathBuf {
+    data_dir.dir().join(NEW_SITE)
 }
 
-/// The site in `tried` takes the place of what lies in the held directory. From the rename on, whatever ends this process,
-/// the next start finishes it.
-pub(crate) fn take_over(data_dir: &DataDir, tried: &Path) -> Result<Option<PathBuf>, String> {
+/// Swaps the site in `from` into the locked data directory, and returns the directory of the replaced files. After a crash
+/// behind the rename, the next start completes the swap.
+pub(crate) fn swap_in(data_dir: &DataDir, from: &Path) -> Result<Option<PathBuf>, String> {
     let failed = |e: io::Error| format!("cannot put the site in its place in {}: {e}", data_dir.dir().display());
-    if std::fs::metadata(data_dir::wal(tried)).is_ok_and(|log| log.len() > 0) {
-        return Err(format!("the log of {} could not be emptied", data_dir::database(tried).display()));
+    if std::fs::metadata(data_dir::wal(from)).is_ok_and(|log| log.len() > 0) {
+        return Err(format!("the log of {} could not be emptied", data_dir::database(from).display()));
     }
-    std::fs::File::open(tried).and_then(|names| names.sync_all()).map_err(failed)?;
-    std::fs::rename(tried, data_dir.dir().join(READY)).map_err(failed)?;
+    std::fs::File::open(from).and_then(|names| names.sync_all()).map_err(failed)?;
+    std::fs::rename(from, data_dir.dir().join(READY)).map_err(failed)?;
     data_dir.flush().map_err(failed)?;
     complete(data_dir).map_err(failed)
 }
 
-/// Everybody whom any place at hand knows to be erased: the file that is replaced, the backup stores, and where the backup lies.
-/// A second place that does not answer is passed over; the backup store beside the file is told of everybody as well. The error is one
-/// line: a backup store's list is there, and cannot be read.
+/// The tombstones of a backup's site that are known in the database that is replaced, in the local backup store, beside the
+/// backup, and off site. An off-site target that does not answer is passed over: the local backup store has its tombstones too.
+/// The error is one line: a list of tombstones cannot be read.
 pub(crate) fn erased_since(data_dir: &DataDir, backup: &Backup, config: &Config) -> Result<Vec<Tombstone>, String> {
     let site_id = &backup.manifest.site_id;
     let mut known = match data_dir.database().exists() && site_of(&data_dir.database()).as_ref() == Some(site_id) {
@@ -176,41 +175,40 @@ pub(crate) fn erased_since(data_dir: &DataDir, backup: &Backup, config: &Config)
         false => Vec::new(),
     };
     let own = data_dir.dir().join("backups");
-    let shelves = [Some(own.as_path()), backup.at.path().and_then(Path::parent)];
-    for backup_store in shelves.into_iter().flatten() {
+    let backup_stores = [Some(own.as_path()), backup.at.path().and_then(Path::parent)];
+    for backup_store in backup_stores.into_iter().flatten() {
         known.extend(tombstones::list(backup_store, site_id)?);
     }
-    let off_site = OffSite::default();
-    let second = off_site.target(config).and_then(|second| off_site.list_erased(&second, site_id).ok());
-    known.extend(second.into_iter().flatten());
+    let off_site = OffSite::new(config).and_then(|off_site| off_site.list_erased(site_id).ok());
+    known.extend(off_site.into_iter().flatten());
     known.sort_unstable();
     known.dedup_by_key(|tombstone| (tombstone.member_id, tombstone.join_date));
     Ok(known)
 }
 
-/// Moves the history's numbers on after a restore. Rows written after the backup have numbers that others know,
-/// upstream and in reports, and no number is given twice: the next row gets one that the site cannot have reached since
-/// the backup.
-pub(crate) fn leave_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
+/// Skips history numbers after a restore. Rows written after the backup had numbers that the sync's receiver and reports
+/// know, and no number is given twice: the next row gets one that the site cannot have reached since the backup.
+pub(crate) fn skip_history_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
     let seconds = (tx.now() - made_at).max(0);
     let left = (seconds * ROWS_PER_SECOND).max(ROWS_AT_LEAST);
     Ok(history::raise_numbers(tx, history::last_seq(tx)? + left).map(drop)?)
 }
 
-/// The directories that a `restore`, a `rollback` or an `init` left in the directory of a locked or stopped site when
-/// it was cut off: each a site of its own, with its key.
+/// The directories that an interrupted `restore`, `rollback` or `init` left: each holds a site with its key.
 pub(crate) fn leftovers(dir: &Path) -> Vec<PathBuf> {
-    [TRIED, MADE].map(|name| dir.join(name)).into_iter().filter(|path| path.exists()).collect()
+    [TRIAL, NEW_SITE].map(|name| dir.join(name)).into_iter().filter(|path| path.exists()).collect()
 }
 
-/// Finishes what was cut off in a held directory: a swap that was begun goes on, and what never came so far is removed.
-/// Says where the old files lie that were swapped out. Each step may be done again.
+/// Completes an interrupted swap in the locked data directory, and removes what other interrupted commands left. Returns the
+/// directory of the replaced files. Each step may be done again.
 pub(crate) fn complete(data_dir: &DataDir) -> io::Result<Option<PathBuf>> {
-    for left in leftovers(data_dir.dir()).into_iter().chain(super::drill::tried_in(data_dir.dir())) {
+    for left in leftovers(data_dir.dir()).into_iter().chain(super::drill::trial_dirs(data_dir.dir())) {
         match std::fs::remove_dir_all(&left) {
-            Ok(()) => tracing::info!(dir = %left.display(), "removed what was left by a command that was cut off"),
+            Ok(()) => tracing::info!(dir = %left.display(), "removed what an interrupted command left"),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(e) => tracing::warn!(dir = %left.display(), cause = %e, "cannot remove what a command left"),
+            Err(e) => {
+                tracing::warn!(dir = %left.display(), cause = %e, "cannot remove what an interrupted command left")
+            }
         }
     }
     let ready = data_dir.dir().join(READY);
@@ -219,9 +217,9 @@ pub(crate) fn complete(data_dir: &DataDir) -> io::Result<Option<PathBuf>> {
     }
     let old = ready.join("old");
     make_dir(&old)?;
-    let beside: [&dyn Fn(&Path) -> PathBuf; 5] =
+    let database_files: [&dyn Fn(&Path) -> PathBuf; 5] =
         [&data_dir::database, &data_dir::wal, &data_dir::wal_index, &data_dir::wal_mark, &data_dir::page_checksums];
-    swap(&ready, data_dir.dir(), &old, &beside)?;
+    swap(&ready, data_dir.dir(), &old, &database_files)?;
     swap(&ready, data_dir.dir(), &old, &[&data_dir::key])?;
     let replaced = if std::fs::read_dir(&old)?.next().is_some() {
         let free = |number: u32| data_dir.dir().join(format!("replaced-{number}"));
@@ -232,7 +230,7 @@ pub(crate) fn complete(data_dir: &DataDir) -> io::Result<Option<PathBuf>> {
         None
     };
     std::fs::remove_dir_all(&ready)?;
-    // Alarms about the replaced file do not hold for this one.
+    // Alarms about the replaced database say nothing about this one.
     for kind in [alarm::Kind::Damage, alarm::Kind::LostLog, alarm::Kind::Changed] {
         alarm::clear(data_dir.dir(), kind);
     }
@@ -240,7 +238,7 @@ pub(crate) fn complete(data_dir: &DataDir) -> io::Result<Option<PathBuf>> {
     Ok(replaced)
 }
 
-/// Moves the first of these files in from `ready`, if it is not in already; before that, all of them out to `old`.
+/// Moves all files of `names` from `dir` to `old`, then the first of them from `ready` to `dir`, if it is still in `ready`.
 fn swap(ready: &Path, dir: &Path, old: &Path, names: &[&dyn Fn(&Path) -> PathBuf]) -> io::Result<()> {
     let new = names[0](ready);
     if !new.exists() {
@@ -269,9 +267,8 @@ mod tests {
         [("tunneldesk.sqlite", "old"), ("tunneldesk.sqlite-wal", "log"), ("site.key", "old key")];
     const NEW: [(&str, &str); 2] = [("tunneldesk.sqlite", "new"), ("site.key", "new key")];
 
-    /// Every state of the disk in which a crash can leave a swap, finished by the next start.
     #[test]
-    fn a_swap_that_was_cut_off_anywhere_is_finished_and_loses_no_file() {
+    fn a_swap_that_was_interrupted_anywhere_is_completed_and_loses_no_file() {
         let moves = [
             ("tunneldesk.sqlite-wal", "", ".restored/old"),
             ("tunneldesk.sqlite", "", ".restored/old"),
@@ -301,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_comes_into_an_empty_directory_too() {
+    fn a_backup_is_swapped_into_an_empty_directory_too() {
         let dir = tempfile::tempdir().unwrap();
         put(&dir.path().join(READY), &NEW);
         let data_dir = DataDir::lock(dir.path()).unwrap();

@@ -1,4 +1,4 @@
-//! An upgrade taken back: the verified backup from before it takes the file's place, as it was, for the version that wrote it.
+//! Rollback of an upgrade: the verified backup from before it replaces the database, unchanged, for the version that wrote it.
 
 use super::backup_store::Backup;
 use super::upgrade::Upgraded;
@@ -20,20 +20,20 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(crate) struct RolledBack {
     pub backup: Backup,
-    /// Where the upgraded file lies now; `None`: the upgrade was taken back before.
+    /// The directory of the upgraded files; `None`: the upgrade had been rolled back before.
     pub replaced: Option<PathBuf>,
-    /// Members who were erased since, and are in the file again until its next upgrade.
+    /// Members who were erased since the backup, and are in the database again until its next upgrade.
     pub erased_and_back: usize,
 }
 
-/// Why nothing was taken back, in one line.
+/// Why nothing was rolled back, in one line.
 pub(crate) enum RollbackError {
-    /// There is nothing to take back.
-    Nothing(String),
+    /// There is no upgrade to roll back.
+    NothingToDo(String),
     Failed(String),
 }
 
-/// Takes back the last upgrade of the held directory's file. To do it twice is to do it once.
+/// Rolls back the last upgrade in the locked data directory. A second call changes nothing.
 pub(crate) fn run(
     data_dir: &DataDir,
     config: &Config,
@@ -44,7 +44,7 @@ pub(crate) fn run(
     restore::complete(data_dir)
         .map_err(|e| RollbackError::Failed(format!("an earlier restore cannot be finished: {e}")))?;
     if !data_dir.database().exists() {
-        return Err(RollbackError::Nothing(format!("there is no site in {dir}: name its directory with --data")));
+        return Err(RollbackError::NothingToDo(format!("there is no site in {dir}: name its directory with --data")));
     }
     let schema = migrate::schema(data_dir).map_err(RollbackError::Failed)?;
     let upgrade_backups = local_store(data_dir.dir()).before_upgrades();
@@ -55,7 +55,7 @@ pub(crate) fn run(
     }
     let backup = upgrade_backups.into_iter().find(|backup| backup.manifest.schema < schema).ok_or_else(|| {
         let backup_store = local_store(data_dir.dir());
-        RollbackError::Nothing(format!(
+        RollbackError::NothingToDo(format!(
             "no backup in {} is from before an upgrade: there is nothing to take back; `tunneldesk restore` brings back \
              any backup, for this version",
             backup_store.dir().display()
@@ -66,13 +66,13 @@ pub(crate) fn run(
     Ok(RolledBack { backup, replaced, erased_and_back })
 }
 
-/// The version of before may know of no erasures, and its file is not for this one to change. The backup store remembers them for
-/// the next upgrade. How many the backup still holds.
+/// Adds the tombstones to the local backup store, for the next upgrade: the earlier version may know no erasures, and its
+/// database is not for this version to change. Returns how many of the erased members the backup has.
 fn remember_erased(data_dir: &DataDir, backup: &Backup, config: &Config) -> Result<usize, String> {
     let gone = restore::erased_since(data_dir, backup, config)?;
     let backup_store = local_store(data_dir.dir());
-    tombstones::keep(backup_store.dir(), &backup.manifest.site_id, &gone)
-        .map_err(|e| super::unwritten(&backup_store, &e))?;
+    tombstones::add(backup_store.dir(), &backup.manifest.site_id, &gone)
+        .map_err(|e| super::write_error(&backup_store, &e))?;
     Ok(gone
         .iter()
         .filter(|one| one.join_date <= backup.manifest.made_at && one.erased_at >= backup.manifest.made_at)
@@ -80,21 +80,21 @@ fn remember_erased(data_dir: &DataDir, backup: &Backup, config: &Config) -> Resu
 }
 
 fn put_back(data_dir: &DataDir, backup: &Backup, by: &By, progress: &mut Progress) -> Result<Option<PathBuf>, String> {
-    let tried = restore::tried_in(data_dir);
-    let (unpacked, sound) = restore::unpack(&tried, backup, None, progress)?;
+    let trial_dir = restore::trial_dir(data_dir);
+    let (unpacked, sound) = restore::unpack(&trial_dir, backup, None, progress)?;
     let keys = Keys::open(&unpacked.key())?;
     if !lifecycle::fits(&keys, &sound.key_check) {
         return Err(format!("the key in {} is not that of its file", backup.at));
     }
-    // A file from before there was an audit log takes no record, and is as it was to the last row.
+    // A database from before there was an audit log takes no row, and stays as it was.
     if sound.audit.is_some() {
         record(&unpacked, &keys, backup, by)?;
     }
-    restore::take_over(data_dir, &tried)
+    restore::swap_in(data_dir, &trial_dir)
 }
 
-/// The record goes into the file that takes the place, so that it cannot come without. Its hash is such as the version of
-/// before goes on with: under the key in the backup's own key file, and plain where there is none.
+/// Writes the audit row into the unpacked database before the swap, so that neither comes without the other. The row is
+/// hashed as the earlier version does it: with the key in the backup's own key file, and plain where there is none.
 fn record(unpacked: &DataDir, keys: &Keys, backup: &Backup, by: &By) -> Result<(), String> {
     let failed = |e: String| format!("{} takes no record: {e}", unpacked.database().display());
     let store = Store::open(&unpacked.database(), true)?;
@@ -106,14 +106,15 @@ fn record(unpacked: &DataDir, keys: &Keys, backup: &Backup, by: &By) -> Result<(
     store.truncate_wal().map_err(|e| failed(e.to_string()))
 }
 
-/// The row, and numbers of the history that others may know are not given a second time.
+/// Writes the audit row, and skips history numbers that others may know.
 fn insert(tx: &Write, backup: &Backup, by: &By, back_to: i64) -> Result<(), Failure> {
     let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
     audit::insert(tx, &by.who, "site.rolled_back", &whom, &by.origin, &detail)?;
-    restore::leave_numbers(tx, back_to)
+    restore::skip_history_numbers(tx, back_to)
 }
 
-/// A file that took no record of its rollback gets it with its next upgrade: backups remember an audit log that it had.
+/// Writes the audit row of a rollback at the next upgrade, where the database had no audit log before. Backups that have one
+/// show that it was rolled back.
 pub(crate) fn record_late(site: &Site, upgraded: &Upgraded) -> Result<(), String> {
     if upgraded.backup.manifest.audit.is_some() {
         return Ok(());

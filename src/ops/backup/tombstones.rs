@@ -1,5 +1,5 @@
-//! Who was erased, beside the backups: a list that is only ever added to, with numbers and moments and nothing else. When
-//! the site's file is lost, it keeps an older backup from bringing anybody back.
+//! The tombstones of erased members, in a file beside the backups. Lines are only ever added, and hold numbers and moments
+//! alone. When the database is lost, they keep a restored backup from bringing an erased member back.
 
 use crate::store::queries::erasure::Tombstone;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ struct Line {
     erased_at: i64,
 }
 
-/// A site's, as a backup store knows them. A line that a crash cut off is passed over. The error is one line: a list that cannot be
-/// read is none that is empty.
+/// The tombstones of a site in a backup store. A line that a crash cut off is passed over. The error is one line: the file is
+/// there and cannot be read.
 pub(crate) fn list(backup_store: &Path, site_id: &str) -> Result<BTreeSet<Tombstone>, String> {
     Ok(parse(&read(backup_store)?, site_id))
 }
@@ -38,7 +38,7 @@ fn read(backup_store: &Path) -> Result<String, String> {
     }
 }
 
-/// A site's, of all in the list.
+/// The tombstones of a site in the text of such a file.
 pub(crate) fn parse(text: &str, site_id: &str) -> BTreeSet<Tombstone> {
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
     lines
@@ -47,8 +47,8 @@ pub(crate) fn parse(text: &str, site_id: &str) -> BTreeSet<Tombstone> {
         .collect()
 }
 
-/// Adds those that the backup store does not know yet, and flushes them.
-pub(crate) fn keep(backup_store: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
+/// Adds the tombstones that a backup store does not have yet, and flushes them.
+pub(crate) fn add(backup_store: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
     let path = backup_store.join(NAME);
     let Some(text) = missing(&read(backup_store).map_err(io::Error::other)?, site_id, all) else { return Ok(()) };
     let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
@@ -57,7 +57,7 @@ pub(crate) fn keep(backup_store: &Path, site_id: &str, all: &[Tombstone]) -> io:
     std::fs::File::open(backup_store)?.sync_all()
 }
 
-/// What the list needs behind its text so that it knows them all; `None`: it does.
+/// The lines to add to the text so that it has all tombstones; `None`: it has.
 pub(crate) fn missing(text: &str, site_id: &str, all: &[Tombstone]) -> Option<String> {
     let known = parse(text, site_id);
     let new: Vec<&Tombstone> = all.iter().filter(|tombstone| !known.contains(tombstone)).collect();
@@ -79,11 +79,11 @@ mod tests {
     const MARK: Tombstone = Tombstone { member_id: 8, join_date: 200, erased_at: 901 };
 
     #[test]
-    fn each_is_written_once_and_each_site_has_its_own() {
+    fn each_tombstone_is_written_once_and_each_site_has_its_own() {
         let dir = tempfile::tempdir().unwrap();
-        keep(dir.path(), "ab", &[JANE]).unwrap();
-        keep(dir.path(), "ab", &[JANE, MARK]).unwrap();
-        keep(dir.path(), "cd", &[MARK]).unwrap();
+        add(dir.path(), "ab", &[JANE]).unwrap();
+        add(dir.path(), "ab", &[JANE, MARK]).unwrap();
+        add(dir.path(), "cd", &[MARK]).unwrap();
         assert_eq!(list(dir.path(), "ab").unwrap(), BTreeSet::from([JANE, MARK]));
         assert_eq!(list(dir.path(), "cd").unwrap(), BTreeSet::from([MARK]));
         assert_eq!(std::fs::read_to_string(dir.path().join(NAME)).unwrap().lines().count(), 3);
@@ -92,18 +92,18 @@ mod tests {
     #[test]
     fn a_line_that_was_cut_off_spoils_no_other() {
         let dir = tempfile::tempdir().unwrap();
-        keep(dir.path(), "ab", &[JANE]).unwrap();
+        add(dir.path(), "ab", &[JANE]).unwrap();
         let path = dir.path().join(NAME);
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{text}{}", &text[..text.len() / 2])).unwrap();
-        keep(dir.path(), "ab", &[JANE, MARK]).unwrap();
+        add(dir.path(), "ab", &[JANE, MARK]).unwrap();
         assert_eq!(list(dir.path(), "ab").unwrap(), BTreeSet::from([JANE, MARK]));
     }
 
     #[test]
     fn a_flipped_bit_spoils_no_other_line_and_a_list_that_cannot_be_read_is_not_empty() {
         let dir = tempfile::tempdir().unwrap();
-        keep(dir.path(), "ab", &[JANE, MARK]).unwrap();
+        add(dir.path(), "ab", &[JANE, MARK]).unwrap();
         let path = dir.path().join(NAME);
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[5] |= 0x80;
@@ -113,6 +113,6 @@ mod tests {
         std::fs::create_dir(&path).unwrap();
         let refused = list(dir.path(), "ab").unwrap_err();
         assert!(refused.contains("who was erased") && refused.contains(NAME), "{refused}");
-        assert!(keep(dir.path(), "ab", &[JANE]).is_err());
+        assert!(add(dir.path(), "ab", &[JANE]).is_err());
     }
 }

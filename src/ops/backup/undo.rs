@@ -1,4 +1,4 @@
-//! A restore taken back: what it replaced takes its place again.
+//! Undo of a restore: the replaced site is swapped in again.
 
 use super::{local_store, restore, tombstones};
 use crate::clock::Clock;
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 /// The outcome of [`run`].
 #[derive(Debug)]
 pub(crate) struct Undone {
-    /// Where it lay.
+    /// The name of the directory that was swapped in.
     pub from: String,
-    /// Where the file lies now that the restore had brought.
+    /// The directory of the files that the restore had brought.
     pub replaced: Option<PathBuf>,
 }
 
-/// Puts what the last restore replaced in the place of the held directory's file, without whoever was erased since. The error
-/// is one line, and leaves everything as it was.
+/// Swaps in what the last restore replaced, without the people who were erased since. The error is one line, and nothing was
+/// changed.
 pub(crate) fn run(data_dir: &DataDir, config: &Config, by: &By) -> Result<Undone, String> {
     let dir = newest(data_dir.dir())
         .ok_or_else(|| format!("no restore replaced anything in {}", data_dir.dir().display()))?;
@@ -38,7 +38,7 @@ pub(crate) fn run(data_dir: &DataDir, config: &Config, by: &By) -> Result<Undone
     let worked = prepare(&site, data_dir, by, &from);
     site.close();
     worked?;
-    Ok(Undone { from, replaced: restore::take_over(data_dir, &dir)? })
+    Ok(Undone { from, replaced: restore::swap_in(data_dir, &dir)? })
 }
 
 /// `replaced-N` with the highest number that has a database.
@@ -59,7 +59,7 @@ fn prepare(site: &Site, data_dir: &DataDir, by: &By, from: &str) -> Result<(), S
     let written = site.store.write(site.now(), |tx| {
         let whom = Whom::Backup(from.to_owned());
         audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &Detail::none())?;
-        restore::leave_numbers(tx, tx.now())
+        restore::skip_history_numbers(tx, tx.now())
     });
     site.store.release();
     written.map_err(|e| format!("{from} takes no writes: {e}"))

@@ -9,7 +9,7 @@ use std::path::Path;
 /// The suffix of an encrypted file's name.
 pub(crate) const SUFFIX: &str = ".age";
 
-/// Keys that may open them: none, in this build.
+/// Secret keys that open encrypted backups: none in this build.
 pub(crate) enum Identities {}
 
 impl Recipient {

@@ -1,4 +1,4 @@
-//! The facts of what the site does by itself: backups, messages, the certificate, who knocks.
+//! The facts about the services of the site: backups, replication, messages, the certificate, sign-ins.
 
 use super::{or_unreadable, shown, shown_bytes};
 use crate::auth::message_quota::{self, DailyQuota};
@@ -11,7 +11,7 @@ use crate::domain::health::{
 use crate::domain::standby::Wait;
 use crate::i18n::language::Text;
 use crate::ops::backup::backup_store::Backup;
-use crate::ops::backup::off_site::{OffSite, no_answer};
+use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::{drill, local_store};
 use crate::ops::replication;
 use crate::ops::standby::{self, epoch};
@@ -74,82 +74,83 @@ pub(crate) fn backup(site: &Site) -> Fact {
     Fact::judged("backup", state, text, Text::new("health.backup.next")).with_figure("age_seconds", age)
 }
 
-/// One that is as new as the first place's.
+/// Whether the off-site copy is as new as the local backup.
 pub(crate) fn off_site_backup(site: &Site) -> Fact {
-    let Some(second) = OffSite::target_of(site) else {
+    let Some(off_site) = OffSite::of(site) else {
         let (text, next) = (Text::new("health.second_place.none"), Text::new("health.second_place.next_first"));
         return Fact::judged("second_place", State::Warning, text, next);
     };
-    let is_store = second.path().is_none();
-    let next = if is_store { "health.second_place.next_store" } else { "health.second_place.next" };
-    let next = Text::new(next).with("dir", &second);
-    // The look at the second place may take seconds, so the snapshot of the file is released first.
+    let target = off_site.target();
+    let is_bucket = target.path().is_none();
+    let next = if is_bucket { "health.second_place.next_store" } else { "health.second_place.next" };
+    let next = Text::new(next).with("dir", target);
+    // Listing the target may take seconds, so the snapshot of the database is released first.
     site.store.release();
-    // A store in trouble is slow to ask; the thread of the off-site copy looks after it.
-    let watched = replication::status(site).filter(|_| is_store);
+    // A failing bucket answers slowly; the replication thread knows of its trouble.
+    let watched = replication::status(site).filter(|_| is_bucket);
     let trouble = watched.as_ref().and_then(|status| status.trouble.clone());
-    let known = watched.and_then(|_| second.newest_known());
-    let there = match (trouble, known) {
+    let known = watched.and_then(|_| target.newest_known());
+    let newest = match (trouble, known) {
         (Some(trouble), _) => Err(trouble),
         (None, Some(known)) => Ok(Some(known)),
-        (None, None) => site.state::<OffSite>().newest(&second),
+        (None, None) => off_site.list().map(|listing| listing.backups.into_iter().next()),
     };
-    let there = match there {
-        Ok(there) => there,
+    let newest = match newest {
+        Ok(newest) => newest,
         Err(cause) => {
-            let text = match cause == no_answer(&second) {
-                true => Text::new("health.second_place.silent").with("dir", &second),
+            let text = match cause == off_site.no_answer() {
+                true => Text::new("health.second_place.silent").with("dir", target),
                 false => Text::new("health.second_place.refused").with("cause", cause),
             };
             return Fact::judged("second_place", State::Alarm, text, next);
         }
     };
     let made_at = |backup: &Backup| backup.manifest.made_at;
-    let (here, there) = (local_store(&site.config.data).list().first().map(made_at), there.as_ref().map(made_at));
-    let text = match there {
-        Some(at) => Text::new("health.second_place").with("dir", &second).with("at", shown(site, at)),
-        None => Text::new("health.second_place.empty").with("dir", &second),
+    let (local, copied) = (local_store(&site.config.data).list().first().map(made_at), newest.as_ref().map(made_at));
+    let text = match copied {
+        Some(at) => Text::new("health.second_place").with("dir", target).with("at", shown(site, at)),
+        None => Text::new("health.second_place.empty").with("dir", target),
     };
-    let state = match (here, there) {
-        (Some(here), Some(there)) => health::backup(here - there, site.config.backup.every_hours * 3_600),
+    let state = match (local, copied) {
+        (Some(local), Some(copied)) => health::backup(local - copied, site.config.backup.every_hours * 3_600),
         (Some(_), None) => State::Alarm,
         (None, _) => State::Ok,
     };
     Fact::judged("second_place", state, text, next)
 }
 
-/// How far the second place is behind the last write, by what it has confirmed.
+/// How far the off-site copy is behind the last write.
 pub(crate) fn off_site_replication(site: &Site) -> Fact {
     let Some(status) = replication::status(site) else {
-        let is_set = OffSite::target_of(site).is_some();
+        let is_set = OffSite::of(site).is_some();
         let key = if is_set { "health.off_site.ended" } else { "health.off_site.unused" };
         return Fact::ok("off_site", Text::new(key));
     };
     let late = State::above(status.behind_seconds, OFF_SITE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM);
     let (key, state) = match status.has_chain {
         true => ("health.off_site", late),
-        // A base takes its time, and a restore finds the one before meanwhile.
+        // A base takes a while, and a restore has the one before meanwhile.
         false if status.trouble.is_none() && status.behind_seconds <= OFF_SITE_BASE_SECONDS_ALARM => {
             ("health.off_site.begins", late.min(State::Warning))
         }
         false => ("health.off_site.begins", late),
     };
-    let state = if status.stranger.is_some() { State::Alarm } else { state };
-    let stranger = status.stranger.filter(|cause| status.trouble.as_ref() != Some(cause));
+    let state = if status.other_machine.is_some() { State::Alarm } else { state };
+    let other_machine = status.other_machine.filter(|cause| status.trouble.as_ref() != Some(cause));
     let trouble = |cause: String| Text::new("health.off_site.trouble").with("cause", cause);
     let text = Text::new(key)
         .with("seconds", status.behind_seconds)
         .with("bytes", shown_bytes(status.behind_bytes))
         .followed_by(status.trouble.map(trouble))
-        .followed_by(stranger.map(|cause| Text::new("health.off_site.stranger").with("cause", cause)))
+        .followed_by(other_machine.map(|cause| Text::new("health.off_site.stranger").with("cause", cause)))
         .followed_by(status.replaces.then(|| Text::new("health.off_site.replaces")));
-    let is_store = OffSite::target_of(site).is_some_and(|second| second.path().is_none());
-    let next = if is_store { "health.off_site.next_store" } else { "health.off_site.next" };
+    let is_bucket = OffSite::of(site).is_some_and(|off_site| off_site.target().path().is_none());
+    let next = if is_bucket { "health.off_site.next_store" } else { "health.off_site.next" };
     Fact::judged("off_site", state, text, Text::new(next)).with_figure("lag_seconds", status.behind_seconds)
 }
 
-/// How far the standby is behind, by what it has confirmed; and on a promoted machine, whether the one that it replaced knows.
-/// `None`: there is neither.
+/// How far the standby is behind; on a promoted machine, whether the replaced one knows of it. `None`: there is no standby, and
+/// no machine to tell.
 pub(crate) fn standby(site: &Site) -> Option<Fact> {
     if let Some(main) = epoch::own(&site.config.data).main {
         let text = Text::new("health.standby.untold").with("url", main.url);
@@ -179,7 +180,7 @@ pub(crate) fn standby(site: &Site) -> Option<Fact> {
 pub(crate) fn drill(site: &Site) -> Fact {
     let next = Text::new("health.drill.next");
     let Some(last) = drill::last(&site.config.data) else {
-        // The server tries the first backup by itself.
+        // The server runs the first drill by itself.
         return match local_store(&site.config.data).list().last() {
             Some(oldest) if site.now() - oldest.manifest.made_at > DAY_SECONDS => {
                 Fact::judged("drill", State::Warning, Text::new("health.drill.none"), next)
@@ -201,7 +202,7 @@ pub(crate) fn drill(site: &Site) -> Fact {
     Fact::judged("drill", state, text, next).with_figure("age_seconds", age)
 }
 
-/// Messages that nobody is there to send are the desk's to read out, and late for nobody.
+/// Without a mail server or an SMS gateway the desk reads messages out, and none is late.
 pub(crate) fn outbox(site: &Site) -> Fact {
     let sends = site.config.mail.is_some() || site.config.sms.is_some();
     let seen = site.store.read(|tx| Ok((outbox::counts(tx)?, outbox::find_oldest_due(tx, site.now())?)));
@@ -218,7 +219,7 @@ pub(crate) fn outbox(site: &Site) -> Fact {
     or_unreadable("outbox", fact)
 }
 
-/// How far the upstream is behind; a row that it refuses wants somebody to look.
+/// How far the sync is behind, and whether its receiver refuses rows.
 pub(crate) fn sync(site: &Site) -> Fact {
     if site.config.sync.is_none() {
         return Fact::ok("sync", Text::new("health.sync.unused"));
@@ -232,7 +233,7 @@ pub(crate) fn sync(site: &Site) -> Fact {
     or_unreadable("sync", fact)
 }
 
-/// Where a partner sends too many wrong PINs, its key may be in the wrong hands.
+/// A partner that sends too many wrong PINs may have lost its key to an attacker.
 pub(crate) fn partners(site: &Site) -> Fact {
     let fact = site.store.read(|tx| pin_guesses::count_paused(site, tx, site.now())).map(|paused| {
         let state = State::above(paused, 0, i64::MAX);
@@ -243,8 +244,8 @@ pub(crate) fn partners(site: &Site) -> Fact {
     or_unreadable("partners", fact)
 }
 
-/// Once the day's passcodes have gone out, nobody gets one, and strangers get none after half of them: somebody may be asking
-/// for them in others' names.
+/// Once the day's passcodes are used up no more are sent; to unknown devices, once half of them are. An attacker may be asking
+/// for them in the names of members.
 pub(crate) fn passcodes(site: &Site) -> Fact {
     let used_up = site.store.read(|tx| {
         let sms = if site.config.limits.sms_per_day == 0 {

@@ -1,27 +1,26 @@
-//! When the off-site copy needs another base, and its making.
+//! New bases of the off-site copy: when one is due, and how it is made.
 
 use super::{Replicator, TICK_TIME_MAX};
 use crate::domain::audit::By;
 use crate::ops::backup;
-use crate::ops::backup::off_site::{OffSite, no_answer};
 use crate::site::priority;
 use crate::store::engine::data_dir;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 
-/// A chain has no more ticks than those of an hour, and somewhat longer: the hourly backup begins another.
+/// A chain gets a new base after an hour, unless the hourly backup begins one before.
 const CHAIN_SECONDS_MAX: i64 = 3_600 + 300;
-/// Rounds until another base is tried: twice as many after each whose chain did not last.
+/// Rounds until another base is made; they double after each whose chain did not last.
 pub(super) const ROUNDS_TO_BASE_MIN: u64 = 8;
-/// But no more than a file of that size is worth: a small one costs little, and bases are no rarer than those behind chains that
-/// just last.
+/// A small database is cheap to copy: its bases may follow each other sooner. Those of a large one are never rarer than
+/// chains that just last.
 const BYTES_PER_ROUND_TO_BASE: u64 = 170_000;
 const ROUNDS_TO_BASE_MAX: RangeInclusive<u64> = 30..=LASTING_SECONDS.cast_unsigned();
-/// A chain that lives so long lasts.
+/// A chain lasts if it lives so long.
 const LASTING_SECONDS: i64 = 600;
 
 impl Replicator<'_> {
-    /// Begins a base where there is no chain, or the chain is long; on a thread of its own, since it takes its time.
+    /// Makes a base where there is no chain, or the chain is long. On a thread of its own, because it takes long.
     pub(super) fn make_base_where_due(&mut self) {
         let age = self.chain.as_ref().map(|_| self.site.now() - self.chain_since);
         if age.is_some_and(|age| age > LASTING_SECONDS) {
@@ -32,7 +31,7 @@ impl Replicator<'_> {
             return;
         }
         if let Err(cause) = self.probe() {
-            return self.tell(Some(cause));
+            return self.report(Some(cause));
         }
         self.rounds_to_base = self.next_rounds_to_base;
         self.next_rounds_to_base = (2 * self.next_rounds_to_base).min(rounds_to_base_max(self.bytes()));
@@ -53,20 +52,20 @@ impl Replicator<'_> {
         }
     }
 
-    /// Of the file.
+    /// The size of the database.
     fn bytes(&self) -> u64 {
         std::fs::metadata(data_dir::database(&self.site.config.data)).map_or(0, |file| file.len())
     }
 
-    /// Whether the second place would take a base: the backups beside the site must not pile up for one that does not.
+    /// Whether the off-site target takes a base. Local backups must not pile up for one that does not.
     fn probe(&self) -> Result<(), String> {
-        let (second, bytes) = (self.second.clone(), self.bytes());
-        let probed = self.site.state::<OffSite>().send(TICK_TIME_MAX, move || second.probe(bytes));
-        probed.unwrap_or_else(|| Err(no_answer(&self.second)))
+        let (target, bytes) = (self.off_site.target().clone(), self.bytes());
+        let probed = self.off_site.send(TICK_TIME_MAX, move || target.probe(bytes));
+        probed.unwrap_or_else(|| Err(self.off_site.no_answer()))
     }
 }
 
-/// The longest pause between two bases of a file of so many bytes.
+/// Rounds between two bases of a database of so many bytes, at most.
 fn rounds_to_base_max(bytes: u64) -> u64 {
     (bytes / BYTES_PER_ROUND_TO_BASE).clamp(*ROUNDS_TO_BASE_MAX.start(), *ROUNDS_TO_BASE_MAX.end())
 }
@@ -76,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_file_waits_for_its_next_base_for_seconds_and_a_large_one_no_longer_than_a_chain_has_to_last() {
+    fn a_small_database_waits_for_its_next_base_for_seconds_and_a_large_one_no_longer_than_a_chain_has_to_last() {
         let rounds = [0, 1_000_000, 20_000_000, 3_000_000_000].map(rounds_to_base_max);
         assert_eq!(rounds, [30, 30, 117, 600]);
     }

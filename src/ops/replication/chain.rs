@@ -1,4 +1,4 @@
-//! A chain: the base in the second place, and the ticks behind it, in `ticks/` in the base's own directory.
+//! A chain: a base on the off-site target, and the ticks behind it, in `ticks/` in the base's own directory.
 
 use super::target::{Filed, Target, Written};
 use super::tick::{Lineage, PageSums, Tick};
@@ -15,15 +15,15 @@ use std::sync::Arc;
 
 const TICK: &str = ".tick";
 pub(crate) const TICKS: &str = "ticks";
-/// Any second that lies no longer back can be restored.
+/// How long ticks are kept: any second of that time can be restored.
 pub(crate) const TICKS_KEPT_SECONDS: i64 = 86_400;
 
-/// Where the ticks behind a base lie.
+/// The directory of the ticks behind a base.
 pub(crate) fn ticks_of(base: &Target) -> Target {
     base.within(TICKS)
 }
 
-/// Each tick's number and name; in order. The error: the place cannot be read.
+/// The number and name of each tick, in order.
 pub(crate) fn list(ticks: &Target) -> io::Result<Vec<(u64, String)>> {
     let number = |name: &str| name.strip_suffix(SUFFIX).unwrap_or(name).strip_suffix(TICK)?.parse::<u64>().ok();
     let names = ticks.list()?.into_iter();
@@ -32,7 +32,7 @@ pub(crate) fn list(ticks: &Target) -> io::Result<Vec<(u64, String)>> {
     Ok(ticks)
 }
 
-/// The start of a chain. The log is followed from the moment of the base's copy on, until the start is dropped.
+/// The start of a chain. The WAL is followed from the moment of the base's copy on, until this is dropped.
 pub(crate) struct ChainStart {
     store: Store,
     pub followed: Followed,
@@ -52,20 +52,20 @@ impl Drop for ChainStart {
     }
 }
 
-/// A chain whose base is in the second place.
+/// A chain whose base is on the off-site target.
 pub(crate) struct Chain {
     start: ChainStart,
     base: Target,
-    /// Of the last tick that was confirmed.
+    /// The number of the last confirmed tick.
     number: u64,
     read: Position,
-    /// The file that was confirmed last.
+    /// The file of the last confirmed tick, or the manifest of the base.
     last: Filed,
-    /// On its way: the same is written again until it is confirmed.
+    /// The tick on its way, which is written again until it is confirmed.
     pending: Option<(End, Arc<Tick>, Arc<Written>)>,
 }
 
-/// A tick on its way to the second place.
+/// A tick on its way to the off-site target.
 pub(crate) struct PendingTick {
     tick: Arc<Tick>,
     written: Arc<Written>,
@@ -76,28 +76,28 @@ pub(crate) struct PendingTick {
 /// Why a tick is not confirmed.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Unconfirmed {
-    /// The second place does not have what it confirmed: the chain has a gap there.
+    /// The off-site target has lost a confirmed file: the chain has a gap.
     Lost(String),
-    /// Another machine wrote there where this one was to.
+    /// Another machine has written a file of this name.
     Foreign(String),
-    /// The next second tries again.
+    /// The next round tries again.
     Failed(String),
 }
 
 impl Chain {
-    /// `base`: its copy in the second place.
+    /// `base`: the off-site copy of the base.
     pub(crate) fn new(start: ChainStart, base: &Backup) -> Chain {
         let (at, read) = (base.at.clone(), start.followed.begin.position);
         let last = Filed { at: at.clone(), name: manifest::NAME.to_owned(), bytes: base.manifest.text().len() as u64 };
         Chain { start, base: at, number: 0, read, last, pending: None }
     }
 
-    /// By which the writer's capture knows it.
+    /// The number of this follower in the writer's capture.
     pub(crate) fn follower(&self) -> u64 {
         self.start.followed.number
     }
 
-    /// The tick that reaches `end`. The error: the log is not what it was, in one line.
+    /// The tick up to `end`. The error is one line: the WAL was overwritten.
     pub(crate) fn next_tick(&mut self, end: &End, wal: &WalReader) -> Result<PendingTick, String> {
         let (tick, written) = match &self.pending {
             Some((to, tick, written)) if to == end => (tick.clone(), written.clone()),
@@ -111,7 +111,7 @@ impl Chain {
         Ok(PendingTick { tick, written, base: self.base.clone(), last: self.last.clone() })
     }
 
-    /// The tick of the last pending tick is on the disk of the second place, in this file.
+    /// Notes that the pending tick was flushed to this file.
     pub(crate) fn confirm(&mut self, file: Filed) {
         if let Some((end, tick, _)) = self.pending.take() {
             tick.apply_to(&mut self.start.sums);
@@ -119,14 +119,14 @@ impl Chain {
         }
     }
 
-    /// Whether the second place still has what it confirmed last.
+    /// The file of the last confirmed tick, or the manifest of the base.
     pub(crate) fn last(&self) -> Filed {
         self.last.clone()
     }
 }
 
-/// Whether a file is there still; the error of a place that cannot be asked is none of the chain's.
-pub(crate) fn is_there(file: &Filed) -> Result<(), Unconfirmed> {
+/// Checks that a confirmed file is still there.
+pub(crate) fn check_there(file: &Filed) -> Result<(), Unconfirmed> {
     match file.is_there() {
         Ok(true) => Ok(()),
         Ok(false) => Err(Unconfirmed::Lost(format!("{file} is not there any more"))),
@@ -135,22 +135,22 @@ pub(crate) fn is_there(file: &Filed) -> Result<(), Unconfirmed> {
 }
 
 impl PendingTick {
-    /// The file that was confirmed last before this one.
+    /// The file of the tick before, or the manifest of the base.
     pub(crate) fn last(&self) -> Filed {
         self.last.clone()
     }
 
-    /// Puts it there, whole and flushed, and looks whether it and the one before are there then. Its file.
+    /// Writes and flushes the tick, and checks that it and the one before are there then. Returns its file.
     pub(crate) fn put(&self, wal: &WalReader, recipient: Option<&Recipient>) -> Result<Filed, Unconfirmed> {
-        is_there(&self.last)?;
+        check_there(&self.last)?;
         let file = self.write(wal, recipient).map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists => {
                 Unconfirmed::Foreign(format!("another machine writes there as this site: {e}"))
             }
             _ => Unconfirmed::Failed(e.to_string()),
         })?;
-        is_there(&self.last)?;
-        is_there(&file)?;
+        check_there(&self.last)?;
+        check_there(&file)?;
         Ok(file)
     }
 

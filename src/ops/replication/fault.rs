@@ -1,4 +1,4 @@
-//! Faults that are put into a server on purpose: crash campaigns use them to show that they notice a loss. Not in a released build.
+//! Injected faults of the off-site copy, by which tests show that they notice a loss. In debug builds alone.
 
 use super::Replica;
 use crate::site::Site;
@@ -7,14 +7,14 @@ use std::sync::atomic::Ordering;
 /// A fault of the off-site copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Checkpoints wait for nobody.
+    /// Checkpoints do not wait for confirmation.
     Gate,
     /// A tick counts as confirmed without being sent.
     Confirmation,
 }
 
 impl Fault {
-    /// By its name on the command line.
+    /// Reads the name on the command line.
     pub(crate) fn parse(name: &str) -> Result<Fault, String> {
         match name {
             "gate" => Ok(Fault::Gate),
@@ -23,7 +23,7 @@ impl Fault {
         }
     }
 
-    /// Has the server of this site get it wrong.
+    /// Injects the fault into the server of this site.
     pub(crate) fn begin(self, site: &Site) {
         match self {
             Fault::Gate => site.store.writer().capture.disable_gate(),

@@ -1,9 +1,9 @@
-//! The continuous off-site copy: each second's commits go to the second place, behind the last base there.
+//! The continuous off-site copy: each second's commits go to the off-site target as a tick, behind the last base there.
 //!
-//! The writer notes where each commit ends in its log ([`crate::store::engine::capture`]). A thread reads what was changed,
-//! puts it into a tick in the second place, and says so once that is flushed there; until then no checkpoint runs, so that
-//! the log itself is the queue. Where too much waits, or the second place lost something, the chain is given up, and a new
-//! base begins another: the site never stops for a copy that does not get on.
+//! The writer notes where each commit ends in the WAL ([`crate::store::engine::capture`]). A thread reads the changed pages,
+//! puts them into a tick on the off-site target, and confirms the commits once the tick is flushed there. No checkpoint runs
+//! before that, so that the WAL itself is the queue. Where too much is unconfirmed, or the target lost a file, the chain is
+//! given up and a new base begins another: the site never stops for a copy that fails.
 
 mod base;
 pub(crate) mod chain;
@@ -14,14 +14,14 @@ pub(crate) mod s3;
 pub(crate) mod target;
 pub(crate) mod tick;
 
-use crate::ops::backup::off_site::{OffSite, no_answer};
+use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
 use crate::site::priority::Priority;
 use crate::store::engine::capture::{FollowerKind, Lag};
 use crate::store::engine::connection::{KEPT_WAL_PAGES_MIN, WAL_PAGES_MAX};
 use crate::store::engine::wal_read::WalReader;
 use crate::store::queries::erasure;
-use chain::{Chain, Unconfirmed, is_there};
+use chain::{Chain, Unconfirmed, check_there};
 #[cfg(debug_assertions)]
 pub(crate) use fault::Fault;
 use std::io;
@@ -29,65 +29,66 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use target::Target;
 
 const TICK_INTERVAL: Duration = Duration::from_secs(1);
-/// How often it is looked meanwhile whether much is written.
-const LOOKS_PER_TICK: u32 = 10;
-/// A tick is due at such a part of what may be unconfirmed.
+/// Checks between two ticks whether so much was written that a tick is due at once.
+const CHECKS_PER_TICK: u32 = 10;
+/// A tick is due at once when an eighth of the unconfirmed bytes that are allowed waits.
 const PARTS_OF_UNCONFIRMED: u64 = 8;
-/// From so many frames on the file of a log that began anew is fetched. Where nobody wrote for a minute the system may have let go
-/// of what the file had before, and a frame that is written over a part of a page has that page read while its writer waits:
-/// the first second of a busy site took half as many writes.
+/// A restarted WAL of so many frames is read into the page cache. After a minute without writes the system may have dropped
+/// the file's old pages, and overwriting a part of one then waits for its read: without this, the first second of a busy
+/// site took half as many writes.
 const FRAMES_TO_FETCH: u32 = 250;
-/// A tick has less than its share of a core for so long behind its second, and all of it after that.
-const GIVES_WAY_SECONDS_MAX: i64 = 1;
-/// And all of it where so great a part of what may be unconfirmed is: whoever writes without a pause would have the rest full
-/// before a tick that gives way is done.
-const PARTS_TO_GIVE_WAY: u64 = 4;
-/// How long the second place may take for a tick before nobody waits for it any more.
+/// A tick runs at low priority until it is so late.
+const LOW_PRIORITY_SECONDS_MAX: i64 = 1;
+/// A tick runs at normal priority also when a quarter of the unconfirmed bytes that are allowed waits: writes without a pause
+/// would fill the rest before it is done.
+const PARTS_AT_LOW_PRIORITY: u64 = 4;
+/// How long the off-site target may take for a tick.
 const TICK_TIME_MAX: Duration = Duration::from_secs(10);
-/// The same while nobody can write.
+/// The same while writers wait.
 const HELD_TICK_TIME_MAX: Duration = Duration::from_millis(200);
-/// How long the end of a server waits for the last tick.
+/// How long a shutdown waits for the last tick.
 const LAST_TICK_TIME_MAX: Duration = Duration::from_secs(5);
-/// Rounds between two looks whether a second place that has nothing new still has the last tick.
-const ROUNDS_BETWEEN_LOOKS: u64 = 5;
-/// Rounds until a place in trouble is asked again: twice as many after each try in vain.
+/// Rounds between two checks that the off-site target still has the last tick.
+const ROUNDS_BETWEEN_CHECKS: u64 = 5;
+/// Rounds until a failing target is tried again, at most; they double after each failure.
 const ROUNDS_TO_TRY_MAX: u64 = 8;
+
 /// The state of the off-site copy that all threads share.
 #[derive(Default)]
 pub(crate) struct Replica {
     is_on: AtomicBool,
-    /// A chain whose base came to the second place, for the thread to go on with.
+    /// A chain whose base was copied off site, for the thread to continue.
     next: Mutex<Option<Chain>>,
-    told: Mutex<Told>,
+    report: Mutex<Report>,
     /// See [`Fault::Confirmation`].
     confirms_unsent: AtomicBool,
 }
 
+/// What the thread reports of the copy.
 #[derive(Default, Clone)]
-struct Told {
+struct Report {
     /// Since when there is no chain (Unix seconds); `None`: there is one.
     chainless_since: Option<i64>,
-    /// Why the last try failed.
+    /// Why the last round failed.
     trouble: Option<String>,
-    /// Where another machine was seen to write as this site, until the server ends.
-    stranger: Option<String>,
+    /// Another machine was seen to write off site as this site. Kept until the server ends.
+    other_machine: Option<String>,
 }
 
-/// How the off-site copy is.
+/// The status of the off-site copy.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Status {
-    /// Whether a restore finds a base and ticks of this process.
+    /// Whether there is a base with ticks of this process.
     pub has_chain: bool,
-    /// Seconds since the oldest commit that the second place has not confirmed.
+    /// Seconds since the oldest unconfirmed commit.
     pub behind_seconds: i64,
     pub behind_bytes: u64,
     pub trouble: Option<String>,
-    /// Another machine writes to the second place as this site.
-    pub stranger: Option<String>,
-    /// Whether the second place may replace a file that another machine has put there.
+    /// Another machine writes off site as this site: where.
+    pub other_machine: Option<String>,
+    /// Whether the off-site target may overwrite a file of another machine.
     pub replaces: bool,
 }
 
@@ -95,34 +96,34 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `None`: there is no off-site copy, for want of a second place or of a running server.
+/// `None`: the settings name no off-site target, or no server runs.
 pub(crate) fn status(site: &Site) -> Option<Status> {
     let replica = site.state::<Replica>();
     if !replica.is_on.load(Ordering::Acquire) {
         return None;
     }
-    let told = lock(&replica.told).clone();
+    let report = lock(&replica.report).clone();
     let Lag { bytes, since } = site.store.writer().capture.lag(FollowerKind::OffSite);
-    // A commit of a process that has written nothing by the clock yet has no moment.
-    let since = told.chainless_since.or(since.filter(|since| *since > 0));
+    // Before its first write a process knows no moment of a commit.
+    let since = report.chainless_since.or(since.filter(|since| *since > 0));
     Some(Status {
-        has_chain: told.chainless_since.is_none(),
+        has_chain: report.chainless_since.is_none(),
         behind_seconds: since.map_or(0, |since| (site.now() - since).max(0)),
         behind_bytes: bytes,
-        trouble: told.trouble,
-        stranger: told.stranger,
-        replaces: OffSite::target_of(site).is_some_and(|second| second.replaces()),
+        trouble: report.trouble,
+        other_machine: report.other_machine,
+        replaces: OffSite::of(site).is_some_and(|off_site| off_site.target().replaces()),
     })
 }
 
-/// How many bytes of the log may wait for a chain that a backup made now would begin; `None`: it begins none.
+/// How many bytes of the WAL may be unconfirmed in the chain that a backup made now begins. `None`: it begins none.
 pub(crate) fn unconfirmed_bytes_max(site: &Site) -> Option<u64> {
     let is_on = site.state::<Replica>().is_on.load(Ordering::Acquire);
     is_on.then_some(site.config.backup.unconfirmed_bytes_max)
 }
 
-/// A base is in the second place: its chain is the one that goes on.
-pub(crate) fn go_on_from(site: &Site, chain: Chain) {
+/// Continues with the chain of a base that was copied off site.
+pub(crate) fn continue_from(site: &Site, chain: Chain) {
     *lock(&site.state::<Replica>().next) = Some(chain);
 }
 
@@ -132,25 +133,25 @@ pub(crate) struct ReplicationThread {
     ended: Receiver<()>,
 }
 
-/// Begins the off-site copy, where a second place is named.
+/// Starts the off-site copy. `None`: the settings name no off-site target.
 pub(crate) fn start(site: &Site) -> io::Result<Option<ReplicationThread>> {
-    let Some(second) = OffSite::target_of(site) else { return Ok(None) };
+    let Some(off_site) = OffSite::of(site) else { return Ok(None) };
     let ((stop, stopped), (end, ended)) = (channel(), channel());
     let replica = site.state::<Replica>();
-    *lock(&replica.told) = Told { chainless_since: Some(site.now()), ..Told::default() };
+    *lock(&replica.report) = Report { chainless_since: Some(site.now()), ..Report::default() };
     replica.is_on.store(true, Ordering::Release);
     let site = site.for_another_thread();
     std::thread::Builder::new().name("replication".to_owned()).spawn(move || {
-        // A fault ends the chain, and with it the wish that checkpoints wait.
+        // A panic drops the chain, so that checkpoints no longer wait for it.
         let is_faulty = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            Replicator::new(&site, second).run(&stopped);
+            Replicator::new(&site, off_site).run(&stopped);
         }));
         site.state::<Replica>().is_on.store(false, Ordering::Release);
         lock(&site.state::<Replica>().next).take();
         site.store.release();
         if is_faulty.is_err() {
             site.stats.panics.fetch_add(1, Ordering::Relaxed);
-            tracing::error!("the off-site copy has ended by a fault; the next start of the server begins it again");
+            tracing::error!("the off-site copy has ended by a fault; the next start of the server starts it again");
         }
         _ = end.send(());
     })?;
@@ -158,7 +159,7 @@ pub(crate) fn start(site: &Site) -> io::Result<Option<ReplicationThread>> {
 }
 
 impl ReplicationThread {
-    /// Ships what is there, if the second place takes it in time, and ends.
+    /// Ships the last commits, if the off-site target takes them in time, and ends the thread.
     pub(crate) fn stop(self) {
         drop(self.stop);
         _ = self.ended.recv_timeout(LAST_TICK_TIME_MAX);
@@ -168,34 +169,34 @@ impl ReplicationThread {
 struct Replicator<'s> {
     site: &'s Site,
     replica: Arc<Replica>,
-    second: Target,
+    off_site: Arc<OffSite>,
     wal: Option<Arc<WalReader>>,
-    /// Frames that the log had at the last look.
+    /// Frames of the WAL at the last check.
     seen_frames: u32,
-    is_fetched: bool,
+    is_cached: bool,
     chain: Option<Chain>,
-    /// When the chain's base was taken over (Unix seconds).
+    /// When the chain was begun (Unix seconds).
     chain_since: i64,
     rounds: u64,
     rounds_to_base: u64,
     next_rounds_to_base: u64,
     is_making_base: Arc<AtomicBool>,
-    /// How many erased people the second place knows of.
+    /// How many tombstones the off-site target has.
     erased: Option<usize>,
-    /// While the second place is in trouble: the round of the next try, and how many it is after this one.
+    /// While the off-site target fails: the round of the next try, and the number of rounds until the one after it.
     next_try: u64,
     rounds_to_try: u64,
 }
 
 impl<'s> Replicator<'s> {
-    fn new(site: &'s Site, second: Target) -> Replicator<'s> {
+    fn new(site: &'s Site, off_site: Arc<OffSite>) -> Replicator<'s> {
         Replicator {
             site,
             replica: site.state::<Replica>(),
-            second,
+            off_site,
             wal: None,
             seen_frames: 0,
-            is_fetched: false,
+            is_cached: false,
             chain: None,
             chain_since: 0,
             rounds: 0,
@@ -218,14 +219,14 @@ impl<'s> Replicator<'s> {
         }
     }
 
-    /// Until the next tick is due: after a second, or sooner where so much is written that the log would grow too long.
+    /// Waits for a second, or less where so much is written that the WAL would grow too long. Whether the thread is to stop.
     fn waits_until_stopped(&mut self, stop: &Receiver<()>) -> bool {
         let bytes_max = self.site.config.backup.unconfirmed_bytes_max / PARTS_OF_UNCONFIRMED;
-        for _ in 0..LOOKS_PER_TICK {
-            if stop.recv_timeout(TICK_INTERVAL / LOOKS_PER_TICK) != Err(RecvTimeoutError::Timeout) {
+        for _ in 0..CHECKS_PER_TICK {
+            if stop.recv_timeout(TICK_INTERVAL / CHECKS_PER_TICK) != Err(RecvTimeoutError::Timeout) {
                 return true;
             }
-            self.fetch_log();
+            self.cache_log();
             let capture = &self.site.store.writer().capture;
             let is_due = || capture.is_expedited() || capture.lag(FollowerKind::OffSite).bytes > bytes_max;
             if self.chain.is_some() && self.next_try == 0 && is_due() {
@@ -236,13 +237,13 @@ impl<'s> Replicator<'s> {
     }
 
     /// See [`FRAMES_TO_FETCH`].
-    fn fetch_log(&mut self) {
+    fn cache_log(&mut self) {
         let frames = self.site.store.writer().capture.frames();
-        let began_anew = frames < std::mem::replace(&mut self.seen_frames, frames);
-        self.is_fetched &= !began_anew;
-        if let Some(wal) = self.wal.as_ref().filter(|_| !self.is_fetched && frames >= FRAMES_TO_FETCH) {
+        let restarted = frames < std::mem::replace(&mut self.seen_frames, frames);
+        self.is_cached &= !restarted;
+        if let Some(wal) = self.wal.as_ref().filter(|_| !self.is_cached && frames >= FRAMES_TO_FETCH) {
             wal.fetch_behind(frames);
-            self.is_fetched = true;
+            self.is_cached = true;
         }
     }
 
@@ -257,32 +258,32 @@ impl<'s> Replicator<'s> {
             return;
         }
         self.ship(TICK_TIME_MAX, false);
-        self.look();
-        self.begin_log_anew();
+        self.check_last();
+        self.checkpoint_long_log();
         self.make_base_where_due();
-        self.be_patient();
+        self.back_off();
     }
 
-    /// Goes on behind a base that has come to the second place, unless more was written meanwhile than may wait.
+    /// Continues with a chain whose base was copied off site, unless more was written meanwhile than may be unconfirmed.
     fn take_over(&mut self, next: Chain) {
         match self.site.store.writer().capture.next_end(next.follower()) {
             Ok(_) => {
-                // Up to the begin of the next chain this one is what a restore goes by.
+                // A restore uses this chain up to the beginning of the next one.
                 self.ship(TICK_TIME_MAX, false);
                 (self.chain, self.chain_since) = (Some(next), self.site.now());
-                self.tell(None);
+                self.report(None);
                 (self.next_try, self.rounds_to_try) = (0, 1);
             }
             Err(cause) if self.chain.is_none() => {
-                self.tell(Some(format!("a backup came to the second place, but by then {cause}")));
+                self.report(Some(format!("a backup was copied off site, but by then {cause}")));
             }
             Err(_) => {}
         }
     }
 
-    /// A place in trouble is asked less and less often.
-    fn be_patient(&mut self) {
-        match lock(&self.replica.told).trouble {
+    /// Tries a failing target less and less often.
+    fn back_off(&mut self) {
+        match lock(&self.replica.report).trouble {
             Some(_) => {
                 self.next_try = self.rounds + self.rounds_to_try;
                 self.rounds_to_try = (2 * self.rounds_to_try).min(ROUNDS_TO_TRY_MAX);
@@ -291,24 +292,24 @@ impl<'s> Replicator<'s> {
         }
     }
 
-    fn tell(&self, trouble: Option<String>) {
-        let mut told = lock(&self.replica.told);
-        let since = told.chainless_since.unwrap_or(self.site.now());
-        told.chainless_since = if self.chain.is_some() { None } else { Some(since) };
-        if let Some(trouble) = trouble.as_ref().filter(|trouble| told.trouble.as_ref() != Some(*trouble)) {
-            tracing::error!(trouble, "the off-site copy does not get on");
+    fn report(&self, trouble: Option<String>) {
+        let mut report = lock(&self.replica.report);
+        let since = report.chainless_since.unwrap_or(self.site.now());
+        report.chainless_since = if self.chain.is_some() { None } else { Some(since) };
+        if let Some(trouble) = trouble.as_ref().filter(|trouble| report.trouble.as_ref() != Some(*trouble)) {
+            tracing::error!(trouble, "the off-site copy fails");
         }
-        told.trouble = trouble;
+        report.trouble = trouble;
     }
 
-    /// Ships all that is committed, a tick a second of it, until the second place takes no more. Commits made meanwhile
-    /// are for the next round, which otherwise would never end on a busy site.
+    /// Ships all commits, one tick for each second of them, until the off-site target fails. Commits made meanwhile are for the
+    /// next round, or a round would never end on a busy site.
     ///
-    /// `is_held`: nobody can write meanwhile, so the writer's connection is the only one that reads, and it is done at once.
-    fn ship(&mut self, patience: Duration, is_held: bool) {
-        let mut knows_erased = is_held;
+    /// `is_held`: writers wait, so nothing reads on another connection, and the ticks run at normal priority.
+    fn ship(&mut self, timeout: Duration, is_held: bool) {
+        let mut has_tombstones = is_held;
         let capture = &self.site.store.writer().capture;
-        // At least one look, which hears that the chain was given up.
+        // At least one, to notice that the chain was given up.
         let ticks = self.chain.as_ref().map_or(0, |chain| capture.waiting(chain.follower()).max(1));
         for _ in 0..ticks {
             let Some(chain) = &mut self.chain else { return };
@@ -316,84 +317,84 @@ impl<'s> Replicator<'s> {
             let end = match capture.next_end(chain.follower()) {
                 Ok(None) => return,
                 Ok(Some(end)) => end,
-                Err(cause) => return self.lose_chain(cause),
+                Err(cause) => return self.give_up_chain(cause),
             };
             if self.wal.is_none() {
                 self.wal = WalReader::open(&self.site.config.data).map(Arc::new).ok();
             }
-            let Some(wal) = self.wal.clone() else { return self.tell(Some("cannot read the log".to_owned())) };
+            let Some(wal) = self.wal.clone() else { return self.report(Some("cannot read the log".to_owned())) };
             let priority = if is_held { Priority::Normal } else { priority(self.site, end.moment) };
             let pending_tick = match priority.run(|| chain.next_tick(&end, &wal)) {
                 Ok(pending_tick) => pending_tick,
-                Err(cause) => return self.lose_chain(cause),
+                Err(cause) => return self.give_up_chain(cause),
             };
-            // Read after the end of the tick is fixed: whoever is erased in it is on the list.
-            if !knows_erased && let Err(cause) = self.tell_erased() {
-                return self.tell(Some(cause));
+            // Read after the end of the tick is fixed, so that the tombstones of all erasures in it are there.
+            if !has_tombstones && let Err(cause) = self.send_tombstones() {
+                return self.report(Some(cause));
             }
-            knows_erased = true;
+            has_tombstones = true;
             let recipient = self.site.config.backup.recipient.clone();
             let is_unsent = self.replica.confirms_unsent.load(Ordering::Relaxed);
             let put = move || {
                 priority.apply();
                 if is_unsent { Ok(pending_tick.last()) } else { pending_tick.put(&wal, recipient.as_ref()) }
             };
-            match self.site.state::<OffSite>().send(patience, put) {
+            match self.off_site.send(timeout, put) {
                 Some(Ok(file)) => {
                     let Some(chain) = &mut self.chain else { return };
                     chain.confirm(file);
                     self.site.store.writer().capture.confirm(chain.follower());
-                    self.tell(None);
+                    self.report(None);
                 }
-                Some(Err(Unconfirmed::Lost(cause))) => return self.lose_chain(cause),
+                Some(Err(Unconfirmed::Lost(cause))) => return self.give_up_chain(cause),
                 Some(Err(Unconfirmed::Foreign(cause))) => {
-                    lock(&self.replica.told).stranger = Some(cause.clone());
-                    return self.lose_chain(cause);
+                    lock(&self.replica.report).other_machine = Some(cause.clone());
+                    return self.give_up_chain(cause);
                 }
-                Some(Err(Unconfirmed::Failed(cause))) => return self.tell(Some(cause)),
-                None => return self.tell(Some(no_answer(&self.second))),
+                Some(Err(Unconfirmed::Failed(cause))) => return self.report(Some(cause)),
+                None => return self.report(Some(self.off_site.no_answer())),
             }
         }
     }
 
-    /// Gives up this chain alone: a base that is on its way begins another, which has no gap.
-    fn lose_chain(&mut self, cause: String) {
+    /// Gives up this chain. A base that is on its way begins another, without a gap.
+    fn give_up_chain(&mut self, cause: String) {
         self.chain = None;
-        self.tell(Some(cause));
+        self.report(Some(cause));
     }
 
-    /// Has the second place know who was erased, where it does not.
-    fn tell_erased(&mut self) -> Result<(), String> {
+    /// Adds the tombstones off site that are not there yet.
+    fn send_tombstones(&mut self) -> Result<(), String> {
         let all =
             self.site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
         self.site.store.release();
         if !all.is_empty() && self.erased != Some(all.len()) {
-            self.site.state::<OffSite>().keep_erased(&self.second, &self.site.site_id, &all)?;
+            self.off_site.add_erased(&self.site.site_id, &all)?;
         }
         self.erased = Some(all.len());
         Ok(())
     }
 
-    /// Whether the second place still has what it confirmed, also while nobody writes.
-    fn look(&mut self) {
-        let due = self.rounds.is_multiple_of(ROUNDS_BETWEEN_LOOKS);
+    /// Checks that the off-site target still has the last tick, also while there are no writes.
+    fn check_last(&mut self) {
+        let due = self.rounds.is_multiple_of(ROUNDS_BETWEEN_CHECKS);
         let Some(last) = self.chain.as_ref().filter(|_| due).map(Chain::last) else { return };
-        match self.site.state::<OffSite>().send(TICK_TIME_MAX, move || is_there(&last)) {
-            Some(Ok(())) if self.site.store.writer().capture.is_confirmed(FollowerKind::OffSite) => self.tell(None),
+        match self.off_site.send(TICK_TIME_MAX, move || check_there(&last)) {
+            Some(Ok(())) if self.site.store.writer().capture.is_confirmed(FollowerKind::OffSite) => self.report(None),
             Some(Ok(())) => {}
-            Some(Err(Unconfirmed::Lost(cause) | Unconfirmed::Foreign(cause))) => self.lose_chain(cause),
-            Some(Err(Unconfirmed::Failed(cause))) => self.tell(Some(cause)),
-            None => self.tell(Some(no_answer(&self.second))),
+            Some(Err(Unconfirmed::Lost(cause) | Unconfirmed::Foreign(cause))) => self.give_up_chain(cause),
+            Some(Err(Unconfirmed::Failed(cause))) => self.report(Some(cause)),
+            None => self.report(Some(self.off_site.no_answer())),
         }
     }
 
-    /// Moves the log into the file where it is long, once all of it is confirmed. While somebody always writes, that is
-    /// never so by itself: then writers wait for the last tick, for a moment that no second place can make longer.
-    fn begin_log_anew(&mut self) {
-        let (site, is_well) = (self.site, lock(&self.replica.told).trouble.is_none());
+    /// Checkpoints a long WAL once all of it is confirmed. On a site that always writes, writers then wait a short time for the
+    /// last tick; a slow off-site target cannot make that longer.
+    fn checkpoint_long_log(&mut self) {
+        let (site, is_well) = (self.site, lock(&self.replica.report).trouble.is_none());
         let writer = site.store.writer();
         let frames = writer.capture.frames();
-        // A caller of `hurry` holds the writer, and begins the log anew by its own work.
+        // A caller of `expedite` holds the writer, and restarts the WAL by its own work.
         let is_long = frames >= WAL_PAGES_MAX.cast_unsigned() && !writer.capture.is_expedited();
         if self.chain.is_none() || !is_long || !is_well {
             return;
@@ -401,7 +402,6 @@ impl<'s> Replicator<'s> {
         if writer.capture.allows_checkpoint() || frames >= KEPT_WAL_PAGES_MIN {
             // Commits made while the round shipped go first, so that little is left to wait for.
             self.ship(TICK_TIME_MAX, false);
-            // Nothing is read by another connection while the writer is held.
             writer.checkpoint_confirmed(|| {
                 self.ship(HELD_TICK_TIME_MAX, true);
                 writer.capture.wait_for_standby(HELD_TICK_TIME_MAX);
@@ -410,10 +410,10 @@ impl<'s> Replicator<'s> {
     }
 }
 
-/// Of a tick of commits up to that moment, beside requests.
+/// The priority of a tick of commits up to that moment.
 fn priority(site: &Site, moment: i64) -> Priority {
-    let is_late = site.now() > moment + GIVES_WAY_SECONDS_MAX;
-    let bytes_max = site.config.backup.unconfirmed_bytes_max / PARTS_TO_GIVE_WAY;
+    let is_late = site.now() > moment + LOW_PRIORITY_SECONDS_MAX;
+    let bytes_max = site.config.backup.unconfirmed_bytes_max / PARTS_AT_LOW_PRIORITY;
     let is_large = site.store.writer().capture.lag(FollowerKind::OffSite).bytes > bytes_max;
     if is_late || is_large { Priority::Preemptible } else { Priority::Low }
 }

@@ -1,8 +1,8 @@
-//! The way back: ticks are written over a base that was unpacked, one behind the other, up to a moment.
+//! Replay: a restore writes ticks over an unpacked base, in order, up to a moment.
 
 use super::chain::{list, ticks_of};
 use super::target::Target;
-use super::tick::{Lineage, PageSums, Whole};
+use super::tick::{Lineage, PageSums, ReadTick};
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::encrypted::{Identities, SUFFIX};
 use crate::ops::backup::manifest::ChainOrigin;
@@ -12,59 +12,59 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// The ticks that a restore goes on with behind its base.
+/// The ticks behind a base that a restore replays.
 #[derive(Debug, Clone)]
 pub(crate) struct Replay {
-    link: ChainOrigin,
+    origin: ChainOrigin,
     at: Target,
-    /// Their numbers and names, in order.
+    /// The numbers and names of the ticks, in order.
     ticks: Vec<(u64, String)>,
-    /// Up to the end of that second; `None`: all there are.
+    /// The last second to replay; `None`: all ticks.
     until: Option<i64>,
-    /// The base that another chain began with later.
+    /// The origin of the next chain.
     next: Option<ChainOrigin>,
 }
 
-/// How far a replay came.
+/// The outcome of a replay.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Replayed {
     pub ticks: u64,
-    /// The second of the last commit in the file (Unix seconds).
+    /// The second of the last commit in the database (Unix seconds).
     pub moment: i64,
-    /// Rows in the file, once it is checked.
+    /// Rows in the database, once it is checked.
     pub rows: i64,
-    /// Why it went no farther although there is more; `None`: there is not.
+    /// Why the replay ended before the last tick; `None`: it did not.
     pub trouble: Option<String>,
-    /// The second (Unix seconds) from which on another chain has what was written after `moment`, which nothing off site has
-    /// second by second; `None`: nothing was.
+    /// Writes between `moment` and this second (Unix seconds), with which the next chain begins, are in no tick. `None`: there
+    /// are no such writes.
     pub gap_until: Option<i64>,
 }
 
 impl Replay {
-    /// Behind a base, where its copy in the second place (`there`) has ticks. `None`: it is none that a chain began with. The
-    /// error is one line: the second place does not say which ticks it has.
-    pub(crate) fn of(base: &Backup, there: &Target, until: Option<i64>) -> Result<Option<Replay>, String> {
-        let Some(link) = base.manifest.chain.clone() else { return Ok(None) };
-        let at = ticks_of(there);
+    /// The ticks behind the off-site copy of a base. `None`: the backup is the base of no chain. The error is one line: the
+    /// ticks cannot be listed.
+    pub(crate) fn of(base: &Backup, copy: &Target, until: Option<i64>) -> Result<Option<Replay>, String> {
+        let Some(origin) = base.manifest.chain.clone() else { return Ok(None) };
+        let at = ticks_of(copy);
         let ticks = match list(&at) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
             listed => listed.map_err(|e| format!("cannot read {at}: {e}"))?,
         };
-        Ok(Some(Replay { link, at, ticks, until, next: None }))
+        Ok(Some(Replay { origin, at, ticks, until, next: None }))
     }
 
-    /// The replay, which knows of the base that another chain began with later.
+    /// With the origin of the next chain, for [`Replayed::gap_until`].
     pub(crate) fn before(self, next: Option<ChainOrigin>) -> Replay {
         Replay { next, ..self }
     }
 
-    /// Whether its ticks are encrypted.
+    /// Whether ticks are encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
         self.ticks.iter().any(|(_, name)| name.ends_with(SUFFIX))
     }
 
-    /// Writes the ticks over the unpacked base, and flushes it. The error is one line, and leaves a file that must not be
-    /// used; a tick that is damaged or missing ends the replay before it.
+    /// Writes the ticks over the unpacked base, and flushes it. A damaged or missing tick ends the replay before it. The error is
+    /// one line, and leaves a database that must not be used.
     pub(crate) fn run(
         &self,
         database: &Path,
@@ -73,11 +73,11 @@ impl Replay {
     ) -> Result<Replayed, String> {
         let failed = |e: io::Error| format!("cannot write {}: {e}", database.display());
         let mut sums = PageSums::of_file(database).map_err(failed)?;
-        if sums.whole() != self.link.checksum() || sums.pages() != self.link.pages {
-            return Err(format!("{} is not the base that its ticks go on from", database.display()));
+        if sums.whole() != self.origin.checksum() || sums.pages() != self.origin.pages {
+            return Err(format!("{} is not the base of its ticks", database.display()));
         }
         let file = File::options().read(true).write(true).open(database).map_err(failed)?;
-        let mut done = Replayed { moment: self.link.moment, ..Replayed::default() };
+        let mut done = Replayed { moment: self.origin.moment, ..Replayed::default() };
         let mut is_whole = true;
         for (number, name) in &self.ticks {
             let tick = match self.open(*number, done.ticks + 1, name, keys, &sums) {
@@ -94,23 +94,23 @@ impl Replay {
             write(&file, &tick).map_err(failed)?;
             tick.apply_to(&mut sums);
             if sums.whole() != tick.head.after {
-                return Err(format!("{} does not lead to the file that it speaks of", self.at.within(name)));
+                return Err(format!("{} does not lead to the checksum in its head", self.at.within(name)));
             }
             (done.ticks, done.moment) = (*number, tick.head.moment);
             progress(done.ticks, self.ticks.len() as u64);
         }
-        // A chain that was given up, and one that ended with its server, may lack what came before the next one.
+        // A chain that was given up, or ended with its server, may lack the last commits before the next one.
         let is_other = |next: &&ChainOrigin| is_whole && done.trouble.is_none() && next.checksum() != sums.whole();
         done.gap_until = self.next.as_ref().filter(is_other).map(|next| next.moment);
         file.sync_all().map_err(failed)?;
-        // The disk took what was written.
+        // Read back what was written.
         match PageSums::of_file(database).map_err(failed)? == sums {
             true => Ok(done),
             false => Err(format!("{} is not what was written: the disk is failing", database.display())),
         }
     }
 
-    /// The tick that goes on from the file with these sums. The error: there is none, or it is damaged.
+    /// Reads the tick that continues from a database with these sums. The error: it is missing or damaged.
     fn open(
         &self,
         number: u64,
@@ -118,7 +118,7 @@ impl Replay {
         name: &str,
         keys: Option<&Identities>,
         sums: &PageSums,
-    ) -> Result<Whole, String> {
+    ) -> Result<ReadTick, String> {
         let shown = self.at.within(name);
         if number != wanted {
             return Err(format!("tick {wanted} is missing"));
@@ -132,15 +132,16 @@ impl Replay {
             (true, Some(keys)) => _ = keys.decrypt(&self.at, name, &mut bytes, &mut |_| ())?,
             (true, None) => return Err(format!("{shown} is encrypted: give --identity FILE")),
         }
-        let tick = Whole::parse(bytes).ok_or_else(|| format!("{shown} is damaged"))?;
-        let goes_on =
-            tick.head.lineage == self.link.lineage() && tick.head.number == number && tick.head.before == sums.whole();
-        goes_on.then_some(tick).ok_or_else(|| format!("{shown} does not go on from the one before"))
+        let tick = ReadTick::parse(bytes).ok_or_else(|| format!("{shown} is damaged"))?;
+        let continues = tick.head.lineage == self.origin.lineage()
+            && tick.head.number == number
+            && tick.head.before == sums.whole();
+        continues.then_some(tick).ok_or_else(|| format!("{shown} does not continue from the one before"))
     }
 }
 
-/// Writes the pages of a tick over a file, which has the size that the tick speaks of then.
-pub(crate) fn write(file: &File, tick: &Whole) -> io::Result<()> {
+/// Writes the pages of a tick over a database, and sets its size.
+pub(crate) fn write(file: &File, tick: &ReadTick) -> io::Result<()> {
     file.set_len(u64::from(tick.head.size) * PAGE_BYTES as u64)?;
     tick.pages().try_for_each(|(page, bytes)| file.write_all_at(bytes, u64::from(page - 1) * PAGE_BYTES as u64))
 }
@@ -163,7 +164,7 @@ impl ChainOrigin {
         }
     }
 
-    /// Zeros where it is none, which no tick goes on from.
+    /// Zeros if it is not hex, which no tick bears.
     fn lineage(&self) -> Lineage {
         u128::from_str_radix(&self.lineage, 16).unwrap_or_default().to_be_bytes()
     }

@@ -1,7 +1,6 @@
-//! A place where backups and ticks lie as files under names: the backup store beside the site, or the second place off the site,
-//! which is a directory or a folder in a store.
+//! A target: a directory or a folder in a bucket, where backups and ticks lie as named files.
 
-use super::s3::Store;
+use super::s3::S3Client;
 use super::s3::folder::Folder;
 use super::s3::upload::Spool;
 use crate::config::{Config, OffSiteLocation};
@@ -19,17 +18,17 @@ const BUFFER_BYTES: usize = 256 * 1024;
 const PROBE: &str = ".probe";
 const PROBE_BYTES: usize = 64 * 1024;
 
-/// A place with files in it, and with places within it. Shown as people name it.
+/// A directory, or a folder in a bucket. Shown as its path or its `s3://` address.
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
     Directory(PathBuf),
     S3(Folder),
 }
 
-/// A file as it was written for an earlier try, so that the next one puts the same bytes: a directory needs none.
+/// The bytes of a file that an earlier try wrote, so that the next try puts the same ones. A directory needs none.
 pub(crate) type Written = Mutex<Option<Spool>>;
 
-/// A file that was put there.
+/// A file that was put on a target.
 #[derive(Debug, Clone)]
 pub(crate) struct Filed {
     pub at: Target,
@@ -38,11 +37,13 @@ pub(crate) struct Filed {
 }
 
 impl Target {
-    /// The second place that the settings name.
+    /// The off-site target that the settings name.
     pub(crate) fn off_site(config: &Config) -> Option<Target> {
         Some(match config.backup.off_site.as_ref()? {
             OffSiteLocation::Directory(dir) => Target::Directory(dir.clone()),
-            OffSiteLocation::Bucket(settings) => Target::S3(Folder::new(Arc::new(Store::new(settings, &config.data)))),
+            OffSiteLocation::Bucket(settings) => {
+                Target::S3(Folder::new(Arc::new(S3Client::new(settings, &config.data))))
+            }
         })
     }
 
@@ -53,7 +54,7 @@ impl Target {
         }
     }
 
-    /// The last part of the name.
+    /// The last part of the path.
     pub(crate) fn name(&self) -> String {
         match self {
             Target::Directory(dir) => dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -61,7 +62,7 @@ impl Target {
         }
     }
 
-    /// Where it is a directory.
+    /// The path of a directory.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Target::Directory(dir) => Some(dir),
@@ -69,7 +70,7 @@ impl Target {
         }
     }
 
-    /// The names of the files in it. The error: it is not there, or cannot be read.
+    /// The names of its files. The error: it is not there, or cannot be read.
     pub(crate) fn list(&self) -> io::Result<Vec<String>> {
         match self {
             Target::Directory(dir) => {
@@ -87,7 +88,7 @@ impl Target {
         }
     }
 
-    /// `None`: it is not there.
+    /// The size of a file. `None`: it is not there.
     pub(crate) fn bytes_of(&self, name: &str) -> io::Result<Option<u64>> {
         match self {
             Target::Directory(dir) => match std::fs::metadata(dir.join(name)) {
@@ -99,8 +100,8 @@ impl Target {
         }
     }
 
-    /// Puts a file there that `write` writes: whole, and flushed, before this returns. A try that failed leaves no file of that
-    /// name, and the same file may be put again. [`io::ErrorKind::AlreadyExists`]: somebody else put another one there.
+    /// Puts a file that `write` writes, whole and flushed. A failed try leaves no file of that name, and the same file may be put
+    /// again. [`io::ErrorKind::AlreadyExists`]: another machine has put a different file of that name.
     pub(crate) fn put(
         &self,
         name: &str,
@@ -116,7 +117,7 @@ impl Target {
         Ok(Filed { at: self.clone(), name: name.to_owned(), bytes })
     }
 
-    /// Whether it would take a backup of so many bytes.
+    /// Whether the target takes a backup of so many bytes.
     pub(crate) fn probe(&self, bytes: u64) -> Result<(), String> {
         match self {
             Target::Directory(dir) => {
@@ -133,7 +134,7 @@ impl Target {
         }
     }
 
-    /// The newest backup there, as far as that is known without asking: a directory is quick to ask.
+    /// The newest backup in a bucket, as far as it is known without a request. A directory is quick to list.
     pub(crate) fn newest_known(&self) -> Option<Backup> {
         match self {
             Target::Directory(_) => None,
@@ -141,7 +142,7 @@ impl Target {
         }
     }
 
-    /// Whether it may replace a file that another machine has put there: then two machines with one name could overwrite each
+    /// Whether putting a file may overwrite one of another machine, so that two machines with one site could overwrite each
     /// other's.
     pub(crate) fn replaces(&self) -> bool {
         matches!(self, Target::S3(folder) if !folder.keeps_first())
@@ -158,7 +159,7 @@ impl Display for Target {
 }
 
 impl Filed {
-    /// Whether it is there with all of its bytes.
+    /// Whether the file is there with its full size.
     pub(crate) fn is_there(&self) -> io::Result<bool> {
         Ok(self.at.bytes_of(&self.name)? == Some(self.bytes))
     }

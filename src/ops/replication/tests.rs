@@ -9,19 +9,19 @@ use crate::ops::lifecycle::Identity;
 use crate::store::engine::data_dir::DataDir;
 
 #[test]
-fn a_base_that_more_was_written_behind_than_may_wait_begins_no_chain_and_the_operator_hears_which_setting_to_raise() {
-    let (dir, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+fn a_base_with_too_many_unconfirmed_bytes_behind_it_begins_no_chain_and_the_status_names_the_setting() {
+    let (dir, target) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let data_dir = DataDir::lock(dir.path()).unwrap();
     let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
     let mut config = Config { data: dir.path().to_owned(), ..Config::defaults() };
-    config.backup.off_site = Some(crate::config::OffSiteLocation::Directory(there.path().to_owned()));
-    // The row that says that a backup was made is more.
+    config.backup.off_site = Some(crate::config::OffSiteLocation::Directory(target.path().to_owned()));
+    // The audit row of the backup is larger.
     config.backup.unconfirmed_bytes_max = 1;
     let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
     site.state::<Replica>().is_on.store(true, Ordering::Release);
-    lock(&site.state::<Replica>().told).chainless_since = Some(site.now());
+    lock(&site.state::<Replica>().report).chainless_since = Some(site.now());
     backup::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap().off_site.unwrap().unwrap();
-    let mut replicator = Replicator::new(&site, OffSite::target_of(&site).unwrap());
+    let mut replicator = Replicator::new(&site, OffSite::of(&site).unwrap());
     replicator.take_over(lock(&site.state::<Replica>().next).take().unwrap());
     let status = status(&site).unwrap();
     assert!(!status.has_chain && status.trouble.unwrap().contains("backup.unconfirmed_mib"));

@@ -1,4 +1,4 @@
-//! A tick: one file with the last version of each page that the commits of a second changed, and the sums that bind it to the
+//! A tick: a file with the last version of each page that the commits of a second changed, and checksums that bind it to the
 //! tick before.
 //!
 //! All numbers are big-endian: the head ([`Head`]), then each page's number (4 bytes) and bytes in ascending order, then the
@@ -18,7 +18,7 @@ const HEAD_BYTES: usize = 80;
 const DIGEST_BYTES: usize = 32;
 static CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_GO_ISO);
 
-/// By which the ticks behind a base are known: 16 random bytes.
+/// The random id of a chain, in every tick of it.
 pub(crate) type Lineage = [u8; 16];
 
 /// The sum of a page (from 1).
@@ -37,7 +37,7 @@ pub(crate) struct PageSums {
 }
 
 impl PageSums {
-    /// Of a database that nobody writes to.
+    /// Of a database without writers.
     pub(crate) fn of_file(path: &Path) -> io::Result<PageSums> {
         let (file, mut sums) = (File::open(path)?, PageSums::default());
         let pages = file.metadata()?.len() / PAGE_BYTES as u64;
@@ -58,12 +58,12 @@ impl PageSums {
         self.sums.len() as u32
     }
 
-    /// Of the whole file.
+    /// The sum of the whole file: all page sums XORed.
     pub(crate) fn whole(&self) -> u64 {
         self.whole
     }
 
-    /// The file has so many pages now; new ones hold zeros until they are set.
+    /// Changes the number of pages. New ones hold zeros.
     fn resize(&mut self, size: u32) {
         while self.sums.len() > size as usize {
             self.whole ^= self.sums.pop().unwrap_or_default();
@@ -73,7 +73,7 @@ impl PageSums {
         }
     }
 
-    /// Updates the checksum of the whole file to its state after a tick.
+    /// Updates the sums to those after a tick.
     fn change(&mut self, size: u32, pages: impl Iterator<Item = (u32, u64)>) {
         self.resize(size);
         for (page, sum) in pages {
@@ -92,14 +92,14 @@ pub(crate) struct Head {
     pub number: u64,
     /// The second of its commits, in Unix seconds.
     pub moment: i64,
-    /// Pages of the file after it.
+    /// Pages of the file after the tick.
     pub size: u32,
-    /// Pages in it.
+    /// Pages in the tick.
     pub count: u32,
-    /// The sums of the whole file before and after it.
+    /// The sums of the whole file before and after the tick.
     pub before: u64,
     pub after: u64,
-    /// Where its last commit ended in the write-ahead log.
+    /// Where the last commit ended in the WAL.
     pub end: Position,
 }
 
@@ -146,7 +146,7 @@ impl Head {
     }
 }
 
-/// A tick that is to be written: its pages are still in the log.
+/// A tick to be written. Its pages are in the WAL.
 #[derive(Debug)]
 pub(crate) struct Tick {
     pub head: Head,
@@ -154,9 +154,9 @@ pub(crate) struct Tick {
 }
 
 impl Tick {
-    /// The next one of a chain whose file has these sums.
+    /// The next tick of a chain whose file has these sums.
     pub(crate) fn next(lineage: Lineage, number: u64, end: &End, changes: Changes, sums: &PageSums) -> Tick {
-        // The whole file's sum alone, without a copy of all the others.
+        // Computes the sum of the whole file without a copy of all page sums.
         let known = |page: u32| sums.sums.get(page as usize - 1).copied();
         let mut after = sums.whole();
         for page in changes.size + 1..=sums.pages() {
@@ -174,18 +174,18 @@ impl Tick {
         Tick { head, changes }
     }
 
-    /// How many it is when it is written.
+    /// The size of the written tick.
     pub(crate) fn bytes(&self) -> u64 {
         (HEAD_BYTES + self.changes.pages.len() * (4 + PAGE_BYTES) + DIGEST_BYTES) as u64
     }
 
-    /// The sums of the file after it.
+    /// Updates the sums to those after the tick.
     pub(crate) fn apply_to(&self, sums: &mut PageSums) {
         sums.change(self.head.size, self.changes.pages.iter().map(|(page, (_, sum))| (*page, *sum)));
         debug_assert_eq!(sums.whole(), self.head.after);
     }
 
-    /// Writes it, from the log. A page that is not what it was when it was first read is an error.
+    /// Writes the tick from the WAL. The error: a page has changed since it was first read.
     pub(crate) fn write(&self, wal: &WalReader, to: &mut dyn Write) -> io::Result<()> {
         let (mut digest, mut bytes) = (Sha256::new(), [0; PAGE_BYTES]);
         let mut put = |part: &[u8]| {
@@ -205,24 +205,24 @@ impl Tick {
     }
 }
 
-/// A tick that was read back: its bytes are what was written.
-pub(crate) struct Whole {
+/// A tick that was read back and is intact.
+pub(crate) struct ReadTick {
     pub head: Head,
     bytes: Vec<u8>,
 }
 
-impl Whole {
-    /// `None`: cut, damaged, or no tick.
-    pub(crate) fn parse(bytes: Vec<u8>) -> Option<Whole> {
+impl ReadTick {
+    /// `None`: truncated, damaged, or no tick.
+    pub(crate) fn parse(bytes: Vec<u8>) -> Option<ReadTick> {
         let head = Head::parse(&bytes)?;
         let (text, digest) = bytes.split_at_checked(bytes.len().checked_sub(DIGEST_BYTES)?)?;
         let is_whole = text.len() == HEAD_BYTES + head.count as usize * (4 + PAGE_BYTES)
             && *Sha256::digest(text) == *digest
             && head.size > 0;
-        is_whole.then_some(Whole { head, bytes })
+        is_whole.then_some(ReadTick { head, bytes })
     }
 
-    /// As it was written.
+    /// The bytes of the file.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -233,7 +233,7 @@ impl Whole {
         pages.map(|page| (u32::from_be_bytes(page[..4].try_into().expect("four bytes")), &page[4..]))
     }
 
-    /// The sums of the file after it.
+    /// Updates the sums to those after the tick.
     pub(crate) fn apply_to(&self, sums: &mut PageSums) {
         sums.change(self.head.size, self.pages().map(|(page, bytes)| (page, page_sum(page, bytes))));
     }
@@ -279,13 +279,13 @@ mod tests {
         };
         let mut bytes = [&head.bytes()[..], &7_u32.to_be_bytes(), &[5; PAGE_BYTES]].concat();
         bytes.extend(Sha256::digest(&bytes));
-        let read = Whole::parse(bytes.clone()).unwrap();
+        let read = ReadTick::parse(bytes.clone()).unwrap();
         assert_eq!((&read.head, read.pages().next().unwrap()), (&head, (7, &[5; PAGE_BYTES][..])));
         for bit in (0..bytes.len() * 8).step_by(61) {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(Whole::parse(flipped).is_none(), "bit {bit}");
+            assert!(ReadTick::parse(flipped).is_none(), "bit {bit}");
         }
-        assert!((0..bytes.len()).step_by(97).all(|short| Whole::parse(bytes[..short].to_vec()).is_none()));
+        assert!((0..bytes.len()).step_by(97).all(|short| ReadTick::parse(bytes[..short].to_vec()).is_none()));
     }
 }

@@ -1,4 +1,4 @@
-//! The base that a standby's copy begins with: a copy of the file, made for the standby alone and gone once it has it.
+//! The base of a standby's copy: a copy of the database that is made for the standby alone, and removed once the standby has it.
 
 use super::copy::Meta;
 use crate::domain::audit::{By, Detail, Whom};
@@ -15,10 +15,10 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes of one answer.
+/// Bytes of one reply.
 const PART_BYTES_MAX: u64 = 1024 * 1024;
 
-/// What is sent in parts: bytes in memory, and behind them those of a file.
+/// A base or tick that is sent in parts: bytes in memory, then those of a file.
 pub(crate) struct Payload {
     pub head: Vec<u8>,
     pub file: Option<File>,
@@ -26,7 +26,7 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// The bytes from there on, as many as one answer has.
+    /// The bytes of one reply from an offset on.
     pub(crate) fn part(&self, offset: u64) -> io::Result<Vec<u8>> {
         let head = self.head.get(offset as usize..).unwrap_or_default();
         if !head.is_empty() || self.file.is_none() {
@@ -40,14 +40,14 @@ impl Payload {
     }
 }
 
-/// A base, and the log that is followed from its moment on, until this is dropped.
+/// A base. The WAL is followed from its moment on, until this is dropped.
 pub(crate) struct Base {
     store: Store,
     pub follower: u64,
     pub lineage: Lineage,
     pub begin: Position,
     pub sums: PageSums,
-    /// Gone once the standby has it.
+    /// `None`: the standby has it.
     pub payload: Option<Payload>,
     dir: PathBuf,
 }
@@ -78,10 +78,10 @@ impl Base {
         let followed = copied.followed.ok_or("the log cannot be followed")?;
         let (lineage, sums, begin) = (crate::keys::random::<16>(), PageSums::default(), followed.begin.position);
         let store = site.store.for_another_thread();
-        // From here on, whatever ends this lets go of the log.
+        // `Base` stops following the WAL when it is dropped.
         let mut base = Base { store, follower: followed.number, lineage, begin, sums, payload: None, dir: dir.clone() };
         if copy::check(&database)?.rows != copied.rows {
-            return Err("the copy does not hold the rows that the file held".to_owned());
+            return Err("the copy has other rows than the database".to_owned());
         }
         base.sums = PageSums::of_file(&database).map_err(failed)?;
         let moment = if followed.begin.moment == 0 { site.now() } else { followed.begin.moment };
@@ -101,20 +101,20 @@ impl Base {
         Ok(base)
     }
 
-    /// The standby has it.
-    pub(crate) fn forget_file(&mut self) {
+    /// Removes the files: the standby has them.
+    pub(crate) fn remove_files(&mut self) {
         if self.payload.take().is_some() {
             _ = std::fs::remove_dir_all(&self.dir);
         }
     }
 }
 
-/// A copy of the whole site leaves this machine, and the audit log says so; a site that takes no writes is copied all the same.
+/// Writes the audit row: a copy of the whole site leaves this machine. A read-only site is copied without the row.
 fn record(site: &Site) {
     let by = By::job("standby");
     let recorded = site.store.write(site.now(), |tx| {
         Ok(audit::insert(tx, &by.who, "standby.copied", &Whom::Site, &by.origin, &Detail::none())?)
     });
     site.store.release();
-    _ = recorded.inspect_err(|e| tracing::error!(cause = %e, "a deed is missing in the audit log"));
+    _ = recorded.inspect_err(|e| tracing::error!(cause = %e, "an action is missing in the audit log"));
 }

@@ -1,7 +1,7 @@
-//! The chain of the standby: the base that it began with, and the ticks behind it, each packed to be sent.
+//! The chain of the standby: its base, and the ticks behind it, packed to be sent.
 
 use super::base::{Base, Payload};
-use super::feed::Reply;
+use super::protocol::Reply;
 use crate::keys::hex;
 use crate::ops::replication::tick::{self, Tick};
 use crate::site::Site;
@@ -11,8 +11,8 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 
-/// A tick of more bytes goes through a file.
-const HELD_BYTES_MAX: u64 = 1024 * 1024;
+/// A larger tick is packed in a file.
+const MEMORY_BYTES_MAX: u64 = 1024 * 1024;
 const SPOOL: &str = ".standby-tick";
 
 /// The chain of the standby.
@@ -21,20 +21,21 @@ pub(super) struct StandbyChain {
     pub(super) lineage: String,
     wal: WalReader,
     pub(super) is_attached: bool,
-    /// When the standby asked for the base last (Unix seconds).
-    pub(super) asked: i64,
-    /// Of the last tick that the standby has.
+    /// When the standby last requested the base (Unix seconds).
+    pub(super) requested_at: i64,
+    /// The number of the last tick that the standby has.
     pub(super) number: u64,
     read: Position,
-    /// On its way: the same is sent again until it is confirmed.
+    /// The tick on its way, which is sent again until it is confirmed.
     pub(super) pending: Option<(End, Arc<Tick>, Payload)>,
 }
 
+/// The part of a payload from an offset on.
 pub(super) fn part(payload: &Payload, offset: u64) -> Reply {
     match payload.part(offset) {
-        Ok(bytes) => Reply::Part(bytes, payload.bytes),
+        Ok(bytes) => Reply::Part { bytes, total: payload.bytes },
         Err(cause) => {
-            tracing::error!(%cause, "cannot read what the standby asks for");
+            tracing::error!(%cause, "cannot read a base or tick for the standby");
             Reply::BaseNeeded
         }
     }
@@ -45,19 +46,28 @@ impl StandbyChain {
         let base = Base::make(site)?;
         let wal = WalReader::open(&site.config.data).map_err(|e| format!("cannot read the write-ahead log: {e}"))?;
         let (lineage, read) = (hex(&base.lineage), base.begin);
-        Ok(StandbyChain { base, lineage, wal, is_attached: false, asked: site.now(), number: 0, read, pending: None })
+        Ok(StandbyChain {
+            base,
+            lineage,
+            wal,
+            is_attached: false,
+            requested_at: site.now(),
+            number: 0,
+            read,
+            pending: None,
+        })
     }
 
     pub(super) fn is_followed(&self, site: &Site) -> bool {
         site.store.writer().capture.follows(self.base.follower)
     }
 
-    /// The standby has everything up to this tick on its disk. Whether that can be.
+    /// Notes that the standby has everything up to this tick on its disk. Whether the number fits the chain.
     pub(super) fn acknowledge(&mut self, site: &Site, number: u64) -> bool {
         let capture = &site.store.writer().capture;
         if !self.is_attached && number == 0 {
             self.is_attached = true;
-            self.base.forget_file();
+            self.base.remove_files();
             capture.attach(self.base.follower);
         }
         if self.is_attached && number == self.number + 1 {
@@ -83,10 +93,10 @@ impl StandbyChain {
         Ok(self.pending.as_ref().map_or(Reply::Nothing, |(_, _, payload)| part(payload, 0)))
     }
 
-    /// A long tick goes through a file without a name, so that it needs no memory.
+    /// Packs a tick in memory, or in an unnamed file where it is large.
     fn pack(&self, site: &Site, tick: &Tick) -> std::io::Result<Payload> {
         let bytes = tick.bytes();
-        if bytes <= HELD_BYTES_MAX {
+        if bytes <= MEMORY_BYTES_MAX {
             let mut head = Vec::with_capacity(bytes as usize);
             tick.write(&self.wal, &mut head)?;
             return Ok(Payload { bytes: head.len() as u64, head, file: None });

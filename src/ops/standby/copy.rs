@@ -1,13 +1,13 @@
-//! The copy that a standby keeps: the file as of its last checkpoint, and the ticks behind it in one journal.
+//! The copy that a standby keeps: the database as of its last checkpoint, and the ticks behind it in a journal.
 //!
-//! A tick counts once it is flushed in the journal; its pages go into the file afterwards, and are flushed there before the
-//! journal begins anew. Whatever ends the process, the journal over the file leads to the last tick that counted.
+//! A tick counts once it is flushed in the journal. Its pages are written to the database afterwards, and are flushed there
+//! before the journal is emptied. After a crash, replaying the journal leads to the last tick that counted.
 
 use super::epoch::{Main, write};
 use crate::keys::{hex, unhex};
 use crate::ops::backup::backup_store::make_dir;
 use crate::ops::replication::replay;
-use crate::ops::replication::tick::{PageSums, Whole};
+use crate::ops::replication::tick::{PageSums, ReadTick};
 use crate::store::engine::data_dir;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -17,22 +17,22 @@ use std::path::{Path, PathBuf};
 
 const STATE: &str = "state.json";
 const JOURNAL: &str = "ticks";
-/// In the directory of the copy: the one that counts, the one that is fetched, and the one that was replaced.
+/// The directories of the current copy, of the one that is fetched, and of the one that it replaces.
 const CURRENT: &str = "current";
 const NEXT: &str = "next";
 const OLD: &str = "old";
-/// Its file is being made the site's: no tick goes on from it any more.
-const READY: &str = "promoting";
-/// Beyond this the journal's pages are flushed in the file, and the journal begins anew.
+/// The directory of a copy that is being promoted: it takes no more ticks.
+const PROMOTING: &str = "promoting";
+/// A longer journal is checkpointed.
 const JOURNAL_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// Of what is said before a base.
+/// The size of a base's head, at most.
 const META_BYTES_MAX: usize = 64 * 1024;
 
-/// What is said of a base before its bytes.
+/// The head of a base, before its bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Meta {
     pub site_id: String,
-    /// In hex, as are the checksum of all pages and the site key's file.
+    /// Hex, as are the checksum of all pages and the content of the key file.
     pub lineage: String,
     pub moment: i64,
     pub checksum: String,
@@ -41,13 +41,13 @@ pub(crate) struct Meta {
 }
 
 impl Meta {
-    /// Its length in four bytes, and JSON.
+    /// The length in four bytes, then JSON.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let text = serde_json::to_vec(self).expect("our own structs can be written as JSON");
         [&(text.len() as u32).to_be_bytes()[..], &text].concat()
     }
 
-    /// From the first bytes of a base; how many they are. `None`: they are no such thing.
+    /// Reads the first bytes of a base, and returns how many belong to the head. `None`: there is no head.
     fn read(bytes: &[u8]) -> Option<(Meta, usize)> {
         let length = u32::from_be_bytes(bytes.get(..4)?.try_into().ok()?) as usize;
         let text = bytes.get(4..4 + length.min(META_BYTES_MAX))?;
@@ -55,22 +55,22 @@ impl Meta {
     }
 }
 
-/// How far the file is without the journal.
+/// The state of the database without the journal (`state.json`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub site_id: String,
     pub lineage: String,
-    /// Of the last tick in it; 0: the base alone.
+    /// The number of the last tick in it; 0: the base alone.
     pub number: u64,
     pub checksum: String,
-    /// The second of its last commit, in Unix seconds.
+    /// The second of its last commit (Unix seconds).
     pub moment: i64,
     /// The epoch of the machine that is followed.
     pub epoch: u64,
     pub main: Main,
 }
 
-/// The copy of a standby, open for its next tick.
+/// The copy of a standby, open for the next tick.
 pub(crate) struct Copy {
     dir: PathBuf,
     state: State,
@@ -78,12 +78,12 @@ pub(crate) struct Copy {
     database: File,
     journal: File,
     journal_bytes: u64,
-    /// Of the last tick that counts.
+    /// The number of the last tick that counts.
     number: u64,
     moment: i64,
 }
 
-/// Where the copy that counts lies; finishes a swap that was cut off.
+/// The directory of the current copy. Completes an interrupted swap.
 fn current_in(dir: &Path) -> io::Result<PathBuf> {
     let (current, next) = (dir.join(CURRENT), dir.join(NEXT));
     if !current.exists() && next.join(STATE).exists() {
@@ -93,13 +93,13 @@ fn current_in(dir: &Path) -> io::Result<PathBuf> {
     Ok(current)
 }
 
-/// The copy in this directory, whole and no longer followed, to be made a site; a promotion that was cut off goes on. `None`:
-/// there is none.
+/// Takes the copy out of the feed for a promotion, and returns its directory. Continues an interrupted promotion. `None`: there
+/// is no copy.
 pub(crate) fn begin_promotion(dir: &Path) -> Result<Option<(PathBuf, State)>, String> {
     let failed = |e: io::Error| format!("cannot read the standby's copy in {}: {e}", dir.display());
-    let ready = dir.join(READY);
+    let ready = dir.join(PROMOTING);
     if !ready.exists() {
-        // All of it is flushed in the file then, whose sums are those that the last tick speaks of.
+        // Opening checkpoints the journal and compares the checksum with that of the last tick.
         let Some(copy) = Copy::open(dir)? else { return Ok(None) };
         drop(copy);
         std::fs::rename(dir.join(CURRENT), &ready).map_err(failed)?;
@@ -109,14 +109,13 @@ pub(crate) fn begin_promotion(dir: &Path) -> Result<Option<(PathBuf, State)>, St
     serde_json::from_slice(&state).map(|state| Some((ready, state))).map_err(|e| failed(e.into()))
 }
 
-/// Whether the copy was begun to be made a site.
+/// Whether a promotion was begun.
 pub(crate) fn is_promoted(dir: &Path) -> bool {
-    dir.join(READY).exists()
+    dir.join(PROMOTING).exists()
 }
 
 impl Copy {
-    /// The copy in this directory, with its journal brought into the file. `None`: there is none. The error is one line: there
-    /// is one that must not be used.
+    /// Opens the copy, and checkpoints its journal. `None`: there is none. The error is one line: the copy must not be used.
     pub(crate) fn open(dir: &Path) -> Result<Option<Copy>, String> {
         let failed = |e: io::Error| format!("cannot read the standby's copy in {}: {e}", dir.display());
         let current = current_in(dir).map_err(failed)?;
@@ -141,7 +140,7 @@ impl Copy {
         Ok(Some(copy))
     }
 
-    /// Writes the journal's ticks over the file, and compares the sums of all pages.
+    /// Writes the journal's ticks over the database, and compares the sums of all pages.
     fn replay(&mut self) -> io::Result<()> {
         let mut after = self.state.checksum.clone();
         let mut journal = io::BufReader::new(self.journal.try_clone()?);
@@ -149,8 +148,8 @@ impl Copy {
         while journal.read_exact(&mut length).is_ok() {
             let mut bytes = Vec::new();
             (&mut journal).take(u64::from_be_bytes(length)).read_to_end(&mut bytes)?;
-            // What was cut off or damaged counts for nothing: it was never confirmed.
-            let Some(tick) = Whole::parse(bytes) else { break };
+            // A truncated or damaged tick was never confirmed.
+            let Some(tick) = ReadTick::parse(bytes) else { break };
             if tick.head.number != self.number + 1 || hex(&tick.head.lineage) != self.state.lineage {
                 break;
             }
@@ -162,23 +161,23 @@ impl Copy {
         self.sums = PageSums::of_file(&data_dir::database(&self.dir.join(CURRENT)))?;
         match format!("{:016x}", self.sums.whole()) == after {
             true => Ok(()),
-            false => Err(io::Error::other("the file is not what its last tick speaks of")),
+            false => Err(io::Error::other("its checksum is not that of its last tick")),
         }
     }
 
-    /// Takes the next tick: once this returns, the tick is on the disk. The error is one line, and the copy is as it was.
+    /// Flushes the next tick to the journal. The error is one line, and the copy is unchanged.
     pub(crate) fn take(&mut self, bytes: Vec<u8>) -> Result<(), String> {
         let length = bytes.len() as u64;
-        let tick = Whole::parse(bytes).ok_or("a tick came damaged")?;
-        let goes_on = tick.head.number == self.number + 1
+        let tick = ReadTick::parse(bytes).ok_or("a tick came damaged")?;
+        let continues = tick.head.number == self.number + 1
             && hex(&tick.head.lineage) == self.state.lineage
             && tick.head.before == self.sums.whole();
-        if !goes_on {
-            return Err("a tick does not go on from the one before".to_owned());
+        if !continues {
+            return Err("a tick does not continue from the one before".to_owned());
         }
         tick.apply_to(&mut self.sums);
         if self.sums.whole() != tick.head.after {
-            return Err("a tick does not lead to the file that it speaks of".to_owned());
+            return Err("a tick does not lead to the checksum in its head".to_owned());
         }
         let failed = |e: io::Error| format!("cannot write the standby's copy: {e}");
         self.journal.write_all(&length.to_be_bytes()).map_err(failed)?;
@@ -193,7 +192,7 @@ impl Copy {
         Ok(())
     }
 
-    /// The journal is in the file, and begins anew.
+    /// Flushes the database, and empties the journal.
     fn checkpoint(&mut self) -> io::Result<()> {
         self.database.sync_all()?;
         let (number, moment, checksum) = (self.number, self.moment, format!("{:016x}", self.sums.whole()));
@@ -205,7 +204,7 @@ impl Copy {
         Ok(())
     }
 
-    /// The epoch of the machine that is followed, and how it is reached, as they are now.
+    /// Notes the epoch of the machine that is followed, and how it is reached.
     pub(crate) fn note_main(&mut self, epoch: u64, main: &Main) -> io::Result<()> {
         if self.state.epoch == epoch && self.state.main == *main {
             return Ok(());
@@ -222,12 +221,12 @@ impl Copy {
         &self.state.lineage
     }
 
-    /// Of the last tick that is on the disk.
+    /// The number of the last tick that is on the disk.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The second of the last commit, in Unix seconds.
+    /// The second of the last commit (Unix seconds).
     pub(crate) fn moment(&self) -> i64 {
         self.moment
     }
@@ -237,7 +236,7 @@ impl Copy {
     }
 }
 
-/// A base on its way in.
+/// A base that is being received.
 pub(crate) struct Incoming {
     dir: PathBuf,
     meta: Option<Meta>,
@@ -247,7 +246,7 @@ pub(crate) struct Incoming {
 impl Incoming {
     pub(crate) fn begin(dir: &Path) -> io::Result<Incoming> {
         make_dir(dir)?;
-        // A swap that was cut off comes first: what is next there may be the only copy.
+        // Completes an interrupted swap first: `next` may be the only copy.
         current_in(dir)?;
         let next = dir.join(NEXT);
         match std::fs::remove_dir_all(&next) {
@@ -258,23 +257,23 @@ impl Incoming {
         Ok(Incoming { dir: dir.to_owned(), meta: None, database })
     }
 
-    /// Which base it is, once its first bytes are in.
+    /// The lineage of the base, once its head is there.
     pub(crate) fn lineage(&self) -> &str {
         self.meta.as_ref().map_or("", |meta| &meta.lineage)
     }
 
-    /// The next bytes.
+    /// Takes the next bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         let failed = |e: io::Error| format!("cannot write the standby's copy: {e}");
         if self.meta.is_some() {
             return self.database.write_all(bytes).map_err(failed);
         }
-        let (meta, length) = Meta::read(bytes).ok_or("the base does not say what it is")?;
+        let (meta, length) = Meta::read(bytes).ok_or("the base has no head")?;
         self.meta = Some(meta);
         self.database.write_all(bytes.get(length..).unwrap_or_default()).map_err(failed)
     }
 
-    /// The copy that counts from now on, once all bytes are in and compared. The one before is gone.
+    /// Compares the received base with its head, and makes it the current copy. The earlier one is removed.
     pub(crate) fn finish(self, epoch: u64, main: &Main) -> Result<Copy, String> {
         let failed = |e: io::Error| format!("cannot write the standby's copy: {e}");
         let next = self.dir.join(NEXT);

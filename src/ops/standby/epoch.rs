@@ -1,5 +1,5 @@
-//! The epoch of a site: a number that each promotion raises, so that of two machines with the same site one knows that it was
-//! replaced. A site that was never promoted has epoch 0.
+//! The epoch of a site: a number that each promotion raises, so that of two machines with the same site the replaced one knows
+//! it. A site that was never promoted has epoch 0.
 
 use crate::keys::{hex, random};
 use crate::ops::backup::backup_store;
@@ -16,27 +16,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const OWN: &str = "epoch.json";
 const FENCED: &str = "replaced.json";
-/// No site is promoted so often: a higher number is nobody's, and all lower ones would be taken with it.
+/// The highest valid epoch. No site is promoted so often, and a wrong number would take all lower ones with it.
 pub(crate) const EPOCH_MAX: i64 = 9_999;
-/// As many promotions in vain are no race.
+/// Epochs that one promotion tries to claim, at most.
 const CLAIMS_MAX: u64 = 100;
 
-/// The epoch of this machine, by the last promotion here.
+/// The epoch of this machine, from its last promotion (`epoch.json`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Own {
     pub epoch: u64,
-    /// The machine that was replaced, until it knows.
+    /// The replaced machine, until it knows of the promotion.
     #[serde(default)]
     pub main: Option<Main>,
-    /// The content of the epoch's file in the second place (hex), as long as that place did not take the file.
+    /// The content of the epoch's file (hex), as long as it could not be written off site.
     #[serde(default)]
     pub unwritten: Option<String>,
 }
 
 impl Own {
-    /// Whether this machine gives way to another one with such an epoch. Of two machines that took the same epoch apart from
-    /// each other, the one whose epoch is in the second place goes on.
-    fn gives_way_to(&self, epoch: u64) -> bool {
+    /// Whether a machine with such an epoch replaces this one. Of two machines that took the same epoch independently, the one
+    /// whose epoch was written off site stays.
+    fn is_replaced_by(&self, epoch: u64) -> bool {
         epoch > self.epoch || epoch == self.epoch && epoch > 0 && self.unwritten.is_some()
     }
 }
@@ -51,13 +51,13 @@ pub(crate) struct Main {
     pub ca_file: Option<PathBuf>,
 }
 
-/// Another machine has taken this one's place.
+/// Another machine has replaced this one (`replaced.json`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Fenced {
     pub epoch: u64,
-    /// In Unix seconds.
+    /// Unix seconds.
     pub since: i64,
-    /// Who said so.
+    /// Where the epoch was seen.
     pub by: String,
 }
 
@@ -67,7 +67,7 @@ impl Display for Fenced {
     }
 }
 
-/// Of a data directory. One that cannot be read is 0: the worst that comes of it is a machine that stops.
+/// The epoch of a data directory. A file that cannot be read counts as 0: at worst a machine then stops writing.
 pub(crate) fn own(data: &Path) -> Own {
     read(&data.join(OWN)).unwrap_or_default()
 }
@@ -77,7 +77,7 @@ pub(crate) fn set_own(data: &Path, own: &Own) -> io::Result<()> {
     write(data, OWN, own)
 }
 
-/// Notes something of a machine that serves: several threads do.
+/// Changes the epoch file of a running server, where several threads may.
 pub(crate) fn change_own(data: &Path, change: impl FnOnce(&mut Own)) -> io::Result<()> {
     let _alone = lock_own();
     let mut own = own(data);
@@ -90,17 +90,17 @@ fn lock_own() -> MutexGuard<'static, ()> {
     CHANGING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What an epoch's file is to hold, so that a machine knows its own: 16 random bytes, in hex.
+/// Random content for an epoch's file, by which a machine knows its own: 16 bytes in hex.
 pub(super) fn content() -> String {
     hex(&random::<16>())
 }
 
 /// Whether the machine of a data directory was replaced.
 pub(crate) fn fenced(data: &Path) -> Option<Fenced> {
-    read::<Fenced>(&data.join(FENCED)).filter(|fenced| own(data).gives_way_to(fenced.epoch))
+    read::<Fenced>(&data.join(FENCED)).filter(|fenced| own(data).is_replaced_by(fenced.epoch))
 }
 
-/// Refuses writes from now on, also after a restart, where an epoch is higher than this machine's. Whether it is.
+/// Refuses writes from now on, also after a restart, if the epoch is higher than this machine's. Returns whether it is.
 pub(crate) fn fence_if_higher(site: &Site, epoch: u64, by: &str) -> bool {
     let higher = epoch > own(&site.config.data).epoch;
     if higher {
@@ -113,17 +113,17 @@ pub(crate) fn fence_if_higher(site: &Site, epoch: u64, by: &str) -> bool {
 pub(super) fn fence(site: &Site, epoch: u64, by: &str) {
     let data = &site.config.data;
     let fenced = Fenced { epoch, since: site.now(), by: by.to_owned() };
-    // At once: a disk that does not take the note is no reason to write on.
+    // Before the file: writes end also where the disk does not take it.
     site.store.writer().monitor.mark_replaced(&fenced);
     if self::fenced(data).is_none_or(|known| known.epoch < epoch)
         && let Err(cause) = write(data, FENCED, &fenced)
     {
-        tracing::error!(%cause, "cannot note that another machine has taken this one's place");
+        tracing::error!(%cause, "cannot note that another machine has replaced this one");
     }
     site.forget_health();
 }
 
-/// The folder of a site's epochs in a second place.
+/// The folder of a site's epochs on the off-site target.
 fn folder_of(site_id: &str) -> String {
     format!("epochs-{site_id}")
 }
@@ -132,17 +132,17 @@ fn name_of(epoch: u64) -> String {
     format!("{epoch:010}")
 }
 
-/// An epoch of a site in a second place that is higher than the own; `None`: there is none.
-pub(crate) fn find_higher(second: &Target, site_id: &str, own: u64) -> io::Result<Option<u64>> {
-    let epochs = second.within(&folder_of(site_id));
-    match second {
+/// An epoch of a site on the off-site target that is higher than `own`. `None`: there is none.
+pub(crate) fn find_higher(target: &Target, site_id: &str, own: u64) -> io::Result<Option<u64>> {
+    let epochs = target.within(&folder_of(site_id));
+    match target {
         Target::Directory(_) => Ok(Some(newest_in(&epochs)?).filter(|newest| *newest > own)),
-        // A list costs more than a look at one name, and none is left out: see `claim`.
+        // One name is cheaper than a list, and no number is left out: see `claim`.
         Target::S3(_) => Ok(epochs.bytes_of(&name_of(own + 1))?.map(|_| own + 1)),
     }
 }
 
-/// The highest one; 0: there is none.
+/// The highest epoch; 0: there is none.
 fn newest_in(epochs: &Target) -> io::Result<u64> {
     match epochs.list() {
         Ok(names) => Ok(names
@@ -156,10 +156,10 @@ fn newest_in(epochs: &Target) -> io::Result<u64> {
     }
 }
 
-/// Takes the next epoch of a site in a second place, `epoch` or higher, and every lower one that nobody took: one that is
-/// taken is another machine's. `content`: see [`content`].
-pub(crate) fn claim(second: &Target, site_id: &str, epoch: u64, content: &str) -> io::Result<u64> {
-    let epochs = writable(second, site_id)?;
+/// Claims an epoch of a site on the off-site target: `epoch`, or a higher one where other machines have claimed it. Free lower
+/// numbers are claimed as well. `content`: see [`content`].
+pub(crate) fn claim(target: &Target, site_id: &str, epoch: u64, content: &str) -> io::Result<u64> {
+    let epochs = writable(target, site_id)?;
     let newest = newest_in(&epochs)?;
     let wanted = epoch.max(newest + 1);
     for epoch in newest + 1..wanted + CLAIMS_MAX {
@@ -167,13 +167,13 @@ pub(crate) fn claim(second: &Target, site_id: &str, epoch: u64, content: &str) -
             return Ok(epoch);
         }
     }
-    Err(io::Error::other("other machines take every epoch"))
+    Err(io::Error::other("other machines claim every epoch"))
 }
 
-/// Writes the epoch of a promotion that the second place did not hear of, and every lower one that nobody took. `Some`: the
-/// epoch that is in force there is another machine's.
-pub(crate) fn catch_up(second: &Target, site_id: &str, epoch: u64, content: &str) -> io::Result<Option<u64>> {
-    let epochs = writable(second, site_id)?;
+/// Writes the epoch of an earlier promotion to the off-site target, and the free lower ones. `Some`: the epoch that is in force
+/// there is another machine's.
+pub(crate) fn catch_up(target: &Target, site_id: &str, epoch: u64, content: &str) -> io::Result<Option<u64>> {
+    let epochs = writable(target, site_id)?;
     let newest = newest_in(&epochs)?;
     if newest > epoch {
         return Ok(Some(newest));
@@ -186,20 +186,20 @@ pub(crate) fn catch_up(second: &Target, site_id: &str, epoch: u64, content: &str
     Ok(Some(epoch).filter(|_| there != content.as_bytes()))
 }
 
-/// The folder of a site's epochs in a second place that takes files.
-fn writable(second: &Target, site_id: &str) -> io::Result<Target> {
-    match second {
-        // It shows by this whether it keeps the first of two files.
+/// The folder of a site's epochs, once the target is known to take files.
+fn writable(target: &Target, site_id: &str) -> io::Result<Target> {
+    match target {
+        // Shows whether the bucket keeps the first of two files of one name.
         Target::S3(store) => store.probe().map_err(io::Error::other)?,
         Target::Directory(dir) if !dir.is_dir() => {
             return Err(io::Error::other("it is not there: is it mounted?"));
         }
         Target::Directory(_) => {}
     }
-    Ok(second.within(&folder_of(site_id)))
+    Ok(target.within(&folder_of(site_id)))
 }
 
-/// Puts a file there unless one has its name; whether it did.
+/// Puts a file unless there is one of its name. Returns whether it did.
 fn put(epochs: &Target, name: &str, content: &str) -> io::Result<bool> {
     let put = match epochs {
         Target::Directory(dir) => put_in_directory(dir, name, content),
@@ -214,7 +214,7 @@ fn put(epochs: &Target, name: &str, content: &str) -> io::Result<bool> {
 
 fn put_in_directory(dir: &Path, name: &str, content: &str) -> io::Result<()> {
     backup_store::make_dir(dir)?;
-    dir.parent().map_or(Ok(()), |second| File::open(second)?.sync_all())?;
+    dir.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(name))?;
     file.write_all(content.as_bytes())?;
     file.sync_all()?;
@@ -225,17 +225,17 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 
-/// The file is there whole or not at all, and flushed.
+/// Replaces a file at once, flushed.
 pub(super) fn write(dir: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
-    let beside = dir.join(format!(".{name}.unfinished"));
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    let unfinished = dir.join(format!(".{name}.unfinished"));
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
     file.write_all(&serde_json::to_vec_pretty(value)?)?;
     file.sync_all()?;
-    std::fs::rename(beside, dir.join(name))?;
+    std::fs::rename(unfinished, dir.join(name))?;
     File::open(dir)?.sync_all()
 }
 
-/// The epoch of a promotion of this data directory: higher than any that is known here.
+/// The epoch for a promotion of this data directory: higher than any that is known here.
 pub(super) fn next(data: &Path, known: u64) -> u64 {
     let fenced = read::<Fenced>(&data.join(FENCED)).map_or(0, |fenced| fenced.epoch);
     own(data).epoch.max(fenced).max(known) + 1
@@ -252,16 +252,16 @@ mod tests {
 
     #[test]
     fn an_epoch_is_taken_once_and_a_higher_one_is_seen() {
-        let second = tempfile::tempdir().unwrap();
-        let second = Target::Directory(second.path().to_owned());
-        let higher = |site_id: &str, own| find_higher(&second, site_id, own).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let target = Target::Directory(dir.path().to_owned());
+        let higher = |site_id: &str, own| find_higher(&target, site_id, own).unwrap();
         assert_eq!(higher("ab", 0), None);
-        let claim = |site_id: &str, epoch| claim(&second, site_id, epoch, &content()).unwrap();
+        let claim = |site_id: &str, epoch| claim(&target, site_id, epoch, &content()).unwrap();
         let claims: Vec<u64> = (0..3).map(|_| claim("ab", 1)).collect();
         assert_eq!(claims, [1, 2, 3]);
         assert_eq!(claim("ab", 9), 9);
         assert_eq!([higher("ab", 8), higher("ab", 9), higher("cd", 0)], [Some(9), None, None]);
-        let names = second.within(&folder_of("ab")).list().unwrap();
+        let names = target.within(&folder_of("ab")).list().unwrap();
         assert_eq!(names.len(), 9, "no number is left out: {names:?}");
         std::thread::scope(|scope| {
             let claiming: Vec<_> = (0..4).map(|_| scope.spawn(|| claim("cd", 1))).collect();
@@ -273,19 +273,19 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_that_came_to_nobody_is_written_later_and_gives_way_to_another_machines() {
+    fn an_epoch_that_could_not_be_written_is_written_later_and_loses_against_another_machines() {
         let dir = tempfile::tempdir().unwrap();
-        let second = Target::Directory(dir.path().join("second"));
-        assert!(claim(&second, "ab", 1, "a").unwrap_err().to_string().contains("mounted"), "a place that is away");
-        assert!(catch_up(&second, "ab", 1, "a").is_err() && !dir.path().join("second").exists());
+        let target = Target::Directory(dir.path().join("second"));
+        assert!(claim(&target, "ab", 1, "a").unwrap_err().to_string().contains("mounted"), "a place that is away");
+        assert!(catch_up(&target, "ab", 1, "a").is_err() && !dir.path().join("second").exists());
         std::fs::create_dir(dir.path().join("second")).unwrap();
         for _ in 0..2 {
-            assert_eq!(catch_up(&second, "ab", 2, "a").unwrap(), None);
+            assert_eq!(catch_up(&target, "ab", 2, "a").unwrap(), None);
         }
-        assert_eq!(find_higher(&second, "ab", 0).unwrap(), Some(2));
-        assert_eq!(catch_up(&second, "ab", 2, "b").unwrap(), Some(2));
-        assert_eq!(catch_up(&second, "ab", 1, "b").unwrap(), Some(2));
-        assert_eq!(catch_up(&second, "ab", 3, "b").unwrap(), None);
+        assert_eq!(find_higher(&target, "ab", 0).unwrap(), Some(2));
+        assert_eq!(catch_up(&target, "ab", 2, "b").unwrap(), Some(2));
+        assert_eq!(catch_up(&target, "ab", 1, "b").unwrap(), Some(2));
+        assert_eq!(catch_up(&target, "ab", 3, "b").unwrap(), None);
 
         let data = dir.path();
         let fenced_at = |epoch| {

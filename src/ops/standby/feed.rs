@@ -1,7 +1,8 @@
-//! What a standby asks of this site, and what it is told: a base first, then tick after tick, each once the one before is on its
-//! disk. One standby at a time: a newer request ends the wait of the one before.
+//! The feed of a standby: a base first, then tick after tick, each once the one before is on the standby's disk. One standby at
+//! a time: a newer request ends the wait of the one before.
 
 use super::chain::{StandbyChain, part};
+use super::protocol::{Reply, Request, RequestKind};
 use super::{Status, epoch};
 use crate::site::{Site, priority};
 use crate::store::Condition;
@@ -10,80 +11,44 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a request waits for something to tell.
-const NEWS_WAIT_MAX: Duration = Duration::from_secs(20);
-/// Where no answer waits for the standby, commits are gathered for so long.
+/// How long a request waits for a new commit.
+const COMMIT_WAIT_MAX: Duration = Duration::from_secs(20);
+/// How long commits are gathered into one tick, where no write waits for the standby.
 const GATHER_TIME: Duration = Duration::from_millis(250);
-/// A base that the standby does not ask for so long goes, and with it the room that the base takes on the disk.
+/// A base that the standby has not requested for so long is removed, because it takes room on the disk.
 pub(super) const BASE_IDLE_SECONDS_MAX: i64 = 600;
-/// Between the beginnings of two bases, each a copy of the whole file: where no base can be made, or two machines ask by turns.
+/// Between the starts of two bases: each copies the whole database, also when it fails, or two machines request one by turns.
 const BASE_INTERVAL_SECONDS: i64 = 30;
 
-/// What a standby asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RequestKind {
-    /// The base, from an offset on.
-    Base,
-    /// The tick behind the one that it has, from an offset on.
-    Tick,
-    /// Nothing: it says that it was promoted.
-    Promoted,
-}
-
-#[derive(Debug)]
-pub(crate) struct Request {
-    pub kind: RequestKind,
-    /// In hex; empty: none.
-    pub lineage: String,
-    /// Of the last tick that is on the standby's disk.
-    pub number: u64,
-    pub offset: u64,
-    /// The highest epoch that it knows.
-    pub epoch: u64,
-}
-
-#[derive(Debug, PartialEq)]
-pub(crate) enum Reply {
-    /// This machine was replaced.
-    Replaced,
-    /// Its copy is none that this process goes on from.
-    BaseNeeded,
-    /// The base is being made.
-    BaseUnderWay,
-    /// Nothing was committed meanwhile.
-    Nothing,
-    /// Some bytes, of so many in all.
-    Part(Vec<u8>, u64),
-}
-
-/// The state of the standby that all threads share.
+/// The feed, which all threads share.
 #[derive(Default)]
 pub(crate) struct Feed {
     pub(super) is_on: AtomicBool,
     is_ending: AtomicBool,
-    turns: AtomicU64,
-    stage: Mutex<Stage>,
-    /// When the last base was begun (Unix seconds); 0: never.
+    /// The number of the newest request for a tick.
+    newest_request: AtomicU64,
+    state: Mutex<State>,
+    /// When the last base was started (Unix seconds); 0: never.
     base_begun: AtomicI64,
-    /// Since when no standby has a copy that goes on (Unix seconds); 0: one has.
+    /// Since when no standby follows (Unix seconds); 0: one does.
     away_since: AtomicI64,
 }
 
 #[derive(Default)]
-enum Stage {
+enum State {
     #[default]
     Nothing,
-    BaseUnderWay,
+    BaseInProgress,
     Chain(Box<StandbyChain>),
 }
 
 impl Feed {
-    fn stage(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn begin(&self, site: &Site) {
-        // What a process left that was cut off.
+        // An interrupted process may have left a base.
         _ = std::fs::remove_dir_all(super::base::dir_in(&site.config.data));
         self.away_since.store(site.now(), Ordering::Release);
         self.is_on.store(true, Ordering::Release);
@@ -107,10 +72,10 @@ impl Feed {
         }
     }
 
-    /// The answer to a request whose token was right.
+    /// The reply to an authenticated request.
     pub(crate) fn answer(&self, site: &Site, request: &Request) -> Reply {
-        let is_known = site.store.writer().condition() == Condition::Replaced;
-        if is_known || request.epoch > 0 && epoch::fence_if_higher(site, request.epoch, "the standby") {
+        let is_replaced = site.store.writer().condition() == Condition::Replaced;
+        if is_replaced || request.epoch > 0 && epoch::fence_if_higher(site, request.epoch, "the standby") {
             return Reply::Replaced;
         }
         match request.kind {
@@ -121,13 +86,13 @@ impl Feed {
     }
 
     fn base(&self, site: &Site, request: &Request) -> Reply {
-        let mut stage = self.stage();
-        match &mut *stage {
-            Stage::BaseUnderWay => return Reply::BaseUnderWay,
-            Stage::Chain(line) if line.is_followed(site) => {
-                let asks_for_it = request.offset == 0 || request.lineage == line.lineage;
-                if let Some(payload) = line.base.payload.as_ref().filter(|_| asks_for_it) {
-                    line.asked = site.now();
+        let mut state = self.state();
+        match &mut *state {
+            State::BaseInProgress => return Reply::BaseInProgress,
+            State::Chain(chain) if chain.is_followed(site) => {
+                let is_this_base = request.offset == 0 || request.lineage == chain.lineage;
+                if let Some(payload) = chain.base.payload.as_ref().filter(|_| is_this_base) {
+                    chain.requested_at = site.now();
                     return part(payload, request.offset);
                 }
                 if request.offset > 0 {
@@ -138,26 +103,26 @@ impl Feed {
             _ => {}
         }
         if site.now() - self.base_begun.load(Ordering::Acquire) < BASE_INTERVAL_SECONDS {
-            return Reply::BaseUnderWay;
+            return Reply::BaseInProgress;
         }
         self.base_begun.store(site.now(), Ordering::Release);
-        if matches!(&*stage, Stage::Chain(line) if line.is_attached) {
-            tracing::warn!("a standby asks for a base, and the copy that was followed until now is followed no more");
+        if matches!(&*state, State::Chain(chain) if chain.is_attached) {
+            tracing::warn!("a standby requests a base; the copy that was continued until now is given up");
         }
-        // The line before is let go of first: the base of the next one lies where its base did.
-        *stage = Stage::Nothing;
-        self.note_away(site);
-        *stage = Stage::BaseUnderWay;
-        drop(stage);
+        // The earlier chain is dropped first: the new base is made in the same directory.
+        *state = State::Nothing;
+        self.note_detached(site);
+        *state = State::BaseInProgress;
+        drop(state);
         let for_base = site.for_another_thread();
         let begun = std::thread::Builder::new().name("standby base".to_owned()).spawn(move || {
             priority::lower();
             for_base.state::<Feed>().make_base(&for_base);
         });
         if begun.is_err() {
-            *self.stage() = Stage::Nothing;
+            *self.state() = State::Nothing;
         }
-        Reply::BaseUnderWay
+        Reply::BaseInProgress
     }
 
     fn make_base(&self, site: &Site) {
@@ -165,90 +130,92 @@ impl Feed {
         site.store.release();
         let made = made.unwrap_or_else(|_| {
             site.stats.panics.fetch_add(1, Ordering::Relaxed);
-            Err("a fault; the line before says where".to_owned())
+            Err("a fault; the log line before says where".to_owned())
         });
-        *self.stage() = match made {
-            Ok(line) => Stage::Chain(Box::new(line)),
+        *self.state() = match made {
+            Ok(chain) => State::Chain(Box::new(chain)),
             Err(cause) => {
                 tracing::error!(cause, "no base was made for the standby; its next request tries again");
-                Stage::Nothing
+                State::Nothing
             }
         };
     }
 
-    /// Lets go of a line whose log is kept no more, and of a base that was made and that nobody asked for in `idle_seconds_max`.
-    pub(super) fn let_go(&self, site: &Site, idle_seconds_max: i64) {
-        let mut stage = self.stage();
-        let Stage::Chain(line) = &*stage else { return };
-        let is_idle = !line.is_attached && site.now() - line.asked >= idle_seconds_max;
-        if !line.is_followed(site) || is_idle {
+    /// Drops a chain whose WAL is no longer kept, and a base that was not requested for `idle_seconds_max`.
+    pub(super) fn drop_idle(&self, site: &Site, idle_seconds_max: i64) {
+        let mut state = self.state();
+        let State::Chain(chain) = &*state else { return };
+        let is_idle = !chain.is_attached && site.now() - chain.requested_at >= idle_seconds_max;
+        if !chain.is_followed(site) || is_idle {
             tracing::warn!(is_idle, "the standby needs a new base");
-            *stage = Stage::Nothing;
-            drop(stage);
-            self.note_away(site);
+            *state = State::Nothing;
+            drop(state);
+            self.note_detached(site);
         }
     }
 
-    fn note_away(&self, site: &Site) {
+    fn note_detached(&self, site: &Site) {
         _ = self.away_since.compare_exchange(0, site.now(), Ordering::AcqRel, Ordering::Relaxed);
     }
 
     fn tick(&self, site: &Site, request: &Request) -> Reply {
         let capture = &site.store.writer().capture;
-        let turn = self.turns.fetch_add(1, Ordering::AcqRel) + 1;
+        let request_number = self.newest_request.fetch_add(1, Ordering::AcqRel) + 1;
         capture.wake();
         let follower = {
-            let mut stage = self.stage();
-            let Some(line) = line_of(&mut stage, site, request) else {
-                return self.base_needed(site, request, stage);
+            let mut state = self.state();
+            let Some(chain) = chain_of(&mut state, site, request) else {
+                return self.base_needed(site, request, state);
             };
             if request.offset > 0 {
-                let pending = line.pending.as_ref().filter(|_| request.number == line.number);
+                let pending = chain.pending.as_ref().filter(|_| request.number == chain.number);
                 return pending.map_or(Reply::BaseNeeded, |(_, _, payload)| part(payload, request.offset));
             }
-            if !line.acknowledge(site, request.number) {
-                return self.base_needed(site, request, stage);
+            if !chain.acknowledge(site, request.number) {
+                return self.base_needed(site, request, state);
             }
-            line.base.follower
+            chain.base.follower
         };
         self.away_since.store(0, Ordering::Release);
-        let is_over = || self.turns.load(Ordering::Acquire) != turn || self.is_ending.load(Ordering::Acquire);
-        capture.wait_for_news(follower, NEWS_WAIT_MAX, GATHER_TIME, is_over);
-        if self.turns.load(Ordering::Acquire) != turn {
+        let is_over =
+            || self.newest_request.load(Ordering::Acquire) != request_number || self.is_ending.load(Ordering::Acquire);
+        capture.wait_for_news(follower, COMMIT_WAIT_MAX, GATHER_TIME, is_over);
+        if self.newest_request.load(Ordering::Acquire) != request_number {
             return Reply::Nothing;
         }
-        let mut stage = self.stage();
-        let next = line_of(&mut stage, site, request).map(|line| line.next(site));
+        let mut state = self.state();
+        let next = chain_of(&mut state, site, request).map(|chain| chain.next(site));
         match next {
             Some(Ok(said)) => said,
-            None => self.base_needed(site, request, stage),
+            None => self.base_needed(site, request, state),
             Some(Err(cause)) => {
                 tracing::error!(cause, "the standby needs a new base");
-                self.base_needed(site, request, stage)
+                self.base_needed(site, request, state)
             }
         }
     }
 
-    /// The line has ended, and with it the wish that checkpoints wait. The line of another copy goes on until a base is begun.
-    fn base_needed(&self, site: &Site, request: &Request, mut stage: MutexGuard<'_, Stage>) -> Reply {
+    /// Drops the chain of this copy, so that checkpoints no longer wait for it. The chain of another copy stays until a base is
+    /// started.
+    fn base_needed(&self, site: &Site, request: &Request, mut state: MutexGuard<'_, State>) -> Reply {
         let is_over =
-            |line: &StandbyChain| line.is_attached && line.lineage == request.lineage || !line.is_followed(site);
-        if matches!(&*stage, Stage::Chain(line) if is_over(line)) {
-            *stage = Stage::Nothing;
+            |chain: &StandbyChain| chain.is_attached && chain.lineage == request.lineage || !chain.is_followed(site);
+        if matches!(&*state, State::Chain(chain) if is_over(chain)) {
+            *state = State::Nothing;
         }
-        let goes_on = matches!(&*stage, Stage::Chain(line) if line.is_attached);
-        drop(stage);
+        let goes_on = matches!(&*state, State::Chain(chain) if chain.is_attached);
+        drop(state);
         if !goes_on {
-            self.note_away(site);
+            self.note_detached(site);
         }
         Reply::BaseNeeded
     }
 }
 
-/// The line that a request goes on with.
-fn line_of<'s>(stage: &'s mut Stage, site: &Site, request: &Request) -> Option<&'s mut StandbyChain> {
-    match stage {
-        Stage::Chain(line) if line.lineage == request.lineage && line.is_followed(site) => Some(line),
+/// The chain that a request continues.
+fn chain_of<'s>(state: &'s mut State, site: &Site, request: &Request) -> Option<&'s mut StandbyChain> {
+    match state {
+        State::Chain(chain) if chain.lineage == request.lineage && chain.is_followed(site) => Some(chain),
         _ => None,
     }
 }
@@ -268,19 +235,19 @@ mod tests {
         Request { kind, lineage: lineage.to_owned(), number: 0, offset: 0, epoch: 0 }
     }
 
-    /// Asks until there is a base; its lineage.
+    /// Requests a base until it is made, and returns its lineage.
     fn fetch(site: &Site, feed: &Feed) -> String {
         let until = Instant::now() + TIME_MAX;
-        while !matches!(feed.answer(site, &request(RequestKind::Base, "")), Reply::Part(..)) {
+        while !matches!(feed.answer(site, &request(RequestKind::Base, "")), Reply::Part { .. }) {
             assert!(Instant::now() < until, "no base is made");
             std::thread::yield_now();
         }
-        let Stage::Chain(line) = &*feed.stage() else { panic!("there is no line") };
-        line.lineage.clone()
+        let State::Chain(chain) = &*feed.state() else { panic!("there is no chain") };
+        chain.lineage.clone()
     }
 
     #[test]
-    fn a_base_that_nobody_comes_for_goes_and_another_machine_does_not_end_a_copy_that_goes_on() {
+    fn an_unused_base_is_removed_and_another_machine_does_not_end_the_chain_of_a_standby() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
@@ -289,27 +256,27 @@ mod tests {
         let (feed, base) = (site.state::<Feed>(), super::super::base::dir_in(dir.path()));
         feed.begin(&site);
         let lineage = fetch(&site, &feed);
-        feed.let_go(&site, BASE_IDLE_SECONDS_MAX);
+        feed.drop_idle(&site, BASE_IDLE_SECONDS_MAX);
         assert!(base.exists(), "a base that is being fetched is gone");
-        feed.let_go(&site, 0);
-        assert!(!base.exists() && !feed.status(&site).is_attached, "a base that nobody fetches takes room on the disk");
+        feed.drop_idle(&site, 0);
+        assert!(!base.exists() && !feed.status(&site).is_attached, "an unused base takes room on the disk");
         assert_eq!(feed.answer(&site, &request(RequestKind::Tick, &lineage)), Reply::BaseNeeded);
-        // Not a copy of the whole file for each request.
-        assert_eq!(feed.answer(&site, &request(RequestKind::Base, "")), Reply::BaseUnderWay);
-        assert!(!base.exists(), "a base is begun right behind another");
+        // The whole database is not copied for each request.
+        assert_eq!(feed.answer(&site, &request(RequestKind::Base, "")), Reply::BaseInProgress);
+        assert!(!base.exists(), "a base is started right after another");
         feed.base_begun.store(0, Ordering::Release);
         let lineage = fetch(&site, &feed);
         feed.end(&site);
         let said = feed.answer(&site, &request(RequestKind::Tick, &lineage));
-        assert!(matches!(said, Reply::Part(..)), "the record of the copy is the first tick: {said:?}");
+        assert!(matches!(said, Reply::Part { .. }), "the record of the copy is the first tick: {said:?}");
         assert!(feed.status(&site).is_attached && !base.exists());
         for kind in [RequestKind::Tick, RequestKind::Base] {
             _ = feed.answer(&site, &request(kind, &"0".repeat(32)));
-            feed.let_go(&site, 0);
-            assert!(feed.status(&site).is_attached, "another machine ended the copy that goes on");
+            feed.drop_idle(&site, 0);
+            assert!(feed.status(&site).is_attached, "another machine ended the chain");
         }
         site.store.writer().capture.give_up("a test");
-        feed.let_go(&site, BASE_IDLE_SECONDS_MAX);
-        assert!(!feed.status(&site).is_attached, "a copy is told of that is kept up no more");
+        feed.drop_idle(&site, BASE_IDLE_SECONDS_MAX);
+        assert!(!feed.status(&site).is_attached, "a chain whose WAL is gone counts as attached");
     }
 }

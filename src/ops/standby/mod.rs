@@ -1,8 +1,8 @@
-//! The standby: a second machine fetches every commit of this site, and takes its place when somebody says so.
+//! The standby: a second machine that fetches every commit of this site, and replaces it when a person promotes it.
 //!
-//! The site follows its log for the standby as for the off-site copy, in a chain of its own ([`feed`]). The standby keeps the
-//! copy ([`copy`]), and counts a tick as there once it is flushed. Who is promoted raises the epoch ([`epoch`]); whoever
-//! hears of a higher epoch than its own writes nothing any more.
+//! The site follows its WAL for the standby in a chain of its own ([`feed`]). The standby keeps the copy ([`copy`]), and
+//! confirms a tick once it is flushed. A promotion raises the epoch ([`epoch`]); a machine that learns of a higher epoch than
+//! its own refuses all writes.
 
 mod base;
 mod chain;
@@ -10,6 +10,7 @@ pub(crate) mod copy;
 pub(crate) mod epoch;
 pub(crate) mod feed;
 pub(crate) mod promote;
+pub(crate) mod protocol;
 
 use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
@@ -20,34 +21,34 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// How often a server looks whether another machine has taken its place, and whether its log is long.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// A store is asked at one look of so many: each question costs a request.
-const LOOKS_PER_QUESTION: u64 = 5;
-/// How long writers wait for the standby, so that a long log can be moved.
+/// How often a server checks whether it was replaced, and whether its WAL is long.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// A bucket is asked at every fifth check: each costs a request.
+const CHECKS_PER_BUCKET_REQUEST: u64 = 5;
+/// How long writers wait for the standby, so that a long WAL can be checkpointed.
 const HELD_TIME_MAX: Duration = Duration::from_millis(200);
 
-/// Who says that another machine goes on.
-const SECOND_PLACE: &str = "the place of off-site backups";
+/// Where a higher epoch was seen.
+const OFF_SITE: &str = "the off-site target";
 
-/// Where the copy lies in the data directory of a standby.
+/// The directory of the copy in the data directory of a standby.
 pub(crate) fn copy_in(data: &Path) -> PathBuf {
     data.join("standby")
 }
 
-/// How the standby of this site is.
+/// The status of this site's standby.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Status {
-    /// Whether a standby has a copy that goes on.
+    /// Whether a standby follows.
     pub is_attached: bool,
-    /// Whether it keeps up, so that answers wait for it where they are to.
+    /// Whether the standby keeps up, so that writes can wait for it.
     pub is_in_step: bool,
     /// Seconds since the oldest commit that the standby has not confirmed.
     pub behind_seconds: i64,
     pub behind_bytes: u64,
 }
 
-/// `None`: the settings know no standby, or no server runs.
+/// `None`: the settings name no standby, or no server runs.
 pub(crate) fn status(site: &Site) -> Option<Status> {
     let feed = site.state::<Feed>();
     if !feed.is_on.load(Ordering::Acquire) {
@@ -56,69 +57,69 @@ pub(crate) fn status(site: &Site) -> Option<Status> {
     Some(feed.status(site))
 }
 
-/// Refuses writes where this machine was replaced while it was down. To be called before a site is served.
+/// Refuses writes if this machine was replaced while it was down. Called before the server starts.
 pub(crate) fn begin(site: &Site) {
     if let Some(fenced) = epoch::fenced(&site.config.data) {
         site.store.writer().monitor.mark_replaced(&fenced);
     }
-    // A store may be long in answering, and the thread that looks after the fence asks it at once.
-    if OffSite::target_of(site).is_some_and(|second| second.path().is_some()) {
-        look_at_the_second_place(site);
+    // A bucket may answer slowly: the thread below asks it.
+    if OffSite::of(site).is_some_and(|off_site| off_site.target().path().is_some()) {
+        check_off_site_epoch(site);
     }
     if site.config.replica.token.is_some() {
         site.state::<Feed>().begin(site);
     }
 }
 
-/// Lets no request of the standby wait any more: the server is to stop.
+/// Ends the waiting request of the standby, for the shutdown.
 pub(crate) fn end(site: &Site) {
     site.state::<Feed>().end(site);
 }
 
-/// Looks after the fence, and after the log for the standby, until the sender of `stop` is dropped.
+/// Checks whether this machine was replaced, and whether the WAL is long, until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
-    for second in 0_u64.. {
-        let is_store = OffSite::target_of(site).is_some_and(|second| second.path().is_none());
-        if !is_store || second.is_multiple_of(LOOKS_PER_QUESTION) {
-            look_at_the_second_place(site);
+    for check in 0_u64.. {
+        let is_bucket = OffSite::of(site).is_some_and(|off_site| off_site.target().path().is_none());
+        if !is_bucket || check.is_multiple_of(CHECKS_PER_BUCKET_REQUEST) {
+            check_off_site_epoch(site);
         }
-        site.state::<Feed>().let_go(site, feed::BASE_IDLE_SECONDS_MAX);
-        begin_log_anew(site);
+        site.state::<Feed>().drop_idle(site, feed::BASE_IDLE_SECONDS_MAX);
+        checkpoint_long_log(site);
         site.store.release();
-        if stop.recv_timeout(LOOK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+        if stop.recv_timeout(CHECK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
             break;
         }
     }
 }
 
-/// A higher epoch in the second place is another machine's that goes on with this site.
-fn look_at_the_second_place(site: &Site) {
-    let Some(second) = OffSite::target_of(site) else { return };
-    let (own, off_site) = (epoch::own(&site.config.data), site.state::<OffSite>());
+/// Refuses writes if there is a higher epoch off site: another machine has replaced this one.
+fn check_off_site_epoch(site: &Site) {
+    let Some(off_site) = OffSite::of(site) else { return };
+    let own = epoch::own(&site.config.data);
     if let Some(content) = own.unwritten.filter(|_| epoch::fenced(&site.config.data).is_none()) {
-        return match off_site.write_epoch(&second, &site.site_id, own.epoch, &content, epoch::catch_up) {
+        return match off_site.write_epoch(&site.site_id, own.epoch, &content, epoch::catch_up) {
             Ok(None) => note_written(site, own.epoch),
-            Ok(Some(taken)) => epoch::fence(site, taken, SECOND_PLACE),
-            Err(cause) => tracing::debug!(cause, "the place of off-site backups does not know of the promotion yet"),
+            Ok(Some(taken)) => epoch::fence(site, taken, OFF_SITE),
+            Err(cause) => tracing::debug!(cause, "the epoch of the promotion cannot be written off site yet"),
         };
     }
-    if let Some(higher) = off_site.find_higher_epoch(&second, &site.site_id, own.epoch) {
-        _ = epoch::fence_if_higher(site, higher, SECOND_PLACE);
+    if let Some(higher) = off_site.find_higher_epoch(&site.site_id, own.epoch) {
+        _ = epoch::fence_if_higher(site, higher, OFF_SITE);
     }
 }
 
-/// The place of off-site backups knows of the promotion of this machine, at last.
+/// Notes that the epoch of the promotion was written off site.
 fn note_written(site: &Site, epoch: u64) {
-    tracing::info!(epoch, "the place of off-site backups knows of the promotion");
+    tracing::info!(epoch, "the epoch of the promotion is written off site");
     let noted = epoch::change_own(&site.config.data, |own| own.unwritten = None);
-    _ = noted.inspect_err(|e| tracing::warn!(cause = %e, "cannot note that the place of off-site backups knows"));
+    _ = noted.inspect_err(|e| tracing::warn!(cause = %e, "cannot note that the epoch is written off site"));
 }
 
-/// Moves a long log into the file, once the standby has all of it. Where there is a second place too, its thread does that.
-fn begin_log_anew(site: &Site) {
+/// Checkpoints a long WAL once the standby has all of it. With an off-site copy its thread does that.
+fn checkpoint_long_log(site: &Site) {
     let writer = site.store.writer();
     let frames = writer.capture.frames();
-    let is_other = OffSite::target_of(site).is_some() || !site.state::<Feed>().is_on.load(Ordering::Acquire);
+    let is_other = OffSite::of(site).is_some() || !site.state::<Feed>().is_on.load(Ordering::Acquire);
     if is_other || frames < WAL_PAGES_MAX.cast_unsigned() {
         return;
     }

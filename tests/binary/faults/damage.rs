@@ -158,7 +158,7 @@ fn is_noticed(server: &Server, what: &str) -> bool {
         if answer.status == 503 && answer.json()["code"] == "store_damaged" {
             return false;
         }
-        if server.log.so_far().iter().any(|line| line.contains("the indexes are built anew and the file is sound")) {
+        if server.log.so_far().iter().any(|line| line.contains("the indexes are rebuilt and the database is intact")) {
             return true;
         }
         assert!(since.elapsed() < NOTICE_TIME_MAX, "{what}: is served as if it were sound");

@@ -172,7 +172,7 @@ fn ends_in_time(server: &Server) -> bool {
 
 /// Whether an index was built anew, which ends what there was to be told.
 fn was_put_right(server: &Server) -> bool {
-    server.log.so_far().iter().any(|line| line.contains("the indexes are built anew and the file is sound"))
+    server.log.so_far().iter().any(|line| line.contains("the indexes are rebuilt and the database is intact"))
 }
 
 /// Flips a bit of a file: of which byte, and in words.

@@ -95,7 +95,7 @@ fn wait_until_caught_up(desk: &Desk, server: &Server, oracle: &mut Oracle) {
 
 /// Writes until a tick of this process lies in the second place.
 fn wait_for_chain(desk: &Desk, server: &Server, oracle: &mut Oracle) {
-    until("a tick in the second place", || {
+    until("a tick on the off-site target", || {
         oracle.write_once(server);
         // An earlier process left ticks there too: the server says when there is a chain of its own.
         (fact(desk).1.contains("behind the last write") && !ticks(desk).is_empty()).then_some(())

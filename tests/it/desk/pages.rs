@@ -8,7 +8,7 @@ use base64::Engine;
 use serde_json::json;
 use std::path::PathBuf;
 use tunneldesk::domain::local_time::TimeZone;
-use tunneldesk::jobs::outbox::render::{self, Sender};
+use tunneldesk::jobs::outbox::render::{self, Context};
 
 const SCREENS: [(&str, u32, u32); 2] = [("screen", 1280, 800), ("phone", 390, 844)];
 /// All that a page needs, as it goes over the wire.
@@ -244,7 +244,7 @@ fn every_page_for_everybody_is_fit_to_be_seen() {
 /// Letters as mail programs show them.
 #[test]
 fn every_letter_is_fit_to_be_read() {
-    let sender = Sender { site: "Föhnhalle Thun", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
+    let context = Context { site: "Föhnhalle Thun", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
     let values = json!({
         "passcode": "012345", "token": "m2yPz0c5uYt8Tq3Rk1Jv9wXe7LbNfDhGsA4iKoQpZ6U", "event": "password_changed",
         "name": "Ann Example", "email": "ann@example.com", "country": "Switzerland", "enquiry": "A birthday", "member": "Number 7, signed in",
@@ -254,10 +254,10 @@ fn every_letter_is_fit_to_be_read() {
     });
     let browser = Browser::open();
     for name in render::names() {
-        let letter = render::write(name, "en", &sender, &values, 1_780_000_000).expect(name);
+        let letter = render::render(name, "en", &context, &values, 1_780_000_000).expect(name);
         let page = base64::engine::general_purpose::STANDARD.encode(&letter.html);
         browser.go(&format!("data:text/html;base64,{page}"));
-        assert!(browser.text().contains(sender.site), "{name}");
+        assert!(browser.text().contains(context.site), "{name}");
         for (screen, width, height) in SCREENS {
             for dark in [false, true] {
                 browser.resize(width, height, dark);

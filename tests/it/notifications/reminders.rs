@@ -9,13 +9,13 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tunneldesk::domain::currency;
-use tunneldesk::jobs::reminders::{self, Given};
+use tunneldesk::jobs::reminders::{self, Reminded};
 use tunneldesk::store::tables::entries::{self, NewTime};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 
-fn run(site: &Site) -> Given {
+fn run(site: &Site) -> Reminded {
     reminders::run(&site.for_a_job(), false, &|| false).unwrap()
 }
 

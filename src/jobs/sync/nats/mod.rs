@@ -1,11 +1,10 @@
 //! NATS JetStream: each batch is one message on a subject of the site's own, acknowledged by the stream.
 //!
-//! A client of our own, because all that is needed of the protocol is one request at a time, and it must be known exactly
-//! what became of each: a library that connects again by itself and keeps messages for later hides that, and brings a
-//! second runtime into the program.
+//! The client is our own: one request at a time is all of the protocol that is needed, and the outcome of each must be known
+//! exactly. A library that reconnects by itself and buffers messages hides that, and brings a second async runtime.
 //!
-//! The stream itself keeps the order and takes nothing twice: each message says after which one of its subject it must
-//! come, so that one which was lost on the way and arrives late is refused, however late.
+//! The stream keeps the order and takes nothing twice: each message names the one of its subject that it must follow, so that
+//! a message which arrives late is refused.
 
 mod login;
 mod wire;
@@ -41,11 +40,11 @@ pub(super) struct Nats {
     secret_file: Option<PathBuf>,
     strict: bool,
     clock: Arc<Clock>,
-    link: Option<Link>,
+    connection: Option<Connection>,
 }
 
-/// A connection, and where the stream is.
-struct Link {
+/// A connection, and the stream that takes the subject.
+struct Connection {
     wire: Wire,
     stream: String,
     /// The stream's own number of the last message on the subject; 0: there is none.
@@ -100,30 +99,30 @@ impl Nats {
             secret_file: settings.secret_file.clone(),
             strict: settings.strict,
             clock,
-            link: None,
+            connection: None,
         })
     }
 
-    fn link(&mut self) -> Result<&mut Link, Trouble> {
-        if self.link.is_none() {
+    fn connection(&mut self) -> Result<&mut Connection, Trouble> {
+        if self.connection.is_none() {
             let mut wire = Wire::connect(&self.settings, self.authority.as_deref())?;
             let stream = stream_of(&mut wire, &self.subject)?;
-            self.link = Some(Link { wire, stream, last: 0 });
+            self.connection = Some(Connection { wire, stream, last: 0 });
         }
-        Ok(self.link.as_mut().expect("it was just made"))
+        Ok(self.connection.as_mut().expect("it was just made"))
     }
 
     /// The last message on the subject.
     fn last(&mut self) -> Result<Option<Position>, Trouble> {
         let subject = self.subject.clone();
-        let link = self.link()?;
+        let connection = self.connection()?;
         let asked = json!({ "last_by_subj": subject }).to_string();
-        let api = format!("$JS.API.STREAM.MSG.GET.{}", link.stream);
-        let last: Last = parsed(link.wire.request(&api, &[], asked.as_bytes())?)?;
+        let api = format!("$JS.API.STREAM.MSG.GET.{}", connection.stream);
+        let last: Last = parsed(connection.wire.request(&api, &[], asked.as_bytes())?)?;
         if let Some(fault) = last.error.filter(|fault| fault.err_code != Some(NO_MESSAGE)) {
             return Err(Trouble::later(format!("the stream cannot say what it has: {}", words(&fault))));
         }
-        link.last = last.message.as_ref().map_or(0, |stored| stored.seq);
+        connection.last = last.message.as_ref().map_or(0, |stored| stored.seq);
         let headers = last.message.and_then(|stored| STANDARD.decode(stored.hdrs?).ok()).unwrap_or_default();
         let headers = String::from_utf8_lossy(&headers).into_owned();
         let number = |name: &str| wire::header(&headers, name).and_then(|value| value.parse().ok());
@@ -140,45 +139,45 @@ impl Nats {
         headers.extend(batch.position_at.map(|at| (LAST_AT, at.to_string())));
         headers.extend(self.signature(&batch.body)?);
         let subject = self.subject.clone();
-        let link = self.link()?;
-        headers.push(("Nats-Expected-Last-Subject-Sequence", link.last.to_string()));
-        if batch.body.len() + HEADERS_BYTES_MAX > link.wire.payload_max {
-            let most = link.wire.payload_max;
+        let connection = self.connection()?;
+        headers.push(("Nats-Expected-Last-Subject-Sequence", connection.last.to_string()));
+        if batch.body.len() + HEADERS_BYTES_MAX > connection.wire.payload_max {
+            let most = connection.wire.payload_max;
             return Err(Trouble::TooLarge(format!("it is larger than the server takes (max_payload {most})")));
         }
-        let ack: Ack = parsed(link.wire.request(&subject, &headers, &batch.body)?)?;
+        let ack: Ack = parsed(connection.wire.request(&subject, &headers, &batch.body)?)?;
         match (ack.seq, ack.error) {
             (Some(_), None) if ack.duplicate => return self.named_before(batch),
-            (Some(seq), None) => link.last = seq,
+            (Some(seq), None) => connection.last = seq,
             (_, Some(fault)) => return self.refused(&fault),
             (None, None) => return Err(Trouble::later("the server answered without a number: is this JetStream?")),
         }
         Ok(Position { seq: batch.position, at: batch.position_at })
     }
 
-    /// The server remembers the name; that the stream still has the message is another thing.
+    /// The server knows the message id; the stream may have dropped the message.
     fn named_before(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         match self.last()? {
             Some(held) if held.seq >= batch.position => Ok(held),
             _ => Err(Trouble::later(
-                "the stream let go of this batch and still knows its name; it goes again after a while",
+                "the stream has dropped this batch and still knows its id; it is sent again after a while",
             )),
         }
     }
 
     fn refused(&mut self, fault: &Fault) -> Result<Position, Trouble> {
         match fault.err_code {
-            // Somebody published meanwhile, or the stream let go of the last message, or an earlier try arrived after all.
+            // Another client has published meanwhile, or the stream has dropped the last message, or an earlier try has arrived.
             Some(code) if WRONG_LAST_SEQUENCE.contains(&code) => match self.last()? {
                 Some(held) => Err(Trouble::OutOfPosition(held)),
-                None => Err(Trouble::later("the stream let go of what it had; the batch goes again")),
+                None => Err(Trouble::later("the stream has dropped its messages; the batch is sent again")),
             },
             Some(MESSAGE_TOO_LARGE) => Err(Trouble::TooLarge(words(fault))),
             _ => Err(Trouble::later(format!("the stream did not take it: {}", words(fault)))),
         }
     }
 
-    /// So that whoever reads the stream knows from whom it is, however it came there.
+    /// The signature headers, by which readers of the stream know the sender.
     fn signature(&self, body: &[u8]) -> Result<Vec<(&'static str, String)>, Trouble> {
         let Some(file) = self.secret_file.as_ref().filter(|_| !self.client_id.is_empty()) else {
             return Ok(Vec::new());
@@ -190,10 +189,10 @@ impl Nats {
         Ok(headers)
     }
 
-    /// A connection on which something went wrong may still bring an answer to an earlier question: it is not used again.
-    fn kept<T>(&mut self, done: Result<T, Trouble>) -> Result<T, Trouble> {
+    /// Closes the connection after a failure: it may still bring the answer to an earlier request.
+    fn close_on_failure<T>(&mut self, done: Result<T, Trouble>) -> Result<T, Trouble> {
         if matches!(done, Err(Trouble::Later { .. })) {
-            self.link = None;
+            self.connection = None;
         }
         done
     }
@@ -202,16 +201,16 @@ impl Nats {
 impl Upstream for Nats {
     fn ask(&mut self, _: &Batch) -> Result<Option<Position>, Trouble> {
         let last = self.last();
-        self.kept(last)
+        self.close_on_failure(last)
     }
 
     fn offer(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         let published = self.publish(batch);
-        self.kept(published)
+        self.close_on_failure(published)
     }
 
-    fn rest(&mut self) {
-        self.link = None;
+    fn disconnect(&mut self) {
+        self.connection = None;
     }
 }
 

@@ -15,17 +15,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
-/// Of one answer, keep-alives between included.
+/// For one answer, including keep-alives before it.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub(super) struct Wire {
     stream: BufReader<Stream>,
-    /// Where answers to us go; each has a number of its own behind it.
+    /// The subject prefix of our replies; each request adds its number.
     inbox: String,
     requests: u64,
-    /// Bytes of one message at most, with its headers.
+    /// The size of a message with its headers, at most.
     pub payload_max: usize,
 }
 
@@ -36,7 +36,7 @@ enum Stream {
 
 #[derive(Debug)]
 pub(super) struct Message {
-    /// Of an answer by the server itself.
+    /// The status of a reply by the server itself.
     pub status: Option<u16>,
     pub body: Vec<u8>,
 }
@@ -85,24 +85,24 @@ impl Wire {
         let info: Info = line
             .strip_prefix("INFO ")
             .and_then(|json| serde_json::from_str(json).ok())
-            .ok_or_else(|| Trouble::later("who answers there is no NATS server"))?;
+            .ok_or_else(|| Trouble::later("the server there is not a NATS server"))?;
         if !info.headers {
             return Err(Trouble::later("this NATS server is too old: it must be 2.2 or later, with headers"));
         }
-        // A buffer of one byte holds nothing back.
+        // A buffer of one byte has no bytes left.
         let plain = first.into_inner();
         let stream = if server.tls || info.tls_required {
-            Stream::Tls(Box::new(protected(&server.host, plain, authority)?))
+            Stream::Tls(Box::new(tls(&server.host, plain, authority)?))
         } else {
             Stream::Plain(plain)
         };
         let inbox = format!("_INBOX.{}", hex(&random::<12>()));
         let mut wire = Wire { stream: BufReader::new(stream), inbox, requests: 0, payload_max: info.max_payload };
-        wire.greet(server, &info)?;
+        wire.handshake(server, &info)?;
         Ok(wire)
     }
 
-    fn greet(&mut self, server: &Nats, info: &Info) -> Result<(), Trouble> {
+    fn handshake(&mut self, server: &Nats, info: &Info) -> Result<(), Trouble> {
         let mut hello = json!({ "verbose": false, "pedantic": false, "tls_required": server.tls, "lang": "rust",
             "version": crate::VERSION, "name": "tunneldesk", "protocol": 1, "headers": true, "no_responders": true });
         let credentials = match &server.credentials_file {
@@ -119,10 +119,10 @@ impl Wire {
         while Instant::now() < until {
             match self.line()?.as_str() {
                 "PONG" => return Ok(()),
-                line => self.heed(line)?,
+                line => self.handle(line)?,
             }
         }
-        Err(silence())
+        Err(timed_out())
     }
 
     /// Publishes, and waits for the answer to it.
@@ -150,17 +150,17 @@ impl Wire {
         while Instant::now() < until {
             let line = self.line()?;
             if !(line.starts_with("MSG ") || line.starts_with("HMSG ")) {
-                self.heed(&line)?;
+                self.handle(&line)?;
             } else if let Some(message) = self.message(&line, &reply)? {
                 return Ok(message);
             }
         }
-        Err(silence())
+        Err(timed_out())
     }
 
-    /// The message that a line announces; `None`: it answers an earlier question.
+    /// Reads the message that a line announces. `None`: the reply to an earlier request.
     fn message(&mut self, line: &str, reply: &str) -> Result<Option<Message>, Trouble> {
-        let garbled = || Trouble::later("the NATS server speaks in riddles");
+        let garbled = || Trouble::later("the NATS server's answer cannot be read");
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let number = |word: Option<&&str>| word.and_then(|w| w.parse::<usize>().ok()).ok_or_else(garbled);
         let with_headers = words[0] == "HMSG";
@@ -177,8 +177,8 @@ impl Wire {
         Ok((words.get(1) == Some(&reply)).then_some(Message { status, body }))
     }
 
-    /// Takes a line that a server sends between answers.
-    fn heed(&mut self, line: &str) -> Result<(), Trouble> {
+    /// Handles a line that the server sends between replies.
+    fn handle(&mut self, line: &str) -> Result<(), Trouble> {
         if line == "PING" {
             return self.write(b"PONG\r\n");
         }
@@ -198,7 +198,7 @@ impl Wire {
     }
 }
 
-/// A header's value, out of what the server keeps of a message.
+/// The value of a header of a stored message.
 pub(super) fn header<'h>(headers: &'h str, name: &str) -> Option<&'h str> {
     let mut lines = headers.lines().filter_map(|line| line.split_once(':'));
     lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
@@ -223,7 +223,7 @@ fn dial(server: &Nats) -> Result<TcpStream, Trouble> {
     Err(failed(last))
 }
 
-fn protected(
+fn tls(
     host: &str,
     stream: TcpStream,
     authority: Option<&[u8]>,
@@ -244,7 +244,7 @@ fn protected(
         ServerName::try_from(host.to_owned()).map_err(|_| Trouble::later(format!("{host} is not a host name")))?;
     let mut connection = ClientConnection::new(Arc::new(config), name).map_err(unset)?;
     let mut stream = stream;
-    // The handshake at once, so that what is wrong with it is said before anything secret goes.
+    // Completes the handshake before anything secret is sent.
     while connection.is_handshaking() {
         connection.complete_io(&mut stream).map_err(|e| Trouble::later(format!("TLS with {host} failed: {e}")))?;
     }
@@ -262,11 +262,11 @@ fn read_line(stream: &mut impl BufRead) -> Result<String, Trouble> {
 
 fn lost(error: std::io::Error) -> Trouble {
     match error.kind() {
-        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => silence(),
+        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => timed_out(),
         _ => Trouble::later(format!("the connection to the NATS server is lost: {error}")),
     }
 }
 
-fn silence() -> Trouble {
+fn timed_out() -> Trouble {
     Trouble::later("the NATS server does not answer: may the account publish to this subject and to $JS.API.STREAM.…?")
 }

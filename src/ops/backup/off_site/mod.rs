@@ -1,8 +1,10 @@
-//! Work on the second place. The second place may be a share whose server is gone, and a thread that touches such a
-//! share hangs. So a thread of its own does each piece of work there, the caller waits for it for a limited time, and
-//! no other is begun before it is back.
+//! Work on the off-site target. The target may be a share whose server is gone, and a thread that touches such a share
+//! hangs. So each piece of work runs on a thread of its own, the caller waits for a limited time, and no second piece of
+//! the same kind begins before the first has ended.
 
-use super::backup_store::{Backup, BackupStore, PruneExceptions};
+mod worker;
+
+use super::backup_store::{Backup, BackupStore, Listing, PruneExceptions};
 use super::{check_space, tombstones};
 use crate::config::Config;
 use crate::config::recipient::Recipient;
@@ -14,241 +16,191 @@ use crate::site::Site;
 use crate::store::queries::erasure::Tombstone;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use worker::{Timeouts, WorkError, Worker};
 
 /// A disk that sleeps takes some seconds to wake.
-const LOOK_TIME_MAX: Duration = Duration::from_secs(5);
-/// Between two steps of a copy: the last one is a flush, and a share far away takes all that was written since.
+const QUERY_TIME_MAX: Duration = Duration::from_secs(5);
+/// Between two steps of a copy. The last step is a flush, and a distant share writes everything in it.
 const STEP_TIME_MAX: Duration = Duration::from_secs(600);
 
-/// The queues of work on the second place: one each for looks, copies, ticks and drills, so that short work does not wait
-/// behind long work.
+/// The off-site target, with one worker for each kind of work, so that short work does not wait behind long work.
 pub(crate) struct OffSite {
-    looks: Worker,
+    target: Target,
+    queries: Worker,
     copies: Worker,
     ticks: Worker,
     drills: Worker,
-    look_time_max: Duration,
+    query_time_max: Duration,
     step_time_max: Duration,
-    target: OnceLock<Option<Target>>,
 }
 
-/// One piece of work at a time.
+/// The off-site target of a site, made at its first use.
 #[derive(Default)]
-struct Worker(Arc<(Mutex<State>, Condvar)>);
-
-#[derive(Clone, Copy, Default, PartialEq)]
-enum State {
-    #[default]
-    Idle,
-    Busy,
-    /// The work has taken too long: nobody waits for it any more.
-    TimedOut,
-}
-
-/// Until this goes, by whatever way, the line is taken.
-struct BusyGuard(Arc<(Mutex<State>, Condvar)>);
-
-/// How long work is waited for.
-#[derive(Clone, Copy)]
-struct Timeouts {
-    /// Until earlier work is back.
-    line: Duration,
-    /// From one step to the next.
-    step: Duration,
-}
-
-/// Why work was not done, or not while somebody waited for it.
-#[derive(Debug, PartialEq)]
-enum WorkError {
-    /// Earlier work is under way.
-    Busy,
-    /// The work took too long, or earlier work did and is not back yet.
-    TimedOut,
-}
-
-enum Message<T> {
-    Step(u64, u64),
-    Done(T),
-}
-
-impl Default for OffSite {
-    fn default() -> OffSite {
-        OffSite::patient(LOOK_TIME_MAX, STEP_TIME_MAX)
-    }
-}
+struct OfSite(OnceLock<Option<Arc<OffSite>>>);
 
 impl OffSite {
-    /// The second place of a site, where its settings name one.
-    pub(crate) fn target_of(site: &Site) -> Option<Target> {
-        site.state::<OffSite>().target(&site.config)
+    /// The off-site target of an open site. `None`: the settings name none.
+    pub(crate) fn of(site: &Site) -> Option<Arc<OffSite>> {
+        site.state::<OfSite>().0.get_or_init(|| OffSite::new(&site.config).map(Arc::new)).clone()
     }
 
-    /// The second place that the settings name.
-    pub(crate) fn target(&self, config: &Config) -> Option<Target> {
-        self.target.get_or_init(|| Target::off_site(config)).clone()
+    /// The off-site target that the settings name.
+    pub(crate) fn new(config: &Config) -> Option<OffSite> {
+        Target::off_site(config).map(|target| OffSite::with_limits(target, QUERY_TIME_MAX, STEP_TIME_MAX))
     }
 
-    fn patient(look_time_max: Duration, step_time_max: Duration) -> OffSite {
+    fn with_limits(target: Target, query_time_max: Duration, step_time_max: Duration) -> OffSite {
         OffSite {
-            looks: Worker::default(),
+            target,
+            queries: Worker::default(),
             copies: Worker::default(),
             ticks: Worker::default(),
             drills: Worker::default(),
-            look_time_max,
+            query_time_max,
             step_time_max,
-            target: OnceLock::new(),
         }
     }
 
-    /// The finished backups there, newest first. The error: it does not answer, or refuses to.
-    pub(crate) fn list(&self, place: &Target) -> Result<Vec<Backup>, String> {
-        let there = place.clone();
-        self.look(place, move |step| match there {
-            Target::Directory(dir) => Ok(BackupStore::new(dir).list()),
-            Target::S3(folder) => Ok(folder.bases(step)?.whole),
+    pub(crate) fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The finished backups there, newest first, and those that cannot be read. The error: the target does not answer, or
+    /// refuses to.
+    pub(crate) fn list(&self) -> Result<Listing, String> {
+        let target = self.target.clone();
+        self.query(move |step| match target {
+            Target::Directory(dir) => Ok(BackupStore::new(dir).listing()),
+            Target::S3(folder) => Ok(folder.bases(step)?.listing),
         })
     }
 
-    /// The newest of them.
-    pub(crate) fn newest(&self, place: &Target) -> Result<Option<Backup>, String> {
-        let there = place.clone();
-        self.look(place, move |step| match there {
-            Target::Directory(dir) => Ok(BackupStore::new(dir).list().into_iter().next()),
-            Target::S3(folder) => Ok(folder.bases(step)?.whole.into_iter().next()),
-        })
-    }
-
-    /// [`BackupStore::unreadable`] there. The error: it does not answer, or refuses to.
-    pub(crate) fn unreadable(&self, place: &Target) -> Result<Vec<(String, String)>, String> {
-        let there = place.clone();
-        self.look(place, move |step| match there {
-            Target::Directory(dir) => Ok(BackupStore::new(dir).unreadable()),
-            Target::S3(folder) => Ok(folder.bases(step)?.unreadable),
-        })
-    }
-
-    /// Who is known there to be erased. The error: it does not answer, or refuses to.
-    pub(crate) fn list_erased(&self, place: &Target, site_id: &str) -> Result<Vec<Tombstone>, String> {
-        let (there, site_id) = (place.clone(), site_id.to_owned());
-        self.look(place, move |_| match there {
+    /// The tombstones of a site there. The error: the target does not answer, or refuses to.
+    pub(crate) fn list_erased(&self, site_id: &str) -> Result<Vec<Tombstone>, String> {
+        let (target, site_id) = (self.target.clone(), site_id.to_owned());
+        self.query(move |_| match target {
             Target::Directory(dir) => Ok(tombstones::list(&dir, &site_id)?.into_iter().collect()),
             Target::S3(folder) => folder.list_erased(&site_id),
         })
     }
 
-    /// Has it know who was erased, where it is there.
-    pub(crate) fn keep_erased(&self, place: &Target, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
-        let (there, site_id, all) = (place.clone(), site_id.to_owned(), all.to_vec());
-        self.look(place, move |_| match there {
+    /// Adds tombstones of a site there; nothing where the directory is not mounted.
+    pub(crate) fn add_erased(&self, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
+        let (target, site_id, all) = (self.target.clone(), site_id.to_owned(), all.to_vec());
+        self.query(move |_| match target {
             Target::Directory(dir) if dir.is_dir() => {
-                tombstones::keep(&dir, &site_id, &all).map_err(|e| unwritten(&dir, &e))
+                tombstones::add(&dir, &site_id, &all).map_err(|e| write_error(&dir, &e))
             }
             Target::Directory(_) => Ok(()),
-            Target::S3(folder) => folder.keep_erased(&site_id, &all),
+            Target::S3(folder) => folder.add_erased(&site_id, &all),
         })
     }
 
-    /// An epoch of a site there that is higher than the own. `None`: there is none, or the place does not answer.
-    pub(crate) fn find_higher_epoch(&self, place: &Target, site_id: &str, own: u64) -> Option<u64> {
-        let (there, site_id) = (place.clone(), site_id.to_owned());
+    /// An epoch of a site there that is higher than `own`. `None`: there is none, or the target does not answer.
+    pub(crate) fn find_higher_epoch(&self, site_id: &str, own: u64) -> Option<u64> {
+        let (target, site_id) = (self.target.clone(), site_id.to_owned());
         let find =
-            move || epoch::find_higher(&there, &site_id, own).map_err(|e| format!("cannot read in {there}: {e}"));
-        self.look(place, move |_| find()).ok().flatten()
+            move || epoch::find_higher(&target, &site_id, own).map_err(|e| format!("cannot read in {target}: {e}"));
+        self.query(move |_| find()).ok().flatten()
     }
 
-    /// [`epoch::claim`] or [`epoch::catch_up`] there. The error: the place does not answer, or takes no file.
+    /// [`epoch::claim`] or [`epoch::catch_up`] there. The error: the target does not answer, or takes no file.
     pub(crate) fn write_epoch<T: Send + 'static>(
         &self,
-        place: &Target,
         site_id: &str,
         epoch: u64,
         content: &str,
         write: fn(&Target, &str, u64, &str) -> io::Result<T>,
     ) -> Result<T, String> {
-        let (there, site_id, content) = (place.clone(), site_id.to_owned(), content.to_owned());
-        self.look(place, move |_| {
-            write(&there, &site_id, epoch, &content).map_err(|e| format!("cannot write to {there}: {e}"))
+        let (target, site_id, content) = (self.target.clone(), site_id.to_owned(), content.to_owned());
+        self.query(move |_| {
+            write(&target, &site_id, epoch, &content).map_err(|e| format!("cannot write to {target}: {e}"))
         })
     }
 
-    /// A copy of a backup there, with its own pruning; encrypted, where a recipient is named. Nothing is begun where the place
-    /// does not answer at once, or where the copy of another backup is under way. `progress` is told bytes done and in all.
-    pub(crate) fn carry(
+    /// Copies a backup there, encrypted where a recipient is named, and prunes older ones. Nothing is begun where the target
+    /// does not answer at once, or where the copy of another backup is in progress. `progress` gets bytes done and in all.
+    pub(crate) fn copy(
         &self,
         backup: &Backup,
-        place: &Target,
         recipient: Option<&Recipient>,
         exceptions: PruneExceptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Backup, String> {
-        self.list(place)?;
-        let (backup, there, recipient) = (backup.clone(), place.clone(), recipient.cloned());
-        let timeouts = Timeouts { line: self.look_time_max / 2, step: self.step_time_max };
-        let carried = self.copies.work(timeouts, progress, move |step| match there {
-            Target::Directory(dir) => put(&backup, &dir, recipient.as_ref(), &exceptions, step),
-            Target::S3(folder) => folder.carry(&backup, recipient.as_ref(), &exceptions, step),
+        self.list()?;
+        let (backup, target, recipient) = (backup.clone(), self.target.clone(), recipient.cloned());
+        let timeouts = Timeouts { idle: self.query_time_max / 2, step: self.step_time_max };
+        let copied = self.copies.run(timeouts, progress, move |step| match target {
+            Target::Directory(dir) => copy_to(&backup, &dir, recipient.as_ref(), &exceptions, step),
+            Target::S3(folder) => folder.copy(&backup, recipient.as_ref(), &exceptions, step),
         });
-        carried.unwrap_or_else(|missed| match missed {
-            WorkError::Busy => Err(format!("the copy of another backup to {place} is in progress: wait for it")),
-            WorkError::TimedOut => Err(no_answer(place)),
+        copied.unwrap_or_else(|error| match error {
+            WorkError::Busy => {
+                Err(format!("the copy of another backup to {} is in progress: wait for it", self.target))
+            }
+            WorkError::TimedOut => Err(self.no_answer()),
         })
     }
 
-    /// The ticks behind a base there. `Err`: it does not answer. `None`: none can go on from that backup.
-    pub(crate) fn replay(&self, base: &Backup, place: &Target, until: Option<i64>) -> Result<Option<Replay>, String> {
-        let (base, there) = (base.clone(), place.within(&base.name()));
-        self.look(place, move |_| Replay::of(&base, &there, until))
+    /// The ticks behind a base there, up to the second `until`. `Err`: the target does not answer. `None`: the backup is
+    /// the base of no chain.
+    pub(crate) fn replay(&self, base: &Backup, until: Option<i64>) -> Result<Option<Replay>, String> {
+        let (base, copy) = (base.clone(), self.target.within(&base.name()));
+        self.query(move |_| Replay::of(&base, &copy, until))
     }
 
-    /// A tick there, or a look at the last one; nothing is begun while an earlier one hangs. `None`: the place does not
-    /// answer within `timeouts`.
+    /// Sends a tick, or checks the last one. Nothing is begun while an earlier one hangs. `None`: the target does not answer
+    /// within `timeout`.
     pub(crate) fn send<T: Send + 'static>(
         &self,
-        timeouts: Duration,
+        timeout: Duration,
         send: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let timeouts = Timeouts { line: Duration::ZERO, step: timeouts };
-        self.ticks.work(timeouts, &mut |_, _| (), |_| send()).ok()
+        let timeouts = Timeouts { idle: Duration::ZERO, step: timeout };
+        self.ticks.run(timeouts, &mut |_, _| (), |_| send()).ok()
     }
 
-    /// A restore from there, on trial. `progress` is told what `work` tells. The outer error: another is in progress; the inner
-    /// one: `work`'s, or the place does not answer.
-    pub(crate) fn try_out<T: Send + 'static>(
+    /// Runs a restore drill with backups from there. The outer error: another drill is in progress; the inner one: that of
+    /// `work`, or the target does not answer.
+    pub(crate) fn drill<T: Send + 'static>(
         &self,
-        place: &Target,
         progress: &mut dyn FnMut(u64, u64),
         work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> Result<T, String> + Send + 'static,
     ) -> Result<Result<T, String>, String> {
-        let timeouts = Timeouts { line: Duration::ZERO, step: self.step_time_max };
-        match self.drills.work(timeouts, progress, work) {
-            Ok(tried) => Ok(tried),
+        let timeouts = Timeouts { idle: Duration::ZERO, step: self.step_time_max };
+        match self.drills.run(timeouts, progress, work) {
+            Ok(drilled) => Ok(drilled),
             Err(WorkError::Busy) => Err("another restore drill is in progress: wait for it".to_owned()),
-            Err(WorkError::TimedOut) => Ok(Err(no_answer(place))),
+            Err(WorkError::TimedOut) => Ok(Err(self.no_answer())),
         }
     }
 
-    /// Short work there, or such that tells of its steps.
-    fn look<T: Send + 'static>(
+    /// The error for a target that does not answer.
+    pub(crate) fn no_answer(&self) -> String {
+        format!("{} does not answer: look after the machine that it is on, and the network between", self.target)
+    }
+
+    /// Short work. Work of several steps calls its argument after each.
+    fn query<T: Send + 'static>(
         &self,
-        place: &Target,
-        look: impl FnOnce(&mut dyn FnMut()) -> Result<T, String> + Send + 'static,
+        query: impl FnOnce(&mut dyn FnMut()) -> Result<T, String> + Send + 'static,
     ) -> Result<T, String> {
-        let timeouts = Timeouts { line: self.look_time_max, step: self.look_time_max };
-        let looked = self.looks.work(timeouts, &mut |_, _| (), |step| look(&mut || step(0, 0)));
-        looked.unwrap_or_else(|_| Err(no_answer(place)))
+        let timeouts = Timeouts { idle: self.query_time_max, step: self.query_time_max };
+        let answer = self.queries.run(timeouts, &mut |_, _| (), |step| query(&mut || step(0, 0)));
+        answer.unwrap_or_else(|_| Err(self.no_answer()))
     }
 }
 
-fn put(
+fn copy_to(
     backup: &Backup,
     dir: &Path,
     recipient: Option<&Recipient>,
     exceptions: &PruneExceptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Backup, String> {
-    let failed = |e: io::Error| unwritten(dir, &e);
+    let failed = |e: io::Error| write_error(dir, &e);
     if !dir.is_dir() {
         return Err(format!("{} is not there: is it mounted?", dir.display()));
     }
@@ -272,16 +224,15 @@ fn put(
     Ok(Backup { at: Target::Directory(dir), manifest })
 }
 
-/// Chains that ended longer ago than a day keep their base alone: the next base is their end. `backups`: a site's,
-/// newest first.
+/// Removes the ticks of chains that ended more than a day ago; their bases stay. `backups`: those of one site, newest first.
 fn prune_ticks(backups: &[Backup], now: i64) -> io::Result<()> {
     let ended = backups.windows(2).filter(|pair| pair[0].manifest.made_at < now - TICKS_KEPT_SECONDS);
     let ticks = ended.map(|pair| ticks_of(&pair[1].at));
     ticks.filter_map(|ticks| ticks.path().filter(|dir| dir.exists()).map(std::fs::remove_dir_all)).collect()
 }
 
-/// A service may write nowhere but where its unit says, which is not where anybody looks first.
-fn unwritten(dir: &Path, e: &io::Error) -> String {
+/// A service may write only where its systemd unit allows, which is not where people look first.
+fn write_error(dir: &Path, e: &io::Error) -> String {
     let dir = dir.display();
     let next = match e.kind() {
         io::ErrorKind::ReadOnlyFilesystem => format!(
@@ -291,67 +242,6 @@ fn unwritten(dir: &Path, e: &io::Error) -> String {
         _ => String::new(),
     };
     format!("cannot write to {dir}: {e}{next}")
-}
-
-/// The message about a second place that does not answer.
-pub(crate) fn no_answer(place: &Target) -> String {
-    format!("{place} does not answer: look after the machine that it is on, and the network between")
-}
-
-impl Worker {
-    /// Waits for as long as steps are told of or the end is.
-    fn work<T: Send + 'static>(
-        &self,
-        timeouts: Timeouts,
-        told: &mut dyn FnMut(u64, u64),
-        work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T + Send + 'static,
-    ) -> Result<T, WorkError> {
-        let (state, freed) = &*self.0;
-        let others = freed.wait_timeout_while(lock(state), timeouts.line, |state| *state == State::Busy);
-        let (mut state, _) = others.unwrap_or_else(PoisonError::into_inner);
-        match *state {
-            State::Idle => {}
-            State::Busy => return Err(WorkError::Busy),
-            State::TimedOut => return Err(WorkError::TimedOut),
-        }
-        *state = State::Busy;
-        drop(state);
-        let (tell, words) = mpsc::channel();
-        let taken = BusyGuard(self.0.clone());
-        let begun = std::thread::Builder::new().name("off-site".to_owned()).spawn(move || {
-            let end = work(&mut |done, all| _ = tell.send(Message::Step(done, all)));
-            drop(taken);
-            _ = tell.send(Message::Done(end));
-        });
-        let end = begun.ok().and_then(|_| {
-            loop {
-                match words.recv_timeout(timeouts.step) {
-                    Ok(Message::Step(done, all)) => told(done, all),
-                    Ok(Message::Done(end)) => return Some(end),
-                    Err(_) => return None,
-                }
-            }
-        });
-        if end.is_none() {
-            let mut state = lock(&self.0.0);
-            if *state == State::Busy {
-                *state = State::TimedOut;
-                freed.notify_all();
-            }
-        }
-        end.ok_or(WorkError::TimedOut)
-    }
-}
-
-impl Drop for BusyGuard {
-    fn drop(&mut self) {
-        *lock(&self.0.0) = State::Idle;
-        self.0.1.notify_all();
-    }
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,51 +1,50 @@
-//! The backups in a folder of a bucket: laid out as in a directory, each in a folder of its own, whose manifest comes last.
+//! The backups in a folder of a bucket: each in a folder of its own, as in a directory; the manifest is written last.
 
 use super::folder::Folder;
 use super::xml::Answer;
-use super::{Ask, Payload, Store, Tries, Trouble};
+use super::{Payload, S3Client, S3Request, Tries, Trouble};
 use crate::config::recipient::Recipient;
 use crate::keys::{hex, random};
-use crate::ops::backup::backup_store::{Backup, PruneExceptions, outlived};
+use crate::ops::backup::backup_store::{Backup, Listing, PruneExceptions, outlived};
 use crate::ops::backup::encrypted::SUFFIX;
 use crate::ops::backup::manifest::{self, FileDigest, Manifest};
 use crate::ops::backup::{shown, tombstones};
 use crate::ops::replication::chain::{TICKS, TICKS_KEPT_SECONDS};
 use crate::ops::replication::target::Target;
 use crate::store::queries::erasure::Tombstone;
-use std::cmp::Reverse;
 use std::io;
 
-/// Taken first, by content that nobody else has: so two machines never fill one folder.
+/// The file that claims a folder, with random content, so that two machines never fill one folder.
 const CLAIM: &str = ".claim";
 const CLAIMS_MAX: u32 = 20;
-/// A backup without a manifest, or an upload without an end, is nobody's after a day.
+/// How long a backup without a manifest and an unfinished upload are kept.
 const UNFINISHED_KEPT_SECONDS: i64 = 86_400;
-/// Two machines write at the same moment, at most.
+/// Tries to add tombstones while other machines write the list.
 const ERASED_TRIES: u32 = 4;
 
-/// All backups there: whole ones, newest first, and the names of others with why they cannot be read.
+/// All backups in a folder.
 pub(crate) struct Bases {
-    pub whole: Vec<Backup>,
-    pub unreadable: Vec<(String, String)>,
+    pub listing: Listing,
     /// The names of those without a manifest.
     unfinished: Vec<String>,
 }
 
 impl Folder {
-    /// Manifests are read once: but the newest one each time, because a store may have been set back. `step` is told of each.
+    /// Lists all backups. Manifests are read once, the newest one each time, because a bucket may have been restored. `step` is
+    /// called after each.
     pub(crate) fn bases(&self, step: &mut dyn FnMut()) -> Result<Bases, String> {
         let failed = |trouble: Trouble| trouble.into_io(self).to_string();
-        let mut names = self.store.list(&self.key_of(""), true, step).map_err(failed)?.folders;
+        let mut names = self.client.list(&self.key_of(""), true, step).map_err(failed)?.folders;
         names.retain(|name| !name.starts_with('.'));
-        let mut bases = Bases { whole: Vec::new(), unreadable: Vec::new(), unfinished: Vec::new() };
-        self.store.manifests().retain(|name, _| names.contains(name));
+        let mut bases = Bases { listing: Listing::default(), unfinished: Vec::new() };
+        self.client.manifests().retain(|name, _| names.contains(name));
         let newest = names.iter().max().cloned();
         for name in names {
-            let known = self.store.manifests().get(&name).filter(|_| newest.as_ref() != Some(&name)).cloned();
+            let known = self.client.manifests().get(&name).filter(|_| newest.as_ref() != Some(&name)).cloned();
             let at = self.within(&name);
             let manifest = match known {
                 Some(manifest) => Ok(manifest),
-                None => match self.store.text(&at.key_of(manifest::NAME)).map_err(failed)? {
+                None => match self.client.text(&at.key_of(manifest::NAME)).map_err(failed)? {
                     Some((text, _)) => Manifest::parse(text.as_bytes()),
                     None => {
                         bases.unfinished.push(name);
@@ -56,27 +55,26 @@ impl Folder {
             step();
             match manifest {
                 Ok(manifest) => {
-                    self.store.manifests().insert(name, manifest.clone());
-                    bases.whole.push(Backup { at: Target::S3(at), manifest });
+                    self.client.manifests().insert(name, manifest.clone());
+                    bases.listing.backups.push(Backup { at: Target::S3(at), manifest });
                 }
-                Err(why) => bases.unreadable.push((name, format!("{at}/{} is not a manifest: {why}", manifest::NAME))),
+                Err(why) => {
+                    bases.listing.unreadable.push((name, format!("{at}/{} is not a manifest: {why}", manifest::NAME)))
+                }
             }
         }
-        bases.whole.sort_by_cached_key(|backup| Reverse(backup.age_order()));
-        bases.unreadable.sort_unstable_by(|a, b| b.cmp(a));
-        Ok(bases)
+        Ok(Bases { listing: bases.listing.sorted(), ..bases })
     }
 
-    /// The newest backup of all that were seen or put there, without asking.
+    /// The newest backup that was listed or copied there, without a request.
     pub(crate) fn newest_known(&self) -> Option<Backup> {
-        let manifests = self.store.manifests();
+        let manifests = self.client.manifests();
         let (name, manifest) = manifests.iter().max_by_key(|(name, one)| (one.made_at, name.len()))?;
         Some(Backup { at: Target::S3(self.within(name)), manifest: manifest.clone() })
     }
 
-    /// A copy of a backup there, encrypted where a recipient is named; then older ones go. `step` is told bytes done and in
-    /// all.
-    pub(crate) fn carry(
+    /// Copies a backup there, encrypted where a recipient is named, and prunes older ones. `step` gets bytes done and in all.
+    pub(crate) fn copy(
         &self,
         backup: &Backup,
         recipient: Option<&Recipient>,
@@ -104,28 +102,28 @@ impl Folder {
                     let write = |to: &mut dyn io::Write| FileDigest::of_reader(&mut from, to, &mut tell);
                     if at.upload(name, digest.bytes, write).map_err(failed)? != *digest {
                         let from = backup.at.within(name);
-                        return Err(format!("{from} is damaged: it is not the file that its manifest speaks of"));
+                        return Err(format!("{from} is damaged: its digest is not the one in the manifest"));
                     }
                 }
             }
         }
         let text = manifest.text();
-        let put = self.store.put_once(&at.key_of(manifest::NAME), &Payload::of(text.as_bytes()));
+        let put = self.client.put_once(&at.key_of(manifest::NAME), &Payload::of(text.as_bytes()));
         put.map_err(|trouble| failed(trouble.into_io(&at)))?;
-        self.store.manifests().insert(at.name(), manifest.clone());
-        // The backup is there, whatever becomes of older ones.
+        self.client.manifests().insert(at.name(), manifest.clone());
+        // A failed pruning does not make the new backup fail.
         if let Err(cause) = self.prune(&manifest, exceptions, &mut || step(all, all)) {
             tracing::warn!(cause, "old off-site backups are not removed; the next backup tries again");
         }
         Ok(Backup { at: Target::S3(at), manifest })
     }
 
-    /// A folder that is nobody else's, of that name or with a number behind it.
+    /// Claims a new folder of that name, or with a number behind it.
     fn claim(&self, name: &str) -> io::Result<Folder> {
         let text = hex(&random::<16>());
         for number in 1..=CLAIMS_MAX {
             let at = self.within(&if number == 1 { name.to_owned() } else { format!("{name}-{number}") });
-            match self.store.put_once(&at.key_of(CLAIM), &Payload::of(text.as_bytes())) {
+            match self.client.put_once(&at.key_of(CLAIM), &Payload::of(text.as_bytes())) {
                 Ok(()) => return Ok(at),
                 Err(Trouble::Exists) => {}
                 Err(trouble) => return Err(trouble.into_io(&at)),
@@ -137,70 +135,71 @@ impl Folder {
     fn prune(&self, newest: &Manifest, exceptions: &PruneExceptions, step: &mut dyn FnMut()) -> Result<(), String> {
         let failed = |trouble: Trouble| trouble.into_io(self).to_string();
         let (now, bases) = (newest.made_at, self.bases(step)?);
-        let old = outlived(bases.whole.clone(), now, exceptions);
+        let old = outlived(bases.listing.backups.clone(), now, exceptions);
         for name in old.iter().map(Backup::name) {
-            // What a removal that is cut off leaves is no backup any more.
+            // Without its manifest the folder is no backup, also when the removal is interrupted.
             let at = self.within(&name);
-            self.store.delete(&at.key_of(manifest::NAME)).map_err(failed)?;
-            self.store.manifests().remove(&name);
-            self.store.remove_all(&at.key_of(""), step).map_err(failed)?;
+            self.client.delete(&at.key_of(manifest::NAME)).map_err(failed)?;
+            self.client.manifests().remove(&name);
+            self.client.remove_all(&at.key_of(""), step).map_err(failed)?;
         }
         let forgotten = shown(now - UNFINISHED_KEPT_SECONDS);
         for name in bases.unfinished.iter().filter(|name| is_stamp(name) && **name < forgotten) {
-            self.store.remove_all(&self.within(name).key_of(""), step).map_err(failed)?;
+            self.client.remove_all(&self.within(name).key_of(""), step).map_err(failed)?;
         }
         let is_ours = |backup: &&Backup| backup.manifest.site_id == newest.site_id;
-        let kept = bases.whole.iter().filter(|backup| old.iter().all(|old| old.name() != backup.name()));
+        let kept = bases.listing.backups.iter().filter(|backup| old.iter().all(|old| old.name() != backup.name()));
         let ours: Vec<&Backup> = kept.filter(is_ours).collect();
         for pair in ours.windows(2).filter(|pair| pair[0].manifest.made_at < now - TICKS_KEPT_SECONDS) {
             let ticks = self.within(&pair[1].name()).within(TICKS);
-            self.store.remove_all(&ticks.key_of(""), step).map_err(failed)?;
+            self.client.remove_all(&ticks.key_of(""), step).map_err(failed)?;
         }
-        self.store.take_back_uploads(&self.key_of(""), &forgotten, step).map_err(failed)
+        self.client.abort_uploads(&self.key_of(""), &forgotten, step).map_err(failed)
     }
 
     pub(crate) fn list_erased(&self, site_id: &str) -> Result<Vec<Tombstone>, String> {
-        let text = self.store.text(&self.key_of(tombstones::NAME));
+        let text = self.client.text(&self.key_of(tombstones::NAME));
         let text = text.map_err(|trouble| trouble.into_io(self).to_string())?.unwrap_or_default().0;
         Ok(tombstones::parse(&text, site_id).into_iter().collect())
     }
 
-    /// Adds those that are not known there.
-    pub(crate) fn keep_erased(&self, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
+    /// Adds the tombstones that are not there yet.
+    pub(crate) fn add_erased(&self, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
         let key = self.key_of(tombstones::NAME);
         let failed = |trouble: Trouble| format!("cannot write to {self}: {}", trouble.into_io(&key));
         for _ in 0..ERASED_TRIES {
-            let known = self.store.text(&key).map_err(failed)?;
+            let known = self.client.text(&key).map_err(failed)?;
             let text = known.as_ref().map_or("", |(text, _)| text);
             let Some(more) = tombstones::missing(text, site_id, all) else { return Ok(()) };
             let text = format!("{text}{more}");
             let same = known.as_ref().map(|(_, tag)| [("if-match", tag.as_str())]);
             let headers = match &same {
-                // A store that knows the one header knows the other.
-                Some(same) if !self.store.once_header().is_empty() => &same[..],
-                _ => self.store.once_header(),
+                // A store that supports `if-none-match` supports `if-match`.
+                Some(same) if !self.client.once_header().is_empty() => &same[..],
+                _ => self.client.once_header(),
             };
-            let ask = Ask { method: "PUT", key: &key, query: &[], headers };
-            match self.store.ask_whole(&ask, &Payload::of(text.as_bytes()), Tries::Few) {
+            let request = S3Request { method: "PUT", key: &key, query: &[], headers };
+            match self.client.send_whole(&request, &Payload::of(text.as_bytes()), Tries::Few) {
                 Ok(_) => return Ok(()),
-                // Another machine was quicker.
+                // Another machine has written the list meanwhile.
                 Err(Trouble::Exists) => {}
                 Err(trouble) => return Err(failed(trouble)),
             }
         }
-        Err(format!("cannot write to {self}: other machines write the list of erased people without end"))
+        Err(format!("cannot write to {self}: other machines keep writing the list of erased people"))
     }
 }
 
-/// Whether a name begins as [`shown`] names a backup: whatever else people keep there is theirs.
+/// Whether a name begins as [`shown`] names a backup. Other files in the bucket are left alone.
 fn is_stamp(name: &str) -> bool {
     const STAMP: &str = "0000-00-00T00-00-00Z";
     let is_like = |(one, like): (char, char)| if like == '0' { one.is_ascii_digit() } else { one == like };
     name.len() >= STAMP.len() && name.chars().zip(STAMP.chars()).all(is_like)
 }
 
-impl Store {
-    /// The last one first: what a removal that is cut off leaves of a chain is its beginning, which can be restored.
+impl S3Client {
+    /// Removes all files of a prefix, the last one first: an interrupted removal leaves the beginning of a chain, which can be
+    /// restored.
     fn remove_all(&self, prefix: &str, step: &mut dyn FnMut()) -> Result<(), Trouble> {
         for name in self.list(prefix, false, step)?.files.iter().rev() {
             self.delete(&format!("{prefix}{name}"))?;
@@ -209,15 +208,15 @@ impl Store {
         Ok(())
     }
 
-    /// Uploads that nobody finished, of backups with names from before `forgotten`.
-    fn take_back_uploads(&self, prefix: &str, forgotten: &str, step: &mut dyn FnMut()) -> Result<(), Trouble> {
-        let ask = Ask { method: "GET", key: "", query: &[("uploads", ""), ("prefix", prefix)], headers: &[] };
-        let (_, text) = self.ask_whole(&ask, &Payload::of(b""), Tries::Few)?;
+    /// Aborts unfinished uploads of backups with names before `forgotten`.
+    fn abort_uploads(&self, prefix: &str, forgotten: &str, step: &mut dyn FnMut()) -> Result<(), Trouble> {
+        let request = S3Request { method: "GET", key: "", query: &[("uploads", ""), ("prefix", prefix)], headers: &[] };
+        let (_, text) = self.send_whole(&request, &Payload::of(b""), Tries::Few)?;
         let Some(answer) = Answer::parse(&text) else { return Ok(()) };
         for (key, id) in answer.all("Upload/Key").zip(answer.all("Upload/UploadId")) {
             if key.strip_prefix(prefix).is_some_and(|name| is_stamp(name) && name < forgotten) {
-                let ask = Ask { method: "DELETE", key, query: &[("uploadId", id)], headers: &[] };
-                self.ask_whole(&ask, &Payload::of(b""), Tries::Few)?;
+                let request = S3Request { method: "DELETE", key, query: &[("uploadId", id)], headers: &[] };
+                self.send_whole(&request, &Payload::of(b""), Tries::Few)?;
                 step();
             }
         }
@@ -230,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_keep_beside_backups_is_nothing_to_remove() {
+    fn other_files_in_the_bucket_are_not_removed() {
         assert!(is_stamp(&shown(1_800_000_000)) && is_stamp(&format!("{}-2/site.key", shown(0))));
         assert!(!is_stamp("0-photos") && !is_stamp("2026") && !is_stamp("2026-11-21 holiday pictures"));
     }

@@ -1,4 +1,4 @@
-//! A bucket of a store that speaks Amazon's S3: requests, their limits, and what their answers mean.
+//! A client of Amazon's S3 protocol, for one bucket: requests, their limits, and the meaning of responses.
 
 mod bases;
 pub(crate) mod folder;
@@ -25,9 +25,9 @@ use ureq::{Agent, AsSendBody, Body, SendBody};
 use xml::Answer;
 
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(4);
-/// For a whole request with little to carry. Shorter than what a tick is waited for, so that the next second can try again.
+/// For a small request as a whole. Shorter than the wait for a tick, so that the next second can try again.
 const SMALL_TIME_MAX: Duration = Duration::from_secs(8);
-/// Bytes a second of a line that is still of use: a request that carries more may take longer.
+/// Bytes a second of the slowest usable line. A large request may take the time that they need.
 const SLOWEST_LINE_BYTES: u64 = 128 * 1024;
 /// Between two pieces of a file that is read.
 const READ_TIME_MAX: Duration = Duration::from_secs(30);
@@ -37,27 +37,27 @@ const CAUSE_LENGTH_MAX: usize = 200;
 /// The pause before the second try; twice as long before each further one.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// How often a request is made until it succeeds, where the store may do better the next time.
+/// How often a request is tried, where a later try may succeed.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Tries {
-    /// Twice, and not again where the first one took its time: whoever asks comes back by itself.
+    /// Twice, and not again after a timeout: the caller tries again by itself.
     Few = 2,
-    /// Five times, with pauses of 4 s in all: a base is not begun anew for one part.
+    /// Five times, with pauses of 4 s in all, so that one part does not make a base fail.
     Many = 5,
 }
 
-/// The store, and what is remembered of it.
-pub(crate) struct Store {
+/// The client of one bucket, and what is known of its service.
+pub(crate) struct S3Client {
     settings: Settings,
-    /// Or why there is none, in one line.
+    /// The error is one line.
     agent: Result<Agent, String>,
-    /// For what is too large for the memory.
+    /// The directory for files that are too large for the memory.
     scratch: PathBuf,
-    /// Whether it refuses a file that is there already; until it is known that it does not, it counts as if.
+    /// Whether the service refuses to overwrite a file; assumed until the opposite is seen.
     keeps_first: AtomicBool,
-    /// Whether it knows the header by which it is asked to.
+    /// Whether the service supports the header `if-none-match`.
     knows_header: AtomicBool,
-    /// The manifests that were read, which nobody writes twice, by the names of their backups.
+    /// The manifests that were read, by the names of their backups; they never change.
     manifests: Mutex<BTreeMap<String, Manifest>>,
 }
 
@@ -65,27 +65,27 @@ pub(crate) struct Store {
 #[derive(Debug, PartialEq)]
 pub(super) enum Trouble {
     Missing,
-    /// The file is there already, or is not the one that was spoken of.
+    /// The file is there already, or has changed.
     Exists,
-    /// For the moment: the same request may succeed later.
+    /// The same request may succeed later.
     Later(String),
-    /// The same as that, after a long wait.
+    /// The same after a timeout.
     Silent(String),
     Refused(String),
-    /// The store does not know something that it was asked for.
+    /// The service does not support the request.
     Unknown(String),
 }
 
 /// A request.
-pub(super) struct Ask<'a> {
+pub(super) struct S3Request<'a> {
     pub method: &'static str,
-    /// Within the bucket; empty: the bucket itself.
+    /// The name within the bucket; empty: the bucket itself.
     pub key: &'a str,
     pub query: &'a [(&'a str, &'a str)],
     pub headers: &'a [(&'static str, &'a str)],
 }
 
-/// The body of a request, which can be read as often as it is sent.
+/// The body of a request, which can be read again for each try.
 pub(super) struct Payload<'p> {
     pub bytes: u64,
     pub sha256: String,
@@ -102,10 +102,10 @@ impl<'p> Payload<'p> {
     }
 }
 
-impl Store {
-    /// `data`: the site's own directory.
-    pub(crate) fn new(settings: &Settings, data: &Path) -> Store {
-        Store {
+impl S3Client {
+    /// `data`: the data directory.
+    pub(crate) fn new(settings: &Settings, data: &Path) -> S3Client {
+        S3Client {
             settings: settings.clone(),
             agent: agent(settings.authority.as_deref(), "replica.ca_file", SMALL_TIME_MAX),
             scratch: data.to_owned(),
@@ -119,16 +119,16 @@ impl Store {
         self.manifests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the store itself refuses to replace a file: two machines cannot overwrite each other's there.
+    /// Whether the service refuses to overwrite a file, so that two machines cannot overwrite each other's.
     pub(super) fn keeps_first(&self) -> bool {
         self.keeps_first.load(Ordering::Relaxed) && self.knows_header.load(Ordering::Relaxed)
     }
 
-    /// The answer, whose body is still to be read. Waits between tries.
-    fn ask(&self, ask: &Ask, payload: &Payload, tries: Tries) -> Result<Response<Body>, Trouble> {
+    /// Sends a request, and returns the response with its body unread. Pauses between tries.
+    fn send(&self, request: &S3Request, payload: &Payload, tries: Tries) -> Result<Response<Body>, Trouble> {
         let mut pause = PAUSE;
         for _ in 1..tries as u32 {
-            match self.ask_once(ask, payload) {
+            match self.send_once(request, payload) {
                 Err(Trouble::Later(_)) => {}
                 Err(Trouble::Silent(_)) if tries == Tries::Many => {}
                 answer => return answer,
@@ -136,59 +136,59 @@ impl Store {
             std::thread::sleep(pause);
             pause *= 2;
         }
-        self.ask_once(ask, payload)
+        self.send_once(request, payload)
     }
 
-    /// The same with the whole body.
-    fn ask_whole(&self, ask: &Ask, payload: &Payload, tries: Tries) -> Result<(HeaderMap, String), Trouble> {
-        let (head, mut body) = self.ask(ask, payload, tries)?.into_parts();
+    /// Sends a request, and returns headers and body of the response.
+    fn send_whole(&self, request: &S3Request, payload: &Payload, tries: Tries) -> Result<(HeaderMap, String), Trouble> {
+        let (head, mut body) = self.send(request, payload, tries)?.into_parts();
         let text = body.with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(|e| self.unreached(&e))?;
         Ok((head.headers, String::from_utf8_lossy(&text).into_owned()))
     }
 
-    fn ask_once(&self, ask: &Ask, payload: &Payload) -> Result<Response<Body>, Trouble> {
+    fn send_once(&self, request: &S3Request, payload: &Payload) -> Result<Response<Body>, Trouble> {
         let agent = self.agent.as_ref().map_err(|cause| Trouble::Refused(cause.clone()))?;
-        let request = self.signed(ask, payload)?;
+        let signed = self.signed(request, payload)?;
         let odd = |e: http::Error| Trouble::Refused(e.to_string());
-        let answer = if carries(ask) {
+        let answer = if has_body(request) {
             let body = (payload.open)();
             let mut body = body.map_err(|e| Trouble::Later(format!("cannot read what is to be sent: {e}")))?;
             let whole = SMALL_TIME_MAX + Duration::from_secs(payload.bytes / SLOWEST_LINE_BYTES);
-            let request = request.body(SendBody::from_reader(&mut body)).map_err(odd)?;
-            agent.run(limited(agent, request, whole).timeout_global(Some(whole)).build())
+            let signed = signed.body(SendBody::from_reader(&mut body)).map_err(odd)?;
+            agent.run(limited(agent, signed, whole).timeout_global(Some(whole)).build())
         } else {
-            // A file is read for as long as it comes.
-            let whole = Some(SMALL_TIME_MAX).filter(|_| ask.method != "GET" || !ask.query.is_empty());
-            let request = request.body(()).map_err(odd)?;
-            agent.run(limited(agent, request, SMALL_TIME_MAX).timeout_global(whole).build())
+            // The time for a whole file is not limited, only that for each piece.
+            let whole = Some(SMALL_TIME_MAX).filter(|_| request.method != "GET" || !request.query.is_empty());
+            let signed = signed.body(()).map_err(odd)?;
+            agent.run(limited(agent, signed, SMALL_TIME_MAX).timeout_global(whole).build())
         };
         self.judged(answer.map_err(|e| self.unreached(&e))?)
     }
 
-    /// With its address, its headers and the signature of both.
-    fn signed(&self, ask: &Ask, payload: &Payload) -> Result<http::request::Builder, Trouble> {
+    /// The request with address, headers and signature.
+    fn signed(&self, request: &S3Request, payload: &Payload) -> Result<http::request::Builder, Trouble> {
         let file = &self.settings.secret_file;
         let secret = std::fs::read_to_string(file)
             .map_err(|e| Trouble::Refused(format!("cannot read {}: {e}", file.display())))?;
         let moment = i64::try_from(crate::clock::since_1970().as_secs()).unwrap_or_default();
         let moment = jiff::Timestamp::from_second(moment).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
-        let (origin, host, path) = self.settings.address(ask.key);
-        let (path, query) = (encoded_path(&path), encoded_query(ask.query));
+        let (origin, host, path) = self.settings.address(request.key);
+        let (path, query) = (encoded_path(&path), encoded_query(request.query));
         let mut headers: Vec<(&str, String)> =
             vec![("host", host), ("x-amz-content-sha256", payload.sha256.clone()), ("x-amz-date", moment.clone())];
-        headers.extend(ask.headers.iter().map(|(name, value)| (*name, (*value).to_owned())));
+        headers.extend(request.headers.iter().map(|(name, value)| (*name, (*value).to_owned())));
         headers.sort();
         let signed =
-            Signed { method: ask.method, path: &path, query: &query, headers: &headers, payload: &payload.sha256 };
+            Signed { method: request.method, path: &path, query: &query, headers: &headers, payload: &payload.sha256 };
         let signer = Signer { key_id: &self.settings.key_id, secret: secret.trim(), region: &self.settings.region };
         let authorization = signed.authorization(&moment, &signer);
         let mark = if query.is_empty() { "" } else { "?" };
-        let mut request = http::Request::builder().method(ask.method).uri(format!("{origin}{path}{mark}{query}"));
+        let mut builder = http::Request::builder().method(request.method).uri(format!("{origin}{path}{mark}{query}"));
         for (name, value) in &headers {
-            request = request.header(*name, value);
+            builder = builder.header(*name, value);
         }
-        request = request.header("authorization", authorization);
-        Ok(if carries(ask) { request.header("content-length", payload.bytes) } else { request })
+        builder = builder.header("authorization", authorization);
+        Ok(if has_body(request) { builder.header("content-length", payload.bytes) } else { builder })
     }
 
     fn unreached(&self, e: &ureq::Error) -> Trouble {
@@ -212,26 +212,30 @@ impl Store {
     }
 }
 
-/// `patience`: until the answer begins.
-fn limited<B: AsSendBody>(agent: &Agent, request: Request<B>, patience: Duration) -> ConfigBuilder<HttpCrateScope<B>> {
+/// `response_time_max`: until the response begins.
+fn limited<B: AsSendBody>(
+    agent: &Agent,
+    request: Request<B>,
+    response_time_max: Duration,
+) -> ConfigBuilder<HttpCrateScope<B>> {
     agent
         .configure_request(request)
         .timeout_connect(Some(CONNECT_TIME_MAX))
         .timeout_resolve(Some(CONNECT_TIME_MAX))
-        .timeout_recv_response(Some(patience))
+        .timeout_recv_response(Some(response_time_max))
         .timeout_per_read(Some(READ_TIME_MAX))
 }
 
-/// Whether the request has a body, be it empty.
-fn carries(ask: &Ask) -> bool {
-    matches!(ask.method, "PUT" | "POST")
+/// Whether the request has a body, perhaps an empty one.
+fn has_body(request: &S3Request) -> bool {
+    matches!(request.method, "PUT" | "POST")
 }
 
-/// What an answer that is no success means.
+/// The meaning of an error response.
 fn trouble(endpoint: &str, status: StatusCode, code: &str, message: &str) -> Trouble {
     let words: String = format!("{code} {message}").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let words: String = words.trim().chars().take(CAUSE_LENGTH_MAX).collect();
-    // An answer to HEAD has no body.
+    // A response to HEAD has no body.
     let next = match if code.is_empty() && status == StatusCode::FORBIDDEN { "AccessDenied" } else { code } {
         "RequestTimeTooSkewed" => "; the clock of this machine or of the store is wrong",
         "SignatureDoesNotMatch" => "; check the secret in replica.secret_file, and replica.region",
@@ -244,7 +248,6 @@ fn trouble(endpoint: &str, status: StatusCode, code: &str, message: &str) -> Tro
         (404, "NoSuchBucket") => Trouble::Refused(text),
         (404, _) => Trouble::Missing,
         (412, _) => Trouble::Exists,
-        // Somebody else writes the same file at this moment.
         (501, _) => Trouble::Unknown(text),
         (409 | 408 | 429 | 500.., _) => Trouble::Later(text),
         (400, "RequestTimeout") => Trouble::Later(text),
@@ -278,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_tells_whether_another_try_may_help() {
+    fn the_status_tells_whether_another_try_may_succeed() {
         let judge = |status: u16, code| {
             let status = StatusCode::from_u16(status).unwrap();
             trouble("https://s3.example.org", status, code, "because\n of it")

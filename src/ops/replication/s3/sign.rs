@@ -1,15 +1,15 @@
-//! Signatures as Amazon's S3 and its likes want them: AWS Signature Version 4, in the header, with the payload's digest.
+//! Signatures for S3: AWS Signature Version 4 in the header, with the payload's digest.
 
 use crate::keys::{hex, hmac_sha256};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
-/// What stands as it is in a query.
+/// The characters that are encoded in a query.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 const PATH: &AsciiSet = &QUERY.remove(b'/');
 
-/// A request as it is signed.
+/// The signed parts of a request.
 pub(super) struct Signed<'r> {
     pub method: &'r str,
     /// As it is sent ([`encoded_path`]).
@@ -22,7 +22,7 @@ pub(super) struct Signed<'r> {
     pub payload: &'r str,
 }
 
-/// Whose signature it is.
+/// The access key and the region.
 pub(super) struct Signer<'s> {
     pub key_id: &'s str,
     pub secret: &'s str,
@@ -33,7 +33,7 @@ pub(super) fn encoded_path(path: &str) -> String {
     utf8_percent_encode(path, PATH).to_string()
 }
 
-/// In the order of the names, which the signature wants.
+/// Encodes a query, sorted by name as the signature demands.
 pub(super) fn encoded_query(query: &[(&str, &str)]) -> String {
     let encoded = |text| utf8_percent_encode(text, QUERY).to_string();
     let mut pairs: Vec<String> =
@@ -81,7 +81,7 @@ mod tests {
     /// The examples of Amazon's "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk":
     /// the digest of the canonical request, and the signature.
     #[test]
-    fn the_published_examples_come_out() {
+    fn the_published_examples_have_the_published_signatures() {
         type Example<'e> =
             (&'e str, &'e str, &'e [(&'e str, &'e str)], &'e [(&'e str, &'e str)], &'e str, [&'e str; 2]);
         let examples: [Example; 4] = [

@@ -1,7 +1,7 @@
-//! What is written there: a file that is known whole before it goes, or one that goes in parts while it is written.
+//! Uploads: a file that is complete before it is sent, or one that is sent in parts while it is written.
 
 use super::xml::Answer;
-use super::{Ask, Payload, Store, Tries, Trouble};
+use super::{Payload, S3Client, S3Request, Tries, Trouble};
 use crate::keys::hex;
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
@@ -9,15 +9,15 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-/// More than that goes into a file.
-const HELD_BYTES_MAX: usize = 1024 * 1024;
+/// More bytes are held in a file.
+const MEMORY_BYTES_MAX: usize = 1024 * 1024;
 const SCRATCH: &str = ".outgoing";
-/// No store takes smaller parts, but for the last, nor more than ten thousand.
+/// S3 takes no smaller parts, except the last one, and no more than ten thousand.
 const PART_BYTES_MIN: u64 = 5 * 1024 * 1024;
 const PARTS_MAX: u64 = 9_000;
 const JOINED: &str = "CompleteMultipartUploadResult";
 
-/// A file before it goes: in memory, or, where it is large, in a file without a name.
+/// A complete file before it is sent: in memory, or in an unnamed file where it is large.
 pub(crate) struct Spool {
     scratch: PathBuf,
     held: Vec<u8>,
@@ -27,9 +27,12 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// With all that `write` writes.
-    pub(super) fn fill(store: &Store, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<Spool> {
-        let scratch = store.scratch.join(SCRATCH);
+    /// A spool with everything that `write` writes.
+    pub(super) fn fill(
+        client: &S3Client,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Spool> {
+        let scratch = client.scratch.join(SCRATCH);
         let mut spool = Spool { scratch, held: Vec::new(), file: None, bytes: 0, digest: Sha256::new() };
         write(&mut spool)?;
         Ok(spool)
@@ -48,7 +51,7 @@ impl Spool {
 
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.file.is_none() && self.held.len() + bytes.len() > HELD_BYTES_MAX {
+        if self.file.is_none() && self.held.len() + bytes.len() > MEMORY_BYTES_MAX {
             let mut options = OpenOptions::new();
             let file = options.read(true).write(true).create(true).truncate(true).mode(0o600).open(&self.scratch)?;
             std::fs::remove_file(&self.scratch)?;
@@ -82,9 +85,9 @@ impl Read for Spooled<'_> {
     }
 }
 
-/// A large file on its way, in parts. One that is not finished is taken back.
+/// An upload in parts. It is aborted when it is dropped before its end.
 pub(super) struct Upload<'s> {
-    store: &'s Store,
+    client: &'s S3Client,
     key: &'s str,
     part: Vec<u8>,
     part_bytes: usize,
@@ -97,37 +100,37 @@ pub(super) struct Upload<'s> {
 
 impl<'s> Upload<'s> {
     /// `about`: bytes.
-    pub(super) fn begin(store: &'s Store, key: &'s str, about: u64) -> Upload<'s> {
+    pub(super) fn begin(client: &'s S3Client, key: &'s str, about: u64) -> Upload<'s> {
         let part_bytes = PART_BYTES_MIN.max(about.div_ceil(PARTS_MAX)) as usize;
         let (part, tags) = (Vec::with_capacity(part_bytes), Vec::new());
-        Upload { store, key, part, part_bytes, id: None, tags, bytes: 0, is_finished: false }
+        Upload { client, key, part, part_bytes, id: None, tags, bytes: 0, is_finished: false }
     }
 
     fn send_part(&mut self) -> Result<(), Trouble> {
         let id = match &self.id {
             Some(id) => id.clone(),
             None => {
-                let ask = Ask { method: "POST", key: self.key, query: &[("uploads", "")], headers: &[] };
-                let (_, text) = self.store.ask_whole(&ask, &Payload::of(b""), Tries::Many)?;
+                let request = S3Request { method: "POST", key: self.key, query: &[("uploads", "")], headers: &[] };
+                let (_, text) = self.client.send_whole(&request, &Payload::of(b""), Tries::Many)?;
                 let id = Answer::parse(&text).and_then(|answer| answer.text("UploadId").map(str::to_owned));
-                self.id.insert(id.ok_or_else(|| odd("begins no upload"))?).clone()
+                self.id.insert(id.ok_or_else(|| unexpected("begins no upload"))?).clone()
             }
         };
         let number = (self.tags.len() + 1).to_string();
         let query = [("partNumber", number.as_str()), ("uploadId", id.as_str())];
-        let ask = Ask { method: "PUT", key: self.key, query: &query, headers: &[] };
-        let (headers, _) = self.store.ask_whole(&ask, &Payload::of(&self.part), Tries::Many)?;
-        let tag = headers.get("etag").and_then(|tag| tag.to_str().ok()).ok_or_else(|| odd("names no part"))?;
+        let request = S3Request { method: "PUT", key: self.key, query: &query, headers: &[] };
+        let (headers, _) = self.client.send_whole(&request, &Payload::of(&self.part), Tries::Many)?;
+        let tag = headers.get("etag").and_then(|tag| tag.to_str().ok()).ok_or_else(|| unexpected("names no part"))?;
         self.tags.push(tag.to_owned());
         self.part.clear();
         Ok(())
     }
 
-    /// The file is there, whole, from now on. Its size in bytes. [`Trouble::Exists`]: another one is.
+    /// Completes the upload, and returns the size of the file. [`Trouble::Exists`]: the name is taken.
     pub(super) fn finish(mut self) -> Result<u64, Trouble> {
         if self.id.is_none() {
             self.is_finished = true;
-            self.store.put_once(self.key, &Payload::of(&self.part))?;
+            self.client.put_once(self.key, &Payload::of(&self.part))?;
             return Ok(self.bytes);
         }
         if !self.part.is_empty() {
@@ -141,14 +144,14 @@ impl<'s> Upload<'s> {
         let text: String = parts.collect();
         let text = format!("<CompleteMultipartUpload>{text}</CompleteMultipartUpload>");
         let query = [("uploadId", id.as_str())];
-        let once = self.store.once_header();
-        let ask = Ask { method: "POST", key: self.key, query: &query, headers: once };
-        match self.store.ask_whole(&ask, &Payload::of(text.as_bytes()), Tries::Many) {
-            // A success may turn out to be none while the store joins the parts.
+        let once = self.client.once_header();
+        let request = S3Request { method: "POST", key: self.key, query: &query, headers: once };
+        match self.client.send_whole(&request, &Payload::of(text.as_bytes()), Tries::Many) {
+            // A status of 200 may come with an error in the body.
             Ok((_, text)) if Answer::parse(&text).is_some_and(|answer| answer.root == JOINED) => {}
-            Ok(_) => return Err(odd("did not join the parts of an upload")),
-            // The answer to an earlier try was lost.
-            Err(Trouble::Missing) if self.store.bytes_of(self.key)? == Some(self.bytes) => {}
+            Ok(_) => return Err(unexpected("did not join the parts of an upload")),
+            // The response to an earlier try was lost.
+            Err(Trouble::Missing) if self.client.bytes_of(self.key)? == Some(self.bytes) => {}
             Err(trouble) => return Err(trouble),
         }
         self.is_finished = true;
@@ -156,7 +159,7 @@ impl<'s> Upload<'s> {
     }
 }
 
-fn odd(what: &str) -> Trouble {
+fn unexpected(what: &str) -> Trouble {
     Trouble::Later(format!("the store {what}"))
 }
 
@@ -179,9 +182,9 @@ impl Write for Upload<'_> {
 impl Drop for Upload<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id.as_deref().filter(|_| !self.is_finished) {
-            // Parts that stay are paid for: what cannot be taken back now goes with the next base.
-            let ask = Ask { method: "DELETE", key: self.key, query: &[("uploadId", id)], headers: &[] };
-            _ = self.store.ask(&ask, &Payload::of(b""), Tries::Few);
+            // Stored parts cost money. An upload that cannot be aborted now is aborted with the next base.
+            let request = S3Request { method: "DELETE", key: self.key, query: &[("uploadId", id)], headers: &[] };
+            _ = self.client.send(&request, &Payload::of(b""), Tries::Few);
         }
     }
 }

@@ -1,16 +1,16 @@
-//! The answers of a store, which are XML.
+//! The XML responses of S3.
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-/// The texts of the elements that hold no other, each under the names that lead there from the root: `Contents/Key`.
+/// The texts of all leaf elements, each with its path below the root: `Contents/Key`.
 pub(super) struct Answer {
     pub root: String,
     texts: Vec<(String, String)>,
 }
 
 impl Answer {
-    /// `None`: no XML, or cut off.
+    /// `None`: no XML, or truncated.
     pub(super) fn parse(text: &str) -> Option<Answer> {
         let (mut reader, mut path, mut texts) = (Reader::from_str(text), Vec::<String>::new(), Vec::new());
         let (mut root, mut said) = (None, String::new());
@@ -40,7 +40,7 @@ impl Answer {
         path.is_empty().then_some(Answer { root: root?, texts })
     }
 
-    /// The first of that name.
+    /// The first text with a path.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.texts.iter().find(|(path, _)| path == name).map(|(_, text)| text.as_str())
     }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_read_by_its_names_and_a_cut_one_is_none() {
+    fn a_response_is_read_by_paths_and_a_truncated_one_is_refused() {
         let text = "<?xml version=\"1.0\"?>\n<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
                     <IsTruncated>true</IsTruncated><Contents><Key>a/b &amp; c&#45;</Key><Size>7</Size></Contents>\
                     <Contents><Key>a/d</Key></Contents><CommonPrefixes><Prefix>a/e/</Prefix></CommonPrefixes>\

@@ -44,7 +44,7 @@ fn answering(statuses: &'static [u16], file: &'static str) -> (Folder, Arc<Mutex
         secret_file,
         authority: None,
     };
-    (Folder::new(Arc::new(Store::new(&settings, dir.path()))), heads, dir)
+    (Folder::new(Arc::new(S3Client::new(&settings, dir.path()))), heads, dir)
 }
 
 fn put(folder: &Folder) -> io::Result<u64> {
