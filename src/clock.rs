@@ -1,44 +1,42 @@
 //! The one source of time.
 //!
-//! Boards without a battery boot in 1970. The file remembers the latest moment it has seen; while the machine's clock
-//! is behind that, the site goes on from there by the monotonic clock, so that no timestamp ever goes back, and counts
-//! its clock as *suspect*: proofs by the time of day (authenticator codes, signed timestamps) are not accepted. The
-//! site's clock then runs at half the pace: nothing that waits for a moment waits for ever, and the machine's clock
-//! catches up.
+//! Boards without a battery boot in 1970. The database stores the latest moment it has seen (the high-water mark). While
+//! the machine's clock is behind it, the site's clock continues from there by the monotonic clock, so that no timestamp
+//! goes back, and is *suspect*: proofs by the time of day (authenticator codes, signed timestamps) are refused. A suspect
+//! clock runs at half speed, so that waiting ends and the machine's clock catches up.
 //!
-//! Pauses within a process are of no time of day: [`Clock::running`] measures them, whatever the machine's clock does.
+//! [`Clock::running`] measures durations within a process, independent of the machine's clock.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A machine's clock may be this far behind the file before it counts as suspect: a small step back by NTP is not.
+/// A clock further behind the high-water mark is suspect; NTP may set a clock back by less.
 const TOLERANCE_SECONDS: i64 = 120;
-/// A machine's clock that comes to be this far ahead of the seconds that ran has jumped; a machine that was off for the
-/// night has not.
+/// A clock that advances this much more than the elapsed time has jumped. A night without power is no jump.
 const JUMP_SECONDS: i64 = 86_400;
-/// A moment that the clock jumped to is taken for right when it has gone on from there for so long.
+/// How long after a jump the new time is doubted.
 const JUMP_DOUBT: Duration = Duration::from_secs(86_400);
 
 /// The time of day: never goes back, and says when it cannot be right.
 pub struct Clock {
     source: Source,
-    /// The latest moment handed out or read from the file.
+    /// The latest moment that was returned or read from the database.
     high_water: AtomicI64,
-    /// The latest moment that did not come from here, and the seconds that the clock had run by then.
+    /// The latest moment of the machine's clock or the database, and the value of [`Clock::running`] at it, in seconds.
     anchor: Mutex<(i64, u64)>,
-    /// The latest moment that the clock jumped ahead to, and the seconds that the clock had run by then.
+    /// The moment that the clock last jumped ahead to, and the value of [`Clock::running`] at the jump.
     jump: Mutex<Option<(i64, Duration)>>,
 }
 
 enum Source {
-    /// With the moment from which it runs, by the monotonic clock.
+    /// The machine's clock, and its start on the monotonic clock.
     Machine(Instant),
-    /// The moment, and the seconds that it was moved on.
+    /// A moment, and the seconds by which the clock was advanced.
     Frozen(AtomicI64, AtomicU64),
 }
 
-/// A moment in Unix seconds as other people's code wants it.
+/// A moment in Unix seconds as a [`SystemTime`], for libraries.
 pub(crate) fn system_time(moment: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(moment.max(0).unsigned_abs())
 }
@@ -71,7 +69,7 @@ impl Clock {
         }
     }
 
-    /// Since the clock was made, without jumps: for what waits within this process.
+    /// The time since the clock was made, without jumps.
     pub fn running(&self) -> Duration {
         match &self.source {
             Source::Machine(since) => since.elapsed(),
@@ -85,7 +83,7 @@ impl Clock {
         if reading == self.high_water.load(Ordering::Relaxed) {
             return reading;
         }
-        // One at a time: half of an anchor would give a moment that is still to come.
+        // The lock keeps both parts of the anchor consistent: a mixed anchor could give a future moment.
         let mut anchor = self.anchor();
         let mark = self.high_water.load(Ordering::Relaxed);
         if reading > mark {
@@ -99,12 +97,11 @@ impl Clock {
         self.high_water.fetch_max(carried, Ordering::Relaxed).max(carried)
     }
 
-    /// From there on the site would go on by itself.
     fn anchor(&self) -> MutexGuard<'_, (i64, u64)> {
         self.anchor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the clock came from `mark` to `reading` faster than seconds ran since it had run for `anchored`.
+    /// Records a jump, where the clock advanced from `mark` to `reading` by much more than the time since `anchored`.
     fn look_for_jump(&self, mark: i64, reading: i64, anchored: u64) {
         let ran = self.running().as_secs().saturating_sub(anchored);
         if mark > 0 && reading - mark - ran as i64 > JUMP_SECONDS {
@@ -112,8 +109,8 @@ impl Clock {
         }
     }
 
-    /// The moment (Unix seconds) before which nothing may be deleted for its age, because the clock may be wrong about it:
-    /// it jumped ahead less than a day ago, or is behind what the file has seen. The beginning of time where it is right.
+    /// The moment (Unix seconds) before which nothing may be deleted for its age, because the clock may be wrong: it jumped
+    /// ahead less than a day ago, or is suspect. `i64::MIN` while the clock is trusted.
     pub(crate) fn judged_from(&self) -> i64 {
         let now = self.now();
         if self.is_suspect() {
@@ -125,12 +122,12 @@ impl Clock {
         }
     }
 
-    /// Whether the machine's clock is behind what the file has seen.
+    /// Whether the machine's clock is behind the high-water mark.
     pub(crate) fn is_suspect(&self) -> bool {
         self.reading() + TOLERANCE_SECONDS < self.high_water.load(Ordering::Relaxed)
     }
 
-    /// Takes over the mark that the file remembers.
+    /// Takes over the high-water mark of the database.
     pub(crate) fn remember(&self, high_water: i64) {
         let reading = self.reading();
         let mut anchor = self.anchor();
@@ -142,7 +139,7 @@ impl Clock {
         }
     }
 
-    /// Moves a frozen clock, as a jump: nothing has waited meanwhile. A machine's clock stays as it is.
+    /// Sets a frozen clock, as a jump without elapsed time. No effect on a machine's clock.
     pub fn set(&self, moment: i64) {
         if let Source::Frozen(now, _) = &self.source {
             now.store(moment, Ordering::Relaxed);
@@ -174,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_step_back_holds_time_without_suspicion() {
+    fn a_small_step_back_stops_the_clock_without_suspicion() {
         let clock = Clock::frozen(1_000_000);
         assert_eq!(clock.now(), 1_000_000);
         clock.set(999_950);
@@ -189,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_jump_back_time_goes_on_until_the_machine_has_caught_up() {
+    fn after_a_jump_back_time_continues_until_the_machine_has_caught_up() {
         let clock = Clock::frozen(1_000_000);
         clock.advance(Duration::from_secs(500));
         assert_eq!(clock.now(), 1_000_500);
@@ -232,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_of_the_file_is_gone_on_from() {
+    fn the_clock_continues_from_the_high_water_mark() {
         let clock = Clock::frozen(1_000);
         clock.advance(Duration::from_secs(60));
         clock.remember(1_000_000);

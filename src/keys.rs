@@ -1,14 +1,13 @@
-//! The site key: seals what must be read again, keys the hashes of what must only be recognised.
+//! The site key: seals values that must be read again, and keys the hashes of values that must only be recognised.
 //!
-//! The keyed hashes have a key of their own, which the file holds sealed by the site key: so the site key can change, and
-//! what was hashed is still recognised.
+//! The keyed hashes have a key of their own, which the database stores sealed by the site key: so the site key can be
+//! rotated without losing the hashes.
 //!
-//! The audit log's chain has a key too. The chain's key stands in the second line of the key file, with the end of the
-//! rows from before there was a key: if both were in the database, anybody who can write there could replace them and
-//! begin a chain of their own.
+//! The audit log's chain has a key too, in the second line of the key file, with the end of the rows from before there was
+//! a key. In the database, anyone with write access could replace both and begin another chain.
 //!
-//! A key lies in `site.key` beside the database, readable by its owner alone. Without it partner secrets, kept answers
-//! and PINs of that file are lost, so the two are copied together.
+//! The key file is `site.key` beside the database, readable by its owner alone. Without it, partner secrets, stored answers
+//! and PINs of the database are lost, so both are backed up together.
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
@@ -26,7 +25,7 @@ const KEY_ID_BYTES: usize = 4;
 const NONCE_BYTES: usize = 24;
 /// The first word of a key file's second line.
 const CHAIN_KEY: &str = "audit-log";
-/// Partner secrets that are kept open: a site has a few.
+/// The partner secrets that are cached in the clear; a site has a few.
 const OPENED_MAX: usize = 64;
 
 /// The purpose of a sealed value or keyed hash. Values of one purpose are useless for another.
@@ -36,9 +35,9 @@ pub enum Purpose {
     KeyCheck,
     /// The key of all keyed hashes, which outlives a change of the site key.
     HashKey,
-    /// What a partner signs with.
+    /// Partners' signing secrets.
     PartnerSecret,
-    /// Answers that a repeated request gets again.
+    /// Stored answers of idempotent requests.
     Answer,
     /// Booking PINs.
     Pin,
@@ -56,9 +55,9 @@ pub enum Purpose {
     Certificate,
     /// Challenges that wait for a passkey.
     PasskeyChallenge,
-    /// Passkeys of usernames that nobody has.
+    /// Decoy passkeys of unknown usernames.
     PasskeyDecoy,
-    /// Security questions of usernames that nobody has.
+    /// Decoy security questions of unknown usernames.
     MadeUpQuestions,
     /// Secrets of authenticator apps.
     SecondFactor,
@@ -66,7 +65,7 @@ pub enum Purpose {
     RecoveryCode,
     /// The bodies of callbacks that were stored.
     Callback,
-    /// Whom a deletion request is about.
+    /// The persons of deletion requests.
     Deletion,
     /// Private keys of certificates.
     TlsKey,
@@ -102,21 +101,21 @@ pub struct Keys {
     site: [u8; KEY_BYTES],
     hashes: [u8; KEY_BYTES],
     id: [u8; KEY_ID_BYTES],
-    /// None in a key file from before there was one.
+    /// `None` where the key file is older than the chain's key.
     chain: Option<ChainKey>,
-    /// Sealed partner secrets, and what is in them.
+    /// The cache of partner secrets, by their sealed form.
     opened: Mutex<HashMap<Vec<u8>, Vec<u8>>>,
 }
 
 impl Keys {
-    /// Makes a new key file, for a new site; fails where one is already.
+    /// Makes the key file of a new site; fails where the file exists.
     pub(crate) fn create(path: &Path) -> std::io::Result<Keys> {
         let keys = Keys::from_bytes(random()).with_chain_key(None);
         keys.write(path)?;
         Ok(keys)
     }
 
-    /// Writes a key file that is not there yet.
+    /// Writes a key file that must not exist yet.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         let chain = self.chain.as_ref().map(|key| {
@@ -127,12 +126,15 @@ impl Keys {
         file.sync_all()
     }
 
-    /// Reads a key file that nobody but its owner can read.
+    /// Reads a key file, which only its owner may be able to read.
     pub(crate) fn open(path: &Path) -> Result<Keys, String> {
         let shown = path.display();
         let mut file = std::fs::File::open(path).map_err(|e| format!("cannot read the site key {shown}: {e}"))?;
-        let mode =
-            file.metadata().map_err(|e| format!("cannot look at the site key {shown}: {e}"))?.permissions().mode();
+        let mode = file
+            .metadata()
+            .map_err(|e| format!("cannot read the mode of the site key {shown}: {e}"))?
+            .permissions()
+            .mode();
         if mode & 0o077 != 0 {
             return Err(format!(
                 "the site key {shown} is open to others (mode {:o}): run chmod 600 {shown}",
@@ -152,25 +154,25 @@ impl Keys {
         Ok(Keys { chain: chain.transpose()?, ..Keys::from_bytes(site) })
     }
 
-    /// The keyed hashes take the site key until they have one of their own.
+    /// The keys of a site key alone: until [`Keys::with_hash_key`], the site key keys the hashes too.
     pub(crate) fn from_bytes(site: [u8; KEY_BYTES]) -> Keys {
         let digest = Sha256::digest(site);
         let id = digest[..KEY_ID_BYTES].try_into().expect("a digest is longer than a key id");
         Keys { site, hashes: site, id, chain: None, opened: Mutex::default() }
     }
 
-    /// The same with a key for the audit log from this row on: the one that it has, or else a new one.
+    /// Adds a key for the audit log's chain after the row `plain_end`: the present key, or else a new one.
     pub(crate) fn with_chain_key(self, plain_end: Option<Head>) -> Keys {
         let secret = self.chain.map_or_else(random, |key| key.secret);
         Keys { chain: Some(ChainKey { secret, plain_end }), ..self }
     }
 
-    /// The audit log's; `None` where the key file is from before there was one.
+    /// The key of the audit log's chain; `None` where the key file is older than it.
     pub(crate) fn chain_key(&self) -> Option<&ChainKey> {
         self.chain.as_ref()
     }
 
-    /// The same site key with this key for the keyed hashes; `None` where it has another length.
+    /// Sets the key of the keyed hashes; `None`: the key has the wrong length.
     pub(crate) fn with_hash_key(self, key: &[u8]) -> Option<Keys> {
         Some(Keys { hashes: key.try_into().ok()?, ..self })
     }
@@ -187,7 +189,7 @@ impl Keys {
         Ok(next)
     }
 
-    /// HMAC-SHA256 of the parts, each with its length, under a key of the purpose's own.
+    /// HMAC-SHA256 of the parts, each with its length, under the purpose's key.
     pub fn hash(&self, purpose: Purpose, parts: &[&[u8]]) -> [u8; 32] {
         let mut mac = new_hmac(&derived(&self.hashes, purpose));
         for part in parts {
@@ -197,7 +199,7 @@ impl Keys {
         mac.finalize().into_bytes().into()
     }
 
-    /// Key id, nonce, ciphertext (XChaCha20-Poly1305).
+    /// Encrypts a value (XChaCha20-Poly1305). The result is key id, nonce and ciphertext.
     pub fn seal(&self, purpose: Purpose, plain: &[u8]) -> Vec<u8> {
         let nonce = random::<NONCE_BYTES>();
         let payload = Payload { msg: plain, aad: &self.id };
@@ -205,7 +207,7 @@ impl Keys {
         [&self.id[..], &nonce, &sealed].concat()
     }
 
-    /// `None` where the value was sealed by another key, for another purpose, or changed since.
+    /// Decrypts a sealed value. `None`: the key or purpose is another, or the value was changed.
     pub fn unseal(&self, purpose: Purpose, sealed: &[u8]) -> Option<Vec<u8>> {
         let (id, rest) = sealed.split_at_checked(KEY_ID_BYTES)?;
         let (nonce, ciphertext) = rest.split_at_checked(NONCE_BYTES)?;
@@ -213,8 +215,8 @@ impl Keys {
         self.cipher(purpose).decrypt(&XNonce::from(nonce), Payload { msg: ciphertext, aad: id }).ok()
     }
 
-    /// A partner's secret. Each of its requests asks for it, so what was opened stays in memory; whether the secret is in
-    /// force is the file's to say, each time.
+    /// Decrypts a partner's secret, with a cache, because each request of the partner needs it. The caller checks in the
+    /// database whether the secret is in force.
     pub(crate) fn unseal_partner_secret(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(secret) = opened().get(sealed) {
@@ -249,7 +251,7 @@ fn parse_chain_key(line: &str) -> Option<ChainKey> {
     Some(ChainKey { secret: unhex_key(secret)?, plain_end })
 }
 
-/// One purpose's key.
+/// Derives a purpose's key.
 fn derived(key: &[u8], purpose: Purpose) -> [u8; 32] {
     hmac_sha256(key, &[format!("tunneldesk {purpose:?}").as_bytes()])
 }
@@ -258,14 +260,14 @@ fn new_hmac(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("HMAC takes a key of any length")
 }
 
-/// HMAC-SHA256 over the parts as if they were one.
+/// HMAC-SHA256 over the concatenated parts.
 pub fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     let mut mac = new_hmac(key);
     parts.iter().for_each(|part| mac.update(part));
     mac.finalize().into_bytes().into()
 }
 
-/// Bytes from the kernel itself: what would look for a device first finds none in an empty root directory.
+/// Random bytes from the kernel's system call, which needs no device file and so works in an empty root directory.
 pub fn random<const N: usize>() -> [u8; N] {
     const { assert!(N <= 256, "the kernel gives no more at once") };
     let mut bytes = [0; N];
@@ -280,12 +282,12 @@ pub fn hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(bytes)
 }
 
-/// The same into a place of twice the length.
+/// Writes lower-case hexadecimal digits into a slice of twice the length.
 pub(crate) fn hex_into(bytes: &[u8], text: &mut [u8]) {
     HEXLOWER.encode_mut(bytes, text);
 }
 
-/// Upper or lower case; `None` for anything else.
+/// Decodes hexadecimal digits of either case; `None`: the text is something else.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()
 }
@@ -310,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_file_is_read_as_it_was_written_with_and_without_a_key_of_the_audit_log() {
+    fn a_key_file_reads_as_written_with_and_without_a_chain_key() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("site.key");
         let end = Head { seq: 70_000, hash: [9; 32] };
@@ -336,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partner_secret_opens_again_and_again_and_a_changed_one_never() {
+    fn a_partner_secret_is_decrypted_from_the_cache_too_and_a_changed_one_never() {
         let keys = Keys::from_bytes([7; 32]);
         for n in 0..=OPENED_MAX {
             let secret = format!("secret {n}");
@@ -351,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keyed_hash_tells_parts_and_purposes_apart() {
+    fn keyed_hashes_differ_by_parts_and_purpose() {
         let keys = Keys::from_bytes([7; 32]);
         assert_ne!(keys.hash(Purpose::Pin, &[b"ab", b"c"]), keys.hash(Purpose::Pin, &[b"a", b"bc"]));
         assert_ne!(keys.hash(Purpose::Pin, &[b"a"]), keys.hash(Purpose::Throttle, &[b"a"]));

@@ -16,28 +16,28 @@ pub(crate) fn alive(_: &Site, _: &Call) -> Answer {
     Ok(reply::text(StatusCode::OK, "alive\n"))
 }
 
-/// `GET /readyz`: the file can be read and takes writes. With `?verbose`, from this machine or
-/// under a session of staff, also how each part of the site is, whether it is ready or not.
+/// `GET /readyz`: whether the database can be read and accepts writes. With `?verbose`, from this machine or with a session of
+/// staff, also the state of each health check.
 pub(crate) fn ready(site: &Site, call: &Call) -> Answer {
     let readiness = readiness(site);
     if !call.query.split('&').any(|field| field.split('=').next() == Some("verbose")) {
         return readiness.map(|ready| reply::text(StatusCode::OK, ready));
     }
-    // How a site is doing helps an attacker choose the moment: only the machine itself and staff are told.
+    // The details could help an attacker, so only the machine itself and staff get them.
     if !call.peer.is_loopback() && !member_if_any(site, call)?.is_some_and(|member| member.role().is_staff()) {
         return readiness.map(|ready| reply::text(StatusCode::OK, ready));
     }
     let line = |fact: &Fact| format!("{} {}\n", fact.state.name(), fact.name);
     let lines: String = health::brief(site).iter().map(line).collect();
-    let told = match readiness {
+    let reply = match readiness {
         Ok(ready) => reply::text(StatusCode::OK, format!("{ready}{lines}")),
         Err(failure) => {
-            let told = reply::text(failure.status(), format!("{}\n{lines}", failure.code()));
+            let reply = reply::text(failure.status(), format!("{}\n{lines}", failure.code()));
             let wait = failure.retry_after_seconds().map(HeaderValue::from);
-            wait.into_iter().fold(told, |told, seconds| told.with_header(header::RETRY_AFTER, seconds))
+            wait.into_iter().fold(reply, |reply, seconds| reply.with_header(header::RETRY_AFTER, seconds))
         }
     };
-    Ok(told.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    Ok(reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 
 fn readiness(site: &Site) -> Result<&'static str, Failure> {

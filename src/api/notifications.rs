@@ -14,19 +14,19 @@ use http::HeaderName;
 use serde::Serialize;
 use serde_json::Value;
 
-/// How many notices of all, not only of these rows, are not read.
+/// The number of unread notices in all, not only in these rows.
 const UNREAD_COUNT: HeaderName = HeaderName::from_static("x-unread-count");
 
 #[derive(Serialize)]
 struct NoticeReply {
     notification_id: i64,
-    /// What kind of notice it is, for programs: `booking_recorded`.
+    /// The kind of notice for programs, such as `booking_recorded`.
     kind: String,
-    /// What it is about, in the caller's language.
+    /// The subject, in the caller's language.
     subject: String,
     /// In the caller's language.
     text: String,
-    /// The values that the text speaks of.
+    /// The values in the text.
     detail: Value,
     read: bool,
     read_at: Option<i64>,
@@ -58,7 +58,7 @@ pub(crate) fn read(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 fn show(row: Notice, language: Language, zone: &TimeZone) -> NoticeReply {
-    // A detail that is no JSON is shown as null; the text is shown all the same.
+    // An invalid detail is shown as null, and does not affect the text.
     let detail = serde_json::from_str(&row.detail).unwrap_or(Value::Null);
     NoticeReply {
         notification_id: row.notification_id,

@@ -67,7 +67,7 @@ pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Resul
     if phone {
         members::set_claimed_phone(tx, member_id, &person.phone)?;
         let (language, by) = (cx.language_of(member_id)?, &cx.actor.by);
-        security_event::tell_of_address(cx.site, tx, &before, Channel::Sms, language, by)?;
+        security_event::record_address_change(cx.site, tx, &before, Channel::Sms, language, by)?;
     }
     let mut edited = Edited::Saved;
     if email {

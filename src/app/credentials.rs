@@ -85,5 +85,5 @@ pub(crate) fn reset_password(cx: &Change, subject: &Subject, password_hash: &str
 
 fn tell(cx: &Change, subject: &Subject, event: Event) -> Result<(), Failure> {
     let language = cx.language_of(subject.member_id)?;
-    security_event::tell(cx.site, cx.tx, subject.member_id, event, &json!({}), language, &cx.actor.by)
+    security_event::record_and_notify(cx.site, cx.tx, subject.member_id, event, &json!({}), language, &cx.actor.by)
 }

@@ -1,6 +1,6 @@
-//! The way from a first proof (a social sign-in, or a password at the desk) to the second factor: a token for whoever just
-//! passed the first step, good for ten minutes, five tries and one use, and for the one intent that it was made for. A code
-//! proves nothing without it, and it proves nothing without a code.
+//! Sign-in challenges: the token between a first proof (a social sign-in, or a password at the desk) and the second factor.
+//! A token is good for ten minutes, five tries, one use, and the one intent that it was made for. Neither the token nor
+//! the code proves anything without the other.
 
 use super::session::{new_token, token_hash};
 use super::signer::DocumentDigest;
@@ -12,21 +12,21 @@ use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::sign_in_steps;
 use crate::store::{Read, Write};
 
-const LIFE_SECONDS: i64 = 10 * 60;
+pub(super) const LIFE_SECONDS: i64 = 10 * 60;
 const TRIES_MAX: i64 = 5;
 
-/// The use of a sign-in challenge: what the second step opens. A token of one intent is unknown to every other.
+/// What passing the second factor opens. A token of one intent is unknown to every other intent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intent {
     /// A session of the API, after a social sign-in.
     Api,
     /// A session of the desk.
     Desk,
-    /// A session of the desk, with the authenticator set up on the way.
+    /// A session of the desk, after an authenticator was set up.
     DeskSetup,
     /// The signature under the entry with this number.
     SignEntry(i64),
-    /// The signature under everything that stands on one paper.
+    /// The signature under one document.
     SignDocument(DocumentDigest),
 }
 
@@ -47,7 +47,7 @@ impl Intent {
     }
 }
 
-/// A new token; the member's older one is dead.
+/// Makes a new token, which replaces the member's older one.
 pub(crate) fn begin(call: &Call, tx: &Write, member_id: i64, intent: Intent) -> Result<String, Failure> {
     let (token, _) = new_token();
     let hash = intent.hash(&token);
@@ -56,7 +56,7 @@ pub(crate) fn begin(call: &Call, tx: &Write, member_id: i64, intent: Intent) -> 
     Ok(token)
 }
 
-/// Whose step a token is, for one try: the last try costs the step.
+/// The account of a token, for one try. The last try ends the challenge.
 pub(crate) fn try_once(tx: &Write, token: &str, intent: Intent) -> Result<Option<Account>, Failure> {
     let Some(step) = sign_in_steps::find(tx, &intent.hash(token), tx.now())? else { return Ok(None) };
     if step.tries + 1 >= TRIES_MAX {
@@ -67,13 +67,13 @@ pub(crate) fn try_once(tx: &Write, token: &str, intent: Intent) -> Result<Option
     Ok(members::find_account_by_id(tx, step.member_id)?)
 }
 
-/// Whose step a token is, without a try.
+/// The account of a token, without counting a try.
 pub(crate) fn find(tx: &Read, token: &str, intent: Intent, now: i64) -> Result<Option<Account>, Failure> {
     let Some(step) = sign_in_steps::find(tx, &intent.hash(token), now)? else { return Ok(None) };
     Ok(members::find_account_by_id(tx, step.member_id)?)
 }
 
-/// Ends the step of a member who took it.
+/// Ends the challenge of a member who passed it.
 pub(crate) fn end(tx: &Write, member_id: i64) -> Result<(), Failure> {
     sign_in_steps::delete(tx, member_id)?;
     Ok(())

@@ -1,13 +1,14 @@
-//! The change of clerk at a shared screen. Each clerk signs in there once in full; from then on the browser holds a session
-//! of each, of which one is open and the others wait. A session that waits opens nothing, whoever has its token, until its
-//! owner goes on with it: by passkey, which is two factors in itself, or by PIN.
+//! Switching between clerks at a shared screen. Each clerk signs in there once in full; from then on the browser holds a
+//! session of each: one is open, and the others are parked. The token of a parked session opens nothing until its owner
+//! resumes the session, by passkey (two factors in itself) or by PIN.
 //!
-//! A PIN is weak, and the desk hands those of members out. So a PIN proves little here: it continues only a session
-//! that the same person opened in full in this very browser, at most [`PIN_SECONDS`] ago; only as a clerk, never as an
-//! admin; and five wrong ones end that session. A PIN is no proof for changes of the credentials of an account. A new
-//! password, a ban, another role and *sign out everywhere* end sessions that wait like all others.
+//! A PIN is weak, and the desk hands out those of members. Here a PIN resumes only a session that the same clerk opened in
+//! full in this very browser, at most [`PIN_SECONDS`] ago; never an admin's; and five wrong PINs end the session. A PIN is
+//! no proof of identity for changes of credentials. A new password, a ban, another role and *sign out everywhere* end
+//! parked sessions like all others.
 
-use super::clerk::{self, Clerk, long_cookie};
+use super::clerk::{self, Clerk};
+use super::cookie::Cookie;
 use super::pin;
 use super::session::{new_token, token_hash};
 use crate::domain::audit::{Detail, Whom};
@@ -20,15 +21,15 @@ use crate::store::tables::sessions::{self, Parked, TokenHash};
 use crate::store::tables::{audit, failed_attempts};
 use crate::store::{Read, Write};
 
-/// A shift: for so long after a full sign-in a PIN is enough to come back.
+/// How long after a full sign-in a PIN is enough to resume: a shift.
 const PIN_SECONDS: i64 = 12 * 3600;
 const PIN_MISSES_MAX: i64 = 5;
-/// Colleagues at one screen; the one who left longest ago is forgotten first.
+/// Parked sessions of one browser; the one parked longest ago is dropped first.
 const PARKED_MAX: usize = 8;
-const COOKIE_CHARS_MAX: usize = 600;
-const COOKIE_SECONDS: i64 = 24 * 3600;
+/// The tokens of the parked sessions, with a dot between two.
+const PARKED: Cookie = Cookie::new("desk-parked", Some(24 * 3600)).with_chars_max(600);
 
-/// Somebody whose session waits at this screen.
+/// A clerk whose session is parked in this browser.
 pub(crate) struct Colleague {
     pub(crate) member_id: i64,
     pub(crate) name: String,
@@ -41,22 +42,18 @@ pub(crate) struct Colleague {
 
 /// The outcome of a PIN.
 pub(crate) enum SwitchOutcome {
-    /// The token of the session that goes on, and the tokens that wait from now on.
+    /// The token of the resumed session, and the tokens that are parked from now on.
     In { token: String, waiting: Vec<String> },
     /// The translation key of the reason. The transaction must be kept, because it counted a failed attempt.
     Refused(&'static str),
 }
 
-fn name(site: &Site, call: &Call) -> &'static str {
-    if clerk::is_secure(site, call) { "__Host-desk-parked" } else { "desk-parked" }
-}
-
 fn tokens(site: &Site, call: &Call) -> Vec<String> {
-    let line = long_cookie(call, name(site, call), COOKIE_CHARS_MAX).unwrap_or("");
+    let line = PARKED.value(site, call).unwrap_or("");
     line.split('.').filter(|token| !token.is_empty()).take(PARKED_MAX).map(str::to_owned).collect()
 }
 
-/// Whose sessions wait in this browser and are in force.
+/// The clerks whose sessions are parked in this browser and in force.
 pub(crate) fn list(site: &Site, call: &Call, tx: &Read, now: i64) -> Result<Vec<Colleague>, Failure> {
     let mut colleagues: Vec<Colleague> = Vec::new();
     for token in tokens(site, call) {
@@ -77,14 +74,14 @@ fn takes_pin(parked: &Parked, now: i64) -> bool {
     parked.role == Role::Desk && now - parked.proven_at <= PIN_SECONDS && parked.pin_misses < PIN_MISSES_MAX
 }
 
-/// Has whoever is signed in wait, and goes on as the colleague, by that colleague's PIN. Audited.
+/// Parks the open session and resumes the one of `member_id`, by that clerk's PIN. Audited.
 pub(crate) fn by_pin(
     site: &Site,
     call: &Call,
     tx: &Write,
     leaving: Option<&Clerk>,
     member_id: i64,
-    given: &str,
+    pin: &str,
 ) -> Result<SwitchOutcome, Failure> {
     let colleagues = list(site, call, tx, tx.now())?;
     let Some(colleague) = colleagues.iter().find(|one| one.member_id == member_id) else {
@@ -93,7 +90,7 @@ pub(crate) fn by_pin(
     if !colleague.by_pin {
         return Ok(SwitchOutcome::Refused("change.passkey_only"));
     }
-    if !pin::is_right(site, tx, member_id, given)? {
+    if !pin::is_right(site, tx, member_id, pin)? {
         call.outcome.set(AuthOutcome::WrongCredentials);
         failed_attempts::count_one(tx)?;
         sessions::count_pin_miss(tx, &colleague.hash)?;
@@ -112,8 +109,8 @@ pub(crate) fn by_pin(
     Ok(SwitchOutcome::In { token, waiting: waiting(site, call, tx, member_id)? })
 }
 
-/// After a full sign-in in a browser: whoever was signed in there waits, and what waited of the same member has ended.
-/// Returns the tokens that wait.
+/// After a full sign-in in a browser: parks the session that was open there, and ends parked sessions of the same member.
+/// Returns the parked tokens.
 pub(crate) fn after_sign_in(site: &Site, call: &Call, tx: &Write, opened: &str) -> Result<Vec<String>, Failure> {
     let now = tx.now();
     let Some(session) = sessions::find(tx, &token_hash(opened), now)? else { return Ok(tokens(site, call)) };
@@ -125,7 +122,7 @@ pub(crate) fn after_sign_in(site: &Site, call: &Call, tx: &Write, opened: &str) 
     waiting(site, call, tx, session.member_id)
 }
 
-/// Has the open session of this browser wait, and lists what waits then, without `member_id`, the newest first.
+/// Parks the open session of this browser. Returns the parked tokens except those of `member_id`, the newest first.
 fn waiting(site: &Site, call: &Call, tx: &Write, member_id: i64) -> Result<Vec<String>, Failure> {
     let mut waiting = Vec::new();
     if let Some(token) = clerk::token(site, call) {
@@ -149,8 +146,10 @@ fn record(call: &Call, tx: &Write, member_id: i64, leaving: Option<&Clerk>) -> R
     Ok(())
 }
 
-/// The reply with the tokens of the sessions that wait.
+/// The reply with the cookie of the parked tokens.
 pub(crate) fn with_parked_cookie(site: &Site, call: &Call, reply: Reply, waiting: &[String]) -> Reply {
-    let age = if waiting.is_empty() { 0 } else { COOKIE_SECONDS };
-    reply.with_cookie(&clerk::set(site, call, name(site, call), &waiting.join("."), Some(age)))
+    match waiting.is_empty() {
+        true => PARKED.clear(site, call, reply),
+        false => PARKED.set(site, call, reply, &waiting.join(".")),
+    }
 }

@@ -1,4 +1,4 @@
-//! Confirming an e-mail address: a token by mail, good for a day and once.
+//! Confirming an e-mail address by a mailed token, which works once and for a day.
 
 use super::message_quota::{self, Cause};
 use super::rate_limits::{RateLimit, RateLimitKey, RateLimiter};
@@ -15,30 +15,30 @@ use serde_json::json;
 
 const LIFE_SECONDS: i64 = 24 * 3600;
 
-/// The outcome of a token.
+/// The outcome of confirming a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confirmed {
     Now,
-    /// The token had confirmed the address before.
+    /// The token has confirmed the address before.
     Before,
-    /// Unknown, too old, for an address that is no longer the member's, or that another member has confirmed.
-    Not,
+    /// The token is unknown or too old, or its address is no longer the member's or confirmed by another member.
+    Invalid,
 }
 
-/// Counts one token, used or renewed. 429 above the hourly number of sign-ups of one address: each sign-up leads to one.
+/// Counts one use or renewal of a token. 429 above the hourly limit of sign-ups, because each sign-up leads to one.
 pub(crate) fn check_rate(site: &Site, call: &Call) -> Result<(), Failure> {
     let limit = RateLimit::per_hour(site.config.limits.signups_per_hour_per_address);
     site.state::<RateLimiter>().take(RateLimitKey::ConfirmationFrom(call.network()), limit)
 }
 
-/// Puts the mail with a new token in line; older tokens of the member are dead. To an address that somebody else has
-/// confirmed goes a word of warning instead, so that nobody learns from us whose it is. Where a share of messages is used up
-/// nothing goes and nothing is told: whoever signs up with an address has proven nothing about it.
+/// Queues the mail with a new token, which replaces the member's older ones. An address that another member has confirmed
+/// gets a warning instead, and the caller learns nothing of it. Where a message limit is reached, nothing is sent, and the
+/// caller is not told: who signs up with an address has proven nothing about it.
 pub(crate) fn send(site: &Site, tx: &Write, member_id: i64, email: &str, language: Language) -> Result<(), Failure> {
     send_for(site, tx, member_id, email, false, language)
 }
 
-/// The same; `takes_over`: the address replaces the confirmed one, once it is confirmed.
+/// As [`send`]; with `takes_over` the new address replaces the confirmed one as soon as it is confirmed.
 pub(crate) fn send_for(
     site: &Site,
     tx: &Write,
@@ -69,10 +69,10 @@ pub(crate) fn send_for(
     Ok(())
 }
 
-/// Takes a token.
+/// Confirms the address of a token.
 pub(crate) fn confirm(site: &Site, call: &Call, tx: &Write, token: &str) -> Result<Confirmed, Failure> {
     let hash = token_hash(token);
-    let Some(found) = email_tokens::find(tx, &hash)? else { return Ok(Confirmed::Not) };
+    let Some(found) = email_tokens::find(tx, &hash)? else { return Ok(Confirmed::Invalid) };
     if found.used_at.is_some() {
         return Ok(Confirmed::Before);
     }
@@ -80,7 +80,7 @@ pub(crate) fn confirm(site: &Site, call: &Call, tx: &Write, token: &str) -> Resu
     let taken = members::find_by_confirmed_email(tx, &found.email)?.is_some_and(|owner| owner != found.member_id);
     let is_own = found.takes_over || profile.email.eq_ignore_ascii_case(&found.email);
     if tx.now() >= found.ends_at || !is_own || taken {
-        return Ok(Confirmed::Not);
+        return Ok(Confirmed::Invalid);
     }
     email_tokens::set_used(tx, &hash)?;
     if !found.takes_over {
@@ -89,11 +89,11 @@ pub(crate) fn confirm(site: &Site, call: &Call, tx: &Write, token: &str) -> Resu
     }
     members::set_email(tx, found.member_id, &found.email)?;
     let by = call.by(found.member_id);
-    security_event::tell_of_address(site, tx, &profile, Channel::Email, call.language(), &by)?;
+    security_event::record_address_change(site, tx, &profile, Channel::Email, call.language(), &by)?;
     Ok(Confirmed::Now)
 }
 
-/// A new token for whoever has an old one whose address is not confirmed yet; a few an hour.
+/// Sends a new token to the holder of an old one, unless the address is confirmed already.
 pub(crate) fn resend(site: &Site, tx: &Write, token: &str, language: Language) -> Result<(), Failure> {
     let Some(found) = email_tokens::find(tx, &token_hash(token))? else { return Ok(()) };
     let profile = members::find(tx, found.member_id)?.ok_or_else(Failure::not_found)?;

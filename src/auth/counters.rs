@@ -1,12 +1,11 @@
-//! Counters of failed attempts slow guessing down. Whom a failed attempt slows down depends on where it comes from:
+//! Counters of failed attempts slow guessing down. The counters that an attempt concerns depend on where it comes from:
 //!
-//! - An attempt from a device on which the member signed in before counts for that device alone. Nobody elsewhere can
-//!   close it, so nobody can   keep a member out by guessing at the account.
-//! - An attempt from a device on which somebody else signed in (a kiosk, say) counts for the account from that device,
-//!   the account from   anywhere, and all devices that the same member brought: whoever signs in to an account of the
-//!   own again and again gets   no new tries by it. Behind one address with a stranger who guesses, the kiosk stays
-//!   open.
-//! - Any other attempt counts for the account from its address, the account from anywhere, and the address.
+//! - From a device on which the member signed in before: the account on that device alone. Failed attempts elsewhere do
+//!   not delay that device, so guessing at an account cannot keep its owner out.
+//! - From a device on which another member signed in (a kiosk, say): the account on that device, the account from
+//!   anywhere, and all devices that were introduced by the same member. An attacker who signs in to an own account again
+//!   and again gains no further attempts, and a kiosk stays usable while someone guesses from the same address.
+//! - From any other client: the account from its address, the account from anywhere, and the address.
 
 use super::{device, passcode};
 use crate::domain::throttle::Rule;
@@ -19,14 +18,14 @@ use crate::store::tables::members::{self, Account};
 use crate::store::tables::throttles::{self, Counter, ThrottleKey};
 use crate::store::{Read, Write};
 
-/// Nobody's number.
-const NOBODY: i64 = 0;
+/// The member number of an unknown name; no row has it.
+const NO_MEMBER: i64 = 0;
 
 /// The counters that one attempt concerns.
 pub(crate) struct Counters(Vec<Counter>);
 
 impl Counters {
-    /// Where there is an account, its username counts, whichever name of it was typed.
+    /// The counters are kept under the account's username, whether the username or the e-mail address was typed.
     pub(crate) fn of(
         site: &Site,
         call: &Call,
@@ -44,7 +43,7 @@ impl Counters {
             rule: Rule::address(site.config.limits.sign_in_misses_per_address),
         };
         let anywhere = of_account(&[b"account", name], Rule::ACCOUNT);
-        let member_id = account.map_or(NOBODY, |account| account.member_id);
+        let member_id = account.map_or(NO_MEMBER, |account| account.member_id);
         Ok(Counters(match device::find(call, tx, member_id, site.now())? {
             Some(device) => {
                 let here = of_account(&[b"account from device", name, &device.hash], Rule::ACCOUNT_FROM_DEVICE);
@@ -74,8 +73,8 @@ impl Counters {
         Counters(vec![here, of_account(&[b"account at kiosks", &member], Rule::ACCOUNT), all])
     }
 
-    /// Seconds until the last of them opens.
-    pub(crate) fn closed_for(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
+    /// Seconds until none of the counters delays an attempt any more.
+    pub(crate) fn delay_left(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
         let mut longest = 0;
         for counter in &self.0 {
             longest = longest.max(throttles::closed_for(tx, &counter.key, now)?);
@@ -88,7 +87,7 @@ impl Counters {
         Ok(self.0.iter().try_for_each(|counter| throttles::miss(tx, counter))?)
     }
 
-    /// A success clears what speaks of the account, and leaves what was done to others.
+    /// Clears the account's counters after a success. The counters of the address and the devices stay.
     pub(crate) fn clear_account(&self, tx: &Write) -> Result<(), Failure> {
         let of_account = self.0.iter().filter(|counter| counter.account_key.is_some());
         Ok(of_account.map(|counter| &counter.key).try_for_each(|key| throttles::forget(tx, key).map(|_| ()))?)
@@ -99,23 +98,23 @@ fn key(site: &Site, parts: &[&[u8]]) -> ThrottleKey {
     site.keys.hash(Purpose::Throttle, parts)
 }
 
-/// The key that all counters of one account share. A keyed hash, so that the table does not tell whose they are.
+/// The key that all counters of one account share: a keyed hash, so that the table does not name accounts.
 fn account_key(site: &Site, lower_case_name: &[u8]) -> ThrottleKey {
     key(site, &[b"all of account", lower_case_name])
 }
 
-/// The delays and limits that kept an account's owner out.
+/// The delays and limits of an account that were cleared.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ClearedLimits {
-    /// Counters that were closed.
+    /// Counters that delayed sign-ins.
     pub delays: usize,
     /// Whether the booking PIN was paused after wrong ones.
     pub pin_paused: bool,
-    /// Whether it had its share of passcodes.
+    /// Whether the account had used up its passcodes.
     pub passcodes_used_up: bool,
 }
 
-/// Forgets every miss on an account: passwords and codes from wherever, its PIN, and how many passcodes it asked for.
+/// Clears an account's failed attempts (passwords, codes and PINs, from anywhere) and the count of its passcodes.
 pub fn clear_account_limits(site: &Site, tx: &Write, member_id: i64) -> Result<ClearedLimits, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let pin = members::find_pin(tx, member_id)?;

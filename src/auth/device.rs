@@ -1,6 +1,5 @@
-//! Devices: where somebody signed in, the client is known again by a token that it brings along (OWASP calls it a
-//! device cookie). The token opens nothing. The token decides which failed attempts slow an attempt down, see
-//! [`super::counters`].
+//! Devices: a client at which a member signed in is recognised by a token that it sends along (OWASP calls it a device
+//! cookie). The token opens nothing. It decides which failed attempts delay an attempt, see [`super::counters`].
 
 use super::session::{new_token, token_hash};
 use crate::http::call::Call;
@@ -15,21 +14,21 @@ use http::{HeaderName, HeaderValue, header};
 // echo the header, browsers bring the cookie by themselves, and a client that does neither signs in as before.
 const HEADER: &str = "x-device-token";
 const COOKIE: &str = "device";
-/// Where the browser of an app brings it along, and where one that opens pages too does.
-const API: &str = "/api";
-const EVERYWHERE: &str = "/";
+/// The cookie's path for the browser of an app, and for a browser that opens pages too.
+const API_PATH: &str = "/api";
+const SITE_PATH: &str = "/";
 const TOKEN_CHARS_MAX: usize = 128;
 
-/// A device on which somebody signed in.
+/// A device at which a member signed in before.
 pub(crate) struct Device {
     pub hash: DeviceHash,
-    /// Whether the member in question did.
+    /// Whether the member of this attempt did.
     pub by_member: bool,
-    /// Who did first.
+    /// The member who was the first to sign in there.
     pub voucher_id: i64,
 }
 
-/// The device that a call comes from, as far as it is known here.
+/// The device that a call comes from; `None` for an unknown one.
 pub(crate) fn find(call: &Call, tx: &Read, member_id: i64, now: i64) -> Result<Option<Device>, Failure> {
     let Some(hash) = token(call).map(token_hash) else { return Ok(None) };
     let seen = devices::find(tx, &hash, member_id, now)?;
@@ -42,8 +41,8 @@ fn token(call: &Call) -> Option<&str> {
     call.header(HEADER).or_else(by_cookie).filter(|token| token.len() <= TOKEN_CHARS_MAX)
 }
 
-/// Notes that the member signed in where the call comes from; returns the token by which the device is known from now
-/// on. A device that brought a token of ours keeps it: a kiosk has one token, whoever signs in there.
+/// Records that the member signed in at the device of the call, and returns the device's token. A known device keeps its
+/// token, so that a kiosk has one token for all its members.
 pub(crate) fn remember(call: &Call, tx: &Write, member_id: i64) -> Result<String, Failure> {
     let known = find(call, tx, member_id, tx.now())?.zip(token(call));
     let (token, hash) = known.map_or_else(new_token, |(device, token)| (token.to_owned(), device.hash));
@@ -51,9 +50,9 @@ pub(crate) fn remember(call: &Call, tx: &Write, member_id: i64) -> Result<String
     Ok(token)
 }
 
-/// Gives the client the token to bring along.
+/// The reply that hands the client its device token.
 pub(crate) fn with_device_token(site: &Site, reply: Reply, token: &str) -> Reply {
-    let cookie = cookie(token, API, is_secure(site));
+    let cookie = cookie(token, API_PATH, is_secure(site));
     match (HeaderValue::from_str(token), HeaderValue::from_str(&cookie)) {
         (Ok(token), Ok(cookie)) => {
             reply.with_header(HeaderName::from_static(HEADER), token).with_header(header::SET_COOKIE, cookie)
@@ -62,13 +61,14 @@ pub(crate) fn with_device_token(site: &Site, reply: Reply, token: &str) -> Reply
     }
 }
 
-/// The same for a browser that signs in on a page, which sees no cookie of the API's. Both places get the one token, so
-/// that a browser is one device wherever it signs in next.
+/// As [`with_device_token`], for a browser that signs in on a page: pages do not get a cookie of the API's path. Both paths
+/// get the same token, so that a browser is one device wherever it signs in next.
 pub(crate) fn with_device_token_for_pages(site: &Site, reply: Reply, token: &str) -> Reply {
-    with_device_token(site, reply, token).with_cookie(&cookie(token, EVERYWHERE, is_secure(site)))
+    with_device_token(site, reply, token).with_cookie(&cookie(token, SITE_PATH, is_secure(site)))
 }
 
-/// Where the site has no https of its own the kiosks come by http: whoever reads on the way reads the password too.
+/// Whether the cookie is for https alone. Without https of its own a site has kiosks on plain http, where an eavesdropper
+/// reads the password too.
 fn is_secure(site: &Site) -> bool {
     !site.config.tls.listen.is_empty()
 }
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn where_there_is_https_the_cookie_goes_over_nothing_else() {
-        assert!(cookie("t", API, true).ends_with("; SameSite=Strict; Secure"));
-        assert!(cookie("t", API, false).ends_with("; SameSite=Strict"));
+        assert!(cookie("t", API_PATH, true).ends_with("; SameSite=Strict; Secure"));
+        assert!(cookie("t", API_PATH, false).ends_with("; SameSite=Strict"));
     }
 }

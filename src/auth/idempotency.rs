@@ -16,45 +16,46 @@ use std::cell::Cell;
 
 const HEADER: &str = "idempotency-key";
 const KEY_CHARS_MAX: usize = 255;
-/// Of an answer that is kept although the operation changed nothing, such as a report's. A longer one is put together anew.
-const KEPT_BYTES_MAX: usize = 16 * 1024;
+/// The longest answer that is stored for an operation without a transaction of its own, such as a report. A request of a
+/// longer one runs the operation again.
+const READ_ANSWER_BYTES_MAX: usize = 16 * 1024;
 
-/// Gives the kept answer where there is one, else runs the operation. The answer of an operation without a transaction
-/// of its own (a report, say) is stored here; a stranger's answer is not, because strangers could fill the disk with
-/// answers.
+/// Returns the stored answer of a repeated request, else runs the operation. The answer of an operation without a
+/// transaction of its own (a report, say) is stored here, unless the caller is anonymous: anonymous callers could fill the
+/// disk with answers.
 pub(crate) fn run(site: &Site, call: &Call, caller: PrincipalId, operation: impl FnOnce() -> Answer) -> Answer {
-    let Some(repeat) = prepare(site, call, caller)? else { return operation() };
-    if let Some(answer) = site.store.read(|tx| kept(site, tx, &repeat))? {
+    let Some(request) = prepare(site, call, caller)? else { return operation() };
+    if let Some(answer) = site.store.read(|tx| find_stored(site, tx, &request))? {
         return Ok(answer);
     }
-    let repeat = call.idempotency.get_or_init(|| repeat);
+    let request = call.idempotency.get_or_init(|| request);
     let reply = operation()?;
-    if repeat.kept.get() || caller == PrincipalId::Anyone || reply.body.len() > KEPT_BYTES_MAX {
+    if request.is_stored.get() || caller == PrincipalId::Anyone || reply.body.len() > READ_ANSWER_BYTES_MAX {
         return Ok(reply);
     }
     site.once(call, |_| Ok(reply))
 }
 
-/// Runs an effect inside its transaction, once for each key.
+/// Runs an effect and stores its answer, in one transaction, once for each key.
 fn run_in_transaction(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
-    let Some(repeat) = call.idempotency.get() else { return effect(tx) };
-    if let Some(answer) = kept(site, tx, repeat)? {
+    let Some(request) = call.idempotency.get() else { return effect(tx) };
+    if let Some(answer) = find_stored(site, tx, request)? {
         return Ok(answer);
     }
     let reply = effect(tx)?;
     let mut plain = reply.status.as_u16().to_be_bytes().to_vec();
     plain.extend_from_slice(&reply.body);
     let answer = site.keys.seal(Purpose::Answer, &plain);
-    let (body_digest, token_hash) = (repeat.body_digest, repeat.token_hash.get());
-    replays::insert(tx, &repeat.replay_key, &StoredReply { body_digest, answer, token_hash })?;
-    repeat.kept.set(true);
+    let (body_digest, token_hash) = (request.body_digest, request.token_hash.get());
+    replays::insert(tx, &request.replay_key, &StoredReply { body_digest, answer, token_hash })?;
+    request.is_stored.set(true);
     Ok(reply)
 }
 
-/// Keeps no answer for this call.
+/// Has no answer stored for this call.
 pub(crate) fn store_no_answer(call: &Call) {
-    if let Some(repeat) = call.idempotency.get() {
-        repeat.kept.set(true);
+    if let Some(request) = call.idempotency.get() {
+        request.is_stored.set(true);
     }
 }
 
@@ -67,44 +68,44 @@ fn prepare(site: &Site, call: &Call, caller: PrincipalId) -> Result<Option<Idemp
     let key = key.ok_or_else(|| {
         Failure::field("Idempotency-Key", Text::new("field.idempotency_key").with("max", KEY_CHARS_MAX))
     })?;
-    // Where anyone may call, a credential may still change the answer: what one carried is not for another.
+    // An open operation may still answer by the credential that a call carries, so the credential is part of the key.
     let carried = if caller == PrincipalId::Anyone { session::token(call).unwrap_or("") } else { "" };
     let whose = format!("{} {carried}", caller.text());
-    // The numbers in the path are part of the request: the same key for another entry is another key.
+    // The path's parameters are part of the request, so the same key for another entry is another key.
     let mut parts = vec![call.row.path.as_bytes(), whose.as_bytes(), key.as_bytes()];
     parts.extend(call.params.iter().map(String::as_bytes));
     Ok(Some(IdempotentRequest {
         replay_key: site.keys.hash(Purpose::Replay, &parts),
         body_digest: site.keys.hash(Purpose::Replay, &[&call.body]),
-        kept: Cell::new(false),
+        is_stored: Cell::new(false),
         token_hash: Cell::new(None),
     }))
 }
 
-fn kept(site: &Site, tx: &Read, repeat: &IdempotentRequest) -> Result<Option<Reply>, Failure> {
-    let Some(found) = replays::find(tx, &repeat.replay_key, site.now())? else { return Ok(None) };
-    if found.body_digest != repeat.body_digest {
+fn find_stored(site: &Site, tx: &Read, request: &IdempotentRequest) -> Result<Option<Reply>, Failure> {
+    let Some(found) = replays::find(tx, &request.replay_key, site.now())? else { return Ok(None) };
+    if found.body_digest != request.body_digest {
         let text = Text::new("field.idempotency_key_reused");
         return Err(Failure::idempotency_key_reused().with_problem("Idempotency-Key", text));
     }
-    // A token that opens nothing any more is handed to nobody: what was asked is judged anew.
+    // An answer with an ended token is worth nothing: the operation runs again.
     if let Some(token_hash) = &found.token_hash
         && !sessions::is_in_force(tx, token_hash, site.now())?
     {
         return Ok(None);
     }
     let plain = site.keys.unseal(Purpose::Answer, &found.answer);
-    let plain = plain.ok_or_else(|| Failure::broken().because("a kept answer is not sealed by this site's key"))?;
+    let plain = plain.ok_or_else(|| Failure::broken().because("a stored answer is not sealed by this site's key"))?;
     let (status, body) =
-        plain.split_at_checked(2).ok_or_else(|| Failure::broken().because("a kept answer is cut off"))?;
+        plain.split_at_checked(2).ok_or_else(|| Failure::broken().because("a stored answer is cut off"))?;
     let status =
         StatusCode::from_u16(u16::from_be_bytes([status[0], status[1]])).map_err(|e| Failure::broken().because(e))?;
-    repeat.kept.set(true);
+    request.is_stored.set(true);
     Ok(Some(reply::json_again(status, body.to_vec())))
 }
 impl Site {
     /// Runs an operation's effect as one transaction. Where the caller sent an `Idempotency-Key`, the answer is kept in
-    /// the same transaction, and a repeat gets it again without the effect.
+    /// the same transaction, and a request gets it again without the effect.
     pub(crate) fn once(&self, call: &Call, effect: impl FnOnce(&Write) -> Answer) -> Answer {
         self.store.write(self.now(), |tx| run_in_transaction(self, tx, call, effect))
     }

@@ -1,14 +1,16 @@
-//! A kiosk, known by the key in its browser, and the member who stands before it. The member has no session there: what a
-//! kiosk may do for somebody is what its own rows offer, for as long as somebody touches the screen.
+//! A kiosk, identified by the key in its browser, and its guest: the member who is signed in there. A guest has no session;
+//! the kiosk's own rows of the table say what a guest may do, for as long as the screen is touched.
 
-use super::clerk::{cookie, is_secure, set};
+use super::cookie::{self, Cookie};
 use super::counters::Counters;
 use super::session::{new_token, token_hash};
 use super::{pin, sign_in};
 use crate::domain::throttle::Rule;
+use crate::http::accept;
 use crate::http::call::{AuthOutcome, Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
+use crate::i18n::language::Language;
 use crate::keys::{Purpose, hex, random};
 use crate::site::Site;
 use crate::store::tables::kiosks;
@@ -17,25 +19,28 @@ use crate::store::tables::throttles::{self, Counter};
 use crate::store::{Read, Write};
 use subtle::ConstantTimeEq;
 
-/// Without a touch for so long the screen is wiped.
+/// The page signs the guest out after this time without a touch.
 pub(crate) const IDLE_SECONDS: i64 = 60;
-/// The screen goes first; this is for a kiosk that was switched off, or whose script died.
+/// The server's own limit, for a kiosk that was switched off or whose script failed.
 const GUEST_SECONDS: i64 = IDLE_SECONDS + 20;
-/// A touch is written when the last one is so old.
+/// A touch is recorded when the last recorded one is this old.
 const TOUCH_SECONDS: i64 = 5;
-/// Until somebody revokes it; browsers keep no cookie for longer.
-const KEY_SECONDS: i64 = 400 * 24 * 3600;
+/// The key of a kiosk, in its browser until the desk revokes it; browsers keep no cookie for longer.
+pub(crate) const KEY: Cookie = Cookie::new("kiosk", Some(400 * 24 * 3600));
+/// The token of the guest, beside the kiosk's key: a key lives for months and may have been copied, so the key alone
+/// shows no member.
+pub(crate) const GUEST: Cookie = Cookie::new("kiosk-guest", None);
 pub(crate) const PAIRING_SECONDS: i64 = 10 * 60;
 const PAIRING_DIGITS: usize = 8;
-/// A check-in that a kiosk kept is taken for so long: longer than any site waits for its server.
+/// How long a check-in that a kiosk kept offline is accepted: longer than any outage of a server.
 const TICKET_SECONDS: i64 = 12 * 3600;
-/// Long enough to walk up to the kiosk.
+/// A sign-in code lives as long as the walk to the kiosk.
 pub(crate) const CODE_SECONDS: i64 = 2 * 60;
-/// 66 bits. Digits only, because scanners type on whatever keyboard the kiosk believes it has.
+/// 66 bits. Digits only, because scanners type letters by the kiosk's keyboard layout.
 const CODE_DIGITS: usize = 20;
 const PAIRINGS_PER_ADDRESS: Rule = Rule { free_misses: 10, delay_seconds_max: 60 };
 
-/// A browser that was paired.
+/// A paired browser.
 #[derive(Debug)]
 pub struct Kiosk {
     id: i64,
@@ -63,55 +68,45 @@ impl Guest {
         self.member_id
     }
 
-    /// The kiosk at which the guest stands.
+    /// The guest's kiosk.
     pub(crate) fn kiosk(&self) -> Kiosk {
         Kiosk { id: self.kiosk_id }
     }
 }
 
-fn name(site: &Site, call: &Call) -> &'static str {
-    if is_secure(site, call) { "__Host-kiosk" } else { "kiosk" }
-}
-
-/// The cookie of whoever is signed in, beside the kiosk's own: the kiosk's key lives for months and may have been copied,
-/// so the key alone shows nobody.
-fn guest_name(site: &Site, call: &Call) -> &'static str {
-    if is_secure(site, call) { "__Host-kiosk-guest" } else { "kiosk-guest" }
-}
-
 /// The kiosk whose key the browser holds, if it was not revoked.
 pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Kiosk>, Failure> {
-    let Some(hash) = cookie(call, name(site, call)).map(token_hash) else { return Ok(None) };
+    let Some(hash) = KEY.value(site, call).map(token_hash) else { return Ok(None) };
     let found = site.store.read(|tx| Ok(kiosks::find(tx, &hash)?))?;
     Ok(found.map(|id| Kiosk { id }))
 }
 
-/// PrincipalId stands before it and holds the guest's cookie, unless the last touch is too long ago.
+/// The guest of a kiosk, by the guest's cookie, unless the last touch is too long ago.
 pub(crate) fn find_guest(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<Option<Guest>, Failure> {
-    let Some(hash) = cookie(call, guest_name(site, call)).map(token_hash) else { return Ok(None) };
+    let Some(hash) = GUEST.value(site, call).map(token_hash) else { return Ok(None) };
     let now = site.now();
     let found = site.store.read(|tx| Ok(kiosks::find_guest(tx, kiosk.id, &hash, now - GUEST_SECONDS)?))?;
     let Some(found) = found.filter(|found| !found.banned) else { return Ok(None) };
     call.principal.set(PrincipalId::Member(found.member_id));
     if now - found.seen_at >= TOUCH_SECONDS {
-        // On a full disk the screen goes on for as long as it was left.
+        // On a full disk the guest stays signed in until the last recorded touch is too old.
         let touched = site.store.write(now, |tx| Ok(kiosks::touch_guest(tx, kiosk.id)?));
         _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a touch of a kiosk was not written"));
     }
     Ok(Some(Guest { kiosk_id: kiosk.id, member_id: found.member_id }))
 }
 
-/// Leads a member who is not signed in at the kiosk to its first screen.
+/// Redirects a browser without a guest to the kiosk's first page.
 pub(crate) fn to_start() -> Reply {
     reply::see_other("/kiosk")
 }
 
-/// The moment before which a guest must have been seen to be gone.
+/// Guests who were last seen before this moment are signed out.
 pub(crate) fn guests_gone_before(now: i64) -> i64 {
     now - GUEST_SECONDS
 }
 
-/// A code by which one browser becomes a kiosk.
+/// Makes a code by which one browser becomes a kiosk.
 pub(crate) fn new_pairing(site: &Site, tx: &Write, name: &str, made_by: Option<i64>) -> Result<String, Failure> {
     let code = digits(PAIRING_DIGITS);
     kiosks::insert_pairing(tx, &pairing_hash(site, &code), name, made_by, tx.now() + PAIRING_SECONDS)?;
@@ -124,15 +119,15 @@ fn pairing_hash(site: &Site, code: &str) -> [u8; 32] {
 
 /// The outcome of a pairing code.
 pub(crate) enum Paired {
-    /// The key that the browser keeps from now on.
+    /// The new key of the kiosk.
     Right(String),
     Wrong,
-    /// Too many wrong ones came from there.
+    /// Too many wrong codes came from the same network.
     Delayed,
 }
 
-/// Takes a code that somebody typed into the browser. Spaces do not count. The transaction must be kept, also after a
-/// miss.
+/// Pairs the browser in which a code was typed; spaces are ignored. The caller must commit the transaction also after a
+/// wrong code.
 pub(crate) fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<Paired, Failure> {
     let address = call.network().to_string();
     let key = site.keys.hash(Purpose::Throttle, &[b"kiosk pairing", address.as_bytes()]);
@@ -149,30 +144,25 @@ pub(crate) fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<
     Ok(Paired::Right(token))
 }
 
-/// The reply with the key for the browser.
-pub(crate) fn with_key_cookie(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
-    reply.with_cookie(&set(site, call, name(site, call), token, Some(KEY_SECONDS)))
-}
-
-/// Judges a number and a PIN. Misses count for this member at this kiosk, for the member at all kiosks and for the kiosk:
-/// the first delays grow to five minutes, the others to one, so nobody who plays with the keys keeps somebody out for
-/// long; and the PIN at partners is not touched. The transaction must be kept, also after a miss.
-pub(crate) fn judge(
+/// The account of a member number and its PIN. Failed attempts count for the member at this kiosk, the member at all kiosks,
+/// and the kiosk: the first delays grow to five minutes, the others to one, so that random guesses keep a member out only
+/// briefly. The PIN at partners is not affected. The caller must commit the transaction also after a failed attempt.
+pub(crate) fn check_pin(
     site: &Site,
     call: &Call,
     tx: &Write,
     kiosk: &Kiosk,
     member_id: i64,
-    given: &str,
+    pin: &str,
 ) -> Result<Option<Account>, Failure> {
     let account = members::find_account_by_id(tx, member_id)?;
     let counters = Counters::at_kiosk(site, kiosk.id, member_id, account.as_ref());
-    if counters.closed_for(tx, tx.now())? > 0 {
+    if counters.delay_left(tx, tx.now())? > 0 {
         call.delayed.set(true);
         call.outcome.set(AuthOutcome::Delayed);
         return Ok(None);
     }
-    if !pin::is_right(site, tx, member_id, given)? {
+    if !pin::is_right(site, tx, member_id, pin)? {
         call.outcome.set(AuthOutcome::WrongCredentials);
         counters.record_failure(tx)?;
         return Ok(None);
@@ -181,18 +171,18 @@ pub(crate) fn judge(
     Ok(account)
 }
 
-/// A code for a member's app to show; good for nothing before [`set_code`].
+/// A new code for a member's app to show; unknown to every kiosk before [`set_code`].
 pub(crate) fn new_code() -> String {
     digits(CODE_DIGITS)
 }
 
-/// Takes the code as the member's, in place of the one before.
+/// Stores the member's code, in place of the one before.
 pub(crate) fn set_code(tx: &Write, member_id: i64, code: &str) -> Result<(), Failure> {
     Ok(kiosks::set_code(tx, member_id, &token_hash(code), tx.now() + CODE_SECONDS).map(drop)?)
 }
 
-/// The member whose code a scanner read; the code is used up by it. Characters other than digits were added by the
-/// scanner and are passed over.
+/// Uses up a code that a scanner read, and returns its member. Characters other than digits come from the scanner and are
+/// ignored.
 pub(crate) fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Account>, Failure> {
     let code: String = read.chars().filter(char::is_ascii_digit).collect();
     let Some(member_id) = kiosks::take_code(tx, &token_hash(&code))? else {
@@ -202,9 +192,10 @@ pub(crate) fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Ac
     Ok(members::find_account_by_id(tx, member_id)?)
 }
 
-/// Lets somebody in who proved enough, unless the account is banned: the token for the guest's cookie.
+/// Signs a member in at the kiosk, and returns the token for the guest's cookie. `None` where the account is banned or has
+/// changed meanwhile.
 pub(crate) fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Option<String>, Failure> {
-    if account.banned || !sign_in::is_as_judged(tx, account)? {
+    if account.banned || !sign_in::is_unchanged(tx, account)? {
         return Ok(None);
     }
     let (token, hash) = new_token();
@@ -212,7 +203,7 @@ pub(crate) fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Opti
     Ok(Some(token))
 }
 
-/// What lets a kiosk say later that its guest checked in for a booking, while the site does not answer. Good for nothing else.
+/// A ticket with which a kiosk reports a guest's check-in for one booking later, when the site did not answer.
 #[derive(Debug)]
 pub(crate) struct Ticket {
     pub(crate) member_id: i64,
@@ -221,7 +212,7 @@ pub(crate) struct Ticket {
     pub(crate) issued_at: i64,
 }
 
-/// A ticket as the page of the guest carries it. `secrets`: the guest's; the ticket ends with them.
+/// A ticket as the guest's page carries it. `secrets`: the guest's, whose change ends the ticket.
 pub(crate) fn new_ticket(site: &Site, guest: &Guest, secrets: &Secrets, booking_id: i64) -> String {
     let numbers = [guest.kiosk_id, guest.member_id, booking_id, site.now()];
     let [kiosk_id, member_id, booking_id, issued_at] = numbers;
@@ -234,17 +225,17 @@ fn ticket_mac(site: &Site, numbers: [i64; 4], secrets: &Secrets) -> [u8; 32] {
     site.keys.hash(Purpose::KioskTicket, &parts)
 }
 
-/// A ticket of this kiosk that is still good. A new PIN, a new password and a recovery end it.
+/// Reads a ticket of this kiosk. A new PIN, a new password or a recovery ends a ticket.
 pub(crate) fn read_ticket(site: &Site, tx: &Read, kiosk: &Kiosk, text: &str) -> Result<Option<Ticket>, Failure> {
-    let Some((numbers, given)) = split_ticket(text) else { return Ok(None) };
+    let Some((numbers, digest)) = split_ticket(text) else { return Ok(None) };
     let [kiosk_id, member_id, booking_id, issued_at] = numbers;
     let Some(secrets) = members::find_secrets(tx, member_id)? else { return Ok(None) };
-    let is_ours = bool::from(hex(&ticket_mac(site, numbers, &secrets)).as_bytes().ct_eq(given.as_bytes()));
+    let is_ours = bool::from(hex(&ticket_mac(site, numbers, &secrets)).as_bytes().ct_eq(digest.as_bytes()));
     let is_good = is_ours && kiosk_id == kiosk.id && site.now() - issued_at < TICKET_SECONDS;
     Ok(is_good.then_some(Ticket { member_id, booking_id, issued_at }))
 }
 
-/// The numbers of a ticket, and what stands behind them.
+/// The numbers of a ticket, and its digest.
 fn split_ticket(text: &str) -> Option<([i64; 4], &str)> {
     let mut parts = text.split('.');
     let mut number = || parts.next()?.parse::<i64>().ok();
@@ -252,35 +243,19 @@ fn split_ticket(text: &str) -> Option<([i64; 4], &str)> {
     Some((numbers, parts.next()?))
 }
 
-/// The reply with the cookie of whoever signed in; the browser forgets it when it ends.
+/// The reply with the cookie of a guest who signed in; the browser drops the cookie when it ends.
 pub(crate) fn with_guest_cookie(site: &Site, call: &Call, reply: Reply, token: &str) -> Reply {
     call.outcome.set(AuthOutcome::SignedIn);
-    reply.with_cookie(&set(site, call, guest_name(site, call), token, None))
+    GUEST.set(site, call, reply, token)
 }
 
-/// The reply that takes the cookie of whoever was signed in.
-pub(crate) fn without_guest_cookie(site: &Site, call: &Call, reply: Reply) -> Reply {
-    reply.with_cookie(&set(site, call, guest_name(site, call), "", Some(0)))
-}
-
-/// The language that somebody chose at this kiosk; the browser forgets it with them.
-pub(crate) mod language {
-    use super::{Call, Reply, Site};
-    use crate::i18n::language::Language;
-
-    pub(crate) fn hand(site: &Site, call: &Call, reply: Reply, language: Language) -> Reply {
-        reply.with_cookie(&line(site, call, language.tag(), ""))
-    }
-
-    pub(crate) fn take(site: &Site, call: &Call, reply: Reply) -> Reply {
-        reply.with_cookie(&line(site, call, "", "; Max-Age=0"))
-    }
-
-    /// Its path keeps it from every page but the kiosk's, see [`crate::http::accept::language`].
-    fn line(site: &Site, call: &Call, tag: &str, age: &str) -> String {
-        let secure = if super::is_secure(site, call) { "; Secure" } else { "" };
-        format!("{}={tag}; Path=/kiosk{age}; HttpOnly; SameSite=Strict{secure}", crate::http::accept::KIOSK_LANGUAGE)
-    }
+/// The reply with the cookie of the language that a guest chose at this kiosk, or without one. The path of the cookie keeps
+/// it from every page but the kiosk's, see [`accept::language`].
+pub(crate) fn with_language(site: &Site, call: &Call, reply: Reply, language: Option<Language>) -> Reply {
+    let secure = if cookie::is_secure(site, call) { "; Secure" } else { "" };
+    let (tag, age) = language.map_or(("", "; Max-Age=0"), |language| (language.tag(), ""));
+    let name = accept::KIOSK_LANGUAGE;
+    reply.with_cookie(&format!("{name}={tag}; Path=/kiosk{age}; HttpOnly; SameSite=Strict{secure}"))
 }
 
 /// Random digits; each as likely as another to within one in 10^17.

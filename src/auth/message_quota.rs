@@ -1,9 +1,9 @@
-//! How many messages people can have the site send: to one member, to one address or number, and in all. Each message costs
-//! money or a stranger's patience, and whoever asks for it may be anybody.
+//! Limits on the messages that requests cause: to one member, to one address or number, and by the whole site. Each message
+//! costs money or a recipient's patience, and anyone can request one.
 //!
-//! What strangers cause in a day is counted apart from what a password or a session stood behind: nobody uses up, by asking
-//! for recoveries, a day's passcodes by which a member signs in. Of what the site sends in a day strangers get half at most,
-//! from however many addresses they ask.
+//! Messages to anonymous requests are counted apart from those to authenticated ones, so that requests for recoveries do
+//! not use up the passcodes by which a member signs in. Of the site's messages in a day at most half go to anonymous
+//! requests, from however many addresses these come.
 
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
@@ -17,21 +17,21 @@ const HOUR_SECONDS: i64 = 3600;
 const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
 const PER_HOUR_MAX: i64 = 5;
 const PER_DAY_MAX: i64 = 10;
-/// Messages about changed credentials to one member by mail; by short message there are as many as passcodes.
+/// Mails about changed credentials to one member; of short messages about them there are as many as of passcodes.
 const EVENTS_PER_DAY_MAX: i64 = 30;
 /// Mails that forward the contact form's messages to the site's own address.
 const TO_SITE_ADDRESS_PER_DAY_MAX: i64 = 200;
-/// Strangers have one part in so many of what the site sends in a day.
+/// Anonymous requests get this fraction (1/n) of the site's messages in a day.
 const ANONYMOUS_SHARE_DIVISOR: i64 = 2;
 
-/// Who causes a message.
+/// The kind of request that causes a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// Anybody: a sign-up, a recovery, a new link for an old one.
+    /// Without credentials: a sign-up, a recovery, a new link for an old one.
     Anonymous,
     /// A member who knew the password or has a session.
     Authenticated,
-    /// A change of the member's credentials, about which the member hears.
+    /// A change of the member's credentials, of which the member is notified.
     SecurityEvent,
 }
 
@@ -47,25 +47,25 @@ impl Cause {
     }
 }
 
-/// Whose share of messages is used up, and when there is room again, in Unix seconds.
+/// The limit that a message exceeds, with the moment of the next free message in Unix seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LimitReached {
-    /// The member's: told to whoever proved to be that member.
+    /// The member's. Only the authenticated member is told.
     Member(i64),
-    /// The address's or number's, which others may have used up: told to nobody.
+    /// The address's or number's. No caller is told, because others may have caused it.
     Recipient,
-    /// The site's, or the strangers' part of it.
+    /// The site's, or the anonymous share of it.
     Site(i64),
 }
 
-/// How far the site's messages of a day by one channel are used up.
+/// The state of the site's daily quota of one channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DailyQuota {
-    /// There is room for everybody.
+    /// Messages are sent.
     Available,
-    /// Strangers have had their part; members and staff get theirs.
+    /// The anonymous share is used up; members and staff still get messages.
     AnonymousUsedUp,
-    /// Nothing goes out any more.
+    /// The quota is used up.
     UsedUp,
 }
 
@@ -76,7 +76,7 @@ struct Limit {
     seconds: i64,
 }
 
-/// Counts one message, unless a share is used up: then nothing is counted and nothing may be sent.
+/// Counts one message. `Err`: a limit is reached, nothing was counted, and the message must not be sent.
 pub(crate) fn take(
     site: &Site,
     tx: &Write,
@@ -91,7 +91,7 @@ pub(crate) fn take(
     let per_day =
         if (cause, channel) == (Cause::SecurityEvent, Channel::Email) { EVENTS_PER_DAY_MAX } else { PER_DAY_MAX };
     let per_hour = if cause == Cause::SecurityEvent { per_day } else { PER_HOUR_MAX };
-    let room = |limits: &[Limit]| full_until(tx, limits);
+    let room = |limits: &[Limit]| full_until(tx, tx.now(), limits);
     if let Some(until) = room(&[hourly(member, per_hour), daily(member, per_day)])? {
         return Ok(Err(LimitReached::Member(until)));
     }
@@ -107,12 +107,13 @@ pub(crate) fn take(
     Ok(Ok(()))
 }
 
-/// Counts one mail of a stranger's to an address of the site's own; whether there was room for it.
+/// Counts one mail that an anonymous request causes to an address of the site itself. `false`: a limit is reached, and
+/// nothing was counted.
 pub fn take_for_site_address(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
     let of_address = site.keys.hash(Purpose::PasscodeAddress, &[b"house", recipient.to_lowercase().as_bytes()]);
     let mut limits = of_site(site, Cause::Anonymous, Channel::Email);
     limits.push(daily(of_address, TO_SITE_ADDRESS_PER_DAY_MAX));
-    if full_until(tx, &limits)?.is_some() {
+    if full_until(tx, tx.now(), &limits)?.is_some() {
         return Ok(false);
     }
     for limit in limits {
@@ -121,19 +122,16 @@ pub fn take_for_site_address(site: &Site, tx: &Write, recipient: &str) -> Result
     Ok(true)
 }
 
-/// How much of what may go out by this channel in a day is used up.
+/// The state of the daily quota of a channel.
 pub fn daily_quota(site: &Site, tx: &Read, channel: Channel) -> Result<DailyQuota, Failure> {
-    let is_full = |limit: &Limit| {
-        let until = passcodes::full_until(tx, &limit.key, limit.messages, limit.seconds, site.now())?;
-        Ok::<_, Failure>(until.is_some())
-    };
-    if is_full(&all(site, channel))? {
+    let is_full = |limit: Limit| full_until(tx, site.now(), &[limit]).map(|until| until.is_some());
+    if is_full(all(site, channel))? {
         return Ok(DailyQuota::UsedUp);
     }
-    Ok(if is_full(&anonymous_share(site, channel))? { DailyQuota::AnonymousUsedUp } else { DailyQuota::Available })
+    Ok(if is_full(anonymous_share(site, channel))? { DailyQuota::AnonymousUsedUp } else { DailyQuota::Available })
 }
 
-/// Forgets what went to the member. Whether a share was used up.
+/// Clears the counters of a member's messages. Returns whether a limit was reached.
 pub(crate) fn forget(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
     let mut used_up = false;
     for cause in Cause::ALL {
@@ -141,17 +139,18 @@ pub(crate) fn forget(site: &Site, tx: &Write, profile: &Profile) -> Result<bool,
         let recipients = [&profile.email, &profile.phone].map(|address| recipient_key(site, cause, address));
         let addresses = [&profile.email, &profile.phone].map(|address| address_key(site, cause, address));
         for key in members.into_iter().chain(recipients).chain(addresses) {
-            used_up |= full_until(tx, &[hourly(key, PER_HOUR_MAX), daily(key, PER_DAY_MAX)])?.is_some();
+            used_up |= full_until(tx, tx.now(), &[hourly(key, PER_HOUR_MAX), daily(key, PER_DAY_MAX)])?.is_some();
             passcodes::forget_sends(tx, &key)?;
         }
     }
     Ok(used_up)
 }
 
-fn full_until(tx: &Write, limits: &[Limit]) -> Result<Option<i64>, Failure> {
+/// The moment at which all of these limits have room again; `None`: they have.
+fn full_until(tx: &Read, now: i64, limits: &[Limit]) -> Result<Option<i64>, Failure> {
     let mut latest = None;
     for limit in limits {
-        let until = passcodes::full_until(tx, &limit.key, limit.messages, limit.seconds, tx.now())?;
+        let until = passcodes::full_until(tx, &limit.key, limit.messages, limit.seconds, now)?;
         latest = latest.max(until);
     }
     Ok(latest)
@@ -165,7 +164,7 @@ fn daily(key: [u8; 32], messages: i64) -> Limit {
     Limit { key, messages, seconds: DAY_SECONDS }
 }
 
-/// The site's limits that a message of this cause counts under.
+/// The limits of the whole site that a message counts under.
 fn of_site(site: &Site, cause: Cause, channel: Channel) -> Vec<Limit> {
     let part = (cause == Cause::Anonymous).then(|| anonymous_share(site, channel));
     std::iter::once(all(site, channel)).chain(part).collect()
@@ -187,20 +186,20 @@ fn site_limit(site: &Site, channel: Channel) -> i64 {
     }
 }
 
-/// Events by mail do not use up what there is for passcodes.
+/// Security events are counted apart from passcodes.
 fn member_key(site: &Site, cause: Cause, member_id: i64, channel: Channel) -> [u8; 32] {
     let channel = if cause == Cause::SecurityEvent { channel.name() } else { "" };
     let parts = [b"member", cause.name(), &member_id.to_be_bytes(), channel.as_bytes()];
     site.keys.hash(Purpose::PasscodeAddress, &parts)
 }
 
-/// Five an hour go to one address or number, whoever asked for them; what tells of changes is counted for itself.
+/// The hourly counter of an address or number, over all causes but security events, which have a counter of their own.
 fn address_key(site: &Site, cause: Cause, recipient: &str) -> [u8; 32] {
     let kind: &[u8] = if cause == Cause::SecurityEvent { b"events to" } else { b"messages to" };
     site.keys.hash(Purpose::PasscodeAddress, &[kind, recipient.to_lowercase().as_bytes()])
 }
 
-/// A day's share is counted apart by its cause.
+/// The daily counter of an address or number, one for each cause.
 fn recipient_key(site: &Site, cause: Cause, recipient: &str) -> [u8; 32] {
     site.keys.hash(Purpose::PasscodeAddress, &[b"recipient", cause.name(), recipient.to_lowercase().as_bytes()])
 }

@@ -1,10 +1,11 @@
-//! Credentials in, principals out. Only this room makes a principal, and only it calls an operation.
+//! Credentials in, principals out. Only this module makes a principal and calls an operation.
 
 mod callback;
 pub(crate) mod challenge;
 pub(crate) mod clerk;
 pub(crate) mod clerk_switch;
 pub(crate) mod confirmation;
+mod cookie;
 pub mod counters;
 pub(crate) mod device;
 pub(crate) mod idempotency;
@@ -46,9 +47,9 @@ use crate::http::row::CallerKind;
 use crate::site::Site;
 use crate::store::Condition;
 
-/// PrincipalId may call, as the type of the operation.
+/// An operation, with the principal that it requires as part of its type.
 pub enum Access {
-    /// Everybody.
+    /// Anyone.
     Open(fn(&Site, &Call) -> Answer),
     /// A member's session.
     Member(fn(&Site, &Call, &Member) -> Answer),
@@ -64,11 +65,11 @@ pub enum Access {
     Standby(fn(&Site, &Call, &Standby) -> Answer),
     /// A browser, signed in or not. A request that changes something must come from a page of ours.
     Page(fn(&Site, &Call) -> Answer),
-    /// A browser in which somebody of the desk is signed in; everybody else is sent to sign in.
+    /// A browser in which a clerk is signed in. Other browsers are redirected to the sign-in.
     Desk(fn(&Site, &Call, &Clerk) -> Answer),
-    /// A browser that was paired as a kiosk; every other is told how that is done.
+    /// A browser that was paired as a kiosk. Other browsers are redirected to the page for pairing.
     Kiosk(fn(&Site, &Call, &Kiosk) -> Answer),
-    /// A kiosk at which a member is signed in; where nobody is, it begins anew.
+    /// A kiosk at which a member is signed in; without one the kiosk shows its first page.
     Guest(fn(&Site, &Call, &Guest) -> Answer),
 }
 
@@ -90,11 +91,11 @@ impl Access {
     }
 }
 
-/// Finds out who calls, refuses those who may not, and runs the operation.
+/// Authenticates the caller, refuses callers without the required credentials, and runs the operation.
 pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
     let full = site.store.writer().condition() == Condition::Full;
     if full && !call.reads() && !call.row.when_full {
-        return Err(Failure::disk_full().because("the room that is left is for sign-in"));
+        return Err(Failure::disk_full().because("the remaining disk space is for sign-in"));
     }
     match access {
         Access::Open(operation) => idempotency::run(site, call, PrincipalId::Anyone, || operation(site, call)),

@@ -1,4 +1,4 @@
-//! Partners: a request is theirs when `token` is the HMAC of its body under one of their secrets.
+//! Partners: a request is authenticated by `token`, the HMAC of its body under one of the partner's secrets.
 
 use super::rate_limits::{RateLimit, RateLimitKey};
 use crate::auth::RateLimiter;
@@ -17,11 +17,11 @@ use subtle::ConstantTimeEq;
 const CLIENT_ID: HeaderName = HeaderName::from_static("client-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("x-timestamp");
 const SECRET_BYTES: usize = 32;
-/// How far a strict partner's clock may be from ours.
+/// The allowed difference between a strict partner's clock and ours.
 const TIMESTAMP_SECONDS: i64 = 300;
 const CLIENT_ID_CHARS_SHOWN: usize = 64;
 
-/// A partner whose signature was right.
+/// A partner with a right signature.
 #[derive(Debug)]
 pub struct Partner {
     id: i64,
@@ -38,51 +38,52 @@ impl Partner {
     }
 }
 
-/// A new secret, and its sealed form for the file. The secret itself is the HMAC key: 64 ASCII characters.
+/// A new secret, and its sealed form for the database. The HMAC key is the secret as text: 64 ASCII characters.
 pub(crate) fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
     let secret = hex(&random::<SECRET_BYTES>());
     let sealed = keys.seal(Purpose::PartnerSecret, secret.as_bytes());
     (secret, sealed)
 }
 
-/// Signature, then address, then limit, then (strict partners) time and first use. Refusals are counted for the desk.
+/// Checks the signature, then the address, then the rate limit, then (of strict partners) the time and the first use. The
+/// desk sees the refusals.
 pub(crate) fn admit(site: &Site, call: &Call) -> Result<Partner, Failure> {
-    judge(site, call).map_err(|No { failure, partner_id, why }| {
+    check(site, call).map_err(|Rejection { failure, partner_id, why }| {
         site.state::<Refusals>().note(call, site.now(), partner_id, &failure, why);
         failure
     })
 }
 
-/// A refusal: what the caller is told, whose call it was as far as is known, and the reason for the desk.
-struct No {
+/// A refused call: the failure for the caller, the partner as far as known, and the reason for the desk.
+struct Rejection {
     failure: Failure,
     partner_id: Option<i64>,
     why: Text,
 }
 
-impl No {
-    fn new(failure: Failure, partner_id: Option<i64>, key: &'static str) -> No {
-        No { failure, partner_id, why: Text::new(key) }
+impl Rejection {
+    fn new(failure: Failure, partner_id: Option<i64>, key: &'static str) -> Rejection {
+        Rejection { failure, partner_id, why: Text::new(key) }
     }
 }
 
-impl From<Failure> for No {
-    fn from(failure: Failure) -> No {
+impl From<Failure> for Rejection {
+    fn from(failure: Failure) -> Rejection {
         let why = failure.text().clone();
-        No { failure, partner_id: None, why }
+        Rejection { failure, partner_id: None, why }
     }
 }
 
-fn judge(site: &Site, call: &Call) -> Result<Partner, No> {
+fn check(site: &Site, call: &Call) -> Result<Partner, Rejection> {
     let client_id = call.header(CLIENT_ID);
     if call.row.client_id && client_id.is_none() {
-        return Err(No::new(Failure::client_id_missing(), None, "refused.client_id_missing"));
+        return Err(Rejection::new(Failure::client_id_missing(), None, "refused.client_id_missing"));
     }
     let now = site.now();
     let digest = call.header(TOKEN).and_then(unhex).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
     let Some(digest) = digest else {
         let key = if call.header(TOKEN).is_some() { "refused.token_form" } else { "refused.token_missing" };
-        return Err(No::new(Failure::bad_signature(), named(site, client_id)?.map(|one| one.partner_id), key));
+        return Err(Rejection::new(Failure::bad_signature(), named(site, client_id)?.map(|one| one.partner_id), key));
     };
     let secrets = site.store.read(|tx| Ok(partners::list_secrets(tx, client_id, now)?))?;
     let mut signer = None;
@@ -97,52 +98,62 @@ fn judge(site: &Site, call: &Call) -> Result<Partner, No> {
     Ok(Partner { id: signer.partner_id, client_id: signer.client_id.clone() })
 }
 
-/// Checks the terms that a partner with a right signature must meet too.
-fn check_terms(site: &Site, call: &Call, signer: &partners::Partner, digest: &[u8; 32], now: i64) -> Result<(), No> {
-    let no = |failure, why| No { failure, partner_id: Some(signer.partner_id), why };
+/// Checks the terms of a partner whose signature is right.
+fn check_terms(
+    site: &Site,
+    call: &Call,
+    signer: &partners::Partner,
+    digest: &[u8; 32],
+    now: i64,
+) -> Result<(), Rejection> {
+    let reject = |failure, why| Rejection { failure, partner_id: Some(signer.partner_id), why };
     check_address(site, call, signer.partner_id)
-        .map_err(|failure| no(failure, Text::new("refused.address").with("address", call.peer)))?;
+        .map_err(|failure| reject(failure, Text::new("refused.address").with("address", call.peer)))?;
     if let Some(per_minute) = signer.requests_per_minute {
         let taken = site
             .state::<RateLimiter>()
             .take(RateLimitKey::Partner(signer.partner_id), RateLimit::per_minute(per_minute));
-        taken.map_err(|failure| no(failure, Text::new("refused.too_fast").with("pace", per_minute)))?;
+        taken.map_err(|failure| reject(failure, Text::new("refused.too_fast").with("pace", per_minute)))?;
     }
     if signer.strict {
-        check_first_use(site, call, signer.partner_id, digest, now).map_err(|(failure, why)| no(failure, why))?;
+        check_first_use(site, call, signer.partner_id, digest, now).map_err(|(failure, why)| reject(failure, why))?;
     }
     Ok(())
 }
 
-/// The partner that a caller says it is.
+/// The partner that the caller claims to be.
 fn named(site: &Site, client_id: Option<&str>) -> Result<Option<partners::Partner>, Failure> {
     let Some(client_id) = client_id else { return Ok(None) };
     site.store.read(|tx| Ok(partners::find(tx, client_id)?))
 }
 
-/// Why no secret made this digest, with the usual mistakes tried.
+/// The rejection of a digest that no secret made, with the reason, as far as a common mistake explains it.
 fn unsigned(
     site: &Site,
     call: &Call,
     client_id: Option<&str>,
     secrets: &[Secret],
     digest: &[u8; 32],
-) -> Result<No, Failure> {
+) -> Result<Rejection, Failure> {
     let failure = Failure::bad_signature();
-    let Some(client_id) = client_id else { return Ok(No::new(failure, None, "refused.nobody_signed")) };
+    let Some(client_id) = client_id else { return Ok(Rejection::new(failure, None, "refused.nobody_signed")) };
     let Some(partner) = named(site, Some(client_id))? else {
         let shown: String = client_id.chars().take(CLIENT_ID_CHARS_SHOWN).collect();
-        return Ok(No { failure, partner_id: None, why: Text::new("refused.client_unknown").with("client_id", shown) });
+        return Ok(Rejection {
+            failure,
+            partner_id: None,
+            why: Text::new("refused.client_unknown").with("client_id", shown),
+        });
     };
     let key = match (partner.revoked_at, secrets) {
         (Some(_), _) => "refused.revoked",
         (None, []) => "refused.no_secret",
         _ => secrets.iter().find_map(|secret| mistake(site, call, secret, digest)).unwrap_or("refused.signature"),
     };
-    Ok(No::new(failure, Some(partner.partner_id), key))
+    Ok(Rejection::new(failure, Some(partner.partner_id), key))
 }
 
-/// A digest that is right but for a mistake that partners make.
+/// The common mistake that explains a wrong digest.
 fn mistake(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> Option<&'static str> {
     let key = site.keys.unseal_partner_secret(&secret.sealed)?;
     let made_of = |key: &[u8], parts: &[&[u8]]| bool::from(hmac_sha256(key, parts).ct_eq(digest));
@@ -163,28 +174,28 @@ fn mistake(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> Opti
     }
 }
 
-/// The digest by which a call with this body is taken: lowercase hex. A strict partner signs the time before it; `None`
-/// where the secret is damaged.
+/// The digest that this body needs, in lowercase hex. A strict partner signs the time before the body. `None`: the secret is
+/// damaged.
 pub(crate) fn expected(site: &Site, sealed: &[u8], timestamp: Option<&str>, body: &[u8]) -> Option<String> {
     let key = site.keys.unseal_partner_secret(sealed)?;
-    Some(hex(&over(&key, timestamp, body)))
+    Some(hex(&digest_of(&key, timestamp, body)))
 }
 
-fn over(key: &[u8], timestamp: Option<&str>, body: &[u8]) -> [u8; 32] {
+fn digest_of(key: &[u8], timestamp: Option<&str>, body: &[u8]) -> [u8; 32] {
     match timestamp {
         Some(timestamp) => hmac_sha256(key, &[timestamp.as_bytes(), b".", body]),
         None => hmac_sha256(key, &[body]),
     }
 }
 
-/// Compares in constant time. Without a body the digest of zero bytes or of `{}` is right: both are in use.
+/// Compares in constant time. Of an empty body the digest of zero bytes and of `{}` are right: both are in use.
 fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bool {
     let Some(key) = site.keys.unseal_partner_secret(&secret.sealed) else {
         tracing::error!(partner = secret.partner.partner_id, "a secret of this partner is damaged; rotate it");
         return false;
     };
     let timestamp = call.header(TIMESTAMP).filter(|_| secret.partner.strict);
-    let made_of = |body: &[u8]| bool::from(over(&key, timestamp, body).ct_eq(digest));
+    let made_of = |body: &[u8]| bool::from(digest_of(&key, timestamp, body).ct_eq(digest));
     made_of(&call.body) | (call.body.is_empty() && made_of(b"{}"))
 }
 
@@ -194,7 +205,8 @@ fn check_address(site: &Site, call: &Call, partner_id: i64) -> Result<(), Failur
     if networks.is_empty() || networks.iter().any(listed) { Ok(()) } else { Err(Failure::address_not_allowed()) }
 }
 
-/// A signature over the same body is always the same; a strict partner signs the time too, and each signature once.
+/// For strict partners: a signature must have a recent time and must not have been used. Without the time, every call with
+/// the same body would have the same signature.
 fn check_first_use(
     site: &Site,
     call: &Call,
@@ -224,5 +236,5 @@ fn check_first_use(
     }
 }
 
-/// How long a used signature must be remembered: until its timestamp cannot pass any more.
+/// How long a used signature must be stored: until its timestamp is too old.
 pub(crate) const SIGNATURE_KEPT_SECONDS: i64 = 2 * TIMESTAMP_SECONDS;

@@ -17,7 +17,7 @@ const CODES: u64 = 1_000_000;
 pub(crate) const LIFE_SECONDS: i64 = 10 * 60;
 const TRIES_MAX: i64 = 5;
 const HOUR_SECONDS: i64 = 3600;
-/// Recoveries that are asked for under one name.
+/// Requests for recovery passcodes under one name.
 const SENDS_PER_HOUR_MAX: i64 = 5;
 
 /// The purpose of a passcode; one of each purpose is live at a time, and none serves for another.
@@ -50,7 +50,7 @@ impl Use {
     }
 }
 
-/// To whom a passcode goes, and how.
+/// The recipient of a passcode.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     pub member_id: i64,
@@ -60,8 +60,8 @@ pub(crate) struct Target<'a> {
     pub language: Language,
 }
 
-/// Puts a new passcode in line for sending; the older one of the same use is dead. `Err` where a share of messages is used
-/// up: then the older one goes on.
+/// Queues a new passcode for sending, which replaces the older one of the same use. `Err`: a limit is reached, and the older
+/// passcode stays valid.
 pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Result<(), LimitReached>, Failure> {
     let taken = message_quota::take(site, tx, usage.cause(), target.member_id, target.channel, target.address)?;
     if let Err(over) = taken {
@@ -82,8 +82,8 @@ pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Resu
     Ok(Ok(()))
 }
 
-/// The same for a signed-in member: 429 with the seconds until there is room again. A recipient's limit, which others
-/// may have used up, is told to nobody.
+/// Queues a passcode for a signed-in member: 429 with the seconds until the next one. The recipient's limit is not
+/// reported, because others may have used it up.
 pub(crate) fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
     match send(site, tx, usage, target)? {
         Ok(()) | Err(LimitReached::Recipient) => Ok(()),
@@ -91,7 +91,7 @@ pub(crate) fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Targe
     }
 }
 
-/// The failure for a message that a limit keeps back.
+/// The failure for a message over a limit.
 pub(crate) fn refused(tx: &Write, over: LimitReached) -> Failure {
     match over {
         LimitReached::Member(until) | LimitReached::Site(until) => too_many(tx, until),
@@ -99,8 +99,8 @@ pub(crate) fn refused(tx: &Write, over: LimitReached) -> Failure {
     }
 }
 
-/// Counts a request for a passcode under the name that was typed, whoever's it is: 429 after as many an hour as an
-/// address gets. So an unknown name is refused exactly when a known one is.
+/// Counts a request for a passcode under the typed name, known or not: 429 above as many an hour as an address gets, so
+/// that an unknown name is refused exactly when a known one is.
 pub(crate) fn count_request(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
     let name_hash = name_hash(site, name);
     if let Some(until) = passcodes::full_until(tx, &name_hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())? {
@@ -115,8 +115,8 @@ fn too_many(tx: &Write, until: i64) -> Failure {
     Failure::passcode_too_many().retry_after(Duration::from_secs(seconds))
 }
 
-/// Forgets how many passcodes went to the member, and how many were asked for under the member's names. Whether that had
-/// been enough of them.
+/// Clears the counters of the passcodes that were sent to a member or requested under the member's names. Returns whether a
+/// limit was reached.
 pub(crate) fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
     let mut used_up = message_quota::forget(site, tx, profile)?;
     for hash in [&profile.username, &profile.email].map(|name| name_hash(site, name)) {
@@ -130,15 +130,16 @@ fn name_hash(site: &Site, name: &str) -> [u8; 32] {
     site.keys.hash(Purpose::PasscodeAddress, &[b"name", name.to_lowercase().as_bytes()])
 }
 
-/// Costs a live passcode one of its tries without looking at it: something else that was due with it was wrong.
+/// Counts a try of the live passcode without comparing it, where another part of the same proof was wrong.
 pub(crate) fn spend_try(tx: &Write, member_id: i64, usage: Use) -> Result<(), Failure> {
     if let Some(live) = passcodes::find(tx, member_id, usage.name(), tx.now())? {
-        miss(tx, member_id, usage, live.tries)?;
+        count_try(tx, member_id, usage, live.tries)?;
     }
     Ok(())
 }
 
-fn miss(tx: &Write, member_id: i64, usage: Use, tries: i64) -> Result<(), Failure> {
+/// Counts a wrong try; the last one deletes the passcode.
+fn count_try(tx: &Write, member_id: i64, usage: Use, tries: i64) -> Result<(), Failure> {
     if tries + 1 >= TRIES_MAX {
         passcodes::delete(tx, member_id, usage.name())?;
     } else {
@@ -147,13 +148,13 @@ fn miss(tx: &Write, member_id: i64, usage: Use, tries: i64) -> Result<(), Failur
     Ok(())
 }
 
-/// Whether the code is the live one: then it is used up, and where it went is returned. A wrong one costs a try, and the
-/// last try costs the passcode.
+/// Uses up the live passcode, where this is its code, and returns the address that it was sent to. A wrong code costs a
+/// try, and the last try the passcode.
 pub(crate) fn take(site: &Site, tx: &Write, member_id: i64, usage: Use, code: &str) -> Result<Option<String>, Failure> {
     take_if(site, tx, member_id, usage, code, |_| true)
 }
 
-/// The same where whoever types the code also says where it went: a wrong address is as wrong as a wrong code.
+/// As [`take`], for a caller who names the address too: a wrong address counts as a wrong code.
 pub(crate) fn take_sent_to(
     site: &Site,
     tx: &Write,
@@ -179,7 +180,7 @@ fn take_if(
         passcodes::delete(tx, member_id, usage.name())?;
         return Ok(Some(live.target));
     }
-    miss(tx, member_id, usage, live.tries)?;
+    count_try(tx, member_id, usage, live.tries)?;
     Ok(None)
 }
 

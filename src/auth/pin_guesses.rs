@@ -1,7 +1,6 @@
-//! Wrong PINs by one partner's key, over all members. A partner reads PINs that members tell it, so some are wrong; whoever
-//! has stolen the key guesses a few PINs of each member, below what pauses one member's PIN.
+//! Wrong PINs by one partner's key, over all members. Members mistype some PINs at a partner; a thief of the partner's key
+//! would guess a few PINs of each member, below the number that pauses one member's PIN.
 
-use super::idempotency;
 use crate::domain::audit::{Detail, Origin, Who, Whom};
 use crate::domain::throttle::Drained;
 use crate::http::call::Call;
@@ -12,12 +11,12 @@ use crate::store::tables::throttles::{self, ThrottleKey};
 use crate::store::tables::{audit, partners};
 use crate::store::{Read, Write};
 
-/// For how many seconds every PIN of a partner's gets the answer of a wrong one; 0: not at all.
+/// The seconds for which every PIN that a partner sends is refused as a wrong one; 0: no pause.
 pub(crate) fn paused_for(site: &Site, tx: &Read, partner_id: i64, now: i64) -> Result<i64, Failure> {
     Ok(throttles::closed_for(tx, &key(site, partner_id), now)?)
 }
 
-/// Counts a wrong PIN. The one that begins a pause is in the audit log.
+/// Counts a wrong PIN. The beginning of a pause is audited.
 pub(crate) fn record_wrong_pin(site: &Site, call: &Call, tx: &Write, partner_id: i64) -> Result<(), Failure> {
     if throttles::miss_drained(tx, &key(site, partner_id), Drained::PARTNER_PINS)? == 0 {
         return Ok(());
@@ -27,12 +26,6 @@ pub(crate) fn record_wrong_pin(site: &Site, call: &Call, tx: &Write, partner_id:
     let (who, whom) = (Who::Partner(client_id.clone()), Whom::Partner(client_id));
     audit::insert(tx, &who, "partner.paused", &whom, &Origin::Address(call.peer), &detail)?;
     Ok(())
-}
-
-/// The answer to this call leaves nothing behind, not even under its `Idempotency-Key`: a pause that wrote would fill the
-/// disk as fast as guesses come.
-pub(crate) fn leave_no_trace(call: &Call) {
-    idempotency::store_no_answer(call);
 }
 
 /// How many partners are paused.

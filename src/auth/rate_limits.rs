@@ -1,4 +1,4 @@
-//! How many requests of one kind a caller may send, by the monotonic clock.
+//! Rate limits: token buckets in memory, by the monotonic clock.
 
 use crate::domain::role::Role;
 use crate::http::call::{Call, Network, PrincipalId};
@@ -8,22 +8,22 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Beyond this many buckets the full ones are forgotten: they say nothing.
+/// From this many buckets on the full ones are dropped: a full bucket is as good as none.
 const BUCKETS_MAX: usize = 10_000;
-/// Where that is too few, those that are used least go too, so many at once that it is not to be done for each caller.
-const FORGOTTEN_AT_ONCE: usize = BUCKETS_MAX / 10;
+/// Where too few are full, the least used buckets are dropped too, this many at once, so that the search for them is rare.
+const DROPPED_AT_ONCE: usize = BUCKETS_MAX / 10;
 
-/// Pictures and documents for one member: a second of work each, at the worst.
+/// Pictures and documents for one member: each takes up to a second of work.
 const DOCUMENTS_PER_HOUR: i64 = 120;
 
-/// Whose requests are counted, and which.
+/// The requests that one bucket counts: their kind, and their caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RateLimitKey {
     /// By the partner's number.
     Partner(i64),
-    /// Accounts that are made.
+    /// Sign-ups, by the client's network.
     SignupFrom(Network),
-    /// By the number of the kiosk.
+    /// Sign-ups, by the number of the kiosk.
     SignupAt(i64),
     /// Cards read at a kiosk, by its number.
     CardsAt(i64),
@@ -31,28 +31,28 @@ pub enum RateLimitKey {
     PasskeysFrom(Network),
     /// Messages of the contact form.
     ContactFrom(Network),
-    /// Messages of the contact form, whoever writes them.
+    /// Messages of the contact form, over all clients.
     Contacts,
     /// Requests about a lost password or username.
     RecoveryFrom(Network),
-    /// Tokens that confirm an e-mail address, taken or asked for anew.
+    /// Tokens that confirm an e-mail address, used or requested again.
     ConfirmationFrom(Network),
     /// Requests that may send a message: sign-ups, recoveries, passcodes.
     MessagesFrom(Network),
-    /// Changes by a signed-in person.
+    /// Changes by a signed-in member.
     ChangesOf(i64),
     /// Requests of a standby without its token.
     StandbyMissesFrom(Network),
-    /// Pictures and documents that are made for a signed-in person.
+    /// Pictures and documents for a signed-in member.
     DocumentsOf(i64),
 }
 
-/// So many at once, and refilled evenly over a time.
+/// A number of requests at once, which refills evenly over a period.
 #[derive(Debug, Clone, Copy)]
 pub struct RateLimit {
-    /// How many at once.
+    /// The size of the bucket.
     pub requests: i64,
-    /// How long until all are refilled.
+    /// How long an empty bucket takes to refill.
     pub within: Duration,
 }
 
@@ -74,7 +74,7 @@ impl RateLimit {
     }
 }
 
-/// How much each caller has left; in memory, so that a restart forgets it.
+/// The buckets of all callers. A restart empties the map, so every caller then begins with a full bucket.
 #[derive(Default)]
 pub struct RateLimiter {
     buckets: Mutex<HashMap<RateLimitKey, Bucket>>,
@@ -93,14 +93,13 @@ impl Bucket {
         self.at = now;
     }
 
-    /// Which part of it.
+    /// The used part, from 0 to 1.
     fn used(&self) -> f64 {
         1.0 - self.left / self.limit.requests as f64
     }
 }
 
-/// One change of a signed-in person, whichever it is, of as many as one may make in a day. Reads are free, and
-/// so is signing out.
+/// Counts one change by a signed-in member; 429 above the daily limit. Reads and signing out are not counted.
 pub(crate) fn count_change(site: &Site, call: &Call) -> Result<(), Failure> {
     let member_id = match call.principal.get() {
         PrincipalId::Member(member_id) | PrincipalId::Booking(member_id) if !call.reads() && !call.row.when_full => {
@@ -112,15 +111,15 @@ pub(crate) fn count_change(site: &Site, call: &Call) -> Result<(), Failure> {
         .take(RateLimitKey::ChangesOf(member_id), RateLimit::per_day(site.config.limits.changes_per_day_per_member))
 }
 
-/// One request that may end in a message to somebody, of as many as an address may send in a day. Counted before anybody
-/// looks whether there is an account, so that the count tells nothing.
+/// Counts one request that may cause a message; 429 above the daily limit of the client's network. Call this before the
+/// account is looked up, so that the answer does not tell whether there is one.
 pub(crate) fn count_message_request(site: &Site, call: &Call) -> Result<(), Failure> {
     let limit = RateLimit::per_day(site.config.limits.messages_per_day_per_address);
     site.state::<RateLimiter>().take(RateLimitKey::MessagesFrom(call.network()), limit)
 }
 
-/// One picture or document for a signed-in member. Staff are not limited, because the desk makes documents for
-/// everybody.
+/// Counts one picture or document for a signed-in member; 429 above the hourly limit. Staff are not limited, because they
+/// make documents for members.
 pub(crate) fn count_document(site: &Site, member_id: i64, role: Role) -> Result<(), Failure> {
     if role.is_staff() {
         return Ok(());
@@ -129,7 +128,7 @@ pub(crate) fn count_document(site: &Site, member_id: i64, role: Role) -> Result<
 }
 
 impl RateLimiter {
-    /// Takes one request, or says when the next will do.
+    /// Counts one request; 429 with the seconds until the next one is allowed.
     pub fn take(&self, caller: RateLimitKey, limit: RateLimit) -> Result<(), Failure> {
         self.take_at(caller, limit, Instant::now())
     }
@@ -154,12 +153,12 @@ impl RateLimiter {
 fn make_room(buckets: &mut HashMap<RateLimitKey, Bucket>, now: Instant) {
     buckets.values_mut().for_each(|bucket| bucket.refill(now));
     buckets.retain(|_, bucket| bucket.used() > 0.0);
-    if buckets.len() + FORGOTTEN_AT_ONCE <= BUCKETS_MAX {
+    if buckets.len() + DROPPED_AT_ONCE <= BUCKETS_MAX {
         return;
     }
     let mut used: Vec<(f64, RateLimitKey)> = buckets.iter().map(|(caller, bucket)| (bucket.used(), *caller)).collect();
     used.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
-    used.iter().take(FORGOTTEN_AT_ONCE).for_each(|(_, caller)| _ = buckets.remove(caller));
+    used.iter().take(DROPPED_AT_ONCE).for_each(|(_, caller)| _ = buckets.remove(caller));
 }
 
 #[cfg(test)]
@@ -170,7 +169,7 @@ mod tests {
     const ONE: RateLimitKey = RateLimitKey::Partner(1);
 
     #[test]
-    fn a_minute_holds_so_many_and_refills_evenly() {
+    fn a_bucket_allows_a_burst_and_refills_evenly() {
         let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_minute(60));
         for _ in 0..60 {
             rates.take_at(ONE, limit, start).unwrap();
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_do_not_fill_the_memory() {
+    fn buckets_of_many_callers_do_not_fill_the_memory() {
         let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_hour(60));
         for n in 0..2 * BUCKETS_MAX as u32 {
             let later = start + Duration::from_secs(120 * u64::from(n));
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_who_all_come_at_once_do_not_either_and_who_used_most_is_remembered() {
+    fn when_many_callers_come_at_once_the_most_used_buckets_are_kept() {
         let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_hour(60));
         (0..60).for_each(|_| rates.take_at(ONE, limit, start).unwrap());
         for n in 0..2 * BUCKETS_MAX as u32 {

@@ -1,7 +1,7 @@
 //! The latest calls of partners that were refused, with the reason in words, for the desk.
 //!
-//! They are kept in memory alone: whoever has no secret must not be able to make the file grow or the disk work. A restart
-//! forgets them; the log has them all.
+//! The list is in memory alone, because a caller without a secret must not make the database grow or the disk work. A
+//! restart forgets the list; the log has every refusal.
 
 use crate::http::call::Call;
 use crate::http::failure::{Failure, Problem};
@@ -11,16 +11,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
-/// Kept of each partner, and as many of callers that are nobody's.
+/// Refusals that are kept of each partner, and of all unknown callers together.
 const KEPT_EACH: usize = 40;
 const PATH_CHARS_MAX: usize = 120;
 
-/// A call that was refused, and those after it that were the same.
+/// A refused call, and the same calls that followed it.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
-    /// Whose it was, as far as that is known.
+    /// `None`: no partner could be identified.
     pub partner_id: Option<i64>,
-    /// The latest, in Unix seconds.
+    /// The moment of the latest, in Unix seconds.
     pub at: i64,
     pub times: u64,
     pub peer: IpAddr,
@@ -38,7 +38,7 @@ pub(crate) struct Refusals {
 }
 
 impl Refusals {
-    /// `why` says more than the caller is told.
+    /// `why`: the reason for the desk, which says more than the caller is told.
     pub(crate) fn note(&self, call: &Call, now: i64, partner_id: Option<i64>, failure: &Failure, why: Text) {
         let refusal = Refusal {
             partner_id,
@@ -65,13 +65,13 @@ impl Refusals {
         }
     }
 
-    /// Of one partner, or with `None` of callers that are nobody's; newest first.
+    /// The refusals of one partner, or with `None` of unknown callers; newest first.
     pub(crate) fn list(&self, partner_id: Option<i64>) -> Vec<Refusal> {
         let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
         rings.get(&partner_id).map_or_else(Vec::new, |ring| ring.iter().cloned().collect())
     }
 
-    /// Of everybody, newest first.
+    /// The newest refusals of all callers.
     pub(crate) fn latest(&self, rows: usize) -> Vec<Refusal> {
         let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<Refusal> = rings.values().flatten().cloned().collect();

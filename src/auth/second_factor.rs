@@ -1,6 +1,7 @@
-//! The second factor: what is due after a right password, and whether a code proves it.
+//! The second factor: what a sign-in requires after a right password, and whether a code passes it.
 //!
-//! Everything is decided on the rows of one transaction. Nobody else makes a [`SecondFactorPassed`], and no session opens without.
+//! Every decision is made on the rows of one transaction. Only this file makes a [`SecondFactorPassed`], without which no
+//! session opens.
 
 use super::passcode::{self, Target, Use};
 use super::security_event::{self, Event};
@@ -20,14 +21,14 @@ use crate::store::tables::{audit, notices, passcodes};
 use crate::store::{Read, Write};
 use serde_json::json;
 
-/// How long a secret that was handed out waits for its first code.
+/// How long a new secret waits for its first code.
 const PENDING_SECONDS: i64 = 3600;
 
-/// Proof that the second factor was passed, or that none is due: a session may be opened.
+/// Proof that the second factor was passed, or that none is required: a session may be opened.
 #[derive(Debug)]
 pub(crate) struct SecondFactorPassed(());
 
-/// The way by which a member wants to pass the second factor (`passcodeOption`).
+/// How a member wants to pass the second factor (`passcodeOption`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FactorMethod {
     /// A passcode by mail.
@@ -38,14 +39,13 @@ pub enum FactorMethod {
     Totp,
 }
 
-/// The step that follows a right password.
+/// What a sign-in requires after a right password.
 #[derive(Debug)]
 pub(crate) enum Requirement {
-    /// A session.
+    /// Nothing more.
     Passed(SecondFactorPassed),
-    /// A code.
     Code(RequiredCode),
-    /// The account's role demands a second factor, and it has none.
+    /// The account's role requires a second factor, and none is set up.
     SetupMissing,
 }
 
@@ -53,16 +53,16 @@ pub(crate) enum Requirement {
 pub(crate) enum RequiredCode {
     /// From the authenticator app.
     Totp,
-    /// One that is sent there; nowhere, when the address that was confirmed is gone.
+    /// A code that is sent to this address; `None` where the address that was confirmed is gone.
     Passcode(Option<(Channel, String)>),
 }
 
-/// The verdict on a code.
+/// The result of checking a code.
 #[derive(Debug)]
 pub(crate) enum Proof {
     Right(SecondFactorPassed),
     Wrong,
-    /// The code may be the authenticator's, but cannot be judged while the clock is suspect.
+    /// The code may be the authenticator's, but cannot be checked while the clock is suspect.
     ClockSuspect,
 }
 
@@ -71,8 +71,8 @@ impl Named for FactorMethod {
         &[("email", FactorMethod::Email), ("sms", FactorMethod::Sms), ("totp", FactorMethod::Totp)];
 }
 
-/// The step that is due after an account's password, by the way that was asked for, else by the strongest factor that
-/// the account has.
+/// What an account's sign-in requires after its password: by the requested method where the account has it, else by its
+/// strongest factor.
 pub(crate) fn requirement(
     site: &Site,
     tx: &Read,
@@ -95,7 +95,7 @@ pub(crate) fn requirement(
     }))
 }
 
-/// Desk and admin accounts serve others and open everything; in the demo nobody is hurt.
+/// Desk and admin accounts open other people's data. The demo has no real people.
 pub(crate) fn is_required(site: &Site, account: &Account) -> bool {
     account.role.is_staff() && !site.config.demo
 }
@@ -119,7 +119,7 @@ fn choose(kind: Kind, method: Option<FactorMethod>, reachable: Reachable) -> Opt
     }
 }
 
-/// Puts the passcode that is due in line.
+/// Queues the required passcode for sending. 429 where a limit is reached.
 pub(crate) fn send(
     site: &Site,
     call: &Call,
@@ -130,8 +130,8 @@ pub(crate) fn send(
     passcode::send_or_refuse(site, tx, Use::SignIn, &target(call, member_id, to))
 }
 
-/// The same on the way in, where a recovery code does as well: false where as many as may be have gone out.
-pub(crate) fn send_if_any_is_left(
+/// Queues the required passcode during a sign-in; `false` where a limit is reached, because a recovery code does as well.
+pub(crate) fn send_within_limit(
     site: &Site,
     call: &Call,
     tx: &Write,
@@ -145,8 +145,8 @@ fn target<'a>(call: &Call, member_id: i64, (channel, address): &'a (Channel, Str
     Target { member_id, channel: *channel, address, language: call.language() }
 }
 
-/// Whether a code proves the factor that is on: one of the authenticator's, a passcode that was sent, or a recovery
-/// code. A right one is used up.
+/// Checks a code against the factor that is on: a code of the authenticator, a passcode that was sent, or a recovery code.
+/// A right code is used up.
 pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, account: &Account, typed: &str) -> Result<Proof, Failure> {
     let factor = second_factors::find(tx, account.member_id, tx.now())?;
     let Some(kind) = factor.kind else { return Ok(Proof::Wrong) };
@@ -192,12 +192,12 @@ fn prove_by_recovery_code(site: &Site, call: &Call, tx: &Write, member_id: i64, 
 /// The secret of an authenticator app.
 pub(crate) type Secret = [u8; totp::SECRET_BYTES];
 
-/// A secret of nobody's yet.
 pub(crate) fn new_secret() -> Secret {
     random()
 }
 
-/// The secret waits for its first code; an older one that waited is dead, and what is on stays on.
+/// Stores a new secret until its first code comes. The secret replaces an older one that waited; a factor that is on stays
+/// on.
 pub(crate) fn begin_setup(site: &Site, tx: &Write, member_id: i64, secret: &Secret) -> Result<(), Failure> {
     let sealed = site.keys.seal(Purpose::SecondFactor, secret);
     second_factors::set_pending(tx, member_id, &sealed, tx.now() + PENDING_SECONDS)?;
@@ -210,7 +210,7 @@ pub(crate) fn find_pending(site: &Site, tx: &Read, member_id: i64) -> Result<Opt
     sealed.map(|sealed| unseal(site, Some(&sealed))).transpose()
 }
 
-/// Whether a code is the first of the secret that waits: then the authenticator is on. `None`: none waits.
+/// Turns the authenticator on, where the code is one of the waiting secret. `None`: no secret waits.
 pub(crate) fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str) -> Result<Option<Proof>, Failure> {
     let factor = second_factors::find(tx, member_id, tx.now())?;
     let Some(pending) = factor.sealed_pending else { return Ok(None) };
@@ -224,29 +224,29 @@ pub(crate) fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str)
     Ok(Some(Proof::Right(SecondFactorPassed(()))))
 }
 
-/// Does what goes with every factor that is turned on: ends all older sessions but `kept`, tells the member, and
-/// returns new recovery codes.
+/// Completes turning a factor on: ends all older sessions except `kept_session`, notifies the member, and returns new recovery
+/// codes.
 pub(crate) fn finish_activation(
     site: &Site,
     tx: &Write,
     member_id: i64,
-    kept: Option<&TokenHash>,
+    kept_session: Option<&TokenHash>,
     language: Language,
     by: &By,
 ) -> Result<Vec<String>, Failure> {
-    end_older(tx, member_id, kept)?;
-    security_event::tell(site, tx, member_id, Event::SecondFactorOn, &json!({}), language, by)?;
+    end_older(tx, member_id, kept_session)?;
+    security_event::record_and_notify(site, tx, member_id, Event::SecondFactorOn, &json!({}), language, by)?;
     new_recovery_codes(site, tx, member_id)
 }
 
-/// Ends what a second factor from before opened, but the session `kept`.
-pub(crate) fn end_older(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<(), Failure> {
-    sessions::delete_of_member(tx, member_id, kept)?;
+/// Ends every older session except `kept_session`, and the passcode of a sign-in under way.
+pub(crate) fn end_older(tx: &Write, member_id: i64, kept_session: Option<&TokenHash>) -> Result<(), Failure> {
+    sessions::delete_of_member(tx, member_id, kept_session)?;
     passcodes::delete(tx, member_id, Use::SignIn.name())?;
     Ok(())
 }
 
-/// Ten new ones in place of the old; shown once, only their hashes are kept.
+/// Replaces the recovery codes. The codes are shown once; only their hashes are stored.
 pub(crate) fn new_recovery_codes(site: &Site, tx: &Write, member_id: i64) -> Result<Vec<String>, Failure> {
     second_factors::delete_recovery_codes(tx, member_id)?;
     let codes: Vec<String> = (0..recovery_code::CODES).map(|_| recovery_code::from_bytes(random())).collect();

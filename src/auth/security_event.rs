@@ -1,6 +1,5 @@
-//! Security events: changes of the ways into an account. Each leaves a row of the audit log, a notice to the owner, and
-//! a message to a confirmed address, in the transaction of the change. A member without a confirmed address gets the
-//! notice alone.
+//! Security events: changes of an account's credentials. Each writes an audit row, a notice to the owner, and a message to a
+//! confirmed address, in the transaction of the change. A member without a confirmed address gets the notice alone.
 
 use super::message_quota::{self, Cause};
 use super::undo;
@@ -14,30 +13,30 @@ use crate::store::tables::outbox::{self, Channel};
 use crate::store::tables::{audit, notices, second_factors};
 use serde_json::{Value, json};
 
-/// A change of what opens an account, which its owner is told of.
+/// A change of an account's credentials, of which its owner is notified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// By its owner.
+    /// Changed by the owner.
     PasswordChanged,
-    /// A new password, without the old one.
+    /// A new password was set without the old one.
     Recovered,
-    /// The new address was confirmed.
+    /// A new address was confirmed.
     EmailChanged,
-    /// The new number was confirmed.
+    /// A new number was confirmed.
     PhoneChanged,
     /// An authenticator app was set up.
     SecondFactorOn,
-    /// By its owner, or by the desk.
+    /// Turned off by the owner or the desk.
     SecondFactorOff,
-    /// New ones replace the old ones.
+    /// New codes replaced the old ones.
     RecoveryCodes,
-    /// On one more device.
+    /// A passkey was registered.
     PasskeyAdded,
-    /// The device opens the account no more.
+    /// A passkey was removed.
     PasskeyRemoved,
-    /// An account of a network opens this one too.
+    /// An account of a social network was linked.
     SocialLinked,
-    /// One of the other events was undone by the link in its mail.
+    /// Another event was undone by the link in its mail.
     ChangeUndone,
 }
 
@@ -58,8 +57,7 @@ impl Event {
         }
     }
 
-    /// How the audit log calls it.
-    fn deed(self) -> &'static str {
+    fn audit_action(self) -> &'static str {
         match self {
             Event::PasswordChanged => "member.password_changed",
             Event::Recovered => "member.recovered",
@@ -93,10 +91,10 @@ impl Event {
     }
 }
 
-/// Records an event and tells the member, in words that may speak of `detail`. The message goes to the e-mail address, or
-/// else the number, that the member has confirmed: what nobody confirmed may be a stranger's. A mail carries a link that
-/// undoes the change.
-pub fn tell(
+/// Records an event and notifies the member; `detail` has the values of the notice's text. The message goes to the
+/// confirmed e-mail address, or else the confirmed number: an unconfirmed one may be another person's. A mail carries a
+/// link that undoes the change.
+pub fn record_and_notify(
     site: &Site,
     tx: &Write,
     member_id: i64,
@@ -115,9 +113,9 @@ pub fn tell(
     send(site, tx, member_id, event, (Channel::Sms, number), None, language)
 }
 
-/// The same of a new e-mail address or number, which is told where the old one was too: a thief would only read the new
-/// one. The link that undoes the change goes to an address from before it alone.
-pub(crate) fn tell_of_address(
+/// Records a new e-mail address or number, and notifies the old one too, which a thief does not read. The link that undoes
+/// the change goes only to an address from before the change.
+pub(crate) fn record_address_change(
     site: &Site,
     tx: &Write,
     before: &Profile,
@@ -144,14 +142,14 @@ pub(crate) fn tell_of_address(
 }
 
 fn record(tx: &Write, member_id: i64, event: Event, detail: &Value, by: &By) -> Result<(), Failure> {
-    audit::insert(tx, &by.who, event.deed(), &Whom::Member(member_id), &by.origin, &Detail::none())?;
+    audit::insert(tx, &by.who, event.audit_action(), &Whom::Member(member_id), &by.origin, &Detail::none())?;
     notices::insert(tx, member_id, event.notice(), &detail.to_string())?;
     Ok(())
 }
 
-/// The message alone. `before`: what the change can be undone to by a link, which a short message has no room for. Nothing
-/// goes where the member's share of such messages is used up, because the notice and the audit log have every change; but
-/// the link to an address that was replaced always goes, or a thief would use the share up first.
+/// Queues the message. `before`: the state to which the link of a mail undoes the change; a short message has no room for a
+/// link. Above the member's limit of such messages nothing is sent, because the notice and the audit log have every change.
+/// The link to a replaced address is sent above the limit too, or a thief would use the limit up first.
 fn send(
     site: &Site,
     tx: &Write,

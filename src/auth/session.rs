@@ -1,4 +1,4 @@
-//! Sessions and booking tokens: who holds the token that a request carries.
+//! Sessions and booking tokens: the principal of the token that a request carries.
 
 use crate::domain::audit::By;
 use crate::domain::role::Role;
@@ -13,18 +13,18 @@ use sha2::{Digest, Sha256};
 
 const TOKEN_BYTES: usize = 32;
 const TOKEN_CHARS_MAX: usize = 128;
-/// For how long after a proof a session may change what opens its account.
+/// How long after a proof of identity a session may change its account's credentials.
 const PROOF_SECONDS: i64 = 10 * 60;
 /// In base64url.
 const TOKEN_CHARS: usize = (TOKEN_BYTES * 4).div_ceil(3);
 
-/// A signed-in person who may use the account: a member, also one who works at the desk.
+/// A member with a session, staff included.
 #[derive(Debug)]
 pub struct Member {
     id: i64,
     role: Role,
     session: TokenHash,
-    /// When the holder of the session last proved who they are.
+    /// The session's last proof of identity, in Unix seconds.
     proven_at: i64,
     by: By,
 }
@@ -33,12 +33,12 @@ pub struct Member {
 #[derive(Debug)]
 pub struct Staff(());
 
-/// A member's session, or the token that a booking gave.
+/// The bearer of a token: a member's session, or the token that a booking gave.
 #[derive(Debug)]
 pub enum Bearer {
     /// A member's session.
     Member(Member),
-    /// The token of a booking; `booking_id` is `None` where it came with no booking fields.
+    /// The token of a booking; `booking_id` is `None` where the token was issued without a booking.
     Booking { member_id: i64, booking_id: Option<i64> },
 }
 
@@ -61,8 +61,8 @@ impl Member {
         &self.session
     }
 
-    /// For a change of what opens the account: 403 where the last proof (a sign-in, or one by password or code since)
-    /// is more than ten minutes ago. A session token alone may be in somebody else's hands.
+    /// For a change of the account's credentials: 403 where the last proof of identity (a sign-in, or a password or code
+    /// since) is more than ten minutes ago. A session token alone may be stolen.
     pub(crate) fn check_proven(&self, now: i64) -> Result<(), Failure> {
         if is_fresh(self.proven_at, now) { Ok(()) } else { Err(Failure::reauthentication_needed()) }
     }
@@ -78,12 +78,12 @@ impl Bearer {
     }
 }
 
-/// Whether a proof of that moment is recent enough to change what opens an account: ten minutes.
+/// Whether a proof of identity is recent enough to change credentials: ten minutes.
 pub(super) fn is_fresh(proven_at: i64, now: i64) -> bool {
     now - proven_at <= PROOF_SECONDS
 }
 
-/// A new token of 256 random bits, and what of it is stored.
+/// A new token of 256 random bits, and its hash.
 pub fn new_token() -> (String, TokenHash) {
     let token = URL_SAFE_NO_PAD.encode(crate::keys::random::<TOKEN_BYTES>());
     let hash = token_hash(&token);
@@ -95,23 +95,23 @@ pub fn token_hash(token: &str) -> TokenHash {
     Sha256::digest(token).into()
 }
 
-/// `Authorization: Bearer <t>`, `Authorization: <t>` or `token: <t>`. Where `Authorization` holds what can be no token (a
-/// proxy's own credentials, or the `Bearer null` of an app that lost its own), `token` counts.
+/// The token of `Authorization: Bearer <t>`, `Authorization: <t>` or `token: <t>`. Where the value of `Authorization` has
+/// not the length of a token (a proxy's own credentials, or `Bearer null` of an app without a token), `token` counts.
 pub(crate) fn token(call: &Call) -> Option<&str> {
     let authorization = call.header(AUTHORIZATION).map(|value| {
         let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));
         if scheme.eq_ignore_ascii_case("bearer") { rest.trim() } else { value }
     });
-    let given = authorization.filter(|text| text.len() == TOKEN_CHARS).or_else(|| call.header(TOKEN)).or(authorization);
-    given.filter(|token| token.len() <= TOKEN_CHARS_MAX)
+    let token = authorization.filter(|text| text.len() == TOKEN_CHARS).or_else(|| call.header(TOKEN)).or(authorization);
+    token.filter(|token| token.len() <= TOKEN_CHARS_MAX)
 }
 
-/// The session that a call to an open operation may carry beside its password, in force or not.
+/// The hash of the session token that a call to an open operation carries, in force or not.
 pub(crate) fn presented_session(call: &Call) -> Option<TokenHash> {
     token(call).map(token_hash)
 }
 
-/// Whose session the request carries; a booking token is known here and not enough.
+/// The member whose session the request carries. A booking token is 403.
 fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
     let hash = token_hash(token(call).ok_or_else(Failure::not_signed_in)?);
     let now = site.now();
@@ -126,12 +126,16 @@ fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
     }
     call.principal.set(PrincipalId::Member(found.member_id));
     if found.is_due_for_touch(now) {
-        // A session is worth no less on a full disk: its last use is then written another time.
-        let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, &hash)?));
-        _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
+        touch(site, &hash, now);
     }
     let by = call.by(found.member_id);
     Ok(Member { id: found.member_id, role: found.role, session: hash, proven_at: found.proven_at, by })
+}
+
+/// Records the session's use. On a full disk the session stays valid, and its use is recorded another time.
+pub(super) fn touch(site: &Site, hash: &TokenHash, now: i64) {
+    let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, hash)?));
+    _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
 }
 
 fn find_booking_token(site: &Site, hash: &TokenHash, now: i64) -> Result<Option<BookingToken>, Failure> {
@@ -143,7 +147,7 @@ pub(crate) fn member(site: &Site, call: &Call) -> Result<Member, Failure> {
     if member.role == Role::Sync { Err(Failure::not_allowed()) } else { Ok(member) }
 }
 
-/// The member whose session an open operation's call carries, if it carries one: an ended one is as good as none.
+/// The member whose session a call to an open operation carries; `None` without one, and where the session has ended.
 pub(crate) fn member_if_any(site: &Site, call: &Call) -> Result<Option<Member>, Failure> {
     match member(site, call) {
         Ok(member) => Ok(Some(member)),
@@ -162,8 +166,8 @@ pub(crate) fn bearer(site: &Site, call: &Call) -> Result<Bearer, Failure> {
         Ok(member) => return Ok(Bearer::Member(member)),
         Err(refusal) => refusal,
     };
-    let Some(given) = token(call) else { return Err(refusal) };
-    let Some(found) = find_booking_token(site, &token_hash(given), site.now())? else { return Err(refusal) };
+    let Some(token) = token(call) else { return Err(refusal) };
+    let Some(found) = find_booking_token(site, &token_hash(token), site.now())? else { return Err(refusal) };
     call.principal.set(PrincipalId::Booking(found.member_id));
     Ok(Bearer::Booking { member_id: found.member_id, booking_id: found.booking_id })
 }

@@ -1,4 +1,4 @@
-//! Names and passwords: throttled, and the same answer in the same time whether or not the account exists.
+//! Sign-in by name and password: throttled, with the same answer in the same time whether or not the account exists.
 
 use super::counters::Counters;
 use super::device;
@@ -18,25 +18,17 @@ use std::time::Duration;
 
 const USER_AGENT_CHARS_MAX: usize = 200;
 
-/// A session that was opened.
+/// A new session, as its client gets it.
 pub(crate) struct OpenedSession {
     pub token: String,
-    /// By which the device is known again, see [`device`].
+    /// Identifies the device at the next sign-in, see [`device`].
     pub device_token: String,
 }
 
-/// The verdict on a name and a password.
-pub(crate) enum Verdict {
-    /// Name and password belong together.
-    Right(Account),
-    /// The password is another, or nobody has that name, or the counters are closed: never told apart.
-    Wrong,
-}
-
-/// Whether tries under this name have to wait; what proves an identity in another way waits with them.
+/// Whether attempts under this name are delayed after failed ones. Proofs other than the password share the delay.
 pub(crate) fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&Account>) -> Result<bool, Failure> {
     let delayed =
-        site.store.read(|tx| Ok(Counters::of(site, call, tx, name, account)?.closed_for(tx, site.now())? > 0))?;
+        site.store.read(|tx| Ok(Counters::of(site, call, tx, name, account)?.delay_left(tx, site.now())? > 0))?;
     call.delayed.set(delayed);
     if delayed {
         call.outcome.set(AuthOutcome::Delayed);
@@ -44,7 +36,7 @@ pub(crate) fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&
     Ok(delayed)
 }
 
-/// Counts a miss of another proof than the password, in the transaction that judged it.
+/// Counts a failed attempt with another proof than the password, in the transaction that checked the proof.
 pub(crate) fn record_failure(
     site: &Site,
     call: &Call,
@@ -56,31 +48,32 @@ pub(crate) fn record_failure(
     Counters::of(site, call, tx, name, account)?.record_failure(tx)
 }
 
-/// Judges a name and a password. A miss is counted before the answer goes out.
-pub(crate) fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
+/// The account whose password this is. `None` where the password is wrong, the name unknown, or the attempt delayed; the
+/// caller cannot tell these apart. A failed attempt is counted before the answer goes out.
+pub(crate) fn check_password(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Option<Account>, Failure> {
     let now = site.now();
-    let (counters, closed_for, account) = site.store.read(|tx| {
+    let (counters, delay_left, account) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
         let counters = Counters::of(site, call, tx, name, account.as_ref())?;
-        let closed_for = counters.closed_for(tx, now)?;
-        Ok((counters, closed_for, account))
+        let delay_left = counters.delay_left(tx, now)?;
+        Ok((counters, delay_left, account))
     })?;
-    if closed_for > 0 {
+    if delay_left > 0 {
         call.delayed.set(true);
         call.outcome.set(AuthOutcome::Delayed);
-        return Ok(Verdict::Wrong);
+        return Ok(None);
     }
     let phc = account.as_ref().and_then(|account| account.password_hash.as_deref());
     if !site.is_hash_of(secret, phc) {
         call.outcome.set(AuthOutcome::WrongCredentials);
         site.store.write(now, |tx| counters.record_failure(tx))?;
-        return Ok(Verdict::Wrong);
+        return Ok(None);
     }
-    Ok(account.map_or(Verdict::Wrong, Verdict::Right))
+    Ok(account)
 }
 
-/// A new hash of a right password whose stored hash was made with other parameters than today's, or before passwords were
-/// brought into Unicode's composed form. Hashes, so call this before the transaction.
+/// A new hash of a right password whose stored hash has other parameters than today's, or dates from before passwords were
+/// brought into Unicode's composed form. Hashing takes time: call this before the transaction.
 pub(crate) fn renewed_hash(site: &Site, account: &Account, secret: &str) -> Option<String> {
     let phc = account.password_hash.as_deref()?;
     let normal = nfc(secret);
@@ -88,9 +81,9 @@ pub(crate) fn renewed_hash(site: &Site, account: &Account, secret: &str) -> Opti
     (is_as_typed || password::is_outdated(phc, site.hash_cost())).then(|| site.hash(secret))
 }
 
-/// Judges a code for an account whose password was right, like a password: not while the counters are closed, and a
-/// miss counts. The transaction must be kept, also after a miss.
-pub(crate) fn judge_code(
+/// Checks a code for an account whose password was right. Like a password, a code is refused unread during a delay, and a
+/// wrong one counts as a failed attempt. The caller must commit the transaction also after a wrong code.
+pub(crate) fn check_code(
     site: &Site,
     call: &Call,
     tx: &Write,
@@ -98,7 +91,7 @@ pub(crate) fn judge_code(
     prove: impl FnOnce() -> Result<Proof, Failure>,
 ) -> Result<Proof, Failure> {
     let counters = Counters::of(site, call, tx, "", Some(account))?;
-    if counters.closed_for(tx, tx.now())? > 0 || !is_as_judged(tx, account)? {
+    if counters.delay_left(tx, tx.now())? > 0 || !is_unchanged(tx, account)? {
         call.outcome.set(AuthOutcome::Delayed);
         return Ok(Proof::Wrong);
     }
@@ -110,15 +103,17 @@ pub(crate) fn judge_code(
     Ok(proof)
 }
 
-/// Whether password and ban are still those that were judged: hashing takes its time, and somebody may use it.
-pub(crate) fn is_as_judged(tx: &Read, account: &Account) -> rusqlite::Result<bool> {
+/// Whether password, role and ban are the same as when the password was checked: hashing takes time, and the account may
+/// have changed meanwhile.
+pub(crate) fn is_unchanged(tx: &Read, account: &Account) -> rusqlite::Result<bool> {
     let current = members::find_account_by_id(tx, account.member_id)?;
     Ok(current.is_some_and(|now| {
         now.password_hash == account.password_hash && now.role == account.role && now.banned == account.banned
     }))
 }
 
-/// A session for an account whose password was right and that owes nothing more, unless it changed in the meantime.
+/// Opens a session for an account that passed every factor. `None` where the account changed meanwhile or is banned.
+/// `renewed`: a new hash of the password, to be stored.
 pub(crate) fn open_session(
     site: &Site,
     call: &Call,
@@ -127,7 +122,7 @@ pub(crate) fn open_session(
     account: &Account,
     renewed: Option<&str>,
 ) -> Result<Option<OpenedSession>, Failure> {
-    if account.banned || !is_as_judged(tx, account)? {
+    if account.banned || !is_unchanged(tx, account)? {
         return Ok(None);
     }
     Counters::of(site, call, tx, "", Some(account))?.clear_account(tx)?;
@@ -137,7 +132,7 @@ pub(crate) fn open_session(
     Ok(Some(insert_session(call, tx, account)?))
 }
 
-/// A session for an account whose owner has proven enough. The log has those of the people who serve others.
+/// Inserts a session for an account whose owner has proven enough. Sign-ins of staff are audited.
 pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Result<OpenedSession, Failure> {
     call.outcome.set(AuthOutcome::SignedIn);
     let (token, hash) = new_token();
@@ -154,27 +149,28 @@ pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Resu
     Ok(OpenedSession { token, device_token: device::remember(call, tx, account.member_id)? })
 }
 
-/// Tells a signed-in member to wait while the account's counters are closed: here a delay is told, because the caller is
-/// known.
-pub(crate) fn check_open(site: &Site, call: &Call, tx: &Read, account: &Account) -> Result<(), Failure> {
-    match Counters::of(site, call, tx, "", Some(account))?.closed_for(tx, site.now())? {
+/// 429 while the account's sign-ins are delayed. Only a signed-in member is told of the delay.
+pub(crate) fn check_not_delayed(site: &Site, call: &Call, tx: &Read, account: &Account) -> Result<(), Failure> {
+    match Counters::of(site, call, tx, "", Some(account))?.delay_left(tx, site.now())? {
         0 => Ok(()),
         seconds => Err(Failure::too_fast().retry_after(Duration::from_secs(seconds as u64))),
     }
 }
 
-/// Whether a signed-in member typed the own password; the text says why not.
-pub(crate) fn confirm_own(site: &Site, call: &Call, member_id: i64, secret: &str) -> Result<Result<(), Text>, Failure> {
+/// Checks that a signed-in member typed the own password; the text says why not.
+pub(crate) fn check_own_password(
+    site: &Site,
+    call: &Call,
+    member_id: i64,
+    secret: &str,
+) -> Result<Result<(), Text>, Failure> {
     let account = site.store.read(|tx| {
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
-        check_open(site, call, tx, &account)?;
+        check_not_delayed(site, call, tx, &account)?;
         Ok(account)
     })?;
     if account.password_hash.is_none() {
         return Ok(Err(Text::new("field.no_password")));
     }
-    Ok(match judge(site, call, &account.username, secret)? {
-        Verdict::Right(_) => Ok(()),
-        Verdict::Wrong => Err(Text::new("field.wrong_password")),
-    })
+    Ok(check_password(site, call, &account.username, secret)?.map(drop).ok_or(Text::new("field.wrong_password")))
 }

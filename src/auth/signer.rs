@@ -1,10 +1,10 @@
-//! Somebody who proves at the desk who they are, in the browser of a clerk: by the same steps and with the same delays as
-//! a sign-in, and without a session at the end. A booking PIN is no such proof, because the desk hands those out.
+//! The proof of a signer in the browser of a clerk: the same factors and delays as a sign-in, and no session at the end.
+//! A booking PIN is no such proof, because the desk hands those out.
 
 use super::challenge::{self, Intent};
 use super::passkey::{self, CheckedResponse};
 use super::second_factor::{self, Proof, RequiredCode, Requirement};
-use super::sign_in::{self, Verdict};
+use super::sign_in;
 use super::token_hash;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -12,10 +12,10 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::Account;
 
-/// A paper by its digest: what one proof signs, or denies, and nothing else.
+/// The digest of the one document that a proof signs or denies.
 pub(crate) type DocumentDigest = [u8; 32];
 
-/// Who stands at the desk and proved it. Only this file makes one.
+/// A member whose identity was proven at the desk. Only this file makes one.
 #[derive(Debug)]
 pub(crate) struct Signer {
     id: i64,
@@ -30,9 +30,9 @@ impl Signer {
 /// The outcome of a proof.
 pub(crate) enum ProofOutcome {
     Signer(Signer),
-    /// The password was right, and a code is due.
+    /// The password was right, and a code is required.
     CodeRequired {
-        /// Stands for the password from here on, for ten minutes and five tries.
+        /// The token that replaces the password in the next request, for ten minutes and five tries.
         challenge: String,
         /// Whether the code comes from the authenticator app; else it was sent.
         by_app: bool,
@@ -43,26 +43,21 @@ pub(crate) enum ProofOutcome {
     Refused(&'static str),
 }
 
-/// The paper with this text: the path that takes the proof, and what the form says, as browser and site both write it.
+/// The digest of a document: the path that takes the proof, and the form's values, as browser and site both write them.
 pub(crate) fn document_digest(text: &str) -> DocumentDigest {
     token_hash(&format!("paper {text}"))
 }
 
-/// By name and password; judged before the transaction, because that takes its time.
-pub(crate) fn judge(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Verdict, Failure> {
-    sign_in::judge(site, call, name, secret)
-}
-
-/// The step that follows a password that was judged, for the act that `intent` names.
+/// Proof by a password that [`sign_in::check_password`] found right, for the act that `intent` names.
 pub(crate) fn by_password(
     site: &Site,
     call: &Call,
     tx: &Write,
-    verdict: &Verdict,
+    checked: Option<&Account>,
     intent: Intent,
 ) -> Result<ProofOutcome, Failure> {
-    let Verdict::Right(account) = verdict else { return Ok(ProofOutcome::Refused("proof.wrong")) };
-    if account.banned || !sign_in::is_as_judged(tx, account)? {
+    let Some(account) = checked else { return Ok(ProofOutcome::Refused("proof.wrong")) };
+    if account.banned || !sign_in::is_unchanged(tx, account)? {
         return Ok(ProofOutcome::Refused("proof.wrong"));
     }
     match second_factor::requirement(site, tx, account, None)? {
@@ -71,7 +66,7 @@ pub(crate) fn by_password(
         Requirement::Code(due) => {
             let problem = match &due {
                 RequiredCode::Passcode(Some(to)) => {
-                    let sent = second_factor::send_if_any_is_left(site, call, tx, account.member_id, to)?;
+                    let sent = second_factor::send_within_limit(site, call, tx, account.member_id, to)?;
                     (!sent).then_some("factor.passcodes_used_up")
                 }
                 RequiredCode::Passcode(None) => Some("factor.unreachable"),
@@ -83,7 +78,7 @@ pub(crate) fn by_password(
     }
 }
 
-/// By the code that was due after the password.
+/// Proof by the code that was required after the password.
 pub(crate) fn by_code(
     site: &Site,
     call: &Call,
@@ -92,11 +87,11 @@ pub(crate) fn by_code(
     code: &str,
     intent: Intent,
 ) -> Result<ProofOutcome, Failure> {
-    let step = challenge::try_once(tx, token, intent)?;
-    let Some(account) = step.filter(|account| !account.banned) else {
+    let account = challenge::try_once(tx, token, intent)?;
+    let Some(account) = account.filter(|account| !account.banned) else {
         return Ok(ProofOutcome::Refused("proof.step_ended"));
     };
-    match sign_in::judge_code(site, call, tx, &account, || second_factor::prove(site, call, tx, &account, code))? {
+    match sign_in::check_code(site, call, tx, &account, || second_factor::prove(site, call, tx, &account, code))? {
         Proof::Right(_) => {
             challenge::end(tx, account.member_id)?;
             Ok(signer(&account))
@@ -106,10 +101,17 @@ pub(crate) fn by_code(
     }
 }
 
-/// By a passkey: two factors in itself.
-pub(crate) fn by_passkey(call: &Call, tx: &Write, answer: &CheckedResponse) -> Result<ProofOutcome, Failure> {
-    let known = passkey::identify(call, tx, answer)?;
-    Ok(known.map_or(ProofOutcome::Refused("proof.passkey_refused"), |account| signer(&account)))
+/// Proof by a passkey, which is two factors in itself.
+pub(crate) fn by_passkey(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    response: &CheckedResponse,
+) -> Result<ProofOutcome, Failure> {
+    Ok(match passkey::apply(site, call, tx, response)? {
+        passkey::Outcome::SignedIn(account) => signer(&account),
+        passkey::Outcome::Registered(_) | passkey::Outcome::Refused => ProofOutcome::Refused("proof.passkey_refused"),
+    })
 }
 
 fn signer(account: &Account) -> ProofOutcome {

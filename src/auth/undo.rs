@@ -1,6 +1,6 @@
-//! Undoing a change of the ways into an account: the mail that tells of the change carries a link, good for seven days and
-//! once. Undoing brings the e-mail address and the telephone number from before back, takes away what was added since, and
-//! ends every credential, the password too: whoever made the change knows it.
+//! Undoing a change of credentials, by the link in the mail about the change: the link works once, within seven days. It
+//! restores the e-mail address and the telephone number, removes credentials that were added since, and ends all others,
+//! the password too, because the thief may know it.
 
 use super::security_event::{self, Event};
 use super::session::{new_token, token_hash};
@@ -15,17 +15,17 @@ use serde_json::json;
 
 const LIFE_SECONDS: i64 = 7 * 86_400;
 
-/// The outcome of a token.
+/// The outcome of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Undone {
     Now,
     /// Unknown, used, or too old.
-    Not,
-    /// Another member has confirmed the address from before since then.
+    Invalid,
+    /// Another member has confirmed the old address meanwhile.
     AddressTaken,
 }
 
-/// A token that undoes the change `event`; `before`: the member before the change.
+/// Makes a token that undoes `event`; `before`: the member before the change.
 pub(crate) fn offer(tx: &Write, event: Event, before: &Profile) -> Result<String, Failure> {
     let (token, hash) = new_token();
     let undo = Undo {
@@ -40,14 +40,14 @@ pub(crate) fn offer(tx: &Write, event: Event, before: &Profile) -> Result<String
     Ok(token)
 }
 
-/// Whether a token still undoes something.
+/// Whether a token is valid.
 pub(crate) fn is_offered(tx: &Read, token: &str, now: i64) -> Result<bool, Failure> {
     Ok(undos::find(tx, &token_hash(token), now)?.is_some())
 }
 
-/// Undoes what was changed at the token's moment and since.
+/// Undoes the token's change and every later one.
 pub(crate) fn take(site: &Site, call: &Call, tx: &Write, token: &str) -> Result<Undone, Failure> {
-    let Some(undo) = undos::find(tx, &token_hash(token), tx.now())? else { return Ok(Undone::Not) };
+    let Some(undo) = undos::find(tx, &token_hash(token), tx.now())? else { return Ok(Undone::Invalid) };
     let Undo { member_id, made_at, .. } = undo;
     let owner = if undo.email_confirmed { members::find_by_confirmed_email(tx, &undo.email)? } else { None };
     if owner.is_some_and(|owner| owner != member_id) {
@@ -59,7 +59,7 @@ pub(crate) fn take(site: &Site, call: &Call, tx: &Write, token: &str) -> Result<
     passkeys::delete_since(tx, member_id, made_at)?;
     social_links::delete_since(tx, member_id, made_at)?;
     second_factors::delete_recovery_codes(tx, member_id)?;
-    // Of whoever works here a mailbox does not take the second factor: an admin does.
+    // Access to a mailbox is not enough to turn off a staff member's second factor; an admin can.
     if !account.role.is_above_member() {
         second_factors::delete_since(tx, member_id, made_at)?;
     }
@@ -67,6 +67,6 @@ pub(crate) fn take(site: &Site, call: &Call, tx: &Write, token: &str) -> Result<
     undos::delete_since(tx, member_id, made_at)?;
     sessions::end_credentials(tx, member_id, None)?;
     let (language, by) = (call.language(), call.by(member_id));
-    security_event::tell(site, tx, member_id, Event::ChangeUndone, &json!({}), language, &by)?;
+    security_event::record_and_notify(site, tx, member_id, Event::ChangeUndone, &json!({}), language, &by)?;
     Ok(Undone::Now)
 }

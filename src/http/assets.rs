@@ -1,5 +1,5 @@
-//! The files that pages are made of: style, script and icon. Each is named by what is in it, so that browsers keep it for
-//! good and a new version has another name.
+//! Style, script and icon files. Each file's name has a hash of its content, so that browsers cache it for good and a new
+//! version has a new name.
 
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -14,11 +14,11 @@ use std::sync::LazyLock;
 
 const HASH_BYTES: usize = 6;
 
-/// The sheet that every page has, also one that must carry it in itself.
+/// The style sheet of every page, also of pages that embed it.
 pub(crate) const PAGE: &str = include_str!("../../assets/style/page.css");
 
 struct File {
-    /// As templates ask for it.
+    /// The name in templates.
     name: &'static str,
     kind: &'static str,
     text: &'static str,
@@ -47,7 +47,7 @@ const FILES: [File; 12] = [
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 
-/// As browsers ask for them: `desk.0a1b2c3d4e5f.css`.
+/// The names in URLs, such as `desk.0a1b2c3d4e5f.css`.
 static NAMES: LazyLock<[String; FILES.len()]> = LazyLock::new(|| {
     FILES.map(|file| {
         let (stem, kind) = file.name.split_once('.').unwrap_or((file.name, ""));
@@ -55,20 +55,20 @@ static NAMES: LazyLock<[String; FILES.len()]> = LazyLock::new(|| {
     })
 });
 
-/// Each compressed.
+/// The files, compressed.
 static PACKED: LazyLock<[Bytes; FILES.len()]> =
     LazyLock::new(|| FILES.map(|file| gzip::pack_for_all(file.text.as_bytes())));
 
-/// Where a file is to be had; the name is one of [`FILES`], which a test of every page holds.
+/// The URL path of a file. A test of every page checks that templates name only files of [`FILES`].
 pub(crate) fn path(name: &str) -> String {
     let place = FILES.iter().position(|file| file.name == name);
     place.map_or_else(String::new, |place| format!("/assets/{}", NAMES[place]))
 }
 
-/// `GET /assets/{file}`: one of them, to be kept for a year.
+/// `GET /assets/{file}`: a file, to be cached for a year.
 pub(crate) fn get(call: &Call) -> Answer {
     let place = NAMES.iter().position(|name| name == call.param(0)).ok_or_else(Failure::not_found)?;
-    let kept = HeaderValue::from_static("public, max-age=31536000, immutable");
+    let cached = HeaderValue::from_static("public, max-age=31536000, immutable");
     let reply = reply::bytes(FILES[place].kind, FILES[place].text).with_packed(PACKED[place].clone());
-    Ok(reply.with_header(header::CACHE_CONTROL, kept))
+    Ok(reply.with_header(header::CACHE_CONTROL, cached))
 }

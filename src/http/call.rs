@@ -1,4 +1,4 @@
-//! One request, whole and at rest: its body is read before an operation sees it.
+//! A request, whole: its body is read before an operation sees the request.
 
 use crate::domain::audit::{self, By, Origin};
 use crate::http::accept;
@@ -20,33 +20,33 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows of a list in one answer to a `GET`, unless fewer are asked for.
+/// The most rows of a list in one answer to a `GET`.
 pub(crate) const LIST_ROWS_MAX: i64 = 5_000;
-/// Rows of a report in one answer.
+/// The most rows of a report in one answer.
 pub(crate) const REPORT_ROWS_MAX: i64 = 500;
-/// Rows of a report in one answer, unless another number is asked for.
-const REPORT_ROWS_USUAL: i64 = 50;
+/// Rows of a report in one answer, unless `limit` names another number.
+const REPORT_ROWS_DEFAULT: i64 = 50;
 const REQUEST_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 const TAG_CHARS_MAX: usize = 64;
 /// A session's token, or the digest that a partner made.
 pub(crate) const TOKEN: HeaderName = HeaderName::from_static("token");
 /// Some clients write a tilde before this name.
 const MONITOR_USER: HeaderName = HeaderName::from_static("~monitor-user");
-/// More than any sender of forms has.
+/// More fields than any of our forms has.
 const FORM_FIELDS_MAX: usize = 100;
 
-/// The outcome of a proof of identity, as a word of the log: a failed sign-in must be found there, and its status alone
-/// does not tell it from a right one.
+/// The outcome of a proof of identity, for the log: the contract answers a failed sign-in with status 200, so the status
+/// alone does not show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum AuthOutcome {
-    /// As the status says.
+    /// No proof of identity was checked, or a right one opened nothing by itself: the status says the outcome.
     #[default]
     Plain,
-    /// A password, code, PIN or passkey was wrong, or nobody has that name.
+    /// A password, code, PIN or passkey was wrong, or the name unknown.
     WrongCredentials,
-    /// Too many of them were wrong before: not judged at all.
+    /// Refused unread, after too many failed attempts.
     Delayed,
-    /// The first proof was right, and a second one is due.
+    /// The first proof was right, and a second factor is required.
     SecondFactorDue,
     /// The proof was right, and the account is banned.
     Banned,
@@ -54,7 +54,7 @@ pub(crate) enum AuthOutcome {
 }
 
 impl AuthOutcome {
-    /// `ok`, `refused`, `failed`, or what a proof of identity came to.
+    /// The word of the log: the outcome of a proof of identity, else `ok`, `refused` or `failed` by the status.
     pub(crate) fn word(self, status: u16) -> &'static str {
         match self {
             AuthOutcome::WrongCredentials => "wrong_credentials",
@@ -71,40 +71,40 @@ impl AuthOutcome {
 
 /// A request whose head and body were read, on its way to an operation.
 pub struct Call {
-    /// The row of the table that the request means.
+    /// The row of the table that the request matches.
     pub row: &'static Row,
-    /// `HEAD` as it came, though it is answered like `GET`.
+    /// As received; `HEAD` is answered like `GET`.
     pub method: Method,
-    /// As it came, without the query.
+    /// As received, without the query.
     pub path: String,
-    /// As they came.
+    /// As received.
     pub headers: HeaderMap,
     /// The query after the `?`, as received.
     pub query: String,
-    /// The caller: behind a configured proxy the address that the proxy names.
+    /// The client's address; behind a configured proxy, the address that the proxy names.
     pub peer: IpAddr,
-    /// Whether it came by our own TLS.
+    /// Whether the request came over this server's own TLS.
     pub secure: bool,
-    /// The caller's, where it is well-formed, else one that was made here.
+    /// The client's id, where that is well-formed, else one of our own.
     pub request_id: String,
-    /// The whole of it, within the row's limit.
+    /// Whole, within the row's limit.
     pub body: Bytes,
-    /// The parts of the path that vary, in their order.
+    /// The path's parameters, decoded, in their order.
     pub params: Vec<String>,
-    /// The commits that had changed what the desk shows when it got in line: a page that was begun after them is new enough.
+    /// The count of changes to the desk's pages when the request was queued: a page rendered at that count or later is fresh
+    /// enough to be shared.
     pub(crate) changes_before: u64,
-    /// The principal, for the log: set by the gate.
+    /// The principal, for the log; set by [`crate::auth`].
     pub(crate) principal: Cell<PrincipalId>,
-    /// Whether the answer is to wait: somebody who guesses shall not guess fast, nor keep others waiting.
+    /// Whether the server holds the answer back, because sign-ins are delayed. No thread waits meanwhile.
     pub delayed: Cell<bool>,
     /// The outcome of a proof of identity, for the log.
     pub(crate) outcome: Cell<AuthOutcome>,
-    /// The `Idempotency-Key` of an admitted caller; set by the gate.
+    /// The `Idempotency-Key` of an authenticated request; set by [`crate::auth`].
     pub(crate) idempotency: OnceCell<IdempotentRequest>,
 }
 
-/// PrincipalId counts as one caller wherever an address has a limit: an IPv4 address, and of IPv6 the /64 that every household has
-/// to itself.
+/// One caller for all limits by address: an IPv4 address, and of IPv6 the /64 of a household.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Network(IpAddr);
 
@@ -156,12 +156,12 @@ impl PrincipalId {
 pub(crate) struct IdempotentRequest {
     pub replay_key: [u8; 32],
     pub body_digest: [u8; 32],
-    pub kept: Cell<bool>,
+    pub is_stored: Cell<bool>,
     /// The hash of the token that the answer hands out, if any.
     pub token_hash: Cell<Option<[u8; 32]>>,
 }
 
-/// Which rows of a list are asked for.
+/// The requested rows of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Page {
     pub limit: i64,
@@ -169,45 +169,45 @@ pub(crate) struct Page {
 }
 
 impl Call {
-    /// A header that is text, trimmed; an empty one is absent. Headers that every request is asked for are looked up by
-    /// a constant, which costs a fraction of a lookup by name.
+    /// A header that is text, trimmed; an empty one counts as absent. Headers that every request is searched for are looked
+    /// up by a constant, which costs a fraction of a lookup by name.
     pub(crate) fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
     }
 
-    /// A member at the other end, for the audit log.
+    /// A member as the actor of this call, for the audit log.
     pub(crate) fn by(&self, member_id: i64) -> By {
         By { who: audit::Who::Member(member_id), origin: Origin::Address(self.peer) }
     }
 
-    /// Notes the token that the answer will hand out: the answer is repeated for as long as the token is in force.
+    /// Records the token that the answer hands out: the stored answer is repeated only while that token is in force.
     pub(crate) fn issues_token(&self, token_hash: &[u8; 32]) {
         if let Some(repeat) = self.idempotency.get() {
             repeat.token_hash.set(Some(*token_hash));
         }
     }
 
-    /// Whose limits count for the caller's address.
+    /// The caller's network, which limits by address count.
     pub(crate) fn network(&self) -> Network {
         self.peer.into()
     }
 
-    /// The name under which the caller reaches the site, without a port.
+    /// The host name of the request, without a port.
     pub(crate) fn host(&self) -> Option<String> {
         self.header("host").map(host_name)
     }
 
-    /// Whether the operation only looks.
+    /// Whether the method is `GET` or `HEAD`.
     pub(crate) fn reads(&self) -> bool {
         matches!(self.method, Method::GET | Method::HEAD)
     }
 
-    /// The language that the caller reads.
+    /// The language of the answer.
     pub(crate) fn language(&self) -> Language {
         accept::language_of(&self.path, &self.headers)
     }
 
-    /// Whether the caller says which language that is.
+    /// Whether the request names a language.
     pub(crate) fn asks_for_language(&self) -> bool {
         accept::names_language(&self.headers)
     }
@@ -216,17 +216,17 @@ impl Call {
         self.language().say(&Text::new(key))
     }
 
-    /// A part of the path by its place in the pattern.
+    /// A parameter of the path, by its position in the pattern.
     pub(crate) fn param(&self, index: usize) -> &str {
         &self.params[index]
     }
 
-    /// A part of the path as the number of a row; what cannot be one names nothing.
+    /// A parameter of the path as the number of a row; `None` where it is no positive number.
     pub(crate) fn param_id(&self, index: usize) -> Option<i64> {
         self.param(index).parse().ok().filter(|id| *id > 0)
     }
 
-    /// The fields of a JSON body. No body is as good as an empty object.
+    /// The fields of a JSON body. An empty body counts as an empty object.
     pub(crate) fn fields(&self) -> Result<Fields, Failure> {
         let json = fields::without_mark(&self.body);
         if json.iter().all(u8::is_ascii_whitespace) {
@@ -242,23 +242,23 @@ impl Call {
         }
     }
 
-    /// The body that the operation's row declares.
+    /// Reads and validates the body that the operation's row declares.
     pub(crate) fn body<B: Body>(&self) -> Result<B, Failure> {
         self.parse_body()?.finish()
     }
 
-    /// The same, for an operation that judges more than the fields say by themselves.
+    /// Reads the body without validating it yet, for an operation with rules of its own.
     pub(crate) fn parse_body<B: Body>(&self) -> Result<ParsedBody<B>, Failure> {
         Ok(self.parse_body_from(self.fields()?))
     }
 
-    /// The same of fields that the operation looked at first.
+    /// As [`Call::parse_body`], of fields that the operation has prepared.
     pub(crate) fn parse_body_from<B: Body>(&self, fields: Fields) -> ParsedBody<B> {
         debug_assert_eq!(self.row.body.map(|body| body.name), Some(B::NAME), "the row declares another body");
         ParsedBody::read(fields)
     }
 
-    /// The names and values of a body that is a form, in its order; `None` where it is none.
+    /// The names and values of a form, in their order; `None` where the body is no form.
     pub(crate) fn form(&self) -> Result<Option<Vec<(String, String)>>, Failure> {
         if !self.header("content-type").is_some_and(is_form) {
             return Ok(None);
@@ -281,25 +281,25 @@ impl Call {
         Fields::new(pairs(&self.query).map(|(name, text)| (name, Value::String(text))).collect())
     }
 
-    /// One field of the query alone, as it was typed; the last where there are several of that name.
-    pub(crate) fn asked(&self, field: &str) -> Option<String> {
+    /// One field of the query, decoded; the last of that name.
+    pub(crate) fn query_field(&self, field: &str) -> Option<String> {
         pairs(&self.query).filter(|(name, _)| name == field).map(|(_, text)| text).last()
     }
 
-    /// `limit` and `offset` of a `GET` that answers a list: the whole list unless a part is asked for.
+    /// `limit` and `offset` of a `GET` that answers a list; the whole list by default.
     pub(crate) fn page(&self) -> Result<Page, Failure> {
         let ListQuery { limit, offset } = ParsedBody::read(self.query()).finish()?;
         Ok(Page { limit: limit.unwrap_or(LIST_ROWS_MAX), offset: offset.unwrap_or(0) })
     }
 
-    /// The same path and query with another `limit` and `offset`.
+    /// The request's path and query with another `limit` and `offset`.
     pub(crate) fn path_of_page(&self, page: Page) -> String {
         let is_other = |pair: &&str| pairs(pair).next().is_some_and(|(name, _)| name != "limit" && name != "offset");
         let others: String = self.query.split('&').filter(is_other).map(|pair| format!("{pair}&")).collect();
         format!("{}?{others}limit={}&offset={}", self.path, page.limit, page.offset)
     }
 
-    /// Whether the caller would rather see a page than JSON: a browser does, a program that takes anything does not.
+    /// Whether the client prefers HTML to JSON, as browsers do and programs that accept anything do not.
     pub(crate) fn prefers_page(&self) -> bool {
         accept::prefers_page(&self.headers)
     }
@@ -322,20 +322,20 @@ crate::body! {
 impl Page {
     /// Of a report that a `POST` answers.
     pub(crate) fn of_report(limit: Option<i64>, offset: Option<i64>) -> Page {
-        Page { limit: limit.unwrap_or(REPORT_ROWS_USUAL), offset: offset.unwrap_or(0) }
+        Page { limit: limit.unwrap_or(REPORT_ROWS_DEFAULT), offset: offset.unwrap_or(0) }
     }
 }
 
 /// A caller's well-formed request id, else a new one.
-pub(crate) fn request_id(given: Option<&str>) -> String {
+pub(crate) fn request_id(sent: Option<&str>) -> String {
     let sound = |id: &&str| {
         REQUEST_ID_CHARS.contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
-    given.filter(sound).map_or_else(new_request_id, str::to_owned)
+    sent.filter(sound).map_or_else(new_request_id, str::to_owned)
 }
 
-/// A request id that this process gives out once. The ids start at a random number and count in long strides: to ask
-/// the kernel for random bytes each time would cost more than the rest of the head.
+/// A request id that is unique in this process: a counter with a random start and a long stride. Random bytes of the kernel
+/// for each id would cost more than reading the rest of the head.
 fn new_request_id() -> String {
     const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
     static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| AtomicU64::new(u64::from_ne_bytes(random())));

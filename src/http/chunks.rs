@@ -1,19 +1,19 @@
-//! A long text in chunks: the first ones are made with the answer, the others while the client takes it, so that a text of any
-//! length is never in memory as a whole.
+//! A long text in chunks: the first chunks are made with the answer, the others while the client receives it, so that a long
+//! text is never in memory as a whole.
 
 use crate::http::failure::Failure;
 use bytes::Bytes;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::ControlFlow;
 
-/// A text up to this, in bytes, is answered whole, with its length and its fingerprint.
+/// A text of up to this many bytes is answered whole, with its length and its ETag.
 const WHOLE_BYTES_MAX: usize = 256 * 1024;
 
-/// Appends the next piece to the text, and breaks with the last one. A piece is bounded, and no snapshot of the database is
-/// held between two.
+/// Appends the next chunk to the text, and breaks with the last one. A chunk has a limited size, and between two chunks no
+/// snapshot of the database stays open.
 type Next = Box<dyn FnMut(&mut String) -> Result<ControlFlow<()>, Failure> + Send>;
 
-/// The chunks of a text that are not made yet: one at least.
+/// The chunks of a text that are not made yet: at least one.
 pub(crate) struct Chunks(Next);
 
 impl Debug for Chunks {
@@ -23,7 +23,7 @@ impl Debug for Chunks {
 }
 
 impl Chunks {
-    /// Makes chunks after `text` until it is long; the others are made later.
+    /// Makes chunks until the text is longer than [`WHOLE_BYTES_MAX`]; the others are made later.
     pub(crate) fn begin(
         mut text: String,
         next: impl FnMut(&mut String) -> Result<ControlFlow<()>, Failure> + Send + 'static,
@@ -37,7 +37,7 @@ impl Chunks {
         Ok((text.into(), Some(chunks)))
     }
 
-    /// The next piece, and those after it, if there are any.
+    /// Makes the next chunk, and returns it with the remaining ones.
     pub(crate) fn make(mut self) -> Result<(Bytes, Option<Chunks>), Failure> {
         let mut text = String::new();
         let step = (self.0)(&mut text)?;
@@ -49,7 +49,7 @@ impl Chunks {
 mod tests {
     use super::*;
 
-    /// So many chunks of so many bytes.
+    /// A text of `count` chunks with this many bytes each.
     fn chunks(count: usize, bytes: usize) -> (Bytes, Option<Chunks>) {
         let mut made = 0;
         let next = move |text: &mut String| {
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_text_is_whole_and_of_a_long_one_little_more_than_a_piece_is_made_at_a_time() {
+    fn a_short_text_is_whole_and_a_long_one_is_made_chunk_by_chunk() {
         let (whole, rest) = chunks(3, 100);
         assert_eq!((whole.len(), rest.is_none()), ("heading".len() + 300, true));
         let (first, mut rest) = chunks(100, WHOLE_BYTES_MAX / 10);

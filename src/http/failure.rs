@@ -1,5 +1,5 @@
-//! The one way an operation says no, unless the contract wants the refusal as a reply.
-//! Public text and hidden cause are kept apart: a cause reaches the log and never the caller.
+//! The failure of an operation, unless the contract wants a refusal as a reply. Public text and hidden cause are kept apart:
+//! a cause reaches the log and never the caller.
 
 use crate::i18n::language::Text;
 use http::StatusCode;
@@ -14,7 +14,7 @@ pub struct Problem {
     pub text: Text,
 }
 
-/// A refusal or a fault, on its way to the error envelope.
+/// A refusal or a fault, which becomes the error envelope or an error page.
 #[derive(Debug)]
 pub struct Failure(Box<Parts>);
 
@@ -31,17 +31,17 @@ struct Parts {
     disk_fault: Option<DiskFault>,
 }
 
-/// The state of the disk that a failed statement shows.
+/// The fault of the disk that a failed statement shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiskFault {
     Full,
-    /// A page could not be read, or is not what it must be: once, or for good.
+    /// A page could not be read or is damaged, perhaps only once.
     Unreadable,
-    /// A write or a flush failed: its pages may be gone.
+    /// A write or a flush failed; its pages may be lost.
     Unwritable,
 }
 
-/// Whether a page is not what was written there, as the sum of it says.
+/// Whether the checksum of a page is wrong.
 pub(crate) fn is_of_bad_page(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_DATA)
 }
@@ -61,15 +61,14 @@ impl DiskFault {
     }
 }
 
-/// Until a queue is shorter, or the service manager has started the server again.
+/// `Retry-After` while a queue is full or the server restarts.
 const BUSY_SECONDS: u64 = 1;
-/// Until somebody has looked at the machine: nothing gets better by itself, and a client that asks each second only fills
-/// the log.
+/// `Retry-After` where only a technician helps: frequent retries would only fill the log.
 const TECHNICIAN_SECONDS: u64 = 3600;
-/// Codes of what only the site's technician can mend.
+/// The codes of faults that only the site's technician can repair.
 const NEEDS_TECHNICIAN: [&str; 5] = ["not_configured", "clock_suspect", "store_damaged", "replaced", "read_only"];
 
-/// One constructor a kind: its status and its stable code, which is also the key of its text.
+/// One constructor for each kind of failure: its status, and its stable code, which is also the key of its text.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $status:ident;)*) => {$(
         $(#[$doc])*
@@ -97,27 +96,27 @@ impl Failure {
         bad_timestamp = UNAUTHORIZED;
         /// A known caller who may not do this.
         not_allowed = FORBIDDEN;
-        /// A form that no page of ours sent.
+        /// A form of another origin.
         foreign_form = FORBIDDEN;
         /// A partner calling from an address that is not on its list.
         address_not_allowed = FORBIDDEN;
-        /// A change of what opens an account, by a session whose last proof is too long ago.
+        /// A change of credentials by a session whose last proof of identity is too long ago.
         reauthentication_needed = FORBIDDEN;
-        /// The account's role does not go without a second factor.
+        /// The account's role requires a second factor.
         second_factor_required = FORBIDDEN;
-        /// No such object, or none that is the caller's.
+        /// No such object, or one of another caller.
         not_found = NOT_FOUND;
-        /// A plain connection that somebody could listen to, where https is to be had.
+        /// A plain connection to a site with https.
         insecure = PERMANENT_REDIRECT;
         /// No such operation.
         unknown_path = NOT_FOUND;
-        /// The path knows other methods.
+        /// The path has other methods.
         method_not_allowed = METHOD_NOT_ALLOWED;
         /// The body did not arrive in time.
         too_slow = REQUEST_TIMEOUT;
         /// The partner has a record of this address already.
         email_taken = CONFLICT;
-        /// Somebody has this username.
+        /// Another member has this username.
         username_taken = CONFLICT;
         /// The registration belongs to a booking of another member.
         booking_of_another_member = CONFLICT;
@@ -125,41 +124,41 @@ impl Failure {
         entry_signed = CONFLICT;
         /// The member has this skill, or has asked for it.
         skill_taken = CONFLICT;
-        /// The entry is in a state from which this does not go.
+        /// The entry's state does not allow this.
         entry_state = CONFLICT;
-        /// The booking is in a state from which this does not go.
+        /// The booking's state does not allow this.
         booking_state = CONFLICT;
-        /// The flyer has signed no waiver that is in force here, so there is neither a check-in nor flight time.
+        /// The flyer has no waiver in force, so neither a check-in nor flight time is possible.
         waiver_missing = CONFLICT;
-        /// The text is not the one any more that the signer was shown.
+        /// The text has changed since it was shown to the signer.
         waiver_changed = CONFLICT;
-        /// The entry is not the one any more that the signer was shown.
+        /// The entry has changed since it was shown to the signer.
         entry_changed = CONFLICT;
         /// Sign-off waits until the member's e-mail address is confirmed.
         email_not_confirmed = CONFLICT;
-        /// Browsers offer no passkeys where this call came from.
+        /// Browsers offer no passkeys at the origin of this call.
         passkeys_need_https = CONFLICT;
-        /// The member has as many passkeys as one may have.
+        /// The member has the maximum number of passkeys.
         passkeys_full = CONFLICT;
         /// A partner whose access has ended for good.
         partner_revoked = CONFLICT;
-        /// A client, account or value of that name is there already.
+        /// A client, account or value of that name exists.
         exists = CONFLICT;
-        /// A logbook has as many entries as one may have.
+        /// The logbook has the maximum number of entries.
         logbook_full = CONFLICT;
-        /// There is no second factor to do this with.
+        /// The account has no second factor.
         second_factor_off = CONFLICT;
         /// The member has no confirmed address that a passcode could go to.
         nothing_confirmed = CONFLICT;
         /// The body is larger than the operation takes.
         body_too_large = PAYLOAD_TOO_LARGE;
-        /// The address of a request is longer than any of ours.
+        /// The request's URL is longer than any of ours.
         uri_too_long = URI_TOO_LONG;
         /// The headers of a request are larger than any client needs.
         headers_too_large = REQUEST_HEADER_FIELDS_TOO_LARGE;
-        /// The body is of a type that the operation does not take.
+        /// The body has a type that the operation does not accept.
         unsupported_type = UNSUPPORTED_MEDIA_TYPE;
-        /// An upload that does not say it is a picture of a kind we read.
+        /// An upload without a supported picture type.
         unsupported_picture = UNSUPPORTED_MEDIA_TYPE;
         /// `Host` is none of the site's names.
         unknown_host = MISDIRECTED_REQUEST;
@@ -169,25 +168,25 @@ impl Failure {
         idempotency_key_reused = UNPROCESSABLE_ENTITY;
         /// Too many requests of this caller.
         too_fast = TOO_MANY_REQUESTS;
-        /// An address had its share of passcodes this hour.
+        /// The hourly number of passcodes is used up.
         passcode_too_many = TOO_MANY_REQUESTS;
-        /// Something broke; the cause is in the log under the request id.
+        /// A fault; the cause is in the log under the request id.
         broken = INTERNAL_SERVER_ERROR;
         /// The queue is full, or the request waited in it too long.
         overloaded = SERVICE_UNAVAILABLE;
         /// A callback whose key is not configured.
         not_configured = SERVICE_UNAVAILABLE;
-        /// The clock is behind what this file has seen, and the check at hand needs the right time.
+        /// The clock is behind the latest moment in the database, and the check needs the right time.
         clock_suspect = SERVICE_UNAVAILABLE;
-        /// The store takes no writes until it is started again.
+        /// The database accepts no writes until the server restarts.
         store_stopped = SERVICE_UNAVAILABLE;
-        /// A page of the file is not what it must be.
+        /// A page of the database is damaged.
         store_damaged = SERVICE_UNAVAILABLE;
-        /// Another machine has taken this one's place: nothing is written here any more.
+        /// Another machine has replaced this one, which writes no more.
         replaced = SERVICE_UNAVAILABLE;
-        /// The standby does not confirm, and `replica.wait` says that nothing is written without it.
+        /// The standby does not confirm writes, which `replica.wait` requires.
         standby_away = SERVICE_UNAVAILABLE;
-        /// The file system takes no writes: the file is served as it is.
+        /// The file system accepts no writes; reads go on.
         read_only = SERVICE_UNAVAILABLE;
         /// The disk is full: reads and sign-in go on.
         disk_full = INSUFFICIENT_STORAGE;
@@ -219,31 +218,31 @@ impl Failure {
         Failure::invalid(vec![Problem { field: field.to_owned(), text }])
     }
 
-    /// Adds what the log shall say; callers never see it.
+    /// Adds the cause for the log, which callers never see.
     pub(crate) fn because(mut self, cause: impl std::fmt::Display) -> Failure {
         self.0.cause = Some(cause.to_string());
         self
     }
 
-    /// Says it in other words than the kind's own; the code stays.
+    /// Replaces the public text; the code stays.
     pub(crate) fn saying(mut self, text: Text) -> Failure {
         self.0.text = text;
         self
     }
 
-    /// Tells the caller when to come back.
+    /// Adds a `Retry-After`.
     pub(crate) fn retry_after(mut self, wait: Duration) -> Failure {
         self.0.retry_after = Some(wait);
         self
     }
 
-    /// The methods that the path does know.
+    /// Adds the methods of the path, for `Allow`.
     pub(crate) fn allow(mut self, methods: String) -> Failure {
         self.0.allow = Some(methods);
         self
     }
 
-    /// Where the same is to be had.
+    /// Adds a `Location`.
     pub fn at(mut self, location: String) -> Failure {
         self.0.location = Some(location);
         self
@@ -286,12 +285,12 @@ impl Failure {
         self.0.allow.as_deref()
     }
 
-    /// Where a browser is sent on to.
+    /// The target of a redirect.
     pub fn location(&self) -> Option<&str> {
         self.0.location.as_deref()
     }
 
-    /// Seconds for `Retry-After`: as told, else as long as it takes to be otherwise, where the status calls for that.
+    /// Seconds for `Retry-After`: as set, else a default for the code or status, if it has one.
     pub(crate) fn retry_after_seconds(&self) -> Option<u64> {
         let busy = matches!(self.0.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);
         match self.0.retry_after {
@@ -319,7 +318,7 @@ impl std::fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 impl From<rusqlite::Error> for Failure {
-    /// A failed statement is our fault, or the disk's, or the load's; never "not found".
+    /// A failed statement is a fault of the program, the disk or the load, and never "not found".
     fn from(error: rusqlite::Error) -> Failure {
         use rusqlite::ErrorCode::*;
         let failure = match error.sqlite_error_code() {

@@ -1,5 +1,5 @@
-//! The kinds of fields: what bodies, forms and queries are made of. The words and patterns by which the API description
-//! shows a kind are in `assets/api/types.json`, under the kind's name.
+//! The types of fields in bodies, forms and queries. `assets/api/types.json` has the text and pattern of each type for the
+//! API description, under the type's name.
 
 use crate::domain::questions;
 use crate::domain::{email, minutes, username};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// A pattern of one line of text that is not blank.
 const LINE_PATTERN: &str = r"^\s*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*\s*$";
 
-/// Declares kinds that the description has a type of their own for: the name, its value, and how it is read.
+/// Declares field types that have a schema of their own in the API description: name, Rust type of the value, and reader.
 macro_rules! kinds {
     ($($(#[doc = $doc:expr])* $name:ident -> $value:ty = $read:expr;)*) => {$(
         $(#[doc = $doc])*
@@ -34,7 +34,7 @@ macro_rules! kinds {
 kinds! {
     /// A whole number, or one written as text.
     Whole -> i64 = fields::whole;
-    /// The same, 0 or more.
+    /// A whole number, 0 or more.
     Count -> i64 = fields::whole_in(0..=i64::MAX);
     /// The number of a row: 1 or more.
     Id -> i64 = fields::id;
@@ -44,19 +44,19 @@ kinds! {
     FlightMinutes -> i64 = fields::flight_minutes;
     /// Yes or no.
     Flag -> bool = fields::flag;
-    /// A password as it was typed.
+    /// A password as typed.
     Secret -> String = fields::secret;
-    /// A password that is being set; whether it is a good one, the operation judges.
+    /// A new password; the operation checks its strength.
     NewPassword -> String = fields::secret;
     /// The proof of a second factor: six digits or a recovery code.
     Code -> String = fields::code(CODE_CHARS_MAX);
     /// An e-mail address.
     Email -> String = fields::as_line(email::parse);
-    /// A username that is being set.
+    /// A new username.
     Username -> String = fields::as_line(username::parse);
 }
 
-/// The longest code that is looked at.
+/// Longer codes are refused.
 const CODE_CHARS_MAX: usize = 40;
 
 /// One line of text of at most this many characters, trimmed.
@@ -89,7 +89,7 @@ impl<const CHARS_MAX: usize> Field for Lines<CHARS_MAX> {
     }
 }
 
-/// Six digits, or something else of at most this many characters that a passcode or PIN was taken for.
+/// Six digits, or another text of at most this many characters, which is no right passcode or PIN.
 pub struct Digits<const CHARS_MAX: usize>;
 
 impl<const CHARS_MAX: usize> Field for Digits<CHARS_MAX> {
@@ -104,14 +104,14 @@ impl<const CHARS_MAX: usize> Field for Digits<CHARS_MAX> {
     }
 }
 
-/// Text of a shared kind, of at most this many characters.
+/// The schema of a shared type, with a maximum length.
 pub(crate) fn bounded(kind: &str, chars_max: usize) -> Value {
     let mut schema = shared(kind);
     schema["maxLength"] = chars_max.into();
     schema
 }
 
-/// A line so short that the digits of a large number do not fit: the description says which numbers do.
+/// A line so short that large numbers do not fit; the description states which numbers do.
 pub struct ShortLine<const CHARS_MAX: usize>;
 
 impl<const CHARS_MAX: usize> Field for ShortLine<CHARS_MAX> {
@@ -130,7 +130,7 @@ impl<const CHARS_MAX: usize> Field for ShortLine<CHARS_MAX> {
     }
 }
 
-/// How many rows of a list or report, of at most this many.
+/// A number of rows, from 1 to this many.
 pub struct Rows<const ROWS_MAX: i64>;
 
 impl<const ROWS_MAX: i64> Field for Rows<ROWS_MAX> {
@@ -163,7 +163,7 @@ impl Field for Passcode {
     }
 }
 
-/// Minutes of an entry, which need not be a flight of its own.
+/// Minutes of a logbook entry, 0 or more.
 pub struct EntryMinutes;
 
 impl Field for EntryMinutes {
@@ -217,7 +217,7 @@ impl Field for QuestionNumber {
     }
 }
 
-/// A value that clients name.
+/// A value with a name on the wire.
 pub trait Named: Copy + 'static {
     /// Each name with its value.
     const NAMES: &'static [(&'static str, Self)];

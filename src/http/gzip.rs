@@ -1,4 +1,4 @@
-//! Larger texts go out compressed to whoever takes that. Which rows may is for [`crate::http::row::Row::compresses`] to say.
+//! Compression of larger texts, for clients that accept it and rows that allow it ([`crate::http::row::Row::compresses`]).
 
 use crate::http::call::Call;
 use crate::http::reply::Reply;
@@ -8,15 +8,14 @@ use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::io::Write;
 
-/// Texts that fit into two packets are sent uncompressed: to compress them costs more time than it saves.
+/// Texts below this fit into two packets, and compressing them costs more time than it saves.
 const TEXT_BYTES_MIN: usize = 2 * 1024;
-/// Of one `Accept-Encoding`.
+/// The codings of `Accept-Encoding` that are read.
 const CODINGS_MAX: usize = 20;
-/// The expected ratio of compression, by which the output's buffer is sized.
+/// The expected ratio of compression, for the size of the output buffer.
 const SHRINKS_TO: usize = 8;
 
-/// The answer as it goes out, with what caches need to know of it. An answer that is made for one caller is compressed
-/// here, on the thread that made it.
+/// Adds the headers for caches and compresses the answer, on the thread that made it.
 pub(crate) fn finish(reply: Reply, call: &Call) -> Reply {
     let varies = call.row.compresses() && is_large_text(&reply);
     let packed = varies && is_taken(&call.headers);
@@ -27,7 +26,7 @@ pub(crate) fn finish(reply: Reply, call: &Call) -> Reply {
     if packed && reply.status != StatusCode::NOT_MODIFIED { pack(reply) } else { reply }
 }
 
-/// The same for a text that has no call of the table.
+/// Compresses a text that no row of the table made.
 pub(crate) fn finish_beside_table(mut reply: Reply, headers: &HeaderMap) -> Reply {
     reply.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
     if is_large_text(&reply) && is_taken(headers) { pack(reply) } else { reply }
@@ -39,7 +38,7 @@ fn pack(mut reply: Reply) -> Reply {
     reply
 }
 
-/// A text that is the same for everybody, compressed as well as can be: once.
+/// Compresses a text that is the same for every client, once and as small as possible.
 pub(crate) fn pack_for_all(text: &[u8]) -> Bytes {
     compress(text, Compression::best())
 }
@@ -59,7 +58,7 @@ fn is_text(headers: &HeaderMap) -> bool {
     kind.starts_with("text/") || ["application/json", "image/svg+xml"].contains(&kind)
 }
 
-/// Whether the client takes gzip: named with a quality above 0, or else meant by a `*` with one.
+/// Whether the client accepts gzip: by its name, or else by `*`, with a quality above 0.
 fn is_taken(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
     let (mut named, mut other) = (None, false);
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_taken_where_it_is_named_or_meant_and_not_refused() {
+    fn gzip_is_accepted_by_name_or_by_a_star_unless_its_quality_is_zero() {
         for taken in [&["gzip"][..], &["br, GZIP;q=0.5"], &["deflate", "x-gzip"], &["*"], &["br;q=1.0, *;q=0.1"]] {
             assert!(takes(taken), "{taken:?}");
         }
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_large_text_that_was_done_is_compressed() {
+    fn only_large_texts_of_successful_answers_are_compressed() {
         use crate::http::reply;
         let (small, large) = (vec![b'x'; TEXT_BYTES_MIN - 1], vec![b'x'; TEXT_BYTES_MIN]);
         for kind in ["application/json", "text/html; charset=utf-8", "text/csv; charset=utf-8", "image/svg+xml"] {

@@ -12,5 +12,5 @@ pub(crate) mod gzip;
 pub(crate) mod reply;
 pub mod row;
 
-/// The return type of an operation: a reply, or the failure that becomes the refusal envelope or a page that refuses.
+/// The return type of an operation: a reply, or the failure that becomes the error envelope or an error page.
 pub(crate) type Answer = Result<reply::Reply, failure::Failure>;

@@ -1,4 +1,4 @@
-//! The only place that writes JSON and the refusal envelope.
+//! Replies: the only place that writes JSON and the error envelope.
 
 use crate::http::call::{Call, Page};
 use crate::http::chunks::Chunks;
@@ -13,33 +13,33 @@ use std::ops::ControlFlow;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ETAG_BYTES: usize = 16;
-/// How the tag of a compressed body ends.
+/// The ending of a compressed body's ETag.
 const PACKED: &str = "-gzip";
-/// Room for most answers, so that they are not moved about while they grow. From 1024 bytes on malloc takes a slower way.
+/// The initial capacity, which fits most answers. From 1024 bytes on malloc is slower.
 const JSON_BYTES_USUAL: usize = 1000;
 const HEADERS_USUAL: usize = 6;
-/// A list whose rows are longer than usual ends after this, though it has fewer rows than an answer may have: 5,000 rows
-/// with a comment of 1,000 characters each are about as much.
+/// A list ends after this many bytes, even with fewer rows than the limit. About the size of 5,000 rows with a comment of
+/// 1,000 characters each.
 const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// How many rows a list has in all.
+/// The total number of rows of a list.
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
-/// An answer, complete but for what the server adds.
+/// An answer, before the server adds its own headers.
 #[derive(Debug)]
 pub struct Reply {
-    /// Of the answer.
+    /// The status.
     pub status: StatusCode,
-    /// Those that the operation gave.
+    /// The headers of the operation.
     pub headers: HeaderMap,
-    /// Whole, unless `rest` follows.
+    /// The body, or its beginning where `rest` follows.
     pub body: Bytes,
-    /// The body by gzip, where it was compressed once for everybody.
+    /// The compressed body, where it was compressed once for all clients.
     pub packed: Option<Bytes>,
-    /// The chunks of a long text that follow the body.
+    /// The remaining chunks of a long text.
     pub(crate) rest: Option<Chunks>,
 }
 
-/// A part of a report.
+/// A page of a report.
 #[derive(Serialize)]
 struct Report<T: Serialize> {
     status: bool,
@@ -49,13 +49,13 @@ struct Report<T: Serialize> {
     data: Vec<T>,
 }
 
-/// A list on its way into an answer: a JSON array that is written row by row, so that a long list is in memory once.
+/// A JSON array under construction, written row by row, so that a long list is in memory once.
 pub(crate) struct Rows {
     text: Vec<u8>,
     count: i64,
 }
 
-/// Nothing to say but that it was done.
+/// An answer without data.
 #[derive(Serialize)]
 pub(crate) struct Done {
     pub status: bool,
@@ -93,7 +93,7 @@ pub(crate) fn list(call: &Call, page: Page, total: i64, rows: impl IntoIterator<
     list.finish(call, page, total)
 }
 
-/// 200 with the page of a list that is there as a whole.
+/// 200 with a page of a list that is in memory as a whole.
 pub(crate) fn part<T: Serialize>(call: &Call, page: Page, rows: Vec<T>) -> Reply {
     let total = rows.len() as i64;
     let shown = rows.into_iter().skip(page.offset.min(total) as usize).take(page.limit as usize);
@@ -105,7 +105,7 @@ impl Rows {
         Rows { text: vec![b'['], count: 0 }
     }
 
-    /// Writes a row. `Break` once the answer is as long as an answer may be: the rest is for the next page.
+    /// Writes a row. `Break`: the answer has reached its limit, and further rows belong to the next page.
     pub(crate) fn push(&mut self, row: &impl Serialize) -> ControlFlow<()> {
         if self.count > 0 {
             self.text.push(b',');
@@ -115,15 +115,14 @@ impl Rows {
         if self.text.len() < LIST_BYTES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
-    /// 200 with the rows that were written, which begin at the page's offset; how many there are in all, and where the
-    /// next ones are.
+    /// 200 with the written rows, which begin at the page's offset, their total number, and a link to the next page.
     pub(crate) fn finish(mut self, call: &Call, page: Page, total: i64) -> Reply {
         self.text.push(b']');
         let mut reply = json_again(StatusCode::OK, self.text).with_header(TOTAL_COUNT, total.into());
         let next = page.offset.saturating_add(self.count);
         if self.count > 0 && next < total {
             let link = format!("<{}>; rel=\"next\"", call.path_of_page(Page { offset: next, ..page }));
-            // A path and a query that came in a request fit into a header as they are.
+            // The path and query of a request are valid in a header.
             if let Ok(link) = HeaderValue::from_str(&link) {
                 reply.headers.insert(header::LINK, link);
             }
@@ -133,16 +132,10 @@ impl Rows {
 }
 
 pub(crate) fn text(status: StatusCode, body: impl Into<Bytes>) -> Reply {
-    Reply {
-        status,
-        headers: headers(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
-        body: body.into(),
-        packed: None,
-        rest: None,
-    }
+    reply(status, headers(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")), body)
 }
 
-/// A picture. Opened by itself a picture is a document of its own, which may do nothing at all.
+/// A picture. Opened as a document of its own, the picture may load and run nothing.
 pub(crate) fn picture(kind: &'static str, body: impl Into<Bytes>) -> Reply {
     let alone = HeaderValue::from_static("default-src 'none'; sandbox");
     bytes(kind, body).with_header(header::CONTENT_SECURITY_POLICY, alone)
@@ -150,22 +143,16 @@ pub(crate) fn picture(kind: &'static str, body: impl Into<Bytes>) -> Reply {
 
 /// 200 with bytes of another type than JSON.
 pub(crate) fn bytes(kind: &'static str, body: impl Into<Bytes>) -> Reply {
-    Reply {
-        status: StatusCode::OK,
-        headers: headers(header::CONTENT_TYPE, HeaderValue::from_static(kind)),
-        body: body.into(),
-        packed: None,
-        rest: None,
-    }
+    reply(StatusCode::OK, headers(header::CONTENT_TYPE, HeaderValue::from_static(kind)), body)
 }
 
-/// A file by this name, `inline` to be looked at or as an `attachment` to be kept. Both are words of ours.
+/// A file with this name; `disposition` is `inline` or `attachment`. Name and disposition must be our own words.
 pub(crate) fn file(kind: &'static str, disposition: &str, name: &str, body: impl Into<Bytes>) -> Reply {
     let named = HeaderValue::from_str(&format!("{disposition}; filename=\"{name}\""));
     bytes(kind, body).with_header(header::CONTENT_DISPOSITION, named.expect("our own words are header values"))
 }
 
-/// The same of a text in chunks.
+/// A file whose text is made in chunks.
 pub(crate) fn chunked_file(
     kind: &'static str,
     disposition: &str,
@@ -175,7 +162,7 @@ pub(crate) fn chunked_file(
     Reply { rest, ..file(kind, disposition, name, first) }
 }
 
-/// A page of HTML that may load its style and pictures from this site and do nothing else.
+/// An HTML page that may load style and pictures from this site, and do nothing else.
 pub(crate) fn page(status: StatusCode, language: Language, html: impl Into<Bytes>) -> Reply {
     let policy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
                   frame-ancestors 'none'";
@@ -186,42 +173,40 @@ pub(crate) fn page(status: StatusCode, language: Language, html: impl Into<Bytes
     reply
 }
 
-/// A page that may load style, script and pictures from this site, and sends its forms to it alone.
+/// An HTML page that may load style, script and pictures from this site, and submit forms to it.
 pub(crate) fn console(status: StatusCode, language: Language, html: String) -> Reply {
     let policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                   form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
     let mut reply = page(status, language, html);
     reply.headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-    // With no referrer at all a browser would not say either where a form comes from.
+    // Without a referrer, browsers would omit the origin of forms too.
     reply.headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    // Personal data on the desk's pages stays in no cache and behind no back button.
+    // Pages have personal data, which must not stay in a cache or behind the back button.
     reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     reply
 }
 
-/// 303: the answer to a form is another page, so that nobody sends it twice by looking again.
-pub(crate) fn see_other(place: &str) -> Reply {
-    let place = HeaderValue::from_str(place).expect("places are paths of ours");
-    Reply {
-        status: StatusCode::SEE_OTHER,
-        headers: headers(header::LOCATION, place),
-        body: Bytes::new(),
-        packed: None,
-        rest: None,
-    }
+/// 303 to a path of ours: the answer to a form is another page, so that a reload does not send the form again.
+pub(crate) fn see_other(path: &str) -> Reply {
+    let path = HeaderValue::from_str(path).expect("a path of ours is a header value");
+    reply(StatusCode::SEE_OTHER, headers(header::LOCATION, path), Bytes::new())
 }
 
-/// A status that says everything.
+/// A status without a body.
 pub(crate) fn empty(status: StatusCode) -> Reply {
-    Reply { status, headers: HeaderMap::with_capacity(HEADERS_USUAL), body: Bytes::new(), packed: None, rest: None }
+    reply(status, HeaderMap::with_capacity(HEADERS_USUAL), Bytes::new())
 }
 
-/// JSON that was an answer before.
+/// Text that is JSON already.
 pub(crate) fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
-    Reply { status, headers: headers(header::CONTENT_TYPE, JSON), body: body.into(), packed: None, rest: None }
+    reply(status, headers(header::CONTENT_TYPE, JSON), body)
 }
 
-/// One header, and room for those that every answer has beside it.
+fn reply(status: StatusCode, headers: HeaderMap, body: impl Into<Bytes>) -> Reply {
+    Reply { status, headers, body: body.into(), packed: None, rest: None }
+}
+
+/// A header map with one header, and capacity for those that every answer gets.
 fn headers(name: HeaderName, value: HeaderValue) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(HEADERS_USUAL);
     headers.insert(name, value);
@@ -250,7 +235,7 @@ struct EnvelopeError<'a> {
     message: String,
 }
 
-/// The refusal in the caller's language, with the headers that go with its status.
+/// The error envelope in the caller's language, with the headers of its status.
 pub(crate) fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
     let errors =
         failure.problems().iter().map(|p| EnvelopeError { field: &p.field, message: language.say(&p.text) }).collect();
@@ -258,7 +243,7 @@ pub(crate) fn refusal(failure: &Failure, language: Language, request_id: &str) -
     let mut reply =
         json(failure.status(), &Envelope { status: false, code: failure.code(), message, errors, request_id });
     reply.headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
-    // Without a word on it a cache may keep a 404.
+    // Caches may store a 404 by default.
     reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(seconds) = failure.retry_after_seconds() {
         reply.headers.insert(header::RETRY_AFTER, seconds.into());
@@ -276,7 +261,7 @@ pub(crate) fn refusal(failure: &Failure, language: Language, request_id: &str) -
 }
 
 impl Reply {
-    /// The same once more, of a reply that is whole.
+    /// A copy of a reply without remaining chunks.
     pub(crate) fn again(&self) -> Reply {
         let Reply { status, headers, body, packed, .. } = self;
         Reply { status: *status, headers: headers.clone(), body: body.clone(), packed: packed.clone(), rest: None }
@@ -287,23 +272,22 @@ impl Reply {
         self
     }
 
-    /// Beside other cookies of the same reply.
+    /// Adds a cookie to those of the reply.
     pub(crate) fn with_cookie(mut self, cookie: &str) -> Reply {
         let cookie = HeaderValue::from_str(cookie).expect("cookies are tokens and words of ours");
         self.headers.append(header::SET_COOKIE, cookie);
         self
     }
 
-    /// The same body by gzip, compressed once for everybody.
+    /// Adds the compressed body, which is the same for all clients.
     pub(crate) fn with_packed(mut self, packed: Bytes) -> Reply {
         self.packed = Some(packed);
         self
     }
 
-    /// Caching: a `GET` carries the fingerprint of its body and answers 304 to whoever has it, in whichever form. No cache
-    /// keeps what is private or what a `POST` returned. A client that keeps the fingerprint beside a copy of its own, as
-    /// existing ones do, is no cache and gets its 304. `packed`: the body goes out compressed, which is another form with
-    /// another tag.
+    /// Adds `Cache-Control` and, to a `GET`, the ETag of the body; 304 where the client has the same body, compressed or not.
+    /// Private answers and answers to a `POST` are not cached. Existing clients store the ETag beside a copy of their own,
+    /// for which they get their 304. `packed`: the body is sent compressed, with another ETag.
     pub(crate) fn with_caching(mut self, call: &Call, packed: bool) -> Reply {
         let reads = call.reads();
         let policy = match (reads, call.row.is_public()) {
@@ -312,14 +296,14 @@ impl Reply {
             (true, false) => "private, no-store",
         };
         self.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(policy));
-        // A text that is still to be made has no fingerprint yet.
+        // The hash of a text with remaining chunks is not known.
         if reads && self.status == StatusCode::OK && self.rest.is_none() {
             let digest = Sha256::digest(&self.body);
-            let mut print = [0; 2 * ETAG_BYTES];
-            hex_into(&digest[..ETAG_BYTES], &mut print);
-            let etag = etag(&print, packed);
-            let print = std::str::from_utf8(&print).unwrap_or_default();
-            if call.header(header::IF_NONE_MATCH).is_some_and(|known| matches_etag(known, print)) {
+            let mut hash = [0; 2 * ETAG_BYTES];
+            hex_into(&digest[..ETAG_BYTES], &mut hash);
+            let etag = etag(&hash, packed);
+            let hash = std::str::from_utf8(&hash).unwrap_or_default();
+            if call.header(header::IF_NONE_MATCH).is_some_and(|known| matches_etag(known, hash)) {
                 self.status = StatusCode::NOT_MODIFIED;
                 self.headers.remove(header::CONTENT_TYPE);
                 self.body = Bytes::new();
@@ -330,11 +314,11 @@ impl Reply {
     }
 }
 
-/// The print in quotes, put together without the heap: each read has one.
-fn etag(print: &[u8; 2 * ETAG_BYTES], packed: bool) -> HeaderValue {
+/// The ETag of a hash in hex, built without the heap, because every read has one.
+fn etag(hash: &[u8; 2 * ETAG_BYTES], packed: bool) -> HeaderValue {
     let mut text = [b'"'; 2 * ETAG_BYTES + PACKED.len() + 2];
-    let end = 1 + print.len();
-    text[1..end].copy_from_slice(print);
+    let end = 1 + hash.len();
+    text[1..end].copy_from_slice(hash);
     let length = match packed {
         true => {
             text[end..end + PACKED.len()].copy_from_slice(PACKED.as_bytes());
@@ -345,11 +329,11 @@ fn etag(print: &[u8; 2 * ETAG_BYTES], packed: bool) -> HeaderValue {
     HeaderValue::from_bytes(&text[..length]).expect("hex in quotes is a header value")
 }
 
-/// The weak comparison that `If-None-Match` asks for, of a body's fingerprint: compressed or not, it is the same body.
-fn matches_etag(known: &str, print: &str) -> bool {
+/// The weak comparison of `If-None-Match`: the compressed and the plain body have the same hash.
+fn matches_etag(known: &str, hash: &str) -> bool {
     let names_it = |one: &str| {
         let quoted = one.trim().trim_start_matches("W/").strip_prefix('"').and_then(|one| one.strip_suffix('"'));
-        quoted.is_some_and(|tag| tag.strip_suffix(PACKED).unwrap_or(tag) == print)
+        quoted.is_some_and(|tag| tag.strip_suffix(PACKED).unwrap_or(tag) == hash)
     };
     known.trim() == "*" || known.split(',').any(names_it)
 }
@@ -359,11 +343,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_etag_is_the_print_in_quotes_and_says_whether_the_body_is_packed() {
-        let print = [b'7'; 2 * ETAG_BYTES];
+    fn an_etag_is_the_quoted_hash_and_marks_a_compressed_body() {
+        let hash = [b'7'; 2 * ETAG_BYTES];
         let text = "7".repeat(2 * ETAG_BYTES);
-        assert_eq!(etag(&print, false), format!("\"{text}\""));
-        assert_eq!(etag(&print, true), format!("\"{text}-gzip\""));
+        assert_eq!(etag(&hash, false), format!("\"{text}\""));
+        assert_eq!(etag(&hash, true), format!("\"{text}-gzip\""));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The part of a row of the table that describes its requests and answers, whoever may call it.
+//! The part of a row of the table that describes its requests and answers.
 
 use crate::http::body::BodySchema;
 use http::Method;
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 pub(crate) const BODY_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const CALLBACK_BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Who may call: the kind of credentials that a row demands.
+/// Who may call a row: the kind of credentials that it requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallerKind {
     /// None.
@@ -27,7 +27,7 @@ pub enum CallerKind {
     Standby,
     /// None, in a browser.
     Page,
-    /// A session of somebody who works here, in a browser.
+    /// A session of a member of the staff, in a browser.
     Desk,
     /// A paired kiosk.
     Kiosk,
@@ -54,7 +54,7 @@ impl CallerKind {
     }
 }
 
-/// A row of the table, but for its operation.
+/// A row of the table, without its operation.
 pub struct Row {
     /// Who may call it.
     pub caller_kind: CallerKind,
@@ -62,37 +62,37 @@ pub struct Row {
     pub method: Method,
     /// The prefix of `path`: `/api` for the contract.
     pub base: &'static str,
-    /// Behind the base, with `{name}` for each part that varies.
+    /// After the base, with `{name}` for each parameter.
     pub path: &'static str,
-    /// Runs on the few threads for password hashing, so that a flood of sign-ins leaves the others alone.
+    /// Runs on the threads for password hashing, so that a flood of sign-ins does not delay other operations.
     pub hashes: bool,
-    /// Runs on the few threads for pictures, documents and tables, which take long and hold up no sign-in.
+    /// Runs on the threads for pictures, documents and tables, which take long.
     pub draws: bool,
-    /// Its only write is the last thing that it does, and makes the answer.
+    /// The operation ends with its only write, so that several operations can share a flush.
     pub ends_in_write: bool,
-    /// Answers go out on a beat, so that the time they take says nothing of what was found.
+    /// Answers are sent at fixed intervals, so that their time does not tell what was found.
     pub constant_time: bool,
-    /// A partner must say who it is by `client-id`.
+    /// A partner must send `client-id`.
     pub client_id: bool,
     /// A longer body is answered with 413.
     pub body_bytes_max: usize,
-    /// Of the desk, for admins alone.
+    /// A row of the desk for admins alone.
     pub admins: bool,
-    /// Beside the contract.
+    /// Not part of the contract.
     pub ours: bool,
-    /// Answers over a plain connection too, where everything else is sent over to https.
+    /// Answers over plain HTTP too, where other rows redirect to https.
     pub in_clear: bool,
-    /// Goes on while the disk is full, though it is no `GET`: it signs in or out, or only looks.
+    /// Works while the disk is full, though it is no `GET`: it signs in or out, or only reads.
     pub when_full: bool,
     /// See [`Row::compresses`].
     pub compressed: bool,
-    /// A good answer is the beginning of a stream that tells of changes.
+    /// A 200 begins an event stream about changes.
     pub live: bool,
     /// The JSON body that it reads.
     pub body: Option<BodySchema>,
 }
 
-/// The rows of the table in its order, for what shows or counts them from below it. Empty before a server starts.
+/// The rows of the table in its order, for the modules below the table. Empty before a server starts.
 static ROWS: OnceLock<Vec<&'static Row>> = OnceLock::new();
 
 /// Makes the table's rows known to [`rows`]; a second call changes nothing.
@@ -143,12 +143,12 @@ impl Row {
 
     /// Whether a large answer may go out compressed.
     ///
-    /// The length of a compressed text tells whether a part of it repeats another. An attacker who can put words beside
-    /// a secret, has its owner's browser ask for both again and again, and sees the length of the answers, learns the
-    /// secret letter by letter (BREACH). A browser sends cookies by itself, and cookies open pages; so no page is
-    /// compressed. A foreign page cannot send the token that opens the API, and a read of the API tells no secret: the
-    /// operations that make one (a session, a PIN, recovery codes) are no `GET`. Beside the reads are the two reports,
-    /// which a `POST` asks for, and the files of the pages, which are the same for everybody.
+    /// The length of a compressed text reveals repetitions in it. An attacker who can put words beside a secret, make its
+    /// owner's browser request both again and again, and observe the length of the answers, learns the secret letter by
+    /// letter (BREACH). Browsers send cookies by themselves, and cookies open pages, so no page is compressed. A foreign
+    /// page cannot send the token of the API, and reads of the API contain no secrets: the operations that make them (a
+    /// session, a PIN, recovery codes) are no `GET`. Also compressed are the two reports, which are read by `POST`, and
+    /// the files of the pages, which are the same for every client.
     pub fn compresses(&self) -> bool {
         let reads_by_token = matches!(
             self.caller_kind,
@@ -157,12 +157,12 @@ impl Row {
         self.compressed || reads_by_token && self.method == Method::GET
     }
 
-    /// Whether the answer is the same for everybody.
+    /// Whether the answer is the same for every caller.
     pub(crate) fn is_public(&self) -> bool {
         self.caller_kind == CallerKind::Open
     }
 
-    /// Whether it is for browsers, refusals included.
+    /// Whether the row is for browsers, which get refusals as pages.
     pub fn is_page(&self) -> bool {
         matches!(self.caller_kind, CallerKind::Page | CallerKind::Desk | CallerKind::Kiosk | CallerKind::Guest)
     }

@@ -1,4 +1,5 @@
-//! THE table: every operation and every page with who may call it. A row that promises less than its function needs does not compile.
+//! The table of routes: every operation and every page, with the credentials that it requires. A row whose credentials do not
+//! fit its function does not compile.
 
 mod row;
 
@@ -23,7 +24,7 @@ const POST: Method = M::POST;
 const PUT: Method = M::PUT;
 const DELETE: Method = M::DELETE;
 
-/// The operations, in the contract's order, and ours behind them.
+/// The operations of the contract, in its order, and then our own.
 #[rustfmt::skip] // One row an operation, in the contract's order.
 pub static ROUTES: &[Route] = &[
     // Partner metrics
@@ -118,7 +119,7 @@ pub static ROUTES: &[Route] = &[
     member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).ours(),
     open    (GET,    "/mail-webhook",                                       callbacks::mail::is_there).ours(),
     member  (GET,    "/account/logbook/requests",                           logbook::entry_events::requests).ours(),
-    member  (GET,    "/account/logbook/entries/{entry_id}/moves",           logbook::skills::moves).ours(),
+    member  (GET,    "/account/logbook/entries/{entry_id}/moves",           logbook::skills::events).ours(),
     member  (POST,   "/account/logbook/entries/{entry_id}/sign",            logbook::entry_events::sign).reads::<logbook::entry_events::Signature>().ours(),
     member  (POST,   "/account/logbook/entries/{entry_id}/deny",            logbook::entry_events::deny).reads::<logbook::entry_events::Denial>().ours(),
     member  (POST,   "/account/logbook/entries/{entry_id}/suspend",         logbook::entry_events::suspend).ours(),
@@ -135,7 +136,7 @@ pub static ROUTES: &[Route] = &[
     bearer  (GET,    "/account/logbook/export/{member_id}",                 logbook::export::csv).ours().drawing(),
     bearer  (GET,    "/account/logbook/print/{member_id}",                  logbook::print::pdf).ours().drawing(),
 
-    // Not in the contract either, but existing clients call them
+    // Not in the contract, but called by existing clients
     member  (POST,   "/account/logbook/member/time/",                       logbook::time::create).reads::<logbook::time::TimeNew>().ending_in_write().ours(),
     member  (GET,    "/account/notifications/requests",                     logbook::entry_events::count_requests).ours(),
     member  (GET,    "/account/logbook/tunnels",                            compatibility::tunnels::list).ours(),
@@ -394,5 +395,5 @@ pub static PAGES: &[Route] = &[
     guest   (POST,   "/kiosk/certificates",                                 kiosk::certificates::show_one),
 ];
 
-/// Every row: the operations, then the pages. Its places number the figures and the log.
+/// Every row: the operations, then the pages. Metrics and log lines name a row by its index here.
 pub(crate) static TABLE: LazyLock<Vec<&'static Route>> = LazyLock::new(|| ROUTES.iter().chain(PAGES).collect());

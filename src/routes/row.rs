@@ -1,4 +1,4 @@
-//! The words that a row of the table is written in.
+//! The constructors and options of the table's rows.
 
 use crate::auth::{Access, Bearer, Callback, Clerk, Guest, Kiosk, Member, Partner, Staff, Standby};
 use crate::http::Answer;
@@ -9,16 +9,16 @@ use crate::site::Site;
 use http::Method;
 use std::ops::Deref;
 
-/// A whole body in a form, in which each byte may take three.
+/// A body of the largest usual size, pasted into a form, whose encoding takes up to three bytes for one.
 pub(super) const PASTED_BYTES_MAX: usize = 4 * BODY_BYTES_MAX;
-/// A picture as a camera leaves it.
+/// A photo of a camera.
 pub(super) const PICTURE_BYTES_MAX: usize = 5 * 1024 * 1024;
 
-/// A row of the table: what it says of its requests, and the operation, whose type is who may call it.
+/// A row of the table: the properties of its requests, and the operation with its required principal.
 pub struct Route {
-    /// Method, path and what goes for the request.
+    /// Method, path and properties.
     pub row: Row,
-    /// Who may call the operation, and the operation.
+    /// The operation, by its required principal.
     pub access: Access,
 }
 

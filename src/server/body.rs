@@ -1,4 +1,4 @@
-//! Reads a request's body whole: so many bytes, in so much time.
+//! Reads a request's body whole, within limits of size and time.
 
 use crate::http::failure::Failure;
 use bytes::Bytes;
@@ -8,11 +8,10 @@ use std::error::Error;
 use std::time::Duration;
 
 const BODY_TIME_MAX: Duration = Duration::from_secs(20);
-/// So much of a body that is refused is still taken and thrown away, unless more was announced: many clients look for the answer
-/// only when they have sent everything, and a photograph is soon too large. A body in chunks announces nothing, and even an empty
-/// one may come after its head.
+/// The bytes of a refused body that are read and discarded, unless more are announced: many clients read the answer only after
+/// they have sent everything. A chunked body announces no length, and even an empty one may arrive after its head.
 const REFUSED_BYTES_MAX: u64 = 32 * 1024 * 1024;
-/// … in so much time: whoever waits for the answer before sending is not kept waiting.
+/// The time for that: some clients wait for the answer before they send.
 const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
 
 pub(super) async fn read<B>(body: B, bytes_max: usize) -> Result<Bytes, Failure>
@@ -34,7 +33,7 @@ where
     }
 }
 
-/// Takes a refused body to its end and keeps nothing.
+/// Reads and discards a refused body.
 pub(super) async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B) {
     if body.size_hint().exact().is_some_and(|bytes| bytes > REFUSED_BYTES_MAX) {
         return;
@@ -47,7 +46,7 @@ pub(super) async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B) {
             left = left.saturating_sub(frame.data_ref().map_or(0, |data| data.len() as u64));
         }
     };
-    // In time or not, the answer is the same.
+    // The answer is the same after a time-out.
     _ = tokio::time::timeout(REFUSED_TIME_MAX, to_the_end).await;
 }
 
@@ -77,7 +76,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_that_drips_in_is_given_up_in_time_and_one_that_pours_in_by_its_size() {
+    async fn a_slow_body_ends_in_a_time_out_and_a_large_one_at_its_limit() {
         let start = Instant::now();
         let slow = read(Drip(interval(Duration::from_secs(1))), BODY_BYTES_MAX).await.unwrap_err();
         assert_eq!((slow.status().as_u16(), start.elapsed()), (408, BODY_TIME_MAX));
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_refused_body_is_taken_for_a_while_whether_its_size_was_announced_or_not() {
+    async fn a_refused_body_is_read_for_a_limited_time() {
         let start = Instant::now();
         discard(Drip(interval(Duration::from_millis(100)))).await;
         assert_eq!(start.elapsed(), REFUSED_TIME_MAX);

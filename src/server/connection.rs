@@ -1,4 +1,4 @@
-//! One connection: HTTP/1.1 with a limit on everything a slow or hostile client could drag out.
+//! A connection: HTTP/1.1 with limits against slow and hostile clients.
 
 use super::hyper_refusal;
 use super::limiter::{ConnectionState, Progress};
@@ -21,20 +21,20 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// For a whole request head to arrive, and for an idle connection until the next one.
+/// The time for a whole request head to arrive, and of an idle connection until the next one.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(30);
-/// More than `HttpService` accepts, so that a head that is too large is most often refused there, with the usual envelope.
+/// More than [`HttpService`] accepts, so that most heads that are too large are refused there, with our envelope.
 const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// Request head and answer are buffered up to this.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
-/// How many bytes are read and thrown away after a refusal, and for how long: closing a connection with unread bytes resets
-/// it, and the client loses the answer.
+/// The bytes that are read and discarded after a refusal, and the time for that: closing a connection with unread bytes
+/// resets it, and the client loses the answer.
 const REFUSED_BYTES_MAX: usize = 256 * 1024;
 const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
-/// For a client to take some of an answer.
+/// The time for a client to receive some bytes of an answer.
 const WRITE_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// The connection as a future that ends with it; `socket` is what carries the stream.
+/// The connection as a future that ends with it; `socket` is the descriptor under the stream.
 pub(super) fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     service: Arc<HttpService>,
     stream: S,
@@ -70,12 +70,12 @@ fn refusing(service: Arc<HttpService>, peer: Arc<Peer>) -> Refuse {
     Box::new(move |status| service.refuse_malformed(status, &peer))
 }
 
-/// HTTP/1.1 with the limits on heads; without a timer hyper would keep none of the times.
+/// HTTP/1.1 with the limits on heads. Without a timer hyper ignores its time limits.
 fn limited() -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        // A client that has said all it will say still gets its answer.
+        // A client that has closed its sending side still gets its answer.
         .half_close(true)
         .header_read_timeout(HEAD_TIME_MAX)
         .max_header_size(HEAD_BYTES_MAX)
@@ -83,21 +83,21 @@ fn limited() -> http1::Builder {
     builder
 }
 
-/// Makes the answer to what is no request out of the status that hyper has for it.
+/// Makes our answer to a malformed request from hyper's status.
 type Refuse = Box<dyn Fn(StatusCode) -> Vec<u8> + Send>;
 
-/// A stream with a write timeout: a write fails when the client reads nothing for too long. The stream also replaces hyper's
-/// bare refusals with our envelope, and ends between two requests once the connection is to close.
+/// A stream with a write timeout: a write fails when the client receives nothing for too long. The stream also replaces
+/// hyper's bare refusals by our envelope, and ends between two requests once the connection is closing.
 pub(super) struct WithWriteTimeout<S> {
     stream: TokioIo<S>,
     socket: RawFd,
     progress: Arc<Progress>,
-    /// Runs while a write state, or what follows a refusal is thrown away.
+    /// Runs while a write is pending, and while bytes after a refusal are discarded.
     deadline: Option<Pin<Box<Sleep>>>,
     refuse: Refuse,
-    /// The bytes of a refusal that are not written yet.
+    /// The unwritten bytes of a refusal.
     refusal: Bytes,
-    /// How many more bytes of a refused client are thrown away: `None` where no refusal was sent.
+    /// The bytes of a refused client that may still be discarded; `None`: no refusal was sent.
     leftover_bytes: Option<usize>,
 }
 
@@ -115,12 +115,12 @@ impl<S> WithWriteTimeout<S> {
         }
     }
 
-    /// Whether the stream is to end here: no request has begun, not even in the system's own buffer.
+    /// Whether the stream ends here: the connection is closing, and no request has begun, not even in the system's buffer.
     fn ends(&self) -> bool {
         self.progress.is_closing() && self.progress.state() == ConnectionState::Idle && !has_unread_bytes(self.socket)
     }
 
-    /// Passes progress on, and turns waiting for too long into an error.
+    /// Turns a write that is pending for too long into an error.
     fn within_time<T>(&mut self, cx: &mut Context<'_>, progress: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if progress.is_ready() {
             self.deadline = None;
@@ -130,7 +130,7 @@ impl<S> WithWriteTimeout<S> {
         deadline.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Whether the bytes were a bare refusal of hyper's, which ours then stands for.
+    /// Replaces a bare refusal of hyper's by ours; `false`: the bytes are something else.
     fn replaces(&mut self, written: &[u8]) -> bool {
         let Some(status) = hyper_refusal::bare_status(written) else { return false };
         self.refusal = (self.refuse)(status).into();
@@ -151,7 +151,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WithWriteTimeout<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes what a refused client still sends, to its end or to the limits.
+    /// Discards what a refused client still sends, within the limits.
     fn poll_leftover(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut scratch = [0; 4096];
         while let Some(left @ 1..) = self.leftover_bytes {
@@ -204,7 +204,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Write for WithWriteTimeout<S> {
         if flushed.is_ready() && self.progress.state() == ConnectionState::Sending {
             self.progress.set(ConnectionState::Idle);
             if self.progress.is_closing() {
-                // Read once more, which ends it.
+                // The next read ends the connection.
                 cx.waker().wake_by_ref();
             }
         }
@@ -240,7 +240,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Write for WithWriteTimeout<S> {
     }
 }
 
-/// The runtime hears of bytes later than they come.
+/// Whether the system has received bytes that were not read yet. The runtime learns of bytes later.
 fn has_unread_bytes(socket: RawFd) -> bool {
     let mut byte = 0_u8;
     // SAFETY: the kernel writes at most the one byte; a descriptor that is none is an error.
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_nothing_is_given_up() {
+    async fn a_client_that_receives_nothing_is_disconnected() {
         let (ours, _theirs): (DuplexStream, DuplexStream) = tokio::io::duplex(4);
         let mut with_write_timeout = with_write_timeout(ours);
         let start = tokio::time::Instant::now();
@@ -280,8 +280,8 @@ mod tests {
         assert_eq!(start.elapsed(), WRITE_TIME_MAX);
     }
 
-    /// How long a client is kept who sends this and then nothing, and how many answers it got.
-    async fn kept(sent: &str) -> (Duration, usize) {
+    /// How long the connection of a client lasts that sends this and then nothing, and the number of its answers.
+    async fn lifetime(sent: &str) -> (Duration, usize) {
         let (ours, mut theirs) = tokio::io::duplex(4096);
         let answer =
             service_fn(async |_| Ok::<_, std::convert::Infallible>(hyper::Response::new(Full::<Bytes>::default())));
@@ -295,11 +295,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_is_slow_with_its_head_or_idle_is_let_go() {
-        assert_eq!(kept("").await, (HEAD_TIME_MAX, 0));
-        assert_eq!(kept("GET / HTTP/1.1\r\nhost: a").await, (HEAD_TIME_MAX, 0));
+    async fn a_client_that_is_idle_or_slow_with_its_head_is_disconnected() {
+        assert_eq!(lifetime("").await, (HEAD_TIME_MAX, 0));
+        assert_eq!(lifetime("GET / HTTP/1.1\r\nhost: a").await, (HEAD_TIME_MAX, 0));
         let whole = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
-        assert_eq!(kept(whole).await, (HEAD_TIME_MAX, 1), "idle after an answer");
-        assert_eq!(kept(&format!("{whole}{whole}GET")).await, (HEAD_TIME_MAX, 2), "slow with the third");
+        assert_eq!(lifetime(whole).await, (HEAD_TIME_MAX, 1), "idle after an answer");
+        assert_eq!(lifetime(&format!("{whole}{whole}GET")).await, (HEAD_TIME_MAX, 2), "slow with the third");
     }
 }

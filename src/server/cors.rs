@@ -1,6 +1,6 @@
-//! Pages of other origins that may call the API from a browser: those that the settings name, and none unless they do.
+//! CORS: pages of other origins may call the API from a browser, if the settings name their origins.
 //!
-//! No answer allows credentials: a browser then sends no cookie along, and a token is sent by the page that has it.
+//! No answer allows credentials, so browsers send no cookies; a page sends its token itself.
 
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
@@ -13,21 +13,21 @@ const REQUEST_HEADERS: &str = "token, authorization, content-type, client-id, id
 /// The answer headers that a page may read beyond those that browsers always show.
 const ANSWER_HEADERS: &str =
     "x-total-count, x-unread-count, link, etag, retry-after, x-request-id, content-language, allow";
-/// For how long a browser need not ask again: two hours, the most that one of them keeps.
-const KEPT_SECONDS: &str = "7200";
+/// How long a browser may cache a preflight answer: two hours, the most that any browser allows.
+const PREFLIGHT_SECONDS: &str = "7200";
 const BASE: &str = "/api/";
 
-/// The origins that may call, as browsers write them.
+/// The allowed origins, as browsers write them.
 pub(super) struct Origins(Vec<String>);
 
 /// The effect of one request's `Origin` on its answer.
 #[derive(Default)]
 pub(super) struct CorsDecision {
-    /// Whether the answer could be another for another origin.
+    /// Whether the answer depends on the origin.
     varies: bool,
-    /// The origin, where it may call.
+    /// The origin, where it is allowed.
     allowed: Option<HeaderValue>,
-    /// Whether a browser asks what the page may send before it sends it.
+    /// Whether the request is a preflight request.
     is_preflight: bool,
 }
 
@@ -36,7 +36,7 @@ impl Origins {
         Origins(allowed.to_vec())
     }
 
-    /// Looks at a request of the API; pages are for their own origin alone.
+    /// Decides on a request of the API; pages are for their own origin alone.
     pub(super) fn decide<B>(&self, request: &Request<B>) -> CorsDecision {
         if self.0.is_empty() || !request.uri().path().starts_with(BASE) {
             return CorsDecision::default();
@@ -58,11 +58,11 @@ impl CorsDecision {
         let reply = reply::empty(StatusCode::NO_CONTENT)
             .with_header(header::ACCESS_CONTROL_ALLOW_METHODS, methods)
             .with_header(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS))
-            .with_header(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(KEPT_SECONDS));
+            .with_header(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(PREFLIGHT_SECONDS));
         Some(reply)
     }
 
-    /// Says in the answer whose page may read it.
+    /// Adds the headers to the answer.
     pub(super) fn apply(self, headers: &mut HeaderMap) {
         if self.varies {
             headers.append(header::VARY, HeaderValue::from_static("origin"));

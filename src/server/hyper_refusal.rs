@@ -1,17 +1,16 @@
-//! Bytes that hyper refuses by itself because they are no request. Here hyper's bare answers become the envelope that every
-//! refusal has.
+//! Recognises the bare answers that hyper gives to malformed requests, so that our envelope can replace them.
 
 use http::StatusCode;
 
 /// The statuses of those answers: a broken request line, header or framing, and a head beyond hyper's buffer.
 const STATUSES: [StatusCode; 3] =
     [StatusCode::BAD_REQUEST, StatusCode::URI_TOO_LONG, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE];
-/// All that such an answer says. Every answer of our own has more: a request id at least.
+/// The only headers of such an answer. Answers of our own have at least a request id too.
 const HEADERS: [&str; 3] = ["connection: close", "content-length: 0", "date: "];
 
-/// The status of an answer that hyper gives by itself; `None` for bytes that are anything else.
+/// The status of a bare answer of hyper's; `None` for any other bytes.
 pub(super) fn bare_status(written: &[u8]) -> Option<StatusCode> {
-    // Most of what is written is told apart by its first bytes.
+    // The first bytes rule out most writes.
     let rest = written.strip_prefix(b"HTTP/1.1 4")?.strip_suffix(b"\r\n\r\n")?;
     let mut lines = std::str::from_utf8(rest).ok()?.split("\r\n");
     let line = lines.next()?;
@@ -27,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_answer_is_known_and_nothing_of_our_own_is() {
+    fn only_bare_answers_of_hyper_are_recognised() {
         let bare = "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\ndate: Sun, 22 Nov 2026 16:00:00 GMT\r\n\r\n";
         assert_eq!(bare_status(bare.as_bytes()), Some(StatusCode::BAD_REQUEST));
         for ours in [

@@ -1,4 +1,4 @@
-//! How many connections there are, in all and from one network, and which of them goes when there are too many.
+//! The connection limiter: limits on connections in all and from one network, and the choice of the connection to drop.
 
 use crate::http::call::Network as Source;
 use crate::stats::Stats;
@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 /// The connections of one kind of listener.
 pub(super) struct Limiter {
     connections_max: usize,
-    /// From one network, see [`Source`].
+    /// See [`Source`].
     connections_per_network_max: usize,
     handshakes_per_network_max: usize,
     stats: Arc<Stats>,
@@ -31,42 +31,42 @@ struct Network {
     handshakes: Arc<Semaphore>,
 }
 
-/// One connection's place within the limits, given back when it is dropped.
+/// A connection's slot within the limits, released on drop.
 pub(super) struct Slot {
     limiter: Arc<Limiter>,
     network: Source,
     pub progress: Arc<Progress>,
-    /// The TLS handshakes that the network may have at once.
+    /// Limits the network's simultaneous TLS handshakes.
     pub handshakes: Arc<Semaphore>,
 }
 
-/// The state of a connection: which wait it is in.
+/// What a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum ConnectionState {
-    /// For the first byte of a request.
+    /// The first byte of a request.
     Idle,
-    /// For the rest of a request, or of a TLS handshake.
+    /// The rest of a request or of a TLS handshake.
     Receiving,
-    /// For this server.
+    /// The answer of this server.
     Processing,
-    /// For its client to take the answer.
+    /// The client, which receives the answer.
     Sending,
 }
 
 const ALL: [ConnectionState; 4] =
     [ConnectionState::Idle, ConnectionState::Receiving, ConnectionState::Processing, ConnectionState::Sending];
 
-/// How far a connection is, and what it is told; shared by its task, its stream and the limiter.
+/// A connection's state and the orders to it, shared by its task, its stream and the limiter.
 #[derive(Default)]
 pub(super) struct Progress {
     state: AtomicU8,
-    /// The next answer is the last of the connection.
+    /// The next answer is the connection's last.
     last: AtomicBool,
-    /// Between two requests the connection is closed.
+    /// The connection closes between two requests.
     closing: AtomicBool,
     evicted: AtomicBool,
-    /// The connection's task, which ends with it.
+    /// The connection's task.
     task: OnceLock<AbortHandle>,
 }
 
@@ -91,7 +91,7 @@ impl Progress {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// Names the task that has the connection, once that was begun.
+    /// Sets the connection's task, after its start.
     pub(super) fn belongs_to(&self, task: AbortHandle) {
         let task = self.task.get_or_init(|| task);
         if self.evicted.load(Ordering::SeqCst) {
@@ -99,7 +99,7 @@ impl Progress {
         }
     }
 
-    /// Drops the connection with its task: nothing of it is looked at while it goes on, so that no request pays for this.
+    /// Drops the connection by aborting its task, so that running requests need not check anything.
     fn evict(&self) {
         self.evicted.store(true, Ordering::SeqCst);
         self.task.get().inspect(|task| task.abort());
@@ -127,8 +127,8 @@ impl Limiter {
         }
     }
 
-    /// A place for a connection from this address; `None`: one too many, to be closed at once. Where all places are taken,
-    /// a connection that waits for its client is dropped for it: of the network that has most, and more than this one.
+    /// A slot for a connection from this address; `None`: close the connection at once. When all slots are taken, one
+    /// connection that waits for its client is dropped: of the network with the most connections, if it has more than this one.
     pub(super) fn enter(self: &Arc<Limiter>, address: IpAddr) -> Option<Slot> {
         let network = Source::from(address);
         let mut open = self.open();
@@ -158,19 +158,19 @@ impl Limiter {
 }
 
 impl Open {
-    /// Tells one connection to go; `false`: there is none that waits for its client, in a network with more than `own`.
+    /// Drops one connection that waits for its client, in a network with more than `own` connections; `false`: there is none.
     fn evict(&mut self, own: usize) -> bool {
         let larger = self.by_network.iter().filter(|(_, one)| one.connections.len() > own);
         let candidates = larger.filter_map(|(network, one)| Some((one.connections.len(), *network, one.newest()?)));
-        let Some((_, network, place)) = candidates.max_by_key(|(count, ..)| *count) else { return false };
-        let progress = self.remove(network, place);
+        let Some((_, network, index)) = candidates.max_by_key(|(count, ..)| *count) else { return false };
+        let progress = self.remove(network, index);
         progress.evict();
         true
     }
 
-    fn remove(&mut self, network: Source, place: usize) -> Arc<Progress> {
+    fn remove(&mut self, network: Source, index: usize) -> Arc<Progress> {
         let own = self.by_network.get_mut(&network).expect("the network has connections");
-        let progress = own.connections.remove(place);
+        let progress = own.connections.remove(index);
         if own.connections.is_empty() {
             self.by_network.remove(&network);
         }
@@ -180,7 +180,7 @@ impl Open {
 }
 
 impl Network {
-    /// The place of the newest idle connection, else of the newest that waits for its client in another way.
+    /// The index of the newest idle connection, else of the newest that waits for its client.
     fn newest(&self) -> Option<usize> {
         let newest = |fits: fn(ConnectionState) -> bool| self.connections.iter().rposition(|one| fits(one.state()));
         newest(|state| state == ConnectionState::Idle).or_else(|| newest(|state| state != ConnectionState::Processing))
@@ -192,10 +192,10 @@ impl Drop for Slot {
         self.limiter.stats.connections_open.fetch_sub(1, Ordering::Relaxed);
         let mut open = self.limiter.open();
         let own = open.by_network.get(&self.network);
-        // One that was told to go gave its place back then.
-        let place = own.and_then(|own| own.connections.iter().position(|one| Arc::ptr_eq(one, &self.progress)));
-        if let Some(place) = place {
-            open.remove(self.network, place);
+        // An evicted connection has released its slot already.
+        let index = own.and_then(|own| own.connections.iter().position(|one| Arc::ptr_eq(one, &self.progress)));
+        if let Some(index) = index {
+            open.remove(self.network, index);
         }
     }
 }
@@ -212,13 +212,12 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Whether the connection was told to go.
     fn is_evicted(slot: &Slot) -> bool {
         slot.progress.evicted.load(Ordering::SeqCst)
     }
 
     #[tokio::test]
-    async fn a_connection_that_is_told_to_go_takes_its_task_along_also_before_the_task_is_known() {
+    async fn evicting_a_connection_aborts_its_task_also_when_the_task_is_set_later() {
         for is_known in [true, false] {
             let progress = Progress::default();
             let task = tokio::spawn(std::future::pending::<()>());
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_places_are_taken_the_newest_idle_one_of_the_fullest_network_goes() {
+    fn when_all_slots_are_taken_the_newest_idle_connection_of_the_largest_network_is_dropped() {
         let limiter = limiter(7, 4);
         let enter = |from: &str| limiter.enter(address(from));
         let fullest: Vec<Slot> = (0..4).map(|_| enter("10.0.0.1").unwrap()).collect();
@@ -252,7 +251,7 @@ mod tests {
         let mut newcomers = vec![newcomer];
         newcomers.extend((0..2).map_while(|_| enter("10.0.0.3")));
         assert_eq!(newcomers.len(), 3, "each network has its part of the places");
-        assert!(enter("10.0.0.3").is_none(), "nobody has more than whoever asks");
+        assert!(enter("10.0.0.3").is_none(), "no network has more than the newcomer's");
         drop((fullest, other, newcomers));
         assert_eq!(limiter.open().count, 0);
         assert_eq!(limiter.open().by_network.len(), 0);
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_being_served_stays_and_whoever_lets_the_server_wait_goes() {
+    fn a_connection_that_waits_for_the_server_is_never_dropped() {
         for state in ALL {
             let limiter = limiter(2, 2);
             let held: Vec<Slot> = (0..2).map(|_| limiter.enter(address("10.0.0.1")).unwrap()).collect();

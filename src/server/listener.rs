@@ -1,4 +1,4 @@
-//! Accepts connections, as many as the limits say, and has them end when the server does.
+//! Accepts connections within the limits, and ends them with the server.
 
 use super::Phase;
 use super::connection;
@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// After a failed accept (out of descriptors, most often): others get a chance to close theirs.
+/// The pause after a failed accept (most often for want of descriptors), in which other connections may close.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// The state that all connections of one listener share.
@@ -27,7 +27,7 @@ struct Listener {
     phase: watch::Receiver<Phase>,
 }
 
-/// Accepts until the server is to stop. The connections go on by themselves.
+/// Accepts connections until the server stops. Each connection runs in a task of its own.
 pub(super) async fn accept(
     service: Arc<HttpService>,
     socket: TcpListener,
@@ -43,7 +43,7 @@ pub(super) async fn accept(
             _ = stopped.wait_for(|phase| *phase != Phase::Open) => break,
         };
         match accepted {
-            Ok((stream, peer)) => listener.welcome(stream, peer.ip()),
+            Ok((stream, peer)) => listener.start(stream, peer.ip()),
             Err(e) => {
                 tracing::warn!(cause = %e, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -54,13 +54,14 @@ pub(super) async fn accept(
     let Ok(socket) = socket.into_std() else { return };
     while let Ok((stream, peer)) = socket.accept() {
         let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
-        stream.into_iter().for_each(|stream| listener.welcome(stream, peer.ip()));
+        stream.into_iter().for_each(|stream| listener.start(stream, peer.ip()));
     }
 }
 
 impl Listener {
-    /// One connection too many is closed: an answer would cost what the limit saves.
-    fn welcome(&self, stream: TcpStream, peer: IpAddr) {
+    /// Starts the task of a connection. A connection over the limit is closed without an answer, which would cost what the
+    /// limit saves.
+    fn start(&self, stream: TcpStream, peer: IpAddr) {
         let limiter = match self.kind {
             ListenerKind::Metrics => &self.service.metrics_limiter,
             ListenerKind::Public | ListenerKind::Secure | ListenerKind::Clear => &self.service.limiter,
@@ -87,7 +88,7 @@ impl Listener {
         progress.belongs_to(task.abort_handle());
     }
 
-    /// The handshake; `None` where none came of it, or the server closes before.
+    /// The TLS handshake; `None` where it fails or the server closes.
     async fn handshake(&self, acceptor: &Acceptor, slot: &Slot, stream: TcpStream) -> Option<TlsConnection> {
         let mut phase = self.phase.clone();
         tokio::select! {
@@ -109,7 +110,7 @@ impl Listener {
             kind,
             progress.clone()
         ));
-        // The first look is at the phase in which the connection came.
+        // Has the loop see the current phase first.
         self.phase.mark_changed();
         let outcome = loop {
             tokio::select! {
@@ -132,8 +133,8 @@ fn follow(phase: Phase, progress: &Progress) {
     }
 }
 
-/// Whether a plain connection to this address of ours is only sent over to https. A client that came to loopback is on
-/// this machine and cannot be overheard; a proxy of the site serves https itself.
+/// Whether requests of a plain connection to this address are only redirected to https. A connection over loopback cannot
+/// be overheard.
 fn is_clear(kind: ListenerKind, own: IpAddr, secured: bool) -> bool {
     secured && kind == ListenerKind::Public && !own.to_canonical().is_loopback()
 }
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_connections_from_the_network_are_sent_over_where_there_is_https() {
+    fn plain_connections_from_the_network_are_redirected_where_there_is_https() {
         let at = |own: &str, kind, secured| is_clear(kind, own.parse().unwrap(), secured);
         assert!(at("10.0.0.5", ListenerKind::Public, true));
         assert!(at("fd00::5", ListenerKind::Public, true));

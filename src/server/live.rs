@@ -1,5 +1,5 @@
-//! Answers that go on: a stream of events which says that something changed, and never what. The page that listens asks for
-//! itself again.
+//! Response bodies, and the event streams that tell pages of changes. An event says only that something has changed; the page
+//! then reloads itself.
 
 use super::long_answer::{Aborted, RemainingChunks};
 use bytes::Bytes;
@@ -12,74 +12,75 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::Instant;
 
-/// Streams at once: each holds a connection and a task, and no thread.
+/// Simultaneous streams: each has a connection and a task, and no thread.
 pub(super) const STREAMS_MAX: usize = 64;
-/// After so long a stream ends, and whoever still listens has to be let in anew: a session may have ended.
+/// A stream ends after this time, and the client must authenticate again: its session may have ended.
 const STREAM_TIME_MAX: Duration = Duration::from_secs(10 * 60);
-/// A word now and then, so that what lies between keeps the connection and one that broke is noticed.
-const WORD_EVERY: Duration = Duration::from_secs(15);
-/// Between two events: a list that is taken in changes something a thousand times a second.
+/// The interval of keep-alive comments, by which proxies keep the connection and a broken one is noticed.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+/// The least time between two events: an import makes a thousand changes a second.
 const EVENT_GAP: Duration = Duration::from_millis(400);
 
 const CHANGED: &[u8] = b"event: changed\ndata:\n\n";
-const WORD: &[u8] = b":\n\n";
+const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// The body of an answer: whole, in pieces, or a stream of events.
-pub(super) enum Answer {
+/// The body of an answer: whole, in chunks, or an event stream.
+pub(super) enum ResponseBody {
     Whole(Full<Bytes>),
-    /// The first piece until it is sent, and the rest.
+    /// The first chunk until it is sent, and the remaining chunks.
     Long(Bytes, Box<RemainingChunks>),
-    /// Its place among the streams is given back with it.
-    Live(
-        mpsc::Receiver<Bytes>,
-        #[expect(dead_code, reason = "held for as long as the stream goes on")] OwnedSemaphorePermit,
-    ),
+    /// An event stream, with its permit.
+    Live(mpsc::Receiver<Bytes>, #[expect(dead_code, reason = "held until the stream ends")] OwnedSemaphorePermit),
 }
 
-impl Body for Answer {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Aborted;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Aborted>>> {
         match &mut *self {
-            Answer::Whole(whole) => {
+            ResponseBody::Whole(whole) => {
                 Pin::new(whole).poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))
             }
-            Answer::Long(first, _) if !first.is_empty() => Poll::Ready(Some(Ok(Frame::data(std::mem::take(first))))),
-            Answer::Long(_, rest) => rest.poll_next(cx).map(|piece| piece.map(|piece| piece.map(Frame::data))),
-            Answer::Live(events, _) => events.poll_recv(cx).map(|event| event.map(|bytes| Ok(Frame::data(bytes)))),
+            ResponseBody::Long(first, _) if !first.is_empty() => {
+                Poll::Ready(Some(Ok(Frame::data(std::mem::take(first)))))
+            }
+            ResponseBody::Long(_, rest) => rest.poll_next(cx).map(|piece| piece.map(|piece| piece.map(Frame::data))),
+            ResponseBody::Live(events, _) => {
+                events.poll_recv(cx).map(|event| event.map(|bytes| Ok(Frame::data(bytes))))
+            }
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match self {
-            Answer::Whole(whole) => whole.is_end_stream(),
-            Answer::Long(first, rest) => first.is_empty() && rest.is_ended(),
-            Answer::Live(..) => false,
+            ResponseBody::Whole(whole) => whole.is_end_stream(),
+            ResponseBody::Long(first, rest) => first.is_empty() && rest.is_ended(),
+            ResponseBody::Live(..) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Answer::Whole(whole) => whole.size_hint(),
-            Answer::Long(..) | Answer::Live(..) => SizeHint::default(),
+            ResponseBody::Whole(whole) => whole.size_hint(),
+            ResponseBody::Long(..) | ResponseBody::Live(..) => SizeHint::default(),
         }
     }
 }
 
 /// The open event streams of a server.
 pub(super) struct Streams {
-    places: Arc<Semaphore>,
-    /// The count of changes; `None`: the server is to stop.
+    permits: Arc<Semaphore>,
+    /// The count of changes; `None`: the server stops.
     changes: watch::Sender<Option<u64>>,
 }
 
 impl Streams {
     pub(super) fn new() -> Arc<Streams> {
-        Arc::new(Streams { places: Arc::new(Semaphore::new(STREAMS_MAX)), changes: watch::channel(Some(0)).0 })
+        Arc::new(Streams { permits: Arc::new(Semaphore::new(STREAMS_MAX)), changes: watch::channel(Some(0)).0 })
     }
 
-    /// Tells all streams of a change; `false` once they have ended.
+    /// Sends an event to all streams; `false` once they have ended.
     pub(super) fn tell(&self, count: u64) -> bool {
         self.changes.send_if_modified(|known| {
             let goes_on = known.is_some();
@@ -88,17 +89,17 @@ impl Streams {
         })
     }
 
-    /// Ends all streams, and those to come at once.
+    /// Ends all streams, also later ones.
     pub(super) fn end(&self) {
         self.changes.send_replace(None);
     }
 
-    /// Begins a stream with `first`; `None`: there are too many.
-    pub(super) fn begin(&self, first: Bytes) -> Option<Answer> {
-        let place = self.places.clone().try_acquire_owned().ok()?;
+    /// Begins a stream with `first`; `None`: too many streams are open.
+    pub(super) fn begin(&self, first: Bytes) -> Option<ResponseBody> {
+        let permit = self.permits.clone().try_acquire_owned().ok()?;
         let (events, sent) = mpsc::channel(1);
         tokio::spawn(run(self.changes.subscribe(), events, first));
-        Some(Answer::Live(sent, place))
+        Some(ResponseBody::Live(sent, permit))
     }
 }
 
@@ -115,7 +116,7 @@ async fn run(mut changes: watch::Receiver<Option<u64>>, events: mpsc::Sender<Byt
                 Ok(()) => Bytes::from_static(CHANGED),
                 Err(_) => return,
             },
-            () = tokio::time::sleep(WORD_EVERY) => Bytes::from_static(WORD),
+            () = tokio::time::sleep(KEEP_ALIVE_INTERVAL) => Bytes::from_static(KEEP_ALIVE),
             () = tokio::time::sleep_until(end) => return,
             () = events.closed() => return,
         };
@@ -128,12 +129,12 @@ mod tests {
     use super::*;
     use http_body_util::BodyExt;
 
-    async fn next(answer: &mut Answer) -> Option<Bytes> {
+    async fn next(answer: &mut ResponseBody) -> Option<Bytes> {
         Some(answer.frame().await?.unwrap().into_data().unwrap())
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stream_tells_of_changes_at_once_and_seldom_and_ends_with_its_time_and_with_the_server() {
+    async fn a_stream_sends_events_at_once_but_not_often_and_ends_after_its_time_or_with_the_server() {
         let streams = Streams::new();
         let mut answer = streams.begin(Bytes::from_static(b"retry: 1000\n\n")).unwrap();
         assert_eq!(next(&mut answer).await.unwrap(), "retry: 1000\n\n");
@@ -144,19 +145,19 @@ mod tests {
         (2..100).for_each(|count| _ = streams.tell(count));
         assert_eq!(next(&mut answer).await.unwrap(), CHANGED);
         assert_eq!(start.elapsed(), EVENT_GAP, "many are told as one");
-        assert_eq!(next(&mut answer).await.unwrap(), WORD);
+        assert_eq!(next(&mut answer).await.unwrap(), KEEP_ALIVE);
         while next(&mut answer).await.is_some() {}
         assert_eq!(start.elapsed(), STREAM_TIME_MAX);
-        let mut another = streams.begin(Bytes::from_static(WORD)).unwrap();
+        let mut another = streams.begin(Bytes::from_static(KEEP_ALIVE)).unwrap();
         next(&mut another).await.unwrap();
         streams.end();
         assert!(next(&mut another).await.is_none() && !streams.tell(1));
     }
 
     #[tokio::test]
-    async fn one_stream_too_many_is_refused_and_a_place_is_given_back() {
+    async fn streams_over_the_limit_are_refused_until_another_ends() {
         let streams = Streams::new();
-        let mut all: Vec<Answer> = (0..STREAMS_MAX).map(|_| streams.begin(Bytes::new()).unwrap()).collect();
+        let mut all: Vec<ResponseBody> = (0..STREAMS_MAX).map(|_| streams.begin(Bytes::new()).unwrap()).collect();
         assert!(streams.begin(Bytes::new()).is_none());
         all.pop();
         assert!(streams.begin(Bytes::new()).is_some());

@@ -1,5 +1,5 @@
-//! The rest of a long answer: chunks that the pool makes one after the other, each when the client has taken those before. In
-//! between a slow client holds no thread and no connection to the database.
+//! The remaining chunks of a long answer: the pool makes each chunk when the client has received the one before, so that a
+//! slow client keeps no thread and no database connection busy.
 
 use super::limiter::{ConnectionState, Progress};
 use super::pool::Job;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-/// Long answers under way at once: each is a piece or two in memory.
+/// Simultaneous long answers: each has a chunk or two in memory.
 pub(super) const LONG_ANSWERS_MAX: usize = 16;
 
-/// A piece and those after it, if there are any.
+/// A chunk, and the remaining ones.
 pub(super) type NextChunk = Result<(Bytes, Option<Chunks>), Failure>;
 
 /// The chunks of one answer that are not sent yet.
@@ -25,19 +25,19 @@ pub(super) struct RemainingChunks {
     queue: Queue<Job>,
     state: State,
     request_id: String,
-    /// Of the connection; set once the answer goes out by one.
+    /// The connection that sends the answer.
     progress: Option<Arc<Progress>>,
-    #[expect(dead_code, reason = "the place among the long answers, held until the last piece")]
-    place: OwnedSemaphorePermit,
+    #[expect(dead_code, reason = "one of LONG_ANSWERS_MAX, held until the last chunk")]
+    permit: OwnedSemaphorePermit,
 }
 
 enum State {
-    Untold(Chunks),
+    Waiting(Chunks),
     Making(oneshot::Receiver<NextChunk>),
     Ended,
 }
 
-/// The rest of an answer cannot be made: the connection breaks, so that the client does not take the part for the whole.
+/// A chunk cannot be made: the connection is broken off, so that the client does not take the part for the whole.
 #[derive(Debug)]
 pub(super) struct Aborted;
 
@@ -54,19 +54,19 @@ impl RemainingChunks {
         queue: Queue<Job>,
         chunks: Chunks,
         request_id: &str,
-        place: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     ) -> RemainingChunks {
         RemainingChunks {
             queue,
-            state: State::Untold(chunks),
+            state: State::Waiting(chunks),
             request_id: request_id.to_owned(),
             progress: None,
-            place,
+            permit,
         }
     }
 
-    /// Tells the connection from now on whether it waits for this server or for its client.
-    pub(super) fn over(self, progress: Arc<Progress>) -> RemainingChunks {
+    /// Sets the connection, whose state then tells whether it waits for this server or for the client.
+    pub(super) fn sent_over(self, progress: Arc<Progress>) -> RemainingChunks {
         RemainingChunks { progress: Some(progress), ..self }
     }
 
@@ -74,16 +74,16 @@ impl RemainingChunks {
         matches!(self.state, State::Ended)
     }
 
-    /// The next piece; `None` after the last one.
+    /// The next chunk; `None` after the last one.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Aborted>>> {
         let mut waiting = match std::mem::replace(&mut self.state, State::Ended) {
             State::Ended => return Poll::Ready(None),
             State::Making(made) => made,
-            State::Untold(chunks) => {
-                self.tell(ConnectionState::Processing);
+            State::Waiting(chunks) => {
+                self.set_state(ConnectionState::Processing);
                 let (done, made) = oneshot::channel();
                 if self.queue.push_continuation(Job::Chunk { chunks, done }).is_err() {
-                    return Poll::Ready(Some(self.cut("the server stops")));
+                    return Poll::Ready(Some(self.abort("the server stops")));
                 }
                 made
             }
@@ -92,24 +92,24 @@ impl RemainingChunks {
             self.state = State::Making(waiting);
             return Poll::Pending;
         };
-        self.tell(ConnectionState::Sending);
+        self.set_state(ConnectionState::Sending);
         Poll::Ready(Some(match made {
             Ok(Ok((piece, rest))) => {
-                self.state = rest.map_or(State::Ended, State::Untold);
+                self.state = rest.map_or(State::Ended, State::Waiting);
                 Ok(piece)
             }
-            Ok(Err(failure)) => self.cut(failure.cause().unwrap_or(failure.code())),
-            Err(_) => self.cut("a thread for requests ended early"),
+            Ok(Err(failure)) => self.abort(failure.cause().unwrap_or(failure.code())),
+            Err(_) => self.abort("a thread for requests ended early"),
         }))
     }
 
-    fn tell(&self, state: ConnectionState) {
+    fn set_state(&self, state: ConnectionState) {
         if let Some(progress) = &self.progress {
             progress.set(state);
         }
     }
 
-    fn cut(&self, cause: &str) -> Result<Bytes, Aborted> {
+    fn abort(&self, cause: &str) -> Result<Bytes, Aborted> {
         tracing::warn!(id = self.request_id, cause, "a long answer was cut off");
         Err(Aborted)
     }
@@ -123,8 +123,8 @@ mod tests {
     use std::ops::ControlFlow;
     use tokio::sync::Semaphore;
 
-    /// A long answer of chunks with one letter each after the first one; the one after `sound` others cannot be made. And
-    /// the places for such answers, of which there is one.
+    /// A long answer whose remaining chunks have one letter each, and the semaphore of its permit. Making a chunk fails after
+    /// `sound` ones.
     fn rest(sound: usize, chunks: usize) -> (RemainingChunks, Arc<Semaphore>) {
         let limits = Limits { name: "test", threads_max: 1, jobs_max: 0 };
         let work = || -> Work<Job> {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pieces_come_one_by_one_and_their_place_is_given_back_at_the_end() {
+    async fn chunks_come_one_by_one_and_the_permit_is_released_at_the_end() {
         let (mut rest, places) = rest(3, 3);
         for _ in 0..3 {
             assert!(!rest.is_ended() && places.available_permits() == 0);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_piece_that_cannot_be_made_or_a_server_that_stops_is_no_end_but_a_cut() {
+    async fn a_chunk_that_fails_or_a_server_that_stops_aborts_the_answer() {
         let (mut rest, _places) = rest(1, 3);
         assert_eq!(next(&mut rest).await.unwrap().unwrap(), "x");
         assert!(next(&mut rest).await.unwrap().is_err() && next(&mut rest).await.is_none());
@@ -178,10 +178,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_connection_knows_whether_it_waits_for_this_server() {
+    async fn the_connection_state_tells_whether_it_waits_for_this_server() {
         let (rest, _places) = rest(3, 3);
         let progress = Arc::<Progress>::default();
-        let mut rest = rest.over(progress.clone());
+        let mut rest = rest.sent_over(progress.clone());
         let is_pending = poll_fn(|cx| Poll::Ready(rest.poll_next(cx).is_pending())).await;
         assert_eq!(progress.state(), if is_pending { ConnectionState::Processing } else { ConnectionState::Sending });
         next(&mut rest).await.unwrap().unwrap();

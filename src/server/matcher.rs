@@ -1,19 +1,20 @@
-//! Which row of the table a request means. The rows lie by how many parts their paths have; no two of them fit one request.
+//! Finds the row of the table that a request matches. Rows are grouped by the number of segments in their paths; no two rows
+//! match the same request.
 
 use crate::http::call::decode;
 use crate::routes::{Route, TABLE};
 use http::Method;
 use std::sync::LazyLock;
 
-/// The rows by the number of parts of their paths: each with its place in the table, which is their order here too.
+/// The rows by the number of segments in their paths, each group in the order of the table.
 static PATTERNS: LazyLock<Vec<Vec<Pattern>>> = LazyLock::new(|| {
-    let all = || TABLE.iter().enumerate().map(|(place, route)| Pattern { place, parts: parts(route) });
+    let all = || TABLE.iter().enumerate().map(|(index, route)| Pattern { index, parts: parts(route) });
     let most = all().map(|pattern| pattern.parts.len()).max().unwrap_or(0);
     (0..=most).map(|count| all().filter(|pattern| pattern.parts.len() == count).collect()).collect()
 });
 
 struct Pattern {
-    place: usize,
+    index: usize,
     parts: Vec<Part>,
 }
 
@@ -22,11 +23,11 @@ enum Part {
     Param,
 }
 
-/// The row that a method and a path lead to, or why none.
+/// The result of matching a method and a path.
 pub(crate) enum Match {
-    /// A row by its place in the table, and the parts of the path that it names, decoded.
+    /// The index of the row in the table, and the path's parameters, decoded.
     Found(usize, Vec<String>),
-    /// The path is known, with these methods.
+    /// The path has only these methods.
     WrongMethod(String),
     Unknown,
 }
@@ -36,21 +37,21 @@ fn parts(route: &Route) -> Vec<Part> {
     segments.map(|segment| if segment.starts_with('{') { Part::Param } else { Part::Fixed(segment) }).collect()
 }
 
-/// A trailing slash is optional; `HEAD` means what `GET` means.
+/// Finds the row of a request. A trailing slash is optional, and `HEAD` matches `GET`.
 pub(crate) fn find(method: &Method, path: &str) -> Match {
     let method = if *method == Method::HEAD { &Method::GET } else { method };
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
     let segments: Vec<&str> = if path.is_empty() { Vec::new() } else { path.split('/').collect() };
-    let alike = PATTERNS.get(segments.len()).map_or(&[][..], Vec::as_slice);
-    let meant = alike.iter().find(|pattern| TABLE[pattern.place].method == *method && fits(pattern, &segments));
-    if let Some(Pattern { place, parts }) = meant {
+    let same_length = PATTERNS.get(segments.len()).map_or(&[][..], Vec::as_slice);
+    let found = same_length.iter().find(|pattern| TABLE[pattern.index].method == *method && fits(pattern, &segments));
+    if let Some(Pattern { index, parts }) = found {
         let named = parts.iter().zip(&segments).filter(|(part, _)| matches!(part, Part::Param));
-        return Match::Found(*place, named.map(|(_, segment)| decode(segment)).collect());
+        return Match::Found(*index, named.map(|(_, segment)| decode(segment)).collect());
     }
     let mut allowed: Vec<&'static str> = Vec::new();
-    for pattern in alike.iter().filter(|pattern| fits(pattern, &segments)) {
-        let method = &TABLE[pattern.place].method;
+    for pattern in same_length.iter().filter(|pattern| fits(pattern, &segments)) {
+        let method = &TABLE[pattern.index].method;
         allowed.push(method.as_str());
         if *method == Method::GET {
             allowed.push("HEAD");
@@ -59,7 +60,7 @@ pub(crate) fn find(method: &Method, path: &str) -> Match {
     if allowed.is_empty() { Match::Unknown } else { Match::WrongMethod(allowed.join(", ")) }
 }
 
-/// Whether a path of so many parts is the row's; from its end on, where most paths differ.
+/// Whether a path with the same number of segments matches; compared from the end, where most paths differ.
 fn fits(pattern: &Pattern, segments: &[&str]) -> bool {
     pattern.parts.iter().zip(segments).rev().all(|(part, segment)| match part {
         Part::Fixed(fixed) => fixed == segment,
@@ -73,7 +74,7 @@ mod tests {
 
     fn found(method: Method, path: &str) -> Option<(&'static str, Vec<String>)> {
         match find(&method, path) {
-            Match::Found(place, params) => Some((TABLE[place].path, params)),
+            Match::Found(index, params) => Some((TABLE[index].path, params)),
             _ => None,
         }
     }
@@ -89,14 +90,14 @@ mod tests {
     }
 
     #[test]
-    fn params_are_decoded_after_the_path_was_cut() {
+    fn params_are_decoded_after_the_path_is_split() {
         let (_, params) = found(Method::GET, "/api/external/partner-metrics/op/a%2Fb%20c").unwrap();
         assert_eq!(params, ["a/b c"]);
         assert!(found(Method::GET, "/api/external/partner-metrics/op//").is_none());
     }
 
     #[test]
-    fn head_is_get_and_wrong_methods_name_the_right_ones() {
+    fn head_matches_get_and_a_wrong_method_names_the_allowed_ones() {
         assert!(found(Method::HEAD, "/healthz").is_some());
         match find(&Method::PATCH, "/api/external/partner-metrics/op") {
             Match::WrongMethod(allow) => assert_eq!(allow, "GET, HEAD, POST, PUT"),
@@ -105,13 +106,13 @@ mod tests {
     }
 
     #[test]
-    fn no_two_rows_fit_one_request() {
+    fn no_two_rows_match_one_request() {
         let concrete = |route: &Route| format!("{}{}", route.base, route.path.replace(['{', '}'], ""));
-        for (place, route) in TABLE.iter().enumerate() {
+        for (index, route) in TABLE.iter().enumerate() {
             let path = concrete(route);
             let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
-            for pattern in PATTERNS[segments.len()].iter().filter(|pattern| pattern.place != place) {
-                let other = TABLE[pattern.place];
+            for pattern in PATTERNS[segments.len()].iter().filter(|pattern| pattern.index != index) {
+                let other = TABLE[pattern.index];
                 let same = other.method == route.method && fits(pattern, &segments);
                 assert!(!same, "{} {path} also fits {}", route.method, other.path);
             }

@@ -1,7 +1,7 @@
-//! `/metrics`: the counters as Prometheus reads them.
+//! `/metrics`: the counters in the text format of Prometheus.
 
 use super::service::HttpService;
-use crate::http::reply::Reply;
+use crate::http::reply::{self, Reply};
 use crate::jobs;
 use crate::keys::hex;
 use crate::ops::{health, replication, standby};
@@ -10,7 +10,6 @@ use crate::site::Site;
 use crate::stats::{BOUNDS_MICROS, RouteStats};
 use crate::store::Condition;
 use crate::store::tables::{audit, outbox};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,24 +17,19 @@ pub(super) fn write(service: &HttpService) -> Reply {
     let mut text = String::with_capacity(16 * 1024);
     requests(&mut text, service);
     durations(&mut text, service);
-    let stats = &service.stats;
+    service.with_site(|site| {
+        gauges(&mut text, service, site);
+        doctor(&mut text, site);
+    });
+    reply::bytes("text/plain; version=0.0.4; charset=utf-8", text)
+}
+
+fn gauges(text: &mut String, service: &HttpService, site: &Site) {
+    let (stats, writer) = (&service.stats, site.store.writer());
     let (waiting_hashing, waiting) = service.pool.waiting();
-    let (commits, transactions, writer_waiting, condition, suspect, wal_bytes, messages, sync) =
-        service.with_site(|site| {
-            let writer = site.store.writer();
-            let wal = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
-            let suspect = u64::from(site.clock.is_suspect());
-            (
-                get(&writer.commits),
-                get(&writer.transactions),
-                writer.waiting() as u64,
-                writer.condition(),
-                suspect,
-                wal,
-                message_counts(site),
-                sync_counts(site),
-            )
-        });
+    let wal_bytes = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
+    let (messages, sync) = (message_counts(site), sync_counts(site));
+    let condition = writer.condition();
     let is = |what: Condition| u64::from(condition == what);
     for (name, kind, help, value) in [
         ("panics_total", "counter", "Operations that panicked.", get(&stats.panics)),
@@ -49,58 +43,59 @@ pub(super) fn write(service: &HttpService) -> Reply {
         ),
         ("queue_waiting", "gauge", "Requests waiting for a thread.", waiting as u64),
         ("queue_waiting_hashing", "gauge", "Requests waiting for a thread that hashes.", waiting_hashing as u64),
-        ("queue_full_total", "counter", "Requests turned away because a queue was full.", get(&stats.queue_full)),
+        ("queue_full_total", "counter", "Requests refused because a queue was full.", get(&stats.queue_full)),
         (
             "queue_too_long_total",
             "counter",
-            "Requests turned away because they waited too long.",
+            "Requests refused because they waited too long.",
             get(&stats.queue_too_long),
         ),
-        ("store_commits_total", "counter", "Flushes of the disk.", commits),
-        ("store_transactions_total", "counter", "Write transactions.", transactions),
-        ("store_writers_waiting", "gauge", "Threads waiting for the writer.", writer_waiting),
-        ("store_stopped", "gauge", "1 when a flush failed and nothing is written any more.", is(Condition::Stopped)),
-        ("store_full", "gauge", "1 while the disk is full and only sign-in is written.", is(Condition::Full)),
-        ("store_replaced", "gauge", "1 when another machine has taken this one's place.", is(Condition::Replaced)),
-        ("store_read_only", "gauge", "1 when the file system takes no writes.", is(Condition::ReadOnly)),
-        ("store_damaged", "gauge", "1 when the file was found damaged.", is(Condition::Damaged)),
+        ("store_commits_total", "counter", "Flushes of the disk.", get(&writer.commits)),
+        ("store_transactions_total", "counter", "Write transactions.", get(&writer.transactions)),
+        ("store_writers_waiting", "gauge", "Threads waiting for the writer.", writer.waiting() as u64),
+        (
+            "store_stopped",
+            "gauge",
+            "1 when a flush failed and the database accepts no more writes.",
+            is(Condition::Stopped),
+        ),
+        ("store_full", "gauge", "1 while the disk is full and only sign-ins are written.", is(Condition::Full)),
+        ("store_replaced", "gauge", "1 when another machine has replaced this one.", is(Condition::Replaced)),
+        ("store_read_only", "gauge", "1 when the file system accepts no writes.", is(Condition::ReadOnly)),
+        ("store_damaged", "gauge", "1 when the database was found damaged.", is(Condition::Damaged)),
         ("store_wal_bytes", "gauge", "Size of the write-ahead log.", wal_bytes),
-        ("clock_suspect", "gauge", "1 when the clock is behind what the file has seen.", suspect),
-        ("outbox_waiting", "gauge", "Messages that wait for sending.", messages.0),
-        ("outbox_dead", "gauge", "Messages that nobody will take; tunneldesk outbox list shows them.", messages.1),
+        (
+            "clock_suspect",
+            "gauge",
+            "1 when the clock is behind the latest moment in the database.",
+            u64::from(site.clock.is_suspect()),
+        ),
+        ("outbox_waiting", "gauge", "Messages that wait to be sent.", messages.0),
+        ("outbox_dead", "gauge", "Messages that cannot be delivered; tunneldesk outbox list shows them.", messages.1),
         ("sync_waiting_rows", "gauge", "Rows of the history that wait for the receiver.", sync.waiting_rows),
-        ("sync_lag_seconds", "gauge", "How long the oldest of them has waited.", sync.lag_seconds),
-        ("sync_refused_rows", "gauge", "Rows that the receiver refuses; tunneldesk sync --status.", sync.refused_rows),
-        ("sync_misses", "gauge", "Tries in a row that came to nothing.", sync.misses),
-        ("sync_rows_total", "counter", "Rows that the receiver took.", sync.rows),
+        ("sync_lag_seconds", "gauge", "How long the oldest waiting row has waited.", sync.lag_seconds),
+        (
+            "sync_refused_rows",
+            "gauge",
+            "Rows that the receiver refuses; tunneldesk sync --status shows them.",
+            sync.refused_rows,
+        ),
+        ("sync_misses", "gauge", "Consecutive failed attempts.", sync.misses),
+        ("sync_rows_total", "counter", "Rows that the receiver accepted.", sync.rows),
     ] {
         _ = write!(
             text,
             "# HELP tunneldesk_{name} {help}\n# TYPE tunneldesk_{name} {kind}\ntunneldesk_{name} {value}\n"
         );
     }
-    service.with_site(|site| doctor(&mut text, site));
-    reply(text)
 }
 
-/// In the text format of Prometheus.
-fn reply(text: String) -> Reply {
-    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    Reply {
-        status: StatusCode::OK,
-        headers: HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]),
-        body: text.into(),
-        packed: None,
-        rest: None,
-    }
-}
-
-/// The doctor's facts, and the number and hash of the last audit row: a monitoring system that stores the metrics also stores
-/// evidence against a shortened audit log.
+/// The doctor's checks, and the number and hash of the last audit row: a monitoring system that stores the metrics also
+/// stores evidence against a shortened audit log.
 fn doctor(text: &mut String, site: &Site) {
     let facts = health::brief(site);
     text.push_str(
-        "# HELP tunneldesk_health Each fact of the doctor: 0 ok, 1 warning, 2 alarm.\n# TYPE tunneldesk_health gauge\n",
+        "# HELP tunneldesk_health The state of each health check: 0 ok, 1 warning, 2 alarm.\n# TYPE tunneldesk_health gauge\n",
     );
     for fact in &*facts {
         _ = writeln!(text, "tunneldesk_health{{fact=\"{}\"}} {}", fact.name, fact.state as u8);
@@ -108,13 +103,13 @@ fn doctor(text: &mut String, site: &Site) {
     for (name, (unit, value)) in facts.iter().filter_map(|fact| Some((fact.name, fact.figure?))) {
         _ = writeln!(
             text,
-            "# HELP tunneldesk_health_{name}_{unit} By which the fact is judged.\n# TYPE tunneldesk_health_{name}_{unit} gauge\ntunneldesk_health_{name}_{unit} {value}"
+            "# HELP tunneldesk_health_{name}_{unit} The value that the health check judges.\n# TYPE tunneldesk_health_{name}_{unit} gauge\ntunneldesk_health_{name}_{unit} {value}"
         );
     }
     if let Some(status) = replication::status(site) {
         _ = writeln!(
             text,
-            "# HELP tunneldesk_off_site_behind_bytes Writes that the second place has not confirmed.\n\
+            "# HELP tunneldesk_off_site_behind_bytes Writes that the off-site store has not confirmed.\n\
              # TYPE tunneldesk_off_site_behind_bytes gauge\ntunneldesk_off_site_behind_bytes {}",
             status.behind_bytes
         );
@@ -143,7 +138,7 @@ fn doctor(text: &mut String, site: &Site) {
     }
 }
 
-/// Waiting and dead; zero while the file cannot be read, which other figures tell.
+/// The numbers of waiting and dead messages; zero while the database cannot be read, which other metrics report.
 fn message_counts(site: &Site) -> (u64, u64) {
     let (waiting, dead) = site.store.read(|tx| Ok(outbox::counts(tx)?)).unwrap_or_default();
     site.store.release();
@@ -160,7 +155,7 @@ struct SyncCounts {
     rows: u64,
 }
 
-/// Zero where nothing goes upstream, because nothing waits for that then.
+/// Zero on a site without a sync upstream.
 fn sync_counts(site: &Site) -> SyncCounts {
     if site.config.sync.is_none() {
         return SyncCounts::default();
@@ -181,7 +176,7 @@ fn get(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
-/// Rows that were asked at least once, each with its labels.
+/// Routes with at least one request, each with its labels.
 fn requested_routes(service: &HttpService) -> impl Iterator<Item = (String, &RouteStats)> {
     let label = |row: usize| match TABLE.get(row) {
         Some(route) => format!("method=\"{}\",route=\"{}{}\"", route.method, route.base, route.path),

@@ -1,4 +1,5 @@
-//! The only async code and the only hyper: sockets in, whole requests to the pool, answers out.
+//! The HTTP server: the only async code, and the only use of hyper. Reads requests whole, runs them on the pool, and sends the
+//! answers.
 
 mod body;
 mod connection;
@@ -28,28 +29,28 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long open requests may take to end once the server is told to stop.
+/// How long running requests may take once the server stops.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Without a request for so long a server that is to stop closes the connections between two requests: whoever asks one
-/// after the other has been told by then, in an answer, that it was the last.
+/// A stopping server closes idle connections after this time without a request: by then an answer has told every busy client
+/// that it was the connection's last.
 const QUIET_TIME: Duration = Duration::from_millis(25);
 const QUIET_WAIT_MAX: Duration = Duration::from_secs(1);
-/// For the network threads to end, and then for the threads of requests, that have no request any more.
+/// The time for idle threads to end: first those of the network, then those of requests.
 const THREADS_END_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Whether connections take further requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Connections serve one request after the other.
+    /// Connections serve requests.
     Open,
-    /// The next answer is the last, and says so.
+    /// The next answer is the connection's last, and says so.
     Last,
-    /// Connections finish the request that has begun, and close.
+    /// Connections finish their running request and close.
     Close,
 }
 
-/// The sockets of a server to be: bound before anything else starts, so that a taken port is one clear line.
+/// The sockets of a server, bound before anything else starts, so that a port in use is one clear error.
 pub struct Sockets {
     public: Vec<TcpListener>,
     secure: Vec<TcpListener>,
@@ -62,7 +63,7 @@ pub struct Running {
     pub addresses: Vec<SocketAddr>,
     /// Where https is answered.
     pub secure_addresses: Vec<SocketAddr>,
-    /// Where figures are answered.
+    /// Where metrics are answered.
     pub metrics_address: Option<SocketAddr>,
     phase: watch::Sender<Phase>,
     runtime: tokio::runtime::Runtime,
@@ -90,13 +91,13 @@ impl Sockets {
             Some(stranger) => {
                 let address = stranger.local_addr().map_or_else(|_| "no TCP".to_owned(), |address| address.to_string());
                 Err(format!(
-                    "the service manager passed a socket ({address}) that no setting speaks of: name it in listen or tls.listen"
+                    "the service manager passed a socket ({address}) that no setting names: add it to listen or tls.listen"
                 ))
             }
         }
     }
 
-    /// Without the port for figures: for a demo beside another server.
+    /// Binds without the metrics port, for a demo beside another server.
     pub(crate) fn without_metrics(config: &Config) -> Result<Sockets, String> {
         Sockets::bind(&Config { metrics_listen: None, ..config.clone() })
     }
@@ -109,10 +110,10 @@ impl Sockets {
 
 /// The passed socket for an address of the settings: the same port, and the same address or any on both sides (`[::]` also
 /// takes what comes to 0.0.0.0).
-fn take_passed(passed: &mut Vec<TcpListener>, wanted: SocketAddr) -> Option<TcpListener> {
+fn take_passed(passed: &mut Vec<TcpListener>, address: SocketAddr) -> Option<TcpListener> {
     let fits = |own: SocketAddr| {
-        let any = own.ip().is_unspecified() && wanted.ip().is_unspecified();
-        own.port() == wanted.port() && (any || own.ip().to_canonical() == wanted.ip().to_canonical())
+        let any = own.ip().is_unspecified() && address.ip().is_unspecified();
+        own.port() == address.port() && (any || own.ip().to_canonical() == address.ip().to_canonical())
     };
     let found = passed.iter().position(|socket| socket.local_addr().is_ok_and(fits))?;
     Some(passed.remove(found))
@@ -152,13 +153,13 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     site.store.change_feed().subscribe(move |count| streams.tell(count));
     runtime.spawn(keep_a_timer_near());
     let (phase, phases) = watch::channel(Phase::Open);
-    let doors = sockets
+    let listeners = sockets
         .public
         .into_iter()
         .map(|s| (s, ListenerKind::Public))
         .chain(sockets.secure.into_iter().map(|s| (s, ListenerKind::Secure)))
         .chain(sockets.metrics.map(|s| (s, ListenerKind::Metrics)));
-    for (socket, kind) in doors {
+    for (socket, kind) in listeners {
         let _context = runtime.enter();
         let socket = tokio::net::TcpListener::from_std(socket).map_err(|e| format!("cannot listen: {e}"))?;
         runtime.spawn(listener::accept(service.clone(), socket, kind, acceptor.clone(), phases.clone()));
@@ -166,8 +167,8 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     Ok(Running { addresses, secure_addresses, metrics_address, phase, runtime, service })
 }
 
-/// A timer that is earlier than all others wakes the threads by a system call when it is set, and each request sets one
-/// for its connection. With this one before them they are set for nothing.
+/// Keeps a timer earlier than those of requests. Setting a timer that is earlier than all others costs a system call, and
+/// each request sets one for its connection.
 ///
 /// Measured by `strace -c` over 2,000 requests one after the other: 10.6 system calls a request, against 13.7 without.
 async fn keep_a_timer_near() {
@@ -177,14 +178,14 @@ async fn keep_a_timer_near() {
     }
 }
 
-/// Tells whether the network threads of a running server do what they are asked.
+/// Tells whether the network threads of a running server respond.
 pub(crate) struct NetworkProbe(tokio::runtime::Handle);
 
 impl NetworkProbe {
     pub(crate) fn responds(&self, within: Duration) -> bool {
-        let (beat, heard) = std::sync::mpsc::channel();
-        self.0.spawn(async move { beat.send(()) });
-        heard.recv_timeout(within).is_ok()
+        let (done, response) = std::sync::mpsc::channel();
+        self.0.spawn(async move { done.send(()) });
+        response.recv_timeout(within).is_ok()
     }
 }
 
@@ -198,7 +199,7 @@ impl Running {
         self.stop_within(DRAIN_TIME_MAX);
     }
 
-    /// Stops as [`Running::stop`] does, but cuts requests off that take longer than `drain_time_max`.
+    /// As [`Running::stop`], but breaks off requests that take longer than `drain_time_max`.
     pub(crate) fn stop_within(self, drain_time_max: Duration) {
         let Running { phase, runtime, service, .. } = self;
         runtime.block_on(async {
@@ -216,7 +217,7 @@ impl Running {
     }
 }
 
-/// Until there is no connection, or no request has come for a while.
+/// Waits until no connection is open or no request has come for [`QUIET_TIME`].
 async fn quiet(service: &HttpService) {
     let since = tokio::time::Instant::now();
     let requests = || service.late_requests.load(Ordering::Relaxed);
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passed_socket_stands_for_its_address_and_one_that_nobody_speaks_of_is_refused() {
+    fn a_passed_socket_replaces_its_address_and_one_without_a_setting_is_refused() {
         let (socket, address) = passed("127.0.0.1:0");
         let config = Config { listen: vec![address], metrics_listen: None, ..Config::defaults() };
         // The port is taken, so only the passed socket can stand for it.

@@ -1,12 +1,12 @@
-//! The threads that run operations: no more than a fixed number, behind queues of a fixed length.
+//! The thread pool that runs operations: a limited number of threads behind queues of limited length.
 //!
-//! Writes wait for the disk, so many threads share each flush. Reads wait for nothing: a few threads do them with less
-//! changing between threads, and never stand behind a flush. Operations whose only write is the last thing that they do are
-//! done by one thread, one after the other: [`GroupCommitWorker`].
+//! Writes wait for the disk, so many threads share each flush. Reads need few threads, which saves context switches, and
+//! never wait behind a flush. Operations that end with their only write run one after the other on one thread, see
+//! [`GroupCommitWorker`].
 //!
-//! Operations that hash a password have a few threads and a queue of their own, so that a flood of sign-ins holds up nobody else; the
-//! hashes themselves are made by [`Hashers`]. Pictures, documents and long tables have two threads and a short queue, and are
-//! drawn by [`crate::site::drawing::Drawer`].
+//! Operations that hash a password have threads and a queue of their own, so that a flood of sign-ins does not delay others;
+//! [`Hashers`] makes the hashes. Pictures, documents and long tables have two threads and a short queue, and are drawn by
+//! [`crate::site::drawing::Drawer`].
 
 use super::long_answer::{LONG_ANSWERS_MAX, NextChunk, RemainingChunks};
 use super::queue::{Limits, Queue, Work, Worker};
@@ -29,24 +29,24 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, oneshot};
 
-/// How long a request may wait for a thread before it is turned away; hashing is slow by design.
+/// How long a request may wait for a thread before it is refused. Hashing is slow by design.
 const QUEUE_WAIT_MAX: Duration = Duration::from_secs(2);
 const HASHING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
-/// More than one a core, for those that wait for a page of the file.
+/// More than one, because some threads wait for a page of the database.
 const READING_THREADS_PER_CORE: usize = 2;
-/// While one's hash is made the other reads and writes.
+/// While one thread's hash is made, the other reads and writes.
 const HASHING_THREADS_PER_CORE: usize = 2;
-/// While one's document is drawn the other reads and writes.
+/// While one thread's document is drawn, the other reads and writes.
 const DRAWING_THREADS: usize = 2;
 const DRAWING_QUEUE_MAX: usize = 64;
 const DRAWING_QUEUE_WAIT_MAX: Duration = Duration::from_secs(8);
 /// A core hashes about 70 passwords a second, so more than this would wait too long anyway.
 const HASHING_QUEUE_PER_CORE: usize = 256;
-/// While one waits for something to tell the standby, the other takes the request that ends that wait. Threads of their own,
-/// because those that write may all wait for the standby.
+/// While one thread waits for news for the standby, the other handles the request that ends the wait. The standby has its own
+/// threads, because the writing ones may all wait for the standby.
 const STANDBY_THREADS: usize = 2;
 const STANDBY_QUEUE_MAX: usize = 16;
-/// Operations that share a flush at the most: more would keep the first of them waiting for longer than the flush takes.
+/// The most operations that share a flush: with more, the first would wait longer than the flush takes.
 const PENDING_ANSWERS_MAX: usize = 64;
 
 pub(super) struct Pool {
@@ -54,20 +54,20 @@ pub(super) struct Pool {
     changes: Arc<ChangeFeed>,
     reading: Queue<Job>,
     writing: Queue<Job>,
-    /// Where no answer waits for a standby.
+    /// `None` where answers wait for a standby.
     entering: Option<Queue<Job>>,
     hashing: Queue<Job>,
     drawing: Queue<Job>,
-    /// Where the settings know a standby.
+    /// `None` without a standby in the settings.
     standby: Option<Queue<Job>>,
-    /// Of the long answers, see [`LONG_ANSWERS_MAX`].
+    /// See [`LONG_ANSWERS_MAX`].
     long_answers: Arc<Semaphore>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "nearly all are calls, and none should cost an allocation")]
 pub(super) enum Job {
     Call(QueuedCall),
-    /// A further piece of a long answer.
+    /// The next chunk of a long answer.
     Chunk {
         chunks: Chunks,
         done: oneshot::Sender<NextChunk>,
@@ -78,15 +78,15 @@ pub(super) struct QueuedCall {
     access: &'static Access,
     call: Call,
     queued: Instant,
-    /// The call goes back as well, to be let go of where it was made: threads that free what others made stand in line
-    /// for memory.
+    /// The call is sent back too, to be freed by the thread that made it: freeing the memory of another thread contends for
+    /// the allocator's locks.
     done: oneshot::Sender<(FinishedCall, Call)>,
 }
 
-/// An answer, and what the log wants to know of it.
+/// An answer, with the values for its log line.
 pub(super) struct FinishedCall {
     pub reply: Reply,
-    /// The rest of the reply, where that is long: [`Reply::rest`] with the pool that makes it.
+    /// The remaining chunks of a long reply, with the queue that makes them.
     pub rest: Option<RemainingChunks>,
     pub principal: PrincipalId,
     /// See [`Call::delayed`].
@@ -127,7 +127,7 @@ impl Pool {
         })
     }
 
-    /// Runs a call on its queue. A full queue is an answer at once.
+    /// Runs a call on its queue. A full queue refuses the call at once.
     pub(super) async fn run(&self, fallback: &Fallback<'_>, access: &'static Access, mut call: Call) -> FinishedCall {
         let queued = Instant::now();
         call.changes_before = self.changes.count();
@@ -164,7 +164,7 @@ impl Pool {
         }
     }
 
-    /// Gives a long answer a place and the way to its rest.
+    /// Attaches the remaining chunks to a long answer, within the limit of long answers.
     fn attach_remaining_chunks(
         &self,
         fallback: &Fallback<'_>,
@@ -184,13 +184,13 @@ impl Pool {
         }
     }
 
-    /// Requests waiting now, for hashing and for everything else.
+    /// The requests that wait for hashing, and all other waiting requests.
     pub(super) fn waiting(&self) -> (usize, usize) {
         let others = [&self.reading, &self.writing, &self.drawing].into_iter().chain(&self.entering);
         (self.hashing.waiting(), others.map(Queue::waiting).sum())
     }
 
-    /// Ends the threads after what is queued; those that hang are left behind.
+    /// Ends the threads after the queued jobs. Threads that hang are abandoned.
     pub(super) fn stop(&self, time_max: Duration) {
         let deadline = Instant::now() + time_max;
         let queues = [&self.reading, &self.writing, &self.hashing, &self.drawing];
@@ -203,20 +203,20 @@ impl Pool {
     }
 }
 
-/// A queue for the site; what waits in it for longer than `wait_max` is turned away.
+/// A queue for the site. Jobs that waited longer than `wait_max` are refused.
 fn start(site: &Site, limits: Limits, wait_max: Duration) -> Result<Queue<Job>, String> {
     let site = site.for_another_thread();
     let work = move || {
         let site = site.for_another_thread();
         Box::new(move |job| match job {
-            Job::Call(asked) => run(&site, asked, wait_max),
+            Job::Call(call) => run(&site, call, wait_max),
             Job::Chunk { chunks, done } => make_chunk(chunks, done),
         }) as _
     };
     begin(limits, work)
 }
 
-/// The queue of the operations that end in a write.
+/// The queue of operations that end with a write.
 fn start_group_commits(site: &Site, limits: Limits) -> Result<Queue<Job>, String> {
     let site = site.for_another_thread();
     begin(limits, move || Box::new(GroupCommitWorker { site: site.for_another_thread(), pending: Vec::new() }) as _)
@@ -233,18 +233,18 @@ fn make_chunk(chunks: Chunks, done: oneshot::Sender<NextChunk>) {
     }
 }
 
-/// Does the operations that wait, one after the other, has one flush of the disk serve them all, and answers them then.
+/// Runs all waiting operations one after the other, flushes the disk once for all of them, and then answers them.
 ///
-/// Threads that share a flush change three times for each write: to the thread, to the connection, and back from the flush.
-/// That took more time than the writes.
+/// With threads that share a flush, each write has three context switches: to the thread, to the connection, and back from
+/// the flush. These took more time than the writes.
 struct GroupCommitWorker {
     site: Site,
     pending: Vec<PendingAnswer>,
 }
 
-/// An operation whose write is not on the disk yet.
+/// An answer whose write is not flushed yet.
 struct PendingAnswer {
-    asked: QueuedCall,
+    call: QueuedCall,
     answer: Answer,
     pending_flush: PendingFlush,
 }
@@ -253,10 +253,10 @@ impl Worker<Job> for GroupCommitWorker {
     fn work(&mut self, job: Job) {
         let site = &self.site;
         match job {
-            Job::Call(asked) if asked.queued.elapsed() > QUEUE_WAIT_MAX => run(site, asked, QUEUE_WAIT_MAX),
-            Job::Call(asked) => match site.store.deferring_last_flush(|| perform(site, &asked)) {
-                (answer, None) => asked.finish(site, answer),
-                (answer, Some(pending_flush)) => self.pending.push(PendingAnswer { asked, answer, pending_flush }),
+            Job::Call(call) if call.queued.elapsed() > QUEUE_WAIT_MAX => run(site, call, QUEUE_WAIT_MAX),
+            Job::Call(call) => match site.store.deferring_last_flush(|| perform(site, &call)) {
+                (answer, None) => call.finish(site, answer),
+                (answer, Some(pending_flush)) => self.pending.push(PendingAnswer { call, answer, pending_flush }),
             },
             Job::Chunk { chunks, done } => make_chunk(chunks, done),
         }
@@ -266,21 +266,21 @@ impl Worker<Job> for GroupCommitWorker {
     }
 
     fn pause(&mut self) {
-        for PendingAnswer { asked, answer, pending_flush } in self.pending.drain(..) {
+        for PendingAnswer { call, answer, pending_flush } in self.pending.drain(..) {
             let flushed = self.site.store.flush(&pending_flush);
-            asked.finish(&self.site, answer.and_then(|reply| flushed.map(|()| reply)));
+            call.finish(&self.site, answer.and_then(|reply| flushed.map(|()| reply)));
         }
     }
 }
 
-/// A thread that ends leaves no transaction open.
+/// Flushes and answers on the end of the thread.
 impl Drop for GroupCommitWorker {
     fn drop(&mut self) {
         self.pause();
     }
 }
 
-/// The context of an answer that is made here because no thread of the pool made one.
+/// The context of an answer that no thread of the pool could make.
 pub(super) struct Fallback<'a> {
     pub stats: &'a crate::stats::Stats,
     pub site_name: &'a crate::site::CachedName,
@@ -304,7 +304,7 @@ fn perform(site: &Site, QueuedCall { access, call, .. }: &QueuedCall) -> Answer 
     site.store.release();
     answer.unwrap_or_else(|_| {
         site.stats.panics.fetch_add(1, Ordering::Relaxed);
-        Err(Failure::broken().because("the operation panicked; the line before says where"))
+        Err(Failure::broken().because("the operation panicked; the log line before has the place"))
     })
 }
 
@@ -331,7 +331,7 @@ fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Fini
     finished(reply, call.principal.get(), Some(failure))
 }
 
-fn finished(reply: Reply, principal: PrincipalId, failure: Option<Failure>) -> FinishedCall {
+pub(super) fn finished(reply: Reply, principal: PrincipalId, failure: Option<Failure>) -> FinishedCall {
     let code = failure.as_ref().map(Failure::code);
     FinishedCall {
         reply,
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_that_end_in_a_write_share_a_flush_and_are_answered_after_it() {
+    fn operations_that_end_with_a_write_share_a_flush_and_are_answered_after_it() {
         static ENTERS: Access = Access::Open(enters);
         let dir = tempfile::tempdir().unwrap();
         let (_data_dir, site) = site(&dir, Config::defaults());

@@ -1,6 +1,6 @@
-//! A queue of a fixed length with the threads that work it off. A thread starts when a job finds none idle, up to a fixed
-//! number, and ends when it had nothing to do for a while: each is some memory, and most sites never need them all. The
-//! thread that became idle last gets the next job, so that the others can end.
+//! A queue of limited length with its threads. A thread starts when a job finds none idle, up to a limit, and ends after some
+//! idle time: each thread costs memory, and most sites never need all of them. The thread that became idle last gets the
+//! next job, so that the others can end.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,17 +8,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// How often a thread without a job looks for one before it sleeps: the network thread that brings the next one is often
-/// about to run, and to be woken costs more than to look. One thread of a queue does so at a time.
+/// How often an idle thread yields and looks for a job before it sleeps: the network thread with the next job is often about
+/// to run, and waking a thread costs more than looking. One thread of a queue does this at a time.
 const LOOKS: usize = 4;
-/// A thread that had no job for so long ends, except the last one.
+/// A thread without a job ends after this time, except the last one.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// What a thread does with its jobs.
 pub(super) trait Worker<J>: Send {
     fn work(&mut self, job: J);
 
-    /// No job waits now: the moment for what several jobs share.
+    /// Called when no job waits: the moment for work that several jobs share.
     fn pause(&mut self) {}
 }
 
@@ -42,20 +42,20 @@ pub(super) struct Queue<J>(Arc<Shared<J>>);
 struct Shared<J> {
     limits: Limits,
     state: Mutex<State<J>>,
-    /// Rings when the last thread has ended.
+    /// Notified when the last thread has ended.
     ended: Condvar,
 }
 
 struct State<J> {
-    /// Makes the work of another thread; `None` once the queue is closed.
+    /// Makes the worker of another thread; `None` once the queue is closed.
     work: Option<Box<dyn Fn() -> Work<J> + Send>>,
     jobs: VecDeque<J>,
     threads: usize,
-    /// Those of them that have not asked for their first job yet.
+    /// The threads that have not looked for their first job yet.
     starting: usize,
-    /// Whether a thread looks for a job, and takes the next one without being woken.
+    /// Whether a thread is looking for a job and takes the next one without being woken.
     looking: bool,
-    /// The threads without a job, each with a number of its own.
+    /// The sleeping threads, each with a number of its own.
     idle: Vec<(u64, Thread)>,
     idled: u64,
 }
@@ -67,7 +67,7 @@ impl<J> Clone for Queue<J> {
 }
 
 impl<J: Send + 'static> Queue<J> {
-    /// Starts the first thread; `work` makes what a thread does with each job.
+    /// Starts the first thread; `work` makes the worker of each thread.
     ///
     /// # Errors
     /// The system gives no more threads.
@@ -87,12 +87,12 @@ impl<J: Send + 'static> Queue<J> {
         Ok(queue)
     }
 
-    /// Gives the job back where as many wait as may, or the queue is closed.
+    /// Queues a job. `Err` gives the job back: the queue is full or closed.
     pub(super) fn push(&self, job: J) -> Result<(), J> {
         self.push_below(self.0.limits.jobs_max, job)
     }
 
-    /// The same for a further part of a job that was taken: those who push such parts limit their number.
+    /// Queues the continuation of a job, also in a full queue: callers limit the number of such jobs.
     pub(super) fn push_continuation(&self, job: J) -> Result<(), J> {
         self.push_below(usize::MAX, job)
     }
@@ -126,12 +126,12 @@ impl<J: Send + 'static> Queue<J> {
         Ok(())
     }
 
-    /// The jobs that wait now.
+    /// The number of waiting jobs.
     pub(super) fn waiting(&self) -> usize {
         self.0.lock().jobs.len()
     }
 
-    /// Takes no more jobs; the threads end after those that wait.
+    /// Accepts no more jobs. The threads end after the waiting ones.
     pub(super) fn close(&self) {
         let mut state = self.0.lock();
         state.work = None;
@@ -164,7 +164,7 @@ impl<J: Send + 'static> Shared<J> {
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
-                // A panic costs the job alone: whoever waits for its answer sees it dropped.
+                // A panic ends the job alone: its caller sees the answer's channel dropped.
                 _ = catch_unwind(AssertUnwindSafe(|| work.work(job)));
                 state = self.lock();
                 (paused, looked) = (false, false);
@@ -182,12 +182,12 @@ impl<J: Send + 'static> Shared<J> {
                 looked = true;
             }
         }
-        // The process that waits for the end may open the database again, so what the work holds goes first.
+        // The worker has a database connection, which must be closed before the end is reported.
         drop(work);
         self.count_ended(&mut state);
     }
 
-    /// Lets others run for a few times, until a job comes or the queue is closed.
+    /// Yields a few times, until a job comes or the queue is closed.
     fn look<'s>(&'s self, mut state: MutexGuard<'s, State<J>>) -> MutexGuard<'s, State<J>> {
         state.looking = true;
         for _ in 0..LOOKS {
@@ -202,7 +202,7 @@ impl<J: Send + 'static> Shared<J> {
         state
     }
 
-    /// Waits until a job comes or the queue is closed; `true`: in vain.
+    /// Sleeps until a job comes or the queue is closed; `true`: neither came in time.
     fn idle<'s>(&'s self, mut state: MutexGuard<'s, State<J>>) -> (MutexGuard<'s, State<J>>, bool) {
         state.idled += 1;
         let number = state.idled;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_start_when_all_are_busy_and_what_finds_no_place_comes_back() {
+    fn threads_start_when_all_are_busy_and_a_full_queue_gives_jobs_back() {
         let (queue, begins) = queue(3, 2);
         assert_eq!(threads(&queue), 1);
         let (ends, jobs): (Vec<_>, Vec<_>) = (0..6).map(|_| mpsc::channel()).unzip();
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_after_the_other_does_with_one() {
+    fn consecutive_jobs_run_on_one_thread() {
         let (queue, begins) = queue(8, 8);
         for _ in 0..20 {
             let until = Instant::now() + TIME_MAX;

@@ -1,4 +1,4 @@
-//! The handshake, within its limits.
+//! TLS handshakes, within their limits.
 
 use super::service::HttpService;
 use crate::ops::tls::Shown;
@@ -12,30 +12,29 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
-/// Handshakes at once; each is some signing and some memory.
+/// Simultaneous handshakes; each costs a signature and memory.
 pub(super) const HANDSHAKES_MAX: usize = 64;
 
-/// A connection that has connection hands.
 pub(super) type TlsConnection = TlsStream<TcpStream>;
 
 #[derive(Clone)]
 pub(super) struct Acceptor {
     tls: TlsAcceptor,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-/// `None` where nothing listens for TLS.
+/// The acceptor of the site's TLS listeners; `None` without any.
 pub(super) fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<Acceptor>, String> {
     if addresses.is_empty() {
         return Ok(None);
     }
     crate::ops::tls::load(site)?;
     let tls = TlsAcceptor::from(Arc::new(crate::ops::tls::protection(site.state::<Shown>())?));
-    Ok(Some(Acceptor { tls, places: Arc::new(Semaphore::new(HANDSHAKES_MAX)) }))
+    Ok(Some(Acceptor { tls, permits: Arc::new(Semaphore::new(HANDSHAKES_MAX)) }))
 }
 
 impl Acceptor {
-    /// `own`: the places of whoever came. `None`: it speaks no TLS that we do, or took too long.
+    /// Performs the handshake; `None`: it failed or took too long. `own`: the handshakes of the client's network.
     pub(super) async fn accept(
         &self,
         service: &HttpService,
@@ -43,8 +42,8 @@ impl Acceptor {
         stream: TcpStream,
     ) -> Option<TlsConnection> {
         let connection = tokio::time::timeout(HANDSHAKE_TIME_MAX, async {
-            let _own = own.acquire().await.ok()?;
-            let _place = self.places.acquire().await.ok()?;
+            let _own_permit = own.acquire().await.ok()?;
+            let _permit = self.permits.acquire().await.ok()?;
             self.tls.accept(stream).await.ok()
         });
         let connection = connection.await.ok().flatten();

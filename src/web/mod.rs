@@ -227,7 +227,7 @@ pub(crate) fn skipped(call: &Call) -> i64 {
 
 /// The value of a query field in one line, cut to [`QUERY_CHARS_MAX`]; empty where there is none.
 pub(crate) fn query_text(call: &Call, name: &str) -> String {
-    let typed = call.asked(name).unwrap_or_default();
+    let typed = call.query_field(name).unwrap_or_default();
     let line: String =
         typed.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUERY_CHARS_MAX).collect();
     line.trim_end().to_owned()

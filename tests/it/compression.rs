@@ -95,7 +95,7 @@ fn no_page_is_compressed_and_the_files_of_pages_are() {
 }
 
 #[test]
-fn who_takes_no_gzip_gets_none() {
+fn a_client_without_gzip_gets_plain_text() {
     let site = Site::open();
     for codings in ["identity", "br", "gzip;q=0", "gzip;q=0, *;q=1", "*;q=0", "nonsense;;q"] {
         let stranger = site.stranger();

@@ -81,7 +81,7 @@ fn a_refusal_can_be_read_by_the_page_too() {
 }
 
 #[test]
-fn a_page_of_any_other_origin_is_told_nothing() {
+fn a_page_of_an_unknown_origin_gets_no_headers() {
     let site = site();
     let jane = site.member("jane");
     for origin in [
@@ -111,7 +111,7 @@ fn no_page_of_the_site_is_for_another_origin() {
 }
 
 #[test]
-fn without_the_setting_there_is_no_word_of_it() {
+fn without_the_setting_no_answer_has_cors_headers() {
     let site = Site::open();
     let reply = site.stranger().ask(Method::GET, "/public/skills").header("origin", APP).send().ok();
     assert_eq!((reply.header("access-control-allow-origin"), has(&reply, "vary", &["origin"])), (None, false));

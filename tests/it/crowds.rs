@@ -80,7 +80,7 @@ fn requests(world: &World, route: &Route) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn whatever_a_crowd_asks_of_an_operation_the_server_is_ready_a_moment_later() {
+fn after_a_crowd_on_any_operation_the_server_is_ready() {
     let world = World::open();
     let mut crowd = Crowd::before(&world.site);
     for route in ROUTES {
@@ -89,7 +89,7 @@ fn whatever_a_crowd_asks_of_an_operation_the_server_is_ready_a_moment_later() {
 }
 
 #[test]
-fn whatever_a_crowd_asks_of_a_page_the_server_is_ready_a_moment_later() {
+fn after_a_crowd_on_any_page_the_server_is_ready() {
     let site = demo();
     site.hash_small();
     day(&site);

@@ -82,7 +82,7 @@ fn what_is_not_json_is_400_and_what_is_not_an_object_422() {
 }
 
 #[test]
-fn a_byte_order_mark_before_the_json_is_passed_over() {
+fn a_byte_order_mark_before_the_json_is_ignored() {
     let world = World::open();
     let mark = b"\xef\xbb\xbf";
     for route in built_with_a_body().filter(|route| !BODILESS.contains(&route.path)) {
@@ -235,7 +235,7 @@ fn refusals_speak_the_caller_s_language() {
 }
 
 #[test]
-fn field_problems_and_unknown_paths_speak_it_too() {
+fn field_problems_and_unknown_paths_are_in_the_caller_s_language_too() {
     let site = Site::open();
     let jane = site.member("jane");
     let ask = |tag: &str| {

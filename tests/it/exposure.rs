@@ -4,7 +4,7 @@ use crate::harness::{Site, Wire};
 use http::Method;
 
 #[test]
-fn how_the_site_is_doing_is_for_the_machine_itself_and_for_staff() {
+fn verbose_readiness_is_for_the_machine_itself_and_for_staff() {
     let site = Site::open_with(|config| {
         config.proxies = vec!["127.0.0.1/32".parse().unwrap()];
         config.demo = true;
@@ -26,7 +26,7 @@ fn how_the_site_is_doing_is_for_the_machine_itself_and_for_staff() {
 }
 
 #[test]
-fn figures_are_not_for_a_page_that_points_its_name_at_this_machine() {
+fn metrics_are_refused_to_a_rebound_host_name() {
     let site = Site::open();
     for (host, status) in [("localhost", 200), ("127.0.0.1:9464", 200), (Site::NAME, 200), ("evil.example.com", 421)] {
         let mut wire = Wire::to_figures(site.metrics_address());

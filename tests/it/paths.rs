@@ -190,7 +190,7 @@ fn x_forwarded_for_counts_from_our_proxies_alone() {
 }
 
 #[test]
-fn the_port_for_figures_shows_figures_and_health_and_nothing_else() {
+fn the_metrics_port_answers_metrics_and_health_alone() {
     let site = Site::open();
     let jane = site.member("jane");
     jane.get("/account/profile/user").ok();

@@ -17,7 +17,7 @@ fn line(route: &Route) -> String {
 }
 
 #[test]
-fn the_table_is_the_contract_and_what_we_say_is_ours() {
+fn the_table_is_the_contract_and_rows_beside_it_are_marked() {
     let (contract, ours) = (lines(CONTRACT), lines(OURS));
     assert_eq!(contract.len(), 62, "the contract has 62 operations");
     let table: BTreeSet<String> = ROUTES.iter().map(line).collect();

@@ -98,7 +98,7 @@ fn each_certificate_has_a_code_of_its_own_that_another_site_does_not_share() {
 }
 
 #[test]
-fn a_level_that_was_suspended_or_earned_anew_makes_the_paper_void_and_its_return_makes_it_good() {
+fn suspending_a_level_voids_its_certificate_and_reinstating_it_restores_it() {
     let site = Site::open();
     let (jane, code) = issued(&site, "Jane");
     let valid = || look(&site, &code, "*/*").ok().json()["valid"].clone();
@@ -115,7 +115,7 @@ fn a_level_that_was_suspended_or_earned_anew_makes_the_paper_void_and_its_return
 }
 
 #[test]
-fn of_an_erased_member_the_paper_is_void_and_no_name_is_told() {
+fn the_certificate_of_an_erased_member_is_void_and_shows_no_name() {
     let site = Site::open();
     let (jane, code) = issued(&site, "Jane");
     site.change(|tx| Ok(tx.run("UPDATE certificates SET member_id = NULL WHERE member_id = ?1", [jane.id])?));

@@ -24,7 +24,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
             Confirmed::Now => (true, "done.email_confirmed"),
             // A token works once; whoever opened the link twice reads that all is well.
             Confirmed::Before => (false, "confirmation.before"),
-            Confirmed::Not => (false, "confirmation.not"),
+            Confirmed::Invalid => (false, "confirmation.not"),
         };
         Ok(reply::ok(&Done { status, message: call.say(key) }))
     })

@@ -3,7 +3,7 @@
 use crate::auth::challenge::{self, Intent};
 use crate::auth::device;
 use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, SecondFactorPassed};
-use crate::auth::sign_in::{self, OpenedSession, Verdict};
+use crate::auth::sign_in::{self, OpenedSession};
 use crate::http::Answer;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::field_types::{Flag, Line, Name, Secret};
@@ -43,7 +43,7 @@ pub(super) struct LoginReply {
     pub confirmation_pending: i64,
     pub message: String,
     pub member_id: i64,
-    /// Ours: what stands for username and password in the second step of a sign-in that had none.
+    /// Ours: the token that replaces username and password in the second step of a social sign-in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_token: Option<String>,
 }
@@ -53,21 +53,20 @@ const EMAIL: i64 = 1;
 const AUTHENTICATOR: i64 = 2;
 const PASSCODE: i64 = 3;
 
-/// How a sign-in is asked for.
+/// The kind of a sign-in.
 #[derive(Clone, Copy)]
 enum SignInKind {
-    /// By a person, who may have a passcode sent.
+    /// By a person, to whom a passcode may be sent.
     Interactive(Option<FactorMethod>),
-    /// By an app that renews its session: nothing is sent.
+    /// By an app that renews its session; no passcode is sent.
     Silent,
-    /// By a social network: there may be no password to come back with for the second step.
+    /// By a social network; the second step then has no password.
     Social,
 }
 
 /// `POST /auth/login`: a session for a username (or e-mail address) and a password, or the second step that is due.
 pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
-    // A member with a second factor always owes it, and a member without one never does, so `checkTwoFactor` decides
-    // nothing.
+    // `checkTwoFactor` decides nothing: a second factor is always required of members who have one.
     let LoginRequest { username, password, passcode_option, .. } = call.body()?;
     sign_in(site, call, &username, &password, SignInKind::Interactive(passcode_option))
 }
@@ -79,22 +78,28 @@ pub(crate) fn silent(site: &Site, call: &Call) -> Answer {
 }
 
 fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, kind: SignInKind) -> Answer {
-    let account = match sign_in::judge(site, call, name, secret)? {
-        Verdict::Right(account) => account,
-        Verdict::Wrong => return Ok(refused(call.say("sign_in.wrong"))),
+    let Some(account) = sign_in::check_password(site, call, name, secret)? else {
+        return Ok(refused(call.say("sign_in.wrong")));
     };
     let renewed = sign_in::renewed_hash(site, &account, secret);
     site.once(call, |tx| {
-        if !sign_in::is_as_judged(tx, &account)? {
+        if !sign_in::is_unchanged(tx, &account)? {
             return Ok(refused(call.say("sign_in.wrong")));
         }
-        go_on(site, call, tx, &account, renewed.as_deref(), kind)
+        continue_sign_in(site, call, tx, &account, renewed.as_deref(), kind)
     })
 }
 
-/// Continues after the first proof, whichever it was: every way of signing in goes through here, so that none can skip
-/// a second step that is due.
-fn go_on(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Option<&str>, kind: SignInKind) -> Answer {
+/// Continues a sign-in after its first proof. Every kind of sign-in passes here, so that none skips a required second
+/// factor.
+fn continue_sign_in(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    account: &Account,
+    renewed: Option<&str>,
+    kind: SignInKind,
+) -> Answer {
     if account.banned {
         call.outcome.set(AuthOutcome::Banned);
         return Ok(refused(call.say("sign_in.banned")));
@@ -102,20 +107,20 @@ fn go_on(site: &Site, call: &Call, tx: &Write, account: &Account, renewed: Optio
     let method = if let SignInKind::Interactive(method) = kind { method } else { None };
     match second_factor::requirement(site, tx, account, method)? {
         Requirement::Passed(passed) => enter(site, call, tx, passed, account, renewed),
-        Requirement::Code(due) => ask(site, call, tx, account, &due, kind),
-        // The first proof was right, so the number may be told: setting up wants it.
+        Requirement::Code(due) => require_code(site, call, tx, account, &due, kind),
+        // The first proof was right, so the answer may have the member's number, which the setup needs.
         Requirement::SetupMissing => {
             Ok(reply::ok(&answer(false, NOTHING, call.say("factor.required"), account.member_id)))
         }
     }
 }
 
-/// Lets in whom a social network vouches for, as far as nothing more is due.
-pub(super) fn welcome(site: &Site, call: &Call, tx: &Write, account: &Account) -> Answer {
-    go_on(site, call, tx, account, None, SignInKind::Social)
+/// Continues a sign-in by a social network.
+pub(super) fn continue_social_sign_in(site: &Site, call: &Call, tx: &Write, account: &Account) -> Answer {
+    continue_sign_in(site, call, tx, account, None, SignInKind::Social)
 }
 
-/// A session, for whoever owes nothing more.
+/// The answer with a new session, after every factor was passed.
 pub(super) fn enter(
     site: &Site,
     call: &Call,
@@ -128,18 +133,25 @@ pub(super) fn enter(
     Ok(opened.map_or_else(|| refused(call.say("sign_in.wrong")), |opened| signed_in(site, call, account, opened)))
 }
 
-/// Signed in, with a word on the e-mail address where it is not confirmed.
+/// The answer with a new session, and a hint where the e-mail address is not confirmed.
 pub(super) fn signed_in(site: &Site, call: &Call, account: &Account, opened: OpenedSession) -> Reply {
     let (pending, message) = match account.email_confirmed {
         true => (NOTHING, String::new()),
         false => (EMAIL, call.say("sign_in.email_not_confirmed")),
     };
-    let said = LoginReply { token: opened.token, ..answer(true, pending, message, account.member_id) };
-    device::with_device_token(site, reply::ok(&said), &opened.device_token)
+    let reply = LoginReply { token: opened.token, ..answer(true, pending, message, account.member_id) };
+    device::with_device_token(site, reply::ok(&reply), &opened.device_token)
 }
 
-/// The second step, and what it takes.
-fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &RequiredCode, kind: SignInKind) -> Answer {
+/// The answer that requires a second step; queues its passcode, if any.
+fn require_code(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    account: &Account,
+    due: &RequiredCode,
+    kind: SignInKind,
+) -> Answer {
     call.outcome.set(AuthOutcome::SecondFactorDue);
     let (pending, text) = match (due, kind) {
         (RequiredCode::Totp, _) if site.clock.is_suspect() => (AUTHENTICATOR, "factor.clock_suspect"),
@@ -147,7 +159,7 @@ fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &RequiredCo
         (RequiredCode::Passcode(None), _) => (PASSCODE, "factor.unreachable"),
         (RequiredCode::Passcode(Some(_)), SignInKind::Silent) => (PASSCODE, "factor.passcode_due"),
         (RequiredCode::Passcode(Some(to)), SignInKind::Interactive(_) | SignInKind::Social) => {
-            let sent = second_factor::send_if_any_is_left(site, call, tx, account.member_id, to)?;
+            let sent = second_factor::send_within_limit(site, call, tx, account.member_id, to)?;
             (PASSCODE, if sent { "passcode.sent" } else { "factor.passcodes_used_up" })
         }
     };
@@ -158,7 +170,7 @@ fn ask(site: &Site, call: &Call, tx: &Write, account: &Account, due: &RequiredCo
     Ok(reply::ok(&LoginReply { step_token, ..answer(true, pending, call.say(text), account.member_id) }))
 }
 
-/// No, in the fields of the login response: the same whatever was wrong.
+/// The refusal in the fields of the login response, the same for every reason.
 pub(super) fn refused(message: String) -> Reply {
     reply::ok(&answer(false, NOTHING, message, 0))
 }

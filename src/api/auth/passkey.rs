@@ -1,10 +1,10 @@
-//! Passkeys: the questions to the browser, and its answers.
+//! Passkeys: the options for the browser, and its response.
 
 use super::login::{self, LoginReply};
 use crate::auth::RateLimiter;
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{CeremonyOptions, Intent, Label, Outcome, RelyingParty};
-use crate::auth::{Member, RateLimit, RateLimitKey, member_if_any, signer};
+use crate::auth::{Member, RateLimit, RateLimitKey, member_if_any, sign_in, signer};
 use crate::domain::passkey;
 use crate::http::Answer;
 use crate::http::body::Undescribed;
@@ -18,7 +18,7 @@ use crate::site::Site;
 use serde::Serialize;
 use serde_json::Value;
 
-/// More than any authenticator's answer, within what a body may have.
+/// More than any authenticator's response, within the limit of a body.
 const CREDENTIAL_CHARS_MAX: usize = 60_000;
 /// A hundred entries with their versions.
 const PAPER_CHARS_MAX: usize = 4_000;
@@ -48,8 +48,8 @@ crate::body! {
     }
 }
 
-/// What a question to sign in may be asked for.
-// Not shown in the contract: an answer that was given to sign an entry must not sign anybody in.
+/// The purpose of a ceremony without a session.
+// Not shown in the contract: a response that signs an entry must not open a session.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
     SignIn,
@@ -77,9 +77,9 @@ struct OptionsReply<'a> {
     public_key: &'a Value,
 }
 
-/// `POST /auth/login/bio-web-option`: without a session, what to ask a browser for to sign in as `username`; with one,
-/// what to ask it for to make the caller a passkey, kept under `device_id`.
-// Not shown in the contract: `name`, because a list of passkeys without names says nothing to its owner.
+/// `POST /auth/login/bio-web-option`: without a session, the browser's options for signing in as `username`; with one, those
+/// for registering a passkey of the caller under `device_id`.
+// Not shown in the contract: `name`, because passkeys without names cannot be told apart.
 pub(crate) fn options(site: &Site, call: &Call) -> Answer {
     let fields = call.fields()?;
     match member_if_any(site, call)? {
@@ -120,7 +120,7 @@ fn to_register(site: &Site, call: &Call, mut fields: Fields, member: &Member) ->
     ask(site, call, &ceremony::start_registration(site, &party, (member.id(), member.session()), label)?)
 }
 
-/// Each question leaves a row for a while, so an address may ask so many; and where it asks, passkeys must work.
+/// The relying party of the call. Each ceremony stores a row for a while, so their rate is limited by address.
 fn admit(site: &Site, call: &Call) -> Result<RelyingParty, Failure> {
     let party = RelyingParty::of(site, call)?;
     let limit = RateLimit::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
@@ -135,7 +135,7 @@ fn ask(site: &Site, call: &Call, question: &CeremonyOptions) -> Answer {
     })
 }
 
-/// `POST /auth/login/bio-web-verify`: the browser's answer, as JSON text: signs in, or keeps the new passkey.
+/// `POST /auth/login/bio-web-verify`: the browser's response, as JSON text: signs in, or registers the new passkey.
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     let PasskeyAnswer { credential } = call.body()?;
     let refused = || login::refused(call.say("passkey.refused"));
@@ -143,7 +143,10 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     site.once(call, |tx| {
         Ok(match ceremony::apply(site, call, tx, &answer)? {
             Outcome::Refused => refused(),
-            Outcome::SignedIn(account, opened) => login::signed_in(site, call, &account, opened),
+            Outcome::SignedIn(account) => {
+                let opened = sign_in::insert_session(call, tx, &account)?;
+                login::signed_in(site, call, &account, opened)
+            }
             // Not shown in the contract: no new token, because the caller has the session that asked.
             Outcome::Registered(account) => reply::ok(&LoginReply {
                 status: true,

@@ -45,8 +45,8 @@ struct UsernameReply {
     username: String,
 }
 
-/// `GET /auth/account-access/security-questions`: the questions to answer. Fields come in the body, or in the query where
-/// a client cannot send a body with `GET`, or sends an empty object whatever it is given.
+/// `GET /auth/account-access/security-questions`: the questions to answer. Fields come in the body, or in the query, for
+/// clients that send no body or an empty object with `GET`.
 pub(crate) fn questions(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
     let body = call.fields()?;
@@ -59,8 +59,8 @@ pub(crate) fn questions(site: &Site, call: &Call) -> Answer {
     Ok(reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store")))
 }
 
-/// `POST /auth/account-access/recover-password`: without a passcode one is sent; with it, a new password and the answers
-/// to the asked questions the password is set, and everything that the old one opened has ended.
+/// `POST /auth/account-access/recover-password`: without a passcode, sends one; with it, a new password and the security
+/// answers, sets the password and ends everything that the old one opened.
 pub(crate) fn password(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
     let request = Recovery::read(site, call.fields()?)?;
@@ -75,8 +75,7 @@ fn rendered(call: &Call, outcome: Outcome) -> Reply {
     }
 }
 
-/// `POST /auth/account-access/recover-username`: without a passcode one is sent to the address; with it the username is
-/// told.
+/// `POST /auth/account-access/recover-username`: without a passcode, sends one to the address; with it, answers the username.
 pub(crate) fn username(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
     let UsernameRequest { email: address, passcode } = call.body()?;

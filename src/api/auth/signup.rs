@@ -1,4 +1,4 @@
-//! Becoming a member.
+//! Sign-up.
 
 use crate::app::person::{self, Person};
 use crate::app::{self, Actor, signup};
@@ -98,25 +98,25 @@ impl Field for Terms {
 
 /// `POST /auth/signup`: a new member, who can sign in at once; booking waits for the e-mail confirmation.
 pub(crate) fn create(site: &Site, call: &Call) -> Answer {
-    // Every mistake is named at once, and judging a password takes its time: so the limit comes before all of it.
+    // All problems are reported at once, and checking a password takes time, so the rate limit comes first.
     let limit = RateLimit::per_hour(site.config.limits.signups_per_hour_per_address);
     site.state::<RateLimiter>().take(RateLimitKey::SignupFrom(call.network()), limit)?;
-    let asked = SignupRequest::read(site, call)?;
-    // Hashing takes its time, so it comes before the transaction and after everything that can be refused cheaply.
-    let free = site.store.read(|tx| Ok(members::username_is_free(tx, &asked.person.username)?))?;
+    let request = SignupRequest::read(site, call)?;
+    // Hashing takes time, so it comes before the transaction and after every cheap check.
+    let free = site.store.read(|tx| Ok(members::username_is_free(tx, &request.person.username)?))?;
     if !free {
         return Err(Failure::username_taken());
     }
     count_message_request(site, call)?;
-    let password_hash = site.hash(&asked.password);
-    let answers: Vec<_> = asked
+    let password_hash = site.hash(&request.password);
+    let answers: Vec<_> = request
         .answers()
         .into_iter()
         .map(|(number, answer)| (number, site.hash(&questions::normalise(answer))))
         .collect();
     let stranger = Actor::outside(Who::Sender("sign-up"), call);
     app::change_once(site, call, stranger, |cx| {
-        let member_id = signup::create(cx, asked.as_new(site.tunnel_id, &password_hash), None, &answers, 0)?;
+        let member_id = signup::create(cx, request.as_new(site.tunnel_id, &password_hash), None, &answers, 0)?;
         let message = call.say("done.signed_up");
         Ok(reply::created(&SignupReply { status: true, message, member_id, confirmation_pending: 1 }))
     })
@@ -156,15 +156,15 @@ impl SignupRequest {
         {
             fields.refuse("tunnel", Text::new("field.unknown_tunnel"));
         }
-        let mut asked = Vec::new();
+        let mut numbers = Vec::new();
         for (field, number) in
             [("question_1", read.question_1), ("question_2", read.question_2), ("question_3", read.question_3)]
         {
             let Some(Some(number)) = number else { continue };
-            if asked.contains(&number) {
+            if numbers.contains(&number) {
                 fields.refuse(field, Text::new("field.question_twice"));
             }
-            asked.push(number);
+            numbers.push(number);
         }
         body.finish_in_order()
     }

@@ -17,7 +17,7 @@ use crate::store::tables::social_links;
 use serde_json::{Value, json};
 
 const NAME_CHARS_MAX: usize = 60;
-/// With so many digits behind it a username is free on the first or second try.
+/// The random suffix of a taken username.
 const SUFFIX_BYTES: usize = 3;
 
 crate::body! {
@@ -33,21 +33,21 @@ crate::body! {
     }
 }
 
-/// Whose account it is, or why nobody's.
+/// The account of a person.
 enum Found {
     Member(i64),
-    /// An address of somebody who works here: not enough for an account that can do so much.
+    /// The address of a member of the staff, which is not enough to link such an account.
     Staff,
 }
 
-/// `POST /auth/social`: a session for whom Google, Apple or Facebook vouches; a new member where it is nobody yet. Where a
-/// second factor is due, `step_token` goes to `verify-totp` with the code.
+/// `POST /auth/social`: a session for a person of Google, Apple or Facebook, who becomes a member if there is no account yet.
+/// Where a second factor is required, `step_token` goes to `verify-totp` with the code.
 pub(crate) fn sign_in(site: &Site, call: &Call) -> Answer {
     let SocialSignIn { params, network, user } = call.body()?;
     if site.clock.is_suspect() {
         return Ok(login::refused(call.say("social.clock_suspect")));
     }
-    match social::judge(site, network, &params) {
+    match social::check(site, network, &params) {
         Ok(person) => site.once(call, |tx| enter(site, call, tx, &person, user.as_deref())),
         Err(refusal) => Ok(refused(call, network, &refusal)),
     }
@@ -67,15 +67,16 @@ fn enter(site: &Site, call: &Call, tx: &Write, person: &Person, user: Option<&st
         Found::Member(member_id) => find_account(tx, member_id)?,
         Found::Staff => return Ok(login::refused(call.say("social.staff"))),
     };
-    login::welcome(site, call, tx, &account)
+    login::continue_social_sign_in(site, call, tx, &account)
 }
 
 fn find_account(tx: &Write, member_id: i64) -> Result<Account, Failure> {
-    members::find_account_by_id(tx, member_id)?.ok_or_else(|| Failure::broken().because("a link leads to nobody"))
+    members::find_account_by_id(tx, member_id)?.ok_or_else(|| Failure::broken().because("a social link has no member"))
 }
 
-/// A link leads to its member. Without one, an address counts when both sides proved it: the network says it is the
-/// person's, and the member confirmed it. A mere claim on either side would let anybody into another's account.
+/// Finds the linked member. Without a link, the member with the same e-mail address is linked, if both the network and the
+/// member have confirmed the address: an unconfirmed address on either side would open another person's account. Else a new
+/// member is made.
 fn find_or_make(site: &Site, call: &Call, tx: &Write, person: &Person, user: Option<&str>) -> Result<Found, Failure> {
     let network = person.network.key();
     if let Some(member_id) = social_links::find_for_use(tx, network, &person.subject)? {
@@ -94,7 +95,15 @@ fn find_or_make(site: &Site, call: &Call, tx: &Write, person: &Person, user: Opt
     if !account.banned {
         social_links::insert(tx, network, &person.subject, member_id, "")?;
         let detail = json!({ "network": person.network.name() });
-        security_event::tell(site, tx, member_id, Event::SocialLinked, &detail, call.language(), &call.by(member_id))?;
+        security_event::record_and_notify(
+            site,
+            tx,
+            member_id,
+            Event::SocialLinked,
+            &detail,
+            call.language(),
+            &call.by(member_id),
+        )?;
     }
     Ok(Found::Member(member_id))
 }
@@ -123,12 +132,12 @@ fn make(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<
     Ok(member_id)
 }
 
-/// From the name and never from the address, which others need not know.
+/// A free username from the person's name; not from the address, which is private.
 fn free_username(tx: &Write, name: &str) -> Result<String, Failure> {
-    let wanted = username::derived(name);
-    let mut candidate = wanted.clone();
+    let base = username::derived(name);
+    let mut candidate = base.clone();
     while !members::username_is_free(tx, &candidate)? {
-        candidate = format!("{wanted}-{}", crate::keys::hex(&crate::keys::random::<SUFFIX_BYTES>()));
+        candidate = format!("{base}-{}", crate::keys::hex(&crate::keys::random::<SUFFIX_BYTES>()));
     }
     Ok(candidate)
 }
@@ -141,7 +150,7 @@ fn given_name(user: Option<&str>) -> Option<String> {
     clean(&parts.join(" ")).or_else(|| clean(name.as_str()?))
 }
 
-/// One line, as the name fields have it.
+/// A name as one line, within the length of the name fields.
 fn clean(name: &str) -> Option<String> {
     let words: Vec<_> = name.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
     let line: String = words.join(" ").chars().take(NAME_CHARS_MAX).collect();

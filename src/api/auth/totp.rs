@@ -3,7 +3,7 @@
 use super::login::{enter, refused};
 use crate::auth::challenge::{self, Intent};
 use crate::auth::second_factor::{self, Proof};
-use crate::auth::sign_in::{self, Verdict};
+use crate::auth::sign_in;
 use crate::auth::{member_if_any, presented_session};
 use crate::documents::qr;
 use crate::domain::totp;
@@ -20,7 +20,7 @@ use crate::store::tables::members::{self, Account};
 use crate::store::tables::{second_factors, tunnels};
 use serde::Serialize;
 
-/// The same for a name, a password, a number or a code.
+/// One text for a wrong name, password, number or code.
 const WRONG: &str = "factor.wrong";
 
 #[derive(Serialize)]
@@ -76,35 +76,20 @@ crate::body! {
     }
 }
 
-/// The proof that comes before the code. `member_id` is not needed, and must be right where it is given.
-struct Claim {
-    proof: FirstProof,
-    member_id: Option<i64>,
-}
-
-enum FirstProof {
-    Password {
-        username: String,
-        password: String,
-    },
-    /// By the session of a member without a password.
-    Session(Account),
-}
-
-/// `POST /auth/login/totp/setup`: a secret for an authenticator app, as often as wanted until its first code came. Who
-/// has a second factor proves that in `code`: the password alone replaces nothing.
-// Not shown in the contract: the session of a member who has no password stands for username and password here and in
-// verify-setup, because whoever came by a social network has nothing to put into them.
+/// `POST /auth/login/totp/setup`: a new secret for an authenticator app, until its first code confirms it. A member with a
+/// second factor must prove it by `code`: the password alone replaces nothing.
+// Not shown in the contract: the session of a member without a password replaces username and password here and in
+// verify-setup, because a member by social sign-in has neither.
 pub(crate) fn setup(site: &Site, call: &Call) -> Answer {
     let mut fields = call.fields()?;
     let owner = passwordless(site, call)?;
-    Claim::need_password(&mut fields, owner.as_ref());
+    require_password(&mut fields, owner.as_ref());
     let TotpSetupRequest { username, password, member_id, code } = call.parse_body_from(fields).finish()?;
-    let claim = Claim::new(username, password, member_id, owner);
-    let Some(account) = claim.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
+    let account = check_first_factor(site, call, owner, (username, password.as_deref()), member_id)?;
+    let Some(account) = account else { return Ok(refused(call.say(WRONG))) };
     let made = Made::of(site, &account)?;
     site.once(call, |tx| {
-        if !sign_in::is_as_judged(tx, &account)? {
+        if !sign_in::is_unchanged(tx, &account)? {
             return Ok(refused(call.say(WRONG)));
         }
         if account.banned {
@@ -114,7 +99,7 @@ pub(crate) fn setup(site: &Site, call: &Call) -> Answer {
             let missing = || Failure::field("code", Text::new("field.code_of_factor"));
             let code = code.as_deref().ok_or_else(missing)?;
             let prove = || second_factor::prove(site, call, tx, &account, code);
-            match sign_in::judge_code(site, call, tx, &account, prove)? {
+            match sign_in::check_code(site, call, tx, &account, prove)? {
                 Proof::Right(_) => {}
                 proof => return Ok(refused(call.say(why_not(&proof)))),
             }
@@ -126,7 +111,7 @@ pub(crate) fn setup(site: &Site, call: &Call) -> Answer {
     })
 }
 
-/// A new secret, and how an app learns it.
+/// A new secret, as an app reads it.
 struct Made {
     secret: second_factor::Secret,
     setup: totp::Setup,
@@ -145,16 +130,15 @@ impl Made {
     }
 }
 
-/// `POST /auth/login/totp/verify-setup`: the first code turns the authenticator on. Every session and booking token from
-/// before ends, but the session that this call may carry.
+/// `POST /auth/login/totp/verify-setup`: the first code turns the authenticator on. Every older session and booking token
+/// ends, except the session of this call.
 pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
     let mut fields = call.fields()?;
     let owner = passwordless(site, call)?;
-    Claim::need_password(&mut fields, owner.as_ref());
+    require_password(&mut fields, owner.as_ref());
     let TotpProof { username, password, member_id, code } = call.parse_body_from(fields).finish()?;
-    let Some(account) = Claim::new(username, password, member_id, owner).judge(site, call)? else {
-        return Ok(refused(call.say(WRONG)));
-    };
+    let account = check_first_factor(site, call, owner, (username, password.as_deref()), member_id)?;
+    let Some(account) = account else { return Ok(refused(call.say(WRONG))) };
     let member_id = account.member_id;
     site.once(call, |tx| {
         if account.banned {
@@ -166,15 +150,15 @@ pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
             waits = proof.is_some();
             Ok(proof.unwrap_or(Proof::Wrong))
         };
-        match sign_in::judge_code(site, call, tx, &account, prove)? {
+        match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(_) => {
-                let kept = presented_session(call);
+                let session = presented_session(call);
                 let language = call.language();
                 let recovery_codes = second_factor::finish_activation(
                     site,
                     tx,
                     member_id,
-                    kept.as_ref(),
+                    session.as_ref(),
                     language,
                     &call.by(member_id),
                 )?;
@@ -189,32 +173,32 @@ pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
 
 /// `POST /auth/login/verify-totp`: the second step. A code of the authenticator's, a passcode that was sent, or a
 /// recovery code; each works once. After `/auth/social` its `step_token` stands for username and password.
-// Not shown in the contract: `step_token`, because a member who came by a social network may have no password, and a code
-// alone must open nothing.
+// Not shown in the contract: `step_token`, because a member by social sign-in may have no password, and a code alone must
+// open nothing.
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     let mut fields = call.fields()?;
     if fields.has("step_token") {
-        return verify_by_step(site, call, fields);
+        return verify_challenge(site, call, fields);
     }
-    Claim::need_password(&mut fields, None);
+    require_password(&mut fields, None);
     let TotpProof { username, password, member_id, code } = call.parse_body_from(fields).finish()?;
-    let claim = Claim::new(username, password, member_id, None);
-    let Some(account) = claim.judge(site, call)? else { return Ok(refused(call.say(WRONG))) };
-    let renewed = claim.renewed_hash(site, &account);
+    let account = check_first_factor(site, call, None, (username, password.as_deref()), member_id)?;
+    let Some(account) = account else { return Ok(refused(call.say(WRONG))) };
+    let renewed = sign_in::renewed_hash(site, &account, password.as_deref().unwrap_or_default());
     site.once(call, |tx| {
         if account.banned {
             return Ok(refused(call.say("sign_in.banned")));
         }
         let prove = || second_factor::prove(site, call, tx, &account, &code);
-        match sign_in::judge_code(site, call, tx, &account, prove)? {
+        match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(passed) => enter(site, call, tx, passed, &account, renewed.as_deref()),
             proof => Ok(refused(call.say(why_not(&proof)))),
         }
     })
 }
 
-/// Each call costs the step a try, whatever comes of it, and the one that succeeds costs the step.
-fn verify_by_step(site: &Site, call: &Call, fields: Fields) -> Answer {
+/// The second step of a social sign-in. Each call costs the challenge a try, and success ends it.
+fn verify_challenge(site: &Site, call: &Call, fields: Fields) -> Answer {
     let StepProof { step_token, member_id, code } = ParsedBody::read(fields).finish()?;
     site.once(call, |tx| {
         let Some(account) = challenge::try_once(tx, &step_token, Intent::Api)? else {
@@ -227,7 +211,7 @@ fn verify_by_step(site: &Site, call: &Call, fields: Fields) -> Answer {
             true => second_factor::prove(site, call, tx, &account, &code),
             false => Ok(Proof::Wrong),
         };
-        match sign_in::judge_code(site, call, tx, &account, prove)? {
+        match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(passed) => {
                 challenge::end(tx, account.member_id)?;
                 enter(site, call, tx, passed, &account, None)
@@ -237,8 +221,7 @@ fn verify_by_step(site: &Site, call: &Call, fields: Fields) -> Answer {
     })
 }
 
-/// The member of the call's session, when there is one and no password that would be the better proof: 403 where the last
-/// proof is too long ago.
+/// The member of the call's session, if that member has no password: 403 where the last proof of identity is too long ago.
 fn passwordless(site: &Site, call: &Call) -> Result<Option<Account>, Failure> {
     let Some(member) = member_if_any(site, call)? else { return Ok(None) };
     let account = site.store.read(|tx| Ok(members::find_account_by_id(tx, member.id())?))?;
@@ -253,44 +236,31 @@ fn why_not(proof: &Proof) -> &'static str {
     if matches!(proof, Proof::ClockSuspect) { "factor.clock_suspect" } else { WRONG }
 }
 
-impl Claim {
-    /// The session of `owner` stands for username and password; without it both are needed.
-    fn need_password(fields: &mut Fields, owner: Option<&Account>) {
-        match owner {
-            Some(_) => fields.ignore(&["username", "password"]),
-            None => ["username", "password"].into_iter().for_each(|field| fields.demand(field)),
-        }
+/// Reports username and password as missing, unless the session of `owner` replaces them.
+fn require_password(fields: &mut Fields, owner: Option<&Account>) {
+    match owner {
+        Some(_) => fields.ignore(&["username", "password"]),
+        None => ["username", "password"].into_iter().for_each(|field| fields.demand(field)),
     }
+}
 
-    fn new(
-        username: Option<String>,
-        password: Option<String>,
-        member_id: Option<i64>,
-        owner: Option<Account>,
-    ) -> Claim {
-        let (username, password) = (username.unwrap_or_default(), password.unwrap_or_default());
-        let proof = owner.map_or(FirstProof::Password { username, password }, FirstProof::Session);
-        Claim { proof, member_id }
+/// The account of the proof before the code: the session of `owner`, or else username and password. A wrong `member_id`
+/// counts as a failed attempt like a wrong password.
+fn check_first_factor(
+    site: &Site,
+    call: &Call,
+    owner: Option<Account>,
+    (username, password): (Option<String>, Option<&str>),
+    member_id: Option<i64>,
+) -> Result<Option<Account>, Failure> {
+    let account = match owner {
+        Some(owner) => Some(owner),
+        None => sign_in::check_password(site, call, &username.unwrap_or_default(), password.unwrap_or_default())?,
+    };
+    let Some(account) = account else { return Ok(None) };
+    if member_id.is_some_and(|claimed| claimed != account.member_id) {
+        site.store.write(site.now(), |tx| sign_in::record_failure(site, call, tx, "", Some(&account)))?;
+        return Ok(None);
     }
-
-    /// The account, when password and number are its own. A wrong number is a miss like a wrong password.
-    fn judge(&self, site: &Site, call: &Call) -> Result<Option<Account>, Failure> {
-        let verdict = match &self.proof {
-            FirstProof::Password { username, password } => sign_in::judge(site, call, username, password)?,
-            FirstProof::Session(account) => Verdict::Right(account.clone()),
-        };
-        let Verdict::Right(account) = verdict else { return Ok(None) };
-        if self.member_id.is_some_and(|given| given != account.member_id) {
-            site.store.write(site.now(), |tx| sign_in::record_failure(site, call, tx, "", Some(&account)))?;
-            return Ok(None);
-        }
-        Ok(Some(account))
-    }
-
-    fn renewed_hash(&self, site: &Site, account: &Account) -> Option<String> {
-        match &self.proof {
-            FirstProof::Password { password, .. } => sign_in::renewed_hash(site, account, password),
-            FirstProof::Session(_) => None,
-        }
-    }
+    Ok(Some(account))
 }

@@ -1,5 +1,5 @@
-//! An app that says that its member paid. A claim is a hint: it says whose a payment is that bears no member, and it is
-//! worth nothing until the processor says that the money came.
+//! Payment claims of apps. A claim only names the member of a payment without one, and has no effect until the processor
+//! confirms the payment.
 
 use crate::app::{self, payments};
 use crate::auth::Member;
@@ -24,7 +24,7 @@ crate::body! {
     }
 }
 
-/// Any value that an app sends there means yes, except a plain no.
+/// The marker of an app's claim: any value except a plain no.
 struct FromApp;
 
 impl Field for FromApp {
@@ -52,7 +52,7 @@ pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
     let Claim { intent_id, .. } = ParsedBody::read(call.fields_or_form()?).finish()?;
     app::change_once(site, call, member, |cx| {
         let key = format!("{} {intent_id}", member.id());
-        // A claim of long ago may be swept while the word of it is still kept, so the same words are heard again.
+        // An old claim may have been purged while its callback row still exists, so a repeated claim is applied again.
         let repeated = callbacks::repeat(cx.tx, Sender::App, &key)?;
         let verdict = payments::claim(cx, &intent_id)?;
         if !repeated {
@@ -60,7 +60,7 @@ pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
             let new = NewCallback { sender, key: &key, event, about: &intent_id, verdict, raw: &call.body };
             callbacks::insert(cx.tx, &site.keys, &new)?;
         }
-        // The same answer whoever has the payment: nobody learns of other people's.
+        // The same answer for every payment, so that a claim reveals nothing about other members' payments.
         Ok(reply::done(call.say("done.payment_claimed")))
     })
 }

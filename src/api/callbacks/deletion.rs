@@ -1,4 +1,4 @@
-//! A person asks the social network to have us forget what we got from it.
+//! Deletion requests of social networks: a person wants the data deleted that this site has from the network.
 
 use crate::app::{self, Actor, Change, accounts};
 use crate::auth::DeletionRequest;
@@ -20,13 +20,13 @@ const CODE_BYTES: usize = 16;
 
 #[derive(Serialize)]
 struct Accepted {
-    /// Where anybody who has the code sees what became of it.
+    /// The page with the state of the deletion, for holders of the code.
     url: String,
     confirmation_code: String,
 }
 
-/// `POST /social-data-deletion`: removes the link to the network's account and what came with it, at once. The same person
-/// gets the same code, unless a new link was made since: then that is a new deletion.
+/// `POST /social-data-deletion`: removes the link to the network's account and the data that came with it, at once. A repeated
+/// request gets the same code, unless the person was linked again meanwhile.
 pub(crate) fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> Answer {
     let network = request.network().key();
     let subject = site.keys.hash(Purpose::Deletion, &[network.as_bytes(), request.user_id().as_bytes()]);
@@ -36,7 +36,7 @@ pub(crate) fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> 
     app::change_once(site, call, Actor::outside(Who::Sender("social"), call), |cx| {
         let tx = cx.tx;
         let known = deletions::find_code(tx, &subject)?;
-        // A repeat deletes nothing: since it came first the person may have come back.
+        // A repeated request deletes nothing, because the person may have come back meanwhile.
         let repeated = callbacks::repeat(tx, Sender::Social, &key)?;
         if let Some(code) = known.as_ref().filter(|_| repeated) {
             return Ok(accepted(site, code));
@@ -71,8 +71,8 @@ fn accepted(site: &Site, code: &str) -> reply::Reply {
     reply::ok(&Accepted { url, confirmation_code: code.to_owned() })
 }
 
-/// The member of a link (network and user), where nothing else opens the account: looked at before the change, because the
-/// search for the name takes its time.
+/// The member of a link (network and user), if nothing else opens the account. Read before the transaction, because searching
+/// for mentions of the name takes time.
 fn find_leaving(site: &Site, link: (&str, &str)) -> Result<Option<Leaving>, Failure> {
     let member_id = site.store.read(|tx| match social_links::find(tx, link.0, link.1)? {
         Some(member_id) if !queries::erasure::has_other_ways_in(tx, member_id, link)? => Ok(Some(member_id)),
@@ -81,8 +81,8 @@ fn find_leaving(site: &Site, link: (&str, &str)) -> Result<Option<Leaving>, Fail
     member_id.map(|member_id| erasure::find_mentions(site, member_id, &mut |_, _, _| ())).transpose()
 }
 
-/// Which session was opened by the network is not kept, so all of the member's end. An account that nothing else opens
-/// goes with the link: it would only lie there with somebody's name on it.
+/// Forgets the network's data. All sessions of the member end, because the network's own are not recorded. An account that
+/// nothing else opens is erased.
 fn forget(
     cx: &Change,
     link: (&str, &str),
@@ -96,7 +96,7 @@ fn forget(
         cx.record("member.social_unlinked", &Whom::Member(member_id), &Detail::none())?;
         return Ok(Outcome::Unlinked);
     }
-    // The last other way in ended since the search: the network asks again.
+    // The last other credential ended since the search: the network will retry.
     accounts::erase(cx, leaving.ok_or_else(Failure::overloaded)?)?;
     Ok(Outcome::Erased)
 }

@@ -23,19 +23,19 @@ const EVENTS_MAX: usize = 1_000;
 struct Taken {
     status: bool,
     message: String,
-    /// How many there were, and how many of them had been here before.
+    /// The number of events, and of repeated ones among them.
     events: usize,
     repeated: usize,
 }
 
-/// `GET /mail-webhook`, for the `HEAD` by which a mail provider looks whether somebody answers.
+/// `GET /mail-webhook`, for the `HEAD` by which a mail provider tests the webhook.
 pub(crate) fn is_there(_: &Site, call: &Call) -> Answer {
     Ok(reply::done(call.say("done.webhook")))
 }
 
 /// `POST /mail-webhook`: a batch of events, each of which updates the mail it names, in one transaction.
 pub(crate) fn take(site: &Site, call: &Call, events: &MailEvents) -> Answer {
-    // Read and written out beforehand: a batch may be a megabyte, and everybody who writes waits for its transaction.
+    // Parsed before the transaction, because a batch may be a megabyte and the writer must not wait for it.
     let events = parse(events.text())?;
     let events: Vec<(Event, String)> =
         events.iter().map(|event| (mail_event::parse(event), event.to_string())).collect();
@@ -57,7 +57,7 @@ fn parse(text: &str) -> Result<Vec<Value>, Failure> {
     }
 }
 
-/// Whether it is new.
+/// Applies and records one event; `false`: the event is a repeat.
 fn take_one(site: &Site, tx: &Write, mut event: Event, raw: &str) -> Result<bool, Failure> {
     if let Some(opposite) = &event.undone_by {
         event.key = format!("{} after {}", event.key, callbacks::count_from(tx, Sender::Mail, opposite)?);
@@ -88,12 +88,13 @@ fn take_one(site: &Site, tx: &Write, mut event: Event, raw: &str) -> Result<bool
     Ok(true)
 }
 
-/// A signature of the provider has no time in it, and what was swept is not known as a repeat any more.
+/// Whether an event is so old that its first delivery may have been purged: the provider's signature has no time, so an old
+/// event could be replayed.
 fn is_old(tx: &Write, at: i64) -> bool {
     at <= tx.now() - KEPT_SECONDS
 }
 
-/// The mail that the event names, by the first of its names that is one of ours.
+/// The mail of an event, by the first of its names that is known here.
 fn find(tx: &Write, about: &About) -> Result<Option<Message>, Failure> {
     for name in &about.names {
         if let Some(message) = outbox::find_by_provider(tx, name)? {
@@ -111,7 +112,7 @@ fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<
         let soft_bounces = message.soft_bounces + i64::from(kind.delivery == Delivery::SoftBounced);
         outbox::set_delivery(tx, message.message_id, delivery.name(), deferrals, soft_bounces)?;
     }
-    // Our own spelling of the address too, where it is another one (a domain beyond ASCII).
+    // Our spelling of the address too, which differs for a domain beyond ASCII.
     let recipient = message.as_ref().map(|message| message.recipient.clone());
     let mut addresses: Vec<&String> = about.address.iter().chain(&recipient).collect();
     addresses.dedup();
@@ -130,7 +131,7 @@ fn suppress(tx: &Write, reason: &str, suppression: &Suppression) -> Result<&'sta
     Ok("applied")
 }
 
-/// When the provider said it. A word without a moment counts from now, over every earlier one.
+/// The moment of a suppression. One without a moment counts from now, after every earlier one.
 fn moment(tx: &Write, suppression: &Suppression) -> Result<i64, Failure> {
     Ok(match suppression.at {
         Some(at) => at,

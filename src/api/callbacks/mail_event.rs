@@ -1,4 +1,4 @@
-//! One event of the mail provider, read with patience: an odd one never fails its batch.
+//! One event of the mail provider, parsed leniently: a malformed event does not fail its batch.
 
 use super::digest;
 use crate::domain::mail_event::Kind;
@@ -11,30 +11,30 @@ const DETAIL_CHARS_MAX: usize = 200;
 const EVENT_CHARS_MAX: usize = 40;
 
 pub(super) struct Event {
-    /// By which a repeat is known.
+    /// Identifies repeats of the event.
     pub key: String,
-    /// How the keys of those events begin after which this one, which has no moment, is no repeat.
+    /// The key prefix of opposite events, after which this event is no repeat; for events without a moment.
     pub undone_by: Option<String>,
-    /// The provider's word for it.
+    /// The provider's name of the event.
     pub event: String,
     pub content: Content,
 }
 
 pub(super) enum Content {
     Mail(Kind, About),
-    /// An address on the provider's own list of those it sends nothing to.
+    /// An address was added to the provider's list of suppressed addresses.
     Listed(Suppression),
-    /// And off it.
+    /// An address was removed from that list.
     Unlisted(Suppression),
-    /// A kind of event that we have no use for.
+    /// An event of a kind that is ignored.
     Unknown,
-    /// No event that could be told from another.
+    /// Not a valid event.
     Malformed,
 }
 
-/// The content of an event about a mail.
+/// The subject of an event about a mail.
 pub(super) struct About {
-    /// Names of the mail, the likelier ones first.
+    /// The mail's ids, the likelier ones first.
     pub names: Vec<String>,
     pub address: Option<String>,
     pub detail: String,
@@ -68,7 +68,7 @@ pub(super) fn parse(value: &Value) -> Event {
     Event { key: format!("{id} {event} {at}"), undone_by: None, event, content }
 }
 
-/// `{type: "blacklist"|"whitelist", action, reject: {email, reason}}`, with or without a moment.
+/// Parses `{type: "blacklist"|"whitelist", action, reject: {email, reason}}`, with or without a moment.
 fn sync(value: &Value, kind: String, at: Option<i64>) -> Option<Event> {
     let action = word(&value["action"])?;
     let entry = if value["reject"].is_object() { &value["reject"] } else { &value["entry"] };
@@ -79,7 +79,7 @@ fn sync(value: &Value, kind: String, at: Option<i64>) -> Option<Event> {
         Some(at) => (format!("{kind} {action} {digest} {at}"), None),
         None => (format!("{kind} {action} {digest}"), Some(format!("{kind} {opposite} {digest}"))),
     };
-    let detail = ["reason", "detail"].into_iter().find_map(|name| said(&entry[name])).unwrap_or_default();
+    let detail = ["reason", "detail"].into_iter().find_map(|name| answer_text(&entry[name])).unwrap_or_default();
     let suppression = Suppression { address, detail, at };
     let content = match (kind.as_str(), action.as_str()) {
         ("blacklist", "add") => Content::Listed(suppression),
@@ -89,15 +89,15 @@ fn sync(value: &Value, kind: String, at: Option<i64>) -> Option<Event> {
     Some(Event { key, undone_by, event: format!("{kind} {action}"), content })
 }
 
-/// `_id` is the provider's own name for the mail. Ours is its Message-ID, which we send along as metadata (see the mailer)
-/// and get back so; a provider that takes over the Message-ID as its `_id` is understood as well.
+/// The subject of a mail event. `_id` is the provider's id of the mail. Our id is its Message-ID, which we send as metadata
+/// (see the mailer); a provider may also use the Message-ID as its `_id`.
 fn about(value: &Value, id: &str, at: i64) -> About {
     let msg = &value["msg"];
     let metadata = &msg["metadata"];
     let ours = [&metadata["message_id"], &metadata["message-id"], &msg["headers"]["Message-Id"], &msg["_id"]];
     let names = ours.into_iter().filter_map(line).chain([id.to_owned()]);
     let names = names.map(|name| name.trim_start_matches('<').trim_end_matches('>').to_owned()).collect();
-    let details = ["bounce_description", "diag", "reject"].into_iter().filter_map(|name| said(&msg[name]));
+    let details = ["bounce_description", "diag", "reject"].into_iter().filter_map(|name| answer_text(&msg[name]));
     let detail: String = details.collect::<Vec<_>>().join(": ").chars().take(DETAIL_CHARS_MAX).collect();
     About { names, address: address(&msg["email"]), detail, at }
 }
@@ -117,7 +117,7 @@ fn address(value: &Value) -> Option<String> {
 }
 
 /// A mail server's answer, in one line.
-fn said(value: &Value) -> Option<String> {
+fn answer_text(value: &Value) -> Option<String> {
     let text = value.as_str()?;
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
@@ -130,7 +130,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_event_is_known_by_its_mail_its_kind_and_its_moment() {
+    fn the_key_of_an_event_has_its_mail_its_kind_and_its_moment() {
         let event = json!({ "event": "open", "ts": 1_700_000_000, "_id": "abc", "msg": { "_id": "abc" } });
         let key = parse(&event).key;
         assert_eq!(key, parse(&json!({ "event": "open", "ts": "1700000000", "_id": "abc", "x": 1 })).key);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_is_odd_and_no_other_s_repeat() {
+    fn malformed_events_have_keys_of_their_own() {
         let odd = [
             json!(null),
             json!(7),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_nobody_asked_for_are_unknown() {
+    fn other_kinds_of_events_are_unknown() {
         let unknown = [
             json!({ "event": "delivered", "_id": "a", "ts": 1_700_000_000 }),
             json!({ "type": "whitelist", "action": "add", "ts": 1_700_000_000, "entry": { "email": "a@b.example" } }),

@@ -1,5 +1,5 @@
-//! Callbacks of third parties. Each event is stored as it came, with its verdict, and counts once: the effect of the
-//! event and the row that remembers it are one transaction.
+//! Callbacks of third parties. Each event is stored as received, with its verdict, and applied once: the effect and the row
+//! are written in one transaction.
 
 mod claim;
 pub(crate) mod deletion;

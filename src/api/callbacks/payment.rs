@@ -16,20 +16,20 @@ use serde::Serialize;
 struct Taken {
     status: bool,
     message: String,
-    /// `applied`, `late` (the payment was further already), `unmatched` (applied; whose it is nobody knows yet),
-    /// `partial_refund`, `ignored` (moves no payment) or `repeated`.
+    /// `applied`, `late` (the payment has a later state already), `unmatched` (applied; its member is not known yet),
+    /// `partial_refund`, `ignored` (changes no payment) or `repeated`.
     verdict: &'static str,
 }
 
-/// `POST /payment-webhook`: an event of the payment processor; from an app with a session, only a claim.
+/// `POST /payment-webhook`: an event of the payment processor; with a member's session, a claim of an app.
 pub(crate) fn take(site: &Site, call: &Call, caller: &PaymentCaller) -> Answer {
     match caller {
-        PaymentCaller::Processor(processor) => hear(site, call, processor),
+        PaymentCaller::Processor(processor) => record(site, call, processor),
         PaymentCaller::App(member) => claim::record(site, call, member),
     }
 }
 
-fn hear(site: &Site, call: &Call, _: &Processor) -> Answer {
+fn record(site: &Site, call: &Call, _: &Processor) -> Answer {
     let event = payment_event::read(call)?;
     app::change_once(site, call, Actor::outside(Who::Sender("processor"), call), |cx| {
         let verdict = if callbacks::repeat(cx.tx, Sender::Processor, &event.key)? {

@@ -1,5 +1,5 @@
-//! The processor's event, in its own form (`{id, type, created, data: {object}}`) or in the contract's (`type`, and `data`
-//! as text), read into what the rules want of it.
+//! Parses an event of the payment processor, in its own form (`{id, type, created, data: {object}}`) or in the contract's
+//! (`type`, and `data` as text).
 
 use super::digest;
 use crate::domain::payment::{Event, Price, Status};
@@ -14,16 +14,16 @@ use serde_json::{Map, Value, json};
 const NAME_CHARS_MAX: usize = 255;
 
 pub(crate) struct ReceivedEvent {
-    /// By which a repeat is known.
+    /// Identifies repeats of the event.
     pub key: String,
-    /// The processor's word for it.
+    /// The processor's type of the event.
     pub kind: String,
     pub effect: EventEffect,
 }
 
 pub(crate) enum EventEffect {
     Payment(Payment),
-    /// Money went back, and not all of it: how much by now, where the event says so.
+    /// A part of the money was refunded; `cents`: the sum of all refunds, if the event has it.
     PartialRefund {
         intent_id: String,
         cents: Option<i64>,
@@ -33,7 +33,7 @@ pub(crate) enum EventEffect {
 }
 
 pub(crate) struct Payment {
-    /// The processor's name for it.
+    /// The processor's id of the payment.
     pub intent_id: String,
     pub event: Event,
 }
@@ -65,11 +65,12 @@ crate::body! {
     }
 }
 
-/// The object of an event, where it can be read: an event that changes no payment is stored whatever its object is.
+/// The object of an event. An invalid object is no problem of the field, because an event that changes no payment is stored
+/// with any object.
 pub(crate) struct EventData;
 
 impl Field for EventData {
-    /// Or what is wrong with it, and its text.
+    /// The data, or the problem and the JSON text.
     type Value = Result<Data, (Text, String)>;
 
     fn read(value: &Value) -> Result<Self::Value, Text> {
@@ -81,7 +82,7 @@ impl Field for EventData {
     }
 }
 
-/// Part of the contract's body; only an app's word has a use for it.
+/// The marker of an app's claim; the processor's events ignore it.
 pub(crate) struct FromAppMarker;
 
 impl Field for FromAppMarker {
@@ -96,8 +97,8 @@ impl Field for FromAppMarker {
     }
 }
 
-/// The fields as given, before they are put together.
-struct Given {
+/// The parsed fields of an event.
+struct ParsedEvent {
     id: Option<String>,
     created: Option<i64>,
     /// The payment that the event is about, or its charge.
@@ -105,7 +106,7 @@ struct Given {
     intent_id: Option<String>,
 }
 
-/// Every bad field is named, `data` also where the type is not readable.
+/// Parses an event. Every invalid field is reported, `data` also where the type is invalid.
 pub(crate) fn read(call: &Call) -> Result<ReceivedEvent, Failure> {
     let mut fields = call.fields_or_form()?;
     fields.demand("type");
@@ -118,17 +119,17 @@ pub(crate) fn read(call: &Call) -> Result<ReceivedEvent, Failure> {
         Some(Err((_, text))) => (text, Some(Map::new()), Map::new()),
         None => Default::default(),
     };
-    let given = Given {
+    let parsed = ParsedEvent {
         id: id.or_else(|| whole.get("id").and_then(text_of)),
         created: created.or_else(|| whole.get("created").and_then(moment_of)),
         object,
         intent_id,
     };
     let status = Status::of_event(&kind);
-    Ok(put_together(kind, status, given, &text))
+    Ok(assemble(kind, status, parsed, &text))
 }
 
-/// Refuses data that names no payment, where the event may move one.
+/// Refuses data without a payment, where the event may change one.
 fn judge_data(body: &mut ParsedBody<PaymentEvent>) {
     let ParsedBody { read, fields } = body;
     let kind = read.kind.as_ref().and_then(Option::as_ref);
@@ -146,17 +147,17 @@ fn judge_data(body: &mut ParsedBody<PaymentEvent>) {
     }
 }
 
-fn put_together(kind: String, status: Option<Status>, given: Given, data: &str) -> ReceivedEvent {
-    let intent_id = given.object.as_ref().and_then(|object| named_by(Some(&kind), object)).or(given.intent_id);
-    let key = given.id.unwrap_or_else(|| digest(&[&kind, intent_id.as_deref().unwrap_or(""), data]));
-    let object = given.object.unwrap_or_default();
+fn assemble(kind: String, status: Option<Status>, parsed: ParsedEvent, data: &str) -> ReceivedEvent {
+    let intent_id = parsed.object.as_ref().and_then(|object| named_by(Some(&kind), object)).or(parsed.intent_id);
+    let key = parsed.id.unwrap_or_else(|| digest(&[&kind, intent_id.as_deref().unwrap_or(""), data]));
+    let object = parsed.object.unwrap_or_default();
     let effect = match (status, intent_id) {
         (Some(Status::Refunded), Some(intent_id)) if is_partial(&object) => {
             let cents = object.get("amount_refunded").and_then(number_of).filter(|cents| *cents >= 0);
             EventEffect::PartialRefund { intent_id, cents }
         }
         (Some(status), Some(intent_id)) => {
-            let at = given.created.or_else(|| object.get("created").and_then(moment_of)).unwrap_or(0);
+            let at = parsed.created.or_else(|| object.get("created").and_then(moment_of)).unwrap_or(0);
             let member_id = object.get("metadata").and_then(|all| all.get("member_id")).and_then(number_of);
             let event = Event { key: key.clone(), at, status, price: price(&object, status), member_id };
             EventEffect::Payment(Payment { intent_id, event })
@@ -168,8 +169,8 @@ fn put_together(kind: String, status: Option<Status>, given: Given, data: &str) 
 
 type Data = (String, Map<String, Value>, Option<Map<String, Value>>);
 
-/// The object that the event is about, as text or as it is: alone, inside `{object}`, or inside a whole event. With it the
-/// text that tells one from another, and the whole event where there is one.
+/// The object of an event, as JSON text or as JSON: alone, inside `{object}`, or inside a whole event. Returns also the text
+/// that identifies the event, and the whole event, if there is one.
 fn data(value: &Value) -> Result<Data, Text> {
     let parsed = match value {
         Value::String(text) => {
@@ -191,7 +192,7 @@ fn data(value: &Value) -> Result<Data, Text> {
     }
 }
 
-/// The payment's name: a payment's own, a charge's `payment_intent` (its name, or the whole of it).
+/// The id of the payment: a payment's own id, or a charge's `payment_intent` (an id or an object).
 fn named_by(kind: Option<&String>, object: &Map<String, Value>) -> Option<String> {
     if kind.is_some_and(|kind| kind.starts_with("charge.")) {
         let intent = object.get("payment_intent")?;
@@ -200,13 +201,13 @@ fn named_by(kind: Option<&String>, object: &Map<String, Value>) -> Option<String
     object.get("id").and_then(text_of)
 }
 
-/// A charge that never was part of a payment as we know them.
+/// Whether the object is a charge without a payment.
 fn is_bare_charge(object: &Map<String, Value>) -> bool {
     object.get("object").is_some_and(|kind| kind == "charge")
         && object.get("payment_intent").is_some_and(Value::is_null)
 }
 
-/// A charge says whether all of it went back; where it says nothing, it was all.
+/// Whether only a part of a charge was refunded; without information, all of it was.
 fn is_partial(charge: &Map<String, Value>) -> bool {
     let number = |name| charge.get(name).and_then(number_of);
     match (charge.get("refunded"), number("amount_refunded"), number("amount")) {
@@ -216,7 +217,7 @@ fn is_partial(charge: &Map<String, Value>) -> bool {
     }
 }
 
-/// Of money that came, what came counts and not what was asked for.
+/// The price; of a successful payment, the received amount and not the requested one.
 fn price(object: &Map<String, Value>, status: Status) -> Option<Price> {
     let received = object.get("amount_received").filter(|_| status == Status::Succeeded).and_then(number_of);
     let cents = received.or_else(|| object.get("amount").and_then(number_of)).filter(|cents| *cents >= 0)?;
@@ -225,7 +226,7 @@ fn price(object: &Map<String, Value>, status: Status) -> Option<Price> {
     sound.then(|| Price { cents, currency: currency.to_ascii_uppercase() })
 }
 
-/// A name that may be a number.
+/// An id, as text or number.
 fn name(value: &Value) -> Result<String, Text> {
     fields::line(NAME_CHARS_MAX)(value)
 }

@@ -1,4 +1,4 @@
-//! A flyer's levels at a glance.
+//! A summary of a flyer's levels.
 
 use crate::api::logbook::read_member;
 use crate::auth::Bearer;
@@ -12,7 +12,7 @@ use crate::site::Site;
 use crate::store::queries::{holdings, logbook};
 use serde::Serialize;
 
-/// `"No"`, `"Yes"` or `"Level N"`; pending while a skill of it waits for its signer.
+/// `"No"`, `"Yes"` or `"Level N"`; pending while a skill of the level waits for its signature.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Levels {
@@ -26,8 +26,8 @@ struct Levels {
     formation_pending: bool,
 }
 
-/// `GET /account/dashboard/flyer-skills-levels/{member_id}`: the highest level held of each track. A track does not stand
-/// in for another, so Backflying, which opens two of them, shows in neither.
+/// `GET /account/dashboard/flyer-skills-levels/{member_id}`: the highest held level of each track. A level of one track
+/// does not count for another, so Backflying, which opens two tracks, shows in neither.
 pub(crate) fn get(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     site.store.read(|tx| {

@@ -1,4 +1,4 @@
-//! Operations that existing clients call beside the contract's.
+//! Operations outside the contract that existing clients call.
 
 pub(crate) mod levels;
 pub(crate) mod skills;

@@ -1,4 +1,4 @@
-//! The catalogue as a client needs it.
+//! The catalogue of programmes, for clients.
 
 use crate::domain::catalogue::{Level, Programme, Safety, Skill};
 use crate::http::Answer;

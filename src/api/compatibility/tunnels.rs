@@ -8,13 +8,12 @@ use crate::site::Site;
 use crate::store::tables::tunnels;
 use serde::Serialize;
 
-/// A tunnel in the words of the existing clients, and in our own beside them. Fields that the site does not know are
-/// empty.
+/// A tunnel, with the field names of existing clients beside our own. Unknown values are empty.
 #[derive(Serialize)]
 struct TunnelReply {
     id: i64,
     tunnel_id: i64,
-    /// The tunnel's number too: existing clients read it by this name.
+    /// The tunnel's number, by the name that existing clients read.
     entry_id: i64,
     name: String,
     title: String,
@@ -26,7 +25,7 @@ struct TunnelReply {
     size: &'static str,
     manufacturer: &'static str,
     status: &'static str,
-    /// Whether it is this site's own.
+    /// Whether the tunnel is this site's own.
     this: bool,
 }
 

@@ -1,10 +1,9 @@
-//! The OpenAPI document, put together from the table of operations, the declared bodies, and what `assets/api` says in
-//! prose: one file a group, with descriptions, examples and the shapes of answers.
+//! The OpenAPI document, generated from the table of routes, the declared bodies, and the files of `assets/api`: one file for
+//! each group, with descriptions, examples and the schemas of answers.
 //!
-//! The files write some things shorter than OpenAPI: a parameter, header or answer that operations share is its name, a
-//! `$ref` is the name of a schema, and `json` is a body or an answer of that type. The parts that follow from the table
-//! are not in the files: credentials, the schema of a body, and the parameters and refusals that come with a kind of
-//! operation.
+//! The files have abbreviations of OpenAPI: a shared parameter, header or answer is a name, a `$ref` is the name of a
+//! schema, and `json` is the content of that type. The parts that follow from the table are not in the files: credentials,
+//! the schema of a body, and the parameters and refusals of each kind of operation.
 
 use crate::http::body::{SHARED, shared};
 use crate::http::row::{CallerKind, Row};
@@ -12,9 +11,9 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 const DOCUMENT: &str = include_str!("../../../assets/api/document.json");
-/// The schemas of the kinds of fields.
+/// The schemas of field types.
 const TYPES: &str = include_str!("../../../assets/api/types.json");
-/// In the order in which the groups are shown.
+/// The groups, in the order of the document.
 const GROUPS: [&str; 9] = [
     include_str!("../../../assets/api/partner-metrics.json"),
     include_str!("../../../assets/api/reports.json"),
@@ -62,17 +61,17 @@ pub(super) fn write(rows: &[&Row]) -> Value {
     document
 }
 
-/// Where a field may be left blank, the type that says so.
+/// The optional variant of a type, if a field uses it.
 fn optional(name: &str, schema: &Value, used: &str) -> Option<(String, Value)> {
     let own = format!("Optional{name}");
     used.contains(&format!("{SHARED}{own}\"")).then(|| {
         let about = schema["description"].as_str().unwrap_or("").trim_end_matches('.');
-        let about = format!("{about}; null, or text of nothing but spaces, is as good as leaving the field out.");
+        let about = format!("{about}; `null` and blank text count as absent.");
         (own, json!({ "description": about, "anyOf": [shared(name), shared("Blank")] }))
     })
 }
 
-/// An operation as its file has it, with what follows from its row.
+/// An operation of a file, completed from its row.
 fn describe(row: &Row, mut operation: Value, tag: &Option<Value>) -> Value {
     operation["tags"] = json!([tag]);
     if operation["security"].is_null() {
@@ -107,7 +106,7 @@ fn describe(row: &Row, mut operation: Value, tag: &Option<Value>) -> Value {
     object(operation).into_iter().filter(|(name, value)| !empty(name, value)).collect()
 }
 
-/// Who may call.
+/// The credentials that the row requires.
 fn security(row: &Row) -> Value {
     match row.caller_kind {
         CallerKind::Partner if row.client_id => json!([{ "partnerSignature": [], "clientId": [] }]),
@@ -120,7 +119,7 @@ fn security(row: &Row) -> Value {
     }
 }
 
-/// The parameters of an operation, and those that its kind has.
+/// The parameters of an operation: its own, and those of its kind.
 fn parameters(row: &Row, own: Value) -> Vec<Value> {
     let mut all = match own {
         Value::Array(own) => own,
@@ -138,12 +137,12 @@ fn parameters(row: &Row, own: Value) -> Vec<Value> {
     all
 }
 
-/// Whether a `POST` takes a key for its repeats: the others may be sent again as they are.
+/// Whether a `POST` accepts an `Idempotency-Key`. The others are safe to repeat.
 fn is_keyed(row: &Row) -> bool {
     !matches!(row.caller_kind, CallerKind::Callback | CallerKind::Standby)
 }
 
-/// The answers that come with a kind of operation.
+/// The refusals of each kind of operation.
 fn refusals(row: &Row, takes_json: bool, pages: bool) -> Map<String, Value> {
     let reads = row.method == Method::GET;
     let keyed = row.method == Method::POST && is_keyed(row);
@@ -160,7 +159,7 @@ fn refusals(row: &Row, takes_json: bool, pages: bool) -> Map<String, Value> {
     due.map(|(status, name, _)| (status.to_owned(), reference("responses", name.into()))).collect()
 }
 
-/// An answer as its file has it; a read has the headers of reads, and a list those of lists.
+/// An answer of a file, completed by the headers of reads and lists.
 fn answer(row: &Row, status: &str, response: Value, lists: bool) -> Value {
     let mut response = spread(reference("responses", response));
     if row.method == Method::GET && status == "200" && response["headers"].is_null() {
@@ -176,7 +175,7 @@ fn answer(row: &Row, status: &str, response: Value, lists: bool) -> Value {
     response
 }
 
-/// `json` as the content of that type.
+/// Expands `json` to the content of that type.
 fn spread(mut body: Value) -> Value {
     if let Some(media) = body.as_object_mut().and_then(|body| body.remove("json")) {
         body["content"]["application/json"] = media;
@@ -189,7 +188,7 @@ fn spread_answers(answers: &mut Value) {
     *answers = object(answers.take()).into_iter().map(spread_one).collect();
 }
 
-/// A value that is a name alone refers to one of the components.
+/// Expands a name to a reference to a component.
 fn reference(kind: &str, value: Value) -> Value {
     match value {
         Value::String(name) => json!({ "$ref": format!("#/components/{kind}/{name}") }),
@@ -197,7 +196,7 @@ fn reference(kind: &str, value: Value) -> Value {
     }
 }
 
-/// Spells out every `$ref` that is the name of a schema.
+/// Expands every `$ref` that is the name of a schema.
 fn name_schemas(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -213,7 +212,7 @@ fn name_schemas(value: &mut Value) {
     }
 }
 
-/// Two paths that differ in the names of their places alone are one path.
+/// Whether two paths are the same except for the names of their parameters.
 fn same_path(one: &str, other: &str) -> bool {
     super::page::unnamed(one).eq(super::page::unnamed(other))
 }

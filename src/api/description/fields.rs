@@ -1,14 +1,14 @@
-//! A schema as a table of fields: nested ones in one table, under dotted names.
+//! A schema as a table of fields; nested fields have dotted names.
 
 use super::escape;
 use super::words::{Html, line};
 use super::{Description, items, members, text};
 use serde_json::Value;
 
-/// Deeper than any schema of ours; one that refers to itself ends here.
+/// Deeper than any schema of ours. Ends recursive schemas.
 const DEPTH_MAX: usize = 6;
 
-/// A schema's fields; what it is instead, where it has none.
+/// A schema's fields, or its type if it has none.
 pub(super) struct Table {
     pub about: Html,
     pub kind: Html,
@@ -31,7 +31,7 @@ pub(super) struct Type<'a> {
 }
 
 impl Description {
-    /// The tables of a schema: one for each shape that it can have.
+    /// The tables of a schema: one for each alternative.
     pub(super) fn tables(&self, schema: &Value) -> Vec<Table> {
         let schema = self.resolve(schema);
         let has_fields = |one: &&Value| self.is_object(one) || self.is_object(&self.resolve(one)["items"]);
@@ -42,7 +42,7 @@ impl Description {
         shapes.iter().map(|shape| self.table(self.resolve(shape))).collect()
     }
 
-    /// Of a list, the fields of a row.
+    /// The table of an object, or of the rows of a list.
     fn table(&self, schema: &Value) -> Table {
         let mut fields = Vec::new();
         let row = self.resolve(&schema["items"]);
@@ -54,7 +54,7 @@ impl Description {
         self.resolve(schema)["properties"].is_object()
     }
 
-    /// The needed fields in the order in which they are listed as such, then the others.
+    /// Collects the required fields in the order of `required`, then the others.
     fn collect(&self, schema: &Value, prefix: &str, depth: usize, fields: &mut Vec<Field>) {
         let properties = &schema["properties"];
         let needed: Vec<&str> =
@@ -82,17 +82,17 @@ impl Description {
         text(&schema["$ref"]).contains("/Optional")
     }
 
-    /// The field's own description, else that of its schema, unless the schema is a type that the page describes
-    /// elsewhere.
+    /// The field's own description, else that of its schema, unless the page describes the schema as a type.
     fn about(&self, own: &Value) -> Html {
         let shared = text(&own["$ref"]);
-        let said = match text(&own["description"]) {
+        let text_of_field = match text(&own["description"]) {
             "" if shared.is_empty() || self.is_object(own) || self.resolve(own)["items"].is_object() => {
                 text(&self.resolve(own)["description"])
             }
-            said => said,
+            text_of_field => text_of_field,
         };
-        let mut parts: Vec<String> = if said.is_empty() { Vec::new() } else { vec![line(said).to_string()] };
+        let mut parts: Vec<String> =
+            if text_of_field.is_empty() { Vec::new() } else { vec![line(text_of_field).to_string()] };
         parts.extend(bounds(own).or_else(|| bounds(self.resolve(own)).filter(|_| shared.is_empty())));
         Html::of(parts.join(" "))
     }
@@ -134,7 +134,7 @@ impl Description {
         }
     }
 
-    /// The types that have a name and no fields: what they take, in words.
+    /// The types with a name and no fields.
     pub(super) fn types(&self) -> Vec<Type<'_>> {
         let own = |(name, schema): &(&String, &Value)| {
             let listed = schema["anyOf"].is_array()
@@ -160,7 +160,7 @@ fn code(value: &Value) -> String {
     }
 }
 
-/// Length and range, where there is one worth saying.
+/// The length or range of a field, if limited.
 fn bounds(schema: &Value) -> Option<String> {
     if let Some(most) = schema["maxLength"].as_u64() {
         return Some(format!("At most {most} characters."));

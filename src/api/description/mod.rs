@@ -1,4 +1,4 @@
-//! The API description, for programs put together from the table and the bodies, and for people as a page made from it.
+//! The API description: an OpenAPI document generated from the table and the bodies, and a page for people made from it.
 
 mod document;
 mod fields;
@@ -19,7 +19,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The address in the samples, in whose place a site puts its own.
+/// The address in the samples, which a site replaces by its own.
 const SAMPLE_ADDRESS: &str = "http://localhost:8080";
 /// The page may load the site's own style and script, and do nothing else.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
@@ -27,9 +27,9 @@ const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
      frame-ancestors 'none'",
 );
 
-/// The description as a site gives it out: the same for everybody, so made and compressed once.
+/// The description of a site, the same for every client: made and compressed once.
 struct Edition {
-    /// The site's own, which stands in the samples.
+    /// The site's address in the samples.
     address: String,
     document: Text,
     page: Text,
@@ -41,16 +41,16 @@ struct Text {
     packed: Bytes,
 }
 
-/// The edition of the site of this process; tests have one after the other.
+/// The edition of this process's site. Tests have several sites, one after the other.
 static EDITION: Mutex<Option<Arc<Edition>>> = Mutex::new(None);
 
 impl Edition {
     fn of(site: &Site) -> Arc<Edition> {
         let address = site.public_url();
-        let mut kept = EDITION.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*kept {
+        let mut current = EDITION.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*current {
             Some(edition) if edition.address == address => edition.clone(),
-            _ => kept.insert(Arc::new(Edition::make(address))).clone(),
+            _ => current.insert(Arc::new(Edition::make(address))).clone(),
         }
     }
 
@@ -73,7 +73,7 @@ pub fn text_with_samples(rows: &[&Row]) -> String {
     document::write(rows).to_string()
 }
 
-/// The document, with its references followed.
+/// The document, as JSON.
 struct Description(Value);
 
 impl Description {

@@ -43,9 +43,9 @@ struct Shown<'a> {
     path: Html,
     title: Html,
     about: Html,
-    /// The field that is the signature.
+    /// The field with the signature.
     signed_in: Option<&'a str>,
-    /// Each way in, as the credentials that it takes together: name and title.
+    /// The alternative sets of credentials: name and title of each credential.
     ways: Vec<Vec<(&'a str, &'a str)>>,
     beside_contract: bool,
     parameters: Vec<Parameter<'a>>,
@@ -76,7 +76,7 @@ struct Reply<'a> {
 struct Media<'a> {
     kind: &'a str,
     tables: Vec<Table>,
-    /// JSON has one.
+    /// Of JSON alone.
     example: Option<String>,
 }
 
@@ -98,7 +98,7 @@ struct Code<'a> {
     about: Html,
 }
 
-/// A row of the table with what is said of it.
+/// A row of the table, and its operation in the document.
 pub(super) struct Operation<'a> {
     pub method: &'static str,
     pub path: &'a str,
@@ -107,8 +107,8 @@ pub(super) struct Operation<'a> {
 }
 
 impl Operation<'_> {
-    /// The prefix of the path, as the samples name it.
-    pub(super) fn place(&self) -> &'static str {
+    /// The shell variable of the path's prefix in samples.
+    pub(super) fn prefix(&self) -> &'static str {
         if self.base.is_empty() { "$site" } else { "$api" }
     }
 }
@@ -200,7 +200,7 @@ impl Description {
         Media { kind, tables: self.tables(&media["schema"]), example: Some(example) }
     }
 
-    /// Statuses with what they mean, but those of an operation that was done.
+    /// The statuses of refusals, with their descriptions.
     fn refusals<'a>(&'a self, responses: &'a Value) -> Vec<Status<'a>> {
         let others = members(responses).filter(|(status, _)| !status.starts_with('2'));
         let about = |response| line(text(&self.resolve(response)["description"]));
@@ -226,8 +226,7 @@ impl Description {
     }
 }
 
-/// A path's parts, its places without their names: two rows of the table name the same place differently, and the
-/// description may not.
+/// The segments of a path, its parameters without names: two rows of the table may name the same parameter differently.
 pub(super) fn unnamed(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part })
 }

@@ -1,4 +1,4 @@
-//! An operation as a command to paste into a shell, with the names that the page's introduction gives.
+//! An operation as a shell command, with the variables of the page's introduction.
 
 use super::page::Operation;
 use super::{Description, items, text};
@@ -7,7 +7,7 @@ use serde_json::Value;
 const LINE_CHARS_MAX: usize = 80;
 
 impl Description {
-    /// `curl` with the operation's own example.
+    /// A `curl` command with the operation's example.
     pub(super) fn sample(&self, operation: &Operation) -> String {
         let value = operation.value;
         let body = &value["requestBody"]["content"]["application/json"]["example"];
@@ -18,7 +18,7 @@ impl Description {
         let method = operation.method;
         let plain = method == if body.is_null() { "GET" } else { "POST" };
         let how = if plain { String::new() } else { format!(" -X {method}") };
-        let mut command = format!("curl{how} \"{}{}\"", operation.place(), self.filled(operation));
+        let mut command = format!("curl{how} \"{}{}\"", operation.prefix(), self.filled(operation));
         if !body.is_null() {
             command.push_str(" --json \"$body\"");
         }
@@ -29,7 +29,7 @@ impl Description {
         lines.join("\n")
     }
 
-    /// The path with the examples of its places, and the query that is needed.
+    /// The path with example parameters, and the required query.
     fn filled(&self, operation: &Operation) -> String {
         let mut path = operation.path.to_owned();
         let mut query = Vec::new();
@@ -46,13 +46,13 @@ impl Description {
     }
 }
 
-/// On one line where it fits.
+/// JSON on one line, if it fits.
 fn json(body: &Value) -> String {
     let short = body.to_string();
     if short.len() <= LINE_CHARS_MAX { short } else { serde_json::to_string_pretty(body).unwrap_or(short) }
 }
 
-/// The credential of the first way that the operation names.
+/// The headers of the first set of credentials.
 fn headers(operation: &Value, has_body: bool) -> Vec<&'static str> {
     let first = operation["security"][0].as_object();
     let schemes = first.into_iter().flat_map(|one| one.keys());

@@ -1,10 +1,10 @@
-//! The description's prose as HTML: as much of Markdown as it uses.
+//! The description's prose as HTML, from the subset of Markdown that it uses.
 
 use super::escape;
 use askama::filters::HtmlSafe;
 use std::fmt::{self, Display};
 
-/// HTML that was made from our own document: templates take it as it is.
+/// HTML from our own document, which templates do not escape.
 pub(super) struct Html(String);
 
 impl HtmlSafe for Html {}
@@ -16,12 +16,11 @@ impl Display for Html {
 }
 
 impl Html {
-    /// Of what is HTML.
     pub(super) fn of(html: String) -> Html {
         Html(html)
     }
 
-    /// A path with its places set apart, which may be broken at each of its parts.
+    /// A path with marked parameters and a possible line break at each segment.
     pub(super) fn path(path: &str) -> Html {
         Html(escape(path).replace('/', "/\u{200b}").replace('{', "<var>{").replace('}', "}</var>"))
     }
@@ -67,7 +66,7 @@ fn block(text: &str) -> String {
     }
 }
 
-/// The first row is the head, the second the rule under it.
+/// A table: the first row is the head, the second the rule under it.
 fn table(text: &str) -> String {
     let row = |tag: &str, row: &str| {
         let cells = row.trim_matches('|').split(" | ").map(|cell| format!("<{tag}>{}</{tag}>", line(cell.trim())));
@@ -79,7 +78,7 @@ fn table(text: &str) -> String {
     format!("<div class=\"wide\" tabindex=\"0\"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>")
 }
 
-/// A heading's place on the page.
+/// A heading's id on the page.
 pub(super) fn anchor(title: &str) -> String {
     title
         .to_lowercase()
@@ -89,7 +88,7 @@ pub(super) fn anchor(title: &str) -> String {
         .join("-")
 }
 
-/// Text with `code`, **strong** and *slanted* words; a slanted heading's title leads there.
+/// Text with `code`, **strong** text, and links (`*heading*`).
 pub(super) fn line(text: &str) -> Html {
     let mut html = String::new();
     for (n, part) in text.split('`').enumerate() {
@@ -119,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prose_becomes_html_and_nothing_in_it_is_markup_by_itself() {
+    fn prose_becomes_html_and_is_escaped() {
         let prose = "A **bold** `<b>` & *Signing as a partner*.\n\n## Next one\n\n- a\n- b\n\n```sh\necho \"<x>\"\n\nok\n```\n\n| h | i |\n|---|---|\n| `a|b` | 2 |";
         let html = blocks(prose).to_string();
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Which sections of the logbook a client shows a member. Every member and type of this answer is the contract's, the odd
-//! ones included: some flags are numbers and one is text.
+//! The sections of the logbook that a client shows a member. Every field and type of this answer is the contract's, also the
+//! odd ones: some flags are numbers, and one is text.
 
 use super::read_member;
 use crate::auth::Bearer;
@@ -73,10 +73,10 @@ fn show(standing: &Standing, language: Language) -> Options {
         shown(&section, u8::from(section.show), language)
     };
     let assistant = standing.programme("AFC");
-    // Text that is empty is false to a client that asks it as a flag; "0" would be true.
+    // Clients read this text as a flag: an empty one is false, and "0" would be true.
     let tab = if assistant.show { "1" } else { "" };
     Options {
-        // Flight time is everybody's to log, and what ends a lapse.
+        // Every member may log flight time, which also ends a lapse of currency.
         log_currency: plain(&Section { show: true, disabled: None }),
         flyer_option: programme("Flyer"),
         flyer_safety_option: safety("Flyer"),

@@ -1,4 +1,4 @@
-//! The skills that a member may ask for next.
+//! The skills that a member may request next.
 
 use super::read_member;
 use crate::app::logbook::rules;
@@ -20,17 +20,16 @@ struct SkillReply<'a> {
     track: &'a str,
     skill: &'a str,
     skill_name: &'a str,
-    /// Whether the level is held only with it.
+    /// Whether the level requires the skill.
     required: bool,
 }
 
 /// `GET /account/logbook/filter-skills/{member_id}/{category}`: the skills of a programme, in the catalogue's order, on
-/// levels that the member may enter, without those that wait for a signer or have one. None while the programme's safety
-/// brief is missing.
+/// levels that the member may enter, without requested and signed ones. None while the programme's safety brief is missing.
 pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     let asked = call.param(1);
-    // AFC is not among the contract's words here; its skills could not be asked for by any other.
+    // AFC is accepted beyond the contract's names, because its skills could not be listed otherwise.
     let cat_group = PROGRAMMES
         .into_iter()
         .find(|known| known.eq_ignore_ascii_case(asked))

@@ -8,8 +8,8 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
 
-/// `DELETE /account/logbook/{entry_id}`: one's own flight time, or a skill that nobody signed; for the desk and the
-/// admins anybody's, and an opening balance as a whole. A signed row is part of the record and stays.
+/// `DELETE /account/logbook/{entry_id}`: the caller's own flight time or unsigned skill; for the desk and admins every
+/// member's, and an opening balance as a whole. A signed entry is part of the record and cannot be deleted.
 pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     app::change_once(site, call, member, |cx| {

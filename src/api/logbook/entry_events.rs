@@ -1,4 +1,4 @@
-//! Ours for the desk and the signers: one operation a move, and what waits for a signature.
+//! Sign-offs of entries (ours): the requests that wait for a signer, and one operation for each event.
 
 use super::skills::{WrittenReply, row};
 use crate::app::logbook::sign_offs::{self, Shown};
@@ -33,13 +33,13 @@ crate::body! {
     }
 }
 
-/// As existing clients read it.
+/// The form that existing clients read.
 #[derive(Serialize)]
 struct CountReply {
     count: i64,
 }
 
-/// `GET /account/logbook/requests`: what waits for the caller's signature, newest first.
+/// `GET /account/logbook/requests`: the entries that wait for the caller's signature, newest first.
 pub(crate) fn requests(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
@@ -55,7 +55,7 @@ pub(crate) fn count_requests(site: &Site, _: &Call, member: &Member) -> Answer {
     Ok(reply::ok(&CountReply { count }))
 }
 
-/// `POST /account/logbook/entries/{entry_id}/sign`: by anybody who may, not only the named one, who may be away.
+/// `POST /account/logbook/entries/{entry_id}/sign`: by any member who may sign it, not only the named signer.
 pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     let Signature { comments_instructor: comment, version } = call.body()?;
     let shown = Shown::version(version);

@@ -1,4 +1,4 @@
-//! A member's logbook as a table for other programs.
+//! A member's logbook as CSV.
 
 use super::read_member;
 use crate::app::import_export::cell::{self, moment};
@@ -17,7 +17,7 @@ use crate::store::queries::standing;
 use crate::store::tables::tunnels;
 use http::{HeaderValue, header};
 
-/// One answer ends after so many rows, or with the row that reaches so many bytes; its `Link` then leads to the rest.
+/// One answer ends after this many rows, or with the row that reaches [`BYTES_MAX`]; its `Link` then leads to the next page.
 const ROWS_MAX: i64 = 5_000;
 const BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -51,7 +51,7 @@ crate::body! {
 }
 
 /// `GET /account/logbook/export/{member_id}`: every entry as CSV (RFC 4180), newest first, from `offset` on. Moments are
-/// the hall's, with their offset from UTC (RFC 3339). No cell begins with what a spreadsheet takes for a formula.
+/// in the site's time zone, with their offset from UTC (RFC 3339). No cell can be taken for a formula by a spreadsheet.
 pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     let ExportQuery { offset } = ParsedBody::read(call.query()).finish()?;

@@ -21,8 +21,8 @@ use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::tables::members;
 
-/// The member of a path, whose logbook the caller may read: oneself; everybody for the desk, the admins and current
-/// instructors and above. Anybody else is refused without learning who exists.
+/// The member of a path, if the caller may read that logbook: the caller's own; every one for the desk, admins, and current
+/// instructors and above. The refusal does not tell whether the member exists.
 pub(super) fn read_member(site: &Site, call: &Call, bearer: &Bearer, index: usize) -> Result<i64, Failure> {
     let asked = call.param_id(index);
     if asked == Some(bearer.member_id()) {

@@ -1,4 +1,4 @@
-//! Opening balances: what somebody brought along from before, on one paper with one signature.
+//! Opening balances: flight time and skills from before, entered by the desk with one signature.
 
 use super::skills::WrittenReply;
 use crate::app::logbook::COMMENT_CHARS_MAX;
@@ -17,7 +17,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use serde_json::{Value, json};
 
-/// More than the catalogue has.
+/// More skills than the catalogue has.
 const SKILLS_MAX: usize = 400;
 
 crate::body! {
@@ -34,7 +34,7 @@ crate::body! {
     }
 }
 
-/// Minutes of all flights from before.
+/// The minutes of all earlier flights.
 pub(crate) struct BalanceMinutes;
 
 impl Field for BalanceMinutes {
@@ -78,10 +78,10 @@ impl Field for SkillList {
     }
 }
 
-/// `POST /account/logbook/opening-balance/{member_id}`: by the desk; it counts once the named instructor has signed it,
-/// who must be one that may sign all of it.
+/// `POST /account/logbook/opening-balance/{member_id}`: by the desk. The balance counts once the named instructor, who must be
+/// allowed to sign all of it, has signed.
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
-    // Others do not learn what is wrong with a body that they may not send.
+    // Other callers do not learn the problems of a body that they may not send.
     Actor::from(member).check_staff()?;
     let holder_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut body = call.parse_body::<OpeningBalance>()?;

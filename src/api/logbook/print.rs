@@ -1,4 +1,4 @@
-//! A member's logbook on paper.
+//! A member's logbook as a PDF.
 
 use super::read_member;
 use crate::app::logbook::print;

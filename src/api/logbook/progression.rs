@@ -8,8 +8,8 @@ use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
 
-/// `GET /account/logbook/progression/{member_id}`: what is held, open and next on every track of the catalogue, as SVG in
-/// the caller's language.
+/// `GET /account/logbook/progression/{member_id}`: the held, open and next levels of every track, as SVG in the
+/// caller's language.
 pub(crate) fn svg(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     Ok(reply::picture("image/svg+xml", progression::svg(site, member_id, call.language())?))

@@ -1,4 +1,5 @@
-//! The safety logbooks: one a programme, examiners and assistant flight coaches share one.
+//! The safety logbooks, one for each programme; examiners share one with trainers, and assistant flight coaches one with
+//! instructors.
 
 use super::read_member;
 use crate::auth::Bearer;
@@ -25,17 +26,17 @@ struct SafetyReply {
     status: &'static str,
     entry_date: i64,
     approval_date: Option<i64>,
-    /// The signer; empty where nobody signed.
+    /// The signer; empty without a signature.
     instructor: String,
     instructor_name: String,
     comments_instructor: String,
-    /// Why it was refused; empty where it was not.
+    /// The reason of a refusal, or empty.
     comment_denial: String,
     comment: String,
     tunnel: String,
     tunnel_name: String,
     author_id: i64,
-    /// The first moment at which it no longer holds; null where it does not run out.
+    /// The first moment at which the record is no longer valid; null without a limit.
     valid_until: Option<i64>,
     in_force: bool,
     created_at: i64,

@@ -1,4 +1,4 @@
-//! Who can be asked to sign.
+//! The members who may sign a skill.
 
 use crate::auth::Member;
 use crate::domain::signoff;
@@ -10,7 +10,7 @@ use crate::site::Site;
 use crate::store::tables::{signers, tunnels};
 use serde::Serialize;
 
-/// A signer in the contract's words for an entry: `instructor` is what the entry takes.
+/// A signer, in the fields of an entry.
 #[derive(Serialize)]
 struct SignerReply {
     id: i64,
@@ -21,8 +21,8 @@ struct SignerReply {
     role_name: &'static str,
 }
 
-/// `GET /account/logbook/instructors/{skill}/{tunnel}`: who may sign the skill, safety brief or training at that tunnel
-/// now, by name. The caller is never among them: nobody signs for themselves.
+/// `GET /account/logbook/instructors/{skill}/{tunnel}`: the members who may sign the skill, safety brief or training
+/// at that tunnel now, by name. The caller is never among them, because members do not sign for themselves.
 pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let level = signoff::level_of(site.catalogue, call.param(0)).ok_or_else(Failure::not_found)?;
     let tunnel_id = call.param_id(1).ok_or_else(Failure::not_found)?;

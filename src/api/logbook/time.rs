@@ -59,7 +59,7 @@ struct TimeReply {
     time: String,
     author_id: i64,
     booking_id: Option<i64>,
-    /// Whether it is part of an opening balance.
+    /// Whether the entry is part of an opening balance.
     opening: bool,
     created_at: i64,
 }
@@ -112,14 +112,14 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-/// `PUT /account/logbook/time/{entry_id}`: what is given replaces what was. One's own entry; for the desk and the admins
-/// anybody's; by a booking token the one that the booking made.
+/// `PUT /account/logbook/time/{entry_id}`: given fields replace the old values. The caller's own entry; for the desk and admins
+/// every entry; with a booking token the entry of its booking.
 pub(crate) fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let ParsedBody { read, mut fields } = call.parse_body::<TimeEdit>()?;
     check_number(entry_id, read.entry_id, read.id, &mut fields);
     if fields.is_refused() {
-        judge_edit(site, bearer, entry_id, (read.entry_date, read.tunnel_id), &mut fields)?;
+        check_edit(site, bearer, entry_id, (read.entry_date, read.tunnel_id), &mut fields)?;
     }
     let TimeEdit { entry_date, minutes, tunnel_id, comment, .. } = ParsedBody { read, fields }.finish()?;
     let patch = Patch { entry_date, minutes, tunnel_id, comment };
@@ -136,7 +136,7 @@ fn actor(call: &Call, bearer: &Bearer) -> Actor {
     }
 }
 
-/// The path says which entry is meant; a body that names another one is a mix-up.
+/// Refuses a body that names another entry than the path.
 pub(crate) fn check_number(
     entry_id: i64,
     named: Option<Option<i64>>,
@@ -150,8 +150,8 @@ pub(crate) fn check_number(
     }
 }
 
-/// Names what is wrong with the date and the tunnel, as far as they could be read, to whoever may edit the entry.
-fn judge_edit(
+/// Adds the problems of date and tunnel, for callers who may edit the entry.
+fn check_edit(
     site: &Site,
     bearer: &Bearer,
     entry_id: i64,

@@ -1,4 +1,4 @@
-//! The two reports, for the desk, the admins and the job that carries them upstream.
+//! The two reports, for the desk, the admins and the job that sends them upstream.
 
 use crate::auth::Staff;
 use crate::http::Answer;
@@ -93,8 +93,8 @@ crate::body! {
     }
 }
 
-/// The query of both reports.
-struct Question {
+/// The validated request of a report.
+struct ReportQuery {
     page: Page,
     from: Option<i64>,
     to: Option<i64>,
@@ -104,33 +104,23 @@ struct Question {
 
 /// `POST /admin/reports/external/partner-metrics/bookings`: one row a booking, newest first.
 pub(crate) fn bookings(site: &Site, call: &Call, _: &Staff) -> Answer {
-    let question = Question::read(site, call)?;
-    let filter =
-        bookings::Filter { partner_id: question.partner_id, member_id: None, from: question.from, to: question.to };
+    let query = ReportQuery::read(site, call)?;
+    let filter = bookings::Filter { partner_id: query.partner_id, member_id: None, from: query.from, to: query.to };
     site.store.read(|tx| {
-        let rows = bookings::list(tx, &filter, question.page.limit, question.page.offset)?;
-        Ok(reply::report(
-            bookings::count(tx, &filter)?,
-            question.page,
-            rows.into_iter().map(BookingReply::from).collect(),
-        ))
+        let rows = bookings::list(tx, &filter, query.page.limit, query.page.offset)?;
+        Ok(reply::report(bookings::count(tx, &filter)?, query.page, rows.into_iter().map(BookingReply::from).collect()))
     })
 }
 
-/// `POST /admin/reports/external/partner-metrics/history`: what the partners did, newest first; with `after` (a `seq`)
+/// `POST /admin/reports/external/partner-metrics/history`: the partners' history, newest first; with `after` (a `seq`)
 /// oldest first from there on.
 pub(crate) fn history(site: &Site, call: &Call, _: &Staff) -> Answer {
-    let question = Question::read(site, call)?;
-    let filter = history::Filter {
-        partner_id: question.partner_id,
-        from: question.from,
-        to: question.to,
-        after: question.after,
-    };
+    let query = ReportQuery::read(site, call)?;
+    let filter = history::Filter { partner_id: query.partner_id, from: query.from, to: query.to, after: query.after };
     site.store.read(|tx| {
-        let rows = history::list(tx, &filter, question.page.limit, question.page.offset)?;
+        let rows = history::list(tx, &filter, query.page.limit, query.page.offset)?;
         let rows: Result<Vec<_>, Failure> = rows.into_iter().map(shown).collect();
-        let list = reply::report(history::count(tx, &filter)?, question.page, rows?);
+        let list = reply::report(history::count(tx, &filter)?, query.page, rows?);
         // A client that passes the rows on needs the site's name with them.
         Ok(list.with_header(HeaderName::from_static("x-site-id"), site_id(site)))
     })
@@ -146,15 +136,15 @@ fn shown(row: HistoryRow) -> Result<HistoryReply, Failure> {
     Ok(HistoryReply { seq, client_id, event, at, user_id, member_id, booking_id, detail })
 }
 
-impl Question {
-    fn read(site: &Site, call: &Call) -> Result<Question, Failure> {
+impl ReportQuery {
+    fn read(site: &Site, call: &Call) -> Result<ReportQuery, Failure> {
         let ReportRequest { limit, offset, from, to, after, client_id } = call.body()?;
         let partner_id = client_id.map(|client_id| partner_id(site, &client_id)).transpose()?;
-        Ok(Question { page: Page::of_report(limit, offset), from, to, after, partner_id })
+        Ok(ReportQuery { page: Page::of_report(limit, offset), from, to, after, partner_id })
     }
 }
 
-/// A client that nobody knows has no rows: partner 0 does not exist.
+/// The partner of a client id; 0, which no partner has, for an unknown one.
 fn partner_id(site: &Site, client_id: &str) -> Result<i64, Failure> {
     let found = site.store.read(|tx| Ok(partners::find(tx, client_id)?))?;
     Ok(found.map_or(0, |partner| partner.partner_id))

@@ -2,7 +2,7 @@
 
 use crate::app::booking_fields::{BOOKING_FIELDS, BookingFields, NEEDED};
 use crate::app::{self, Actor, bookings, flights};
-use crate::auth::{Partner, new_token, pin, pin_guesses};
+use crate::auth::{Partner, idempotency, new_token, pin, pin_guesses};
 use crate::domain::audit::Who;
 use crate::domain::booking::{Booking, Denial};
 use crate::http::Answer;
@@ -130,7 +130,7 @@ impl BookingFields {
     }
 }
 
-/// Five misses pause the PIN; during the pause the right one gets the answer of a wrong one.
+/// Whether the PIN is right. Five wrong PINs pause it; during the pause the right PIN is refused as a wrong one.
 fn pin_is_right(site: &Site, tx: &Write, request: &Request) -> Result<bool, Failure> {
     let Some(known) = members::find_pin(tx, request.member_id)? else { return Ok(false) };
     if tx.now() < known.paused_until {
@@ -152,10 +152,11 @@ fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {
     Ok(members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?.banned)
 }
 
-/// The answer to a wrong PIN, to whatever PIN it was. Nothing is written: the PIN was not looked at.
+/// The answer to a wrong PIN, for any PIN. Nothing is written, not even under an `Idempotency-Key`: guesses during a pause
+/// would fill the disk as fast as they come.
 fn paused(call: &Call, seconds: i64) -> Reply {
     call.outcome.set(AuthOutcome::Delayed);
-    pin_guesses::leave_no_trace(call);
+    idempotency::store_no_answer(call);
     let message = call.say("booking.wrong_pin");
     let reply = reply::ok(&TokenReply { status: false, message, token: String::new(), may_check_in: None });
     reply.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))

@@ -1,4 +1,4 @@
-//! The user records that a partner keeps with us.
+//! The user records of a partner.
 
 use crate::app::flights;
 use crate::auth::Partner;
@@ -124,7 +124,7 @@ fn one(site: &Site, tx: &Read, partner: &Partner, id: i64) -> Result<OneUserRepl
     Ok(OneUserReply { status: true, message: String::new(), user: user.into(), may_check_in })
 }
 
-/// Of the member's next booking that this partner made; a partner without one learns nothing.
+/// Whether the member may be checked in for the next booking of this partner; `None` without such a booking.
 fn may_check_in(site: &Site, tx: &Read, partner: &Partner, member_id: i64) -> Result<Option<bool>, Failure> {
     let today = tunnels::find_time_zone(tx, site.tunnel_id)?.day(site.now(), 0);
     let next = bookings::find_next(tx, (partner.id(), member_id), site.tunnel_id, today.from)?;

@@ -11,7 +11,7 @@ use crate::site::Site;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// The length of a programme's name with a track; a site's own catalogue has none that long.
+/// Longer than the name of any programme with its track.
 const TYPE_CHARS_MAX: usize = 120;
 
 crate::body! {

@@ -15,14 +15,14 @@ struct CodeReply {
     message: String,
     /// Twenty digits.
     code: String,
-    /// The same as SVG, in a data URL.
+    /// The code as a QR code: SVG in a data URL.
     qr: String,
     /// Unix seconds.
     ends_at: i64,
 }
 
 /// `POST /account/profile/kiosk-code`: a code that signs the caller in at a kiosk of this site, once, within two
-/// minutes; the one before is dead. The code opens nothing else.
+/// minutes. It replaces the code before, and opens nothing else.
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let code = kiosk::new_code();
     let qr = qr::data_url(&code).ok_or_else(Failure::broken)?;

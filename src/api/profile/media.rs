@@ -11,22 +11,22 @@ use crate::site::Site;
 use crate::store::tables::media;
 use serde::Serialize;
 
-/// The types that an upload may declare. Its real type is told by its first bytes.
+/// The types that an upload may declare. The first bytes decide on the real type.
 const TYPES: [&str; 3] = ["image/jpeg", "image/png", "image/webp"];
 
 #[derive(Serialize)]
 struct MediaReply {
     status: bool,
     message: String,
-    /// Of the picture as it is kept.
+    /// The size of the stored picture in pixels.
     width: u32,
     height: u32,
 }
 
 /// `POST /account/profile/media`: a new picture in place of the old one, from the bytes of a file.
 pub(crate) fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
-    let given = call.header("content-type").and_then(|kind| kind.split(';').next()).unwrap_or("").trim();
-    if !TYPES.iter().any(|kind| kind.eq_ignore_ascii_case(given)) {
+    let declared = call.header("content-type").and_then(|kind| kind.split(';').next()).unwrap_or("").trim();
+    if !TYPES.iter().any(|kind| kind.eq_ignore_ascii_case(declared)) {
         return Err(Failure::unsupported_picture());
     }
     count_document(site, member.id(), member.role())?;
@@ -45,7 +45,7 @@ pub(crate) fn get(site: &Site, _: &Call, member: &Member) -> Answer {
     Ok(reply::picture("image/jpeg", jpeg))
 }
 
-/// `POST /account/profile/remove-media`: no picture any more; also where there was none.
+/// `POST /account/profile/remove-media`: removes the picture, if there is one.
 pub(crate) fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
     app::change_once(site, call, member, |cx| {
         _ = photos::remove(cx, &cx.own()?)?;

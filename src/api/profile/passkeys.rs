@@ -40,8 +40,8 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-/// `DELETE /account/profile/passkeys/{passkey_id}`: it opens nothing any more, and neither do the member's other
-/// sessions: whoever removes a passkey may have lost the device.
+/// `DELETE /account/profile/passkeys/{passkey_id}`: removes the passkey, and ends the member's other sessions, because the
+/// device may be lost.
 pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let passkey_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     member.check_proven(site.now())?;

@@ -23,25 +23,25 @@ crate::body! {
     }
 }
 
-/// `PUT /account/profile/change-password`: a new password for whoever knows the old one. Every other session and every
-/// booking token of the member ends with the old password.
+/// `PUT /account/profile/change-password`: a new password, with the old one as proof. Every other session and every booking
+/// token of the member ends.
 pub(crate) fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.parse_body::<PasswordChange>()?;
     let profile = site.store.read(|tx| members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in))?;
     let tunnel = site.name()?;
     let owner = profile.owner(&tunnel);
     let ParsedBody { read, fields } = &mut body;
-    fields.check("password", &read.password, |wanted| password::check_form(wanted, &owner));
+    fields.check("password", &read.password, |new| password::check_form(new, &owner));
     fields.check("password_confirm", &read.password_confirm, |confirm| match &read.password {
-        Some(wanted) if !password::is_same(wanted, confirm) => Err(Text::new("field.not_confirmed")),
+        Some(new) if !password::is_same(new, confirm) => Err(Text::new("field.not_confirmed")),
         _ => Ok(()),
     });
-    let PasswordChange { password: wanted, current_password: current, .. } = body.finish()?;
-    let confirmed = sign_in::confirm_own(site, call, member.id(), &current)?;
+    let PasswordChange { password: new, current_password: current, .. } = body.finish()?;
+    let confirmed = sign_in::check_own_password(site, call, member.id(), &current)?;
     confirmed.map_err(|text| Failure::field("current_password", text))?;
-    // Judging its strength takes milliseconds: only for whoever knows the current one, whose misses are counted.
-    password::check(&wanted, &owner).map_err(|text| Failure::field("password", text))?;
-    let password_hash = site.hash(&wanted);
+    // Checking the strength takes milliseconds, so it comes after the current password, whose failed attempts are limited.
+    password::check(&new, &owner).map_err(|text| Failure::field("password", text))?;
+    let password_hash = site.hash(&new);
     app::change_once(site, call, member, |cx| {
         credentials::change_password(cx, &cx.own()?, &password_hash, member.session())?;
         Ok(reply::done(call.say("done.password_changed")))

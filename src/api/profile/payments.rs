@@ -11,14 +11,14 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct PaymentReply {
     payment_id: i64,
-    /// The processor's name for the payment, as its callback carries it.
+    /// The processor's id of the payment.
     #[serde(rename = "paymentIntentId")]
     intent_id: String,
-    /// In the smallest unit of the currency; 0 while only an app spoke of the payment.
+    /// In the smallest unit of the currency; 0 for a claim of an app.
     amount_cents: i64,
-    /// ISO 4217; empty while only an app spoke of the payment.
+    /// ISO 4217; empty for a claim of an app.
     currency: String,
-    /// `claimed` (the app says so, the processor has said nothing yet), `created`, `processing`, `succeeded`, `failed`, `canceled` or `refunded`.
+    /// `claimed` (by an app, and not confirmed by the processor), `created`, `processing`, `succeeded`, `failed`, `canceled` or `refunded`.
     status: String,
     created_at: i64,
     updated_at: i64,

@@ -16,7 +16,7 @@ struct PinReply {
     pin: String,
 }
 
-/// `POST /account/profile/booking-pin`: a new PIN; the old one is dead.
+/// `POST /account/profile/booking-pin`: a new PIN, which replaces the old one.
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     app::change_once(site, call, member, |cx| {
         let pin = credentials::renew_pin(cx, &cx.own()?)?;

@@ -1,4 +1,4 @@
-//! The security questions that can help a member back in.
+//! The security questions for account recovery.
 
 use crate::auth::Member;
 use crate::domain::questions;
@@ -13,11 +13,12 @@ use serde::Serialize;
 struct QuestionReply {
     question: i64,
     text: String,
-    /// Whether the caller gave an answer; the answer itself is not kept.
+    /// Whether the caller has answered the question; only a hash of the answer is stored.
     answered: bool,
 }
 
-/// `GET /account/profile/security-questions`: the catalogue in the caller's language, and which of it is answered.
+/// `GET /account/profile/security-questions`: the catalogue in the caller's language, with the answered
+/// questions marked.
 pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let answered = site.store.read(|tx| Ok(security_answers::list_questions(tx, member.id())?))?;
     let show = |question| QuestionReply {

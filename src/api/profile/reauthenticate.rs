@@ -1,4 +1,4 @@
-//! Proving who one is inside a session, before a change of what opens the account.
+//! A new proof of identity within a session, before a change of credentials.
 
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::{Member, sign_in};
@@ -14,15 +14,15 @@ use crate::store::tables::{members, second_factors, sessions};
 
 crate::body! {
     pub(crate) struct Reauthentication {
-        /// The password of now.
+        /// The current password.
         password: Option<Secret>,
         /// Needed without `password`.
         code: Option<Code>,
     }
 }
 
-/// `POST /account/profile/reauthenticate`: by `password`, or by a `code` of the second factor that is on. The session may
-/// then change what opens the account for ten minutes, as after a sign-in.
+/// `POST /account/profile/reauthenticate`: by `password`, or by a `code` of the second factor that is on. For ten minutes the
+/// session may then change the account's credentials, as after a sign-in.
 pub(crate) fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.parse_body::<Reauthentication>()?;
     if !body.fields.has("password") && !body.fields.has("code") {
@@ -31,22 +31,22 @@ pub(crate) fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
     let Reauthentication { password, code } = body.finish()?;
     let code = code.unwrap_or_default();
     if let Some(password) = password {
-        let confirmed = sign_in::confirm_own(site, call, member.id(), &password)?;
+        let confirmed = sign_in::check_own_password(site, call, member.id(), &password)?;
         confirmed.map_err(|text| Failure::field("password", text))?;
         return site.once(call, |tx| done(call, tx, member));
     }
     site.once(call, |tx| by_code(site, call, tx, member, &code))
 }
 
-/// A wrong code is refused by a reply, so that its miss is kept.
+/// A wrong code is refused by a reply, so that the transaction with the failed attempt is committed.
 fn by_code(site: &Site, call: &Call, tx: &Write, member: &Member, code: &str) -> Answer {
     let account = members::find_account_by_id(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
     if second_factors::find(tx, account.member_id, tx.now())?.kind.is_none() {
         return Err(Failure::second_factor_off());
     }
-    sign_in::check_open(site, call, tx, &account)?;
+    sign_in::check_not_delayed(site, call, tx, &account)?;
     let prove = || second_factor::prove(site, call, tx, &account, code);
-    let key = match sign_in::judge_code(site, call, tx, &account, prove)? {
+    let key = match sign_in::check_code(site, call, tx, &account, prove)? {
         Proof::Right(_) => return done(call, tx, member),
         Proof::Wrong => "field.wrong_code",
         Proof::ClockSuspect => "factor.clock_suspect",
@@ -56,7 +56,7 @@ fn by_code(site: &Site, call: &Call, tx: &Write, member: &Member, code: &str) ->
 }
 
 fn done(call: &Call, tx: &Write, member: &Member) -> Answer {
-    // Hashing takes its time: a session that ended in the meantime is not marked.
+    // Hashing takes time, and the session may have ended meanwhile.
     if sessions::set_proven(tx, member.session())? == 0 {
         return Err(Failure::not_signed_in());
     }

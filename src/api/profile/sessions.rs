@@ -1,4 +1,4 @@
-//! Where a member is signed in.
+//! A member's sessions.
 
 use crate::app::{self, credentials};
 use crate::auth::Member;
@@ -12,16 +12,16 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 struct SessionReply {
-    /// Names the session without being its token.
+    /// Identifies the session; not its token.
     session_id: String,
-    /// What the app or browser calls itself.
+    /// The `user-agent` of the app or browser.
     device: String,
     created_at: i64,
-    /// To within an hour or so.
+    /// The last use, to within about an hour.
     seen_at: i64,
-    /// When it ends unless it is used.
+    /// The end, unless the session is used before.
     ends_at: i64,
-    /// Whether this call came by it.
+    /// Whether this call has the session.
     this: bool,
 }
 
@@ -39,13 +39,13 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 pub(crate) fn end(site: &Site, call: &Call, member: &Member) -> Answer {
     site.once(call, |tx| {
         let listed = sessions::list_of_member(tx, member.id(), tx.now())?;
-        let asked = listed.iter().find(|one| one.session_id() == call.param(0)).ok_or_else(Failure::not_found)?;
-        sessions::delete(tx, &asked.token_hash)?;
+        let session = listed.iter().find(|one| one.session_id() == call.param(0)).ok_or_else(Failure::not_found)?;
+        sessions::delete(tx, &session.token_hash)?;
         Ok(reply::done(call.say("done.session_ended")))
     })
 }
 
-/// `DELETE /account/profile/sessions`: ends every session of the caller but this one, and the tokens of bookings.
+/// `DELETE /account/profile/sessions`: ends every other session of the caller, and the tokens of bookings.
 pub(crate) fn end_others(site: &Site, call: &Call, member: &Member) -> Answer {
     app::change_once(site, call, member, |cx| {
         credentials::end_sessions(cx, &cx.own()?, Some(member.session()))?;

@@ -14,16 +14,16 @@ use crate::store::Write;
 use crate::store::tables::second_factors::{self, Factor, Kind};
 use serde::Serialize;
 
-/// `status` and `message` are the contract's, both text; the rest is ours.
+/// `status` and `message` are the contract's, both text; the other fields are ours.
 #[derive(Serialize)]
 struct FactorReply {
-    /// `enabled` or `disabled`, as it is afterwards.
+    /// `enabled` or `disabled`, after the operation.
     status: &'static str,
     message: String,
     /// `totp`, `passcode` or nothing.
     method: &'static str,
     recovery_codes_left: i64,
-    /// New ones, shown this once.
+    /// New codes, shown once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recovery_codes: Vec<String>,
 }
@@ -34,7 +34,7 @@ pub(crate) enum Operation {
     Enable,
     Disable,
     RecoveryCodes,
-    /// Ours: `disable` and `recovery-codes` want a code, and who gets them sent needs a way to ask for one.
+    /// Ours: has the passcode sent that `disable` and `recovery-codes` require.
     SendPasscode,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-/// One request and the rows it is about.
+/// A request with the rows that it concerns.
 struct Request<'a> {
     site: &'a Site,
     call: &'a Call,
@@ -96,7 +96,7 @@ impl Request<'_> {
         self.answer(self.factor.kind, text, Vec::new())
     }
 
-    /// Sent passcodes; an authenticator is turned on by `totp/setup` and `totp/verify-setup`.
+    /// Turns on passcodes. An authenticator is turned on by `totp/setup` and `totp/verify-setup`.
     fn enable(&self) -> Answer {
         if self.factor.kind.is_some() {
             return self.status();
@@ -110,13 +110,13 @@ impl Request<'_> {
             return Err(Failure::nothing_confirmed());
         }
         second_factors::set_passcodes(self.tx, self.account.member_id)?;
-        let kept = Some(self.member.session());
+        let session = Some(self.member.session());
         let language = self.call.language();
         let codes = second_factor::finish_activation(
             self.site,
             self.tx,
             self.account.member_id,
-            kept,
+            session,
             language,
             self.member.by(),
         )?;
@@ -158,12 +158,13 @@ impl Request<'_> {
         }
     }
 
-    /// Goes on when `code` proves the factor that is on. A wrong one is refused by a reply, so that its miss is kept.
+    /// Runs the effect if `code` proves the factor that is on. A wrong code is refused by a reply, so that the transaction with
+    /// the failed attempt is committed.
     fn proven(&self, effect: impl FnOnce() -> Answer) -> Answer {
         let code = self.code.ok_or_else(|| Failure::field("code", Text::new("field.code_of_factor")))?;
-        sign_in::check_open(self.site, self.call, self.tx, self.account)?;
+        sign_in::check_not_delayed(self.site, self.call, self.tx, self.account)?;
         let prove = || second_factor::prove(self.site, self.call, self.tx, self.account, code);
-        match sign_in::judge_code(self.site, self.call, self.tx, self.account, prove)? {
+        match sign_in::check_code(self.site, self.call, self.tx, self.account, prove)? {
             Proof::Right(_) => effect(),
             Proof::Wrong => Ok(self.refusal(&Failure::field("code", Text::new("field.wrong_code")))),
             Proof::ClockSuspect => Ok(self.refusal(&Failure::field("code", Text::new("factor.clock_suspect")))),

@@ -30,7 +30,7 @@ crate::body! {
     }
 }
 
-/// Existing clients read these names.
+/// The profile, with the field names that existing clients read.
 #[derive(Serialize)]
 struct UserReply {
     member_id: i64,
@@ -44,7 +44,7 @@ struct UserReply {
     country: String,
     country_code: String,
     dob: Option<i64>,
-    /// The home tunnel's number, as the contract types it.
+    /// The home tunnel's number; a string in the contract.
     tunnel: String,
     tunnel_name: String,
     tunnel_country: String,
@@ -53,7 +53,7 @@ struct UserReply {
     role: &'static str,
     join_date: i64,
     last_flight: Option<i64>,
-    /// `H:MM`, of what has been flown.
+    /// `H:MM`, without flights in the future.
     total_flight_time: String,
     currency_flyer: u8,
     currency_coach: u8,
@@ -72,13 +72,13 @@ struct UserReply {
     /// On a site that asks for waivers: whether the desk may check the member in.
     #[serde(skip_serializing_if = "Option::is_none")]
     may_check_in: Option<bool>,
-    /// The same in a word, for the member alone: `in_force`, or what is in the way.
+    /// For the member alone: `in_force`, or the reason why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     waiver: Option<&'static str>,
     /// For the member alone: whether an adult acts for the account.
     #[serde(skip_serializing_if = "Option::is_none")]
     guardian: Option<bool>,
-    /// For the member alone: how the safety brief stands, in a word.
+    /// For the member alone: the state of the safety brief.
     #[serde(skip_serializing_if = "Option::is_none")]
     brief: Option<&'static str>,
 }
@@ -88,12 +88,12 @@ struct PaymentData {
     /// `active` while the membership is in force, else `unpaid`.
     #[serde(rename = "paymentStatus")]
     payment_status: &'static str,
-    /// Until when it is paid.
+    /// The end of the paid period.
     #[serde(rename = "nextDate")]
     next_date: Option<i64>,
 }
 
-/// `GET /account/profile/user`: the caller's profile; by a booking token, its member's.
+/// `GET /account/profile/user`: the caller's profile; with a booking token, that of its member.
 pub(crate) fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
     let (member_id, now) = (bearer.member_id(), site.now());
     site.store.read(|tx| {
@@ -103,7 +103,7 @@ pub(crate) fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
         if flights::find_demand(site, tx)?.is_some() {
             let denial = flights::find_denial(site, tx, member_id, now)?;
             user.may_check_in = Some(denial.is_none());
-            // A partner learns that there is something, and not what.
+            // A partner does not learn the reason.
             if matches!(bearer, Bearer::Member(_)) {
                 user.waiver = Some(denial.map_or("in_force", Reason::name));
                 user.brief = Some(brief::find_state(site, tx, member_id)?);
@@ -169,7 +169,7 @@ fn payment(site: &Site, profile: &Profile, flyer: &Flyer, now: i64) -> PaymentDa
     PaymentData { payment_status: if in_force { "active" } else { "unpaid" }, next_date: profile.paid_until }
 }
 
-/// `PUT /account/profile/user`: names and home tunnel, by whoever knows the password.
+/// `PUT /account/profile/user`: changes names and home tunnel, with the password as proof.
 pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.parse_body::<ProfileEdit>()?;
     if let Some(tunnel_id) = body.read.tunnel_id
@@ -178,7 +178,7 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
         body.fields.refuse("tunnel", Text::new("field.unknown_tunnel"));
     }
     let ProfileEdit { real_name, screen_name, username, tunnel_id, verify_password } = body.finish()?;
-    let confirmed = sign_in::confirm_own(site, call, member.id(), &verify_password)?;
+    let confirmed = sign_in::check_own_password(site, call, member.id(), &verify_password)?;
     confirmed.map_err(|text| Failure::field("verify_password", text))?;
     site.once(call, |tx| {
         members::update_profile(tx, member.id(), &username, &screen_name, &real_name, tunnel_id)?;

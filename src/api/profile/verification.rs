@@ -1,4 +1,4 @@
-//! A new e-mail address or telephone number, taken over by the passcode that went there.
+//! Changing the e-mail address or telephone number, by a passcode that is sent to the new one.
 
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::security_event;
@@ -18,16 +18,16 @@ use crate::store::tables::outbox::Channel;
 use crate::store::tables::{members, tunnels};
 use serde_json::json;
 
-/// Where the passcode goes, as both operations say it: `email`, or `country` (its calling code) and `phone`.
-struct Place {
+/// The new address: `email`, or `country` (its calling code) and `phone`.
+struct NewAddress {
     usage: Use,
     channel: Channel,
     address: String,
 }
 
 crate::body! {
-    /// Where a passcode goes: by mail, or to a telephone.
-    pub(crate) struct PlaceFields {
+    /// The new address of a member: an e-mail address or a telephone number.
+    pub(crate) struct NewAddressFields {
         /// The new e-mail address; with it the telephone number is not read.
         email: Option<Email>,
         /// Whose number it is: a calling code (`41`, `+41`, `0041`) or an ISO 3166 code (`CH`). A number that begins with
@@ -49,20 +49,20 @@ crate::body! {
 
 crate::body! {
     pub(crate) struct PasscodeRequest {
-        place: Flattened<PlaceFields>,
+        place: Flattened<NewAddressFields>,
     }
 }
 
 crate::body! {
     pub(crate) struct PasscodeProof {
-        place: Flattened<PlaceFields>,
+        place: Flattened<NewAddressFields>,
         /// The six digits, as a number or as text.
         passcode: Passcode,
     }
 }
 
-/// The fields of a body that names a place: the address where one is given or nothing is, else the telephone number.
-fn place_fields(call: &Call) -> Result<Fields, Failure> {
+/// The fields of a body with a new address. Requires the e-mail address, unless only a telephone number is given.
+fn address_fields(call: &Call) -> Result<Fields, Failure> {
     let mut fields = call.fields()?;
     let has_number = fields.has("phone") || fields.has("country");
     if fields.has("email") || !has_number {
@@ -75,24 +75,24 @@ fn place_fields(call: &Call) -> Result<Fields, Failure> {
     Ok(fields)
 }
 
-impl TryFrom<PlaceFields> for Place {
+impl TryFrom<NewAddressFields> for NewAddress {
     type Error = Failure;
 
-    fn try_from(PlaceFields { email, country, phone }: PlaceFields) -> Result<Place, Failure> {
+    fn try_from(NewAddressFields { email, country, phone }: NewAddressFields) -> Result<NewAddress, Failure> {
         if let Some(address) = email {
-            return Ok(Place { usage: Use::VerifyEmail, channel: Channel::Email, address });
+            return Ok(NewAddress { usage: Use::VerifyEmail, channel: Channel::Email, address });
         }
         let number = phone::parse(&country.unwrap_or_default(), &phone.unwrap_or_default());
         let address = number.map_err(|text| Failure::field("phone", text))?;
-        Ok(Place { usage: Use::VerifyPhone, channel: Channel::Sms, address })
+        Ok(NewAddress { usage: Use::VerifyPhone, channel: Channel::Sms, address })
     }
 }
 
 /// `POST /account/profile/send-verification-passcode`: a passcode to the new address or number.
 pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
-    let PasscodeRequest { place } = call.parse_body_from(place_fields(call)?).finish()?;
-    let place = Place::try_from(place)?;
-    check_place(site, member, &place)?;
+    let PasscodeRequest { place } = call.parse_body_from(address_fields(call)?).finish()?;
+    let place = NewAddress::try_from(place)?;
+    check_phone(site, member, &place)?;
     member.check_proven(site.now())?;
     count_message_request(site, call)?;
     site.once(call, |tx| {
@@ -107,9 +107,9 @@ pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-/// The site pays for a short message: so it goes to telephones of the countries that the site names, and only for members
-/// who confirmed an e-mail address.
-fn check_place(site: &Site, member: &Member, place: &Place) -> Result<(), Failure> {
+/// Checks that the site sends short messages to this number. The site pays for them, so they go only to the countries in the
+/// settings, and only for members with a confirmed e-mail address.
+fn check_phone(site: &Site, member: &Member, place: &NewAddress) -> Result<(), Failure> {
     if place.channel != Channel::Sms {
         return Ok(());
     }
@@ -126,24 +126,23 @@ fn check_place(site: &Site, member: &Member, place: &Place) -> Result<(), Failur
     Ok(())
 }
 
-/// `POST /account/profile/verify-verification-passcode`: the address or number that the passcode went to is the member's
-/// from now on.
+/// `POST /account/profile/verify-verification-passcode`: sets the address or number that the passcode was sent to.
 pub(crate) fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
-    let PasscodeProof { place, passcode } = call.parse_body_from(place_fields(call)?).finish()?;
-    let place = Place::try_from(place)?;
+    let PasscodeProof { place, passcode } = call.parse_body_from(address_fields(call)?).finish()?;
+    let place = NewAddress::try_from(place)?;
     member.check_proven(site.now())?;
     site.once(call, |tx| {
         let went_to = passcode::take_sent_to(site, tx, member.id(), place.usage, &passcode, &place.address)?;
         let Some(address) = went_to else {
             return Ok(reply::ok(&Done { status: false, message: call.say("passcode.wrong") }));
         };
-        // Spelt as it was when mail arrived there.
-        take_over(site, call, tx, member.id(), &Place { address, ..place })?;
+        // In the spelling that the passcode was sent to.
+        set_address(site, call, tx, member.id(), &NewAddress { address, ..place })?;
         Ok(reply::done(call.say("done.saved")))
     })
 }
 
-fn take_over(site: &Site, call: &Call, tx: &Write, member_id: i64, place: &Place) -> Result<(), Failure> {
+fn set_address(site: &Site, call: &Call, tx: &Write, member_id: i64, place: &NewAddress) -> Result<(), Failure> {
     let before = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
     let old = match place.channel {
         Channel::Email => {
@@ -158,5 +157,5 @@ fn take_over(site: &Site, call: &Call, tx: &Write, member_id: i64, place: &Place
     if old.eq_ignore_ascii_case(&place.address) {
         return Ok(());
     }
-    security_event::tell_of_address(site, tx, &before, place.channel, call.language(), &call.by(member_id))
+    security_event::record_address_change(site, tx, &before, place.channel, call.language(), &call.by(member_id))
 }

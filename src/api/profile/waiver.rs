@@ -1,4 +1,4 @@
-//! The waiver in the members' app: the text to sign, and its signature for oneself and the children for whom one acts.
+//! The waiver in the members' app: the text, and its signature for the member and for children for whom the member acts.
 
 use crate::app::waivers::{self, Due, FLYERS_MAX, Flyer, NAME_CHARS_MAX, Signing};
 use crate::app::{self, Actor};
@@ -42,7 +42,7 @@ crate::body! {
     }
 }
 
-/// Flyers, each with the answers.
+/// The flyers of a signature, each with the answers.
 pub(crate) struct FlyerList;
 
 impl Field for FlyerList {
@@ -76,7 +76,7 @@ impl Field for FlyerList {
     }
 }
 
-/// `None` where it is not a flyer with answers.
+/// Parses a flyer with answers.
 fn flyer(value: &Value) -> Option<Flyer> {
     let map = value.as_object()?;
     let answer = |one: &Value| one.as_bool().map(|yes| if yes { 'y' } else { 'n' });
@@ -113,9 +113,9 @@ struct FlyerReply {
     name: String,
     relation: &'static str,
     knows_dob: bool,
-    /// `in_force`, or what is in the way.
+    /// `in_force`, or the reason why not.
     waiver: &'static str,
-    /// Whether a signature is what is missing.
+    /// Whether a signature is missing.
     to_sign: bool,
 }
 
@@ -142,10 +142,10 @@ struct SignedReply {
     waits_for_staff: bool,
 }
 
-/// `GET /account/profile/waiver`: the text to sign, in the caller's language where the operator wrote one, and how it stands
-/// for the member and the children for whom the member acts. 404 on a site that asks for none.
+/// `GET /account/profile/waiver`: the text in the caller's language, if the operator wrote one, and the state of the waiver for
+/// the member and the children for whom the member acts. 404 on a site without waivers.
 pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
-    check_asked(site)?;
+    check_required(site)?;
     site.store.read(|tx| {
         let in_force = site_texts::find_in_force(tx, Kind::Waiver)?.ok_or_else(Failure::not_found)?;
         let text = site_texts::find_best(tx, Kind::Waiver, in_force.version, call.language().tag())?;
@@ -164,10 +164,9 @@ pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-/// `POST /account/profile/waiver`: signed for each flyer of the body, or for nobody. 409 where the text is not the one in
-/// force any more.
+/// `POST /account/profile/waiver`: signs for all flyers of the body, or for none. 409 where another text is in force by now.
 pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
-    check_asked(site)?;
+    check_required(site)?;
     let WaiverSignature { version, language, signer_name, strokes, flyers, emergency_name, emergency_phone } =
         call.body()?;
     let signing = Signing {
@@ -181,7 +180,7 @@ pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
         emergency: Emergency { name: emergency_name.unwrap_or_default(), phone: emergency_phone.unwrap_or_default() },
     };
     let waits_for_staff = signing.flyers.iter().any(|flyer| flyer.answers.contains('y'));
-    // As a member, whatever else the member is here: staff signs for others at the desk, and sees them.
+    // The actor is a plain member even for staff, who sign for others only at the desk.
     let actor = Actor::account(member.id(), Role::Member, member.by());
     app::change_once(site, call, actor, |cx| {
         let signature_ids = waivers::sign(cx, &signing)?;
@@ -190,7 +189,7 @@ pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-fn check_asked(site: &Site) -> Result<(), Failure> {
+fn check_required(site: &Site) -> Result<(), Failure> {
     if site.config.waiver.required { Ok(()) } else { Err(Failure::not_found()) }
 }
 
@@ -199,12 +198,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_flyers_is_read_whole_or_refused() {
+    fn a_list_of_flyers_is_parsed_as_a_whole_or_refused() {
         let good =
             json!([{ "member_id": "7", "answers": [false, true], "dob": 86_400 }, { "member_id": 8, "answers": [] }]);
         let read = FlyerList::read(&good).unwrap();
-        let kept: Vec<_> = read.iter().map(|one| (one.member_id, one.answers.as_str(), one.dob)).collect();
-        assert_eq!(kept, [(7, "ny", Some(86_400)), (8, "", None)]);
+        let parsed: Vec<_> = read.iter().map(|one| (one.member_id, one.answers.as_str(), one.dob)).collect();
+        assert_eq!(parsed, [(7, "ny", Some(86_400)), (8, "", None)]);
         for bad in [
             json!([]),
             json!({}),

@@ -15,12 +15,12 @@ use crate::store::tables::contact;
 use crate::store::tables::outbox::{self, Channel};
 use serde_json::json;
 
-/// From everywhere: each waits a year for the desk.
+/// The limit over all clients: the desk keeps each message for a year.
 const CONTACTS_PER_DAY: i64 = 1_000;
-/// Stands in the mail for what was not said.
+/// The mail's placeholder for an empty field.
 const NOTHING: &str = "–";
 
-// Not shown in the contract: which fields are required. Those without which nobody could answer.
+// Not shown in the contract: the required fields. Here, those that an answer needs.
 crate::body! {
     pub(crate) struct ContactMessage {
         name: Line<100>,
@@ -33,7 +33,7 @@ crate::body! {
     }
 }
 
-/// A message, judged.
+/// A valid message.
 struct Form {
     name: String,
     email: String,
@@ -44,8 +44,8 @@ struct Form {
     signed_in: bool,
 }
 
-/// `POST /public/contact`: a message for the people of the site. It is kept for the desk and passed on by mail to
-/// whoever is configured; the answer is the same whosever number `member_id` is.
+/// `POST /public/contact`: stores a message for the desk, and forwards it by mail to the configured address. The answer does
+/// not depend on `member_id`.
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
     let form = Form::read(site, call)?;
     let limit = RateLimit::per_hour(site.config.limits.contacts_per_hour_per_address);
@@ -54,7 +54,7 @@ pub(crate) fn send(site: &Site, call: &Call) -> Answer {
         .take(RateLimitKey::Contacts, RateLimit::per_day(CONTACTS_PER_DAY.max(limit.requests)))?;
     site.once(call, |tx| {
         contact::insert(tx, &form.as_new(call.language()))?;
-        pass_on(site, tx, &form, call.language())?;
+        forward(site, tx, &form, call.language())?;
         Ok(reply::done(call.say("done.contact")))
     })
 }
@@ -62,8 +62,8 @@ pub(crate) fn send(site: &Site, call: &Call) -> Answer {
 impl Form {
     fn read(site: &Site, call: &Call) -> Result<Form, Failure> {
         let ContactMessage { name, email, message, country, enquiry, member_id } = call.body()?;
-        // Clients without a member say 0.
-        let given = member_id.filter(|id| *id > 0);
+        // Clients without a member send 0.
+        let claimed = member_id.filter(|id| *id > 0);
         let caller = member_if_any(site, call)?.map(|member| member.id());
         Ok(Form {
             name,
@@ -71,8 +71,8 @@ impl Form {
             message,
             country: country.unwrap_or_default(),
             enquiry: enquiry.unwrap_or_default(),
-            member_id: given.or(caller),
-            signed_in: caller.is_some() && given.or(caller) == caller,
+            member_id: claimed.or(caller),
+            signed_in: caller.is_some() && claimed.or(caller) == caller,
         })
     }
 
@@ -89,17 +89,17 @@ impl Form {
         }
     }
 
-    /// Who the sender says to be, and whether that is proven.
+    /// The sender's member number, and whether it is proven.
     fn member(&self, language: Language) -> String {
         let key = if self.signed_in { "contact.member_signed_in" } else { "contact.member_claimed" };
-        let said = |member_id| language.say(&Text::new(key).with("member_id", member_id));
-        self.member_id.map_or_else(|| NOTHING.to_owned(), said)
+        let shown = |member_id| language.say(&Text::new(key).with("member_id", member_id));
+        self.member_id.map_or_else(|| NOTHING.to_owned(), shown)
     }
 }
 
-/// Queues the mail to whoever is configured, in the language of the message. Nothing goes to the sender: the form would
-/// be a way to write to anybody in the site's name. Beyond a share of mails a day nothing goes; the desk has every message.
-fn pass_on(site: &Site, tx: &Write, form: &Form, language: Language) -> Result<(), Failure> {
+/// Queues the mail to the configured address, in the language of the message. The sender gets no mail, or the form could be
+/// used to write to any address in the site's name. Above the daily limit no mail is sent; the desk has every message.
+fn forward(site: &Site, tx: &Write, form: &Form, language: Language) -> Result<(), Failure> {
     let Some(recipient) = &site.config.contact_to else { return Ok(()) };
     if !message_quota::take_for_site_address(site, tx, recipient)? {
         return Ok(());

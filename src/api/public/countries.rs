@@ -22,7 +22,7 @@ impl From<&'static Country> for CountryReply {
     }
 }
 
-/// `GET /public/countries`: every country with the code one dials, by name in the caller's language.
+/// `GET /public/countries`: every country with its calling code, by name in the caller's language.
 pub(crate) fn list(_: &Site, call: &Call) -> Answer {
     let (language, page) = (call.language(), call.page()?);
     let rows = country::all(language).iter().map(CountryReply::from).collect();

@@ -1,4 +1,4 @@
-//! Operations for everybody, without credentials.
+//! Operations without credentials.
 
 pub(crate) mod contact;
 pub(crate) mod countries;
@@ -9,7 +9,7 @@ use crate::http::reply::Reply;
 use crate::i18n::language::Language;
 use http::{HeaderValue, header};
 
-/// A cache must not give one language to a reader of another.
+/// The reply with its language, by which caches must distinguish it.
 fn in_language(reply: Reply, language: Language) -> Reply {
     reply
         .with_header(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()))

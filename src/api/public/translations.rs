@@ -1,4 +1,4 @@
-//! The texts of the product, for clients that show the same.
+//! The texts of the product, for clients that show them.
 
 use super::in_language;
 use crate::http::Answer;
@@ -11,7 +11,7 @@ use crate::site::Site;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Texts that only mails are made of: no client has a place for them.
+/// The key prefixes of texts for mails alone.
 const WITHHELD: [&str; 2] = ["mail.", "headline."];
 
 crate::body! {
@@ -24,7 +24,7 @@ impl Named for Language {
     const NAMES: &'static [(&'static str, Language)] =
         &[("en", Language::English), ("de", Language::German), ("fr", Language::French), ("es", Language::Spanish)];
 
-    /// A region may follow.
+    /// Finds a language by its tag, which may have a region.
     fn named(text: &str) -> Option<Language> {
         Language::find(text)
     }
@@ -36,14 +36,14 @@ struct TranslationsReply {
     /// The language of the texts.
     language: &'static str,
     languages: [LanguageReply; 4],
-    /// By key; `{name}` in a text is a place for a value.
+    /// By key; `{name}` in a text is a placeholder.
     data: BTreeMap<&'static str, &'static str>,
 }
 
 #[derive(Serialize)]
 struct LanguageReply {
     code: &'static str,
-    /// As its speakers call it.
+    /// The language's name in the language itself.
     name: &'static str,
 }
 

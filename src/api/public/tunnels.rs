@@ -1,4 +1,4 @@
-//! This site's tunnel, and the others that it knows.
+//! The tunnels that the site knows, its own among them.
 
 use super::in_language;
 use crate::domain::country;
@@ -12,7 +12,7 @@ use crate::site::Site;
 use crate::store::tables::tunnels;
 use serde::Serialize;
 
-/// Not shown in the contract: how a client that knows no number yet finds one. By this word in its place.
+/// The path's word for a list. Not shown in the contract: how a client without a number finds one.
 const ALL: &str = "all";
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ struct TunnelReply {
     time_zone: String,
     website: String,
     phone: String,
-    /// Whether it is the tunnel that answers.
+    /// Whether the tunnel is this site's own.
     this_site: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Facebook's request to delete somebody's data: a signed request in a field of its own.
+//! Facebook's request to delete a person's data: a signed request in a form field.
 
 use crate::auth::social::Network;
 use crate::auth::social::signed_request;
@@ -14,7 +14,7 @@ crate::body! {
     }
 }
 
-/// A person whom the network wants forgotten here.
+/// The person whose data the network wants deleted here.
 #[derive(Debug)]
 pub struct DeletionRequest {
     network: Network,
@@ -27,12 +27,12 @@ impl DeletionRequest {
         self.network
     }
 
-    /// How the network names the person.
+    /// The network's id of the person.
     pub(crate) fn user_id(&self) -> &str {
         &self.user_id
     }
 
-    /// The same for the same request, also when it comes again.
+    /// Identifies the request when it is repeated.
     pub(crate) fn digest(&self) -> &[u8; 32] {
         &self.digest
     }

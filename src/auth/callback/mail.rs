@@ -1,5 +1,5 @@
-//! The mail provider's scheme (Mandrill's): `X-Mandrill-Signature`, base64 of HMAC-SHA1 over the address that it calls
-//! and each field's name and value, in the names' order.
+//! The mail provider's signature scheme (Mandrill's): `X-Mandrill-Signature` is base64 of HMAC-SHA1 over the webhook's URL
+//! and each field's name and value, in the order of the names.
 
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -13,25 +13,25 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 const HEADER: &str = "x-mandrill-signature";
-/// By either name.
+/// The field of the events, by either name.
 const FIELDS: [&str; 2] = ["mail_events", "mandrill_events"];
-/// The key of the empty batch by which a provider that cannot send HEAD tests the address.
+/// The key that signs the empty batch by which a provider that cannot send HEAD tests the webhook.
 const TRIAL_KEY: &str = "test-webhook";
 
-/// Events whose signature was right.
+/// Events with a right signature.
 #[derive(Debug)]
 pub struct MailEvents(String);
 
 impl MailEvents {
-    /// The events; should be a JSON array.
+    /// The events as received: a JSON array, unless the provider errs.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 }
 
-/// A body's events, and what may be signed of it after the address.
+/// A body's events, and the texts of which one is signed after the URL.
 #[derive(Debug, PartialEq)]
-struct Post {
+struct SignedEvents {
     events: String,
     signed: Vec<String>,
 }
@@ -39,17 +39,18 @@ struct Post {
 pub(crate) fn admit(site: &Site, call: &Call) -> Result<MailEvents, Failure> {
     let Some(key) = &site.config.callbacks.mail_key else { return trial(site, call) };
     let signature = presented(call).ok_or_else(|| Failure::bad_callback().because("no signature"))?;
-    let post = Post::read(call)?;
+    let post = SignedEvents::read(call)?;
     if post.is_signed(&url(site), key.reveal(), &signature) {
         return Ok(MailEvents(post.events));
     }
     Err(Failure::bad_callback().because("the signature is wrong; is callbacks.mail_url what the provider calls?"))
 }
 
-/// Before a key is configured: the provider makes it when the webhook is registered, and tries the webhook before that.
+/// Before a key is configured, only the provider's test with an empty batch passes: the provider makes the key when the
+/// webhook is registered, and tests the webhook before that.
 fn trial(site: &Site, call: &Call) -> Result<MailEvents, Failure> {
-    let post = presented(call).and_then(|signature| Some((Post::read(call).ok()?, signature)));
-    let right = |(post, signature): &(Post, Vec<u8>)| {
+    let post = presented(call).and_then(|signature| Some((SignedEvents::read(call).ok()?, signature)));
+    let right = |(post, signature): &(SignedEvents, Vec<u8>)| {
         post.events.trim() == "[]" && post.is_signed(&url(site), TRIAL_KEY, signature)
     };
     post.filter(right).map(|(post, _)| MailEvents(post.events)).ok_or_else(Failure::not_configured)
@@ -63,7 +64,7 @@ fn presented(call: &Call) -> Option<Vec<u8>> {
     STANDARD.decode(call.header(HEADER)?).ok()
 }
 
-/// The JSON variant; an unknown field is ignored, and one that comes twice is not JSON that we read.
+/// The JSON variant. An unknown field is ignored; a repeated one is refused.
 #[derive(Deserialize)]
 struct Body<'a> {
     #[serde(borrow)]
@@ -72,47 +73,47 @@ struct Body<'a> {
     mandrill_events: Option<&'a RawValue>,
 }
 
-impl Post {
-    fn read(call: &Call) -> Result<Post, Failure> {
+impl SignedEvents {
+    fn read(call: &Call) -> Result<SignedEvents, Failure> {
         match call.form()? {
-            Some(pairs) => Post::of_form(pairs),
+            Some(pairs) => SignedEvents::of_form(pairs),
             None => {
                 // The refusals of every body that is not a JSON object.
                 call.fields()?;
-                Post::of_json(&call.body)
+                SignedEvents::of_json(&call.body)
             }
         }
     }
 
-    fn of_form(mut pairs: Vec<(String, String)>) -> Result<Post, Failure> {
+    fn of_form(mut pairs: Vec<(String, String)>) -> Result<SignedEvents, Failure> {
         pairs.sort_by(|one, other| one.0.cmp(&other.0));
         let signed = pairs.iter().map(|(name, value)| format!("{name}{value}")).collect();
         let events = FIELDS.iter().find_map(|field| pairs.iter().find(|(name, _)| name == field));
         match events.map(|(_, value)| value.clone()).filter(|value| !value.trim().is_empty()) {
-            Some(events) => Ok(Post { events, signed: vec![signed] }),
+            Some(events) => Ok(SignedEvents { events, signed: vec![signed] }),
             None => Err(missing()),
         }
     }
 
-    /// A text is signed as it reads or as it stands in the body, anything else as it stands.
-    fn of_json(body: &[u8]) -> Result<Post, Failure> {
+    /// A string may be signed by its value or by its JSON text, any other value by its JSON text.
+    fn of_json(body: &[u8]) -> Result<SignedEvents, Failure> {
         let body = fields::without_mark(body);
         if body.iter().all(u8::is_ascii_whitespace) {
             return Err(missing());
         }
         let body: Body = serde_json::from_slice(body).map_err(|e| Failure::bad_json().because(e))?;
-        let given = FIELDS.into_iter().zip([body.mail_events, body.mandrill_events]);
-        let (field, raw) = given.filter_map(|(field, raw)| Some((field, raw?.get()))).next().ok_or_else(missing)?;
+        let presented = FIELDS.into_iter().zip([body.mail_events, body.mandrill_events]);
+        let (field, raw) = presented.filter_map(|(field, raw)| Some((field, raw?.get()))).next().ok_or_else(missing)?;
         let text: Option<String> = serde_json::from_str(raw).ok();
         let events = text.clone().unwrap_or_else(|| raw.to_owned());
         if events.trim().is_empty() || events == "null" {
             return Err(missing());
         }
         let signed = text.as_deref().into_iter().chain([raw]).map(|text| format!("{field}{text}")).collect();
-        Ok(Post { events, signed })
+        Ok(SignedEvents { events, signed })
     }
 
-    /// In constant time.
+    /// Compares in constant time.
     fn is_signed(&self, url: &str, key: &str, signature: &[u8]) -> bool {
         let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, key.as_bytes());
         let right = |text: &String| hmac::verify(&key, format!("{url}{text}").as_bytes(), signature).is_ok();
@@ -130,11 +131,12 @@ mod tests {
 
     const URL: &str = "https://tunnel.example.com/api/mail-webhook";
 
-    fn form(pairs: &[(&str, &str)]) -> Post {
-        Post::of_form(pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()).unwrap()
+    fn form(pairs: &[(&str, &str)]) -> SignedEvents {
+        SignedEvents::of_form(pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect())
+            .unwrap()
     }
 
-    fn passes(post: &Post, signature: &str) -> bool {
+    fn passes(post: &SignedEvents, signature: &str) -> bool {
         post.is_signed(URL, TRIAL_KEY, &STANDARD.decode(signature).unwrap())
     }
 
@@ -145,7 +147,7 @@ mod tests {
         {
             assert!(passes(&form(&[(field, "[]")]), signature), "{field}");
             for value in ["[]", "\"[]\""] {
-                let post = Post::of_json(format!("{{\"{field}\": {value}}}").as_bytes()).unwrap();
+                let post = SignedEvents::of_json(format!("{{\"{field}\": {value}}}").as_bytes()).unwrap();
                 assert!(passes(&post, signature) && post.events == "[]", "{post:?}");
             }
             assert!(!passes(&form(&[(field, "[ ]")]), signature));
@@ -163,10 +165,10 @@ mod tests {
     #[test]
     fn a_body_without_events_is_refused() {
         for body in ["{}", "{\"mail_events\": null}", "{\"mail_events\": \" \"}", "", "{\"other\": []}"] {
-            assert_eq!(Post::of_json(body.as_bytes()).unwrap_err().status(), 422, "{body}");
+            assert_eq!(SignedEvents::of_json(body.as_bytes()).unwrap_err().status(), 422, "{body}");
         }
         let twice = b"{\"mail_events\": [1], \"mail_events\": [2]}";
-        assert_eq!(Post::of_json(twice).unwrap_err().status(), 400);
-        assert!(Post::of_form(vec![]).is_err());
+        assert_eq!(SignedEvents::of_json(twice).unwrap_err().status(), 400);
+        assert!(SignedEvents::of_form(vec![]).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! Third parties that call back: a sender is known by the signature of its own scheme, over the bytes as they came, and
-//! each scheme makes a principal of its own type.
+//! Callbacks of third parties: each sender is authenticated by the signature scheme of its own, over the bytes as received,
+//! and each scheme makes a principal of its own type.
 
 mod deletion;
 mod mail;
@@ -16,17 +16,17 @@ use crate::http::Answer;
 use crate::http::call::{Call, PrincipalId};
 use crate::site::Site;
 
-/// An operation for third parties, by whom it demands.
+/// An operation for third parties, with the principal that it requires.
 pub enum Callback {
-    /// The social network that asks for a person's data to be deleted.
+    /// The social network that requests the deletion of a person's data.
     Deletion(fn(&Site, &Call, &DeletionRequest) -> Answer),
     /// The mail provider.
     Mail(fn(&Site, &Call, &MailEvents) -> Answer),
-    /// The payment processor, or a member's app that speaks of a payment.
+    /// The payment processor, or a member's app that claims a payment.
     Payment(fn(&Site, &Call, &PaymentCaller) -> Answer),
 }
 
-/// Without a configured key nobody is a sender: 503, and nothing is stored.
+/// Authenticates the sender and runs the operation. Without a configured key: 503, and nothing is stored.
 pub(crate) fn admit(site: &Site, call: &Call, callback: &Callback) -> Answer {
     match callback {
         Callback::Deletion(operation) => {

@@ -1,5 +1,5 @@
-//! The payment processor's scheme (Stripe's): `Stripe-Signature: t=<unix>,v1=<hex>`, HMAC-SHA256 of `t`, a dot and the
-//! body. Beside it a member's app may speak of a payment, by its session: that is another type, and never proof.
+//! The payment processor's signature scheme (Stripe's): `Stripe-Signature: t=<unix>,v1=<hex>`, HMAC-SHA256 of `t`, a dot and
+//! the body. On the same path a member's app may claim a payment, by its session: that is another type, and no proof.
 
 use crate::auth::Member;
 use crate::auth::session;
@@ -11,12 +11,12 @@ use subtle::ConstantTimeEq;
 
 const HEADER: &str = "stripe-signature";
 const HEADER_CHARS_MAX: usize = 4096;
-/// While a secret is rolled there are two.
+/// While the processor rolls a secret, there are two.
 const SIGNATURES_MAX: usize = 16;
 /// How far the signed time may be from ours.
 const TIME_SECONDS: i64 = 300;
 
-/// PrincipalId speaks of a payment.
+/// The sender of a payment callback.
 #[derive(Debug)]
 pub enum PaymentCaller {
     /// The payment processor, by its signature.
@@ -31,7 +31,7 @@ pub struct Processor(());
 
 /// The fields of a signature header.
 struct Signed<'a> {
-    /// As it is signed.
+    /// As signed.
     time: &'a str,
     digests: Vec<Vec<u8>>,
 }
@@ -49,7 +49,7 @@ pub(crate) fn admit(site: &Site, call: &Call) -> Result<PaymentCaller, Failure> 
     session::member(site, call).map(PaymentCaller::App)
 }
 
-/// The signature first: a stranger learns nothing of our clock.
+/// Checks the signature before the time, so that an unauthenticated caller learns nothing of our clock.
 fn processor(site: &Site, call: &Call, secret: &[u8]) -> Result<Processor, Failure> {
     let signed = call.header(HEADER).and_then(parse);
     let signed = signed.ok_or_else(|| Failure::bad_callback().because("the signature cannot be read"))?;
@@ -66,7 +66,7 @@ fn processor(site: &Site, call: &Call, secret: &[u8]) -> Result<Processor, Failu
     Ok(Processor(()))
 }
 
-/// Other schemes than `v1` are ignored.
+/// Reads a signature header; schemes other than `v1` are ignored.
 fn parse(header: &str) -> Option<Signed<'_>> {
     let pairs = || header.split(',').filter_map(|part| part.trim().split_once('='));
     let time = pairs().find(|(name, _)| *name == "t").map(|(_, time)| time);
@@ -76,7 +76,7 @@ fn parse(header: &str) -> Option<Signed<'_>> {
     (header.len() <= HEADER_CHARS_MAX).then_some(Signed { time, digests })
 }
 
-/// Every digest is compared, in constant time.
+/// Compares every digest, in constant time.
 fn is_right(secret: &[u8], signed: &Signed, body: &[u8]) -> bool {
     let expected = hmac_sha256(secret, &[signed.time.as_bytes(), b".", body]);
     signed.digests.iter().fold(false, |right, digest| right | bool::from(expected[..].ct_eq(digest)))

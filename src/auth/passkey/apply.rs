@@ -1,9 +1,8 @@
-//! Applies an answer, inside the one transaction that uses its challenge up.
+//! Applies a checked response, in the transaction that uses its challenge up.
 
 use super::response::{CheckedResponse, Proof};
 use super::{Label, passkey_from, text_of};
 use crate::auth::security_event::{self, Event};
-use crate::auth::sign_in::{self, OpenedSession};
 use crate::domain::audit::{Detail, Origin, Who, Whom};
 use crate::domain::passkey::{KEYS_MAX, is_copied};
 use crate::http::call::{AuthOutcome, Call};
@@ -17,27 +16,17 @@ use crate::store::{Write, is_taken};
 use serde_json::{Value, json};
 use webauthn_rs::prelude::{AuthenticationResult, Passkey};
 
-/// The outcome of an answer.
-pub(crate) enum Outcome<S = OpenedSession> {
-    SignedIn(Account, S),
+/// The outcome of a response.
+pub(crate) enum Outcome {
+    /// The member proved to be this account. The caller decides what the proof opens.
+    SignedIn(Account),
+    /// The account has a new passkey.
     Registered(Account),
     Refused,
 }
 
-/// Uses the challenge up and does what the answer proves; who proved to be a member has a session.
+/// Uses the challenge up and applies what the response proves.
 pub(crate) fn apply(site: &Site, call: &Call, tx: &Write, answer: &CheckedResponse) -> Result<Outcome, Failure> {
-    Ok(match prove(site, call, tx, answer)? {
-        Outcome::SignedIn(account, ()) => {
-            let opened = sign_in::insert_session(call, tx, &account)?;
-            Outcome::SignedIn(account, opened)
-        }
-        Outcome::Registered(account) => Outcome::Registered(account),
-        Outcome::Refused => Outcome::Refused,
-    })
-}
-
-/// The same without a session: what proving opens is the caller's affair.
-pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, answer: &CheckedResponse) -> Result<Outcome<()>, Failure> {
     match used_once(tx, answer)? {
         None => Ok(Outcome::Refused),
         Some(Proof::Copied { member_id, credential_id }) => match passkeys::find(tx, *member_id, credential_id)? {
@@ -47,7 +36,7 @@ pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, answer: &CheckedRespon
         Some(Proof::SignIn { member_id, result }) => match owner(call, tx, *member_id, result)? {
             Some(account) => {
                 call.outcome.set(AuthOutcome::Plain);
-                Ok(Outcome::SignedIn(account, ()))
+                Ok(Outcome::SignedIn(account))
             }
             None => Ok(Outcome::Refused),
         },
@@ -61,30 +50,13 @@ pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, answer: &CheckedRespon
     }
 }
 
-/// Uses the challenge up and says who answered it, without opening anything.
-pub(crate) fn identify(call: &Call, tx: &Write, answer: &CheckedResponse) -> Result<Option<Account>, Failure> {
-    match used_once(tx, answer)? {
-        Some(Proof::SignIn { member_id, result }) => {
-            let owner = owner(call, tx, *member_id, result)?;
-            call.outcome.set(if owner.is_some() { AuthOutcome::Plain } else { AuthOutcome::WrongCredentials });
-            Ok(owner)
-        }
-        Some(Proof::Copied { member_id, credential_id }) => {
-            if let Some(held) = passkeys::find(tx, *member_id, credential_id)? {
-                warn_of_copy(call, tx, *member_id, &held)?;
-            }
-            Ok(None)
-        }
-        Some(Proof::Registration { .. }) | None => Ok(None),
-    }
-}
-
-/// The proof of an answer, for the first request that brings it.
+/// The proof of a response, for the first request that brings it.
 fn used_once<'a>(tx: &Write, answer: &'a CheckedResponse) -> Result<Option<&'a Proof>, Failure> {
     Ok(if passkeys::take_challenge(tx, &answer.hash)? { answer.proof.as_ref() } else { None })
 }
 
-/// The state that the signature was checked against is as old as the challenge: what counts is the row of now.
+/// The account of the passkey that signed, by its current row: the signature was checked against the passkey's state at
+/// the time of the challenge.
 fn owner(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResult) -> Result<Option<Account>, Failure> {
     let Some(held) = passkeys::find(tx, member_id, result.cred_id())? else { return Ok(None) };
     let counter = i64::from(result.counter());
@@ -108,7 +80,7 @@ fn register(
     rp_id: &str,
     passkey: &Passkey,
     label: &Label,
-) -> Result<Outcome<()>, Failure> {
+) -> Result<Outcome, Failure> {
     let Some(account) = members::find_account_by_id(tx, member_id)? else { return Ok(Outcome::Refused) };
     if passkeys::count(tx, member_id)? >= KEYS_MAX {
         return Ok(Outcome::Refused);
@@ -124,11 +96,11 @@ fn register(
     };
     match passkeys::insert(tx, &new) {
         Ok(_) => {}
-        // An id that another passkey has is no new passkey, whoever's the other is.
+        // The id of an existing passkey, of any member, is refused.
         Err(e) if is_taken(&e) => return Ok(Outcome::Refused),
         Err(e) => return Err(e.into()),
     }
-    security_event::tell(
+    security_event::record_and_notify(
         site,
         tx,
         member_id,
@@ -141,7 +113,7 @@ fn register(
     Ok(Outcome::Registered(account))
 }
 
-/// Removes a passkey of the member: what it opened elsewhere is closed. False where there is none.
+/// Removes a passkey of the member, and ends the member's other sessions. `false`: there is no such passkey.
 pub(crate) fn remove(
     site: &Site,
     call: &Call,
@@ -152,7 +124,7 @@ pub(crate) fn remove(
     let Some(name) = passkeys::delete(tx, member_id, passkey_id)? else { return Ok(false) };
     sessions::delete_of_member(tx, member_id, Some(session))?;
     let by = call.by(member_id);
-    security_event::tell(site, tx, member_id, Event::PasskeyRemoved, &named(&name), call.language(), &by)?;
+    security_event::record_and_notify(site, tx, member_id, Event::PasskeyRemoved, &named(&name), call.language(), &by)?;
     Ok(true)
 }
 

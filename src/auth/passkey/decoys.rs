@@ -1,20 +1,20 @@
-//! Passkeys that nobody has, for names that have none: whoever asks in a stranger's name learns nothing.
+//! Decoys: invented passkeys for names without one, so that a sign-in request does not tell which names have passkeys.
 
 use crate::keys::{Keys, Purpose};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
-/// Bytes of a credential's id as the authenticators in people's hands make them: Windows, Apple and Android, password
-/// managers, security keys. One length for all would tell every other length for a real one.
+/// Lengths of credential ids in bytes, as common authenticators make them: Windows, Apple and Android, password managers,
+/// security keys. With one length for all decoys, any other length would betray a real passkey.
 const LENGTHS: [usize; 8] = [32, 32, 32, 20, 20, 16, 16, 64];
-/// How many passkeys a member has who has some.
+/// Typical numbers of passkeys of one member.
 const COUNTS: [usize; 8] = [1, 1, 1, 1, 1, 2, 2, 3];
-/// A key whose secret half was thrown away; what it would sign is refused all the same.
-const NOBODYS_X: &str = "_beTEbBW9-ISXfPxsupPlkpdh6U_eVHMYBSshe59Yvg";
-const NOBODYS_Y: &str = "jcAw89ZnkvFhJNCrgrPWo6jYsBQthcNYniimscwpp6Q";
+/// A public key whose private key was discarded; its signatures would be refused anyway.
+const DECOY_X: &str = "_beTEbBW9-ISXfPxsupPlkpdh6U_eVHMYBSshe59Yvg";
+const DECOY_Y: &str = "jcAw89ZnkvFhJNCrgrPWo6jYsBQthcNYniimscwpp6Q";
 
-/// The same for the same name, in the form in which real ones are stored.
+/// The decoys of a name, always the same, in the stored form of real passkeys.
 pub(super) fn public_keys(keys: &Keys, rp_id: &str, name: &str) -> Vec<String> {
     let name = name.to_lowercase();
     let bytes = |n: u8| keys.hash(Purpose::PasskeyDecoy, &[rp_id.as_bytes(), name.as_bytes(), &[n]]);
@@ -30,7 +30,7 @@ pub(super) fn public_keys(keys: &Keys, rp_id: &str, name: &str) -> Vec<String> {
 
 fn public_key(credential_id: &[u8]) -> Value {
     let cred_id = URL_SAFE_NO_PAD.encode(credential_id);
-    let key = json!({ "EC_EC2": { "curve": "SECP256R1", "x": NOBODYS_X, "y": NOBODYS_Y } });
+    let key = json!({ "EC_EC2": { "curve": "SECP256R1", "x": DECOY_X, "y": DECOY_Y } });
     let extensions = json!({
         "cred_protect": "Ignored", "hmac_create_secret": "NotRequested", "appid": "NotRequested", "cred_props": "Ignored",
     });
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_s_decoys_are_always_the_same_and_nobody_else_s() {
+    fn decoys_depend_on_the_name_the_site_and_the_relying_party_alone() {
         let keys = Keys::from_bytes([7; 32]);
         assert_eq!(ids(&keys, "jane"), ids(&keys, "JANE"));
         assert_ne!(ids(&keys, "jane"), ids(&keys, "mark"));
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn decoys_come_in_the_lengths_and_numbers_of_real_ones() {
+    fn decoys_have_the_lengths_and_numbers_of_real_passkeys() {
         let keys = Keys::from_bytes([7; 32]);
         let names: Vec<Vec<Vec<u8>>> = (0..400).map(|n| ids(&keys, &format!("name{n}"))).collect();
         let counts: BTreeSet<usize> = names.iter().map(Vec::len).collect();

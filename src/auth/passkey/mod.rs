@@ -1,14 +1,14 @@
-//! Passkeys: what a browser is asked, what its answer proves, and what becomes of it.
+//! Passkeys (WebAuthn): starting a ceremony, checking the browser's response, and applying it.
 //!
-//! A challenge lies in the file, sealed, for five minutes, and goes with the transaction that uses it. A passkey whose
-//! owner was verified (every one here is) is two factors in itself, so it signs in whoever has it.
+//! A challenge is stored, sealed, for five minutes, and is deleted by the transaction that uses it. Every passkey here
+//! verifies its user, which makes it two factors in itself.
 
 mod apply;
 mod decoys;
 mod relying_party;
 mod response;
 
-pub(crate) use apply::{Outcome, apply, identify, prove, remove};
+pub(crate) use apply::{Outcome, apply, remove};
 pub(crate) use relying_party::RelyingParty;
 pub(crate) use response::{CheckedResponse, check_response};
 
@@ -26,17 +26,17 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use webauthn_rs::prelude::{CredentialID, Passkey, PasskeyAuthentication, PasskeyRegistration, Uuid};
 
-/// Whose row is read in the place of nobody's.
-const ANYBODY: i64 = 1;
+/// The member whose row is read in place of an unknown name's, so that both take the same time.
+const STAND_IN: i64 = 1;
 
-/// The name of a new passkey, and the client's device that holds it.
+/// The name of a new passkey, and the client's own number of its device.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Label {
     pub name: String,
     pub device_id: Option<i64>,
 }
 
-/// The use of an answer. An answer to a challenge of one intent is refused for every other.
+/// The purpose of a ceremony. A response to a challenge of one intent is refused for every other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Intent {
@@ -45,11 +45,11 @@ pub(crate) enum Intent {
     SignIn,
     /// A session of the desk.
     Desk,
-    /// A kiosk.
+    /// A sign-in at a kiosk.
     Kiosk,
     /// The signature under the entry with this number.
     SignEntry(i64),
-    /// The signature under everything that stands on one paper.
+    /// The signature under one document.
     #[serde(rename = "sign_paper")]
     SignDocument(DocumentDigest),
 }
@@ -58,7 +58,7 @@ pub(crate) enum Intent {
 #[derive(Serialize, Deserialize)]
 struct SignInState {
     rp_id: String,
-    /// A question from before there were intents was asked to sign in.
+    /// A challenge from before there were intents is for a sign-in.
     #[serde(default)]
     intent: Intent,
     state: PasskeyAuthentication,
@@ -72,7 +72,7 @@ struct RegistrationState {
     label: Label,
 }
 
-/// A question to a browser, and the challenge that will wait for the answer.
+/// The options for a browser, and the challenge that awaits its response.
 pub(crate) struct CeremonyOptions {
     /// `PublicKeyCredentialRequestOptions` or `PublicKeyCredentialCreationOptions` as JSON.
     pub public_key: Value,
@@ -81,15 +81,14 @@ pub(crate) struct CeremonyOptions {
 }
 
 impl CeremonyOptions {
-    /// From here on the answer is waited for.
+    /// Stores the challenge.
     pub(crate) fn store(&self, tx: &Write) -> Result<(), Failure> {
         passkeys::insert_challenge(tx, &self.hash, &self.challenge, tx.now() + CHALLENGE_SECONDS)?;
         Ok(())
     }
 }
 
-/// Asks for a passkey of whoever goes by this name. A name that nobody has, or whose owner has no passkey, is asked for
-/// decoys, at the same cost.
+/// The options for a sign-in under this name. An unknown name, and a member without passkeys, get decoys, at the same cost.
 pub(crate) fn start_sign_in(
     site: &Site,
     party: &RelyingParty,
@@ -98,9 +97,9 @@ pub(crate) fn start_sign_in(
 ) -> Result<CeremonyOptions, Failure> {
     let (member_id, own) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
-        // A row takes time to read: where there is none, another is read in its place, here and below.
+        // A row takes time to read: in place of a missing row another one is read, here and below.
         if account.is_none() {
-            members::find_account_by_id(tx, ANYBODY)?;
+            members::find_account_by_id(tx, STAND_IN)?;
         }
         let member_id = account.map_or(NOBODY, |account| account.member_id);
         let own = passkeys::list_public_keys(tx, member_id, &party.id)?;
@@ -115,11 +114,11 @@ pub(crate) fn start_sign_in(
         .webauthn(&party.id)?
         .start_passkey_authentication(&passkeys_from(&texts)?)
         .map_err(|e| Failure::broken().because(e))?;
-    // How an authenticator is reached is a hint that decoys could not give as plausibly.
+    // The transports of an authenticator are left out, because decoys could not imitate them plausibly.
     options.public_key.allow_credentials.iter_mut().for_each(|one| one.transports = None);
     Ok(CeremonyOptions {
         hash: challenge_hash(site, &options.public_key.challenge),
-        public_key: written(&options.public_key)?,
+        public_key: to_json(&options.public_key)?,
         challenge: Challenge {
             kind: Kind::SignIn,
             member_id,
@@ -129,8 +128,7 @@ pub(crate) fn start_sign_in(
     })
 }
 
-/// Asks a signed-in member's browser to make a passkey.
-/// `session`: the one in which the answer is good.
+/// The options for registering a passkey. `session`: the session in which the response is accepted.
 pub(crate) fn start_registration(
     site: &Site,
     party: &RelyingParty,
@@ -154,7 +152,7 @@ pub(crate) fn start_registration(
         .map_err(|e| Failure::broken().because(e))?;
     Ok(CeremonyOptions {
         hash: challenge_hash(site, &options.public_key.challenge),
-        public_key: written(&options.public_key)?,
+        public_key: to_json(&options.public_key)?,
         challenge: Challenge {
             kind: Kind::Register,
             member_id,
@@ -168,19 +166,18 @@ fn challenge_hash(site: &Site, challenge: &[u8]) -> ChallengeHash {
     site.keys.hash(Purpose::PasskeyChallenge, &[challenge])
 }
 
-/// How authenticators know a member: not by a number that means something elsewhere, and not by the site key, which may
-/// be changed while passkeys live for years.
+/// A member's id for authenticators. Independent of the site key, which may be rotated while passkeys live for years.
 fn user_handle(site: &Site, member_id: i64) -> Uuid {
     let digest = Sha256::digest(format!("passkey user {member_id} of {}", site.site_id));
     Uuid::from_slice(&digest[..16]).expect("sixteen bytes are a UUID")
 }
 
-fn seal(site: &Site, waiting: &impl Serialize) -> Result<Vec<u8>, Failure> {
-    let plain = serde_json::to_vec(waiting).map_err(|e| Failure::broken().because(e))?;
+fn seal(site: &Site, state: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    let plain = serde_json::to_vec(state).map_err(|e| Failure::broken().because(e))?;
     Ok(site.keys.seal(Purpose::PasskeyChallenge, &plain))
 }
 
-fn written(options: &impl Serialize) -> Result<Value, Failure> {
+fn to_json(options: &impl Serialize) -> Result<Value, Failure> {
     serde_json::to_value(options).map_err(|e| Failure::broken().because(e))
 }
 

@@ -1,7 +1,7 @@
-//! Where passkeys work: the names of the site that they are made for, and the exact origins of its pages.
+//! Relying parties: the names of the site that passkeys are made for, and the exact origins of its pages.
 //!
-//! A browser offers passkeys over https, or over http at `localhost`, and ties each to the name of the page. So a site
-//! has one relying party a name, and never one at a bare address or over plain http.
+//! A browser offers passkeys over https, or over http at `localhost`, and ties each to the page's host name. So a site has
+//! one relying party for each name, and none for a bare address or over plain http.
 
 use crate::config::Config;
 use crate::http::call::Call;
@@ -16,13 +16,12 @@ const LOCALHOST: &str = "localhost";
 pub(crate) struct RelyingParty {
     /// The name, without a port.
     pub id: String,
-    /// As browsers write them, letter for letter.
+    /// Exactly as browsers write them.
     pub origins: Vec<String>,
 }
 
-/// Every relying party of a site that listens on these ports: `localhost`, each name on the ports for https, the host of
-/// `public_url` where that is https, and the other names, which the same machinery must then serve by https on the same
-/// port.
+/// Every relying party of a site that listens on these ports: `localhost`, each name on the https ports, the host of
+/// `public_url` where that is https, and the other names on the port of `public_url`.
 pub(super) fn parties(config: &Config, ports: &ListeningPorts) -> Vec<RelyingParty> {
     let mut parties = Vec::new();
     for port in &ports.http {
@@ -45,7 +44,7 @@ pub(super) fn parties(config: &Config, ports: &ListeningPorts) -> Vec<RelyingPar
     parties
 }
 
-/// Adds an origin where browsers offer passkeys, under the party of its name.
+/// Adds an origin to the relying party of its name, unless browsers offer no passkeys there.
 fn add(parties: &mut Vec<RelyingParty>, address: &str) {
     let Ok(url) = Url::parse(address) else { return };
     let Some(name) = url.domain() else { return };
@@ -61,7 +60,7 @@ fn add(parties: &mut Vec<RelyingParty>, address: &str) {
 }
 
 impl RelyingParty {
-    /// The party of the page that calls: browsers send its origin; apps send none and are known by the name they call.
+    /// The relying party of a call: by the `Origin` of a browser, or by the `Host` of an app, which sends no origin.
     pub(crate) fn of(site: &Site, call: &Call) -> Result<RelyingParty, Failure> {
         let parties = parties(&site.config, site.ports());
         let found = match call.header("origin") {
@@ -71,12 +70,12 @@ impl RelyingParty {
         found.ok_or_else(Failure::passkeys_need_https)
     }
 
-    /// The party that a challenge was made for, if the site still goes by that name.
+    /// The relying party of a challenge, if the site still has that name.
     pub(crate) fn find(site: &Site, id: &str) -> Option<RelyingParty> {
         parties(&site.config, site.ports()).into_iter().find(|party| party.id == id)
     }
 
-    /// The checks of this party; `name` is what the browser shows beside its id.
+    /// The WebAuthn checks of this relying party; `name` is the display name in the browser.
     pub(crate) fn webauthn(&self, name: &str) -> Result<Webauthn, Failure> {
         let broken = |what: &str| Failure::broken().because(format_args!("relying party {}: {what}", self.id));
         let mut urls = self.origins.iter().filter_map(|origin| Url::parse(origin).ok());
@@ -117,11 +116,11 @@ mod tests {
     #[test]
     fn every_name_is_a_party_of_its_own_on_the_port_of_the_public_address() {
         let found = of(Some("https://Tunnel.Example.org:443"), &["tunnel.example.org", "kiosk.example.org"], &[]);
-        let wanted = [
+        let expected = [
             party("tunnel.example.org", &["https://tunnel.example.org"]),
             party("kiosk.example.org", &["https://kiosk.example.org"]),
         ];
-        assert_eq!(found, wanted);
+        assert_eq!(found, expected);
         let elsewhere = of(Some("https://tunnel.example.org:8443"), &["kiosk.example.org"], &[]);
         assert_eq!(elsewhere[1], party("kiosk.example.org", &["https://kiosk.example.org:8443"]));
     }

@@ -1,4 +1,4 @@
-//! A browser's answer: what it claims, and whether the claim holds for the challenge that it names.
+//! A browser's response to a passkey challenge: parsing, and checking it against the challenge that it names.
 
 use super::relying_party::RelyingParty;
 use super::{Intent, Label, RegistrationState, SignInState, challenge_hash, user_handle};
@@ -14,20 +14,20 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use webauthn_rs::prelude::{AuthenticationResult, Passkey, PublicKeyCredential, WebauthnError};
 
-/// An authenticator's answer to a challenge of ours. The answer uses the challenge up, whether or not it proves
+/// An authenticator's response to a challenge of ours. The response uses the challenge up, whether or not it proves
 /// anything.
 pub(crate) struct CheckedResponse {
     pub(crate) hash: ChallengeHash,
     pub(crate) proof: Option<Proof>,
 }
 
-/// The fact that an answer proves.
+/// The fact that a response proves.
 pub(crate) enum Proof {
     SignIn {
         member_id: i64,
         result: AuthenticationResult,
     },
-    /// The signature is right and its counter is not.
+    /// The signature is right, and its counter shows that the authenticator was copied.
     Copied {
         member_id: i64,
         credential_id: Vec<u8>,
@@ -41,7 +41,7 @@ pub(crate) enum Proof {
     },
 }
 
-/// The envelope that every credential comes in.
+/// A credential as browsers send it.
 #[derive(Deserialize)]
 struct Envelope {
     response: Response,
@@ -53,7 +53,7 @@ struct Response {
     client_data: String,
 }
 
-/// The browser's account of the page that asked.
+/// The browser's report on the page that started the ceremony.
 #[derive(Deserialize)]
 struct ClientData {
     challenge: String,
@@ -70,63 +70,63 @@ impl ClientData {
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(envelope.response.client_data).ok()?).ok()
     }
 
-    /// Letter for letter one of the party's own pages, and not inside somebody else's. The library compares parsed
-    /// addresses, and looks at frames only when a passkey is made.
+    /// Whether the page's origin is exactly one of the relying party's, and the page was not framed by another site. The
+    /// library compares parsed URLs, and checks frames only at registrations.
     fn comes_from(&self, party: &RelyingParty) -> bool {
         party.origins.contains(&self.origin) && !self.cross_origin && self.top_origin.is_none()
     }
 }
 
-/// Reads an answer and checks it, outside any transaction because signatures take their time. `None`: it answers no
-/// challenge that waits. `intent`: what the answer is wanted for here.
+/// Checks a response, outside any transaction because signatures take time. `None`: the response names no open challenge.
+/// `intent`: the only intent that is accepted here.
 pub(crate) fn check_response(
     site: &Site,
     call: &Call,
     credential: &str,
     intent: Intent,
 ) -> Result<Option<CheckedResponse>, Failure> {
-    // Until it has proven something.
+    // Until the response has proven something.
     call.outcome.set(AuthOutcome::WrongCredentials);
     let Some(client) = ClientData::read(credential) else { return Ok(None) };
-    let Ok(challenge) = URL_SAFE_NO_PAD.decode(&client.challenge) else { return Ok(None) };
-    let hash = challenge_hash(site, &challenge);
+    let Ok(bytes) = URL_SAFE_NO_PAD.decode(&client.challenge) else { return Ok(None) };
+    let hash = challenge_hash(site, &bytes);
     let now = site.now();
-    let Some(asked) = site.store.read(|tx| Ok(passkeys::find_challenge(tx, &hash, now)?))? else { return Ok(None) };
+    let Some(challenge) = site.store.read(|tx| Ok(passkeys::find_challenge(tx, &hash, now)?))? else { return Ok(None) };
     site.store.release();
-    let checked = match asked.kind {
-        Kind::SignIn => sign_in(site, &client, credential, &asked, intent)?,
+    let checked = match challenge.kind {
+        Kind::SignIn => sign_in(site, &client, credential, &challenge, intent)?,
         Kind::Register if intent != Intent::SignIn => Err("intent"),
-        Kind::Register => registration(site, &client, credential, &asked)?,
+        Kind::Register => registration(site, &client, credential, &challenge)?,
     };
     let proof = checked.inspect_err(|why| tracing::info!(why, "a passkey was refused")).ok();
     Ok(Some(CheckedResponse { hash, proof }))
 }
 
-/// A proof, or in a word why there is none.
+/// A proof, or the reason for the log why there is none.
 type Checked = Result<Proof, &'static str>;
 
 fn sign_in(
     site: &Site,
     client: &ClientData,
     credential: &str,
-    asked: &Challenge,
+    challenge: &Challenge,
     intent: Intent,
 ) -> Result<Checked, Failure> {
-    let waiting: SignInState = unseal(site, asked)?;
-    if waiting.intent != intent {
+    let stored: SignInState = unseal(site, challenge)?;
+    if stored.intent != intent {
         return Ok(Err("intent"));
     }
-    let Some(party) = RelyingParty::find(site, &waiting.rp_id).filter(|party| client.comes_from(party)) else {
+    let Some(party) = RelyingParty::find(site, &stored.rp_id).filter(|party| client.comes_from(party)) else {
         return Ok(Err("origin"));
     };
-    let Ok(given) = serde_json::from_str::<PublicKeyCredential>(credential) else { return Ok(Err("form")) };
-    let checked = party.webauthn(&party.id)?.finish_passkey_authentication(&given, &waiting.state);
-    // Only here do decoys part from passkeys: until now both cost the same.
-    if asked.member_id == NOBODY {
+    let Ok(parsed) = serde_json::from_str::<PublicKeyCredential>(credential) else { return Ok(Err("form")) };
+    let checked = party.webauthn(&party.id)?.finish_passkey_authentication(&parsed, &stored.state);
+    // The first branch on decoys: up to here they cost the same time as passkeys.
+    if challenge.member_id == NOBODY {
         return Ok(Err("nobody's"));
     }
-    let member_id = asked.member_id;
-    let handle = given.get_user_unique_id().filter(|handle| !handle.is_empty());
+    let member_id = challenge.member_id;
+    let handle = parsed.get_user_unique_id().filter(|handle| !handle.is_empty());
     if handle.is_some_and(|handle| handle != user_handle(site, member_id).as_bytes()) {
         return Ok(Err("owner"));
     }
@@ -134,31 +134,32 @@ fn sign_in(
         Ok(result) if result.user_verified() => Ok(Proof::SignIn { member_id, result }),
         Ok(_) => Err("user verification"),
         Err(WebauthnError::CredentialPossibleCompromise) => {
-            Ok(Proof::Copied { member_id, credential_id: given.get_credential_id().to_vec() })
+            Ok(Proof::Copied { member_id, credential_id: parsed.get_credential_id().to_vec() })
         }
         Err(_) => Err("signature"),
     })
 }
 
-fn registration(site: &Site, client: &ClientData, credential: &str, asked: &Challenge) -> Result<Checked, Failure> {
-    let waiting: RegistrationState = unseal(site, asked)?;
-    let Some(session_hash) = asked.session_hash else { return Ok(Err("no session")) };
-    let Some(party) = RelyingParty::find(site, &waiting.rp_id).filter(|party| client.comes_from(party)) else {
+fn registration(site: &Site, client: &ClientData, credential: &str, challenge: &Challenge) -> Result<Checked, Failure> {
+    let stored: RegistrationState = unseal(site, challenge)?;
+    let Some(session_hash) = challenge.session_hash else { return Ok(Err("no session")) };
+    let Some(party) = RelyingParty::find(site, &stored.rp_id).filter(|party| client.comes_from(party)) else {
         return Ok(Err("origin"));
     };
-    let Ok(given) = serde_json::from_str(credential) else { return Ok(Err("form")) };
-    let Ok(passkey) = party.webauthn(&party.id)?.finish_passkey_registration(&given, &waiting.state) else {
+    let Ok(parsed) = serde_json::from_str(credential) else { return Ok(Err("form")) };
+    let Ok(passkey) = party.webauthn(&party.id)?.finish_passkey_registration(&parsed, &stored.state) else {
         return Ok(Err("attestation"));
     };
-    let (passkey, label) = (Box::new(passkey), waiting.label);
-    let member_id = asked.member_id;
+    let (passkey, label) = (Box::new(passkey), stored.label);
+    let member_id = challenge.member_id;
     Ok(Ok(Proof::Registration { member_id, session_hash, rp_id: party.id, passkey, label }))
 }
 
-fn unseal<T: DeserializeOwned>(site: &Site, asked: &Challenge) -> Result<T, Failure> {
-    let plain = site.keys.unseal(Purpose::PasskeyChallenge, &asked.sealed);
+fn unseal<T: DeserializeOwned>(site: &Site, challenge: &Challenge) -> Result<T, Failure> {
+    let plain = site.keys.unseal(Purpose::PasskeyChallenge, &challenge.sealed);
     let plain = plain.ok_or_else(|| Failure::broken().because("a challenge is not sealed by this site's key"))?;
-    serde_json::from_slice(&plain).map_err(|_| Failure::broken().because("a challenge is in a form of another version"))
+    serde_json::from_slice(&plain)
+        .map_err(|_| Failure::broken().because("a challenge has the format of another version"))
 }
 
 #[cfg(test)]
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_exact_origin_is_ours() {
+    fn only_the_exact_origin_is_accepted() {
         assert!(comes_from("https://example.com", "") && comes_from("https://example.com", r#","crossOrigin":false"#));
         for other in [
             "https://badexample.com",
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_inside_another_s_is_not_ours() {
+    fn a_page_framed_by_another_origin_is_refused() {
         assert!(!comes_from("https://example.com", r#","crossOrigin":true"#));
         assert!(!comes_from("https://example.com", r#","topOrigin":"https://evil.org""#));
     }

@@ -1,4 +1,4 @@
-//! A network's public keys: a JWK set in a file that somebody refreshes.
+//! A network's public keys: a JWK set in a file, which the operator keeps current.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -31,7 +31,7 @@ struct Jwk {
 }
 
 impl KeySet {
-    /// The file as it is now.
+    /// Reads the file.
     pub(super) fn read(path: &Path) -> Result<KeySet, String> {
         let mut text = String::new();
         let read = std::fs::File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
@@ -41,11 +41,11 @@ impl KeySet {
 
     pub(super) fn parse(text: &str) -> Result<KeySet, String> {
         let set: KeySet = serde_json::from_str(text).map_err(|e| e.to_string())?;
-        if set.keys.is_empty() { Err("there is no key in it".to_owned()) } else { Ok(set) }
+        if set.keys.is_empty() { Err("the file has no key".to_owned()) } else { Ok(set) }
     }
 
-    /// Whether the key of this name made the signature. The key says how it signs; a token that says otherwise is
-    /// wrong, so nobody can have a public key taken for a secret.
+    /// Whether the key of this id made the signature. The key itself names its algorithm, and a token that names another is
+    /// refused, so that a public key cannot be passed off as an HMAC secret.
     pub(super) fn verify(&self, kid: &str, alg: &str, message: &[u8], signature: &[u8]) -> bool {
         let mut named = self.keys.iter().filter(|key| key.kid.as_deref() == Some(kid));
         let (Some(key), None) = (named.next(), named.next()) else { return false };

@@ -1,4 +1,4 @@
-//! Who a social network says somebody is. Everything is checked here and offline: the network is never asked.
+//! Social sign-in: tokens of Google, Apple and Facebook, checked offline by the networks' keys.
 
 mod keys;
 pub(crate) mod signed_request;
@@ -22,7 +22,7 @@ pub(crate) enum Network {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Person {
     pub network: Network,
-    /// How the network names the person, for ever.
+    /// The network's permanent id of the person.
     pub subject: String,
     pub email: Option<Email>,
     pub name: Option<String>,
@@ -31,18 +31,18 @@ pub(crate) struct Person {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Email {
     pub address: String,
-    /// The network says that the address is the person's.
+    /// Whether the network has confirmed that the address is the person's.
     pub verified: bool,
 }
 
-/// Why there is no person.
+/// Why a token was refused.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Refusal {
-    /// The site has not set this network up.
+    /// The site's settings do not name this network.
     NotConfigured,
-    /// The site's keys for it cannot be read.
+    /// The network's keys cannot be read.
     Broken,
-    /// The token did not pass; the reasons are never told apart.
+    /// The token is invalid; the caller does not learn why.
     Wrong,
 }
 
@@ -57,12 +57,12 @@ impl Named for Network {
 }
 
 impl Network {
-    /// Its name in the contract and in the file.
+    /// The network's name in the contract and in the database.
     pub(crate) fn key(self) -> &'static str {
         Network::NAMES[self as usize].0
     }
 
-    /// Its name for people.
+    /// The network's name for people.
     pub(crate) fn name(self) -> &'static str {
         ["Google", "Apple", "Facebook"][self as usize]
     }
@@ -83,8 +83,8 @@ impl Network {
     }
 }
 
-/// Judges what the app got from the network: `params` is JSON text.
-pub(crate) fn judge(site: &Site, network: Network, params: &str) -> Result<Person, Refusal> {
+/// Checks the token that an app got from the network; `params` is JSON text.
+pub(crate) fn check(site: &Site, network: Network, params: &str) -> Result<Person, Refusal> {
     let configured = &site.config.social;
     let now = site.now();
     match network {
@@ -92,8 +92,8 @@ pub(crate) fn judge(site: &Site, network: Network, params: &str) -> Result<Perso
         Network::Apple => by_token(network, configured.apple.as_ref(), params, now),
         Network::Facebook => {
             let secret = configured.facebook.as_ref().ok_or(Refusal::NotConfigured)?;
-            let given = given(network, params).ok_or(Refusal::Wrong)?;
-            let subject = signed_request::subject(secret.reveal().as_bytes(), &given, now).ok_or(Refusal::Wrong)?;
+            let request = field(params, network.fields()).ok_or(Refusal::Wrong)?;
+            let subject = signed_request::subject(secret.reveal().as_bytes(), &request, now).ok_or(Refusal::Wrong)?;
             Ok(Person { network, subject, email: None, name: None })
         }
     }
@@ -105,22 +105,17 @@ fn by_token(network: Network, issuer: Option<&TokenIssuer>, params: &str, now: i
         tracing::error!(%cause, file = %issuer.keys_file.display(), "the keys of {} cannot be used", network.name());
         Refusal::Broken
     })?;
-    let given = given(network, params).ok_or(Refusal::Wrong)?;
+    let token = field(params, network.fields()).ok_or(Refusal::Wrong)?;
     let nonce = field(params, &["nonce"]);
     let expected =
         token::Expected { issuers: network.issuers(), audiences: &issuer.client_ids, nonce: nonce.as_deref(), now };
-    let claims = token::judge(&given, &keys, &expected).ok_or(Refusal::Wrong)?;
+    let claims = token::check(&token, &keys, &expected).ok_or(Refusal::Wrong)?;
     let verified = claims.email_is_verified();
     let email = claims.email.map(|address| Email { address, verified });
     Ok(Person { network, subject: claims.sub, email, name: claims.name })
 }
 
-/// The field of `params` that proves who somebody is.
-fn given(network: Network, params: &str) -> Option<String> {
-    field(params, network.fields())
-}
-
-/// The first of these fields of `params` that is a text.
+/// The first of these fields of `params` that is a string.
 fn field(params: &str, names: &[&str]) -> Option<String> {
     let fields: Map<String, Value> = serde_json::from_slice(fields::without_mark(params.as_bytes())).ok()?;
     names.iter().find_map(|name| fields.get(*name)?.as_str().map(str::to_owned))

@@ -1,4 +1,4 @@
-//! Facebook's signed request: a keyed digest and what it speaks of, both as base64url.
+//! Facebook's signed request: an HMAC and its payload, both in base64url.
 
 use super::token::{is_subject, seconds_if_any};
 use crate::keys::hmac_sha256;
@@ -15,7 +15,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 const CHARS_MAX: usize = 8 * 1024;
 const ALGORITHM: &str = "HMAC-SHA256";
-/// Nothing else ends its life.
+/// A signed request has no expiry of its own.
 const AGE_SECONDS_MAX: i64 = 600;
 const AHEAD_SECONDS_MAX: i64 = 60;
 
@@ -30,21 +30,21 @@ struct Payload {
     code: Option<serde::de::IgnoredAny>,
 }
 
-/// The user of a fresh request whose digest is right.
+/// The user of a recent request with a right digest.
 pub(crate) fn subject(secret: &[u8], text: &str, now: i64) -> Option<String> {
     let payload = open(secret, text)?;
     let fresh = (now - AGE_SECONDS_MAX..=now + AHEAD_SECONDS_MAX).contains(&payload.issued_at?);
     (fresh && is_subject(&payload.user_id)).then_some(payload.user_id)
 }
 
-/// The user whose data the network asks us to delete, however long the request was on its way. A signed request of a
-/// sign-in is refused: a thief who has one must not be able to erase the account with it.
+/// The user of a deletion request, of any age. A signed request of a sign-in is refused: a thief of one must not be able to
+/// erase the account.
 pub(crate) fn deletion(secret: &[u8], text: &str) -> Option<String> {
     let payload = open(secret, text)?;
     (payload.code.is_none() && is_subject(&payload.user_id)).then_some(payload.user_id)
 }
 
-/// Nothing is decoded before the digest was right.
+/// Checks the digest, and only then decodes the payload.
 fn open(secret: &[u8], text: &str) -> Option<Payload> {
     let (digest, payload) = text.split_once('.').filter(|_| text.len() <= CHARS_MAX)?;
     let digest = BASE64.decode(digest).ok()?;

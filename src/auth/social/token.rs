@@ -1,4 +1,4 @@
-//! ID tokens (OpenID Connect, as signed JSON): one by one, everything that could be wrong with them.
+//! ID tokens of OpenID Connect (signed JWTs), and every check of one.
 
 use super::keys::KeySet;
 use crate::http::fields;
@@ -14,10 +14,10 @@ const CHARS_MAX: usize = 8 * 1024;
 const SUBJECT_CHARS_MAX: usize = 255;
 /// How far the network's clock may be ahead of ours.
 const AHEAD_SECONDS_MAX: i64 = 60;
-/// Networks give an hour or a day; a token that says it lives longer is not theirs.
+/// Networks issue tokens for an hour or a day; a longer life is refused.
 const LIFE_SECONDS_MAX: i64 = 86_400 + AHEAD_SECONDS_MAX;
 
-/// The claims that a token must hold.
+/// The values that a token's claims must have.
 pub(super) struct Expected<'a> {
     pub issuers: &'a [&'a str],
     pub audiences: &'a [String],
@@ -31,7 +31,7 @@ pub(super) struct Expected<'a> {
 struct Header {
     alg: String,
     kid: String,
-    /// Extensions that must be understood; none is.
+    /// Extensions that the receiver must support; this one supports none.
     crit: Option<Value>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Claims {
     pub name: Option<String>,
 }
 
-/// One audience, also as a list of one: a token for several apps says nothing of which one is meant.
+/// One audience, also as a list of one. A token for several apps is refused.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Audience {
@@ -72,17 +72,17 @@ pub(crate) fn seconds_if_any<'de, D: Deserializer<'de>>(number: D) -> Result<Opt
 }
 
 impl Claims {
-    /// Apple says it as text.
+    /// Apple sends the flag as a string.
     pub(super) fn email_is_verified(&self) -> bool {
         matches!(&self.email_verified, Some(Value::Bool(true))) || self.email_verified.as_ref() == Some(&"true".into())
     }
 
-    /// A token with a nonce is good beside that nonce alone, and a nonce beside a token with it: as it is, or where the app
-    /// had the network see no more than its SHA-256 in hex (as Apple advises), as that.
+    /// Whether token and request have the same nonce, or none. The token may have the nonce itself or its SHA-256 in hex, as
+    /// Apple advises.
     fn is_made_for(&self, nonce: Option<&str>) -> bool {
         match (self.nonce.as_deref(), nonce) {
             (None, None) => true,
-            (Some(said), Some(given)) => said == given || said == hex(&Sha256::digest(given)),
+            (Some(own), Some(nonce)) => own == nonce || own == hex(&Sha256::digest(nonce)),
             _ => false,
         }
     }
@@ -101,13 +101,13 @@ impl Claims {
     }
 }
 
-/// As the network names people: printable, and not without end.
+/// Whether the text can be a network's id of a person: printable ASCII of a limited length.
 pub(super) fn is_subject(text: &str) -> bool {
     (1..=SUBJECT_CHARS_MAX).contains(&text.len()) && text.chars().all(|c| c.is_ascii_graphic())
 }
 
-/// The claims of a token whose signature and claims are right.
-pub(super) fn judge(token: &str, keys: &KeySet, expected: &Expected) -> Option<Claims> {
+/// The claims of a valid token.
+pub(super) fn check(token: &str, keys: &KeySet, expected: &Expected) -> Option<Claims> {
     if token.len() > CHARS_MAX {
         return None;
     }

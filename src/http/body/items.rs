@@ -1,11 +1,11 @@
-//! The lines of a body: a field that must be there, one that may be absent, and the other ways in which calls use a field.
+//! The items of a body: required fields, optional fields, and special cases.
 
 use super::schema::or_blank;
 use super::{Body, BodyItem, Field, Object};
 use crate::http::fields::Fields;
 use serde_json::json;
 
-/// A field that must be there.
+/// A required field.
 impl<F: Field> BodyItem for F {
     type Read = Option<F::Value>;
     type Value = F::Value;
@@ -24,7 +24,7 @@ impl<F: Field> BodyItem for F {
     }
 }
 
-/// A field that may be absent or blank.
+/// An optional field, which may be absent or blank.
 impl<F: Field> BodyItem for Option<F> {
     type Read = Option<Option<F::Value>>;
     type Value = Option<F::Value>;
@@ -42,8 +42,7 @@ impl<F: Field> BodyItem for Option<F> {
     }
 }
 
-/// A field that only some calls need: described as needed, and the operation says when it is
-/// ([`Fields::demand`]).
+/// A field that only some callers need: described as required, and checked by the operation ([`Fields::demand`]).
 pub(crate) struct RequiredByCaller<F>(F);
 
 impl<F: Field> BodyItem for RequiredByCaller<F> {
@@ -63,7 +62,7 @@ impl<F: Field> BodyItem for RequiredByCaller<F> {
     }
 }
 
-/// A field that some calls do not read at all, so that the description leaves it open.
+/// An optional field that some calls ignore, so that the description accepts any value.
 pub(crate) struct Undescribed<F>(F);
 
 impl<F: Field> BodyItem for Undescribed<F> {
@@ -83,7 +82,7 @@ impl<F: Field> BodyItem for Undescribed<F> {
     }
 }
 
-/// Text that may be absent, and that says something even when it is blank: in an edit it takes away what was.
+/// Optional text of an edit: blank text clears the old value, and an absent field keeps it.
 pub(crate) struct Clearable<F>(F);
 
 impl<F: Field<Value = String>> BodyItem for Clearable<F> {
@@ -103,7 +102,7 @@ impl<F: Field<Value = String>> BodyItem for Clearable<F> {
     }
 }
 
-/// A field that clients send and that is not looked at.
+/// A field that clients send and the operation ignores.
 pub(crate) struct Ignored;
 
 impl BodyItem for Ignored {
@@ -121,7 +120,7 @@ impl BodyItem for Ignored {
     }
 }
 
-/// The fields of another body, among those of this one.
+/// Another body, whose fields are flattened into this one.
 pub(crate) struct Flattened<B>(B);
 
 impl<B: Body> BodyItem for Flattened<B> {

@@ -1,5 +1,5 @@
-//! Bodies, forms and queries as types: [`body!`](crate::http::body) declares the fields of one once. The declaration reads them,
-//! judges them together, and describes them in the API description.
+//! Bodies, forms and queries as types: [`body!`](crate::http::body) declares the fields once. The declaration parses and
+//! validates them, and describes them in the API description.
 
 mod items;
 mod schema;
@@ -11,27 +11,27 @@ pub(crate) use items::{Clearable, Flattened, Ignored, RequiredByCaller, Undescri
 pub(crate) use schema::{BodySchema, Object, SHARED, shared};
 use serde_json::Value;
 
-/// A kind of field: how its value is read, what is wrong with a bad one, and how the API description shows it.
+/// A type of field: how its value is parsed, and its schema in the API description.
 pub trait Field {
     /// The type of a good value.
     type Value;
 
-    /// The value, or what is wrong with it. Absent and blank fields do not come here.
+    /// Parses a value that is neither absent nor blank; the error says what is wrong with it.
     fn read(value: &Value) -> Result<Self::Value, Text>;
 
-    /// A JSON schema of what is taken.
+    /// The JSON schema of accepted values.
     fn schema() -> Value;
 }
 
-/// One line of a [`body!`](crate::http::body): a field, or another body whose fields stand among those of this one.
+/// An item of a [`body!`](crate::http::body): a field, or another body whose fields are flattened into this one.
 pub(crate) trait BodyItem {
-    /// The result of reading: `None` for a field that is bad or missing.
+    /// The result of parsing: `None` for a field that is invalid or missing.
     type Read;
     type Value;
 
     fn take(fields: &mut Fields, name: &'static str) -> Self::Read;
 
-    /// The value, where it is good.
+    /// The value, where it is valid.
     fn value(read: Self::Read) -> Option<Self::Value>;
 
     /// The names of the fields, in their order.
@@ -45,15 +45,15 @@ pub(crate) trait BodyItem {
 
 /// A declared body, form or query.
 pub(crate) trait Body: Sized {
-    /// The fields as they were read, each `None` where it is bad.
+    /// The parsed fields, each `None` where it is invalid.
     type Read;
-    /// The name of its schema in the description.
+    /// The name of the schema in the description.
     const NAME: &'static str;
 
-    /// Reads every field, whatever becomes of the others.
+    /// Parses every field.
     fn read(fields: &mut Fields) -> Self::Read;
 
-    /// The body, where every field is good.
+    /// The body, where every field is valid.
     fn value(read: Self::Read) -> Option<Self>;
 
     /// The fields' names, as clients send them, in their order.
@@ -63,10 +63,10 @@ pub(crate) trait Body: Sized {
     fn describe(object: &mut Object);
 }
 
-/// Declares a body: a struct whose fields are read from those of a request. A line is `name: Kind`, where the kind is a
-/// [`Field`], an `Option` of one, or one of the words for lines in [`crate::http::body`]; `as "other"` gives the name that clients
-/// send where it is another one. The comment on a line is what the description says of the field. `also` adds rules between
-/// fields to the schema.
+/// Declares a body: a struct whose fields are parsed from those of a request. An item is `name: Type`, where the type is a
+/// [`Field`], an `Option` of one, or one of the item types of [`crate::http::body`]; `as "other"` gives the field another name
+/// on the wire. The comment on an item is the field's text in the description. `also` adds rules between fields to the
+/// schema.
 #[macro_export]
 macro_rules! body {
     (
@@ -77,12 +77,12 @@ macro_rules! body {
         $(also $also:expr)?
     ) => {
         $(#[doc = $about])*
-        #[allow(dead_code, reason = "some fields are judged and have no further use")]
+        #[allow(dead_code, reason = "some fields are only validated")]
         $vis struct $name { $($(#[doc = $doc])* pub $field: <$kind as $crate::http::body::BodyItem>::Value),* }
 
         const _: () = {
-            // As visible as the types that stand for it, some of which the tests name.
-            #[allow(dead_code, unreachable_pub, reason = "some fields are judged and have no further use")]
+            // Public, because some bodies are.
+            #[allow(dead_code, unreachable_pub, reason = "some fields are only validated")]
             pub struct Read { $(pub $field: <$kind as $crate::http::body::BodyItem>::Read),* }
 
             impl $crate::http::body::Body for $name {
@@ -121,7 +121,7 @@ macro_rules! key {
     };
 }
 
-/// A body whose fields are read and not judged together yet: an operation adds what only it can see.
+/// A body whose fields are parsed and not validated together yet, so that an operation can add problems of its own.
 pub(crate) struct ParsedBody<B: Body> {
     pub read: B::Read,
     pub fields: Fields,
@@ -137,10 +137,8 @@ impl<B: Body> ParsedBody<B> {
         self.fields.finish()?;
         Ok(B::value(self.read).expect("a field without a value is a problem, and Fields::finish returns those"))
     }
-}
 
-impl<B: Body> ParsedBody<B> {
-    /// The same, with the problems in the order of the fields, whenever they were found.
+    /// As [`ParsedBody::finish`], with the problems in the order of the fields.
     pub(crate) fn finish_in_order(mut self) -> Result<B, Failure> {
         self.fields.sort(B::names);
         self.finish()
@@ -178,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_read_by_the_names_that_clients_send() {
+    fn a_body_is_parsed_by_the_names_on_the_wire() {
         let outer =
             read(json!({ "id": "7", "time": "1:05", "comment": "", "salt": [1], "count": 3, "name": " " })).unwrap();
         assert_eq!((outer.id, outer.minutes, outer.inner.count), (7, 65, Some(3)));
@@ -186,14 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn every_bad_field_of_a_body_is_named_at_once() {
+    fn every_invalid_field_of_a_body_is_reported_at_once() {
         let failure = read(json!({ "time": 601, "comment": 1.5, "name": "too long", "count": -1 })).err().unwrap();
         let named: Vec<_> = failure.problems().iter().map(|problem| problem.field.as_str()).collect();
         assert_eq!(named, ["id", "time", "name", "count"]);
     }
 
     #[test]
-    fn a_refused_field_is_told_one_problem_and_an_ignored_one_none() {
+    fn a_refused_field_has_one_problem_and_an_ignored_field_none() {
         let mut fields = Fields::new(json!({ "id": 0, "time": "x" }).as_object().unwrap().clone());
         fields.demand("name");
         fields.convert("id", |_| Err(Text::new("field.moment_or_day")));

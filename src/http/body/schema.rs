@@ -3,7 +3,7 @@
 use super::Body;
 use serde_json::{Map, Value, json};
 
-/// The JSON schema of a body, as it grows.
+/// The JSON schema of a body under construction.
 pub(crate) struct Object(Map<String, Value>);
 
 impl Object {
@@ -29,17 +29,17 @@ impl Object {
         self.0["required"].as_array_mut().expect("Object::of begins with a list").push(name.into());
     }
 
-    /// Keywords of the whole schema.
+    /// Adds keywords to the whole schema.
     pub(crate) fn also(&mut self, keywords: Value) {
         let Value::Object(keywords) = keywords else { return };
         self.0.extend(keywords);
     }
 }
 
-/// A body as a row of the table names it.
+/// The schema of a row's body.
 #[derive(Clone, Copy)]
 pub struct BodySchema {
-    /// The name of its schema.
+    /// The name of the schema in the description.
     pub name: &'static str,
     /// Makes the JSON schema.
     pub schema: fn() -> Value,
@@ -51,7 +51,7 @@ impl BodySchema {
     }
 }
 
-/// Where the schemas are that fields share.
+/// The path of the schemas that fields share.
 pub(crate) const SHARED: &str = "#/components/schemas/";
 
 /// A reference to a schema that fields share.
@@ -59,7 +59,7 @@ pub(crate) fn shared(name: &str) -> Value {
     json!({ "$ref": format!("{SHARED}{name}") })
 }
 
-/// The same, where nothing and blank text are as good as leaving the field out.
+/// The schema of an optional field: `null` and blank text count as absent.
 pub(super) fn or_blank(mut schema: Value) -> Value {
     if let Some(name) = schema["$ref"].as_str().and_then(|target| target.strip_prefix(SHARED)) {
         schema["$ref"] = format!("{SHARED}Optional{name}").into();

@@ -1,7 +1,7 @@
-//! A request's fields, read with patience and judged together: every bad one is named at once.
+//! The fields of a request, parsed leniently and validated together: every invalid field is reported at once.
 //!
-//! A field typed number also takes a decimal string, a field typed string also takes a number, `null` and `""` are as
-//! good as absent, unknown fields are ignored: existing clients send all of that.
+//! A number may come as a decimal string, a string as a number, `null` and `""` count as absent, and unknown fields are
+//! ignored: existing clients send all of that.
 
 mod values;
 
@@ -19,20 +19,20 @@ pub(crate) struct Fields {
     problems: Vec<Problem>,
 }
 
-/// The value of a field that was read but not judged with the others yet.
+/// The value of a parsed field, before the fields are validated together.
 #[must_use]
 pub(crate) struct Unvalidated<T>(Option<T>);
 
-/// Proof that every field was good.
+/// Proof that every field is valid.
 pub(crate) struct Validated(());
 
 impl<T> Unvalidated<T> {
-    /// The value while the others are still read, `None` when it is bad.
+    /// The value before validation; `None` where it is invalid.
     pub(crate) fn peek(&self) -> Option<&T> {
         self.0.as_ref()
     }
 
-    /// The value for those who judge it with the others later, `None` when it is bad.
+    /// The value without validation; `None` where it is invalid.
     pub(crate) fn into_option(self) -> Option<T> {
         self.0
     }
@@ -47,9 +47,9 @@ impl Fields {
         Fields { map, problems: Vec::new() }
     }
 
-    /// Reads a field that must be there.
+    /// Parses a required field.
     pub(crate) fn required<T>(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<T, Text>) -> Unvalidated<T> {
-        match self.given(field) {
+        match self.find(field) {
             _ if self.is_refused_already(field) => Unvalidated(None),
             Some(value) => Unvalidated(self.judge(field, kind(&value))),
             None => {
@@ -59,74 +59,73 @@ impl Fields {
         }
     }
 
-    /// Reads a field that may be absent.
+    /// Parses an optional field.
     pub(crate) fn optional<T>(
         &mut self,
         field: &str,
         kind: impl FnOnce(&Value) -> Result<T, Text>,
     ) -> Unvalidated<Option<T>> {
-        match self.given(field) {
+        match self.find(field) {
             _ if self.is_refused_already(field) => Unvalidated(None),
             Some(value) => Unvalidated(self.judge(field, kind(&value)).map(Some)),
             None => Unvalidated(Some(None)),
         }
     }
 
-    /// Reads a text that may be absent, and that says something even when it is empty: in an edit it takes away what was.
+    /// Parses an optional text of an edit, in which blank text is a value: it clears the old one.
     pub(crate) fn optional_even_empty(
         &mut self,
         field: &str,
         kind: impl FnOnce(&Value) -> Result<String, Text>,
     ) -> Unvalidated<Option<String>> {
-        let said = self.map.get(field).filter(|value| !value.is_null()).cloned();
-        Unvalidated(match said {
+        let value = self.map.get(field).filter(|value| !value.is_null()).cloned();
+        Unvalidated(match value {
             Some(value) => self.judge(field, kind(&value)).map(Some),
             None => Some(None),
         })
     }
 
-    /// Refuses a field that says nothing, where this call needs it.
+    /// Reports a field as missing, unless it has a value.
     pub(crate) fn demand(&mut self, field: &str) {
         if !self.has(field) {
             self.refuse(field, Text::new("field.missing"));
         }
     }
 
-    /// Passes over fields that this call has no use for, good or bad.
+    /// Removes fields that this call ignores, valid or not.
     pub(crate) fn ignore(&mut self, fields: &[&str]) {
         self.map.retain(|name, _| !fields.contains(&name.as_str()));
     }
 
-    /// Whether the field says anything.
+    /// Whether the field has a value.
     pub(crate) fn has(&self, field: &str) -> bool {
-        self.given(field).is_some()
+        self.find(field).is_some()
     }
 
-    /// Whether a field is bad already. Faults that otherwise the transaction would find are then reported together with
-    /// it. A body that may be good is judged by the transaction alone, so that a repeated request gets the stored
-    /// answer.
+    /// Whether a field is invalid. Then problems that the transaction would find are searched for at once and reported
+    /// together. A body that may be valid is left to the transaction, so that a repeated request gets the stored answer.
     pub(crate) fn is_refused(&self) -> bool {
         !self.problems.is_empty()
     }
 
-    /// Judges a value that could be read once more, by what other fields and the file say.
+    /// Checks a parsed value by a further rule.
     pub(crate) fn check<T>(&mut self, field: &str, value: &Option<T>, rule: impl FnOnce(&T) -> Result<(), Text>) {
         if let Some(Err(text)) = value.as_ref().map(rule) {
             self.refuse(field, text);
         }
     }
 
-    /// Names a problem that only the caller can see.
+    /// Adds a problem.
     pub(crate) fn refuse(&mut self, field: &str, text: Text) {
         self.problems.push(Problem { field: field.to_owned(), text });
     }
 
-    /// 422 with every problem, or the proof that opens the values.
+    /// 422 with every problem, or the proof that unlocks the values.
     pub(crate) fn finish(self) -> Result<Validated, Failure> {
         if self.problems.is_empty() { Ok(Validated(())) } else { Err(Failure::invalid(self.problems)) }
     }
 
-    /// Puts the problems in the order of these fields; those of others are the last.
+    /// Sorts the problems in the order of these fields; problems of other fields come last.
     pub(crate) fn sort(&mut self, names: fn(&mut Vec<&'static str>)) {
         if self.is_refused() {
             let mut order = Vec::new();
@@ -136,20 +135,20 @@ impl Fields {
         }
     }
 
-    /// A field is told its first problem and no second one.
+    /// Whether the field has a problem already: each field gets one.
     fn is_refused_already(&self, field: &str) -> bool {
         self.problems.iter().any(|problem| problem.field == field)
     }
 
-    /// Puts what `kind` reads in the place of a field's value: of a list, where moments are written in other ways.
+    /// Replaces a field's value by the number that `kind` parses, for import lists, which write moments in other ways.
     pub(crate) fn convert(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<i64, Text>) {
-        let Some(value) = self.given(field) else { return };
+        let Some(value) = self.find(field) else { return };
         if let Some(number) = self.judge(field, kind(&value)) {
             self.map.insert(field.to_owned(), number.into());
         }
     }
 
-    fn given(&self, field: &str) -> Option<Value> {
+    fn find(&self, field: &str) -> Option<Value> {
         self.map
             .get(field)
             .filter(|value| !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty()))
@@ -161,7 +160,7 @@ impl Fields {
     }
 }
 
-/// JSON without the byte order mark that some programs write before it.
+/// JSON without a byte order mark, which some programs write.
 pub(crate) fn without_mark(json: &[u8]) -> &[u8] {
     json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json)
 }
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bad_field_is_named_and_blank_is_absent() {
+    fn every_invalid_field_is_reported_and_blank_counts_as_absent() {
         let mut body =
             fields(json!({"a": "x", "b": null, "c": "  ", "d": "a\u{7}b", "e": [1], "f": 2.5, "g": "601", "h": 1e300}));
         _ = body.required("a", whole);

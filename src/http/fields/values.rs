@@ -1,14 +1,14 @@
-//! The kinds of values that fields have: each function reads one, or says what is wrong with it.
+//! Parsers of field values: each returns the value, or the text of the problem.
 
 use crate::domain::minutes;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use serde_json::Value;
 
-/// A value above this is a moment in milliseconds.
+/// A moment above this is in milliseconds.
 const SECONDS_MAX: u64 = 100_000_000_000;
 
-/// Text, as given: for secrets, where a space counts.
+/// Text as received; for secrets, in which spaces count.
 fn raw_text(value: &Value) -> Result<String, Text> {
     match value {
         Value::String(text) => Ok(text.clone()),
@@ -33,7 +33,7 @@ pub(crate) fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> 
     move |value| bounded(raw_text(value)?.trim().to_owned(), chars_max, &[])
 }
 
-/// A name that did not come in a body: one line of text, trimmed and not empty. 422 at `field`.
+/// A name from elsewhere than a body: one line of text, trimmed and not empty. 422 at `field`.
 pub(crate) fn name(field: &str, text: &str, chars_max: usize) -> Result<String, Failure> {
     let name = bounded(text.trim().to_owned(), chars_max, &[]);
     let name = name.and_then(|name| if name.is_empty() { Err(Text::new("field.missing")) } else { Ok(name) });
@@ -45,18 +45,17 @@ pub(crate) fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text>
     move |value| bounded(raw_text(value)?.trim().replace("\r\n", "\n"), chars_max, &['\n', '\t'])
 }
 
-/// A secret: neither trimmed nor bounded below what a person may have set.
+/// A secret, not trimmed; its limit is above every secret that can be set.
 pub(crate) fn secret(value: &Value) -> Result<String, Text> {
     bounded(raw_text(value)?, 1024, &[])
 }
 
-/// Six digits, as text or as a number: a number cannot say its leading zeros, and gets them back.
+/// Six digits, as text or as a number, whose leading zeros are restored.
 pub(crate) fn six_digits(value: &Value) -> Result<String, Text> {
     whole_in(0..=999_999)(value).map(|number| format!("{number:06}")).map_err(|_| Text::new("field.passcode"))
 }
 
-/// A field typed string where six digits are due, and perhaps others: as text it stays what was typed, right or wrong;
-/// a number is read as the six digits that it was.
+/// A code of six digits or another form: text stays as typed, and a number is read as six digits.
 pub(crate) fn code(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
     move |value| {
         let digits = value.is_number().then(|| six_digits(value).ok()).flatten();
@@ -64,7 +63,7 @@ pub(crate) fn code(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> 
     }
 }
 
-/// A line of text that a rule of the domain accepts.
+/// A line of text, parsed by a rule of the domain.
 pub(crate) fn as_line<T>(rule: impl Fn(&str) -> Result<T, Text>) -> impl Fn(&Value) -> Result<T, Text> {
     move |value| rule(&line(1024)(value)?)
 }
@@ -126,7 +125,7 @@ pub(crate) fn seconds(value: &Value) -> Option<i64> {
     }
 }
 
-/// The length of one flight or booking: minutes, or `H:MM`.
+/// The length of a flight or booking: minutes, or `H:MM`.
 pub(crate) fn flight_minutes(value: &Value) -> Result<i64, Text> {
     let read = whole(value).ok().or_else(|| minutes::parse(value.as_str()?.trim()));
     let problem =
@@ -134,7 +133,7 @@ pub(crate) fn flight_minutes(value: &Value) -> Result<i64, Text> {
     read.filter(|m| minutes::MINUTES.contains(m)).ok_or_else(problem)
 }
 
-/// Minutes or `H:MM` of something that need not be a flight of its own: from 0 on.
+/// Minutes or `H:MM`, from 0 to this many.
 pub(crate) fn minutes_up_to(minutes_max: i64) -> impl Fn(&Value) -> Result<i64, Text> {
     move |value| {
         let read = whole(value).ok().or_else(|| minutes::parse(value.as_str()?.trim()));
@@ -143,7 +142,7 @@ pub(crate) fn minutes_up_to(minutes_max: i64) -> impl Fn(&Value) -> Result<i64, 
     }
 }
 
-/// Yes or no, also as text or 1 and 0.
+/// A boolean, also as text or as 1 and 0.
 pub(crate) fn flag(value: &Value) -> Result<bool, Text> {
     match value {
         Value::Bool(flag) => Ok(*flag),

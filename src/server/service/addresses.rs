@@ -1,4 +1,4 @@
-//! Whom a request is for and where it comes from: the `Host` that it names, and the caller behind our own proxies.
+//! The `Host` of a request, and the client's address behind our own proxies.
 
 use super::{HttpService, Peer};
 use crate::http::call;
@@ -10,20 +10,20 @@ use std::net::IpAddr;
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 impl HttpService {
-    /// The address at the other end of a connection.
+    /// The peer of a connection.
     pub(in crate::server) fn peer(&self, address: IpAddr) -> Peer {
         let address = address.to_canonical();
         Peer { address, shown: self.log_addresses.shown(address).map(|shown| shown.to_string()) }
     }
 
-    /// A page of somebody else's can point its own name at this server (DNS rebinding), but cannot choose the `Host`
-    /// that the browser sends: only our names and bare addresses pass.
+    /// Accepts only our names and bare addresses. A foreign page can point its own name at this server (DNS rebinding), but
+    /// cannot choose the `Host` that the browser sends.
     pub(super) fn check_host(&self, headers: &HeaderMap, uri: &http::Uri) -> Result<(), Failure> {
-        let given = headers
+        let host = headers
             .get(header::HOST)
             .and_then(|host| host.to_str().ok())
             .or_else(|| uri.authority().map(|a| a.as_str()));
-        let host = given.ok_or_else(|| Failure::bad_request().because("no Host"))?;
+        let host = host.ok_or_else(|| Failure::bad_request().because("no Host"))?;
         let name = call::host_name(host);
         let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
         if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
@@ -40,13 +40,13 @@ impl HttpService {
         Failure::insecure().at(format!("https://{}{port}{path}", call::host_name(host)))
     }
 
-    /// Whether connections from there carry what others asked a proxy of ours.
+    /// Whether the address is a proxy of ours.
     pub(in crate::server) fn is_proxy(&self, address: IpAddr) -> bool {
         self.proxies.iter().any(|network| network.contains(&address.to_canonical()))
     }
 
-    /// The last address before our own proxies, read from the right: what stands further left anybody can have written,
-    /// and what is no address ends the search.
+    /// The last address before our own proxies. `X-Forwarded-For` is read from the right, because clients can write the left
+    /// part; a value that is no address ends the search.
     pub(super) fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let lines = headers.get_all(FORWARDED_FOR).iter().filter_map(|line| line.to_str().ok());
         let named: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
@@ -61,7 +61,7 @@ impl HttpService {
         caller
     }
 
-    /// The caller's address as the log may show it; the connection's own is put into words once.
+    /// The caller's address as the log shows it. That of the connection is formatted once.
     pub(super) fn shown<'p>(&self, peer: &'p Peer, caller: IpAddr) -> Option<Cow<'p, str>> {
         if caller == peer.address {
             return peer.shown.as_deref().map(Cow::Borrowed);

@@ -1,4 +1,4 @@
-//! The line that the log has of a request.
+//! The log line of a request.
 
 use super::super::pool::FinishedCall;
 use crate::http::row::CallerKind;
@@ -9,24 +9,24 @@ use std::net::IpAddr;
 use std::time::Instant;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The facts of a request that the log line has beside the answer.
+/// The values of a log line that do not come from the answer.
 pub(super) struct LogLine<'p> {
     pub(super) started: Instant,
     pub(super) request_id: String,
     pub(super) method: Method,
-    /// PrincipalId asked, as the proxies say.
+    /// The client, behind our proxies.
     pub(super) caller: IpAddr,
     pub(super) shown: Option<Cow<'p, str>>,
-    /// Whether it came by TLS.
+    /// Whether the request came over TLS.
     pub(super) secure: bool,
     pub(super) row: Option<usize>,
     pub(super) monitor_user: Option<String>,
-    /// A place among the large bodies, given back with the answer.
+    /// The permit of a large body, released with the answer.
     pub(super) large: Option<OwnedSemaphorePermit>,
 }
 
 impl LogLine<'_> {
-    /// One line a request, without a value that came from a person.
+    /// Writes the line, which has no value that a person typed.
     pub(super) fn log(&self, finished: &FinishedCall, status: StatusCode, micros: u64) {
         let route = self.row.map_or("-", |row| TABLE[row].path);
         let (id, method, who, status) =
@@ -36,7 +36,7 @@ impl LogLine<'_> {
         if status >= 500 {
             tracing::error!(id, method, route, who, address, status, outcome, micros, code, cause, tag, "request");
         } else if self.row.is_some_and(|row| TABLE[row].caller_kind == CallerKind::Standby) && status == 200 {
-            // One for each group of commits.
+            // The standby sends a request for each group of commits.
             tracing::debug!(id, method, route, who, address, status, outcome, micros, code, tag, "request");
         } else {
             tracing::info!(id, method, route, who, address, status, outcome, micros, code, tag, "request");

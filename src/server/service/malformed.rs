@@ -1,7 +1,7 @@
-//! The answer to bytes that are no request: hyper refuses those before anything else sees them.
+//! The answer to bytes that are no HTTP request: hyper refuses them before the service sees them.
 
 use super::log_line::LogLine;
-use super::{FinishedCall, HttpService, Peer, cors, finished};
+use super::{HttpService, Peer, cors, finished};
 use crate::http::call;
 use crate::http::failure::Failure;
 use crate::http::reply;
@@ -10,8 +10,8 @@ use http::{Method, StatusCode};
 use std::time::Instant;
 
 impl HttpService {
-    /// The bytes of the answer to what is no request, with this status of hyper's. Nobody can say which language its
-    /// sender reads.
+    /// The bytes of the answer to a malformed request, for hyper's status. In English, because the headers that name a
+    /// language were not read.
     pub(crate) fn refuse_malformed(&self, status: StatusCode, peer: &Peer) -> Vec<u8> {
         let line = LogLine {
             started: Instant::now(),
@@ -30,7 +30,7 @@ impl HttpService {
             _ => Failure::bad_request(),
         };
         let reply = reply::refusal(&failure, Language::English, &line.request_id);
-        let finished = FinishedCall { code: Some(failure.code()), ..finished(reply) };
+        let finished = finished(reply, Some(failure));
         let body = finished.reply.body.clone();
         let response = self.respond(line, finished, cors::CorsDecision::default());
         let reason = response.status().canonical_reason().unwrap_or("");

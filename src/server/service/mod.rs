@@ -15,7 +15,7 @@ use super::{body, metrics};
 use crate::auth::Access;
 use crate::config::{Limits, LogAddresses};
 use crate::http::accept;
-use crate::http::call::{self, AuthOutcome, Call, PrincipalId};
+use crate::http::call::{self, Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply::{self, Reply};
@@ -39,30 +39,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-pub(super) type Response = hyper::Response<live::Answer>;
+pub(super) type Response = hyper::Response<live::ResponseBody>;
 
 /// Handshakes of one network at once: half of those that there are, so that nobody keeps everybody from https.
 const HANDSHAKES_PER_NETWORK_MAX: usize = HANDSHAKES_MAX / 2;
-/// At the port for figures.
+/// At the metrics port.
 pub(super) const METRICS_CONNECTIONS_MAX: usize = 16;
-/// Bodies of many times the usual size are read before anybody knows whose they are: so many at once, and no more.
+/// Large bodies (pictures, pasted texts) that are in memory at once. A body is read before its sender is known.
 const LARGE_BODIES_MAX: usize = 4;
-/// Long against the work of an answer without a hash, short against a person's patience.
+/// Answers in constant time end at a multiple of this after their start. Longer than the work of any answer that hashes
+/// nothing, and too short for a person to notice.
 const TICK: Duration = Duration::from_millis(10);
-/// For an answer that tells somebody who misses too often no more than that; no thread is held meanwhile.
+/// How long the answer to a delayed sign-in attempt is held back. No thread waits meanwhile.
 const DELAY: Duration = Duration::from_millis(250);
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The kind of listener that accepted a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListenerKind {
-    /// Plain, and either nobody can overhear it or there is no TLS to be had.
+    /// Plain HTTP: over loopback, or on a site without TLS.
     Public,
     /// TLS.
     Secure,
-    /// Plain where TLS is to be had: everything is sent over there but what a device needs to trust it.
+    /// Plain HTTP on a site with TLS: everything is redirected to https, except what a device needs to trust the site.
     Clear,
-    /// Loopback: figures and health, nothing else.
+    /// Loopback: metrics and health, nothing else.
     Metrics,
 }
 
@@ -70,21 +71,21 @@ pub(super) enum ListenerKind {
 pub(super) struct HttpService {
     pub pool: Pool,
     pub limiter: Arc<Limiter>,
-    /// Of the port for figures: whoever fills the others does not keep the figures from being read.
+    /// Of the metrics port, so that metrics can be read while the other ports are full.
     pub metrics_limiter: Arc<Limiter>,
-    /// Requests that came while the server was being stopped.
+    /// Requests that arrived while the server was stopping.
     pub late_requests: AtomicU64,
     pub stats: Arc<Stats>,
     large_bodies: Arc<Semaphore>,
-    /// Answers that go on.
+    /// The open event streams.
     pub(super) streams: Arc<Streams>,
     site: std::sync::Mutex<Site>,
-    /// The site's name, for pages that tell a failure of a request that meets no operation.
+    /// The site's name, for the error page of a request that reaches no operation.
     site_name: Arc<CachedName>,
     names: Vec<String>,
     proxies: Vec<IpNet>,
     origins: Origins,
-    /// Where a plain connection is sent over to.
+    /// The https port that plain connections are redirected to.
     secure_port: u16,
     log_addresses: LogAddresses,
     /// `Strict-Transport-Security`, where the site asks for it.
@@ -94,7 +95,7 @@ pub(super) struct HttpService {
 /// The other end of a connection.
 pub(super) struct Peer {
     address: IpAddr,
-    /// The address as the log has it: put into words once, not at each request.
+    /// The address as the log shows it, formatted once a connection.
     shown: Option<String>,
 }
 
@@ -165,13 +166,13 @@ impl HttpService {
         if kind == ListenerKind::Metrics && request.uri().path() == "/metrics" {
             progress.set(ConnectionState::Processing);
             let reply = match self.check_host(request.headers(), request.uri()) {
-                // The figures need the file, so other connections go on by another thread.
+                // Metrics read the database, so another thread takes over the other connections meanwhile.
                 Ok(()) => {
                     tokio::task::block_in_place(|| gzip::finish_beside_table(metrics::write(self), request.headers()))
                 }
                 Err(failure) => reply::refusal(&failure, language, &line.request_id),
             };
-            return self.respond(line, finished(reply), cors);
+            return self.respond(line, finished(reply, None), cors);
         }
         let taken = self.take(request, kind, &mut line).await;
         progress.set(ConnectionState::Processing);
@@ -186,7 +187,7 @@ impl HttpService {
                 };
                 let constant_time = call.row.constant_time;
                 let mut finished = self.pool.run(&fallback, access, call).await;
-                finished.rest = finished.rest.map(|rest| rest.over(progress.clone()));
+                finished.rest = finished.rest.map(|rest| rest.sent_over(progress.clone()));
                 if finished.delayed {
                     tokio::time::sleep(DELAY).await;
                 }
@@ -197,23 +198,19 @@ impl HttpService {
             }
             Err(failure) => {
                 if let Some(reply) = cors.preflight(&failure) {
-                    return self.respond(line, finished(reply), cors);
+                    return self.respond(line, finished(reply, None), cors);
                 }
                 let reply = match page {
                     Some(page) => page(&failure, Frame::named(self.site_name.get(), language), &line.request_id),
                     None => reply::refusal(&failure, language, &line.request_id),
                 };
-                FinishedCall {
-                    code: Some(failure.code()),
-                    cause: failure.cause().map(str::to_owned),
-                    ..finished(reply)
-                }
+                finished(reply, Some(failure))
             }
         };
         self.respond(line, finished, cors)
     }
 
-    /// The operation that the request means, with the request as a whole call; or why it is none.
+    /// Reads the request whole and finds its operation.
     async fn take(
         &self,
         request: Request<Incoming>,
@@ -261,7 +258,7 @@ impl HttpService {
         Ok((&route.access, call))
     }
 
-    /// The row that the head means, with the parts of its path.
+    /// The row of the table that the head names, with the path's parameters.
     fn find(&self, head: &Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
         head::check_size(head)?;
         head::check_form(head)?;
@@ -314,8 +311,8 @@ impl HttpService {
         }
         let body = match (live, finished.rest) {
             (Some(live), _) => live,
-            (None, Some(rest)) => live::Answer::Long(body, Box::new(rest)),
-            (None, None) => live::Answer::Whole(Full::new(body)),
+            (None, Some(rest)) => live::ResponseBody::Long(body, Box::new(rest)),
+            (None, None) => live::ResponseBody::Whole(Full::new(body)),
         };
         let mut response = Response::new(body);
         *response.status_mut() = status;
@@ -324,28 +321,21 @@ impl HttpService {
     }
 }
 
-/// ConnectionState for the end of a tick, so that the time of the answer does not tell whether a message was sent or a row found.
+/// Waits for the end of a tick, so that the time of the answer does not tell whether a message was sent or a row found.
 async fn next_tick(started: Instant) {
     let beats = started.elapsed().as_nanos() / TICK.as_nanos() + 1;
     tokio::time::sleep_until((started + TICK * beats as u32).into()).await;
 }
 
-/// The header's value, for this host alone: subdomains may belong to somebody else.
+/// An answer that no operation made.
+fn finished(reply: Reply, failure: Option<Failure>) -> FinishedCall {
+    pool::finished(reply, PrincipalId::Anyone, failure)
+}
+
+/// The header's value, for this host alone: subdomains may belong to other operators.
 fn hsts(days: i64) -> Option<HeaderValue> {
     let value = format!("max-age={}", days * 86_400);
     (days > 0).then(|| HeaderValue::try_from(value).expect("a number is a header value"))
-}
-
-fn finished(reply: Reply) -> FinishedCall {
-    FinishedCall {
-        reply,
-        rest: None,
-        principal: PrincipalId::Anyone,
-        delayed: false,
-        outcome: AuthOutcome::Plain,
-        code: None,
-        cause: None,
-    }
 }
 
 #[cfg(test)]
@@ -366,8 +356,8 @@ mod tests {
         let mut in_clear = Vec::new();
         for route in TABLE.iter() {
             let path = format!("{}{}", route.base, route.path);
-            let asked = Request::builder().method(route.method.clone()).uri(path.replace(['{', '}'], ""));
-            let head = asked.header(header::HOST, "localhost").body(()).unwrap().into_parts().0;
+            let request = Request::builder().method(route.method.clone()).uri(path.replace(['{', '}'], ""));
+            let head = request.header(header::HOST, "localhost").body(()).unwrap().into_parts().0;
             match service.find(&head, ListenerKind::Clear) {
                 Ok(_) => in_clear.push(path),
                 Err(failure) => {

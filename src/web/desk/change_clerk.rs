@@ -50,7 +50,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
         site.store.write(site.now(), |tx| clerk_switch::by_pin(site, call, tx, leaving.as_ref(), member_id, &pin))?;
     match changed {
         SwitchOutcome::In { token, waiting } => {
-            let reply = clerk::with_session_cookie(site, call, reply::see_other(&safe_target(&to)), &token);
+            let reply = clerk::SESSION.set(site, call, reply::see_other(&safe_target(&to)), &token);
             Ok(clerk_switch::with_parked_cookie(site, call, reply, &waiting))
         }
         SwitchOutcome::Refused(key) => page(site, call, &to, member_id, Some(key)),

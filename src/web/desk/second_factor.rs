@@ -49,7 +49,7 @@ impl Page {
 /// `GET /desk/sign-in/code`: the form; `by` is the source of the code.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let now = site.now();
-    let waits = match clerk::challenge_cookie::token(site, call) {
+    let waits = match clerk::CHALLENGE.value(site, call) {
         Some(token) => site.store.read(|tx| challenge::find(tx, token, Intent::Desk, now))?.is_some(),
         None => false,
     };
@@ -71,17 +71,18 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let ok = body.finish()?;
     let code = code.get(&ok).unwrap_or_default();
     let (by, to) = (by.get(&ok).unwrap_or_default(), to.get(&ok).unwrap_or_default());
-    let Some(token) = clerk::challenge_cookie::token(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
+    let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     if code.is_empty() {
         return Page::refused(site, call, &by, &to, "desk.code_missing");
     }
     let outcome = site.store.write(site.now(), |tx| {
-        let Some(account) = challenge::try_once(tx, token, Intent::Desk)?.filter(|account| denial(account).is_none())
+        let Some(account) =
+            challenge::try_once(tx, token, Intent::Desk)?.filter(|account| denial(call, account).is_none())
         else {
             return Ok(Outcome::Ended);
         };
         let prove = || second_factor::prove(site, call, tx, &account, &code);
-        match sign_in::judge_code(site, call, tx, &account, prove)? {
+        match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(passed) => {
                 challenge::end(tx, account.member_id)?;
                 Ok(Outcome::Right(open_session(site, call, tx, passed, &account, None)?, account.username))

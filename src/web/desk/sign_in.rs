@@ -4,8 +4,8 @@ use crate::auth::challenge::{self, Intent};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::Outcome;
 use crate::auth::second_factor::{self, RequiredCode, Requirement, SecondFactorPassed};
-use crate::auth::sign_in::{self, OpenedSession, Verdict};
-use crate::auth::{Clerk, clerk, clerk_switch, device, token_hash};
+use crate::auth::sign_in::{self, OpenedSession};
+use crate::auth::{Clerk, clerk, clerk_switch, device};
 use crate::http::Answer;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
@@ -70,16 +70,15 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     let wanted = to.peek().cloned().flatten().unwrap_or_default();
     let Ok(ok) = body.finish() else { return Page::refused(site, call, &typed, &wanted, "desk.both_needed") };
     let secret = secret.get(&ok);
-    let Verdict::Right(account) = sign_in::judge(site, call, &typed, &secret)? else {
+    let Some(account) = sign_in::check_password(site, call, &typed, &secret)? else {
         return Page::refused(site, call, &typed, &wanted, "desk.wrong");
     };
     let renewed = sign_in::renewed_hash(site, &account, &secret);
     let outcome = site.store.write(site.now(), |tx| {
-        if !sign_in::is_as_judged(tx, &account)? {
+        if !sign_in::is_unchanged(tx, &account)? {
             return Ok(Entry::Refused("desk.wrong"));
         }
-        if let Some(key) = denial(&account) {
-            call.outcome.set(if account.banned { AuthOutcome::Banned } else { AuthOutcome::Plain });
+        if let Some(key) = denial(call, &account) {
             return Ok(Entry::Refused(key));
         }
         match second_factor::requirement(site, tx, &account, None)? {
@@ -116,15 +115,18 @@ pub(crate) enum Entry {
 pub(crate) fn answer(site: &Site, call: &Call, outcome: Entry, username: &str, to: &str) -> Answer {
     match outcome {
         Entry::In(opened) => with_session(site, call, reply::see_other(&safe_target(to)), &opened),
-        Entry::Due { token, page } => Ok(clerk::challenge_cookie::set(site, call, reply::see_other(&page), &token)),
+        Entry::Due { token, page } => Ok(clerk::CHALLENGE.set(site, call, reply::see_other(&page), &token)),
         Entry::Refused(key) => Page::refused(site, call, username, to, key),
     }
 }
 
 /// Why an account may not sign in to the desk, although its password is right; as a key.
-pub(crate) fn denial(account: &Account) -> Option<&'static str> {
+pub(crate) fn denial(call: &Call, account: &Account) -> Option<&'static str> {
     match (account.banned, account.role.is_staff()) {
-        (true, _) => Some("desk.banned"),
+        (true, _) => {
+            call.outcome.set(AuthOutcome::Banned);
+            Some("desk.banned")
+        }
         (false, false) => Some("desk.no_clerk"),
         (false, true) => None,
     }
@@ -152,8 +154,7 @@ pub(crate) fn open_session(
 pub(crate) fn with_session(site: &Site, call: &Call, reply: Reply, opened: &OpenedSession) -> Answer {
     let waiting = site.store.write(site.now(), |tx| clerk_switch::after_sign_in(site, call, tx, &opened.token))?;
     let known = device::with_device_token_for_pages(site, reply, &opened.device_token);
-    let reply =
-        clerk::challenge_cookie::clear(site, call, clerk::with_session_cookie(site, call, known, &opened.token));
+    let reply = clerk::CHALLENGE.clear(site, call, clerk::SESSION.set(site, call, known, &opened.token));
     Ok(clerk_switch::with_parked_cookie(site, call, reply, &waiting))
 }
 
@@ -169,12 +170,9 @@ pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
         return answer(site, call, REFUSED, "", &to);
     };
     let outcome = site.store.write(site.now(), |tx| match ceremony::apply(site, call, tx, &proof)? {
-        Outcome::SignedIn(account, opened) => match denial(&account) {
-            None => Ok(Entry::In(opened)),
-            Some(key) => {
-                sessions::delete(tx, &token_hash(&opened.token))?;
-                Ok(Entry::Refused(key))
-            }
+        Outcome::SignedIn(account) => match denial(call, &account) {
+            None => Ok(Entry::In(sign_in::insert_session(call, tx, &account)?)),
+            Some(key) => Ok(Entry::Refused(key)),
         },
         Outcome::Registered(_) | Outcome::Refused => Ok(REFUSED),
     })?;
@@ -186,7 +184,7 @@ pub(crate) fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     site.store.write(site.now(), |tx| Ok(sessions::delete(tx, clerk.session())?))?;
     let others = site.store.read(|tx| clerk_switch::list(site, call, tx, site.now()))?;
     let next = if others.is_empty() { "/desk/sign-in" } else { "/desk/sign-in/change" };
-    Ok(clerk::without_session_cookie(site, call, reply::see_other(next)))
+    Ok(clerk::SESSION.clear(site, call, reply::see_other(next)))
 }
 
 /// `to` where that is a page of the desk, else the desk's first page: the sign-in redirects to no other site.

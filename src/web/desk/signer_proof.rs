@@ -5,6 +5,7 @@ use crate::app::{self, Actor, Change};
 use crate::auth::Clerk;
 use crate::auth::challenge::Intent;
 use crate::auth::passkey;
+use crate::auth::sign_in;
 use crate::auth::signer::{self, DocumentDigest, ProofOutcome};
 use crate::domain::role::Role;
 use crate::http::call::Call;
@@ -106,7 +107,7 @@ pub(crate) fn carry_out(
         else {
             return Ok(again.refused(call.say("proof.passkey_refused")));
         };
-        return prove(site, call, clerk, again, subject, |tx| signer::by_passkey(call, tx, &answer), effect);
+        return prove(site, call, clerk, again, subject, |tx| signer::by_passkey(site, call, tx, &answer), effect);
     }
     match (step.get(&ok), secret.get(&ok)) {
         (Some(step), _) => {
@@ -116,8 +117,8 @@ pub(crate) fn carry_out(
             prove(site, call, clerk, again, subject, proof, effect)
         }
         (None, Some(secret)) if !again.username.is_empty() => {
-            let verdict = signer::judge(site, call, &again.username, &secret)?;
-            let proof = |tx: &Write| signer::by_password(site, call, tx, &verdict, intent);
+            let account = sign_in::check_password(site, call, &again.username, &secret)?;
+            let proof = |tx: &Write| signer::by_password(site, call, tx, account.as_ref(), intent);
             prove(site, call, clerk, again, subject, proof, effect)
         }
         (None, _) => Ok(again.refused(call.say("desk.sign_missing"))),

@@ -58,9 +58,9 @@ impl RecoveryCodesPage {
 /// `GET /desk/sign-in/setup`: the pending secret, as a QR code and as text.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let now = site.now();
-    let Some(token) = clerk::challenge_cookie::token(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
+    let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     let account = site.store.read(|tx| {
-        Ok(challenge::find(tx, token, Intent::DeskSetup, now)?.filter(|account| denial(account).is_none()))
+        Ok(challenge::find(tx, token, Intent::DeskSetup, now)?.filter(|account| denial(call, account).is_none()))
     })?;
     match account {
         Some(account) => page(site, call, StatusCode::OK, &account, None),
@@ -74,11 +74,11 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
     let ok = body.finish()?;
     let code = code.get(&ok).unwrap_or_default();
-    let Some(token) = clerk::challenge_cookie::token(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
+    let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     let again = StatusCode::UNPROCESSABLE_ENTITY;
     let set_up = site.store.write(site.now(), |tx| {
         let Some(account) =
-            challenge::try_once(tx, token, Intent::DeskSetup)?.filter(|account| denial(account).is_none())
+            challenge::try_once(tx, token, Intent::DeskSetup)?.filter(|account| denial(call, account).is_none())
         else {
             return Ok(Err(None));
         };
@@ -90,7 +90,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
             let proof = second_factor::finish_setup(site, tx, account.member_id, &code)?;
             Ok(proof.unwrap_or(Proof::Wrong))
         };
-        let passed = match sign_in::judge_code(site, call, tx, &account, prove)? {
+        let passed = match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(passed) => passed,
             Proof::Wrong => return Ok(Err(Some((account, "desk.code_wrong")))),
             Proof::ClockSuspect => return Ok(Err(Some((account, "factor.clock_suspect")))),

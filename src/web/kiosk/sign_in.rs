@@ -68,10 +68,11 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let pin = pin.get(&ok);
     // Text that is no number is judged like an unknown number.
     let member_id = typed.parse().unwrap_or(0);
-    let outcome = site.store.write(site.now(), |tx| match kiosk::judge(site, call, tx, kiosk, member_id, &pin)? {
-        Some(account) => enter(tx, kiosk, &account),
-        None => Ok(Err("kiosk.wrong_pin")),
-    })?;
+    let outcome =
+        site.store.write(site.now(), |tx| match kiosk::check_pin(site, call, tx, kiosk, member_id, &pin)? {
+            Some(account) => enter(tx, kiosk, &account),
+            None => Ok(Err("kiosk.wrong_pin")),
+        })?;
     answer(site, call, outcome, |key| number_page(site, call, typed, Some(key)))
 }
 
@@ -134,8 +135,8 @@ pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let Some(proof) = ceremony::check_response(site, call, &credential.get(&ok), Intent::Kiosk)? else {
         return refused("kiosk.passkey_refused");
     };
-    let outcome = site.store.write(site.now(), |tx| match ceremony::prove(site, call, tx, &proof)? {
-        Outcome::SignedIn(account, ()) => enter(tx, kiosk, &account),
+    let outcome = site.store.write(site.now(), |tx| match ceremony::apply(site, call, tx, &proof)? {
+        Outcome::SignedIn(account) => enter(tx, kiosk, &account),
         Outcome::Registered(_) | Outcome::Refused => Ok(Err("kiosk.passkey_refused")),
     })?;
     answer(site, call, outcome, refused)

@@ -65,7 +65,7 @@ pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
     let code = body.optional("code", fields::line(CODE_CHARS_MAX));
     let code = body.finish().map(|ok| code.get(&ok)).ok().flatten().unwrap_or_default();
     match site.store.write(site.now(), |tx| kiosk::pair(site, call, tx, &code))? {
-        Paired::Right(key) => Ok(kiosk::with_key_cookie(site, call, reply::see_other("/kiosk"), &key)),
+        Paired::Right(key) => Ok(kiosk::KEY.set(site, call, reply::see_other("/kiosk"), &key)),
         Paired::Wrong => unpaired(site, call, Some("kiosk.pair_wrong")),
         Paired::Delayed => unpaired(site, call, Some("kiosk.wait")),
     }
@@ -78,7 +78,7 @@ pub(crate) fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     let ok = body.finish()?;
     let tag = tag.get(&ok);
     let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag).ok_or_else(Failure::not_found)?;
-    Ok(kiosk::language::hand(site, call, reply::see_other("/kiosk"), language))
+    Ok(kiosk::with_language(site, call, reply::see_other("/kiosk"), Some(language)))
 }
 
 /// `POST /kiosk/leave`: signs the guest out and clears the browser's cache and storage. Cookies stay, because one of them holds
@@ -90,5 +90,5 @@ pub(crate) fn leave(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     }
     let wiped = HeaderValue::from_static("\"cache\", \"storage\"");
     let reply = reply::see_other("/kiosk").with_header(HeaderName::from_static("clear-site-data"), wiped);
-    Ok(kiosk::language::take(site, call, kiosk::without_guest_cookie(site, call, reply)))
+    Ok(kiosk::with_language(site, call, kiosk::GUEST.clear(site, call, reply), None))
 }

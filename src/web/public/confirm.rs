@@ -40,7 +40,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     match site.store.write(site.now(), |tx| confirmation::confirm(site, call, tx, &token))? {
         Confirmed::Now => message_page(site, call, TITLE, "good", "done.email_confirmed"),
         Confirmed::Before => message_page(site, call, TITLE, "good", "confirmation.before"),
-        Confirmed::Not => page(site, call, token, true),
+        Confirmed::Invalid => page(site, call, token, true),
     }
 }
 

@@ -38,11 +38,11 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     let now = site.now();
     let undone = match site.store.read(|tx| undo::is_offered(tx, &token, now))? {
         true => site.store.write(now, |tx| undo::take(site, call, tx, &token))?,
-        false => Undone::Not,
+        false => Undone::Invalid,
     };
     match undone {
         Undone::Now => page(site, call, token, true),
-        Undone::Not => message_page(site, call, TITLE, "bad", "undo.not"),
+        Undone::Invalid => message_page(site, call, TITLE, "bad", "undo.not"),
         Undone::AddressTaken => message_page(site, call, TITLE, "bad", "undo.taken"),
     }
 }

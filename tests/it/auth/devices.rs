@@ -65,7 +65,7 @@ impl<'a> Device<'a> {
 }
 
 #[test]
-fn guesses_from_elsewhere_do_not_slow_down_a_device_that_the_member_knows() {
+fn guesses_from_elsewhere_do_not_delay_a_known_device() {
     let mut site = hall();
     site.member("jane");
     let mut phone = Device::new(&site);
@@ -87,7 +87,7 @@ fn guesses_from_elsewhere_do_not_slow_down_a_device_that_the_member_knows() {
 }
 
 #[test]
-fn a_known_device_s_own_misses_slow_it_down_and_nobody_else() {
+fn failed_attempts_on_a_known_device_delay_that_device_alone() {
     let mut site = hall();
     site.member("jane");
     site.member("mark");
@@ -108,7 +108,7 @@ fn a_known_device_s_own_misses_slow_it_down_and_nobody_else() {
 }
 
 #[test]
-fn one_device_does_not_close_the_hall_that_it_shares_an_address_with() {
+fn failed_attempts_of_one_device_do_not_delay_known_devices_of_the_same_address() {
     let site = hall();
     for name in ["jane", "mark", "ann"] {
         site.member(name);
@@ -131,7 +131,7 @@ fn one_device_does_not_close_the_hall_that_it_shares_an_address_with() {
 }
 
 #[test]
-fn signing_in_again_and_again_buys_no_new_tries() {
+fn signing_in_to_an_own_account_gains_no_further_attempts_on_another() {
     let site = hall();
     for name in ["mark", "ann"] {
         site.member(name);
@@ -146,7 +146,7 @@ fn signing_in_again_and_again_buys_no_new_tries() {
 }
 
 #[test]
-fn what_is_no_token_of_ours_counts_as_none() {
+fn an_unknown_device_token_counts_as_none() {
     let site = hall();
     site.member("jane");
     let mut phone = Device::new(&site);
@@ -165,7 +165,7 @@ fn what_is_no_token_of_ours_counts_as_none() {
 }
 
 #[test]
-fn a_device_keeps_its_token_browsers_bring_it_by_themselves_and_the_file_has_only_its_hash() {
+fn a_device_keeps_its_token_and_the_database_has_only_its_hash() {
     let site = hall();
     for name in ["jane", "mark"] {
         site.member(name);
@@ -189,7 +189,7 @@ fn a_device_keeps_its_token_browsers_bring_it_by_themselves_and_the_file_has_onl
 }
 
 #[test]
-fn a_device_is_known_once_nothing_more_is_due() {
+fn a_device_is_known_after_the_second_factor() {
     let site = hall();
     let protected = site.protect(&site.member("jane"));
     let reply = Device::new(&site).login("jane", PASSWORD);
@@ -213,7 +213,7 @@ fn a_device_is_known_once_nothing_more_is_due() {
 }
 
 #[test]
-fn a_device_is_forgotten_after_half_a_year_and_of_many_the_ones_that_came_back_stay() {
+fn devices_expire_after_half_a_year_and_the_most_recently_used_are_kept() {
     let site = hall();
     site.member("jane");
     let mut phone = Device::new(&site);
@@ -236,7 +236,7 @@ fn a_device_is_forgotten_after_half_a_year_and_of_many_the_ones_that_came_back_s
 }
 
 #[test]
-fn unlocking_an_account_lifts_every_delay_on_it_and_no_other() {
+fn unlocking_an_account_clears_all_of_its_delays_and_no_others() {
     let site = hall();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     let mut phone = Device::new(&site);

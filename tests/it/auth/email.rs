@@ -66,7 +66,7 @@ fn fifty_uses_of_one_token_at_once_are_one_success() {
 }
 
 #[test]
-fn a_token_is_good_for_a_day_and_the_old_one_brings_a_new_one() {
+fn a_token_is_valid_for_a_day_and_can_be_renewed_afterwards() {
     let site = Site::open();
     sign_up(&site, "jane", "jane@example.com");
     let old = token(&site);
@@ -83,7 +83,7 @@ fn a_token_is_good_for_a_day_and_the_old_one_brings_a_new_one() {
 }
 
 #[test]
-fn an_address_that_is_somebody_elses_gets_a_warning_and_no_token() {
+fn an_address_of_another_member_gets_a_warning_and_no_token() {
     let site = Site::open();
     site.member("mark");
     sign_up(&site, "jane", "mark@example.com");
@@ -95,7 +95,7 @@ fn an_address_that_is_somebody_elses_gets_a_warning_and_no_token() {
 }
 
 #[test]
-fn of_two_who_claim_an_address_the_first_to_confirm_has_it() {
+fn of_two_members_with_one_address_the_first_to_confirm_has_it() {
     let site = Site::open();
     sign_up(&site, "jane", "one@example.com");
     let first = token(&site);

@@ -367,7 +367,7 @@ fn one_sequence(site: &Site, seed: u64) {
 }
 
 #[test]
-fn a_thousand_random_sequences_never_reach_a_session_without_the_proof_that_is_due() {
+fn a_thousand_random_sequences_reach_no_session_without_every_required_proof() {
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             scope.spawn(move || {

@@ -64,7 +64,7 @@ fn missing_fields_are_named_and_numbers_are_text() {
 }
 
 #[test]
-fn a_member_without_a_second_factor_is_signed_in_at_once_whatever_is_asked() {
+fn a_member_without_a_second_factor_is_signed_in_at_once() {
     let site = Site::open();
     site.member("jane");
     let body = json!({"username": "jane", "password": PASSWORD, "checkTwoFactor": true, "passcodeOption": "email"});
@@ -74,7 +74,7 @@ fn a_member_without_a_second_factor_is_signed_in_at_once_whatever_is_asked() {
 }
 
 #[test]
-fn five_misses_are_free_then_even_the_right_password_waits_and_a_restart_changes_nothing() {
+fn after_five_failed_attempts_even_the_right_password_is_delayed_also_after_a_restart() {
     let mut site = Site::open();
     site.member("jane");
     site.member("mark");

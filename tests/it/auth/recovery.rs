@@ -51,7 +51,7 @@ fn passcode_and_answers_set_the_password_and_end_what_the_old_one_opened() {
 }
 
 #[test]
-fn no_part_of_the_proof_stands_for_another() {
+fn every_part_of_the_recovery_proof_is_required() {
     let site = Site::open();
     jane(&site);
     assert_eq!(set(&site, json!({"passcode": "000000"}))["status"], false, "no passcode was asked for");
@@ -70,7 +70,7 @@ fn no_part_of_the_proof_stands_for_another() {
 }
 
 #[test]
-fn a_weak_password_is_told_so_and_the_passcode_stays_good() {
+fn a_weak_password_is_refused_and_the_passcode_stays_valid() {
     let site = Site::open();
     jane(&site);
     ask(&site, "jane").ok();
@@ -86,7 +86,7 @@ fn a_weak_password_is_told_so_and_the_passcode_stays_good() {
 }
 
 #[test]
-fn what_is_known_of_the_owner_is_told_to_nobody_without_the_proof() {
+fn nothing_about_the_owner_is_revealed_without_the_proof() {
     let site = Site::open();
     jane(&site);
     let guess =
@@ -142,7 +142,7 @@ fn an_unknown_name_gets_the_answers_of_a_known_one() {
 }
 
 #[test]
-fn questions_come_by_body_or_query_and_are_made_up_for_strangers_always_the_same() {
+fn questions_are_asked_by_body_or_query_and_unknown_names_get_stable_decoys() {
     let site = Site::open();
     jane(&site);
     let by_query = |name: &str| site.stranger().get(&format!("{QUESTIONS}?username={name}")).ok().json();
@@ -188,7 +188,7 @@ fn fifty_at_once_set_one_password() {
 }
 
 #[test]
-fn a_username_is_told_to_whoever_reads_the_mail() {
+fn a_username_is_recovered_by_the_mailed_passcode() {
     let site = Site::open();
     jane(&site);
     site.stranger().post(USERNAME, json!({"email": "jane@example.com"})).ok();
@@ -219,7 +219,7 @@ fn a_passcode_that_comes_as_a_number_has_its_leading_zeros() {
 }
 
 #[test]
-fn whoever_asked_too_often_is_told_when_there_is_room_again_known_or_not() {
+fn too_many_recoveries_get_a_retry_after_for_known_and_unknown_names() {
     let site = Site::open();
     jane(&site);
     for name in ["jane", "nobody"] {

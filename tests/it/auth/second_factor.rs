@@ -87,7 +87,7 @@ fn setting_up_shows_the_secret_in_three_forms_and_the_first_code_turns_it_on() {
 }
 
 #[test]
-fn whatever_a_login_asks_for_the_second_step_stays_due() {
+fn no_field_of_a_login_skips_the_second_step() {
     let site = Site::open();
     let Protected { member, .. } = site.protect(&site.member("jane"));
     site.confirm_phone(&member);
@@ -105,7 +105,7 @@ fn whatever_a_login_asks_for_the_second_step_stays_due() {
 }
 
 #[test]
-fn a_code_works_once_and_a_step_to_either_side() {
+fn a_code_works_once_within_one_time_step_before_or_after() {
     let site = Site::open();
     let protected = site.protect(&site.member("jane"));
     let (member, app) = (&protected.member, &protected.authenticator);
@@ -225,7 +225,7 @@ fn wrong_password_number_code_and_name_get_the_same_bytes() {
 }
 
 #[test]
-fn wrong_codes_are_counted_like_wrong_passwords_and_the_right_one_waits_too() {
+fn wrong_codes_count_like_wrong_passwords_and_delay_the_right_one_too() {
     let site = Site::open();
     let protected = site.protect(&site.member("jane"));
     // The right password in between clears nothing: only a whole sign-in does.
@@ -262,7 +262,7 @@ fn a_factor_that_is_on_is_not_replaced_by_the_password_alone() {
 }
 
 #[test]
-fn who_gets_passcodes_sent_does_not_set_up_an_authenticator_by_the_password_alone() {
+fn a_member_with_passcodes_cannot_set_up_an_authenticator_by_the_password_alone() {
     let site = Site::open();
     let jane = site.member("jane");
     // A secret from before the factor was on is dead with it.
@@ -287,7 +287,7 @@ fn a_secret_waits_an_hour_for_its_first_code() {
 }
 
 #[test]
-fn turning_it_on_ends_what_was_open_but_the_session_of_the_call() {
+fn turning_the_factor_on_ends_every_session_except_that_of_the_call() {
     let site = Site::open();
     let (jane, partner) = (site.flyer("jane"), site.partner());
     let (elsewhere, booking) = (site.again(&jane), site.booking_token(&partner, &jane));
@@ -299,7 +299,7 @@ fn turning_it_on_ends_what_was_open_but_the_session_of_the_call() {
 }
 
 #[test]
-fn silent_sends_nothing_and_says_what_is_due() {
+fn a_silent_login_sends_no_passcode_and_names_the_required_code() {
     let site = Site::open();
     let jane = site.member("jane");
     jane.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok();
@@ -314,7 +314,7 @@ fn silent_sends_nothing_and_says_what_is_due() {
 }
 
 #[test]
-fn the_desk_and_the_admins_do_not_sign_in_without_one() {
+fn staff_cannot_sign_in_without_a_second_factor() {
     let site = Site::open();
     for staff in [site.desk(), site.admin()] {
         for way in [LOGIN, SILENT] {
@@ -337,7 +337,7 @@ fn the_desk_and_the_admins_do_not_sign_in_without_one() {
 }
 
 #[test]
-fn in_the_demo_they_do() {
+fn staff_of_the_demo_sign_in_without_a_second_factor() {
     let site = Site::open_with(|config| config.demo = true);
     let admin = site.admin();
     is_in(&site.stranger().post(LOGIN, credentials(&admin)).ok());
@@ -346,7 +346,7 @@ fn in_the_demo_they_do() {
 }
 
 #[test]
-fn while_the_clock_is_suspect_passwords_and_recovery_codes_go_on_and_authenticators_do_not() {
+fn a_suspect_clock_refuses_authenticator_codes_and_accepts_passwords_and_recovery_codes() {
     let site = Site::open();
     let protected = site.protect(&site.member("jane"));
     let (mark, member) = (site.member("mark"), &protected.member);

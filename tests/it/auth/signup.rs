@@ -142,7 +142,7 @@ fn a_username_is_one_persons_without_regard_to_case() {
 }
 
 #[test]
-fn signing_up_does_not_tell_whose_an_address_is() {
+fn signing_up_does_not_tell_whether_an_address_is_known() {
     let site = Site::open();
     site.member("mark");
     let known = site.stranger().post(SIGNUP, body(json!({"email": "mark@example.com"}))).ok().json();
@@ -156,7 +156,7 @@ fn signing_up_does_not_tell_whose_an_address_is() {
 }
 
 #[test]
-fn one_address_signs_up_so_many_an_hour() {
+fn sign_ups_are_limited_by_address() {
     let site = Site::open_with(|config| config.limits.signups_per_hour_per_address = 1);
     site.stranger().post(SIGNUP, body(json!({}))).ok();
     site.stranger().post(SIGNUP, body(json!({"username": "mark"}))).refused(429);

@@ -95,7 +95,7 @@ fn said(reply: Reply) -> (u16, Vec<(String, String)>, String) {
 }
 
 #[test]
-fn a_name_that_somebody_has_gets_the_bytes_of_one_that_nobody_has() {
+fn a_known_name_gets_the_same_bytes_as_an_unknown_one() {
     let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
     site.hash_small();
     people(&site);
@@ -132,36 +132,36 @@ fn assert_alike(pairs: usize, door: Door) {
 }
 
 #[test]
-fn signing_in_takes_the_time_of_a_name_that_nobody_has() {
+fn signing_in_takes_the_time_of_an_unknown_name() {
     assert_alike(HASHING_PAIRS, login);
 }
 
 #[test]
-fn signing_in_silently_takes_the_time_of_a_name_that_nobody_has() {
+fn signing_in_silently_takes_the_time_of_an_unknown_name() {
     assert_alike(HASHING_PAIRS, silent);
 }
 
 #[test]
-fn sending_a_passcode_takes_the_time_of_a_name_that_nobody_has() {
+fn sending_a_passcode_takes_the_time_of_an_unknown_name() {
     assert_alike(HASHING_PAIRS, ask);
 }
 
 #[test]
-fn recovering_takes_the_time_of_a_name_that_nobody_has() {
+fn recovering_takes_the_time_of_an_unknown_name() {
     assert_alike(HASHING_PAIRS, recover);
 }
 
 #[test]
-fn sending_a_username_takes_the_time_of_an_address_that_nobody_has() {
+fn sending_a_username_takes_the_time_of_an_unknown_address() {
     assert_alike(HASHING_PAIRS, ask_username);
 }
 
 #[test]
-fn telling_a_username_takes_the_time_of_an_address_that_nobody_has() {
+fn recovering_a_username_takes_the_time_of_an_unknown_address() {
     assert_alike(HASHING_PAIRS, told_username);
 }
 
 #[test]
-fn questions_take_the_time_of_a_name_that_nobody_has() {
+fn questions_take_the_time_of_an_unknown_name() {
     assert_alike(PAIRS, questions);
 }

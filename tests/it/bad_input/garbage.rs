@@ -45,7 +45,7 @@ fn lines() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn garbage_is_refused_or_hung_up_on_and_the_server_lives() {
+fn garbage_is_refused_or_disconnected_and_the_server_lives() {
     let site = Site::open();
     let before = site.rows();
     let mut dice = Dice::new(1, "garbage");

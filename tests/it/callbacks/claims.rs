@@ -11,7 +11,7 @@ fn succeed(site: &Site, intent_id: &str, member: Option<&Caller>) -> String {
 }
 
 #[test]
-fn a_claim_shows_in_the_history_and_is_worth_nothing_until_the_money_came() {
+fn a_claim_is_listed_and_has_no_effect_until_the_payment_succeeds() {
     let site = Site::with_senders();
     let jane = site.member("jane");
     claim(&jane, 71).ok();
@@ -26,7 +26,7 @@ fn a_claim_shows_in_the_history_and_is_worth_nothing_until_the_money_came() {
 }
 
 #[test]
-fn money_that_waits_finds_its_member_by_a_claim() {
+fn a_payment_without_a_member_finds_its_member_by_a_claim() {
     let site = Site::with_senders();
     let jane = site.member("jane");
     assert_eq!(succeed(&site, "pi_1", None), "unmatched");
@@ -36,7 +36,7 @@ fn money_that_waits_finds_its_member_by_a_claim() {
 }
 
 #[test]
-fn nobody_claims_what_is_another_s_and_the_processor_s_word_wins() {
+fn a_claim_does_not_override_the_processor_s_member() {
     let site = Site::with_senders();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     // The processor said that it is Jane's.

@@ -40,7 +40,7 @@ pub fn facebook_member(site: &Site, user_id: &str, name: &str) -> Caller {
 }
 
 #[test]
-fn an_account_that_only_the_network_opened_goes_with_the_link() {
+fn an_account_that_only_the_network_opened_is_erased_with_the_link() {
     let site = Site::with_senders();
     let zoe = facebook_member(&site, "900001", "Zoe Quillfeather");
     let profile = zoe.get("/account/profile/user").ok().json();
@@ -101,7 +101,7 @@ fn an_account_with_another_way_in_stays_without_the_link_its_name_and_its_sessio
 }
 
 #[test]
-fn somebody_who_works_here_is_never_erased() {
+fn a_staff_account_is_never_erased_by_a_network() {
     let site = Site::with_senders();
     let desk = site.desk();
     site.change(|tx| {
@@ -130,7 +130,7 @@ fn the_same_person_gets_the_same_code_until_there_is_something_new_to_delete() {
 }
 
 #[test]
-fn who_was_never_here_is_told_so_and_what_signs_in_deletes_nothing() {
+fn an_unknown_person_is_told_so_and_a_sign_in_request_deletes_nothing() {
     let site = Site::with_senders();
     assert_eq!(outcome(&site, &ask(&site, "900006", 1_291_836_800)), "nothing");
     facebook_member(&site, "900007", "Zoe");

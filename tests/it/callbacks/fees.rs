@@ -73,7 +73,7 @@ fn a_fee_without_a_currency_waits_and_one_that_is_named_counts() {
 }
 
 #[test]
-fn a_payment_that_two_claim_is_nobody_s_until_somebody_says_whose() {
+fn a_payment_with_two_claims_waits_for_a_decision() {
     for fee in [0, 3000] {
         let site = Site::open_with(|config| {
             senders::configure(config);
@@ -98,7 +98,7 @@ fn a_payment_that_two_claim_is_nobody_s_until_somebody_says_whose() {
 }
 
 #[test]
-fn nobody_claims_more_of_others_payments_than_the_desk_can_look_at() {
+fn claims_on_payments_of_others_are_limited() {
     let site = with_fee();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     for number in 0..21 {
@@ -194,7 +194,7 @@ fn the_desk_decides_once_and_the_log_says_who() {
 }
 
 #[test]
-fn a_site_that_charges_nothing_asks_nothing() {
+fn a_site_without_a_fee_asks_for_no_decision() {
     let site = Site::with_senders();
     let jane = site.member("jane");
     verdict(&site, &paid("pi_1", 1, "jpy", Some(&jane)));
@@ -204,7 +204,7 @@ fn a_site_that_charges_nothing_asks_nothing() {
 }
 
 #[test]
-fn more_payments_than_fit_on_a_page_are_told_and_shown() {
+fn a_page_with_too_many_payments_says_so() {
     let site = with_fee();
     verdict(&site, &paid("pi_1", 3000, "chf", None));
     let sql = "WITH RECURSIVE number(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number WHERE n < 130)

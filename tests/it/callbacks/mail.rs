@@ -94,7 +94,7 @@ fn a_mail_is_named_by_its_message_id_wherever_the_provider_puts_it() {
 }
 
 #[test]
-fn a_batch_is_taken_whole_whatever_is_odd_in_it() {
+fn a_batch_is_accepted_with_malformed_events_in_it() {
     let site = Site::with_senders();
     let message_id = sent(&site, "1.abc");
     let now = site.now();

@@ -149,7 +149,7 @@ fn other_types_are_kept_and_acknowledged_and_move_nothing() {
 }
 
 #[test]
-fn what_says_too_little_is_refused_field_by_field() {
+fn an_incomplete_event_is_refused_field_by_field() {
     let site = Site::with_senders();
     for (body, fields) in [
         (json!({}), &["type", "data"][..]),
@@ -166,7 +166,7 @@ fn what_says_too_little_is_refused_field_by_field() {
 }
 
 #[test]
-fn a_payment_of_nobody_waits_for_its_member() {
+fn a_payment_without_a_member_waits_for_one() {
     let site = Site::with_senders();
     let jane = site.member("jane");
     for (number, metadata) in

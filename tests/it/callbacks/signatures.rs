@@ -22,7 +22,7 @@ fn signed_by(key: &str, at: i64, body: &[u8]) -> Request {
 }
 
 #[test]
-fn without_keys_nobody_is_a_sender_and_nothing_is_stored() {
+fn without_configured_keys_callbacks_are_refused_and_nothing_is_stored() {
     let site = Site::open();
     site.expects_faults();
     let jane = site.member("jane");
@@ -43,7 +43,7 @@ fn without_keys_nobody_is_a_sender_and_nothing_is_stored() {
 }
 
 #[test]
-fn a_mail_provider_that_registers_is_answered_before_there_is_a_key() {
+fn a_mail_provider_s_test_passes_before_a_key_is_configured() {
     let site = Site::open_with(|config| config.public_url = Some("https://tunnel.example.com".to_owned()));
     site.expects_faults();
     site.stranger().ask(Method::HEAD, "/mail-webhook").send().ok();
@@ -66,7 +66,7 @@ fn a_mail_provider_that_registers_is_answered_before_there_is_a_key() {
 }
 
 #[test]
-fn once_there_is_a_key_the_published_one_is_no_good() {
+fn the_published_test_key_is_refused_once_a_key_is_configured() {
     let site = Site::with_senders();
     site.stranger().ask(Method::HEAD, "/mail-webhook").send().ok();
     let body = form(&[("mail_events", "[]")]);
@@ -78,7 +78,7 @@ fn once_there_is_a_key_the_published_one_is_no_good() {
 }
 
 #[test]
-fn the_published_payment_event_is_taken_while_it_is_fresh() {
+fn the_published_payment_event_is_accepted_while_it_is_recent() {
     let body = br#"{"id":"evt_test_1","object":"event","type":"payment_intent.succeeded","data":{"object":{"id":"pi_1","object":"payment_intent","amount":2000,"currency":"usd"}}}"#;
     let site = Site::with_senders();
     let published = "t=1700000000,v1=e5c3a44848a69563140768b69738174f62608fe5218f2de116bd2658add3e301";
@@ -175,7 +175,7 @@ fn the_address_is_the_configured_one_whatever_host_says() {
 }
 
 #[test]
-fn while_the_clock_is_suspect_signed_times_prove_nothing() {
+fn a_suspect_clock_refuses_signed_times() {
     let site = Site::with_senders();
     site.expects_faults();
     let body = event("evt_1", "payment_intent.succeeded", intent("pi_1", None));

@@ -40,7 +40,7 @@ fn every_right_caller_is_admitted() {
 }
 
 #[test]
-fn open_operations_do_not_mind_a_bad_credential() {
+fn open_operations_ignore_a_bad_credential() {
     let world = World::open();
     for route in ROUTES.iter().filter(|route| ["open", "callback"].contains(&route.caller())) {
         // A sender's signature goes with the call, so that the bad credential is beside it.

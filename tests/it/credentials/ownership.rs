@@ -100,7 +100,7 @@ fn of_an_opening(role: Role, having: Having) -> Result<(), u16> {
 }
 
 #[test]
-fn nobody_gets_at_what_is_not_theirs() {
+fn no_caller_reaches_another_s_data() {
     let world = World::open_with(|config| {
         config.limits.passkey_questions_per_minute_per_address = 1_000_000;
         config.limits.sign_in_misses_per_address = 1_000_000;

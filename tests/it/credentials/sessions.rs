@@ -145,7 +145,7 @@ fn role_of(world: &World, caller: &Caller) -> Role {
 }
 
 #[test]
-fn a_token_comes_by_three_ways() {
+fn a_token_is_accepted_in_three_headers() {
     let world = World::open();
     for route in rows_for(&["member", "bearer", "staff"]) {
         for (header, prefix) in
@@ -207,7 +207,7 @@ fn a_booking_token_reads_its_member_and_edits_its_entry_and_nothing_else() {
 }
 
 #[test]
-fn a_booking_token_is_dead_after_a_day_and_with_its_member() {
+fn a_booking_token_ends_after_a_day_and_with_its_member() {
     let world = World::open();
     let tokens =
         [world.site.booking_token(&world.partner, &world.jane), world.site.booking_token(&world.partner, &world.mark)];
@@ -237,7 +237,7 @@ fn a_session_in_use_lives_180_days_and_no_longer() {
 }
 
 #[test]
-fn a_token_counts_beside_an_authorization_that_can_be_none() {
+fn the_token_header_counts_beside_an_authorization_that_is_no_token() {
     let site = Site::open();
     let (jane, stranger) = (site.member("jane"), site.stranger());
     for other in ["Basic Zm9vOmJhcg==", "Bearer null", "Bearer", "undefined"] {

@@ -39,13 +39,13 @@ fn a_wrong_type_a_missing_field_one_too_many_another_status_and_another_type_are
 }
 
 #[test]
-fn what_is_no_operation_is_not_judged() {
+fn a_path_without_an_operation_is_not_judged() {
     assert!(passes("GET", "/api/nothing", reply(404, "application/json", "{}")));
     assert!(passes("PATCH", PATH, reply(405, "application/json", "{}")));
 }
 
 #[test]
-fn a_path_without_places_is_found_before_one_with_them() {
+fn a_path_without_parameters_is_found_before_one_with_them() {
     let found = DESCRIPTION.find("POST", "/api/external/partner-metrics/op/generate-token/?a=1").unwrap();
     assert_eq!(found.value["operationId"], "generateToken");
     let found = DESCRIPTION.find("HEAD", "/api/external/partner-metrics/op/generate-token").unwrap();

@@ -65,7 +65,7 @@ fn every_operation_has_a_name_of_its_own_a_known_group_and_a_summary() {
 }
 
 #[test]
-fn the_places_of_a_path_are_its_parameters() {
+fn every_placeholder_of_a_path_is_described_as_a_parameter() {
     for Operation { method, path, value, .. } in &DESCRIPTION.operations {
         let places: BTreeSet<&str> =
             path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();

@@ -44,7 +44,7 @@ fn caller(operation: &Operation) -> &'static str {
 }
 
 #[test]
-fn what_is_said_of_the_caller_is_what_the_table_demands() {
+fn the_described_credentials_are_those_of_the_table() {
     for route in ROUTES {
         let operation = DESCRIPTION.operations.iter().find(|one| one.describes(route)).unwrap();
         assert_eq!(caller(operation), route.caller(), "{}", name(route));

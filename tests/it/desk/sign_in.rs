@@ -1,6 +1,7 @@
 //! The way in: for whom, by what, and what is said to those who stay outside.
 
 use super::{Clerk, demo};
+use crate::auth::passkeys::{self, Page};
 use crate::harness::{PASSWORD, Site};
 use serde_json::json;
 use std::time::Duration;
@@ -64,6 +65,20 @@ fn a_clerk_whose_factor_is_a_sent_passcode_comes_in_by_a_recovery_code_alone() {
     let done = clerk.post("/desk/sign-in/code", &[("code", code)]);
     assert_eq!(done.status, 303, "{done}");
     assert_eq!(clerk.get("/desk").status, 200);
+}
+
+#[test]
+fn a_member_s_passkey_does_not_sign_in_at_the_desk_and_leaves_no_session_and_no_device() {
+    let site = demo();
+    let jane = site.member("jane");
+    let mut key = passkeys::register(&site, &jane);
+    let options = passkeys::question(&site, &site.stranger(), json!({ "username": jane.name, "purpose": "desk" }));
+    let credential = Page::at(&site.origin()).get(&mut key, &options);
+    let before = site.rows();
+    let refused = Clerk::outside(&site).post("/desk/sign-in/passkey", &[("credential", &credential)]);
+    assert!(refused.status == 422 && refused.page().contains("ask an admin to give yours that role"), "{refused}");
+    let after = site.rows();
+    assert_eq!((after["sessions"], after["devices"]), (before["sessions"], before["devices"]));
 }
 
 #[test]

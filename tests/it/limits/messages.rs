@@ -41,7 +41,7 @@ fn forty_sign_ups_send_five_mails_to_one_address_and_all_answer_alike() {
 }
 
 #[test]
-fn what_strangers_ask_for_does_not_use_up_the_members_own_passcodes_of_the_day() {
+fn anonymous_requests_do_not_use_up_a_member_s_daily_passcodes() {
     let site = Site::open();
     let jane = site.member("jane");
     for _ in 0..3 {
@@ -109,7 +109,7 @@ fn told_of_passcodes(site: &Site) -> &'static str {
 }
 
 #[test]
-fn strangers_use_up_half_of_a_day_s_mails_and_members_and_staff_get_theirs() {
+fn anonymous_requests_use_up_at_most_half_of_the_daily_mails() {
     let site = Site::open_with(|config| {
         config.demo = true;
         config.mail = Some(senders::mail_to_nowhere());
@@ -143,7 +143,7 @@ fn strangers_use_up_half_of_a_day_s_mails_and_members_and_staff_get_theirs() {
 }
 
 #[test]
-fn the_sites_share_of_short_messages_has_an_end_and_the_desk_is_told() {
+fn the_site_s_daily_short_messages_are_limited_and_the_desk_is_told() {
     let site = Site::open_with(|config| config.limits.sms_per_day = 2);
     let members: Vec<Caller> = (0..3).map(|n| site.member(&format!("member-{n}"))).collect();
     let send = |n: usize| members[n].post(SEND, json!({"country": "41", "phone": format!("79123450{n}")}));
@@ -159,14 +159,22 @@ fn the_sites_share_of_short_messages_has_an_end_and_the_desk_is_told() {
 }
 
 #[test]
-fn messages_about_changes_have_an_end_and_the_notices_have_them_all() {
+fn messages_about_changes_are_limited_and_notices_are_not() {
     let site = Site::open();
     let jane = site.member("jane");
     site.change(|tx| {
         for _ in 0..40 {
             let by = tunneldesk::domain::audit::By::job("test");
             let (event, language) = (tunneldesk::auth::security_event::Event::RecoveryCodes, Default::default());
-            tunneldesk::auth::security_event::tell(site.inside(), tx, jane.id, event, &json!({}), language, &by)?;
+            tunneldesk::auth::security_event::record_and_notify(
+                site.inside(),
+                tx,
+                jane.id,
+                event,
+                &json!({}),
+                language,
+                &by,
+            )?;
         }
         Ok(())
     });

@@ -14,7 +14,7 @@ fn asked_of(site: &Site, name: &str) -> Vec<i64> {
 }
 
 #[test]
-fn everybody_is_asked_three_questions_always_the_same() {
+fn every_name_is_asked_the_same_three_questions_each_time() {
     let site = Site::open();
     let phc = site.inside().hash("volvo");
     for (name, own) in [("none", &[][..]), ("one", &[3]), ("two", &[3, 7]), ("three", &[1, 3, 7])] {

@@ -56,7 +56,7 @@ fn a_logbook_is_full_at_some_point_and_sooner_without_a_confirmed_address() {
 }
 
 #[test]
-fn what_a_member_leaves_behind_by_signing_in_and_being_told_has_an_end() {
+fn the_rows_of_sign_ins_and_notices_of_a_member_are_limited() {
     let site = Site::open();
     let jane = site.member("jane");
     let (_, newest) = new_token();
@@ -78,7 +78,7 @@ fn what_a_member_leaves_behind_by_signing_in_and_being_told_has_an_end() {
 }
 
 #[test]
-fn what_is_out_of_date_goes_however_much_there_is() {
+fn expired_rows_are_purged_in_any_number() {
     let site = Site::open();
     site.change(|tx| {
         let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 5000)

@@ -32,7 +32,7 @@ fn a_picture_comes_back_small_and_as_this_site_drew_it() {
 }
 
 #[test]
-fn a_picture_is_its_member_s_alone_and_goes_when_told() {
+fn a_picture_is_private_to_its_member_and_can_be_removed() {
     let site = Site::open();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     upload(&jane, "image/png", png(30, 30)).ok();
@@ -84,7 +84,7 @@ fn bomb(side: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_bomb_is_refused_and_the_largest_picture_that_is_none_is_taken() {
+fn a_decompression_bomb_is_refused_and_the_largest_allowed_picture_is_accepted() {
     let site = Site::open();
     let jane = site.member("jane");
     let bytes = bomb(8000);
@@ -124,7 +124,7 @@ fn five_mebibytes_fit_and_not_a_byte_more() {
 }
 
 #[test]
-fn many_at_once_are_taken_or_sent_away_and_the_site_goes_on() {
+fn many_uploads_at_once_are_accepted_or_refused_and_the_site_stays_ready() {
     let site = Site::open();
     let jane = site.member("jane");
     site.expects_faults();

@@ -56,7 +56,7 @@ fn a_change_under_way_does_not_undo_a_recovery() {
 }
 
 #[test]
-fn what_does_not_fit_is_named_and_changes_nothing() {
+fn invalid_fields_are_named_and_change_nothing() {
     let site = Site::open();
     let jane = site.member("jane");
     let named = |more: Value| change(&jane, more).refused(422).bad_fields();
@@ -74,7 +74,7 @@ fn what_does_not_fit_is_named_and_changes_nothing() {
 
 /// Judging a password takes milliseconds, which nobody spends who does not know the current one.
 #[test]
-fn a_new_password_is_judged_only_for_whoever_knows_the_current_one() {
+fn a_new_password_is_checked_only_after_the_current_one() {
     let site = Site::open();
     let jane = site.member("jane");
     let weak = json!({"password": "password", "password_confirm": "password", "current_password": "not it"});

@@ -59,7 +59,7 @@ fn a_refused_change_is_mailed_to_nobody() {
 }
 
 #[test]
-fn a_new_address_and_a_new_number_are_told_at_the_old_ones_too() {
+fn a_new_address_or_number_is_reported_to_the_old_one_too() {
     let site = Site::open();
     let jane = site.member("jane");
     take_over(&site, &jane, json!({"email": "new@example.com"}));
@@ -80,7 +80,7 @@ fn a_new_address_and_a_new_number_are_told_at_the_old_ones_too() {
 }
 
 #[test]
-fn an_address_that_nobody_confirmed_is_told_nothing() {
+fn an_unconfirmed_address_gets_no_message() {
     let site = Site::open();
     let jane = site.member("jane");
     site.unconfirm(&jane);

@@ -91,7 +91,7 @@ fn new_recovery_codes_take_a_code_and_replace_the_old() {
 }
 
 #[test]
-fn who_gets_passcodes_sent_can_ask_for_one_and_turn_off_with_it() {
+fn a_member_with_passcodes_requests_one_and_turns_the_factor_off_with_it() {
     let site = Site::open();
     let jane = site.member("jane");
     operate(&jane, "send-passcode").refused(409);

@@ -68,7 +68,7 @@ fn the_membership_is_in_force_while_it_is_paid_for() {
 }
 
 #[test]
-fn whoever_knows_the_password_changes_it() {
+fn the_profile_is_changed_with_the_password() {
     let site = Site::open();
     let jane = site.member("jane");
     jane.put(USER, change(json!({}))).ok();
@@ -92,7 +92,7 @@ fn a_wrong_password_a_taken_name_and_bad_fields_change_nothing() {
 }
 
 #[test]
-fn guessing_the_password_with_a_stolen_session_is_slowed_down() {
+fn guessing_the_password_with_a_stolen_session_is_delayed() {
     let site = Site::open();
     let jane = site.member("jane");
     for _ in 0..5 {

@@ -16,7 +16,7 @@ fn verify(member: &Caller, body: Value) -> bool {
 }
 
 #[test]
-fn an_address_is_taken_over_by_the_passcode_that_went_there() {
+fn an_address_is_changed_by_the_passcode_sent_to_it() {
     let site = Site::open();
     let jane = site.member("jane");
     jane.post(SEND, json!({"email": "new@example.com"})).ok();
@@ -29,7 +29,7 @@ fn an_address_is_taken_over_by_the_passcode_that_went_there() {
 }
 
 #[test]
-fn a_passcode_counts_for_the_place_it_went_to_alone() {
+fn a_passcode_is_valid_only_for_the_address_it_was_sent_to() {
     let site = Site::open();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     jane.post(SEND, json!({"email": "new@example.com"})).ok();
@@ -88,7 +88,7 @@ fn a_passcode_that_comes_as_a_number_has_its_leading_zeros() {
 }
 
 #[test]
-fn who_had_five_passcodes_is_told_when_the_first_of_them_leaves_the_hour() {
+fn after_five_passcodes_an_hour_the_answer_has_a_retry_after() {
     let site = Site::open();
     let jane = site.member("jane");
     // A session whose proof is fresh, however late it is.

@@ -34,7 +34,7 @@ fn passkey_id(jane: &Caller) -> i64 {
 }
 
 #[test]
-fn a_session_alone_changes_nothing_that_opens_the_account() {
+fn a_session_without_a_recent_proof_changes_no_credentials() {
     let site = Site::open();
     let jane = site.member("jane");
     register(&site, &jane);
@@ -119,7 +119,7 @@ fn signs_in(site: &Site, password: &str) -> bool {
 }
 
 #[test]
-fn whoever_reads_the_old_mailbox_undoes_what_a_thief_changed() {
+fn the_link_in_the_old_mailbox_undoes_a_thief_s_changes() {
     let site = Site::open();
     let jane = site.member("jane");
     let mut own = register(&site, &jane);
@@ -170,7 +170,7 @@ fn whoever_reads_the_old_mailbox_undoes_what_a_thief_changed() {
 }
 
 #[test]
-fn a_thief_cannot_undo_the_undoing_and_an_old_link_does_nothing() {
+fn an_undone_change_cannot_be_redone_by_an_old_link() {
     let site = Site::open();
     let jane = site.member("jane");
     take_over(&site, &jane, json!({ "email": "thief@example.com" }));
@@ -192,7 +192,7 @@ fn a_thief_cannot_undo_the_undoing_and_an_old_link_does_nothing() {
 }
 
 #[test]
-fn an_address_that_somebody_else_confirmed_since_is_not_taken_back() {
+fn an_address_that_another_member_confirmed_meanwhile_is_not_restored() {
     let site = Site::open();
     let jane = site.member("jane");
     take_over(&site, &jane, json!({ "email": "moved@example.com" }));
@@ -204,7 +204,7 @@ fn an_address_that_somebody_else_confirmed_since_is_not_taken_back() {
 }
 
 #[test]
-fn a_mailbox_takes_no_second_factor_from_those_who_work_here() {
+fn the_link_does_not_turn_off_the_second_factor_of_staff() {
     let site = Site::open();
     let desk = site.desk();
     take_over(&site, &desk, json!({ "email": "other@example.com" }));

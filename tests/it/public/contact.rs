@@ -55,14 +55,14 @@ fn a_message_is_kept_for_the_desk_and_passed_on() {
 }
 
 #[test]
-fn without_somebody_to_pass_it_on_to_the_desk_alone_has_it() {
+fn without_a_configured_address_only_the_desk_has_the_message() {
     let site = Site::open();
     site.stranger().post(CONTACT, form()).ok();
     assert_eq!((messages(&site).len(), site.mails().len()), (1, 0));
 }
 
 #[test]
-fn nothing_is_kept_that_cannot_be_passed_on() {
+fn a_message_that_cannot_be_forwarded_is_not_stored() {
     let site = site();
     site.expects_faults();
     let trigger = "CREATE TRIGGER full BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'full'); END";
@@ -99,7 +99,7 @@ fn every_bad_field_is_named_and_the_sender_can_write_no_header() {
 }
 
 #[test]
-fn a_number_tells_nothing_of_its_member() {
+fn a_member_number_in_a_message_reveals_nothing() {
     let site = site();
     let jane = site.member("jane");
     let answers: Vec<Reply> = [json!(jane.id), json!(999_999), json!(0), json!(-1), json!(null)]
@@ -126,7 +126,7 @@ fn a_session_proves_who_wrote_and_no_number_beside_it_does() {
 }
 
 #[test]
-fn one_address_writes_so_often_an_hour_and_then_is_told_when() {
+fn messages_are_limited_by_address_with_a_retry_after() {
     let site = Site::open_with(|config| config.limits.contacts_per_hour_per_address = 3);
     let send = || site.stranger().post(CONTACT, form());
     let keyed = || site.stranger().ask(Method::POST, CONTACT).header("idempotency-key", "k-1").json(&form()).send();
@@ -144,7 +144,7 @@ fn one_address_writes_so_often_an_hour_and_then_is_told_when() {
 }
 
 #[test]
-fn what_the_desk_is_through_with_goes_after_a_year() {
+fn handled_messages_are_purged_after_a_year() {
     let site = site();
     site.stranger().post(CONTACT, form()).ok();
     site.stranger().post(CONTACT, form()).ok();

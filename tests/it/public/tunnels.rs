@@ -45,7 +45,7 @@ fn this_site_and_the_others_it_knows_are_found_by_their_number() {
 }
 
 #[test]
-fn what_is_no_tunnel_is_not_found() {
+fn an_unknown_tunnel_is_not_found() {
     let site = Site::open();
     for odd in ["8", "0", "-7", "7.0", "seven", "%00", "ALL", "9223372036854775808", "7%2F..", "' OR 1=1"] {
         let path = format!("/public/tunnels/{}", odd.replace(' ', "%20"));

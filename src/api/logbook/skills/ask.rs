@@ -1,4 +1,4 @@
-//! The fields of a skill entry that say nothing by themselves.
+//! The fields of a skill entry that only repeat others.
 
 use crate::http::field_types::Line;
 
@@ -6,10 +6,10 @@ use crate::http::field_types::Line;
 pub(super) const ECHO_CHARS_MAX: usize = 200;
 
 crate::body! {
-    /// Fields that only repeat what others say.
-    // Not shown in the contract: what a number means as `cat_group` or `cat_id` (text on create, numbers on edit). `skill`
-    // alone says which skill is meant, and with it programme and level, because no two levels share one; so clients may
-    // count their programmes as they like.
+    /// Fields that only repeat others.
+    // Not shown in the contract: the meaning of numbers in `cat_group` and `cat_id` (text on create, numbers on edit).
+    // `skill` alone identifies skill, level and programme, because no two levels share a skill; so clients may number
+    // programmes as they like.
     pub(crate) struct Echoes {
         /// The client's echo: `skill` alone says which programme and level are meant.
         cat_group: Option<Line<ECHO_CHARS_MAX>>,

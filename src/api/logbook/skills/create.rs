@@ -42,8 +42,8 @@ crate::body! {
     }
 }
 
-/// `POST /account/logbook/skills/`: the caller asks the named instructor for a signature. With another's `member_id`
-/// (ours) a signer records what he saw, and it is open at once.
+/// `POST /account/logbook/skills/`: requests a signature of the named instructor. With another member's `member_id` (ours) a
+/// signer records an observed skill, which is open at once.
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut fields = call.fields()?;
     ["skill", "entry_date"].into_iter().for_each(|field| fields.demand(field));
@@ -52,7 +52,7 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     if !recorded {
         fields.demand("instructor");
     }
-    // A signer who may not sign learns nothing about the member, so what he records is judged when that is known.
+    // A caller who may not sign learns nothing about the member, so a recorded skill is checked after the authority.
     if fields.is_refused() && !recorded {
         let request = PartialRequest {
             entry_date: read.entry_date,

@@ -1,4 +1,4 @@
-//! An edit of a skill entry: what it means depends on who sends it.
+//! Edits of a skill entry. The meaning of an edit depends on the caller.
 
 use super::WrittenReply;
 use super::ask::{ECHO_CHARS_MAX, Echoes};
@@ -48,7 +48,7 @@ crate::body! {
     }
 }
 
-/// A state that is asked for.
+/// The requested status.
 pub(crate) struct WantedStatus;
 
 impl Field for WantedStatus {
@@ -56,7 +56,7 @@ impl Field for WantedStatus {
 
     fn read(value: &Value) -> Result<Status, Text> {
         let name = Line::<ECHO_CHARS_MAX>::read(value)?;
-        // `not_current` is how an open entry may have been listed.
+        // Lists show an open entry as `not_current` after a lapse.
         let status = if name == entry::NOT_CURRENT { Some(Status::Open) } else { Status::parse(&name) };
         let values = || Status::ALL.map(Status::name).join(", ");
         status.ok_or_else(|| Text::new("field.one_of").with("values", values()))
@@ -68,17 +68,17 @@ impl Field for WantedStatus {
     }
 }
 
-/// `PUT /account/logbook/skills/{entry_id}`: by the member, what is given replaces what was while nobody has signed, and
-/// a refused entry is asked for again; `status: "cancelled"` (ours) withdraws it. By the named signer, `comment_denial`
+/// `PUT /account/logbook/skills/{entry_id}`: by the member, given fields replace the old values until the entry is signed, and
+/// a refused entry is requested again; `status: "cancelled"` (ours) withdraws it. By the named signer, `comment_denial`
 /// refuses, and `comments_instructor` or `status: "open"` (ours) signs: the entry of that `version` (ours), or with these
-/// fields. The desk may do what the member may, and sign by the rules for every signer; it refuses for nobody.
+/// fields. The desk may do the same as the member, and sign by the rules for every signer, but not refuse.
 pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut body = call.parse_body::<SkillEdit>()?;
     check_number(entry_id, body.read.entry_id, body.read.id, &mut body.fields);
     let asks = !matches!(body.read.status, Some(Some(Status::Cancelled | Status::Open | Status::Suspended)));
     if body.fields.is_refused() && asks {
-        judge_request(site, member, entry_id, &mut body)?;
+        check_request(site, member, entry_id, &mut body)?;
     }
     let body = body.finish()?;
     let patch = Patch {
@@ -99,8 +99,8 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-/// Names what is wrong with the new values, as far as they could be read, to whoever may ask for a signature with them.
-fn judge_request(site: &Site, member: &Member, entry_id: i64, body: &mut ParsedBody<SkillEdit>) -> Result<(), Failure> {
+/// Adds the problems of the new values, for callers who may request a signature with them.
+fn check_request(site: &Site, member: &Member, entry_id: i64, body: &mut ParsedBody<SkillEdit>) -> Result<(), Failure> {
     let ParsedBody { read, fields } = body;
     site.store.read(|tx| {
         let Some(entry) = skills::find(tx, entry_id)? else { return Ok(()) };
@@ -109,7 +109,7 @@ fn judge_request(site: &Site, member: &Member, entry_id: i64, body: &mut ParsedB
         if !may_ask || entry.status.is_signed() || entry.opening.is_some() {
             return Ok(());
         }
-        // A field that was not given is as it was; of a bad one nothing is known.
+        // An absent field keeps its old value; the value of an invalid one is unknown.
         let request = PartialRequest {
             entry_date: read.entry_date.map(|date| date.unwrap_or(entry.entry_date)),
             tunnel_id: read.tunnel_id.map(|id| id.unwrap_or(entry.tunnel_id)),

@@ -1,4 +1,4 @@
-//! The lists of skills, safety briefs and trainings, and where an entry has been.
+//! The lists of skills, safety briefs and trainings, and the events of an entry.
 
 use super::super::read_member;
 use super::row::row;
@@ -14,12 +14,12 @@ use crate::store::queries::standing;
 use crate::store::tables::{entry_events, skills};
 use serde::Serialize;
 
-/// Every state that a list can be asked for.
+/// The states that a list can be filtered by.
 const STATUSES: [&str; 6] = ["pending", "open", "not_current", "denied", "suspended", "cancelled"];
 
-/// A move of an entry; `from` is null where it began, `to` is `deleted` at its end.
+/// An event of an entry; `from` is null for its creation, `to` is `deleted` for its deletion.
 #[derive(Serialize)]
-struct MoveRow {
+struct EventRow {
     step: i64,
     at: i64,
     member_id: i64,
@@ -35,7 +35,7 @@ pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     page(site, call, member_id, &wanted)
 }
 
-/// `GET /account/logbook/mobile/skills/{member_id}`: all of them.
+/// `GET /account/logbook/mobile/skills/{member_id}`: the entries in every state.
 pub(crate) fn list_all(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     page(site, call, member_id, &STATUSES)
@@ -71,13 +71,13 @@ fn statuses(asked: &str) -> Result<Vec<&'static str>, Failure> {
     Ok(wanted)
 }
 
-/// `GET /account/logbook/entries/{entry_id}/moves`: who moved the entry when, from the beginning on.
-pub(crate) fn moves(site: &Site, call: &Call, member: &Member) -> Answer {
+/// `GET /account/logbook/entries/{entry_id}/moves`: the events of the entry, oldest first.
+pub(crate) fn events(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let page = call.page()?;
     site.store.read(|tx| {
         logbook::find_entry(tx, Actor::from(member).rank, entry_id, site.now())?;
-        let rows = entry_events::list(tx, entry_id)?.into_iter().map(|one| MoveRow {
+        let rows = entry_events::list(tx, entry_id)?.into_iter().map(|one| EventRow {
             step: one.step,
             at: one.at,
             member_id: one.member_id,
@@ -95,7 +95,7 @@ mod tests {
     use crate::domain::entry::{NOT_CURRENT, Status};
 
     #[test]
-    fn states_are_joined_by_hyphens_and_what_is_none_is_refused() {
+    fn states_are_joined_by_hyphens_and_unknown_ones_are_refused() {
         assert_eq!(statuses("open-suspended-not_current").unwrap(), ["not_current", "open", "suspended"]);
         assert_eq!(statuses("open-open").unwrap(), ["open"]);
         assert_eq!(statuses("all").unwrap().len(), STATUSES.len());
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_can_be_asked_for() {
+    fn every_state_can_be_listed() {
         let stored = Status::ALL.map(Status::name);
         assert!(stored.into_iter().chain([NOT_CURRENT]).all(|status| STATUSES.contains(&status)));
     }

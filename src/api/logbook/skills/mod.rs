@@ -1,4 +1,4 @@
-//! Skill entries: asked for, signed, refused, paused. Safety briefs and trainings go the same way.
+//! Skill entries, safety briefs and trainings: requested, signed, refused or suspended.
 
 mod ask;
 mod create;
@@ -8,7 +8,7 @@ mod row;
 
 pub(crate) use create::{SkillNew, create};
 pub(crate) use edit::{SkillEdit, edit};
-pub(crate) use list::{list, list_all, moves};
+pub(crate) use list::{events, list, list_all};
 pub(crate) use row::row;
 
 use crate::domain::entry::Status;

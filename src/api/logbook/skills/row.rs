@@ -5,7 +5,7 @@ use crate::domain::entry;
 use crate::store::tables::skills::SkillEntry;
 use serde::Serialize;
 
-/// In the contract's types for an entry to be: numbers that name something are text, and so is `time` (minutes).
+/// A row in the contract's types for a new entry: ids are text, and so is `time` (minutes).
 #[derive(Serialize)]
 pub(crate) struct Row {
     id: i64,
@@ -27,16 +27,16 @@ pub(crate) struct Row {
     tunnel: String,
     tunnel_name: String,
     entry_date: i64,
-    /// When it was signed; null until then.
+    /// The moment of the signature; null without one.
     approval_date: Option<i64>,
     author_id: i64,
     comment: String,
     comments_instructor: String,
     comment_denial: String,
     time: String,
-    /// Whether it is part of an opening balance.
+    /// Whether the entry is part of an opening balance.
     opening: bool,
-    /// What a signature of the entry as it is here carries.
+    /// The version that a signature of this state must name.
     version: i64,
     created_at: i64,
 }

@@ -124,7 +124,7 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let Some(secret) = secret.get(&ok) else {
         return refuse(site, call, clerk, "prove", call.say("account.password_missing"));
     };
-    if let Err(text) = sign_in::confirm_own(site, call, clerk.id(), &secret)? {
+    if let Err(text) = sign_in::check_own_password(site, call, clerk.id(), &secret)? {
         return refuse(site, call, clerk, "prove", call.language().say(&text));
     }
     // The session may have ended while the password was hashed.
@@ -146,9 +146,9 @@ pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let renewed = app::change(site, clerk, call.language(), |cx| {
         let account = cx.own()?;
-        sign_in::check_open(site, call, cx.tx, &account)?;
+        sign_in::check_not_delayed(site, call, cx.tx, &account)?;
         let prove = || second_factor::prove(site, call, cx.tx, &account, &code);
-        Ok(match sign_in::judge_code(site, call, cx.tx, &account, prove)? {
+        Ok(match sign_in::check_code(site, call, cx.tx, &account, prove)? {
             Proof::Right(_) => Ok((credentials::renew_recovery_codes(cx, &account)?, account.username.clone())),
             Proof::Wrong => Err("desk.code_wrong"),
             Proof::ClockSuspect => Err("factor.clock_suspect"),

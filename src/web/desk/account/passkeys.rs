@@ -42,8 +42,8 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     else {
         return refused();
     };
-    // `prove` opens no session, should the answer belong to a sign-in.
-    match site.store.write(site.now(), |tx| ceremony::prove(site, call, tx, &answer))? {
+    // A response that signs in opens nothing here.
+    match site.store.write(site.now(), |tx| ceremony::apply(site, call, tx, &answer))? {
         Outcome::Registered(account) if account.member_id == clerk.id() => {
             Ok(reply::see_other(&format!("{PATH}?done=passkey")))
         }

@@ -34,7 +34,7 @@ pub(crate) fn change(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if !password::is_same(&wanted, &again) {
         return no(&Text::new("field.not_confirmed"));
     }
-    if let Err(text) = sign_in::confirm_own(site, call, clerk.id(), &current)? {
+    if let Err(text) = sign_in::check_own_password(site, call, clerk.id(), &current)? {
         return no(&text);
     }
     // Judging the strength takes milliseconds, so the current password comes first: its failed attempts are limited.

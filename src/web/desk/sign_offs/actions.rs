@@ -8,6 +8,7 @@ use crate::app::{self, Actor, Change};
 use crate::auth::Clerk;
 use crate::auth::challenge::Intent;
 use crate::auth::passkey;
+use crate::auth::sign_in;
 use crate::auth::signer::{self, ProofOutcome};
 use crate::domain::entry::Status;
 use crate::domain::role::Role;
@@ -55,9 +56,9 @@ pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             })
         }
         (None, Some(secret)) if !sent.username.is_empty() => {
-            let verdict = signer::judge(site, call, &sent.username, &secret)?;
+            let account = sign_in::check_password(site, call, &sent.username, &secret)?;
             prove(site, call, clerk, sent, |tx| {
-                signer::by_password(site, call, tx, &verdict, Intent::SignEntry(entry_id))
+                signer::by_password(site, call, tx, account.as_ref(), Intent::SignEntry(entry_id))
             })
         }
         (None, _) => refuse(site, call, clerk, sent, "desk.sign_missing"),
@@ -82,7 +83,7 @@ pub(crate) fn sign_by_passkey(site: &Site, call: &Call, clerk: &Clerk) -> Answer
     let Some(answer) = passkey::check_response(site, call, &credential.get(&ok).unwrap_or_default(), intent)? else {
         return refuse(site, call, clerk, sent, "proof.passkey_refused");
     };
-    prove(site, call, clerk, sent, |tx| signer::by_passkey(call, tx, &answer))
+    prove(site, call, clerk, sent, |tx| signer::by_passkey(site, call, tx, &answer))
 }
 
 /// `POST /desk/sign-offs/{entry_id}/deny`: the requested signer denies, with a reason that the member is told.

@@ -93,7 +93,7 @@ fn a_passkey_is_made_with_a_session_and_signs_in_without_one() {
 }
 
 #[test]
-fn a_passkey_is_called_as_its_owner_says_or_after_the_browser() {
+fn a_passkey_has_the_name_of_its_owner_s_choice_or_of_the_browser() {
     let site = open();
     let jane = site.member("jane");
     let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
@@ -108,7 +108,7 @@ fn a_passkey_is_called_as_its_owner_says_or_after_the_browser() {
 }
 
 #[test]
-fn a_removed_passkey_opens_nothing_and_closes_what_it_opened() {
+fn removing_a_passkey_ends_the_sessions_that_it_opened() {
     let site = open();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     let mut key = register(&site, &jane);

@@ -76,7 +76,7 @@ fn a_passkey_works_at_the_name_that_it_was_made_for() {
 }
 
 #[test]
-fn where_passkeys_cannot_work_the_site_says_so_and_what_to_do() {
+fn without_https_the_site_says_that_passkeys_need_it() {
     let site = open();
     let jane = site.member("jane");
     let port = site.address().port();
@@ -93,7 +93,7 @@ fn where_passkeys_cannot_work_the_site_says_so_and_what_to_do() {
 }
 
 #[test]
-fn an_app_that_sends_no_origin_is_known_by_the_name_that_it_calls() {
+fn an_app_without_an_origin_is_identified_by_its_host() {
     let site = behind_https();
     let ask = |host: &str| {
         let body = json!({ "username": "jane" });

@@ -63,7 +63,7 @@ fn a_challenge_lives_five_minutes() {
 }
 
 #[test]
-fn nothing_but_the_owner_s_own_key_signs_in() {
+fn only_the_owner_s_passkey_signs_in() {
     let site = open();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     let (mut key, mut marks) = (register(&site, &jane), register(&site, &mark));
@@ -89,7 +89,7 @@ fn nothing_but_the_owner_s_own_key_signs_in() {
 }
 
 #[test]
-fn an_answer_to_one_kind_of_question_is_none_to_the_other() {
+fn a_response_to_one_kind_of_challenge_is_refused_for_the_other() {
     let site = open();
     let jane = site.member("jane");
     let mut key = register(&site, &jane);
@@ -104,7 +104,7 @@ fn an_answer_to_one_kind_of_question_is_none_to_the_other() {
 }
 
 #[test]
-fn a_passkey_is_nobody_else_s_even_if_its_id_is_known() {
+fn a_passkey_of_another_member_is_refused_even_with_its_id() {
     let site = open();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     let mut key = register(&site, &jane);
@@ -116,7 +116,7 @@ fn a_passkey_is_nobody_else_s_even_if_its_id_is_known() {
 }
 
 #[test]
-fn a_copy_of_an_authenticator_is_refused_and_told() {
+fn a_copied_authenticator_is_refused_and_reported() {
     let site = open();
     let jane = site.member("jane");
     let mut key = register(&site, &jane);
@@ -137,7 +137,7 @@ fn a_copy_of_an_authenticator_is_refused_and_told() {
 }
 
 #[test]
-fn what_was_asked_before_a_session_ended_is_worth_nothing_after() {
+fn a_challenge_ends_with_its_session() {
     let site = open();
     let jane = site.member("jane");
     let mut key = register(&site, &jane);
@@ -160,7 +160,7 @@ fn what_was_asked_before_a_session_ended_is_worth_nothing_after() {
 }
 
 #[test]
-fn a_kept_question_is_for_the_session_that_asked() {
+fn a_registration_is_bound_to_its_session() {
     let site = open();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     let ask = |caller: &Caller| -> Value {

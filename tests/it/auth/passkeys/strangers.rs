@@ -22,7 +22,7 @@ fn shape(mut question: Value) -> Value {
 }
 
 #[test]
-fn a_name_without_passkeys_is_asked_for_some_and_always_for_the_same() {
+fn a_name_without_passkeys_gets_the_same_decoys_every_time() {
     let site = open();
     let jane = site.member("jane");
     register(&site, &jane);
@@ -42,7 +42,7 @@ fn a_name_without_passkeys_is_asked_for_some_and_always_for_the_same() {
 }
 
 #[test]
-fn an_answer_in_the_name_of_nobody_is_refused_like_any_other() {
+fn a_response_for_an_unknown_name_is_refused_like_a_wrong_one() {
     let site = open();
     site.member("mark");
     for name in ["mark", "nobody"] {
@@ -54,7 +54,7 @@ fn an_answer_in_the_name_of_nobody_is_refused_like_any_other() {
 }
 
 #[test]
-fn an_address_asks_so_many_questions_a_minute() {
+fn an_address_may_request_a_limited_number_of_challenges_a_minute() {
     let site = Site::open_with(|config| config.limits.passkey_questions_per_minute_per_address = 5);
     let stranger = site.stranger();
     let ask =

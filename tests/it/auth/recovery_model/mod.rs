@@ -398,7 +398,7 @@ fn run(thread: u64) -> Tally {
 }
 
 #[test]
-fn no_order_of_calls_changes_a_password_without_the_proof_that_is_due() {
+fn no_order_of_calls_changes_a_password_without_the_required_proof() {
     let tallies = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || run(thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no sequence fails")).collect::<Vec<_>>()

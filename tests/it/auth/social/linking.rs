@@ -30,7 +30,7 @@ fn a_verified_address_leads_to_the_member_who_confirmed_it_with_a_notice() {
 }
 
 #[test]
-fn a_claim_that_either_side_did_not_prove_opens_no_account() {
+fn an_address_that_one_side_did_not_confirm_links_no_account() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let jane = site.member("jane");
@@ -50,7 +50,7 @@ fn a_claim_that_either_side_did_not_prove_opens_no_account() {
 }
 
 #[test]
-fn an_account_of_staff_is_never_linked_by_its_address() {
+fn a_staff_account_is_never_linked_by_its_address() {
     let issuer = Issuer::new();
     let site = issuer.site();
     for (place, staff) in [site.desk(), site.admin(), site.sync()].iter().enumerate() {
@@ -60,7 +60,7 @@ fn an_account_of_staff_is_never_linked_by_its_address() {
 }
 
 #[test]
-fn a_banned_member_stays_outside() {
+fn a_banned_member_cannot_sign_in_by_a_network() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
@@ -74,7 +74,7 @@ fn a_banned_member_stays_outside() {
 }
 
 #[test]
-fn a_clock_behind_the_file_judges_no_token() {
+fn no_token_is_accepted_while_the_clock_is_suspect() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let token = issuer.token(&claims(&site, "1", "jane@example.com"));
@@ -83,7 +83,7 @@ fn a_clock_behind_the_file_judges_no_token() {
 }
 
 #[test]
-fn a_new_member_has_the_name_that_apple_s_app_sends_and_a_username_of_the_own() {
+fn a_new_member_gets_the_name_from_apple_s_app_and_a_free_username() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let mut names = BTreeSet::new();

@@ -59,7 +59,7 @@ fn verify(site: &Site, step_token: &str, code: &str) -> Value {
 }
 
 #[test]
-fn the_step_and_a_code_sign_in_once() {
+fn a_challenge_and_a_code_sign_in_once() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let jane = protected(&issuer, &site, "jane");
@@ -88,7 +88,7 @@ fn a_code_that_comes_as_a_number_has_its_leading_zeros() {
 }
 
 #[test]
-fn a_code_alone_and_another_member_s_step_open_nothing() {
+fn a_code_alone_and_another_member_s_challenge_open_nothing() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let (jane, mark) = (protected(&issuer, &site, "jane"), protected(&issuer, &site, "mark"));
@@ -115,7 +115,7 @@ fn a_code_alone_and_another_member_s_step_open_nothing() {
 }
 
 #[test]
-fn a_step_dies_after_ten_minutes_five_tries_or_another_step() {
+fn a_challenge_ends_after_ten_minutes_five_tries_or_a_new_challenge() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let jane = protected(&issuer, &site, "jane");
@@ -135,7 +135,7 @@ fn a_step_dies_after_ten_minutes_five_tries_or_another_step() {
 }
 
 #[test]
-fn what_ends_the_sessions_ends_the_step() {
+fn ending_the_sessions_ends_the_challenge() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let jane = protected(&issuer, &site, "jane");
@@ -148,7 +148,7 @@ fn what_ends_the_sessions_ends_the_step() {
 }
 
 #[test]
-fn misses_by_a_step_are_slowed_down_like_any_other() {
+fn failed_codes_of_a_challenge_cause_delays() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let jane = protected(&issuer, &site, "jane");
@@ -163,7 +163,7 @@ fn misses_by_a_step_are_slowed_down_like_any_other() {
 }
 
 #[test]
-fn a_passcode_that_was_sent_does_for_a_member_without_a_password() {
+fn a_sent_passcode_passes_the_challenge_of_a_member_without_a_password() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let jane = signed_in(&site, &enter(&issuer, &site, "jane"));
@@ -174,7 +174,7 @@ fn a_passcode_that_was_sent_does_for_a_member_without_a_password() {
 }
 
 #[test]
-fn a_session_stands_for_the_password_only_where_there_is_none() {
+fn a_session_replaces_the_password_only_of_a_member_without_one() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let jane = site.member("jane");
@@ -191,7 +191,7 @@ fn a_session_stands_for_the_password_only_where_there_is_none() {
 }
 
 #[test]
-fn who_has_no_password_yet_is_told_so_and_gets_one_by_the_recovery() {
+fn a_member_without_a_password_is_told_so_and_sets_one_by_recovery() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let ann = signed_in(&site, &enter(&issuer, &site, "ann"));
@@ -212,7 +212,7 @@ fn who_has_no_password_yet_is_told_so_and_gets_one_by_the_recovery() {
 }
 
 #[test]
-fn a_member_without_an_address_gets_in_and_sets_a_factor_up() {
+fn a_member_without_an_address_signs_in_and_sets_up_a_factor() {
     let site = Issuer::new().site();
     let sign_in = || {
         let said = json!({ "algorithm": "HMAC-SHA256", "issued_at": site.now(), "user_id": "218471" });

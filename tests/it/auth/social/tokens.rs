@@ -107,7 +107,7 @@ fn each_claim_that_is_wrong_is_refused_with_the_same_bytes() {
 }
 
 #[test]
-fn a_new_key_file_counts_at_once_and_a_broken_one_is_told() {
+fn a_new_key_file_is_used_at_once_and_a_broken_one_is_reported() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let token = issuer.token(&claims(&site, "1", "jane@example.com"));
@@ -121,7 +121,7 @@ fn a_new_key_file_counts_at_once_and_a_broken_one_is_told() {
 }
 
 #[test]
-fn a_network_that_is_not_set_up_is_refused_by_name() {
+fn a_network_that_is_not_configured_is_named_in_the_refusal() {
     let site = Site::open();
     for (network, name) in [("google", "Google"), ("apple", "Apple"), ("facebook", "Facebook")] {
         assert!(is_refused(&send(&site, network, &json!({})).json()).contains(name));
@@ -131,7 +131,7 @@ fn a_network_that_is_not_set_up_is_refused_by_name() {
 }
 
 #[test]
-fn facebook_vouches_for_ten_minutes_by_a_digest() {
+fn a_signed_request_of_facebook_is_valid_for_ten_minutes() {
     let site = Issuer::new().site();
     let request = |secret: &str, payload: &Value| {
         let payload = text(payload.to_string().as_bytes());
@@ -160,7 +160,7 @@ fn facebook_vouches_for_ten_minutes_by_a_digest() {
 }
 
 #[test]
-fn a_token_that_was_made_for_a_nonce_is_good_beside_it_alone() {
+fn a_token_with_a_nonce_is_valid_only_with_that_nonce() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let mut said = claims(&site, "1", "ann@example.com");
