@@ -3,17 +3,17 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    settle_libc();
+    configure_libc();
     tunneldesk::store::configure_sqlite();
     tunneldesk::cli::main(std::env::args_os())
 }
 
-/// A static glibc crashes where `nsswitch.conf` names a module that it would have to load; this asks for the built-in
-/// ones alone. And hashes of passwords (19 MB each) go back to the system as soon as they are done: left to itself,
-/// malloc learns to keep such blocks. What is smaller stays for the next document: a page that goes back to the system and
-/// comes again costs a third of the time that a document takes.
-fn settle_libc() {
-    // SAFETY: sets this process's mask; what we make (database, key, demo secrets) is for its owner alone.
+/// Sets the mask of new files, and two things in glibc. Memory: blocks of 1 MB and more (a password hash takes 19 MB) go back to
+/// the system when they are freed, which malloc by itself would stop doing; smaller blocks stay, because getting pages again
+/// takes a third of the time of a document. Name service: a static glibc crashes where `nsswitch.conf` names a module that it
+/// would have to load, so only the built-in ones are used.
+fn configure_libc() {
+    // SAFETY: sets this process's mask. New files (database, key, demo secrets) are readable by their owner alone.
     unsafe { libc::umask(0o077) };
     #[cfg(target_env = "gnu")]
     {

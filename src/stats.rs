@@ -1,4 +1,4 @@
-//! The server's counters, for `/metrics` and the tests. Counters are atomic, so counting costs nothing worth saving.
+//! The server's counters, for `/metrics` and the tests. Counters are atomic and cheap.
 
 use crate::http::row::rows;
 use std::sync::LazyLock;
@@ -9,9 +9,9 @@ use std::time::Duration;
 pub(crate) const BOUNDS_MICROS: [u64; 10] =
     [250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 500_000, 2_500_000];
 
-/// Counters since the start, for the figures.
+/// Counters since the start, for the metrics.
 pub struct Stats {
-    /// One a row of the table, and a last one for what met none.
+    /// One for each row of the table, and a last one for requests that match none.
     routes: LazyLock<Vec<RouteStats>>,
     /// Operations that ended in a fault of the program.
     pub panics: AtomicU64,
@@ -53,7 +53,7 @@ impl Default for Stats {
 }
 
 impl Stats {
-    /// Counts one answer of the row with this place in the table; `None`: it met no row.
+    /// Counts one answer of the row with this index in the table; `None`: no row matched.
     pub(crate) fn answered(&self, row: Option<usize>, status: u16, took: Duration) {
         let route = &self.routes[row.unwrap_or(rows().len())];
         let micros = took.as_micros() as u64;
@@ -63,7 +63,7 @@ impl Stats {
         route.micros_sum.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// One a row of the table in its order, and a last one for what met none.
+    /// One for each row of the table in its order, and a last one for requests that match none.
     pub fn routes(&self) -> &[RouteStats] {
         &self.routes
     }

@@ -1,7 +1,7 @@
-//! How a command comes to a data directory: it takes the directory, or finds the server that has it.
+//! How a command gets at a data directory: it locks the directory, or connects to the server that has the lock.
 //!
-//! Another command has a directory for as long as it works there, and a server has it for a moment before it listens. Neither
-//! is a reason to refuse, so whoever comes in that moment waits.
+//! Another command has the lock for as long as it works, and a server has it for a moment before it listens. Neither is a
+//! reason to refuse, so the command waits for a few seconds.
 
 use super::socket::{self, ConnectError};
 use crate::store::engine::data_dir::{DataDir, LockError};
@@ -9,38 +9,38 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a command waits for whoever has the directory and does not listen.
+/// How long a command waits for a process that has the lock and does not listen.
 const LOCK_WAIT_MAX: Duration = Duration::from_secs(5);
-/// How often it looks.
+/// How often the command tries again.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
-/// How long a server that has the directory may take to let somebody in who wants the directory alone.
+/// How long a server may take to accept the connection of a command that needs the directory for itself.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What a command came to.
+/// A locked data directory, or its server.
 pub(crate) enum Acquired {
-    /// The directory, which is ours.
+    /// The directory, locked by this process.
     Locked(DataDir),
-    /// The server that has the directory.
+    /// A connection to the server that has the lock.
     Server(UnixStream),
 }
 
-/// Why a command came to neither, with what to do.
+/// Why a command got neither, in a text that says what to do.
 #[derive(Debug)]
 pub(crate) enum AcquireError {
     /// The directory cannot be used.
     Unusable(String),
-    /// Somebody has it who takes no commands.
+    /// A process that takes no commands has the lock.
     InUse(String),
 }
 
-/// Takes a data directory, or finds its server, which has `connect_timeout` to let the command in.
+/// Locks a data directory, or connects to its server, which has `connect_timeout` to accept.
 pub(crate) fn lock_or_connect(dir: &Path, connect_timeout: Duration) -> Result<Acquired, AcquireError> {
     lock_or_connect_within(LOCK_WAIT_MAX, dir, DataDir::lock, connect_timeout)
 }
 
-/// Takes a data directory with `hold`, for a command that no server can carry out.
-pub(crate) fn lock(dir: &Path, hold: impl Fn(&Path) -> Result<DataDir, LockError>) -> Result<DataDir, LockError> {
-    match lock_or_connect_within(LOCK_WAIT_MAX, dir, hold, CONNECT_TIMEOUT) {
+/// Locks a data directory with `lock`, for a command that no server can carry out.
+pub(crate) fn lock(dir: &Path, lock: impl Fn(&Path) -> Result<DataDir, LockError>) -> Result<DataDir, LockError> {
+    match lock_or_connect_within(LOCK_WAIT_MAX, dir, lock, CONNECT_TIMEOUT) {
         Ok(Acquired::Locked(data_dir)) => Ok(data_dir),
         Ok(Acquired::Server(_)) | Err(AcquireError::InUse(_)) => Err(LockError::InUse),
         Err(AcquireError::Unusable(text)) => Err(LockError::Unusable(text)),
@@ -50,12 +50,12 @@ pub(crate) fn lock(dir: &Path, hold: impl Fn(&Path) -> Result<DataDir, LockError
 fn lock_or_connect_within(
     wait_max: Duration,
     dir: &Path,
-    hold: impl Fn(&Path) -> Result<DataDir, LockError>,
+    lock: impl Fn(&Path) -> Result<DataDir, LockError>,
     connect_timeout: Duration,
 ) -> Result<Acquired, AcquireError> {
     let began = Instant::now();
     loop {
-        match hold(dir) {
+        match lock(dir) {
             Ok(data_dir) => return Ok(Acquired::Locked(data_dir)),
             Err(LockError::Unusable(text)) => return Err(AcquireError::Unusable(text)),
             Err(LockError::InUse) => {}
@@ -71,7 +71,7 @@ fn lock_or_connect_within(
 fn describe(connect_error: &ConnectError, dir: &Path, connect_timeout: Duration) -> String {
     match connect_error {
         ConnectError::NoServer => {
-            format!("{} is held by another process that takes no commands; wait for it or stop it", dir.display())
+            format!("{} is used by another process that takes no commands; wait for it or stop it", dir.display())
         }
         ConnectError::TimedOut => format!(
             "the server of {} takes no more commands and did not within {} s, so nothing was done: look at its log, and \
@@ -80,7 +80,7 @@ fn describe(connect_error: &ConnectError, dir: &Path, connect_timeout: Duration)
             connect_timeout.as_secs()
         ),
         ConnectError::NotOurs(path) => format!(
-            "somebody else listens at {} in place of the server, and was told nothing: remove it, and start the server again",
+            "another user listens at {} in place of the server, and was sent nothing: remove it, and start the server again",
             path.display()
         ),
     }
@@ -94,7 +94,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     const BRIEF: Duration = Duration::from_millis(50);
-    /// No test waits longer for what must not come before.
+    /// Longer than any test waits.
     const LONG: Duration = Duration::from_secs(30);
 
     fn held(reached: Result<Acquired, AcquireError>) -> String {
@@ -132,19 +132,19 @@ mod tests {
         });
         assert!(matches!(lock_or_connect_within(LONG, dir.path(), DataDir::lock, LONG), Ok(Acquired::Server(_))));
         let _listener = starts.join().unwrap();
-        // Whoever needs the directory alone does not wait for a server, which may stay for years.
+        // A command that needs the directory for itself does not wait for a server, which may run for years.
         let since = Instant::now();
         assert!(matches!(lock(dir.path(), DataDir::lock), Err(LockError::InUse)));
         assert!(since.elapsed() < LOCK_WAIT_MAX, "{:?}", since.elapsed());
     }
 
     #[test]
-    fn a_server_that_lets_nobody_in_is_given_up() {
+    fn a_server_that_accepts_no_connection_is_given_up() {
         let dir = tempfile::tempdir().unwrap();
         let _server = DataDir::lock(dir.path()).unwrap();
         let listener = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
         listener.bind(&SockAddr::unix(data_dir::control(dir.path())).unwrap()).unwrap();
-        // The kernel makes a few connections, and nobody takes them.
+        // The kernel queues a few connections, and no process accepts them.
         listener.listen(1).unwrap();
         let (since, mut waiting) = (Instant::now(), Vec::new());
         let said = loop {

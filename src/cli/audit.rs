@@ -1,4 +1,4 @@
-//! `tunneldesk audit …`: who did what to whom from where, and whether that is still what was written.
+//! `tunneldesk audit …`: lists the audit log, and verifies its hashes.
 
 use super::output::Done;
 use super::shell::Shell;

@@ -1,13 +1,12 @@
-//! How a command reaches a running server: nobody opens the live file beside it, so it carries the command out itself.
-//!
-//! Only the same user and root are heard, by the socket that [`socket`] opens.
+//! Commands that a running server carries out, because no other process may open its file. A command reaches the server by the
+//! socket that [`socket`] opens; the server takes commands from its own user and from root.
 
 use super::acquire::{self, AcquireError, Acquired};
 use super::progress::ProgressBar;
 use super::shell;
 use super::socket::{self, SocketFile};
 use super::streams::{OutputFile, Streams};
-use super::{Output, answer_for_site};
+use super::{Output, run_request};
 use crate::site::Site;
 use crate::site::priority;
 use serde::{Deserialize, Serialize};
@@ -19,71 +18,72 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const TALK_TIME_MAX: Duration = Duration::from_secs(30);
-/// How long a command waits for a server that says nothing.
+/// How long the server waits for the next bytes of a command.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a command waits for the server.
 #[derive(Clone, Copy)]
-struct Patience {
-    /// To be let in, and then until the command was heard.
-    heard: Duration,
-    /// Between two words after that: checking a large copy takes its time.
+struct Timeouts {
+    /// Until the connection is accepted, and then until the server has received the command.
+    accept: Duration,
+    /// Between two messages after that: the check of a large backup takes its time.
     silence: Duration,
 }
 
-const PATIENCE: Patience = Patience { heard: Duration::from_secs(120), silence: Duration::from_secs(30 * 60) };
-/// Steps of long work are told at most so often.
-const TELL_INTERVAL: Duration = Duration::from_millis(100);
+const TIMEOUTS: Timeouts = Timeouts { accept: Duration::from_secs(120), silence: Duration::from_secs(30 * 60) };
+/// The shortest time between two messages about the same step of long work.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 const REQUEST_BYTES_MAX: u64 = 2 * 1024 * 1024;
 /// Commands that are carried out at once; one more is refused.
 const COMMANDS_MAX: usize = 8;
 
-/// A command line on its way to the server, alone on its line. A secret (or the text of a file) travels here and in no
-/// process list.
+/// A command line on its way to the server, as one line of JSON. A secret (or the text of a file) is sent here, so that no
+/// process list shows it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Request {
     pub args: Vec<String>,
     pub secret: Option<String>,
-    /// How many bytes of a file come after it: the server may be another user, who cannot read that file.
+    /// The bytes of a file that follow the line: the server may be another user, who cannot read that file.
     #[serde(default)]
     pub attached_bytes: Option<u64>,
 }
 
-/// The server's messages to a command, a line each: that the server took the command, how far it is, and at the end its
-/// output.
+/// The server's messages to a command, one line of JSON each: received, progress, output, and at the end the result. Commands
+/// and servers of other versions know the messages by the names in `rename`.
 #[derive(Serialize, Deserialize)]
-enum Said {
-    Heard,
-    Step {
-        step: String,
-        done: u64,
-        total: u64,
-    },
-    /// The next part of what it makes.
-    Part(String),
-    Done(Output),
+enum Message {
+    #[serde(rename = "Heard")]
+    Received,
+    #[serde(rename = "Step")]
+    Progress { step: String, done: u64, total: u64 },
+    /// The next part of the command's output.
+    #[serde(rename = "Part")]
+    Output(String),
+    #[serde(rename = "Done")]
+    Finished(Output),
 }
 
-/// Why nobody knows what came of a command.
+/// Why the result of a command is not known.
 #[derive(Debug)]
-enum NoOutcome {
-    /// The server did not hear it, or said nothing more, for so long.
+enum ResultLost {
+    /// The server sent no message for this long.
     Silent(Duration),
     /// The server closed the connection.
     Closed,
 }
 
-impl NoOutcome {
-    fn of(error: &std::io::Error, waited: Duration) -> NoOutcome {
+impl ResultLost {
+    fn of(error: &std::io::Error, waited: Duration) -> ResultLost {
         match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => NoOutcome::Silent(waited),
-            _ => NoOutcome::Closed,
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => ResultLost::Silent(waited),
+            _ => ResultLost::Closed,
         }
     }
 
-    /// With what to do.
-    fn in_words(&self, dir: &Path) -> String {
+    /// The error text, which says what to do.
+    fn describe(&self, dir: &Path) -> String {
         let what = match self {
-            NoOutcome::Silent(waited) => format!("has said nothing for {} s", waited.as_secs()),
-            NoOutcome::Closed => "ended before it answered".to_owned(),
+            ResultLost::Silent(waited) => format!("has not answered for {} s", waited.as_secs()),
+            ResultLost::Closed => "ended before it answered".to_owned(),
         };
         format!(
             "the server of {} {what}, so whether the command was carried out is not known: look at its log, and start the \
@@ -93,14 +93,14 @@ impl NoOutcome {
     }
 }
 
-/// Takes a data directory, or finds its server.
+/// Locks a data directory, or connects to its server.
 pub(crate) fn lock_or_connect(dir: &Path) -> Result<Acquired, AcquireError> {
-    acquire::lock_or_connect(dir, PATIENCE.heard)
+    acquire::lock_or_connect(dir, TIMEOUTS.accept)
 }
 
-/// Has the server of a data directory carry a command out. The error: why nobody knows whether it did, with what to do. The
-/// wait for a server that hangs has a limit at each step.
-pub(crate) fn ask(
+/// Has the server of a data directory carry out a command. Each wait for a server that hangs has a limit. The error says why the
+/// result is not known, and what to do.
+pub(crate) fn run_on_server(
     server: &UnixStream,
     dir: &Path,
     request: &Request,
@@ -108,32 +108,32 @@ pub(crate) fn ask(
     bar: &mut ProgressBar,
     output_file: &mut OutputFile,
 ) -> Result<Output, String> {
-    talk(server, PATIENCE, request, attached, bar, output_file).map_err(|no_outcome| no_outcome.in_words(dir))
+    exchange(server, TIMEOUTS, request, attached, bar, output_file).map_err(|lost| lost.describe(dir))
 }
 
-fn talk(
+fn exchange(
     stream: &UnixStream,
-    patience: Patience,
+    timeouts: Timeouts,
     request: &Request,
     attached: Option<&mut (dyn Read + Send)>,
     bar: &mut ProgressBar,
     output_file: &mut OutputFile,
-) -> Result<Output, NoOutcome> {
-    let because = |e: &std::io::Error| NoOutcome::of(e, patience.heard);
-    stream.set_read_timeout(Some(patience.heard)).map_err(|e| because(&e))?;
-    stream.set_write_timeout(Some(patience.heard)).map_err(|e| because(&e))?;
-    let mut line = serde_json::to_vec(request).map_err(|_| NoOutcome::Closed)?;
+) -> Result<Output, ResultLost> {
+    let because = |e: &std::io::Error| ResultLost::of(e, timeouts.accept);
+    stream.set_read_timeout(Some(timeouts.accept)).map_err(|e| because(&e))?;
+    stream.set_write_timeout(Some(timeouts.accept)).map_err(|e| because(&e))?;
+    let mut line = serde_json::to_vec(request).map_err(|_| ResultLost::Closed)?;
     line.push(b'\n');
     (&*stream).write_all(&line).map_err(|e| because(&e))?;
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            // A server that refuses early does not hear the rest.
+            // A server that refuses early does not read the rest.
             _ = attached.map(|file| std::io::copy(file, &mut &*stream));
             stream.shutdown(Shutdown::Write)
         });
-        let output = hear(stream, patience, bar, output_file);
+        let output = read_messages(stream, timeouts, bar, output_file);
         if output.is_err() {
-            // The file, of which nobody takes the rest, is no longer sent.
+            // Ends the thread that sends the file, of which nothing more is read.
             _ = stream.shutdown(Shutdown::Both);
         }
         output
@@ -141,33 +141,33 @@ fn talk(
 }
 
 /// Reads the server's messages to the last one.
-fn hear(
+fn read_messages(
     stream: &UnixStream,
-    patience: Patience,
+    timeouts: Timeouts,
     bar: &mut ProgressBar,
     output_file: &mut OutputFile,
-) -> Result<Output, NoOutcome> {
-    let mut waited = patience.heard;
+) -> Result<Output, ResultLost> {
+    let mut waited = timeouts.accept;
     for line in BufReader::new(stream).lines() {
-        let line = line.map_err(|e| NoOutcome::of(&e, waited))?;
-        match serde_json::from_str(&line).map_err(|_| NoOutcome::Closed)? {
-            Said::Heard => {}
-            Said::Step { step, done, total } => bar.set(&step, done, total),
-            Said::Part(text) => output_file.write(&text),
-            Said::Done(output) => return Ok(output),
+        let line = line.map_err(|e| ResultLost::of(&e, waited))?;
+        match serde_json::from_str(&line).map_err(|_| ResultLost::Closed)? {
+            Message::Received => {}
+            Message::Progress { step, done, total } => bar.set(&step, done, total),
+            Message::Output(text) => output_file.write(&text),
+            Message::Finished(output) => return Ok(output),
         }
-        if waited != patience.silence {
-            waited = patience.silence;
+        if waited != timeouts.silence {
+            waited = timeouts.silence;
             let longer = stream.set_read_timeout(Some(waited)).and_then(|()| stream.set_write_timeout(Some(waited)));
-            longer.map_err(|e| NoOutcome::of(&e, waited))?;
+            longer.map_err(|e| ResultLost::of(&e, waited))?;
         }
     }
-    Err(NoOutcome::Closed)
+    Err(ResultLost::Closed)
 }
 
-/// Carries out commands until the process ends, each on a thread of its own, so that none waits for a backup whose second
-/// place hangs. Requests come first: a backup takes a core for as long as it takes. The directory is held by this process;
-/// nobody finds the socket any more once what is returned was dropped.
+/// Carries out commands until the process ends, each on a thread of its own, so that none waits for a backup whose off-site
+/// directory hangs. The threads have a lower priority than requests. This process has the lock of the directory. Dropping the
+/// returned value removes the socket.
 pub fn listen(dir: &Path, site: Site) -> std::io::Result<SocketFile> {
     let (listener, socket_file) = socket::bind(dir)?;
     let under_way = Arc::new(());
@@ -180,9 +180,9 @@ pub fn listen(dir: &Path, site: Site) -> std::io::Result<SocketFile> {
     std::thread::Builder::new().name("control".to_owned()).spawn(serve).map(|_| socket_file)
 }
 
-/// Carries out one command on a thread of its own; each holds `under_way` once.
+/// Carries out one command on a thread of its own; each has one reference to `under_way`.
 fn begin(site: &Site, stream: UnixStream, under_way: Arc<()>) -> std::io::Result<()> {
-    // One is held by whoever listens, and one by this command.
+    // The listener has one reference, and this command one.
     let busy = Arc::strong_count(&under_way) > COMMANDS_MAX + 1;
     let site = site.for_another_thread();
     let work = move || {
@@ -197,57 +197,58 @@ fn not_carried_out(cause: &std::io::Error) {
     tracing::warn!(%cause, "a command from the shell was not carried out");
 }
 
-/// `busy`: as many as may be are under way already.
+/// `busy`: [`COMMANDS_MAX`] are under way already.
 fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(TALK_TIME_MAX))?;
-    stream.set_write_timeout(Some(TALK_TIME_MAX))?;
+    stream.set_read_timeout(Some(READ_TIMEOUT))?;
+    stream.set_write_timeout(Some(READ_TIMEOUT))?;
     let user = user_of(&stream).ok_or(std::io::ErrorKind::PermissionDenied)?;
     let (mut bytes, mut from_shell) = (Vec::new(), BufReader::new(&stream));
     if (&mut from_shell).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut bytes)? == 0 {
-        // Somebody looked whether a server is here.
+        // A command that only looked whether a server is here.
         return Ok(());
     }
-    say(&stream, &Said::Heard)?;
+    send(&stream, &Message::Received)?;
     let output = match serde_json::from_slice::<Request>(&bytes) {
         _ if busy => Output::failed("too many commands are in progress at once: try again when one of them is through"),
         Ok(request) => {
-            let mut part = |text: &str| say(&stream, &Said::Part(text.to_owned()));
-            let mut progress = teller(&stream);
+            let mut part = |text: &str| send(&stream, &Message::Output(text.to_owned()));
+            let mut progress = progress_sender(&stream);
             let attached = request.attached_bytes.map(|bytes| (&mut from_shell as &mut dyn Read, bytes));
             let mut streams = Streams { progress: &mut progress, attached, part: &mut part };
             let by = shell::by(user);
-            // A fault in one command must not be the end of all commands.
-            let answered = catch_unwind(AssertUnwindSafe(|| answer_for_site(site, by, &request, &mut streams)));
-            answered.unwrap_or_else(|_| Output::failed("the command failed by a fault of ours; the log says where"))
+            // A panic in one command must not end the others.
+            let answered = catch_unwind(AssertUnwindSafe(|| run_request(site, by, &request, &mut streams)));
+            answered
+                .unwrap_or_else(|_| Output::failed("the command failed by a fault of the program; the log says where"))
         }
         Err(_) => Output::failed("the running server does not understand this command: is it another version?"),
     };
     site.store.release();
-    say(&stream, &Said::Done(output))?;
-    // Closed with something unread, the other side would not hear the end.
+    send(&stream, &Message::Finished(output))?;
+    // Closing with unread bytes would reset the connection, and the other side would lose the last message.
     stream.shutdown(Shutdown::Write)?;
     std::io::copy(&mut from_shell, &mut std::io::sink()).map(drop)
 }
 
-fn say(mut stream: &UnixStream, said: &Said) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(said)?;
+fn send(mut stream: &UnixStream, message: &Message) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     stream.write_all(&line)
 }
 
-/// Tells the other side how far long work is; one that went away is no reason to stop.
-fn teller(stream: &UnixStream) -> impl FnMut(&str, u64, u64) {
-    let mut told: Option<(String, Instant)> = None;
+/// Sends the progress of long work. A client that went away is no reason to stop.
+fn progress_sender(stream: &UnixStream) -> impl FnMut(&str, u64, u64) {
+    let mut sent: Option<(String, Instant)> = None;
     move |step, done, total| {
-        let due = told.as_ref().is_none_or(|(last, at)| last != step || at.elapsed() >= TELL_INTERVAL);
+        let due = sent.as_ref().is_none_or(|(last, at)| last != step || at.elapsed() >= PROGRESS_INTERVAL);
         if due {
-            _ = say(stream, &Said::Step { step: step.to_owned(), done, total });
-            told = Some((step.to_owned(), Instant::now()));
+            _ = send(stream, &Message::Progress { step: step.to_owned(), done, total });
+            sent = Some((step.to_owned(), Instant::now()));
         }
     }
 }
 
-/// The user that the other side runs as, if that is ours or root.
+/// The user of the other side, if commands are taken from that user.
 fn user_of(stream: &UnixStream) -> Option<u32> {
     socket::peer_user(stream).ok().filter(|user| [socket::effective_user(), 0].contains(user))
 }
@@ -258,17 +259,17 @@ mod tests {
     use std::sync::mpsc;
 
     const BRIEF: Duration = Duration::from_millis(50);
-    /// No test waits longer for what must not come before.
+    /// Longer than any test waits.
     const LONG: Duration = Duration::from_secs(30);
-    /// No queue of the kernel's takes so many.
+    /// More than a socket's buffer takes.
     const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
     /// Runs a command, with a file, against a server that answers like this; the server's thread has ended once the channel
     /// closes.
     fn answered(
-        patience: Patience,
+        timeouts: Timeouts,
         answer: impl FnOnce(&UnixStream, mpsc::Receiver<()>) + Send,
-    ) -> Result<Output, NoOutcome> {
+    ) -> Result<Output, ResultLost> {
         let (command, server) = UnixStream::pair().unwrap();
         let request = Request { args: Vec::new(), secret: None, attached_bytes: Some(FILE_BYTES) };
         let mut file = std::io::repeat(b'x').take(FILE_BYTES);
@@ -276,37 +277,37 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(move || answer(&server, through));
             let (bar, output_file) = (&mut ProgressBar::new(false), &mut OutputFile::new(None));
-            let output = talk(&command, patience, &request, Some(&mut file), bar, output_file);
+            let output = exchange(&command, timeouts, &request, Some(&mut file), bar, output_file);
             drop(asking);
             output
         })
     }
 
     #[test]
-    fn a_server_that_heard_the_command_has_longer_and_not_for_ever() {
-        let patience = Patience { heard: BRIEF, silence: LONG };
-        let output = answered(patience, |stream, _| {
-            say(stream, &Said::Heard).unwrap();
+    fn a_server_that_received_the_command_has_more_time_and_not_for_ever() {
+        let timeouts = Timeouts { accept: BRIEF, silence: LONG };
+        let output = answered(timeouts, |stream, _| {
+            send(stream, &Message::Received).unwrap();
             std::thread::sleep(3 * BRIEF);
-            say(stream, &Said::Done(Output::failed("done"))).unwrap();
+            send(stream, &Message::Finished(Output::failed("done"))).unwrap();
             std::io::copy(&mut &*stream, &mut std::io::sink()).unwrap();
         });
         assert_eq!(output.unwrap().text, "done");
         let silent = |stream: &UnixStream, through: mpsc::Receiver<()>| {
-            say(stream, &Said::Heard).unwrap();
+            send(stream, &Message::Received).unwrap();
             _ = through.recv_timeout(LONG);
         };
-        let gave_up = answered(Patience { heard: LONG, silence: BRIEF }, silent);
-        assert!(matches!(gave_up, Err(NoOutcome::Silent(BRIEF))), "{:?}", gave_up.err());
-        let gave_up = answered(patience, |_, _| {});
-        assert!(matches!(gave_up, Err(NoOutcome::Closed)), "{:?}", gave_up.err());
+        let gave_up = answered(Timeouts { accept: LONG, silence: BRIEF }, silent);
+        assert!(matches!(gave_up, Err(ResultLost::Silent(BRIEF))), "{:?}", gave_up.err());
+        let gave_up = answered(timeouts, |_, _| {});
+        assert!(matches!(gave_up, Err(ResultLost::Closed)), "{:?}", gave_up.err());
     }
 
     #[test]
-    fn a_command_that_is_never_heard_is_given_up() {
+    fn a_command_that_is_never_received_is_given_up() {
         let deaf = |_: &UnixStream, through: mpsc::Receiver<()>| _ = through.recv_timeout(LONG);
-        let gave_up = answered(Patience { heard: BRIEF, silence: LONG }, deaf);
-        let said = gave_up.err().unwrap().in_words(Path::new("site"));
-        assert!(said.contains("has said nothing") && said.contains("not known: look at its log"), "{said}");
+        let gave_up = answered(Timeouts { accept: BRIEF, silence: LONG }, deaf);
+        let said = gave_up.err().unwrap().describe(Path::new("site"));
+        assert!(said.contains("has not answered") && said.contains("not known: look at its log"), "{said}");
     }
 }

@@ -1,4 +1,4 @@
-//! `tunneldesk describe …`: what a package carries beside the executable, made from the same words as `--help`.
+//! `tunneldesk describe …`: manual pages and completions for a package, made from the same texts as `--help`.
 
 use super::{Cli, CommandResult, failed, nothing, text};
 use clap::{CommandFactory, Subcommand};

@@ -26,7 +26,7 @@ const HELP: &str = "CSV in UTF-8 with a line of headings; commas, semicolons or 
 
 #[derive(Subcommand)]
 enum List {
-    /// Members. Whoever has a username here already stays as he is
+    /// Members. A member whose username is known already is left unchanged
     #[command(
         after_help = HELP,
         long_about = "Columns: username, real_name, email (needed); screen_name, email_confirmed_at, phone, phone_confirmed_at, \

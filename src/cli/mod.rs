@@ -194,7 +194,7 @@ fn run(cli: Cli, args: &[OsString]) -> Output {
         Command::Rollback => rollback::run(&global),
         Command::Describe(describe) => describe.run(),
         Command::Doctor(doctor) => doctor.run(&global, args),
-        Command::Sync(sync) if sync.is_from_elsewhere() => sync.run_from_elsewhere(&global),
+        Command::Sync(sync) if sync.is_remote() => sync.run_remote(&global),
         Command::Member(_)
         | Command::Partner(_)
         | Command::Signer(_)
@@ -211,7 +211,7 @@ fn run(cli: Cli, args: &[OsString]) -> Output {
         | Command::Tls(_)
         | Command::Audit(_)
         | Command::Backup(_) => {
-            return at_the_site(&global, &command, args).unwrap_or_else(|trouble| Output::of(Err(trouble), json));
+            return run_on_site(&global, &command, args).unwrap_or_else(|trouble| Output::of(Err(trouble), json));
         }
     };
     Output::of(answered, json)
@@ -230,7 +230,7 @@ impl Global {
         check_settings(self.settings())
     }
 
-    /// Whether somebody watches how far long work is.
+    /// Whether progress bars are shown.
     fn shows_progress(&self) -> bool {
         !self.json
     }
@@ -240,7 +240,7 @@ impl Global {
     }
 }
 
-/// Why a directory is not ours, for a command that works on the file alone.
+/// The refusal of a command that needs the file for itself.
 fn stop_it_first(error: LockError, dir: &Path) -> CommandError {
     match error {
         LockError::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
@@ -252,19 +252,19 @@ fn check_settings(settings: Settings) -> Result<Config, CommandError> {
     settings.check().map_err(|mistakes| refused(format!("the settings have mistakes:\n  {}", mistakes.join("\n  "))))
 }
 
-/// Runs a command on the file, or has the server run it that holds the file.
-fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Result<Output, CommandError> {
+/// Runs a command on the file, or has the running server carry it out.
+fn run_on_site(global: &Global, command: &Command, args: &[OsString]) -> Result<Output, CommandError> {
     let secret = read_secret(command)?;
     let config = global.checked()?;
     let mut attached = attached(command)?;
-    let mut output_file = OutputFile::new(written(command));
+    let mut output_file = OutputFile::new(output_path(command));
     let mut bar = global.bar();
     let dir = config.data.clone();
     let output = match control::lock_or_connect(&dir) {
         Ok(Acquired::Locked(data_dir)) => {
-            // A running server is asked by whoever we are; what we do ourselves, its owner does.
+            // A command reaches a running server as the user who typed it; work on the file is done as its owner.
             let by = shell::by_us();
-            match written(command) {
+            match output_path(command) {
                 Some(_) => output_file.root_access = become_owner_reversibly(&dir)?,
                 None => become_owner(&dir)?,
             }
@@ -293,7 +293,7 @@ fn at_the_site(global: &Global, command: &Command, args: &[OsString]) -> Result<
             let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
             let request = control::Request { args, secret, attached_bytes: attached.as_ref().map(|(_, bytes)| *bytes) };
             let file = attached.as_mut().map(|(file, _)| file as &mut (dyn std::io::Read + Send));
-            control::ask(&server, &dir, &request, file, &mut bar, &mut output_file).map_err(failed)?
+            control::run_on_server(&server, &dir, &request, file, &mut bar, &mut output_file).map_err(failed)?
         }
     };
     drop(bar);
@@ -310,16 +310,16 @@ fn attached(command: &Command) -> Result<Option<(std::fs::File, u64)>, CommandEr
     Ok(Some((file, bytes)))
 }
 
-/// Where a command has its result written, if not on standard output.
-fn written(command: &Command) -> Option<PathBuf> {
+/// The file that a command writes its result to, if not standard output.
+fn output_path(command: &Command) -> Option<PathBuf> {
     if let Command::Export(export) = command {
         return export.to();
     }
     if let Command::Member(member) = command { member.to() } else { None }
 }
 
-/// On the server's side: the same command line, on the server's own site.
-fn answer_for_site(site: &Site, by: By, request: &control::Request, streams: &mut Streams) -> Output {
+/// Carries out a command line on the server's own site.
+fn run_request(site: &Site, by: By, request: &control::Request, streams: &mut Streams) -> Output {
     let Cli { global, command } = match Cli::try_parse_from(&request.args) {
         Ok(cli) => cli,
         Err(e) => return Output::refused(e.to_string()),
@@ -364,8 +364,8 @@ fn perform(site: &Shell, command: &Command, secret: Option<&str>, streams: &mut 
     }
 }
 
-/// The password that a command wants from standard input, or the file that it names: both are read here, because a
-/// running server may be another user in another directory.
+/// Reads the password that a command takes from standard input, or the file that it names. Both are read here, because a running
+/// server may be another user in another directory.
 fn read_secret(command: &Command) -> Result<Option<String>, CommandError> {
     if let Command::Tunnel(command) = command {
         return command.read_file();
@@ -389,14 +389,14 @@ thread_local! {
     static HALL: RefCell<TimeZone> = const { RefCell::new(TimeZone::UTC) };
 }
 
-/// From here on this thread shows moments in the site's own time.
+/// Makes this thread show moments in the site's time zone.
 fn show_moments_of(site: &Site) {
     let zone = site.time_zone().unwrap_or(TimeZone::UTC);
     site.store.release();
     show_moments_in(zone);
 }
 
-/// The same for a command that opens no site.
+/// Makes this thread show moments in a time zone, for a command that opens no site.
 fn show_moments_in(zone: TimeZone) {
     HALL.set(zone);
 }

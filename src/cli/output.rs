@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fmt::{self, Display, Formatter};
 use std::io::Write;
 
-/// The exit code of what broke.
+/// The exit code of a command that failed.
 pub(super) const FAILED: u8 = 2;
 
 /// The result of a command: `Display` for people, `Serialize` for machines.
@@ -22,7 +22,7 @@ impl<T: Display + Serialize> Answer for T {
     }
 }
 
-/// A text that machines get as it is too, for instance a certificate.
+/// A text that is printed unchanged with `--json` too, for instance a certificate.
 pub(super) struct Text(pub String);
 
 impl Display for Text {
@@ -49,7 +49,7 @@ pub(super) fn text(text: impl Into<String>) -> CommandResult {
     Ok(Box::new(Text(text.into())))
 }
 
-/// A few values, and the sentence that tells them.
+/// A sentence for people, and its values for `--json`.
 pub(super) fn done(words: impl Into<String>, values: Value) -> CommandResult {
     Ok(Box::new(Done { words: words.into(), values }))
 }
@@ -72,25 +72,25 @@ impl Serialize for Done {
     }
 }
 
-/// Why a command was not done; one line that says what to do.
+/// Why a command was not carried out, or a report whose exit code is not 0.
 pub(crate) enum CommandError {
-    /// The request was at fault.
+    /// The command was refused, in one line that says what to do.
     Refused(String),
-    /// Something else was.
+    /// The command failed by a fault of the program or of the machine.
     Failed(String),
-    /// The answer is bad news: the exit code says how bad.
+    /// An answer with bad news; the exit code says how bad.
     Report(u8, Box<dyn Answer>),
-    /// The answer is that something is broken: an error for people, a result for machines.
+    /// An answer about something that is broken: an error for people, a result for machines.
     FailedReport(Box<dyn Answer>),
 }
 
 impl From<Failure> for CommandError {
-    /// A fault of the request is a refusal; the rest is a fault of the program or of the machine.
+    /// A client error is a refusal; every other failure is a fault of the program or of the machine.
     fn from(failure: Failure) -> CommandError {
         if failure.status().is_client_error() {
-            let said =
+            let problems =
                 failure.problems().iter().map(|p| format!("{} {}", p.field, p.text.in_english())).collect::<Vec<_>>();
-            CommandError::Refused(if said.is_empty() { failure.text().in_english() } else { said.join("; ") })
+            CommandError::Refused(if problems.is_empty() { failure.text().in_english() } else { problems.join("; ") })
         } else {
             CommandError::Failed(failure.to_string())
         }
@@ -110,7 +110,7 @@ pub(super) fn failed(text: impl Into<String>) -> CommandError {
 pub(crate) struct Output {
     pub code: u8,
     pub text: String,
-    /// Whether the text is what was asked for, whatever the code says of it.
+    /// Whether the text is a result, for standard output, or an error.
     #[serde(default)]
     pub is_result: bool,
 }
@@ -143,7 +143,7 @@ impl Output {
         if text.is_empty() {
             return;
         }
-        // A reader that went away (a pipe into `head`) is not our trouble.
+        // A reader that went away (a pipe into `head`) is no error.
         _ = if self.is_result {
             writeln!(std::io::stdout(), "{text}")
         } else {

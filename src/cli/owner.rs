@@ -1,5 +1,5 @@
-//! Root at the shell acts as the owner of the data directory, so that nothing is left there that the service cannot
-//! open. The process may still read files that it is pointed at, and take a port below 1024.
+//! A command typed by root runs as the owner of the data directory, so that it leaves no file there that the service cannot
+//! open. The process keeps the rights to read any file and to use a port below 1024.
 
 use super::{CommandError, failed};
 use std::os::unix::fs::MetadataExt;
@@ -25,30 +25,30 @@ struct Half {
     inheritable: u32,
 }
 
-/// Root that acts as somebody else, and what it still does as itself: the file that it wants is made where root may write,
-/// and is root's.
+/// The way back to root for a process that runs as the owner: the output file of a command is created where root may write,
+/// and belongs to root.
 #[derive(Default)]
 pub(crate) struct RootAccess(Option<(libc::uid_t, libc::gid_t)>);
 
 impl RootAccess {
     pub(crate) fn as_root<T>(&self, work: impl FnOnce() -> T) -> T {
         let Some((uid, gid)) = self.0 else { return work() };
-        // SAFETY: plain numbers in, no memory touched. Where one fails, `work` is done as somebody who may do less.
+        // SAFETY: plain numbers in, no memory touched. If one fails, `work` is done with fewer rights.
         unsafe { (libc::seteuid(0), libc::setegid(0)) };
         let done = work();
-        // SAFETY: likewise; both were ours before.
+        // SAFETY: plain numbers in; this process had both before.
         unsafe { (libc::setegid(gid), libc::seteuid(uid)) };
         keep_capabilities(true);
         done
     }
 }
 
-/// Becomes the owner of this directory, where we are root and it is not. Called while no other thread runs.
+/// Changes the user from root to the owner of this directory; does nothing for other users. Called while no other thread runs.
 pub(super) fn become_owner(dir: &Path) -> Result<(), CommandError> {
     leave_root(dir, false).map(drop)
 }
 
-/// The same, with a way back.
+/// Like [`become_owner`], with a way back.
 pub(super) fn become_owner_reversibly(dir: &Path) -> Result<RootAccess, CommandError> {
     leave_root(dir, true)
 }
@@ -79,7 +79,7 @@ fn give_up_root(uid: libc::uid_t, gid: libc::gid_t, may_return: bool) -> std::io
     Ok(())
 }
 
-/// A root that never had them goes on without.
+/// Keeps [`KEPT`] of the capabilities that the process has.
 fn keep_capabilities(may_return: bool) {
     let header = Header { version: CAPABILITY_VERSION_3, pid: 0 };
     let none = Half { effective: 0, permitted: 0, inheritable: 0 };

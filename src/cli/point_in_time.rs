@@ -1,5 +1,4 @@
-//! A moment of the past as it is given to a command: with an offset from UTC it is exact, without one it is what the site's
-//! clock showed.
+//! A moment of the past as it is typed: exact with an offset from UTC, in the site's time zone without one.
 
 use super::{CommandError, refused};
 use crate::domain::local_time::{AmbiguousMoment, MomentInput, TimeZone};
@@ -28,7 +27,7 @@ pub(super) struct SiteClock {
     pub(super) is_known: bool,
 }
 
-/// A moment as it was given, and as it was read.
+/// A moment in Unix seconds, and as it was typed.
 pub(super) struct PointInTime {
     pub(super) moment: i64,
     typed: MomentInput,
@@ -39,7 +38,7 @@ impl SiteClock {
         SiteClock { is_known: found.is_some(), zone: found.unwrap_or(TimeZone::UTC) }
     }
 
-    /// Refused where the clock showed this twice or never: with the two moments that may be meant.
+    /// A local time that the clock showed twice or never is refused with the two moments that may be meant.
     pub(super) fn read(&self, typed: MomentInput) -> Result<PointInTime, CommandError> {
         let either = |[first, second]: [i64; 2]| {
             let [first, second] = [first, second].map(|moment| self.zone.exact(moment));
@@ -57,7 +56,7 @@ impl SiteClock {
         Ok(PointInTime { moment, typed })
     }
 
-    /// The given moment, in words, and what was taken for granted.
+    /// The moment in words, with the time zone that was assumed.
     pub(super) fn tell(&self, given: &PointInTime) -> String {
         let (shown, zone) = (self.zone.exact(given.moment), self.zone.name());
         match given.typed {
@@ -69,7 +68,7 @@ impl SiteClock {
         }
     }
 
-    /// The same for machines.
+    /// The moment for `--json`.
     pub(super) fn value(&self, given: &PointInTime) -> Value {
         json!({ "moment": given.moment, "shown": self.zone.stamp(given.moment), "zone": self.zone.name(),
                 "zone_known": self.is_known })

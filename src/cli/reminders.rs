@@ -1,4 +1,4 @@
-//! `tunneldesk reminders`: what the server does every hour, now.
+//! `tunneldesk reminders`: sends the reminders that the server sends every hour.
 
 use super::shell::Shell;
 use super::{CommandResult, Row, Table, refused, shown_moment};

@@ -26,17 +26,17 @@ use std::net::TcpListener;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-/// How often a running server looks at the disk.
+/// How often a running server checks the disk.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
-/// After a failed flush: for answers that are made already.
+/// After a failed flush: the time for answers that are ready.
 const STOPPED_DRAIN_TIME_MAX: Duration = Duration::from_millis(300);
-/// After so many looks it gives back memory; that takes about a millisecond.
-const LOOKS_BETWEEN_SHEDDING: u64 = 20;
-/// The same after a start: the jobs have begun by then.
-const LOOKS_BEFORE_SHEDDING: u64 = 2;
+/// Checks of the disk between two releases of free memory, each of which takes about a millisecond.
+const CHECKS_BETWEEN_SHEDDING: u64 = 20;
+/// Checks of the disk before the first release of memory after a start: the jobs have begun by then.
+const CHECKS_BEFORE_SHEDDING: u64 = 2;
 /// Descriptors that are no connections: the file and its readers, the listeners, a backup or a mail on its way.
 const DESCRIPTORS_BESIDE: u64 = 40;
-/// Fewer connections than this are no site, whatever the system allows.
+/// The least number of connections, whatever the system allows.
 const CONNECTIONS_MIN: u64 = 8;
 
 #[derive(Args)]
@@ -87,16 +87,16 @@ impl Jobs {
     fn stop(self) {
         drop(self.until_dropped);
         self.sending.stop();
-        // Last, so that all of it is off the site.
+        // Last, so that every write is copied.
         self.replicating.into_iter().for_each(ReplicationThread::stop);
     }
 }
 
-/// Takes commands from the shell until what is returned is dropped. A site whose disk takes no writes is served without
-/// commands too: perhaps nothing on that machine takes a socket.
-fn hear_commands(site: &Site, data_dir: &DataDir, writable: bool) -> Result<Option<SocketFile>, CommandError> {
+/// Takes commands from the shell until the returned value is dropped. If the disk takes no writes, the site is served without
+/// commands where no socket can be created.
+fn listen_for_commands(site: &Site, data_dir: &DataDir, writable: bool) -> Result<Option<SocketFile>, CommandError> {
     match control::listen(data_dir.dir(), site.for_another_thread()) {
-        Ok(named) => Ok(Some(named)),
+        Ok(socket_file) => Ok(Some(socket_file)),
         Err(cause) if !writable => {
             tracing::warn!(%cause, "no commands are taken from the shell while the disk takes no writes");
             Ok(None)
@@ -127,7 +127,7 @@ impl Serve {
         standby::begin(&site);
         let running = server::start(&site, sockets).map_err(failed)?;
         let writable = site.store.writer().condition() != Condition::ReadOnly;
-        let _heard = hear_commands(&site, &data_dir, writable)?;
+        let _socket_file = listen_for_commands(&site, &data_dir, writable)?;
         let jobs = if writable { Some(Jobs::start(&site).map_err(blame)?) } else { None };
         let Watching { writable: writable_again, until_dropped: _watching } =
             watch(service, &site, &running, &data_dir)?;
@@ -167,9 +167,8 @@ impl Serve {
     }
 
     fn lock(&self, config: &Config) -> Result<DataDir, CommandError> {
-        let hold = if self.demo { DataDir::create } else { DataDir::lock };
-        let held = acquire::lock(&config.data, hold);
-        held.map_err(|error| match error {
+        let lock = if self.demo { DataDir::create } else { DataDir::lock };
+        acquire::lock(&config.data, lock).map_err(|error| match error {
             LockError::InUse => refused(format!(
                 "a tunneldesk is running on {} already: stop it, or give this one another --data",
                 config.data.display()
@@ -181,7 +180,7 @@ impl Serve {
         })
     }
 
-    /// A demo beside another server goes without the port for figures; a site says what is in its way.
+    /// Opens the ports. A demo beside another server does without the port for metrics.
     fn bind(&self, config: &Config, passed: Vec<TcpListener>) -> Result<Sockets, CommandError> {
         match Sockets::bind_or_take(config, passed) {
             Err(_) if self.demo => Sockets::without_metrics(config).map_err(failed),
@@ -234,7 +233,7 @@ impl Serve {
     }
 }
 
-/// Reports damage in place of an error that damage may have caused, with what to do about it.
+/// Replaces an error that damage may have caused by a report of the damage, which says what to do.
 fn blame(data_dir: &DataDir, trouble: CommandError) -> CommandError {
     match &trouble {
         CommandError::Failed(text) if !text.contains("tunneldesk restore") && data_dir.database().exists() => {
@@ -244,7 +243,7 @@ fn blame(data_dir: &DataDir, trouble: CommandError) -> CommandError {
     }
 }
 
-/// The site as it is, with no writes: better than a start that fails over and over.
+/// Opens the site without writes: better than a start that fails over and over.
 fn open_read_only(data_dir: &DataDir, config: Config, why: &str, next: &str) -> Result<Site, CommandError> {
     let site = Site::open_read_only(data_dir, config, Clock::machine(0)).map_err(failed)?;
     let dir = data_dir.dir().display();
@@ -257,7 +256,7 @@ fn start(name: &str, site: &Site, job: fn(&Site, &mpsc::Receiver<()>)) -> Result
     spawn(name, site, move |site, stopped| jobs::restart_on_panic(site, stopped, jobs::FAULT_PAUSE, job))
 }
 
-/// Says where the site answers to whoever started it, and returns its address.
+/// Prints the address of the site, and returns it.
 fn announce(
     site: &Site,
     running: &Running,
@@ -290,9 +289,9 @@ fn announce(
     Ok(url)
 }
 
-/// The threads that look after the server until this is dropped. Nobody waits for them: each may hang with what it looks at.
+/// The threads that watch the server until this is dropped. The end waits for none of them: each may hang with the disk.
 struct Watching {
-    /// Told when a file that was served as it is could be written.
+    /// Gets a message when a file that was served without writes can be written.
     writable: mpsc::Receiver<()>,
     until_dropped: Vec<mpsc::Sender<()>>,
 }
@@ -323,18 +322,18 @@ fn spawn(
     spawned.map(|_| stop).map_err(|e| failed(format!("cannot start a thread: {e}")))
 }
 
-/// Looks whether there is room on the disk, whether a file that was served as it is can be written, and gives back memory.
+/// Checks whether there is room on the disk and whether a read-only file can be written again, and releases free memory.
 fn watch_disk(site: &Site, data_dir: &DataDir, writable: &mpsc::Sender<()>, stop: &mpsc::Receiver<()>) {
-    let mut looks = 0_u64;
-    // A start runs through more code than most of what follows.
+    let mut checks = 0_u64;
+    // A start uses more code and memory than most of what follows.
     footprint::shed();
     while stop.recv_timeout(WATCH_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
         match site.store.writer().condition() {
             Condition::ReadOnly if data_dir.why_unwritable().is_none() => _ = writable.send(()),
             _ => site.store.check_free_space(),
         }
-        looks += 1;
-        if looks == LOOKS_BEFORE_SHEDDING || looks.is_multiple_of(LOOKS_BETWEEN_SHEDDING) {
+        checks += 1;
+        if checks == CHECKS_BEFORE_SHEDDING || checks.is_multiple_of(CHECKS_BETWEEN_SHEDDING) {
             footprint::shed();
         }
     }
@@ -353,7 +352,7 @@ fn fit_connections(config: &mut Config, descriptors: u64) {
     }
 }
 
-/// As many descriptors as the system lets us have: each connection is one. Returns how many that are.
+/// Raises the limit of open descriptors as far as the system allows: each connection is one. Returns the limit.
 fn raise_descriptor_limit() -> u64 {
     const WANTED: u64 = 65_536;
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };

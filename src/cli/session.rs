@@ -11,7 +11,7 @@ use crate::store::tables::{members, sessions};
 use clap::Subcommand;
 use serde_json::json;
 
-/// The account that jobs use when none was made for them. The account has no password, so nobody can sign in to it.
+/// The account that jobs use when none was made for them. The account has no password, so no one can sign in to it.
 const SYNC_USERNAME: &str = "sync";
 
 #[derive(Subcommand)]

@@ -1,4 +1,4 @@
-//! The machine's shell: the site with whoever typed the command, so that each deed is recorded with its hand.
+//! The site as a command sees it: with the user who typed the command, for the audit log.
 
 use crate::app::{self, Actor, Change};
 use crate::domain::audit::{By, Detail, Origin, Who, Whom};
@@ -21,7 +21,7 @@ impl<'s> Shell<'s> {
         Shell { site, by, lists_all }
     }
 
-    /// Whether a list without a limit is whole, as machines take it.
+    /// Whether a list without a limit is whole, as with `--json`.
     pub(super) fn lists_all(&self) -> bool {
         self.lists_all
     }
@@ -30,7 +30,7 @@ impl<'s> Shell<'s> {
         &self.by
     }
 
-    /// Runs an effect in the name of whoever typed the command.
+    /// Runs an effect with the user who typed the command as its actor.
     #[track_caller]
     pub(super) fn change<T>(&self, effect: impl FnOnce(&Change) -> Result<T, Failure>) -> Result<T, Failure> {
         app::change(self.site, Actor::owner(&self.by), Language::default(), effect)
@@ -62,7 +62,7 @@ pub(super) fn by(uid: u32) -> By {
     By { who: Who::Cli { uid, user: user_name(uid) }, origin: Origin::Shell }
 }
 
-/// From the file alone: libc's way may load modules that a static binary cannot have.
+/// Reads the file itself: libc may load modules, which a static binary cannot.
 fn user_name(uid: u32) -> String {
     let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let of_uid = |line: &&str| line.split(':').nth(2).and_then(|field| field.parse().ok()) == Some(uid);

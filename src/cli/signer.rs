@@ -96,7 +96,7 @@ impl Add {
         done(words, values)
     }
 
-    /// Why somebody cannot be put on the list.
+    /// Why a member cannot be put on the list.
     fn against(
         &self,
         site: &Site,
@@ -126,7 +126,7 @@ impl Add {
             );
             return Ok(if holds(member_id, "")? { None } else { Some(why) });
         }
-        // First signers are for a tunnel where nobody has come up by the logbook yet.
+        // First signers are for a tunnel without a signer who holds a level by the logbook.
         for one in
             signers::list(tx, tunnel_id)?.iter().filter(|one| one.cat_group == programme && one.cat_id.is_empty())
         {

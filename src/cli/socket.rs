@@ -1,8 +1,7 @@
-//! The socket by which commands reach a running server: a file in the data directory, where nobody else can put one. Each
-//! side looks who the other is before it says anything.
+//! The socket by which commands reach a running server: a file in the data directory, where no other user can put one. Each
+//! side checks the user of the other before it sends anything.
 //!
-//! Where that directory takes no socket (a disk that takes no writes), the socket stands in a directory of the service's own
-//! outside it.
+//! On a disk that takes no writes the socket lies outside the data directory, in a directory of the service's own.
 
 use crate::store::engine::data_dir;
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -17,11 +16,12 @@ use std::time::Duration;
 
 /// The longest path that fits into the kernel's address of a socket, whose last byte is zero.
 const ADDRESS_BYTES_MAX: usize = 107;
-/// Made by the service manager for the service alone (`RuntimeDirectory=` of the unit).
+/// Created by the service manager for the service alone (`RuntimeDirectory=` of the unit).
 const RUNTIME_DIR: &str = "/run/tunneldesk";
+/// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
-/// The name of a socket on which this process listens; the name goes when this is dropped.
+/// The file of a socket on which this process listens; removed when this is dropped.
 pub struct SocketFile(PathBuf);
 
 impl Drop for SocketFile {
@@ -30,18 +30,17 @@ impl Drop for SocketFile {
     }
 }
 
-/// Why a command was not brought to a server.
+/// Why a command did not reach a server.
 pub(crate) enum ConnectError {
-    /// Nobody listens.
+    /// No process listens.
     NoServer,
-    /// Somebody listens, and takes no more connections.
+    /// The server accepted no connection within the time.
     TimedOut,
-    /// Somebody listens who is not the service. Nothing was said.
+    /// A process of another user listens. Nothing was sent.
     NotOurs(PathBuf),
 }
 
-/// Listens for the commands of a data directory that this process holds, so that a socket there is one that a killed server
-/// left.
+/// Listens for commands. This process has the lock of the directory, so a socket that is there was left by a killed server.
 pub(crate) fn bind(dir: &Path) -> io::Result<(UnixListener, SocketFile)> {
     let found = std::fs::metadata(dir)?;
     bind_at(data_dir::control(dir)).or_else(|refused| {
@@ -67,7 +66,7 @@ pub(crate) fn connect(dir: &Path, time_max: Duration) -> Result<UnixStream, Conn
     let mut connect_error = ConnectError::NoServer;
     for path in std::iter::once(data_dir::control(dir)).chain(fallback_paths(&found)) {
         let Ok(socket) = std::fs::symlink_metadata(&path) else { continue };
-        // Somebody else's is not even connected to: there the wait for an answer could be long.
+        // No connection to another user's socket: its answer could take long.
         if socket.file_type().is_socket() && is_trusted(socket.uid(), &found) {
             let stream = match with_short_path(&path, |short| connect_within(short, time_max)) {
                 Ok(stream) => stream,
@@ -83,7 +82,7 @@ pub(crate) fn connect(dir: &Path, time_max: Duration) -> Result<UnixStream, Conn
     Err(connect_error)
 }
 
-/// The kernel waits for a listener whose queue is full no longer than a write may take.
+/// Connects. While the listener's queue is full, the kernel waits for as long as a write may take, so that is set first.
 fn connect_within(path: &Path, time_max: Duration) -> io::Result<UnixStream> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.set_write_timeout(Some(time_max))?;
@@ -91,8 +90,8 @@ fn connect_within(path: &Path, time_max: Duration) -> io::Result<UnixStream> {
     Ok(OwnedFd::from(socket).into())
 }
 
-/// Where the socket of a data directory stands when it cannot stand in it: by the numbers of the directory, which has the same
-/// ones by every path that leads to it.
+/// Paths for the socket of a data directory that takes none. The names contain the directory's device and inode, which are
+/// the same by every path that leads to it.
 fn fallback_paths(data: &Metadata) -> impl Iterator<Item = PathBuf> + use<> {
     let name = format!("control-{}-{}.sock", data.dev(), data.ino());
     [PathBuf::from(RUNTIME_DIR), temporary_dir(data.uid())].into_iter().map(move |dir| dir.join(&name))
@@ -102,7 +101,7 @@ fn temporary_dir(user: u32) -> PathBuf {
     format!("/tmp/tunneldesk-{user}").into()
 }
 
-/// Whether this directory is ours alone; the temporary one is made where it is missing.
+/// Whether only this user may use the directory; the temporary one is created if it is missing.
 fn is_private(dir: Option<&Path>) -> bool {
     let Some(dir) = dir else { return false };
     if dir == temporary_dir(effective_user()) {
@@ -113,12 +112,12 @@ fn is_private(dir: Option<&Path>) -> bool {
     })
 }
 
-/// Whose word counts for a data directory: its owner's, root's, and our own.
+/// Whether a user may be the other side: the owner of the data directory, root, or this process's own user.
 fn is_trusted(user: u32, data: &Metadata) -> bool {
     [data.uid(), 0, effective_user()].contains(&user)
 }
 
-/// Opens a socket by a path of any length: a long one goes through a descriptor of its directory.
+/// Opens a socket by a path of any length: a long one is replaced by a path through a descriptor of its directory.
 fn with_short_path<T>(path: &Path, open: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     if path.as_os_str().as_bytes().len() <= ADDRESS_BYTES_MAX {
         return open(path);
@@ -130,7 +129,7 @@ fn with_short_path<T>(path: &Path, open: impl FnOnce(&Path) -> io::Result<T>) ->
     open(&Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(name))
 }
 
-/// The user that the other side of a connection runs as.
+/// The user of the process at the other end of a connection.
 pub(crate) fn peer_user(stream: &UnixStream) -> io::Result<u32> {
     let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
@@ -141,7 +140,7 @@ pub(crate) fn peer_user(stream: &UnixStream) -> io::Result<u32> {
     if asked == 0 { Ok(peer.uid) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The user that this process acts as.
+/// The effective user of this process.
 pub(crate) fn effective_user() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::geteuid() }

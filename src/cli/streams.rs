@@ -1,5 +1,5 @@
-//! The exchange between a running command and the terminal that it was typed at: progress, a file in, a file out. A
-//! running server may carry the command out, perhaps as another user in another directory.
+//! What flows between a command and the terminal where it was typed: progress, an input file, output. A running server may
+//! carry the command out, perhaps as another user in another directory.
 
 use super::owner::RootAccess;
 use super::{CommandError, Output, failed};
@@ -9,19 +9,19 @@ use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-/// On the side of the site.
+/// The streams of a command, on the side that carries it out.
 pub(super) struct Streams<'w> {
     pub progress: &'w mut Progress<'w>,
-    /// The file that the command reads, and its bytes.
+    /// The file that the command reads, and its length in bytes.
     pub attached: Option<(&'w mut dyn Read, u64)>,
-    /// Takes the next part of what the command makes. An error: nobody listens any more.
+    /// Takes the next part of the command's output. An error: the reader went away.
     pub part: &'w mut dyn FnMut(&str) -> io::Result<()>,
 }
 
-/// On the side of the shell: what a command makes, to standard output, or to a file that is there whole or not at all.
+/// The output of a command, on the side of the shell: to standard output, or to a file that is written whole or not at all.
 pub(crate) struct OutputFile {
     to: Option<PathBuf>,
-    /// The file is that of whoever typed the command.
+    /// With this the file belongs to the user who typed the command.
     pub root_access: RootAccess,
     unfinished: Option<BufWriter<File>>,
     trouble: Option<io::Error>,
@@ -34,7 +34,7 @@ impl OutputFile {
 
     pub(crate) fn write(&mut self, text: &str) {
         let Some(beside) = self.beside() else {
-            // A reader that went away (a pipe into `head`) is not our trouble.
+            // A reader that went away (a pipe into `head`) is no error.
             _ = io::stdout().write_all(text.as_bytes());
             return;
         };
@@ -58,7 +58,7 @@ impl OutputFile {
         Some(to.with_file_name(format!(".{}.unfinished", to.file_name().unwrap_or_default().to_string_lossy())))
     }
 
-    /// The file gets its name once the command was done.
+    /// Gives the file its name once the command is done.
     pub(crate) fn finish(mut self, output: Output) -> Result<Output, CommandError> {
         let (Some(to), Some(beside)) = (self.to.clone(), self.beside()) else { return Ok(output) };
         if let (None, Some(e)) = (&self.unfinished, &self.trouble) {

@@ -1,5 +1,5 @@
-//! `tunneldesk sync`: what goes upstream, and how far it is. A running server carries by itself; this does it now, or
-//! from another machine.
+//! `tunneldesk sync`: sends the partner metrics upstream now, or shows how far they are. A running server sends them by
+//! itself; `--from` does it from another machine.
 
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Global, Row, Table, done, failed, nothing, refused, shown_moment};
@@ -24,13 +24,13 @@ const REFUSED_SHOWN_MAX: usize = 50;
                   is not reached or takes nothing. What waits, waits; nothing is lost."
 )]
 pub(super) struct Sync {
-    /// Carry what waits now, and end: what happens without any option
+    /// Send what waits now, and end; the default
     #[arg(long, conflicts_with_all = ["status", "dry_run", "again", "rewind"])]
     once: bool,
-    /// Show how far the history went, what waits, and what the receiver refuses
+    /// Show how far the metrics are, what waits, and what the receiver refuses
     #[arg(long, conflicts_with_all = ["dry_run", "again", "rewind"])]
     status: bool,
-    /// Only say what would go
+    /// Say what would be sent, and send nothing
     #[arg(long, conflicts_with_all = ["again", "rewind"])]
     dry_run: bool,
     /// Offer the rows that the receiver refused once more
@@ -39,23 +39,23 @@ pub(super) struct Sync {
     /// Send everything after this `seq` again, to a stream that was emptied; 0: everything
     #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(i64).range(0..))]
     rewind: Option<i64>,
-    /// Carry for a site on another machine, read from its report; without --once until stopped
+    /// Send for a site on another machine, read from its report; without --once until stopped
     #[arg(long, value_name = "URL", requires = "token_file", conflicts_with_all = ["dry_run", "again", "rewind"])]
     from: Option<String>,
     /// The file with a token of `tunneldesk session issue --role sync`
     #[arg(long, value_name = "FILE", requires = "from")]
     token_file: Option<PathBuf>,
-    /// Where it is kept how far the rows of that site went
+    /// The file that remembers how far the rows of that site went
     #[arg(long, value_name = "FILE", requires = "from", default_value = "tunneldesk-sync.json")]
     state: PathBuf,
-    /// PEM: the authority of that site's certificate, where it has its own
+    /// PEM: the authority of that site's certificate, if it has one of its own
     #[arg(long, value_name = "FILE", requires = "from")]
     site_ca: Option<PathBuf>,
 }
 
 impl Sync {
-    /// Whether it needs no site on this machine.
-    pub(super) fn is_from_elsewhere(&self) -> bool {
+    /// Whether the command needs no site on this machine.
+    pub(super) fn is_remote(&self) -> bool {
         self.from.is_some()
     }
 
@@ -76,15 +76,15 @@ impl Sync {
             return again(site, &mut uploader, progress);
         }
         let total = sync::status(site)?.waiting_rows.unsigned_abs();
-        // Rows that come later are not in the snapshot of that question, so it is released.
+        // The snapshot of the status has no later rows, so it is released.
         site.store.release();
         let rows = sync::drain(&mut uploader, &mut |rows| progress("sending", rows, total.max(rows)));
         let status = sync::status(site)?;
         carried(rows.map_err(failed)?, &status)
     }
 
-    /// Beside a site on another machine: nothing here is of a site.
-    pub(super) fn run_from_elsewhere(&self, global: &Global) -> CommandResult {
+    /// Sends for a site on another machine; this machine needs no site.
+    pub(super) fn run_remote(&self, global: &Global) -> CommandResult {
         let config = global.checked()?;
         let settings = config.sync.as_ref().ok_or_else(no_receiver)?;
         let mut reports = self.reports()?;
@@ -97,7 +97,7 @@ impl Sync {
         let mut uploader = Uploader::new(Box::new(reports), upstream, settings, Arc::default());
         if !self.once {
             crate::log::start(&config.log);
-            // Until the process is ended: every batch is kept as it is taken.
+            // Until the process ends: the position is stored after each batch.
             let (_never, stop) = mpsc::channel();
             sync::work(uploader, settings, &stop);
             return nothing();

@@ -4,7 +4,7 @@ use super::Settings;
 use super::values::{log_addresses, log_format};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What the log says, and how.
+/// Level, format and addresses of the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Log {
     /// The least severe messages that are logged.

@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 use values::{address, calling_code, currency, flight_minutes, loopback, origin, public_url};
 
-/// The sample that the package ships is where the defaults come from, so the two cannot differ.
+/// The sample that the package ships. The defaults are read from it, so the two cannot differ.
 pub(crate) const SAMPLE: &str = include_str!("../../packaging/tunneldesk.toml");
 
 const ENVIRONMENT_PREFIX: &str = "TUNNELDESK_";
@@ -72,9 +72,9 @@ pub struct Config {
     pub public_url: Option<String>,
     /// Networks whose `X-Forwarded-For` is believed.
     pub proxies: Vec<IpNet>,
-    /// Whose pages may call the API from a browser, as browsers write an origin.
+    /// Origins whose pages may call the API from a browser, as browsers write them.
     pub allowed_origins: Vec<String>,
-    /// The built-in one, or with what the site's own file adds.
+    /// The built-in catalogue, extended by the site's own file if there is one.
     pub catalogue: &'static Catalogue,
     /// In hundredths of the fee's currency; 0: membership costs nothing.
     pub yearly_fee_cents: i64,
@@ -82,7 +82,7 @@ pub struct Config {
     pub first_flight_unconfirmed: bool,
     /// Minutes that can be flown in a quarter of an hour; 0: not said.
     pub minutes_per_quarter_hour: i64,
-    /// Minutes that people book for themselves at a kiosk; empty: nobody books there.
+    /// Minutes that members can book at a kiosk; empty: no bookings there.
     pub kiosk_minutes: Vec<i64>,
     /// ISO 4217, upper case; without it that of the site's country.
     pub fee_currency: Option<String>,
@@ -92,7 +92,7 @@ pub struct Config {
     pub sms: Option<Sms>,
     /// Countries whose new telephone numbers get passcodes, by calling code; empty: the site's own.
     pub calling_codes: Vec<u16>,
-    /// Who reads what is written in the contact form; without it the desk alone does.
+    /// The address to which messages of the contact form are sent; without it only the desk reads them.
     pub contact_to: Option<String>,
     /// Connections, and waiting requests.
     pub limits: Limits,
@@ -104,19 +104,19 @@ pub struct Config {
     pub callbacks: Callbacks,
     /// When backups are made, and where their copies go.
     pub backup: Backup,
-    /// What a standby may do.
+    /// The settings of a standby and of an off-site store.
     pub replica: Replica,
     /// Where the history goes; without it nowhere.
     pub sync: Option<Sync>,
     /// Where the site answers over https, and with which certificate.
     pub tls: Tls,
-    /// What people sign before they fly.
+    /// The settings of waivers.
     pub waiver: Waiver,
-    /// Invented people, so nobody needs a second factor. Said by `--demo` alone: no file can say it.
+    /// Whether this is a demo site, where no second factor is needed. Only `--demo` sets it, no file can.
     pub demo: bool,
 }
 
-/// One setting as somebody typed it.
+/// One setting as it was typed, and where.
 struct Setting {
     value: Value,
     origin: String,
@@ -138,7 +138,7 @@ impl Settings {
         settings
     }
 
-    /// Everything that is said outside the command line: the defaults, the file, the environment, the credentials.
+    /// The settings from the defaults, the file, the environment and the service manager's credentials.
     pub(crate) fn gather(file: Option<&Path>) -> Settings {
         let mut settings = Settings::new();
         if let Some(path) = file {
@@ -154,7 +154,7 @@ impl Settings {
         settings
     }
 
-    /// Where the file is, when it was not named: the first that exists.
+    /// The file that is read when none is named: the first that exists.
     pub(crate) fn usual_file() -> Option<PathBuf> {
         ["tunneldesk.toml", "/etc/tunneldesk/tunneldesk.toml"].map(PathBuf::from).into_iter().find(|p| p.exists())
     }
@@ -272,7 +272,7 @@ impl Settings {
         if self.mistakes.is_empty() { Ok(config) } else { Err(self.mistakes) }
     }
 
-    /// Every key with the value in force and who said so, for `tunneldesk check`.
+    /// Every key with the value in force and its origin, for `tunneldesk check`.
     pub(crate) fn effective(&self) -> Vec<(String, String, String)> {
         let from = |s: &Setting| s.origin.rsplit_once(": ").map_or(s.origin.clone(), |(origin, _)| origin.to_owned());
         self.typed.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value), from(setting))).collect()
@@ -286,7 +286,7 @@ impl Settings {
         };
         let read = std::fs::read_to_string(&path).map_err(|e| format!("cannot be read: {e}"));
         match read.and_then(|json| base.extended(&json)) {
-            // Every thread looks things up in it until the process ends.
+            // Used by every thread until the process ends.
             Ok(catalogue) => Box::leak(Box::new(catalogue)),
             Err(mistakes) => {
                 mistakes.lines().for_each(|mistake| self.mistake("catalogue", mistake));

@@ -1,4 +1,4 @@
-//! The settings of what leaves the house: the mail server and the gateway for short messages.
+//! The settings of the mail server and of the gateway for short messages.
 
 use super::Settings;
 use lettre::message::Mailbox;

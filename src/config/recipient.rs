@@ -8,12 +8,12 @@ use age::x25519;
 pub(crate) const LACKING: &str =
     "needs a build with the cargo feature `encrypted-backups`, which this tunneldesk was built without";
 
-/// Whom copies are encrypted to.
+/// The recipient of encrypted copies.
 #[cfg(feature = "encrypted-backups")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recipient(pub(crate) x25519::Recipient);
 
-/// Whom copies are encrypted to: nobody, in this build.
+/// The recipient of encrypted copies, which this build does not have.
 #[cfg(not(feature = "encrypted-backups"))]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recipient {}

@@ -10,7 +10,7 @@ const TOKEN_CHARS_MIN: usize = 32;
 const TOKEN_CHARS_MAX: usize = 256;
 const OTHERS: u32 = 0o077;
 
-/// What a standby gets from this site.
+/// The settings of the standby.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Replica {
     /// By which the standby is known; without one there is no standby.

@@ -1,4 +1,4 @@
-//! Who may vouch for a member: the social networks' client ids, key files and secret, as typed.
+//! The settings of sign-in by social networks: client ids, key files and secret.
 
 use super::{Secret, Settings};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub struct Social {
 pub struct TokenIssuer {
     /// Tokens for other apps than these do not count.
     pub client_ids: Vec<String>,
-    /// The network's public keys as a JWK set. Somebody refreshes it, so it is read anew for each sign-in.
+    /// The file of the network's public keys, a JWK set. The file may be replaced, so it is read anew for each sign-in.
     pub keys_file: PathBuf,
 }
 

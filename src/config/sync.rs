@@ -1,4 +1,4 @@
-//! The settings of what goes upstream.
+//! The settings of the sync upstream.
 
 use super::{Settings, host_name};
 use std::net::IpAddr;

@@ -11,7 +11,7 @@ pub(super) fn loopback(text: &str) -> Result<Option<SocketAddr>, &'static str> {
     if address.ip().is_loopback() {
         Ok(Some(address))
     } else {
-        Err("must be a loopback address: the figures are not for the network")
+        Err("must be a loopback address: the metrics are not for the network")
     }
 }
 

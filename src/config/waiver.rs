@@ -5,11 +5,11 @@ use super::Settings;
 /// Whether people sign before they fly, and for how long it counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waiver {
-    /// Nobody flies without one, once its text is published.
+    /// Whether flying needs a waiver in force, once a text is published.
     pub required: bool,
     /// Days after which a signature has expired; 0: never.
     pub valid_days: i64,
-    /// Below this age a guardian signs; 0: nobody needs one.
+    /// Below this age a guardian signs; 0: never.
     pub guardian_below_years: i64,
     /// Years for which a signed waiver is kept, also after its flyer's account was erased; 0: as long as the account.
     pub keep_years: i64,

@@ -1,4 +1,4 @@
-//! Text inside markup: what people wrote stays text, in HTML and in SVG.
+//! Escaping of text for HTML and SVG.
 
 /// Escaped for the content of an element and for an attribute in either quotes. Characters that XML forbids are left
 /// out.

@@ -1,5 +1,5 @@
-//! Letters: shaped with the font's own kerning and accents, measured, and set where they belong. A character that the
-//! font cannot draw shows as a box, so that nobody's name loses a letter unnoticed.
+//! Text of the PDF documents: shaped with the font's kerning and accents, measured, and drawn. A character that the font does not
+//! have is shown as a box, so that no name loses a letter unnoticed.
 
 use harfrust::{Direction, ShapeOptions, ShapePlan, ShaperData, UnicodeBuffer, script};
 use krilla::geom::Point;
@@ -9,11 +9,12 @@ use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 use std::sync::LazyLock;
 
-/// Characters of a line that are shaped: two names of a hundred and what joins them. A longer text is cut, and says so.
+/// The most characters of a line that are shaped: two names of a hundred and the words between them. A longer text is cut and
+/// ends in [`CUT`].
 pub(crate) const LINE_CHARS_MAX: usize = 256;
-/// Stands for what was left out.
+/// The sign at the end of a text that was cut.
 pub(crate) const CUT: char = '…';
-/// Stands for a character that the font lacks.
+/// The sign for a character that the font does not have.
 const BOX: char = '□';
 
 /// A font, for drawing and for measuring.
@@ -21,7 +22,7 @@ pub(crate) struct Typeface {
     font: Font,
     shapes: FontRef<'static>,
     shaping: ShaperData,
-    /// How Latin letters are shaped, and figures and signs alone. Making a plan takes as long as shaping a line.
+    /// Shaping plans for Latin text, and for digits and signs alone. Making a plan takes as long as shaping a line.
     plans: [ShapePlan; 2],
     units_per_em: f32,
 }
@@ -39,7 +40,7 @@ pub(crate) struct Line {
     pub width: f32,
 }
 
-/// Which part of a line stands at the point where it is set.
+/// Which part of a line is at the point where it is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Align {
     Left,

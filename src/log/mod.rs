@@ -1,8 +1,8 @@
 //! The log: one line a request and one an event, for people on a terminal and as JSON elsewhere.
 //!
 //! Lines are collected and written together, at most a tenth of a second late, because a system call a line would cost
-//! more than many a request. With a warning or an error the thread that writes does so at once. No request waits for it:
-//! while nobody takes what is written (a full pipe), so many lines wait, and those that come then are dropped and counted.
+//! more than many a request. Warnings and errors are written at once. No request waits for the log: while standard error is
+//! blocked (a full pipe), up to 512 KiB of lines wait, and further lines are dropped and counted.
 
 mod json;
 
@@ -15,23 +15,23 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 const FLUSH_INTERVAL: Duration = Duration::from_millis(100);
-/// With so much collected they are written before the interval is over.
+/// With so many bytes collected the lines are written before the interval is over.
 const COLLECTED_BYTES_DUE: usize = 64 * 1024;
-/// So much waits at the most while nobody takes it.
+/// The most bytes that wait while standard error is blocked.
 const COLLECTED_BYTES_MAX: usize = 512 * 1024;
 
 static COLLECTED: Mutex<Collected> = Mutex::new(Collected { lines: Vec::new(), due: false, dropped: 0 });
-/// Tells the thread that writes that something is due.
+/// Wakes the thread that writes.
 static DUE: Condvar = Condvar::new();
-/// Held by whoever writes to standard error, with the lines on their way there.
+/// Locked while lines are written to standard error; holds these lines.
 static WRITING: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// The lines that are not written yet.
 struct Collected {
     lines: Vec<u8>,
-    /// Whether it shall be written before the interval is over.
+    /// Whether the lines are to be written before the interval is over.
     due: bool,
-    /// How many lines found no room since that was last told.
+    /// Lines dropped since that was last logged.
     dropped: u64,
 }
 
@@ -41,7 +41,7 @@ struct Line {
 }
 
 /// Starts the log; a second call changes nothing. Panics are logged by place, and by message only where the message is
-/// the programmer's own text: a formatted one could carry somebody's data.
+/// the programmer's own text: a formatted one could contain personal data.
 pub(crate) fn start(settings: &Log) {
     let as_json = match settings.format {
         LogFormat::Auto => !std::io::stderr().is_terminal(),
@@ -74,7 +74,8 @@ pub(crate) fn start(settings: &Log) {
     }
 }
 
-/// Ours at the level that is set; of the libraries only what is wrong, because in detail they tell what people sent.
+/// The product's own events at the configured level, and warnings and errors of the libraries, whose details could contain what
+/// clients sent.
 fn filter(level: Level) -> EnvFilter {
     EnvFilter::new(format!("{},tunneldesk={level}", level.min(Level::WARN)))
 }
@@ -83,7 +84,8 @@ fn collected() -> MutexGuard<'static, Collected> {
     COLLECTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes what is collected to standard error, for as long as that takes; where it fails there is nobody left to tell.
+/// Writes the collected lines to standard error, for as long as that takes. An error is ignored: there is no other place to
+/// report it.
 pub(crate) fn flush() {
     let mut writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut collected = collected();
@@ -94,7 +96,7 @@ pub(crate) fn flush() {
     _ = std::io::stderr().write_all(&writing);
     writing.clear();
     if dropped > 0 {
-        tracing::warn!(dropped, "lines of the log were dropped, because nobody took them");
+        tracing::warn!(dropped, "lines of the log were dropped, because standard error was blocked");
     }
 }
 

@@ -1,5 +1,5 @@
-//! Where pictures are decoded and documents are set: on one thread of its own at a lower priority, so that they neither hold
-//! up a sign-in nor fill the memory. One picture at work is some fifty megabytes, and a long logbook is half a second.
+//! Pictures are decoded and documents drawn on one thread at a lower priority, so that they neither delay a sign-in nor fill the
+//! memory: decoding a picture takes some 50 MB, and drawing a long logbook half a second.
 
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -11,12 +11,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// How long somebody waits for a drawing, the turn included: the largest take a second or two.
+/// How long a request waits for its drawing, the queue included: the largest take a second or two.
 const DRAWING_WAIT_MAX: Duration = Duration::from_secs(30);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The thread that draws, once a server has started it. Before that, whoever wants something drawn draws it.
+/// The thread that draws, once a server has started it; without it each caller draws on its own thread.
 #[derive(Default)]
 pub struct Drawer {
     /// Each caller waits for its job, so there are never more jobs than threads that take such requests.
@@ -24,7 +24,7 @@ pub struct Drawer {
 }
 
 impl Drawer {
-    /// The thread ends when nobody holds the site any more.
+    /// Starts the thread; it ends when the site is dropped.
     pub(crate) fn start(&self) -> io::Result<()> {
         let (jobs, taken) = unbounded();
         std::thread::Builder::new().name("drawing".to_owned()).spawn(move || {
@@ -35,7 +35,7 @@ impl Drawer {
         Ok(())
     }
 
-    /// `None`: it was not done within `wait_max`. Work that had not begun by then is dropped.
+    /// `None`: not done within `wait_max`. Work that had not begun by then is dropped.
     fn run<T: Send + 'static>(&self, wait_max: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let Some(jobs) = self.jobs.get() else { return Some(work()) };
         let (done, result) = bounded(1);
@@ -63,8 +63,8 @@ fn draw_all(jobs: &Receiver<Job>) {
 }
 
 impl Site {
-    /// Draws a picture or a document. Drawing takes time, so the caller's snapshot is released first. 503 where it
-    /// takes longer than anybody should wait.
+    /// Draws a picture or a document. Drawing takes time, so the caller's snapshot is released first. 503 after
+    /// [`DRAWING_WAIT_MAX`].
     pub(crate) fn draw<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
         write_scope::forbid("a drawing");
         self.store.release();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_drawing_that_hangs_is_let_go_and_the_own_drawing_is_not_begun() {
+    fn a_request_behind_a_drawing_that_hangs_times_out_and_its_own_drawing_is_not_begun() {
         let drawer = Drawer::default();
         drawer.start().unwrap();
         let (go_on, hangs) = bounded::<()>(0);

@@ -2,8 +2,8 @@
 //! neither delays other requests nor fills the memory with hashes at work (about 20 MB each). A caller waits for no
 //! more than its hash: the core makes the next one while a sign-in is written.
 //!
-//! One core is left to whoever reads while anybody does: a hash keeps the whole of a core's cache and memory busy,
-//! whatever its priority.
+//! While requests read the database, one core is left to them: a hash fills a core's cache and memory bandwidth, whatever its
+//! priority.
 
 use crate::domain::password::{self, Cost};
 use crate::site::Site;
@@ -16,24 +16,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// After the last read, the core that was left to it hashes as well.
+/// This long after the last read, all cores hash.
 const READING_ENDED_AFTER: Duration = Duration::from_millis(100);
-/// How often a thread that leaves its core to readers looks whether they are done.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Who hashes nothing for so long gives its memory back.
-const REST_AFTER: Duration = Duration::from_millis(100);
+/// How often a thread that leaves its core to reads checks whether they go on.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// A thread that is idle for so long releases its memory.
+const IDLE_MAX: Duration = Duration::from_millis(100);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The threads that hash, once a server has started them. Where there is none, nobody else waits, and whoever wants a hash
-/// makes it.
+/// The threads that hash, once a server has started them; without them each caller hashes on its own thread.
 pub struct Hashers {
     /// Each caller waits for its job, so there are never more jobs than callers.
     jobs: OnceLock<Sender<Job>>,
     started: Instant,
-    /// Milliseconds from `started` to the moment when somebody read last.
+    /// Milliseconds from `started` to the last read.
     read_at: AtomicU64,
-    /// Of a site whose tests have another subject; of every other the full cost.
+    /// A lower cost, for tests with another subject; else the full cost.
     cost: OnceLock<Cost>,
 }
 
@@ -44,12 +43,12 @@ impl Default for Hashers {
 }
 
 impl Hashers {
-    /// The threads end when nobody holds the site any more.
+    /// Starts the threads; they end when the site is dropped.
     pub(crate) fn start(self: &Arc<Hashers>) -> io::Result<()> {
         let (jobs, taken) = unbounded();
         let threads = std::thread::available_parallelism().map_or(2, usize::from);
         for number in 0..threads {
-            // Not the only one: a single core must hash.
+            // One thread leaves its core to reads, unless it is the only one.
             let leaves_core = number > 0 && number + 1 == threads;
             let (hashers, taken) = (Arc::downgrade(self), taken.clone());
             let must_wait = move || leaves_core && hashers.upgrade().is_some_and(|hashers| hashers.reads_go_on());
@@ -85,10 +84,10 @@ fn hash_all(jobs: &Receiver<Job>, must_wait: impl Fn() -> bool) {
     loop {
         if must_wait() {
             password::rest();
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(CHECK_INTERVAL);
             continue;
         }
-        let job = jobs.recv_timeout(REST_AFTER).or_else(|none| match none {
+        let job = jobs.recv_timeout(IDLE_MAX).or_else(|none| match none {
             RecvTimeoutError::Timeout => {
                 password::rest();
                 jobs.recv().map_err(drop)
@@ -96,7 +95,7 @@ fn hash_all(jobs: &Receiver<Job>, must_wait: impl Fn() -> bool) {
             RecvTimeoutError::Disconnected => Err(()),
         });
         let Ok(job) = job else { return };
-        // A panic is told to whoever waits, by the end of its channel.
+        // The caller learns of a panic by the end of its channel.
         _ = catch_unwind(AssertUnwindSafe(job));
     }
 }
@@ -123,7 +122,7 @@ impl Site {
     }
 
     /// Whether the secret is the one of the hash; in the same time, and false, where there is none. The caller's snapshot
-    /// is let go of.
+    /// is released.
     pub(crate) fn is_hash_of(&self, secret: &str, phc: Option<&str>) -> bool {
         self.store.release();
         let (secret, phc) = (secret.to_owned(), phc.map(str::to_owned));

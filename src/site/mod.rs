@@ -1,4 +1,5 @@
-//! All that an operation may touch. Each thread that runs operations has a [`Site`] of its own.
+//! The site: the database, the settings and the shared state that every operation may use. Each thread that runs operations has
+//! a [`Site`] of its own.
 
 pub(crate) mod drawing;
 pub(crate) mod hashing;
@@ -22,7 +23,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-/// One thread's way to the file, and what all threads share.
+/// One thread's connections to the database, and the state that all threads share.
 pub struct Site {
     /// This thread's connections to the database.
     pub store: Store,
@@ -45,7 +46,7 @@ pub struct Shared {
     pub hashers: Arc<Hashers>,
     /// Draws pictures and documents, one at a time.
     pub drawer: Drawer,
-    /// Where the server answers, once it does.
+    /// The ports on which the server listens, once it does.
     ports: OnceLock<ListeningPorts>,
     /// Random, made with the site; partners' receivers know the site by it.
     pub site_id: Box<str>,
@@ -62,16 +63,16 @@ impl Deref for Site {
     }
 }
 
-/// Where the server answers.
+/// The ports on which the server listens.
 #[derive(Debug, Default, PartialEq)]
 pub struct ListeningPorts {
-    /// In the clear.
+    /// Plain HTTP.
     pub http: Vec<u16>,
-    /// By https.
+    /// HTTPS.
     pub https: Vec<u16>,
 }
 
-/// The tunnel's name as it was last read, for who answers without the database.
+/// The tunnel's name as it was last read, for answers that are made without the database.
 #[derive(Default)]
 pub(crate) struct CachedName(RwLock<String>);
 
@@ -88,14 +89,14 @@ impl CachedName {
 }
 
 impl ListeningPorts {
-    /// The one that people use: by https where there is one; 0 while there is none.
+    /// The port in public links: HTTPS if there is one; 0 while the server does not listen.
     pub fn public(&self) -> u16 {
         self.https.first().or(self.http.first()).copied().unwrap_or(0)
     }
 }
 
 impl Site {
-    /// Whether somebody outside the house takes messages of this channel; otherwise they wait to be read at the desk.
+    /// Whether messages of this channel are sent; otherwise they wait at the desk.
     pub(crate) fn delivers(&self, channel: Channel) -> bool {
         match channel {
             Channel::Email => self.config.mail.is_some(),
@@ -103,7 +104,7 @@ impl Site {
         }
     }
 
-    /// From the parts that [`crate::ops::lifecycle`] has made or opened.
+    /// Assembles a site from the parts that [`crate::ops::lifecycle`] has created or opened.
     pub(crate) fn assemble(store: Store, clock: Clock, config: Config, keys: Keys, row: tunnels::SiteRow) -> Site {
         let shared = Shared {
             clock: Arc::new(clock),
@@ -149,14 +150,14 @@ impl Site {
         self.ports.get().unwrap_or(NONE)
     }
 
-    /// The origin that links lead to: on the port where the server answers, or would by its settings while none runs.
+    /// The origin of public links: with the port on which the server listens, or the one of the settings while none runs.
     pub fn public_url(&self) -> String {
         let configured = self.config.tls.listen.first().or(self.config.listen.first()).map_or(0, |one| one.port());
         let answers = self.ports().public();
         self.config.public_url(if answers == 0 { configured } else { answers })
     }
 
-    /// The server says on which ports it answers: what is configured may leave the choice to the system.
+    /// Stores the ports on which the server listens: the settings may leave the choice to the system.
     pub(crate) fn set_ports(&self, ports: ListeningPorts) {
         _ = self.ports.set(ports);
     }

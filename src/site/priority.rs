@@ -1,28 +1,26 @@
-//! Long work that is done beside people who wait.
+//! The scheduling priority of long work, so that requests come first.
 
 const BACKGROUND_NICENESS: i32 = 10;
-/// Of work that has to keep up with a machine which answers requests without a pause: of a core that another thread wants too,
-/// this one gets a quarter.
+/// For work that has to keep up under a constant load: a quarter of a core for which another thread competes.
 const LOW_NICENESS: i32 = 5;
 const NICENESS_MAX: i32 = 19;
-/// The longest turn that may be asked for (0.1 s). A thread that asks for a longer turn than others is taken off the
-/// core as soon as one of them wakes; with equal or shorter turns it would stay until the next tick, 4 ms on many
-/// machines.
+/// The longest time slice that Linux accepts (0.1 s). A thread with a longer slice than others is preempted as soon as one of
+/// them wakes; with an equal or shorter one it would run until the next timer tick, 4 ms on many machines.
 const LONGEST_SLICE_NANOS: u64 = 100_000_000;
 
-/// How work that others do not wait for shares a core with those who are answered.
+/// How long work shares a core with requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// On the calling thread, as it is: somebody is kept waiting.
+    /// On the calling thread, unchanged: a caller waits for the work.
     Normal,
-    /// Has its share of a core, and lets others in first whenever they wake.
+    /// An equal share of a core, preempted whenever another thread wakes.
     Preemptible,
-    /// Has less than its share.
+    /// Less than an equal share.
     Low,
 }
 
 impl Priority {
-    /// Has the calling thread keep this pace for as long as it lives.
+    /// Gives the calling thread this priority until it ends.
     pub(crate) fn apply(self) {
         // SAFETY: plain numbers; on Linux it is of the calling thread.
         let niceness = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
@@ -33,7 +31,7 @@ impl Priority {
         }
     }
 
-    /// Does work at this pace and waits for it.
+    /// Runs work at this priority and waits for it.
     pub(crate) fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
         if self == Priority::Normal {
             return work();
@@ -49,13 +47,13 @@ impl Priority {
     }
 }
 
-/// Has the kernel let others in whenever they have something to do, for as long as the calling thread lives.
+/// Gives the calling thread a low priority until it ends: other threads preempt it whenever they wake.
 pub(crate) fn lower() {
     schedule(BACKGROUND_NICENESS);
 }
 
-/// Long turns at that niceness, for the calling thread. A refusal leaves the thread as it is; a kernel before 6.12, which knows
-/// no turns of one's own, leaves it at what the niceness does.
+/// Sets the niceness and the longest slice for the calling thread. If the kernel refuses, nothing changes; kernels before 6.12
+/// ignore the slice.
 fn schedule(niceness: i32) {
     let attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
@@ -76,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_thread_of_the_work_alone_changes_its_pace() {
+    fn only_the_thread_of_the_work_changes_its_priority() {
         // SAFETY: plain numbers.
         let niceness = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         let before = niceness();

@@ -96,17 +96,17 @@ fn a_command_tells_nothing_to_a_stranger_in_the_place_of_the_server() {
     stranger.set_nonblocking(true).unwrap();
     let command = ["member", "reset-password", "jane", "--password-stdin"];
     let said = desk.run_with_input(&command, "violet-anvil-harbour-93").trouble(2);
-    assert!(said.contains("somebody else listens at") && said.contains("control.sock"), "{said}");
+    assert!(said.contains("another user listens at") && said.contains("control.sock"), "{said}");
     assert_eq!(stranger.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "the file was the stranger's");
     // The file may be given away; who listens cannot.
     chown(socket(&desk), Some(0), Some(0)).unwrap();
     let said = desk.run_with_input(&command, "violet-anvil-harbour-93").trouble(2);
-    assert!(said.contains("somebody else listens at"), "{said}");
+    assert!(said.contains("another user listens at"), "{said}");
     let mut heard = Vec::new();
     stranger.accept().unwrap().0.read_to_end(&mut heard).unwrap();
     assert_eq!(heard, b"", "a stranger was told a command");
     let doctor = desk.run(&["doctor"]);
-    assert!(doctor.code == Some(2) && doctor.out.contains("somebody else listens at"), "{}", doctor.out);
+    assert!(doctor.code == Some(2) && doctor.out.contains("another user listens at"), "{}", doctor.out);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `tunneldesk member export` and `member erase`: what a person may ask for, by law and by courtesy.
+//! `tunneldesk member export` and `member erase`: a member's personal data, handed out or erased.
 
 use super::find;
 use crate::app::accounts;

@@ -8,7 +8,7 @@ pub(crate) use page::draw;
 
 use crate::i18n::language::Language;
 
-/// All that the sheet says.
+/// The content of the certificate.
 #[derive(Debug, Clone)]
 pub(crate) struct Certificate {
     pub site_name: String,
@@ -24,11 +24,11 @@ pub(crate) struct Certificate {
     pub emblem: String,
     /// Since when it is held, in the sheet's language.
     pub day: String,
-    /// Empty where nobody signed.
+    /// Empty if there is no signer.
     pub signer_name: String,
     /// As it is printed.
     pub number: String,
-    /// Where whoever scans the sheet is led.
+    /// The address in the QR code.
     pub verify_url: String,
     pub language: Language,
 }

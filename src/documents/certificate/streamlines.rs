@@ -1,8 +1,8 @@
-//! The motif: air that rises past a round body, as the streamlines of a potential flow.
+//! The decoration of a certificate: air that rises past a round body, as the streamlines of a potential flow.
 
 use krilla::geom::{Path, PathBuilder};
 
-/// Where the air flows and what it flows around.
+/// A flow between two heights around a round body.
 pub(super) struct Streamlines {
     pub centre_x: f32,
     pub centre_y: f32,

@@ -1,4 +1,4 @@
-//! A slip of paper with the code by which somebody opens an account that the desk made: the upper half of an A4 page.
+//! A slip of paper with the code that opens an account which the desk made: the upper half of an A4 page.
 
 use super::page::{LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body, label};
@@ -14,7 +14,7 @@ const LEADING: f32 = 17.0;
 /// Of one paragraph.
 const LINES_MAX: usize = 6;
 
-/// All that the slip says.
+/// The content of the slip.
 #[derive(Debug, Clone)]
 pub(crate) struct AccountSlip {
     pub(crate) site_name: String,

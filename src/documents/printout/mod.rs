@@ -17,14 +17,14 @@ use crate::domain::local_time::TimeZone;
 use crate::i18n::language::Language;
 use page::{LEFT, Pages, RIGHT, TextStyle};
 
-/// All that the pages say. Moments in Unix seconds, durations in minutes.
+/// The content of the pages. Moments in Unix seconds, durations in minutes.
 #[derive(Debug, Clone)]
 pub(crate) struct Logbook {
     pub site_name: String,
     pub site_city: String,
     pub holder: String,
     pub member_id: i64,
-    /// The day of which they speak.
+    /// The day whose state the pages show.
     pub day: i64,
     /// All that was flown, and in how many flights.
     pub minutes: i64,
@@ -56,7 +56,7 @@ pub(crate) struct Flight {
 pub(crate) struct Signed {
     pub name: String,
     pub day: i64,
-    /// Empty where nobody signed.
+    /// Empty if there is no signer.
     pub signer_name: String,
     pub tunnel_name: String,
     /// A remark on the entry, in the pages' language; empty for most.
@@ -71,7 +71,7 @@ fn place(site_name: &str, site_city: &str) -> String {
     format!("{site_name} · {site_city}")
 }
 
-/// Sets the head of every paper: the site, and the title.
+/// Sets the head of a document: the site, and the title.
 fn set_head(pages: &mut Pages, place: &str, title: &str) {
     let small = TextStyle { typeface: &ROMAN, size: 9.5, tracking: 0.16, colour: SOFT };
     pages.words(&place.to_uppercase(), small, Align::Left, LEFT, 70.0, RIGHT - LEFT);

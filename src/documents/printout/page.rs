@@ -1,4 +1,4 @@
-//! Pages that fill from above, and are drawn once all of them are known: only then has each its number.
+//! Pages that are filled from the top, and drawn once their number is known.
 
 use crate::documents::paint::{INK, fill, qr_code, straight, stroke, through};
 use crate::documents::typesetting::{Align, CUT, Line, Typeface};
@@ -17,7 +17,7 @@ const BOTTOM: f32 = HEIGHT - 78.0;
 /// Characters of one line of a table, which accents that take no room do not pass either.
 const WRAPPED_CHARS_MAX: usize = 80;
 
-/// Something on a page.
+/// An element of a page.
 enum Element {
     Words {
         line: Line,
@@ -49,7 +49,7 @@ enum Element {
     },
 }
 
-/// How words are set.
+/// The typeface, size, tracking and colour of a text.
 #[derive(Clone, Copy)]
 pub(crate) struct TextStyle {
     pub typeface: &'static Typeface,
@@ -69,7 +69,7 @@ impl Pages {
         Pages { pages: vec![Vec::new()], y: TOP }
     }
 
-    /// Whether so much fits on this page still.
+    /// Whether this height is left on the page.
     pub(crate) fn has_room(&self, height: f32) -> bool {
         self.y + height <= BOTTOM
     }
@@ -79,7 +79,7 @@ impl Pages {
         self.y = TOP;
     }
 
-    /// A new page unless so much fits on this one.
+    /// Begins a new page unless this height is left.
     pub(crate) fn make_room(&mut self, height: f32) {
         if !self.has_room(height) {
             self.turn();
@@ -118,7 +118,7 @@ impl Pages {
         (self.pages.len(), self.pages.iter().flatten().map(glyphs).sum())
     }
 
-    /// Draws them all; `foot` says what stands at the foot of a page, by its number and how many there are.
+    /// Draws all pages; `foot` fills the foot of a page by its number and the number of pages.
     pub(crate) fn draw(mut self, document: &mut Document, foot: impl Fn(&mut Pages, usize, usize)) -> Option<()> {
         let count = self.pages.len();
         for place in 0..count {
@@ -147,7 +147,7 @@ impl Element {
             }
             Element::Stroke { points, width, colour } => {
                 stroke(surface, *colour, *width);
-                // A dot alone is no line.
+                // A single point is no line.
                 if let Some(path) = through(points) {
                     surface.draw_path(&path);
                 }
@@ -163,7 +163,7 @@ impl Element {
 
 /// Text in lines of at most this width and [`WRAPPED_CHARS_MAX`] characters: broken between words, a line break of the
 /// writer's kept, and a word that is wider than a line broken where it must be. No more than `lines_max` of them; the last
-/// says where there were more. Widths are rough: whoever sets a line makes it fit.
+/// says where there were more. Widths are estimates: [`Pages::words`] makes each line fit.
 pub(super) fn wrapped(text: &str, style: TextStyle, room: f32, lines_max: usize) -> Vec<String> {
     let (shown, advance) = (style.typeface.shown(), style.typeface.rough_advance());
     let advance = |c: char| (advance(c) + style.tracking) * style.size;
@@ -196,7 +196,7 @@ pub(super) fn wrapped(text: &str, style: TextStyle, room: f32, lines_max: usize)
     cut(lines.done, lines_max)
 }
 
-/// The first so many lines, with a sign at the end of the last where there were more.
+/// The first lines, with [`CUT`] at the end of the last if there were more.
 pub(super) fn cut(mut lines: Vec<String>, lines_max: usize) -> Vec<String> {
     if lines.len() > lines_max {
         lines.truncate(lines_max);
@@ -207,7 +207,7 @@ pub(super) fn cut(mut lines: Vec<String>, lines_max: usize) -> Vec<String> {
     lines
 }
 
-/// Lines under way, the last of them open.
+/// Finished lines, and the line that is being filled.
 struct Lines {
     done: Vec<String>,
     line: String,
@@ -217,7 +217,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Whether so much more fits on the open line. An empty line takes a letter of any width.
+    /// Whether the open line has room. An empty line takes a letter of any width.
     fn have_room(&self, width: f32, chars: usize) -> bool {
         self.line.is_empty() || (self.width + width <= self.room && self.chars + chars <= WRAPPED_CHARS_MAX)
     }

@@ -1,8 +1,8 @@
-//! The picture: cards in rows, ways between them, a legend, and what is open now. State is told by a shape and a word, and
-//! by colour only besides.
+//! The picture: cards in rows, edges between them, a legend, and the open levels. A state has a shape and a word as well as a
+//! colour.
 
 use super::Progression;
-use super::map::{Map, Place, Way};
+use super::map::{Cell, Edge, Map};
 use crate::documents::markup::escape;
 use crate::domain::catalogue::Level;
 use crate::domain::catalogue::names;
@@ -86,7 +86,7 @@ pub(crate) fn draw_map(progression: &Progression, turned: bool) -> String {
 struct Grid {
     left: i32,
     top: i32,
-    /// Whether the ways lead down, not to the right.
+    /// Whether the edges lead down, not to the right.
     turned: bool,
 }
 
@@ -101,8 +101,8 @@ impl Grid {
     }
 
     /// The upper left corner of a card.
-    fn corner(self, place: &Place) -> (i32, i32) {
-        let (column, row) = if self.turned { (place.row, place.column) } else { (place.column, place.row) };
+    fn corner(self, cell: &Cell) -> (i32, i32) {
+        let (column, row) = if self.turned { (cell.row, cell.column) } else { (cell.column, cell.row) };
         let (width, height) = self.cell();
         (self.left + column as i32 * width, self.top + row as i32 * height)
     }
@@ -126,11 +126,11 @@ impl Progression<'_> {
     }
 
     fn draw_cards(&self, svg: &mut String, map: &Map, grid: Grid) {
-        for way in &map.ways {
-            draw_way(svg, map, way, &self.steps, grid);
+        for edge in &map.edges {
+            draw_edge(svg, map, edge, &self.steps, grid);
         }
-        for (step, place) in self.steps.iter().zip(&map.places) {
-            self.draw_card(svg, step, grid.corner(place));
+        for (step, cell) in self.steps.iter().zip(&map.cells) {
+            self.draw_card(svg, step, grid.corner(cell));
         }
     }
 
@@ -269,7 +269,7 @@ impl Progression<'_> {
     }
 }
 
-/// The mark that tells a state without colour.
+/// The shape of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Held,
@@ -333,18 +333,18 @@ fn shape_dot(svg: &mut String, x: i32, y: i32) {
 
 /// From the right edge of one card to the left edge of another: across, down in the gap before it, across. Turned, from the
 /// lower edge to the upper one.
-fn draw_way(svg: &mut String, map: &Map, way: &Way, steps: &[Step], grid: Grid) {
-    let (from, to) = (grid.corner(&map.places[way.from]), grid.corner(&map.places[way.to]));
+fn draw_edge(svg: &mut String, map: &Map, edge: &Edge, steps: &[Step], grid: Grid) {
+    let (from, to) = (grid.corner(&map.cells[edge.from]), grid.corner(&map.cells[edge.to]));
     // `x` leads on and `y` aside.
     let ((x1, y1), (x2, y2)) = if grid.turned {
         ((from.1 + CARD_HEIGHT, from.0 + CARD_WIDTH / 2), (to.1, to.0 + CARD_WIDTH / 2))
     } else {
         ((from.0 + CARD_WIDTH, from.1 + CARD_HEIGHT / 2), (to.0, to.1 + CARD_HEIGHT / 2))
     };
-    let walked = matches!(steps[way.from].state, State::Held(_) | State::Lapsed(_));
-    let (colour, width) = if walked { (BLUE, "2.5") } else { ("#a9b6c4", "2") };
-    // Ways with a choice run beside the others, and into each other.
-    let gap = x2 - if way.any { 8 } else { 15 };
+    let reached = matches!(steps[edge.from].state, State::Held(_) | State::Lapsed(_));
+    let (colour, width) = if reached { (BLUE, "2.5") } else { ("#a9b6c4", "2") };
+    // Edges with a choice run beside the others, and into each other.
+    let gap = x2 - if edge.any { 8 } else { 15 };
     let bend = 6 * (y2 - y1).signum();
     let (on, aside) = (gap - 6, y2 - bend);
     let path = match (grid.turned, bend) {

@@ -1,4 +1,4 @@
-//! Where each level stands: in a column behind all that it requires, in a row with those of its track.
+//! The position of each level: in a column behind all that it requires, in a row with the levels of its track.
 
 use crate::domain::catalogue::{Level, LevelKey};
 
@@ -6,74 +6,74 @@ use crate::domain::catalogue::{Level, LevelKey};
 const APART: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Cell {
     pub column: usize,
     pub row: usize,
 }
 
-/// An edge of the map: one level is required for another, both by their place in the list.
+/// One level is required for another; both are indexes into the list of levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct Edge {
     pub from: usize,
     pub to: usize,
-    /// One of several that would do.
+    /// Whether this is one of several levels that meet the requirement.
     pub any: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Map {
-    pub places: Vec<Place>,
-    pub ways: Vec<Way>,
+    pub cells: Vec<Cell>,
+    pub edges: Vec<Edge>,
     pub columns: usize,
     pub rows: usize,
 }
 
 impl Map {
     pub(super) fn of(levels: &[&Level]) -> Map {
-        let ways = ways(levels);
-        let columns = columns(levels, &ways);
-        let rows = rows(levels, &columns, &ways);
-        let places: Vec<Place> =
-            columns.iter().zip(&rows).map(|(column, row)| Place { column: *column, row: *row }).collect();
-        let most = |of: fn(&Place) -> usize| places.iter().map(of).max().map_or(0, |most| most + 1);
-        Map { columns: most(|place| place.column), rows: most(|place| place.row), places, ways }
+        let edges = edges(levels);
+        let columns = columns(levels, &edges);
+        let rows = rows(levels, &columns, &edges);
+        let cells: Vec<Cell> =
+            columns.iter().zip(&rows).map(|(column, row)| Cell { column: *column, row: *row }).collect();
+        let most = |of: fn(&Cell) -> usize| cells.iter().map(of).max().map_or(0, |most| most + 1);
+        Map { columns: most(|cell| cell.column), rows: most(|cell| cell.row), cells, edges }
     }
 
     /// How many columns are free at the right end of these first rows.
     pub(super) fn free_at_the_right(&self, rows: usize) -> usize {
-        let taken = self.places.iter().filter(|place| place.row < rows).map(|place| place.column + 1).max();
+        let taken = self.cells.iter().filter(|cell| cell.row < rows).map(|cell| cell.column + 1).max();
         self.columns - taken.unwrap_or(0)
     }
 }
 
-/// From the lowest levels that meet each requirement.
-fn ways(levels: &[&Level]) -> Vec<Way> {
-    let mut ways = Vec::new();
+/// The edges from the lowest levels that meet each requirement.
+fn edges(levels: &[&Level]) -> Vec<Edge> {
+    let mut edges = Vec::new();
     for (to, level) in levels.iter().enumerate() {
         for required in &level.requires {
             let meets = |at: &usize| *at != to && required.met_by(&levels[*at].key());
             let enough: Vec<usize> = (0..levels.len()).filter(meets).collect();
             let lowest = enough.iter().map(|at| &levels[*at].cat_id).min();
             let sources: Vec<usize> = enough.iter().copied().filter(|at| Some(&levels[*at].cat_id) == lowest).collect();
-            ways.extend(sources.iter().map(|from| Way { from: *from, to, any: sources.len() > 1 }));
+            edges.extend(sources.iter().map(|from| Edge { from: *from, to, any: sources.len() > 1 }));
         }
     }
-    ways
+    edges
 }
 
-/// One further than the nearest source of a way with a choice, than every other source, and than the lower levels of
-/// the same lane.
-fn columns(levels: &[&Level], ways: &[Way]) -> Vec<usize> {
+/// The column of each level: one further than the nearest source of an edge with a choice, than every other source, and than the
+/// lower levels of the same lane.
+fn columns(levels: &[&Level], edges: &[Edge]) -> Vec<usize> {
     let mut columns: Vec<Option<usize>> = vec![None; levels.len()];
     let column = |at: usize, columns: &[Option<usize>]| {
         let lower = |one: &usize| lane(levels[*one]) == lane(levels[at]) && levels[*one].cat_id < levels[at].cat_id;
         let lower = (0..levels.len()).filter(lower).map(|one| columns[one]);
-        let sure = ways.iter().filter(|way| way.to == at && !way.any).map(|way| columns[way.from]);
+        let sure = edges.iter().filter(|edge| edge.to == at && !edge.any).map(|edge| columns[edge.from]);
         let behind = lower.chain(sure).collect::<Option<Vec<usize>>>()?;
-        let mut choice = ways.iter().filter(|way| way.to == at && way.any).peekable();
+        let mut choice = edges.iter().filter(|edge| edge.to == at && edge.any).peekable();
         let nearest = match choice.peek() {
             None => None,
-            Some(_) => Some(choice.filter_map(|way| columns[way.from]).min()?),
+            Some(_) => Some(choice.filter_map(|edge| columns[edge.from]).min()?),
         };
         Some(behind.into_iter().chain(nearest).map(|column| column + 1).max().unwrap_or(0))
     };
@@ -86,16 +86,16 @@ fn columns(levels: &[&Level], ways: &[Way]) -> Vec<usize> {
     columns.into_iter().map(|column| column.unwrap_or(0)).collect()
 }
 
-/// A lane goes on in the row that it comes from, if nothing stands in its way there. Else it takes the first row below
-/// that one where the cards beside it are so far off that nobody takes them for its neighbours, or a new one.
-fn rows(levels: &[&Level], columns: &[usize], ways: &[Way]) -> Vec<usize> {
+/// The row of each level. A lane goes on in the row that it comes from, if that is free. Else it takes the first row below that
+/// one whose cards are more than [`APART`] columns away, or a new row.
+fn rows(levels: &[&Level], columns: &[usize], edges: &[Edge]) -> Vec<usize> {
     let mut rows: Vec<usize> = vec![0; levels.len()];
     let mut filled: Vec<Vec<usize>> = Vec::new();
     for members in lanes(levels) {
         let taken: Vec<usize> = members.iter().map(|at| columns[*at]).collect();
         let first = taken.iter().min().copied().unwrap_or(0);
-        let sources = ways.iter().filter(|way| members.contains(&way.to) && !members.contains(&way.from));
-        let sources: Vec<usize> = sources.map(|way| rows[way.from]).filter(|row| *row < filled.len()).collect();
+        let sources = edges.iter().filter(|edge| members.contains(&edge.to) && !members.contains(&edge.from));
+        let sources: Vec<usize> = sources.map(|edge| rows[edge.from]).filter(|row| *row < filled.len()).collect();
         let goes_on = |row: &usize| filled[*row].iter().all(|column| *column < first);
         let apart = |row: &usize| filled[*row].iter().all(|one| taken.iter().all(|other| one.abs_diff(*other) > APART));
         let below = sources.iter().max().map_or(0, |row| row + 1);
@@ -110,7 +110,7 @@ fn rows(levels: &[&Level], columns: &[usize], ways: &[Way]) -> Vec<usize> {
     rows
 }
 
-/// The levels of each track by their place in the list.
+/// The levels of each track, as indexes into the list.
 fn lanes(levels: &[&Level]) -> Vec<Vec<usize>> {
     let mut lanes: Vec<Vec<usize>> = Vec::new();
     for (at, level) in levels.iter().enumerate() {
@@ -132,10 +132,10 @@ mod tests {
     use super::*;
     use crate::domain::catalogue::Catalogue;
 
-    fn places(catalogue: &Catalogue) -> Vec<(&str, Place)> {
+    fn places(catalogue: &Catalogue) -> Vec<(&str, Cell)> {
         let levels: Vec<&Level> = catalogue.levels().collect();
         let map = Map::of(&levels);
-        levels.iter().map(|level| &*level.name).zip(map.places).collect()
+        levels.iter().map(|level| &*level.name).zip(map.cells).collect()
     }
 
     #[test]
@@ -146,12 +146,12 @@ mod tests {
         ] {
             let levels: Vec<&Level> = catalogue.levels().collect();
             let map = Map::of(&levels);
-            for way in map.ways.iter().filter(|way| !way.any) {
-                assert!(map.places[way.from].column < map.places[way.to].column, "{}", levels[way.to]);
+            for edge in map.edges.iter().filter(|edge| !edge.any) {
+                assert!(map.cells[edge.from].column < map.cells[edge.to].column, "{}", levels[edge.to]);
             }
-            for (at, place) in map.places.iter().enumerate() {
-                assert!(!map.places[..at].contains(place), "{} stands on another", levels[at]);
-                assert!(place.column < map.columns && place.row < map.rows);
+            for (at, cell) in map.cells.iter().enumerate() {
+                assert!(!map.cells[..at].contains(cell), "{} stands on another", levels[at]);
+                assert!(cell.column < map.columns && cell.row < map.rows);
             }
         }
     }
@@ -164,7 +164,7 @@ mod tests {
         for (column, name) in
             ["Flyer Level 1", "Backflying Level 2", "Static Level 3", "Static Level 4"].iter().enumerate()
         {
-            assert_eq!(find(name), Place { column, row }, "{name}");
+            assert_eq!(find(name), Cell { column, row }, "{name}");
         }
         assert_ne!(find("Dynamic Level 3").row, row);
         assert_eq!(find("Assistant Flight Coach").row, find("Instructor Level 4").row);

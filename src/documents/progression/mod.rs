@@ -9,12 +9,12 @@ pub(crate) use draw::{draw, draw_map};
 use crate::domain::progression::Step;
 use crate::i18n::language::Language;
 
-/// All that the picture says.
+/// The content of the picture.
 #[derive(Debug, Clone)]
 pub(crate) struct Progression<'a> {
     pub site_name: String,
     pub holder: String,
-    /// The day of which it speaks: a moment of it in UTC, in Unix seconds.
+    /// The day whose state the picture shows: a moment of it in UTC, in Unix seconds.
     pub day: i64,
     /// Every level, in the catalogue's order.
     pub steps: Vec<Step<'a>>,
