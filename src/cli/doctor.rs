@@ -116,7 +116,7 @@ fn note(site: &Shell) -> Result<(), CommandError> {
 fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<Said, CommandError> {
     let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let request = control::Request { args, secret: None, attached_bytes: None };
-    let outcome = match control::ask(
+    let outcome = match control::run_on_server(
         server,
         &config.data,
         &request,
