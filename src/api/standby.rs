@@ -45,11 +45,11 @@ crate::body! {
         /// `tick`: the tick behind the one that is on the standby's disk; `base`: the copy that ticks go on from; `promoted`: nothing,
         /// the standby has taken this machine's place.
         wish: Name<RequestKind>,
-        /// Of the copy, in hex, as the base says it.
+        /// The lineage of the copy, in hex, from the base.
         lineage: Option<Line<LINEAGE_CHARS_MAX>>,
-        /// Of the last tick that is on the standby's disk; 0: the base alone.
+        /// The number of the last tick on the standby's disk; 0: the base alone.
         number: Option<Count>,
-        /// From which byte on.
+        /// The first byte of the requested part.
         offset: Option<Count>,
         /// The highest epoch that the standby knows.
         epoch: Option<Epoch>,

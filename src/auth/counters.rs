@@ -59,7 +59,7 @@ impl Counters {
     }
 
     /// The counters of a PIN that is typed at a kiosk: the member at that kiosk, the member at every kiosk, and
-    /// everybody at that kiosk.
+    /// all members at that kiosk.
     pub(crate) fn at_kiosk(site: &Site, kiosk_id: i64, member_id: i64, account: Option<&Account>) -> Counters {
         let account_key = account.map(|account| account_key(site, account.username.to_lowercase().as_bytes()));
         let (member, kiosk) = (member_id.to_be_bytes(), kiosk_id.to_be_bytes());

@@ -320,7 +320,7 @@ crate::body! {
 }
 
 impl Page {
-    /// Of a report that a `POST` answers.
+    /// The page of a report, with its default limit.
     pub(crate) fn of_report(limit: Option<i64>, offset: Option<i64>) -> Page {
         Page { limit: limit.unwrap_or(REPORT_ROWS_DEFAULT), offset: offset.unwrap_or(0) }
     }

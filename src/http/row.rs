@@ -56,7 +56,7 @@ impl CallerKind {
 
 /// A row of the table, without its operation.
 pub struct Row {
-    /// Who may call it.
+    /// The kind of credentials that it requires.
     pub caller_kind: CallerKind,
     /// `HEAD` goes with `GET`.
     pub method: Method,

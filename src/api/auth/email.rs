@@ -22,7 +22,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     site.once(call, |tx| {
         let (status, key) = match confirmation::confirm(site, call, tx, &token)? {
             Confirmed::Now => (true, "done.email_confirmed"),
-            // A token works once; whoever opened the link twice reads that all is well.
+            // A token works once; a second click reads that the address is confirmed.
             Confirmed::Before => (false, "confirmation.before"),
             Confirmed::Invalid => (false, "confirmation.not"),
         };

@@ -18,9 +18,9 @@ crate::body! {
         /// The username or the e-mail address.
         username: Line<254>,
         password: Secret,
-        /// Asks for the second step. Whoever has a second factor owes it anyway, and whoever has none is signed in at once.
+        /// Has no effect: a second factor is always required of members who have one.
         check_two_factor as "checkTwoFactor": Option<Flag>,
-        /// How the second step is wanted; without a word, the strongest that the member has.
+        /// The method of the second step; by default the strongest factor of the member.
         passcode_option as "passcodeOption": Option<Name<FactorMethod>>,
     }
 }

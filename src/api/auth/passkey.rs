@@ -29,14 +29,14 @@ crate::body! {
         username: Option<Line<254>>,
         /// The client's own number of the device.
         device_id: Option<Whole>,
-        /// Ours, with a session: what the new passkey is called in the member's list; a line of at most 60 characters.
+        /// Ours, with a session: the name of the new passkey in the member's list; a line of at most 60 characters.
         name: Undescribed<Line<60>>,
-        /// Ours, with `sign_entry`: the number of the one entry that the answer signs.
+        /// Ours, with `sign_entry`: the number of the entry that the response signs.
         entry_id: Option<Id>,
-        /// Ours, with `sign_paper`: what the answer signs, as the site's own page writes it.
+        /// Ours, with `sign_paper`: the document that the response signs, as the site's own page writes it.
         paper: Option<Line<PAPER_CHARS_MAX>>,
-        /// Ours, without a session: what the answer is for, and for nothing else. `sign_in` (unless said) is taken by
-        /// `bio-web-verify`; `desk`, `kiosk`, `sign_entry` and `sign_paper` by the site's own pages.
+        /// Ours, without a session: the only purpose of the response. `sign_in` (the default) is for `bio-web-verify`; `desk`,
+        /// `kiosk`, `sign_entry` and `sign_paper` are for the site's own pages.
         purpose: Option<Name<Purpose>>,
     }
 }
@@ -72,7 +72,7 @@ impl Named for Purpose {
 #[derive(Serialize)]
 struct OptionsReply<'a> {
     status: bool,
-    /// What `navigator.credentials` takes, its bytes in base64url.
+    /// The options for `navigator.credentials`, with bytes in base64url.
     #[serde(rename = "publicKey")]
     public_key: &'a Value,
 }

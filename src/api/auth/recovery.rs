@@ -17,7 +17,7 @@ use http::{HeaderValue, header};
 use serde::Serialize;
 
 crate::body! {
-    /// Whose questions: in the body or in the query.
+    /// The account whose questions are asked, in the body or in the query.
     pub(crate) struct QuestionsRequest {
         /// The username or the e-mail address.
         username: Line<254>,

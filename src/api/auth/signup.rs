@@ -41,7 +41,7 @@ crate::body! {
     pub(crate) struct SignupRequest {
         person: Flattened<Person>,
         password: NewPassword,
-        /// The terms are accepted.
+        /// Whether the terms are accepted; must be true.
         terms: Terms,
         /// The number of a question of the catalogue; with its answer, and each question once.
         question_1: Option<QuestionNumber>,
@@ -55,11 +55,11 @@ crate::body! {
         question_3: Option<QuestionNumber>,
         /// Capitals and spaces do not count.
         answer_3: Option<Line<200>>,
-        /// The client's echo; not read.
+        /// The client's echo; ignored.
         salt: Ignored,
-        /// The client's echo; not read.
+        /// The client's echo; ignored.
         success: Ignored,
-        /// The client's echo; not read.
+        /// The client's echo; ignored.
         message: Ignored,
     }
     also json!({ "dependentRequired": PAIRS.map(|(one, other)| (one, [other])).into_iter().collect::<BTreeMap<_, _>>() })
@@ -81,7 +81,7 @@ const PAIRS: [(&str, &str); 6] = [
     ("answer_3", "question_3"),
 ];
 
-/// A plain yes.
+/// The acceptance of the terms: true.
 pub(crate) struct Terms;
 
 impl Field for Terms {

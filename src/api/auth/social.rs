@@ -22,13 +22,12 @@ const SUFFIX_BYTES: usize = 3;
 
 crate::body! {
     pub(crate) struct SocialSignIn {
-        /// JSON text with the network's ID token (`id_token` or `credential`), or Facebook's `signed_request`; beside an
-        /// ID token that was made for a `nonce`, the nonce too: as it is in the token, or, where the token has its SHA-256
-        /// in hex, the nonce itself.
+        /// JSON text with the network's ID token (`id_token` or `credential`), or Facebook's `signed_request`. With an ID
+        /// token for a `nonce`, the nonce too; the token may have the nonce itself or its SHA-256 in hex.
         params: Lines<{ 16 * 1024 }>,
         /// Which network.
         network as "socialType": Name<Network>,
-        /// What Apple sends beside the token on the first sign-in: `{"name": {"firstName", "lastName"}}` as text.
+        /// Apple's user data of the first sign-in: `{"name": {"firstName", "lastName"}}` as text.
         user: Option<Lines<4096>>,
     }
 }

@@ -49,7 +49,7 @@ crate::body! {
         /// The username or the e-mail address.
         username: RequiredByCaller<Line<254>>,
         password: RequiredByCaller<Secret>,
-        /// Not needed; where it is given it must be right.
+        /// Optional; must be right if present.
         member_id: Option<Id>,
         /// Ours: a code of the second factor that is on.
         code: Option<Code>,
@@ -61,7 +61,7 @@ crate::body! {
         /// The username or the e-mail address.
         username: RequiredByCaller<Line<254>>,
         password: RequiredByCaller<Secret>,
-        /// Not needed; where it is given it must be right.
+        /// Optional; must be right if present.
         member_id: Option<Id>,
         code: Code,
     }

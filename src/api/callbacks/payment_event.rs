@@ -50,17 +50,17 @@ impl EventEffect {
 
 crate::body! {
     pub(crate) struct PaymentEvent {
-        /// Of the processor's events.
+        /// The processor's type of the event.
         kind as "type": Option<Line<NAME_CHARS_MAX>>,
         /// The event's id.
         id: Option<Line<NAME_CHARS_MAX>>,
-        /// When it happened.
+        /// The moment of the event.
         created: Option<Moment>,
         /// The event's object as JSON text, or the object itself; also `{"object": …}`.
         data: Option<EventData>,
-        /// The processor's name for the payment, number or text.
+        /// The processor's id of the payment, number or text.
         intent_id as "paymentIntentId": Option<Line<NAME_CHARS_MAX>>,
-        /// That an app speaks; anything but a plain no.
+        /// Marks the claim of an app: any value except a plain no.
         from_app as "fromApp": Option<FromAppMarker>,
     }
 }

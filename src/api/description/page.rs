@@ -76,7 +76,7 @@ struct Reply<'a> {
 struct Media<'a> {
     kind: &'a str,
     tables: Vec<Table>,
-    /// Of JSON alone.
+    /// Only for JSON.
     example: Option<String>,
 }
 

@@ -18,8 +18,8 @@ use serde::Serialize;
 crate::body! {
     pub(crate) struct Signature {
         comments_instructor: Option<Lines<COMMENT_CHARS_MAX>>,
-        /// The entry's `version` as the signer saw it; another by now: 409. Without it the entry must be as the signer was
-        /// asked for it.
+        /// The entry's `version` that the signer saw; 409 if it has changed. Without it the entry must be the same as when the
+        /// signature was requested.
         version: Option<Id>,
     }
 }
@@ -27,8 +27,8 @@ crate::body! {
 crate::body! {
     pub(crate) struct Denial {
         comment_denial: Lines<COMMENT_CHARS_MAX>,
-        /// The entry's `version` as the signer saw it; another by now: 409. Without it the entry must be as the signer was
-        /// asked for it.
+        /// The entry's `version` that the signer saw; 409 if it has changed. Without it the entry must be the same as when the
+        /// signature was requested.
         version: Option<Id>,
     }
 }

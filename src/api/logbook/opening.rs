@@ -28,7 +28,7 @@ crate::body! {
         skills: Option<SkillList>,
         entry_date: Moment,
         tunnel: Option<Id>,
-        /// Who signs it.
+        /// The signer.
         instructor: Id,
         comment: Option<Lines<COMMENT_CHARS_MAX>>,
     }

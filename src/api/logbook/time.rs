@@ -21,13 +21,13 @@ use serde::Serialize;
 
 crate::body! {
     pub(crate) struct TimeNew {
-        /// When it was flown: not in the future, not before the member's birth.
+        /// The moment of the flight: not in the future, not before the member's birth.
         entry_date: Moment,
         minutes as "time": FlightMinutes,
-        /// Without one, this site's.
+        /// By default this site's.
         tunnel_id as "tunnel": Option<Id>,
         comment: Option<Lines<COMMENT_CHARS_MAX>>,
-        /// The contract's; not read: a flight-time entry is in the logbook at once.
+        /// Ignored: flight time is in the logbook at once.
         status: Ignored,
     }
 }
@@ -38,9 +38,9 @@ crate::body! {
         minutes as "time": Option<FlightMinutes>,
         tunnel_id as "tunnel": Option<Id>,
         comment: Clearable<Lines<COMMENT_CHARS_MAX>>,
-        /// The number in the path, or nothing.
+        /// The number in the path, or absent.
         entry_id: Option<Whole>,
-        /// The number in the path, or nothing.
+        /// The number in the path, or absent.
         id: Option<Whole>,
     }
 }

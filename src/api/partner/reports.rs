@@ -79,16 +79,16 @@ struct HistoryReply {
 
 crate::body! {
     pub(crate) struct ReportRequest {
-        /// Rows of one answer; 50 unless said.
+        /// The most rows in the answer; by default 50.
         limit: Option<Rows<REPORT_ROWS_MAX>>,
         offset: Option<Count>,
         /// Ours: from this moment on.
         from: Option<Moment>,
-        /// Ours: up to this moment, which is left out.
+        /// Ours: before this moment.
         to: Option<Moment>,
-        /// Ours, of `history`: from this `seq` on, oldest first. Others pass it over.
+        /// Ours, of `history`: after this `seq`, oldest first. Ignored elsewhere.
         after: Option<Count>,
-        /// Ours: of this partner alone.
+        /// Ours: only of this partner.
         client_id: Option<Line<64>>,
     }
 }

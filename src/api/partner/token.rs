@@ -36,7 +36,7 @@ struct TokenReply {
 crate::body! {
     /// Any field of a booking makes it one; then `flight_date`, `minutes_booked` and `tunnel_id` are needed.
     pub(crate) struct TokenRequest {
-        /// Who books.
+        /// The member who books.
         member_id: Id,
         /// The member's booking PIN, six digits. A number is read as six digits, leading zeros and all.
         member_pin: Digits<32>,

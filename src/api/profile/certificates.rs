@@ -16,12 +16,12 @@ const TYPE_CHARS_MAX: usize = 120;
 
 crate::body! {
     pub(crate) struct CertificateRequest {
-        /// As it stands in the row.
+        /// As in the row of the list.
         kind as "type": ShortLine<TYPE_CHARS_MAX>,
         cat_id: Whole,
         screen_name: Line<60>,
         entry_date: Moment,
-        /// Oneself; anybody else is 403.
+        /// The caller; another member is 403.
         member_id: Id,
     }
 }

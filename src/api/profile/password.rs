@@ -15,10 +15,10 @@ use crate::store::tables::members;
 
 crate::body! {
     pub(crate) struct PasswordChange {
-        /// The new one.
+        /// The new password.
         password: NewPassword,
         current_password: Secret,
-        /// The same as `password`.
+        /// The new password again.
         password_confirm: Secret,
     }
 }

@@ -28,10 +28,10 @@ struct NewAddress {
 crate::body! {
     /// The new address of a member: an e-mail address or a telephone number.
     pub(crate) struct NewAddressFields {
-        /// The new e-mail address; with it the telephone number is not read.
+        /// The new e-mail address; if present, the telephone number is ignored.
         email: Option<Email>,
-        /// Whose number it is: a calling code (`41`, `+41`, `0041`) or an ISO 3166 code (`CH`). A number that begins with
-        /// `+` or `00` says it by itself.
+        /// The country of the number: a calling code (`41`, `+41`, `0041`) or an ISO 3166 code (`CH`). Ignored for a number
+        /// that begins with `+` or `00`.
         country: Undescribed<ShortLine<8>>,
         /// The new telephone number.
         phone: Undescribed<Line<32>>,

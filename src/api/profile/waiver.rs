@@ -25,18 +25,18 @@ const PHONE_CHARS_MAX: usize = 40;
 
 crate::body! {
     pub(crate) struct WaiverSignature {
-        /// Of the text that was shown.
+        /// The version of the text that was shown.
         version: Id,
-        /// Of the text that was shown, as the answer to the `GET` says it.
+        /// The language of the text that was shown, from the answer to the `GET`.
         language: Line<5>,
-        /// The name of the one who signs, as it was typed.
+        /// The typed name of the signer.
         signer_name: Line<NAME_CHARS_MAX>,
         /// The drawn signature: `M x y L x y …`, whole numbers in a field 600 wide and 200 high, with two lines at least.
         /// Without one the typed name is the signature.
         strokes: Option<Line<STROKES_CHARS_MAX>>,
-        /// For whom: the member, and children for whom the member acts.
+        /// The flyers: the member, and children for whom the member acts.
         flyers: FlyerList,
-        /// Whom to call in an emergency; without one, as before.
+        /// The emergency contact; if absent, the stored one is kept.
         emergency_name: Option<Line<NAME_CHARS_MAX>>,
         emergency_phone: Option<Line<PHONE_CHARS_MAX>>,
     }
@@ -64,11 +64,11 @@ impl Field for FlyerList {
                     "member_id": shared("Id"),
                     "answers": {
                         "type": "array", "maxItems": QUESTIONS_MAX, "items": { "type": "boolean" },
-                        "description": "To each question, in their order: `true` is yes.",
+                        "description": "The answers to the questions, in their order: `true` is yes.",
                     },
                     "dob": {
                         "anyOf": [shared("Moment"), { "type": "null" }],
-                        "description": "Midnight of the day of birth; counts where the account does not know it.",
+                        "description": "Midnight of the day of birth; used if the account has none.",
                     },
                 },
             },

@@ -28,7 +28,7 @@ crate::body! {
         message: Lines<5_000>,
         country: Option<Line<60>>,
         enquiry: Option<Line<100>>,
-        /// Who writes; 0 is nobody.
+        /// The sender; 0 counts as absent.
         member_id: Option<Whole>,
     }
 }

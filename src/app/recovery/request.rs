@@ -22,7 +22,7 @@ crate::body! {
     pub(crate) struct AccountAccess {
         /// The username or the e-mail address.
         username: Line<254>,
-        /// How the passcode comes; by e-mail unless said.
+        /// How the passcode comes; by default by e-mail.
         option: Option<Name<Channel>>,
         /// The passcode that was sent; a number is read as six digits, leading zeros and all. With it, `password` and the
         /// answers are needed.

@@ -25,7 +25,7 @@ struct Payload {
     #[serde(default, deserialize_with = "seconds_if_any")]
     issued_at: Option<i64>,
     user_id: String,
-    /// The access token, which a sign-in brings along and a deletion request does not.
+    /// The access token, which only a sign-in has.
     #[serde(alias = "oauth_token")]
     code: Option<serde::de::IgnoredAny>,
 }

@@ -12,7 +12,7 @@ const SECONDS_MAX: u64 = 100_000_000_000;
 fn raw_text(value: &Value) -> Result<String, Text> {
     match value {
         Value::String(text) => Ok(text.clone()),
-        // 41.0 is how some clients write 41.
+        // Some clients write 41 as 41.0.
         Value::Number(number) => Ok(whole(value).map_or_else(|_| number.to_string(), |whole| whole.to_string())),
         _ => Err(Text::new("field.not_text")),
     }
@@ -71,7 +71,7 @@ pub(crate) fn as_line<T>(rule: impl Fn(&str) -> Result<T, Text>) -> impl Fn(&Val
 /// A whole number, or one written as text.
 pub(crate) fn whole(value: &Value) -> Result<i64, Text> {
     let number = match value {
-        // 7.0 is how some clients write 7; up to 2^53 nothing is lost on the way.
+        // Some clients write 7 as 7.0; up to 2^53 a float is exact.
         Value::Number(number) => {
             number.as_i64().or_else(|| number.as_f64().filter(|f| f.fract() == 0.0).and_then(whole_part))
         }

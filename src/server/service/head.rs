@@ -4,9 +4,9 @@ use crate::http::failure::Failure;
 use http::request::Parts;
 use http::{Method, header};
 
-/// Of a path with its query; our longest have a few hundred bytes.
+/// The limit of a path with its query; our longest have a few hundred bytes.
 const URI_BYTES_MAX: usize = 8 * 1024;
-/// Of all headers, names and values.
+/// The limit of all headers, names and values.
 const HEADER_BYTES_MAX: usize = 16 * 1024;
 
 /// Checks the size of a head. hyper's limit is larger, so that this refusal is in the caller's language.

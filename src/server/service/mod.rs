@@ -41,7 +41,7 @@ use tokio::sync::Semaphore;
 
 pub(super) type Response = hyper::Response<live::ResponseBody>;
 
-/// Handshakes of one network at once: half of those that there are, so that nobody keeps everybody from https.
+/// Simultaneous handshakes of one network: half of all, so that one network cannot block https for the others.
 const HANDSHAKES_PER_NETWORK_MAX: usize = HANDSHAKES_MAX / 2;
 /// At the metrics port.
 pub(super) const METRICS_CONNECTIONS_MAX: usize = 16;
@@ -71,7 +71,7 @@ pub(super) enum ListenerKind {
 pub(super) struct HttpService {
     pub pool: Pool,
     pub limiter: Arc<Limiter>,
-    /// Of the metrics port, so that metrics can be read while the other ports are full.
+    /// The limiter of the metrics port, so that metrics can be read while the other ports are full.
     pub metrics_limiter: Arc<Limiter>,
     /// Requests that arrived while the server was stopping.
     pub late_requests: AtomicU64,

@@ -16,28 +16,28 @@ use crate::site::Site;
 
 crate::body! {
     pub(crate) struct SkillNew {
-        /// Empty, or the number of nothing: the entry is new.
+        /// Ignored: the entry is new.
         entry_id: Option<ShortLine<20>>,
         /// Like `entry_id`.
         id: Option<ShortLine<20>>,
         echoes: Flattened<Echoes>,
-        /// When it was flown: not in the future, not before the member's birth.
+        /// The moment of the flight: not in the future, not before the member's birth.
         entry_date: Moment,
         /// Minutes in the air, 0 to 600, or `H:MM`.
         minutes as "time": Option<EntryMinutes>,
-        /// Without one, this site's.
+        /// By default this site's.
         tunnel_id as "tunnel": Option<Id>,
         comment: Option<Lines<COMMENT_CHARS_MAX>>,
-        /// Who shall sign it; needed unless it is recorded for another member.
+        /// The requested signer; required unless the skill is recorded for another member.
         instructor: Option<Id>,
         /// The skill's number in the catalogue (`GET /public/skills`).
         skill: Line<ECHO_CHARS_MAX>,
-        /// The signer's words.
+        /// The signer's comment.
         comments_instructor: Option<Lines<COMMENT_CHARS_MAX>>,
         comment_denial: Option<Lines<COMMENT_CHARS_MAX>>,
-        /// The client's wish; not read.
+        /// Ignored.
         status: Option<Line<ECHO_CHARS_MAX>>,
-        /// Ours: for whom a signer records what he saw.
+        /// Ours: the member for whom a signer records an observed skill.
         member_id: Option<Id>,
     }
 }

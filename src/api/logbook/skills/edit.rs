@@ -21,7 +21,7 @@ use crate::store::tables::skills;
 use serde_json::{Value, json};
 
 crate::body! {
-    /// Fields that are not given stay as they are.
+    /// Absent fields keep their values.
     pub(crate) struct SkillEdit {
         echoes: Flattened<Echoes>,
         entry_date: Option<Moment>,
@@ -29,21 +29,21 @@ crate::body! {
         minutes as "time": Option<EntryMinutes>,
         tunnel_id as "tunnel": Option<Id>,
         comment: Clearable<Lines<COMMENT_CHARS_MAX>>,
-        /// Who shall sign it.
+        /// The requested signer.
         instructor_id as "instructor": Option<Id>,
         /// The skill's number in the catalogue.
         skill: Option<Line<ECHO_CHARS_MAX>>,
-        /// The signer's words.
+        /// The signer's comment.
         comments_instructor: Option<Lines<COMMENT_CHARS_MAX>>,
         comment_denial: Option<Lines<COMMENT_CHARS_MAX>>,
-        /// Ours: `open` signs, `cancelled` withdraws. As it was listed, it changes nothing.
+        /// Ours: `open` signs, `cancelled` withdraws. The present status changes nothing.
         status: Option<WantedStatus>,
-        /// Ours, by a signer: the entry's `version` as it was shown; another by now: 409. Of a signer who sends none, the
-        /// fields above are compared, and without both the entry must be as the signer was asked for it.
+        /// Ours, by a signer: the entry's `version` that the signer saw; 409 if it has changed. Without a version the fields
+        /// above are compared, and without both the entry must be the same as when the signature was requested.
         version: Option<Id>,
-        /// The number in the path, or nothing.
+        /// The number in the path, or absent.
         entry_id: Option<Whole>,
-        /// The number in the path, or nothing.
+        /// The number in the path, or absent.
         id: Option<Whole>,
     }
 }
