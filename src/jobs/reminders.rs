@@ -73,7 +73,7 @@ fn walk(
     while let Some(place) = next.filter(|_| !stopped()) {
         let until = now - days_ago.start() * DAY_SECONDS;
         let (step, due) = site.store.read(|tx| {
-            let step = reminders::step(tx, by, place, until, now, STEP_ROWS)?;
+            let step = reminders::next_batch(tx, by, place, until, now, STEP_ROWS)?;
             let mut due = Vec::new();
             for member_id in &step.members {
                 let missing = missing(tx, *member_id, now)?;

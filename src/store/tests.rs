@@ -78,7 +78,7 @@ fn a_read_that_takes_too_long_is_stopped_and_the_next_one_works() {
 }
 
 #[test]
-fn whoever_finds_no_connection_that_reads_waits_no_longer_than_the_limit() {
+fn a_read_without_a_free_connection_waits_no_longer_than_the_limit() {
     let (_dir, store) = numbers();
     let holders: Vec<Store> =
         std::iter::repeat_with(|| store.for_another_thread()).take(store.readers.open_max()).collect();
@@ -93,7 +93,7 @@ fn whoever_finds_no_connection_that_reads_waits_no_longer_than_the_limit() {
 
 /// Otherwise those who wait for the flush hold what the next in line needs to get there.
 #[test]
-fn a_thread_that_writes_holds_no_connection_that_reads() {
+fn a_thread_that_writes_has_released_its_read_connection() {
     let (_dir, store) = numbers();
     let others: Vec<Store> =
         std::iter::repeat_with(|| store.for_another_thread()).take(store.readers.open_max()).collect();
@@ -128,7 +128,7 @@ fn is_refused_in_a_write(tried: impl FnOnce(&Store)) {
 
 #[test]
 #[cfg(debug_assertions)]
-fn a_thread_that_holds_the_writer_does_nothing_else() {
+fn slow_work_inside_a_write_panics_in_debug_builds() {
     is_refused_in_a_write(|store| assert_eq!(count(store), 0));
     is_refused_in_a_write(|store| assert!(insert(store, 1).is_ok()));
     is_refused_in_a_write(|_| super::engine::write_scope::forbid("a page"));
@@ -150,7 +150,7 @@ fn settled(store: &Store) -> Condition {
 }
 
 #[test]
-fn a_read_that_failed_once_stops_writes_only_until_the_file_was_looked_through() {
+fn a_read_that_failed_once_stops_writes_until_the_database_was_checked() {
     let (_dir, store) = numbers();
     assert!(store.read(|_| -> Result<(), Failure> { Err(failed_read()) }).is_err());
     assert_eq!(settled(&store), Condition::Healthy);
@@ -162,7 +162,7 @@ fn a_read_that_failed_once_stops_writes_only_until_the_file_was_looked_through()
 }
 
 #[test]
-fn damage_that_a_second_look_finds_too_stops_writes() {
+fn damage_that_a_second_check_confirms_stops_writes() {
     let (_dir, store) = numbers();
     let fill = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO numbers SELECT i FROM n";
     store.writer().exclusive(|conn| conn.execute_batch(fill)).unwrap();
@@ -194,7 +194,7 @@ fn a_full_disk_refuses_writes_keeps_reads_and_recovers_by_itself() {
 }
 
 #[test]
-fn an_idle_snapshot_hides_no_write_and_pins_no_log() {
+fn an_idle_snapshot_hides_no_write_and_does_not_pin_the_wal() {
     let (_dir, store) = numbers();
     let other = store.for_another_thread();
     for n in 0..3 {
@@ -211,7 +211,7 @@ fn an_idle_snapshot_hides_no_write_and_pins_no_log() {
 }
 
 #[test]
-fn a_thread_that_panics_in_a_read_gives_its_connection_back() {
+fn a_thread_that_panics_in_a_read_returns_its_connection() {
     let (_dir, store) = numbers();
     for _ in 0..100 {
         let other = store.for_another_thread();
@@ -222,7 +222,7 @@ fn a_thread_that_panics_in_a_read_gives_its_connection_back() {
 }
 
 #[test]
-fn whoever_reads_after_an_acknowledged_write_sees_it() {
+fn a_read_after_an_acknowledged_write_sees_the_write() {
     const WRITES: i64 = 300;
     const TIME_MAX: Duration = Duration::from_secs(60);
     let (_dir, store) = numbers();
@@ -250,7 +250,7 @@ fn whoever_reads_after_an_acknowledged_write_sees_it() {
 }
 
 #[test]
-fn writes_that_leave_their_flush_share_it_and_nobody_sees_them_before() {
+fn writes_that_defer_their_flush_share_it_and_are_invisible_before() {
     let (_dir, store) = numbers();
     let (other, commits) = (store.for_another_thread(), || store.writer().commits.load(Ordering::Relaxed));
     let before = commits();
@@ -272,7 +272,7 @@ fn writes_that_leave_their_flush_share_it_and_nobody_sees_them_before() {
 }
 
 #[test]
-fn what_an_operation_does_after_a_write_waits_for_that_write() {
+fn a_read_or_write_after_a_deferred_write_waits_for_its_flush() {
     let (_dir, store) = numbers();
     let (seen, pending_flush) = store.deferring_last_flush(|| {
         insert(&store, 1).unwrap();
@@ -289,7 +289,7 @@ fn what_an_operation_does_after_a_write_waits_for_that_write() {
 }
 
 #[test]
-fn a_flush_that_fails_after_it_was_left_is_told_to_all_who_left_it() {
+fn a_deferred_flush_that_fails_is_reported_to_all_who_deferred_it() {
     let (_dir, store) = numbers();
     let leave = |n| store.deferring_last_flush(|| insert(&store, n).map(|_| ())).1.unwrap();
     let (first, second) = (leave(1), leave(2));

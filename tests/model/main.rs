@@ -42,7 +42,7 @@ impl Model for OffSiteCopy {
         vec![State {
             writes: Vec::new(),
             file: Pages::default(),
-            log: Vec::new(),
+            wal: Vec::new(),
             salt: 0,
             is_moved: false,
             process: Some(Process::default()),
@@ -67,7 +67,7 @@ impl Model for OffSiteCopy {
         for page in 0..PAGES {
             may(Action::Write(page), state.writes.len() < WRITES_MAX);
         }
-        let waits = !state.log.is_empty() && !state.is_moved;
+        let waits = !state.wal.is_empty() && !state.is_moved;
         may(Action::Checkpoint, waits && (self.0 == Without::CheckpointGate || state.gate_is_open()));
         let has_base_under_way = process.chain.as_ref().is_some_and(|chain| chain.base.is_some());
         may(Action::BeginCopy, process.copying.is_none() && !has_base_under_way);
@@ -85,9 +85,9 @@ impl Model for OffSiteCopy {
         let process = state.process.as_mut();
         match action {
             Action::Write(page) => state.write(page),
-            Action::Checkpoint => (state.file, state.is_moved) = (apply(state.file, &state.log), true),
+            Action::Checkpoint => (state.file, state.is_moved) = (apply(state.file, &state.wal), true),
             Action::BeginCopy => {
-                let (first_page, begun_at) = (apply(last.file, &last.log)[0], last.end());
+                let (first_page, begun_at) = (apply(last.file, &last.wal)[0], last.end());
                 process?.copying = Some(Copying { first_page, begun_at, begun_writes: last.writes() });
             }
             Action::EndCopy => state.end_copy(self.0),
@@ -107,15 +107,15 @@ impl Model for OffSiteCopy {
             }
             Action::Crash => (state.process, state.cached) = (None, None),
             Action::Start => {
-                // All that is in the log goes into the file, and the chain of the last process is not gone on with.
-                state.file = apply(state.file, &state.log);
-                (state.log, state.is_moved, state.salt) = (Vec::new(), false, state.salt + 1);
+                // All that is in the WAL goes into the file, and the chain of the last process is not gone on with.
+                state.file = apply(state.file, &state.wal);
+                (state.wal, state.is_moved, state.salt) = (Vec::new(), false, state.salt + 1);
                 state.process = Some(Process::default());
             }
             Action::LoseDiskAndRestore => state.lose_disk_and_restore(),
             Action::TargetLosesItsMemory => {
                 state.cached = None;
-                // The write fails, and is tried again: what it holds is still in the log.
+                // The write fails, and is tried again: what it holds is still in the WAL.
                 if let Some(sent) = process.and_then(|process| process.sent) {
                     state.cached = (!sent.is_flushed).then_some(sent.file).filter(|_| self.0 != Without::Flush);
                 }

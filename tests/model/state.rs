@@ -1,4 +1,4 @@
-//! The site, its log, the process that copies them, and the target; and what each event makes of them.
+//! The site, its WAL, the process that copies them, and the target; and what each event makes of them.
 
 pub const PAGES: usize = 2;
 /// Frames without confirmation, beyond which the chain is given up.
@@ -21,14 +21,14 @@ pub enum Without {
     LookAtTheTarget,
 }
 
-/// A page in the log, and the write that put it there.
+/// A page in the WAL, and the write that put it there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Frame {
     pub page: usize,
     pub write: u8,
 }
 
-/// A place in the log.
+/// A place in the WAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Position {
     pub salt: u8,
@@ -91,9 +91,9 @@ pub struct State {
     /// The page that each acknowledged write changed.
     pub writes: Vec<usize>,
     pub file: Pages,
-    pub log: Vec<Frame>,
+    pub wal: Vec<Frame>,
     pub salt: u8,
-    /// Whether all of the log is in the file: the next write begins it anew.
+    /// Whether all of the WAL is in the file: the next write begins it anew.
     pub is_moved: bool,
     pub process: Option<Process>,
     pub lineages: u8,
@@ -108,8 +108,8 @@ pub struct State {
     pub put_backs: u8,
 }
 
-pub fn apply(pages: Pages, log: &[Frame]) -> Pages {
-    log.iter().fold(pages, |mut pages, frame| {
+pub fn apply(pages: Pages, wal: &[Frame]) -> Pages {
+    wal.iter().fold(pages, |mut pages, frame| {
         pages[frame.page] = frame.write;
         pages
     })
@@ -117,7 +117,7 @@ pub fn apply(pages: Pages, log: &[Frame]) -> Pages {
 
 impl State {
     pub fn end(&self) -> Position {
-        Position { salt: self.salt, frames: self.log.len() as u8 }
+        Position { salt: self.salt, frames: self.wal.len() as u8 }
     }
 
     pub fn writes(&self) -> u8 {
@@ -150,11 +150,11 @@ impl State {
 
     pub fn write(&mut self, page: usize) {
         if self.is_moved {
-            (self.log, self.salt, self.is_moved) = (Vec::new(), self.salt + 1, false);
+            (self.wal, self.salt, self.is_moved) = (Vec::new(), self.salt + 1, false);
         }
         self.writes.push(page);
         let write = self.writes();
-        self.log.push(Frame { page, write });
+        self.wal.push(Frame { page, write });
         let end = self.end();
         let Some(process) = &mut self.process else { return };
         // The connection that copies is the one that writes: a page that was copied before is copied again.
@@ -171,7 +171,7 @@ impl State {
 
     /// The copy's last page is copied while nobody writes.
     pub fn end_copy(&mut self, without: Without) {
-        let now = apply(self.file, &self.log);
+        let now = apply(self.file, &self.wal);
         let (end, writes) = (self.end(), self.writes());
         let Some(process) = &mut self.process else { return };
         let Some(copying) = process.copying.take() else { return };
@@ -189,7 +189,7 @@ impl State {
         chain.base = Some((base, position));
     }
 
-    /// The next file on its way: the tick up to the base's position, the base, or the tick up to the end of the log.
+    /// The next file on its way: the tick up to the base's position, the base, or the tick up to the end of the WAL.
     pub fn send(&mut self) -> Option<()> {
         let end = self.end();
         let chain = self.process.as_mut()?.chain.as_mut()?;
@@ -201,7 +201,7 @@ impl State {
             base => {
                 let to = base.map_or(end, |(_, position)| position);
                 let begin = if chain.read.salt == self.salt { chain.read.frames } else { 0 };
-                let frames = self.log.get(begin.into()..to.frames.into())?;
+                let frames = self.wal.get(begin.into()..to.frames.into())?;
                 let last = frames.last()?;
                 let mut pages = [None; PAGES];
                 frames.iter().for_each(|frame| pages[frame.page] = Some(frame.write));
@@ -245,7 +245,7 @@ impl State {
     pub fn lose_disk_and_restore(&mut self) {
         let (pages, writes) = self.restorable().pop().unwrap_or_default();
         self.writes.truncate(writes.into());
-        (self.file, self.log, self.is_moved, self.process) = (pages, Vec::new(), false, None);
+        (self.file, self.wal, self.is_moved, self.process) = (pages, Vec::new(), false, None);
         (self.cached, self.promised) = (None, self.promised.min(writes));
     }
 }

@@ -1,11 +1,11 @@
-//! Takes a person out of the file. What others rely on stays without the name: payments (the books must be kept),
-//! logbook entries and signatures (other members' levels rest on them), bookings and their history (the partner's).
-//! [`super::personal_data`] lists it all; a tombstone remembers the number, so that a file from a backup forgets the
-//! person too.
+//! Erases a person. Rows that others rely on stay without the name: payments (the books must be kept), logbook entries
+//! and signatures (other members' levels depend on them), bookings and their history (the partner's).
+//! [`super::personal_data`] lists all data sets; a tombstone keeps the number, so that the person is erased from a
+//! restored backup too.
 //!
-//! A row that is overwritten stays legible in the free space of its page, and in the log: SQLite's `secure_delete`
-//! clears what it deletes, and not what it moved about before. So the file is written anew afterwards, and the log cut
-//! to nothing.
+//! Overwritten values stay readable in the free space of pages and in the WAL: SQLite's `secure_delete` clears what it
+//! deletes, and not the copies that it left when it moved cells. So the database is rewritten (`VACUUM`) afterwards,
+//! and the WAL truncated.
 
 use super::mentions;
 use super::personal_data::{DATA_SETS, ErasurePolicy};
@@ -22,18 +22,20 @@ use rusqlite::{Connection, OpenFlags, Result, ToSql, named_params};
 use std::path::Path;
 use std::time::Duration;
 
-/// A reader may keep the log from being cut for as long as it may read.
-const CUT_TRIES: u32 = 100;
-const CUT_PAUSE: Duration = Duration::from_millis(50);
-/// How long the off-site copy may take for what was written before, and as long again for the new file.
-const CARRY_TIME_MAX: Duration = Duration::from_secs(10);
-/// The same while nobody can write.
-const HELD_CARRY_TIME_MAX: Duration = Duration::from_secs(2);
-/// Beside the file written anew there must be as much again in the log, and something to go on with.
+/// Tries to truncate the WAL, which a reader may prevent for as long as a read may take.
+const TRUNCATE_TRIES: u32 = 100;
+const TRUNCATE_PAUSE: Duration = Duration::from_millis(50);
+/// How long the off-site copy and the standby may take for the earlier commits, and as long again for the rewritten
+/// database.
+const REPLICATION_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long they may take while all writers wait.
+const LOCKED_REPLICATION_TIME_MAX: Duration = Duration::from_secs(2);
+/// Free space that is needed beside the rewritten database in its own file and in the WAL.
 const SPARE_BYTES: u64 = 16 * 1024 * 1024;
 
 row! {
-    /// Who was erased. Moments in Unix seconds; a number alone could be somebody else's in a file that was set back.
+    /// An erased member. Moments in Unix seconds. The number alone is not enough: in a restored database another member
+    /// may have it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) struct Tombstone {
         pub member_id: i64,
@@ -42,7 +44,7 @@ row! {
     }
 }
 
-/// Whether anything but this link (provider and subject) opens the account, or it is one of somebody who works here.
+/// Whether the account has credentials besides this link (provider and subject), or is a staff account.
 pub(crate) fn has_other_ways_in(tx: &Read, member_id: i64, link: (&str, &str)) -> Result<bool> {
     let sql = sql!(
         "SELECT role <> 'member' OR password_hash IS NOT NULL OR email_confirmed_at IS NOT NULL
@@ -56,7 +58,7 @@ pub(crate) fn has_other_ways_in(tx: &Read, member_id: i64, link: (&str, &str)) -
     tx.get(sql, params, row)
 }
 
-/// A name that came with a link and still stands is replaced by the username, which is the member's own.
+/// Replaces a name that came with a link, where the member still has it, by the username.
 pub(crate) fn forget_name(tx: &Write, member_id: i64, name: &str) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET screen_name = iif(screen_name = :name, username, screen_name),
@@ -66,10 +68,10 @@ pub(crate) fn forget_name(tx: &Write, member_id: i64, name: &str) -> Result<usiz
     tx.run(sql, named_params! {":id": member_id, ":name": name, ":now": tx.now()})
 }
 
-/// Everything that is only the person's goes; the account is closed and has a number for a name, which is returned.
-/// `erased_at`: when that was first done.
+/// Erases a member: deletes all that is only the person's, and closes the account under a name made of its number,
+/// which is returned. `erased_at`: the moment of the first erasure.
 pub fn erase(tx: &Write, keys: &Keys, member_id: i64, erased_at: i64) -> Result<String> {
-    // Nobody can have taken that name before.
+    // The random part makes sure that no member has this name.
     let name = format!("erased-{member_id}-{}", hex(&random::<4>()));
     let sql = sql!(
         "INSERT INTO erasures (member_id, join_date, erased_at)
@@ -92,13 +94,13 @@ pub fn erase(tx: &Write, keys: &Keys, member_id: i64, erased_at: i64) -> Result<
             }
             ErasurePolicy::Keep(_) => continue,
         };
-        let spoken_of: Vec<(&str, &dyn ToSql)> = values.into_iter().filter(|(value, _)| sql.contains(value)).collect();
-        tx.run(&sql, &*spoken_of)?;
+        let used: Vec<(&str, &dyn ToSql)> = values.into_iter().filter(|(value, _)| sql.contains(value)).collect();
+        tx.run(&sql, &*used)?;
     }
     Ok(name)
 }
 
-/// Nobody is to sign any more what the person asked for.
+/// Cancels the person's pending requests for signatures.
 fn withdraw(tx: &Write, member_id: i64) -> Result<()> {
     let sql = sql!(
         "SELECT entry_id FROM entries WHERE member_id = ?1 AND kind IN ('skill', 'safety') AND status = 'pending'"
@@ -114,7 +116,7 @@ fn withdraw(tx: &Write, member_id: i64) -> Result<()> {
 
 columns! { Person in "" { username, screen_name, real_name, email, phone } }
 
-/// What a member is called.
+/// The names of a member.
 pub(crate) fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
     let sql = sql!("SELECT ", Person::COLUMNS, " FROM members WHERE member_id = ?1");
     tx.find(sql, [member_id], row)
@@ -125,12 +127,12 @@ pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<i64>> {
     tx.find(sql!("SELECT erased_at FROM erasures WHERE member_id = ?1"), [member_id], row)
 }
 
-/// Everybody who was.
+/// All tombstones.
 pub(crate) fn list(tx: &Read) -> Result<Vec<Tombstone>> {
     tx.list(sql!("SELECT ", Tombstone::COLUMNS, " FROM erasures"), [], row)
 }
 
-/// Whether the file has this very person, and not erased.
+/// Whether the database has this person, not erased.
 pub(crate) fn is_here(tx: &Read, tombstone: &Tombstone) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND join_date = ?2)
@@ -139,7 +141,7 @@ pub(crate) fn is_here(tx: &Read, tombstone: &Tombstone) -> Result<bool> {
     tx.get(sql, (tombstone.member_id, tombstone.join_date), row)
 }
 
-/// Remembers somebody whom this file does not have (any more): the number is never given to another.
+/// Stores the tombstone of a person whom this database does not have, so that the number is never given to another.
 pub(crate) fn remember(tx: &Write, tombstone: &Tombstone) -> Result<()> {
     let Tombstone { member_id, join_date, erased_at } = *tombstone;
     if !members::exists(tx, member_id)? {
@@ -152,20 +154,21 @@ pub(crate) fn remember(tx: &Write, tombstone: &Tombstone) -> Result<()> {
     Ok(())
 }
 
-/// Who was erased, and may still lie somewhere in the bytes of the file.
+/// Erased members whose data may still be in free space of the file.
 pub(crate) fn list_to_do(tx: &Read) -> Result<Vec<i64>> {
     tx.list(sql!("SELECT member_id FROM erasures WHERE rebuilt_at IS NULL"), [], row)
 }
 
-/// Nothing of this member lies anywhere in the file any more.
+/// Records that the database was rewritten since this member was erased.
 pub(crate) fn set_rebuilt(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE erasures SET rebuilt_at = ?2 WHERE member_id = ?1"), (member_id, tx.now()))
 }
 
-/// Writes the file anew, row by row, and cuts the log: what no row holds is then nowhere in either. Readers go on;
-/// writers wait meanwhile, about a second for 100 MB. The off-site copy and a standby are sent what was written before,
-/// so that every second up to here can be restored, and then the new file; where they do not take it in time, or it is
-/// larger than `backup.unconfirmed_mib`, they need a new base. The error is one line, and leaves the file as it was.
+/// Rewrites the database (`VACUUM`) and truncates the WAL, so that neither has anything that no row has. Readers go on;
+/// writers wait, about a second for 100 MB. The off-site copy and a standby get the earlier commits first, so that
+/// every second before this can be restored, and then the rewritten database. Where they do not confirm it in time, or
+/// it is larger than `backup.unconfirmed_mib`, they need a new base. The error is one line, and leaves the database as
+/// it was.
 pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     let dir = store.path().parent().unwrap_or(Path::new("."));
     check_space(dir)?;
@@ -173,37 +176,35 @@ pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     let failed = |e: rusqlite::Error| format!("the file could not be written anew: {e}");
     let (writer, capture) = (store.writer(), &store.writer().capture);
     let _expedited = capture.expedite();
-    // Most is sent while others write; writers wait for the rest alone.
-    let keeps_up = capture.wait_until_replicated(CARRY_TIME_MAX);
-    let carry_rest = || keeps_up && capture.wait_until_replicated(HELD_CARRY_TIME_MAX);
+    // Most is sent while others write; only for the rest do writers wait.
+    let keeps_up = capture.wait_until_replicated(REPLICATION_TIME_MAX);
+    let replicate_rest = || keeps_up && capture.wait_until_replicated(LOCKED_REPLICATION_TIME_MAX);
     let rewritten = writer.exclusive(|conn| {
-        carry_rest();
+        replicate_rest();
         rewrite(conn, dir)
     });
     rewritten.map_err(failed)?;
-    _ = keeps_up && capture.wait_until_replicated(CARRY_TIME_MAX);
-    for _ in 0..CUT_TRIES {
-        let cut = writer.exclusive(|conn| {
-            carry_rest();
+    _ = keeps_up && capture.wait_until_replicated(REPLICATION_TIME_MAX);
+    for _ in 0..TRUNCATE_TRIES {
+        let truncated = writer.exclusive(|conn| {
+            replicate_rest();
             capture.allow_checkpoints("the file was written anew, so that nothing of an erased person is left in it");
             wal_mark::clear(store.path());
             conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], row::<(i64, i64, i64)>)
         });
-        let (in_the_way, ..) = cut.map_err(failed)?;
-        if in_the_way == 0 {
+        let (busy, ..) = truncated.map_err(failed)?;
+        if busy == 0 {
             return Ok(());
         }
-        std::thread::sleep(CUT_PAUSE);
+        std::thread::sleep(TRUNCATE_PAUSE);
     }
     Err("the log could not be cut, because somebody reads all the time".to_owned())
 }
 
-/// The copy that SQLite makes on the way lies beside the file (and has no name there), not in memory and on no other
-/// disk.
+/// SQLite's temporary copy is an unnamed file in the data directory: neither in memory nor on another disk.
 fn rewrite(conn: &Connection, dir: &Path) -> Result<()> {
-    let place = dir.to_string_lossy();
     conn.pragma_update(None, "temp_store", "file")?;
-    _ = conn.pragma_update(None, "temp_store_directory", &*place);
+    _ = conn.pragma_update(None, "temp_store_directory", &*dir.to_string_lossy());
     let rewritten = conn.execute_batch("VACUUM");
     _ = conn.pragma_update(None, "temp_store_directory", "");
     conn.pragma_update(None, "temp_store", "memory")?;
@@ -221,12 +222,12 @@ fn check_space(dir: &Path) -> std::result::Result<(), String> {
     Err(format!("no room to write the file anew in {}: {free} MB are free and {needed} MB are needed", dir.display()))
 }
 
-/// Whom the file of a stopped site remembers; nobody where it is older than that, or cannot be read.
+/// The tombstones in the database of a stopped site; none where its schema has none, or it cannot be read.
 pub(crate) fn list_of_file(path: &Path) -> Vec<Tombstone> {
     look_at(path, list).unwrap_or_default()
 }
 
-/// Whose file it is, if it can be read.
+/// The site's id in a database, if it can be read.
 pub(crate) fn site_of(path: &Path) -> Option<String> {
     look_at(path, |tx| tx.get(sql!("SELECT site_id FROM site"), [], row)).ok()
 }
@@ -247,7 +248,7 @@ pub(crate) fn is_without_site(path: &Path) -> bool {
     .unwrap_or(false)
 }
 
-/// Without a trace: the log stays as it is.
+/// Reads a database without a checkpoint at the end, so that the WAL stays as it is.
 fn look_at<T>(path: &Path, question: impl FnOnce(&Read) -> Result<T>) -> Result<T> {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;

@@ -1,4 +1,4 @@
-//! The levels members hold, and what else their currency is derived from.
+//! The levels that members hold, and the trainings that their currency depends on.
 
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::store::engine::columns::row;
@@ -34,7 +34,7 @@ pub(crate) fn list_trained(tx: &Read, member_id: i64, now: i64) -> Result<Vec<(S
     tx.list(sql, (member_id, now), row)
 }
 
-/// Derives the member's levels anew; call it in the transaction that moves a skill entry.
+/// Derives the member's levels again. To be called in the transaction that changes a skill entry.
 pub fn refresh(tx: &Write, member_id: i64, catalogue: &Catalogue) -> Result<()> {
     let sql = sql!(
         "SELECT skill, coalesce(approval_date, entry_date) FROM entries
@@ -52,7 +52,7 @@ pub fn refresh(tx: &Write, member_id: i64, catalogue: &Catalogue) -> Result<()> 
     Ok(())
 }
 
-/// Derives everybody's levels anew, and returns of how many members. For a new catalogue.
+/// Derives the levels of all members again, for a new catalogue; returns the number of members.
 pub(crate) fn refresh_all(tx: &Write, catalogue: &Catalogue) -> Result<usize> {
     let sql = sql!(
         "SELECT member_id FROM members m WHERE EXISTS (SELECT 1 FROM holdings WHERE member_id = m.member_id)

@@ -1,5 +1,5 @@
-//! Minutes flown and booked by the hour, and the partners' requests by the day: sums that triggers keep. Parts of one
-//! at either end of a span are added up from the rows themselves, so that every answer is exact.
+//! Sums of minutes flown and booked by the hour, and of the partners' requests by the day, which triggers keep. The
+//! partial hours or days at the ends of a span are summed from the rows, so that every result is exact.
 
 use super::reports::{self, Booked};
 use crate::store::engine::columns::row;
@@ -7,14 +7,14 @@ use crate::store::{Read, Write};
 use rusqlite::Result;
 
 const HOUR_SECONDS: i64 = 3600;
-/// In UTC.
+/// A day in UTC.
 const DAY_SECONDS: i64 = 86_400;
 
 row! {
-    /// The flights that began within an hour, or a part of one.
+    /// The flights of an hour, or of a part of one.
     #[derive(Debug, PartialEq, Eq)]
     pub(crate) struct Flown {
-        /// When that begins.
+        /// The begin of the hour.
         pub at: i64 = "hour",
         pub flights: i64,
         pub minutes: i64,
@@ -30,15 +30,16 @@ pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Resul
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0"
     );
     let whole = |from: i64, to: i64| tx.list(sql, (tunnel_id, from, to), row);
-    let part = |at: i64, to: i64| {
-        let (flights, minutes) = reports::sum_flown(tx, tunnel_id, at, to)?;
-        Ok(vec![Flown { at, flights, minutes }])
-    };
-    gather(HOUR_SECONDS, (from, to), whole, part)
+    gather(HOUR_SECONDS, (from, to), whole, |at, to| sum_partial_hour(tx, tunnel_id, at, to))
 }
 
-/// The flights at a tunnel between two moments in sums of 24 hours, counted from the first whole hour of the span, each
-/// under its first hour that has any; `to` is not included.
+fn sum_partial_hour(tx: &Read, tunnel_id: i64, at: i64, to: i64) -> Result<Vec<Flown>> {
+    let (flights, minutes) = reports::sum_flown(tx, tunnel_id, at, to)?;
+    Ok(vec![Flown { at, flights, minutes }])
+}
+
+/// The flights at a tunnel between two moments in sums of 24 hours from the first whole hour on, each under its first
+/// hour with flights; `to` is not included.
 pub(crate) fn list_flown_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Flown>> {
     let sql = sql!(
         "SELECT min(hour), sum(flights), sum(minutes) FROM flown_hours
@@ -48,10 +49,7 @@ pub(crate) fn list_flown_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> 
         let rows: Vec<(i64, i64, i64)> = tx.list(sql, (tunnel_id, from, to), row)?;
         Ok(rows.into_iter().map(|(at, flights, minutes)| Flown { at, flights, minutes }).collect())
     };
-    gather(HOUR_SECONDS, (from, to), whole, |at, to| {
-        let (flights, minutes) = reports::sum_flown(tx, tunnel_id, at, to)?;
-        Ok(vec![Flown { at, flights, minutes }])
-    })
+    gather(HOUR_SECONDS, (from, to), whole, |at, to| sum_partial_hour(tx, tunnel_id, at, to))
 }
 
 /// All flights at a tunnel between two moments, and their minutes; `to` is not included.
@@ -89,7 +87,8 @@ pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, Str
     gather(DAY_SECONDS, (from, to), whole, |from, to| reports::list_events(tx, from, to))
 }
 
-/// The whole hours or days of a span, and what is left of it at its ends.
+/// Concatenates the results of `part` for the partial hours or days at the ends of a span, and of `whole` for those
+/// between.
 fn gather<T>(
     seconds: i64,
     (from, to): (i64, i64),
@@ -108,7 +107,7 @@ fn gather<T>(
     Ok(all)
 }
 
-/// Adds everything up anew: the triggers were put aside.
+/// Recomputes all sums, after rows were written without the triggers.
 pub(crate) fn count_anew(tx: &Write) -> Result<()> {
     for sql in [
         sql!("DELETE FROM flown_hours"),

@@ -1,5 +1,5 @@
-//! Members, entries and bookings as lists have them: with usernames and partners' client-ids for numbers, because
-//! another site has other numbers.
+//! Members, entries and bookings for import and export: with usernames and client ids instead of numbers, which differ
+//! from site to site.
 
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
@@ -12,7 +12,7 @@ use rusqlite::Result;
 use serde::{Deserialize, Serialize};
 
 row! {
-    /// A member with all that moves along: not the password and what else signs in.
+    /// A member with all data that can move to another site, without credentials.
     #[derive(Debug, Serialize, Deserialize)]
     pub(crate) struct Member {
         pub username: String,
@@ -35,7 +35,7 @@ row! {
     } saved
 }
 
-/// Members from a number on, without those who were erased; with their numbers.
+/// Members after a number, each with the number, without erased ones.
 pub(crate) fn list_members(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, Member)>> {
     let sql = sql!(
         "SELECT member_id, ",
@@ -46,14 +46,14 @@ pub(crate) fn list_members(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64,
     tx.list(sql, (after, rows), row)
 }
 
-/// Refuses a username that somebody has, and an address that somebody else has confirmed.
+/// Adds a member. Refuses a username that is taken, and an address that another member has confirmed.
 pub(crate) fn insert_member(tx: &Write, new: &Member) -> std::result::Result<i64, Failure> {
     let inserted = insert!(tx.insert, "INSERT INTO members" Member: new, { updated_at: tx.now() });
     inserted.map_err(|e| if crate::store::is_taken(&e) { Failure::username_taken() } else { e.into() })
 }
 
 row! {
-    /// An entry of the logbook, by numbers of this site.
+    /// A logbook entry with the numbers of this site.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub(crate) struct Entry in "e." {
         pub member_id: i64,
@@ -76,17 +76,17 @@ row! {
 }
 
 row! {
-    /// The member, tunnel and signer of an entry, by names that another site understands.
+    /// The names that stand for the numbers of an entry at another site.
     #[derive(Debug)]
     pub(crate) struct Names {
         pub entry_id: i64 = "e.entry_id",
         pub username: String = "m.username",
-        /// Empty: nobody, or somebody who was erased.
+        /// Empty: there is none, or the member was erased.
         pub instructor: String = "coalesce(s.username, '')",
         pub author: String = "coalesce(a.username, '')",
-        /// The number of the opening balance that it is part of.
+        /// The number of the opening balance that contains the entry.
         pub opening: Option<i64> = "e.opening",
-        /// The booking that made it, and its partner.
+        /// The booking that made the entry, and its partner.
         pub booking: Option<Booked> = joined!("p.client_id, ", Booking::COLUMNS),
     }
 }
@@ -108,7 +108,7 @@ impl FromRow for Option<Booked> {
     }
 }
 
-/// Entries from a number on, without those of erased members.
+/// Entries after a number, without those of erased members.
 pub(crate) fn list_entries(tx: &Read, after: i64, rows: i64) -> Result<Vec<(Names, Entry)>> {
     let sql = sql!("SELECT ", Entry::COLUMNS, ", ", Names::COLUMNS, " FROM entries e JOIN members m ON m.member_id = e.member_id
                     LEFT JOIN members s ON s.member_id = e.instructor_id AND s.member_id NOT IN (SELECT member_id FROM erasures)
@@ -118,32 +118,32 @@ pub(crate) fn list_entries(tx: &Read, after: i64, rows: i64) -> Result<Vec<(Name
     tx.list(sql, (after, rows), |found| row(found).map(|(entry, names)| (names, entry)))
 }
 
-/// By the member's own entries, in the order of [`Entry`]: no index of what most entries have none of (`+`), which
-/// would lead to all of those.
+/// Parameters in the order of [`Entry`]. The unary plus keeps SQLite from an index on a column that is null in most
+/// entries, so that it uses the member's.
 static SAME: &Sql = sql!(
     "SELECT count(*) FROM entries WHERE member_id = ? AND kind = ? AND status = ? AND entry_date = ? AND minutes = ?
          AND tunnel_id = ? AND cat_group = ? AND cat_id = ? AND skill = ? AND +instructor_id IS ? AND approval_date IS ?
          AND comment = ? AND comments_instructor = ? AND comment_denial = ? AND author_id = ? AND +booking_id IS ?"
 );
 
-/// How many entries are exactly like this one.
+/// How many entries are equal to this one.
 pub(crate) fn count_same(tx: &Read, entry: &Entry) -> Result<i64> {
     tx.get(SAME, &*entry.values(), row)
 }
 
-/// Whether a booking has its entry.
+/// Whether a booking has an entry.
 pub(crate) fn is_entered(tx: &Read, booking_id: i64) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM entries WHERE booking_id = ?1)"), [booking_id], row)
 }
 
-/// `opening`: the number of the opening balance; the first of one has none yet.
+/// Adds an entry. `opening`: the number of the opening balance; `None` for its first entry.
 pub(crate) fn insert_entry(tx: &Write, new: &Entry, opening: Option<i64>) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO entries" Entry: new, {
         opening: opening, created_at: tx.now(), updated_at: tx.now()
     })
 }
 
-/// Bookings from a number on, without cancelled ones and those of erased members: number, client-id, username, booking.
+/// Bookings after a number, without cancelled ones and those of erased members: number, client id, username, booking.
 pub(crate) fn list_bookings(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, String, String, Booking)>> {
     let sql = sql!(
         "SELECT b.booking_id, p.client_id, m.username, ",
@@ -155,7 +155,7 @@ pub(crate) fn list_bookings(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64
     tx.list(sql, (after, rows), row)
 }
 
-/// The greatest numbers of members, entries and bookings.
+/// The highest numbers of members, entries and bookings.
 pub(crate) fn lasts(tx: &Read) -> Result<[i64; 3]> {
     let sql = sql!(
         "SELECT coalesce((SELECT max(member_id) FROM members), 0), coalesce((SELECT max(entry_id) FROM entries), 0),
@@ -172,7 +172,7 @@ mod tests {
     use rusqlite::Connection;
 
     #[test]
-    fn the_same_entry_is_looked_for_among_the_member_s_own() {
+    fn an_equal_entry_is_searched_by_the_members_index() {
         let mut conn = Connection::open_in_memory().unwrap();
         migrate::migrate(&mut conn).unwrap();
         let plan = format!("EXPLAIN QUERY PLAN {}", SAME.text());

@@ -1,4 +1,4 @@
-//! A member's logbook as it is looked at as a whole: flight time, skills and safety records together.
+//! A member's whole logbook: flight time, skills and safety entries together.
 
 use crate::domain::entry::{Kind, Status};
 use crate::store::Read;
@@ -40,7 +40,7 @@ const LINE: &str = joined!(
     " FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id LEFT JOIN members s ON s.member_id = e.instructor_id"
 );
 
-/// An entry as a list of everything in a logbook shows it. Moments in Unix seconds.
+/// An entry of any kind as lists show it. Moments in Unix seconds.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub entry_id: i64,
@@ -48,16 +48,16 @@ pub(crate) struct Listed {
     pub status: Status,
     pub entry_date: i64,
     pub minutes: i64,
-    /// Whether it is part of an opening balance.
+    /// Whether the entry is part of an opening balance.
     pub opening: bool,
     pub comment: String,
     pub tunnel_name: String,
-    /// `None`: flight time that nobody signs.
+    /// `None`: flight time, which needs no signature.
     pub signed: Option<Signable>,
 }
 
 row! {
-    /// What an entry says that somebody signs.
+    /// The columns of an entry that needs a signature.
     #[derive(Debug)]
     pub(crate) struct Signable in "e." {
         pub cat_group: String,
@@ -113,7 +113,7 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
     );
     let mut found: Vec<Listed> =
         tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)?;
-    // They come so; a statement that said it would sort whole rows.
+    // The inner query has this order already; an outer ORDER BY would make SQLite sort whole rows.
     found.sort_by_key(|one| Reverse((one.entry_date, one.entry_id)));
     Ok(found)
 }
@@ -122,9 +122,9 @@ pub(crate) fn find_listed(tx: &Read, entry_id: i64) -> Result<Option<Listed>> {
     tx.find(sql!(LISTED, " FROM entries e", LISTED_BESIDE, " WHERE e.entry_id = ?1"), [entry_id], row)
 }
 
-/// The numbers of the entries of every kind, newest first: a whole logbook is read by these, entry after entry.
+/// The numbers of the entries of every kind, newest first, for reading a whole logbook entry by entry.
 pub(crate) fn list_ids(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<i64>> {
-    // Each kind lies in this order, so that no more of it is read than is asked for.
+    // The index has each kind in this order, so SQLite merges the three and reads no more than the limit.
     let sql = sql!(
         "SELECT entry_id, entry_date FROM entries WHERE member_id = ?1 AND kind = 'time'
          UNION ALL SELECT entry_id, entry_date FROM entries WHERE member_id = ?1 AND kind = 'skill'
@@ -140,7 +140,7 @@ pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
     tx.find(sql, [entry_id], row)
 }
 
-/// Of one kind, newest first, of what has happened by `now`.
+/// The entries of one kind by `now`, newest first.
 pub(crate) fn list_kind(tx: &Read, member_id: i64, kind: Kind, now: i64, limit: i64) -> Result<Vec<Line>> {
     let sql = sql!(
         LINE,
@@ -172,7 +172,7 @@ pub(crate) fn count_safety(tx: &Read, member_id: i64, logbook: &str) -> Result<i
     tx.get(sql, (member_id, logbook), row)
 }
 
-/// Every skill that the member has an entry of, with the state of each entry.
+/// The skill and the state of each skill entry of the member.
 pub(crate) fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String, Status)>> {
     let sql = sql!("SELECT skill, status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY entry_id");
     tx.list(sql, [member_id], row)
@@ -200,9 +200,9 @@ pub(crate) fn sum_flown(tx: &Read, member_id: i64, now: i64) -> Result<(i64, i64
     tx.get(sql, (member_id, now), row)
 }
 
-/// The last moment of a logbook before another; `None` where nothing is before it.
+/// The moment of the last entry before a moment; `None`: there is none.
 pub(crate) fn find_last_before(tx: &Read, member_id: i64, before: i64) -> Result<Option<i64>> {
-    // By kind, as the index has them: so each is one look at it.
+    // One lookup in the index for each kind.
     let sql = sql!(
         "SELECT max(last) FROM (
              SELECT max(entry_date) AS last FROM entries WHERE member_id = :id AND kind = 'time' AND entry_date < :before
@@ -214,7 +214,7 @@ pub(crate) fn find_last_before(tx: &Read, member_id: i64, before: i64) -> Result
     tx.get(sql, named_params! {":id": member_id, ":before": before}, row)
 }
 
-/// Entries from one moment to before another.
+/// The number of entries between two moments; `to` is not included.
 pub(crate) fn count_between(tx: &Read, member_id: i64, (from, to): (i64, i64)) -> Result<i64> {
     let sql = sql!(
         "SELECT (SELECT count(*) FROM entries
@@ -227,7 +227,7 @@ pub(crate) fn count_between(tx: &Read, member_id: i64, (from, to): (i64, i64)) -
     tx.get(sql, named_params! {":id": member_id, ":from": from, ":to": to}, row)
 }
 
-/// Minutes that were flown from one moment to before another.
+/// Minutes flown between two moments; `to` is not included.
 pub(crate) fn sum_flown_between(tx: &Read, member_id: i64, (from, to): (i64, i64)) -> Result<i64> {
     let sql = sql!(
         "SELECT coalesce(sum(minutes), 0) FROM entries

@@ -1,4 +1,4 @@
-//! Finding members by what somebody remembers of them: an index of every three letters in a row, which triggers keep.
+//! The search of members by parts of their names, addresses and numbers: a trigram index (FTS5) that triggers maintain.
 
 use crate::domain::certificate::name_on_paper;
 use crate::store::engine::columns::{Columns, row};
@@ -6,7 +6,7 @@ use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 row! {
-    /// A row of a list of members.
+    /// A member in a list of results.
     #[derive(Debug)]
     pub(crate) struct Found in "m." {
         pub member_id: i64,
@@ -43,13 +43,13 @@ pub(crate) fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
     tx.list(sql, named_params! {":pattern": pattern, ":limit": limit}, row)
 }
 
-/// Whether anybody has these letters.
+/// Whether any member matches the pattern.
 pub(crate) fn exists(tx: &Read, pattern: &str) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members_search WHERE members_search MATCH ?1)"), [pattern], row)
 }
 
-/// What `look` makes of the words of those who have these letters, the newest members first: their numbers, and the
-/// names in the order of [`Found`]. For hundreds, of whom few are wanted.
+/// Calls `look` with the number and the names (in the order of the statement) of each member that matches the pattern,
+/// newest first, and returns its results. Copies nothing, for hundreds of matches of which few are kept.
 pub(crate) fn sift<T>(
     tx: &Read,
     pattern: &str,
@@ -72,7 +72,7 @@ pub(crate) fn sift<T>(
     Ok(looked_at.into_iter().flatten().collect())
 }
 
-/// Whose e-mail address begins like this.
+/// The members whose e-mail address has this prefix.
 pub(crate) fn list_by_email(tx: &Read, start: &str, limit: i64) -> Result<Vec<Found>> {
     let sql = sql!(
         "SELECT ",
@@ -87,13 +87,13 @@ pub(crate) fn list_newest(tx: &Read, limit: i64) -> Result<Vec<Found>> {
     tx.list(sql!("SELECT ", Found::COLUMNS, " FROM members m ORDER BY m.member_id DESC LIMIT ?1"), [limit], row)
 }
 
-/// Makes the index anew: its triggers were put aside.
+/// Rebuilds the index, after rows were written without its triggers.
 pub(crate) fn rebuild(tx: &Write) -> Result<usize> {
     insert!(tx.run, "INSERT INTO members_search" { members_search: "rebuild" })?;
     gather(tx)
 }
 
-/// Puts the pieces of the index, which many members leave, together into one.
+/// Merges the segments of the index, which grow in number with every change, into one.
 pub(crate) fn gather(tx: &Write) -> Result<usize> {
     insert!(tx.run, "INSERT INTO members_search" { members_search: "optimize" })
 }

@@ -1,12 +1,12 @@
-//! Texts in which somebody may be spoken of by name: what members and signers wrote into logbooks, what notices say,
-//! what came by the contact form, and what colleagues note for each other.
+//! Mentions of a person's name in free texts: comments in logbooks, notices, messages of the contact form, and notes of
+//! the staff.
 
 use crate::domain::mention::{self, Person};
 use crate::store::engine::columns::{Columns, row};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-/// Rows of a table by their numbers.
+/// A table with free texts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Table {
     name: &'static str,
@@ -24,7 +24,7 @@ pub(crate) const TABLES: [Table; 7] = [
     Table { name: "shift_note", key: "only", columns: &["text"] },
 ];
 
-/// A text that is to be another one.
+/// The replacement of a text.
 #[derive(Debug)]
 pub(crate) struct Change {
     table: Table,
@@ -33,16 +33,17 @@ pub(crate) struct Change {
     text: String,
 }
 
-/// The greatest number of the table's rows.
+/// The highest key of a table.
 pub(crate) fn last(tx: &Read, table: Table) -> Result<i64> {
     tx.get(&format!("SELECT coalesce(max({}), 0) FROM {}", table.key, table.name), [], row)
 }
 
-/// Lists the changes by which the rows after `from` up to `to` no longer mention `names`.
+/// The changes that remove `names` from the rows after `from` up to `to`.
 pub(crate) fn list(tx: &Read, table: Table, from: i64, to: i64, names: &[&str], stand_in: &str) -> Result<Vec<Change>> {
     let Table { name, key, columns } = table;
-    let said = columns.iter().map(|column| format!("{column} <> ''")).collect::<Vec<_>>().join(" OR ");
-    let sql = format!("SELECT {key}, {} FROM {name} WHERE {key} > ?1 AND {key} <= ?2 AND ({said})", columns.join(", "));
+    let has_text = columns.iter().map(|column| format!("{column} <> ''")).collect::<Vec<_>>().join(" OR ");
+    let sql =
+        format!("SELECT {key}, {} FROM {name} WHERE {key} > ?1 AND {key} <= ?2 AND ({has_text})", columns.join(", "));
     let mut changes = Vec::new();
     let look = |row: &rusqlite::Row| {
         let mut values = Columns::of(row);
@@ -63,8 +64,8 @@ pub(crate) fn change(tx: &Write, change: &Change) -> Result<usize> {
     tx.run(&format!("UPDATE {name} SET {column} = ?2 WHERE {key} = ?1"), (change.key, &change.text))
 }
 
-/// Takes the person's name out of comments that the person wrote into others' logbooks as signer or author, and out of
-/// notices about the person's entries.
+/// Removes the person's name from comments that the person wrote into other members' logbooks, and from notices to
+/// other members about the person's entries and signatures.
 pub(crate) fn forget_near(tx: &Write, member_id: i64, person: &Person, stand_in: &str) -> Result<()> {
     let names = person.closely();
     let sql = sql!(
@@ -77,11 +78,11 @@ pub(crate) fn forget_near(tx: &Write, member_id: i64, person: &Person, stand_in:
             change(tx, &found)?;
         }
     }
-    forget_told(tx, member_id, stand_in)
+    forget_in_notices(tx, member_id, stand_in)
 }
 
-/// Notices to others name whoever asked, or signed: by the entry that they speak of.
-fn forget_told(tx: &Write, member_id: i64, stand_in: &str) -> Result<()> {
+/// Removes the person's name from notices to other members, which are found by the entry that they are about.
+fn forget_in_notices(tx: &Write, member_id: i64, stand_in: &str) -> Result<()> {
     const ASKED: &str = "subject IN ('notice.signoff_asked', 'notice.opening_asked', 'notice.signoff_withdrawn')";
     const SIGNED: &str = "subject IN ('notice.signed', 'notice.denied', 'notice.opening_denied')";
     for (mine, others, subjects) in [
@@ -89,15 +90,15 @@ fn forget_told(tx: &Write, member_id: i64, stand_in: &str) -> Result<()> {
         ("instructor_id", "member_id", SIGNED),
         ("instructor_id", "author_id", SIGNED),
     ] {
-        let whom = format!("SELECT DISTINCT {others} FROM entries WHERE {mine} = :id AND {others} <> :id");
-        let whom: Vec<i64> = tx.list(&whom, named_params! {":id": member_id}, row)?;
+        let receivers = format!("SELECT DISTINCT {others} FROM entries WHERE {mine} = :id AND {others} <> :id");
+        let receivers: Vec<i64> = tx.list(&receivers, named_params! {":id": member_id}, row)?;
         let sql = format!(
             "UPDATE notices SET detail = json_set(detail, '$.name', :name)
-             WHERE member_id = :whom AND {subjects} AND EXISTS
+             WHERE member_id = :receiver AND {subjects} AND EXISTS
                  (SELECT 1 FROM entries e WHERE e.entry_id = json_extract(detail, '$.entry_id') AND e.{mine} = :id)"
         );
-        for whom in whom {
-            tx.run(&sql, named_params! {":whom": whom, ":id": member_id, ":name": stand_in})?;
+        for receiver in receivers {
+            tx.run(&sql, named_params! {":receiver": receiver, ":id": member_id, ":name": stand_in})?;
         }
     }
     Ok(())

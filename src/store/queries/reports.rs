@@ -1,5 +1,5 @@
-//! The sums of the desk's reports that are taken from the rows themselves; sums of whole hours are in [`super::hours`].
-//! Each question is answered by an index alone.
+//! The sums of the desk's reports that are computed from the rows; sums of whole hours are in [`super::hours`]. Each
+//! statement reads an index alone.
 
 use crate::store::Read;
 use crate::store::engine::columns::{Columns, row};
@@ -8,18 +8,18 @@ use rusqlite::{Result, Row, named_params};
 use std::ops::ControlFlow;
 
 row! {
-    /// The bookings that a partner made for a day.
+    /// The sums of a partner's bookings.
     #[derive(Debug)]
     pub(crate) struct Booked {
         pub partner_id: i64,
         pub bookings: i64 = "count(*)",
         pub minutes: i64 = "sum(minutes_booked)",
-        /// For how many of them somebody came.
+        /// How many of them were checked in.
         pub arrived: i64 = "count(arrived_at)",
     }
 }
 
-/// A booking as a table has it.
+/// A row of the table of bookings.
 #[derive(Debug)]
 pub(crate) struct BookingLine<'r> {
     pub booking_id: i64,
@@ -33,7 +33,7 @@ pub(crate) struct BookingLine<'r> {
     pub ended: Option<Ending>,
 }
 
-/// By partner, of the flights between two moments; `to` is not included.
+/// The bookings of flights between two moments, by partner; `to` is not included.
 pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Booked>> {
     let sql = sql!(
         "SELECT ",
@@ -45,7 +45,7 @@ pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Resu
     tx.list(sql, (from, to, tunnel_id), row)
 }
 
-/// Flights between two moments, and their minutes. Opening balances were flown before there was a logbook.
+/// Flights between two moments, and their minutes, without opening balances.
 pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), coalesce(sum(minutes), 0) FROM entries INDEXED BY entries_flown
@@ -64,8 +64,8 @@ pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, Str
     tx.list(sql, (from, to), row)
 }
 
-/// Hands over the bookings of the flights after `(flight_date, booking_id)`, in that order, as many as `limit`; `to` is
-/// not included.
+/// Calls `take` with the bookings after `(flight_date, booking_id)`, in that order, at most `limit`; `to` is not
+/// included.
 pub(crate) fn each_booking(
     tx: &Read,
     tunnel_id: i64,

@@ -1,4 +1,4 @@
-//! Every column that is sealed by the site key, for the day when that key changes.
+//! Every column that is sealed by the site key, for the rotation of that key.
 
 use crate::keys::Purpose;
 use crate::store::Write;
@@ -6,11 +6,11 @@ use crate::store::engine::columns;
 use rusqlite::Result;
 use rusqlite::types::Value;
 
-/// A column of sealed values, and what they are for. `None` in a row stays `None`.
+/// A column of sealed values, and their purpose. Null values stay null.
 #[derive(Debug)]
 pub(crate) struct Column {
     table: &'static str,
-    /// The column that tells one row from another.
+    /// The key column.
     row: &'static str,
     name: &'static str,
     pub purpose: Purpose,
@@ -34,7 +34,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     column("tls",             "kind",        "sealed_key",      Purpose::TlsKey),
 ];
 
-/// How many values there were, and how many of them could not be opened before, and stay as they are.
+/// The number of values, and of those that could not be unsealed and stay unchanged.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Resealed {
     pub values: usize,
@@ -51,7 +51,7 @@ impl Column {
         ]
     }
 
-    /// Replaces every value by what `change` makes of it.
+    /// Replaces every value by the result of `change`.
     pub(crate) fn reseal(&self, tx: &Write, change: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Result<Resealed> {
         let [all, update] = self.statements();
         let found = tx.list(&all, [], columns::row::<(Value, Vec<u8>)>)?;
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_sealed_anywhere_stands_in_the_list() {
+    fn every_sealed_column_is_in_the_list() {
         let mut found = Vec::new();
         sealed_purposes(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
         assert!(found.len() > 8, "{found:?}");

@@ -1,4 +1,4 @@
-//! Where a member stands as a flyer: the rows that the rules of currency ask for, and what the rules make of them.
+//! A member's standing as a flyer: reads the data that the rules of currency need, and applies the rules.
 
 use super::holdings::{self, Holding};
 use crate::domain::catalogue::LevelKey;
@@ -22,7 +22,7 @@ pub(crate) fn read(tx: &Read, member_id: i64, now: i64) -> Result<Flyer> {
     read_with(tx, member_id, &holdings::list(tx, member_id)?, now)
 }
 
-/// Of a member whose levels were read.
+/// Like [`read`], for a member whose levels were read already.
 pub(crate) fn read_with(tx: &Read, member_id: i64, holdings: &[Holding], now: i64) -> Result<Flyer> {
     let held: Vec<LevelKey> = holdings.iter().map(Holding::key).collect();
     let Flown { last_flight, minutes_ahead } = entries::find_flown(tx, member_id, now)?;

@@ -1,23 +1,23 @@
-//! What happened to a member, of every kind: flights, sign-offs, bookings, check-ins, payments, and what the desk
-//! noted. Each event by its place and its moment; what it says is in the table of its kind.
+//! A member's timeline: flights, sign-offs, bookings, check-ins, payments, and the desk's changes. An event names its
+//! row and its moment; the details are in the table of its kind.
 
 use crate::store::Read;
 use crate::store::engine::columns::row;
 use rusqlite::{Result, named_params};
 
 named! {
-    /// Of which kind an event is.
+    /// The kind of an event.
     pub(crate) enum What {
         /// An entry of the logbook, on its own day.
         Entry = "entry",
-        /// A later move of a skill or safety entry.
+        /// A later event of a skill or safety entry.
         Move = "move",
         Booking = "booking",
         CheckIn = "check_in",
         /// A cancellation or a no-show.
         Ending = "ending",
         Payment = "payment",
-        /// A deed of the audit log.
+        /// An action in the audit log.
         Deed = "deed",
     }
 }
@@ -26,16 +26,16 @@ row! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Event {
         pub(crate) what: What,
-        /// The number of its row.
+        /// The number of the row.
         pub(crate) id: i64,
-        /// Of a move its step; of a booking when its flight is, in Unix seconds.
+        /// The step of an entry's event; the flight date of a booking, in Unix seconds.
         pub(crate) more: i64,
         /// Unix seconds.
         pub(crate) at: i64,
     }
 }
 
-/// The first move of an entry is the entry itself.
+/// All events of a member. The first event of an entry is the entry itself.
 const EVENTS: &str = "
     SELECT 'entry' AS what, entry_id AS id, 0 AS more, entry_date AS at FROM entries WHERE member_id = :id
     UNION ALL
@@ -54,7 +54,7 @@ const EVENTS: &str = "
        AND deed IN ('member.added', 'member.claimed', 'member.edited', 'member.note_set', 'member.banned',
                     'member.unbanned', 'member.role_set')";
 
-/// Of a member, the latest first.
+/// A member's events, latest first.
 pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Event>> {
     let sql = sql!(
         "SELECT what, id, more, at FROM (",
@@ -64,13 +64,13 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
     tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)
 }
 
-/// The moments of all of them, the latest first.
+/// The moments of a member's events, latest first.
 pub(crate) fn list_moments(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<i64>> {
     let sql = sql!("SELECT at FROM (", EVENTS, ") ORDER BY at DESC LIMIT :limit");
     tx.list(sql, named_params! {":id": member_id, ":limit": limit}, row)
 }
 
-/// What a deed was, and who did it, as the audit log writes them.
+/// The action and the actor of a row of the audit log.
 pub(crate) fn find_deed(tx: &Read, seq: i64) -> Result<Option<(String, String)>> {
     tx.find(sql!("SELECT deed, who FROM audit WHERE seq = ?1"), [seq], row)
 }

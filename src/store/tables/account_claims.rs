@@ -1,12 +1,12 @@
-//! The codes by which owners take over accounts that the desk made, and who was registered at the desk. Only keyed
-//! hashes of the codes are kept.
+//! The codes by which owners claim accounts that the desk made, and the registrations at the desk. Only keyed hashes of
+//! the codes are stored.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
-use rusqlite::{Result, named_params};
+use rusqlite::Result;
 
 row! {
-    /// A code that is good, for an account that nobody has taken over.
+    /// A valid code for an unclaimed account.
     #[derive(Debug)]
     pub(crate) struct Claim in "c." {
         pub(crate) member_id: i64,
@@ -15,15 +15,15 @@ row! {
     }
 }
 
-/// `ends_at`: until when the code is good; Unix seconds.
+/// Adds a code. `ends_at`: when the code expires; Unix seconds.
 pub(crate) fn insert(tx: &Write, code_hash: &[u8; 32], member_id: i64, email: &str, ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT INTO account_claims" {
         code_hash: &code_hash[..], member_id, email, created_at: tx.now(), ends_at,
     })
 }
 
-/// By its code: not where it ended, was mailed to an address that the member has no longer, or the account is not
-/// [unclaimed](is_unclaimed).
+/// Finds a valid code: not expired, not mailed to an address that the member has changed since, and of an account that
+/// is [unclaimed](is_unclaimed).
 pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<Claim>> {
     let sql = sql!(
         "SELECT ",
@@ -38,8 +38,7 @@ pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<C
     })
 }
 
-/// Whether nobody has a way into an account yet, neither a password nor a passkey nor a social network, and it is not
-/// closed.
+/// Whether an account is unclaimed: it has neither a password nor a passkey nor a social link, and is not banned.
 pub(crate) fn is_unclaimed(tx: &Read, member_id: i64) -> Result<bool> {
     let sql = sql!(
         "SELECT count(*) FROM members WHERE member_id = ?1 AND password_hash IS NULL AND banned_at IS NULL
@@ -49,7 +48,7 @@ pub(crate) fn is_unclaimed(tx: &Read, member_id: i64) -> Result<bool> {
     Ok(tx.get::<i64>(sql, [member_id], row)? > 0)
 }
 
-/// Until when a mailed code of a member is good; none where there is no such code.
+/// When the member's mailed code expires; `None`: there is no valid one.
 pub(crate) fn find_mailed(tx: &Read, member_id: i64, now: i64) -> Result<Option<i64>> {
     let sql = sql!("SELECT max(ends_at) FROM account_claims WHERE member_id = ?1 AND email <> '' AND ?2 < ends_at");
     tx.get(sql, (member_id, now), row)
@@ -59,27 +58,23 @@ pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM account_claims WHERE member_id = ?1"), [member_id])
 }
 
-/// Deletes the member's printed codes, so that an earlier paper opens nothing.
+/// Deletes the member's printed codes, so that an earlier printout is not valid any more.
 pub(crate) fn delete_printed(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM account_claims WHERE member_id = ?1 AND email = ''"), [member_id])
 }
 
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM account_claims WHERE code_hash IN
-             (SELECT code_hash FROM account_claims WHERE ends_at <= :now LIMIT :rows)"
-    );
-    tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})
+    purge!(tx, rows, "account_claims" by "code_hash" where "ends_at <= ?2", tx.now())
 }
 
-/// Remembers which form of the desk made a member.
+/// Records that a form of the desk made a member.
 pub(crate) fn insert_registration(tx: &Write, form_number: i64, member_id: i64, clerk: Option<i64>) -> Result<usize> {
     insert!(tx.run, "INSERT INTO registrations" {
         form_number, member_id, registered_by: clerk, registered_at: tx.now(),
     })
 }
 
-/// The member whom a form made.
+/// The member that a form made.
 pub(crate) fn find_registered(tx: &Read, form_number: i64) -> Result<Option<i64>> {
     tx.find(sql!("SELECT member_id FROM registrations WHERE form_number = ?1"), [form_number], row)
 }

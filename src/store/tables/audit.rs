@@ -1,5 +1,5 @@
-//! The audit log: who did what to whom from where. A row is written in the transaction of its deed and never touched
-//! again.
+//! The audit log: who did what to whom from where. A row is written in the transaction of its action, and never
+//! changed.
 
 use crate::domain::audit::{self, Detail, Hash, Head, Origin, Row, Who, Whom};
 use crate::domain::deeds::DEEDS;
@@ -15,12 +15,12 @@ row! {
     pub struct HashedRow in "a." {
         /// The row that was hashed.
         pub row: Row = Row::COLUMNS,
-        /// 32 bytes; another length was put there by somebody else.
+        /// 32 bytes; another length is a manipulation.
         pub hash: Vec<u8>,
     }
 }
 
-/// Which rows are asked for, newest first. Pages go by key: `before` is the last `seq` of the page before.
+/// A filter of the audit log. Pages go by key: `before` is the last `seq` of the page before.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// As it is stored, `member:7`, or the kind alone, `cli`.
@@ -37,7 +37,7 @@ pub struct Filter {
     pub before: Option<i64>,
 }
 
-/// Adds a row to the chain. Deed and record are one: it runs in the deed's transaction. Returns the row's number.
+/// Adds a row to the chain, in the transaction of the action. Returns the row's number.
 pub fn insert(tx: &Write, who: &Who, deed: &'static str, whom: &Whom, origin: &Origin, detail: &Detail) -> Result<i64> {
     debug_assert!(DEEDS.contains(&deed), "{deed} is not on the list of deeds, so nobody can say it in words");
     let head = head(tx)?;
@@ -59,11 +59,11 @@ pub fn insert(tx: &Write, who: &Who, deed: &'static str, whom: &Whom, origin: &O
     Ok(row.seq)
 }
 
-/// The end of the chain as the site's row has it; of an empty one, what stands before its first row.
+/// The head of the chain by the site's row; of an empty chain the genesis hash.
 pub(crate) fn head(tx: &Read) -> Result<Head> {
     let sql = sql!("SELECT site_id, audit_seq, audit_hash FROM site");
     let (site_id, seq, hash): (String, i64, Option<Vec<u8>>) = tx.get(sql, [], row)?;
-    // One of another length is not ours, and must not keep the site from going on: the walk finds it.
+    // A hash of another length is a manipulation: the verification finds it, and the site goes on.
     let ours = |hash: Vec<u8>| Hash::try_from(hash).unwrap_or_default();
     Ok(Head { seq, hash: hash.map_or_else(|| audit::genesis(&site_id), ours) })
 }
@@ -141,8 +141,7 @@ pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<HashedRow>> {
     tx.list(sql!(HASHED_ROW, " WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"), (seq, limit), row)
 }
 
-/// When the file was put back to an earlier state, by a restore or a rollback: the number of the row that says so, and
-/// its moment.
+/// The rows that record a return to an earlier state, by a restore, a rollback or a promotion: number and moment.
 pub(crate) fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
     let sql = sql!(
         "SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back', 'site.promoted') ORDER BY seq"
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_numbered_without_gaps_and_each_hangs_on_the_one_before() {
+    fn rows_are_numbered_without_gaps_and_hashed_with_the_one_before() {
         let conn = file();
         fill(&conn);
         let rows = list_after(&Read::on(&conn), 0, 100).unwrap();
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deed_that_is_undone_leaves_no_row_and_no_gap() {
+    fn an_action_that_is_rolled_back_leaves_no_row_and_no_gap() {
         let conn = file();
         fill(&conn);
         conn.execute_batch("SAVEPOINT deed").unwrap();

@@ -1,4 +1,4 @@
-//! Bookings, as partners sent them, and who has come for them.
+//! Bookings as partners sent them, and the check-ins.
 
 use super::entries::NewTime;
 use super::partners;
@@ -21,7 +21,7 @@ row! {
         pub partner_name: String = "p.name",
         pub member_id: i64,
         pub booking: Booking = Booking::COLUMNS,
-        /// The flight date that the partner sent last, where the desk has moved the booking since.
+        /// The flight date that the partner sent last, where the desk has changed it since.
         pub sent_flight_date: Option<i64>,
         pub sent_minutes: Option<i64>,
         pub arrived_at: Option<i64>,
@@ -38,18 +38,17 @@ named! {
     /// How a booking ended without a flight.
     pub(crate) enum Ending {
         Cancelled = "cancelled",
-        /// Nobody came.
         NoShow = "no_show",
     }
 }
 
-/// What became of the flight time of a booking whose member had no waiver in force.
+/// Whether the flight time of a booking waits, because the member had no waiver in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeWaits {
-    /// The booking entered it, or there is none.
+    /// The booking entered the flight time, or has none.
     No,
     ForCheckIn,
-    /// The check-in entered it.
+    /// The check-in entered the flight time.
     Entered,
 }
 
@@ -64,7 +63,7 @@ impl FromRow for TimeWaits {
 }
 
 impl BookingRow {
-    /// The booking as its partner said it last.
+    /// The booking as the partner sent it last.
     pub(crate) fn as_sent(&self) -> Booking {
         Booking {
             flight_date: self.sent_flight_date.unwrap_or(self.booking.flight_date),
@@ -74,7 +73,7 @@ impl BookingRow {
     }
 }
 
-/// Which rows a report takes. Moments are flight dates, in Unix seconds; `to` is not included.
+/// A filter of the bookings. Moments are flight dates, in Unix seconds; `to` is not included.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Filter {
     pub partner_id: Option<i64>,
@@ -89,7 +88,7 @@ const BOOKING: &str = joined!(
     " FROM bookings b JOIN partners p ON p.partner_id = b.partner_id JOIN tunnels t ON t.tunnel_id = b.tunnel_id
            LEFT JOIN entries e ON e.booking_id = b.booking_id"
 );
-/// A partner's.
+/// The bookings of a partner.
 const ITS: &str = joined!(BOOKING, " WHERE b.partner_id = :partner_id AND ");
 
 /// The booking that the partner means: by registration, else by purchase and flight, else by member and flight.
@@ -122,8 +121,8 @@ pub(crate) fn find_by_registration(tx: &Read, partner_id: i64, registration_id: 
     tx.find(sql!(ITS, "b.registration_id = :registration_id"), params, row)
 }
 
-/// The member's booking of the same purchase and flight where one of the two says its registration and the other does
-/// not. Others may fly on the same purchase at the same time: theirs is another booking.
+/// The member's booking of the same purchase and flight, where only one of the two has a registration number. Another
+/// member's booking of the same purchase is another one.
 pub(crate) fn find_of_purchase(
     tx: &Read,
     partner_id: i64,
@@ -135,7 +134,7 @@ pub(crate) fn find_of_purchase(
         let unregistered = find_same(tx, partner_id, member_id, &Booking { registration_id: None, ..sent.clone() })?;
         return Ok(unregistered.filter(|known| known.member_id == member_id));
     }
-    // The member's index is the narrow one.
+    // The unary plus makes SQLite use the member's index, which is the most selective.
     let sql = sql!(
         BOOKING,
         " WHERE b.member_id = :member_id AND coalesce(b.sent_flight_date, b.flight_date) = :flight_date
@@ -149,7 +148,7 @@ pub(crate) fn find_of_purchase(
     )
 }
 
-/// A new booking of a partner, as the partner sent it; its number.
+/// Adds a booking as the partner sent it; returns its number.
 pub fn insert(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO bookings" Booking: sent, {
         partner_id: partner_id, member_id: member_id, created_at: tx.now(), updated_at: tx.now()
@@ -160,12 +159,12 @@ pub(crate) fn update(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usiz
     update!(tx, "UPDATE bookings" Booking: sent, { updated_at: tx.now() } "WHERE booking_id = ?", booking_id)
 }
 
-/// A booking at this tunnel as it is, with what its partner said of it.
+/// A booking at this tunnel.
 pub(crate) fn find(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<BookingRow>> {
     tx.find(sql!(BOOKING, " WHERE b.booking_id = ?1 AND b.tunnel_id = ?2"), (booking_id, tunnel_id), row)
 }
 
-/// Notes what the partner said last, where that is not what stands.
+/// Stores the values that the partner sent last, where the booking has others.
 pub(crate) fn set_sent(tx: &Write, booking_id: i64, flight_date: Option<i64>, minutes: Option<i64>) -> Result<usize> {
     let sql = sql!(
         "UPDATE bookings SET sent_flight_date = ?2, sent_minutes = ?3
@@ -175,7 +174,7 @@ pub(crate) fn set_sent(tx: &Write, booking_id: i64, flight_date: Option<i64>, mi
 }
 
 row! {
-    /// The flight time that was taken out of a logbook with a booking that ended.
+    /// The flight time that was removed from a logbook with a booking that ended.
     #[derive(Debug)]
     pub(crate) struct Removed {
         pub removed_date: Option<i64>,
@@ -184,7 +183,7 @@ row! {
     }
 }
 
-/// The booking has ended; `by`: the clerk; `time`: what is taken out of the logbook with it.
+/// Ends a booking. `by`: the clerk. `time`: the flight time that is removed from the logbook with it.
 pub(crate) fn set_ended(
     tx: &Write,
     booking_id: i64,
@@ -199,7 +198,7 @@ pub(crate) fn set_ended(
     } "WHERE booking_id = ?", booking_id)
 }
 
-/// The flight time that was taken out with a booking has another date or other minutes, where these are given.
+/// Changes the removed flight time of a booking that ended: its date and minutes, where they are given.
 pub(crate) fn update_removed(tx: &Write, booking_id: i64, date: Option<i64>, minutes: Option<i64>) -> Result<usize> {
     let sql = sql!(
         "UPDATE bookings SET removed_date = coalesce(?2, removed_date), removed_minutes = coalesce(?3, removed_minutes)
@@ -208,7 +207,7 @@ pub(crate) fn update_removed(tx: &Write, booking_id: i64, date: Option<i64>, min
     tx.run(sql, (booking_id, date, minutes))
 }
 
-/// The booking is in force again. Returns what had been taken out of the logbook.
+/// Restores a booking that ended. Returns the flight time that was removed from the logbook.
 pub(crate) fn unset_ended(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
     let sql = sql!("SELECT ", Removed::COLUMNS, " FROM bookings WHERE booking_id = ?1");
     let removed: Removed = tx.get(sql, [booking_id], row)?;
@@ -238,8 +237,8 @@ impl Filter {
 
 /// A member's bookings by flight, latest first; a report's by number, newest first.
 pub(crate) fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<BookingRow>> {
-    // The entry that a booking made lies in the logbook beside the member's other entries; by the numbers of bookings
-    // it lies scattered.
+    // With the member given, the entries are read by the member's index, in one place of the file; otherwise by the
+    // booking's.
     let (beside, order) = match filter.member_id {
         Some(_) => ("AND e.member_id = b.member_id", "b.flight_date DESC, b.booking_id DESC"),
         None => ("", "b.booking_id DESC"),
@@ -259,7 +258,7 @@ pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
 }
 
 row! {
-    /// A booking of a day as the desk sees it, with what of its member may be an exception.
+    /// A booking of a day as the desk sees it, with the member's data that may need attention.
     #[derive(Debug)]
     pub(crate) struct Arrival in "b." {
         pub booking_id: i64,
@@ -274,7 +273,7 @@ row! {
         pub dob: Option<i64> = "m.dob",
         pub holds_flyer_1: bool = "EXISTS (SELECT 1 FROM holdings h WHERE h.member_id = b.member_id AND h.cat_group = 'Flyer'
                                            AND h.cat_id = '1')",
-        /// Whether other programmes than that of the flyers are held.
+        /// Whether the member holds levels of other programmes.
         pub holds_more: bool = "EXISTS (SELECT 1 FROM holdings h WHERE h.member_id = b.member_id AND h.cat_group <> 'Flyer')",
         pub last_flight: Option<i64> = "(SELECT max(e.entry_date) FROM entries e WHERE e.member_id = b.member_id
                                          AND e.kind = 'time' AND e.status = 'open' AND e.entry_date <= :now)",
@@ -293,7 +292,7 @@ const ARRIVAL: &str = joined!(
            WHERE b.tunnel_id = :tunnel_id AND b.flight_date >= :day AND b.flight_date < :to AND b.ended_as IS NOT 'cancelled'"
 );
 
-/// Who comes to a tunnel on a day that begins at `from`, by the time of their flights.
+/// The bookings at a tunnel on a day that begins at `from`, by flight date.
 pub(crate) fn list_arrivals(
     tx: &Read,
     tunnel_id: i64,
@@ -307,8 +306,7 @@ pub(crate) fn list_arrivals(
     tx.list(sql, params, row)
 }
 
-/// The minutes that are booked for each part of a day of so many seconds: how many parts lie before it, and the
-/// minutes.
+/// The minutes booked in each slot of `seconds` of a day: the slot's number from 0, and the minutes.
 pub(crate) fn list_load(tx: &Read, tunnel_id: i64, (from, to): (i64, i64), seconds: i64) -> Result<Vec<(i64, i64)>> {
     let sql = sql!(
         "SELECT (flight_date - ?1) / ?4, sum(minutes_booked) FROM bookings
@@ -340,7 +338,7 @@ pub(crate) fn has_flown(tx: &Read, member_id: i64) -> Result<bool> {
     tx.get(sql, [member_id], row)
 }
 
-/// A member's own between two moments, by the time of the flights.
+/// A member's own bookings between two moments, by flight date.
 pub(crate) fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to: i64, limit: i64) -> Result<Vec<Own>> {
     let sql = sql!(
         "SELECT ",
@@ -355,7 +353,7 @@ pub(crate) fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to:
     tx.list(sql, params, row)
 }
 
-/// The date of the first flight from a moment on that a partner booked for a member, and that nobody ended.
+/// The date of the next flight from a moment on that a partner booked for a member, without those that ended.
 pub(crate) fn find_next(
     tx: &Read,
     (partner_id, member_id): (i64, i64),
@@ -371,7 +369,7 @@ pub(crate) fn find_next(
     tx.find(sql, (member_id, from, partner_id, tunnel_id), row)
 }
 
-/// How many come between two moments, and how many of them are here.
+/// The bookings between two moments, and how many of them have checked in.
 pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), count(arrived_at) FROM bookings
@@ -380,7 +378,7 @@ pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> R
     tx.get(sql, (from, to, tunnel_id), row)
 }
 
-/// The member is here; the first time counts. `by`: the member who says so.
+/// Checks a booking in; a second time changes nothing. `by`: the actor.
 pub(crate) fn set_arrived(tx: &Write, booking_id: i64, at: i64, by: Option<i64>) -> Result<usize> {
     let sql = sql!("UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL");
     tx.run(sql, (booking_id, at, by))

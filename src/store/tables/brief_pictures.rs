@@ -1,4 +1,4 @@
-//! The pictures of the operator's safety brief. One that was taken away stays, to say what was shown when.
+//! The pictures of the operator's safety brief. A removed picture stays in the table, as a record of what was shown.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -9,12 +9,12 @@ pub(crate) fn insert(tx: &Write, jpeg: &[u8], by: Option<i64>) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO brief_pictures" { jpeg, added_at: tx.now(), added_by: by })
 }
 
-/// The numbers of those that are shown, in their order.
+/// The numbers of the pictures in use, in their order.
 pub(crate) fn list(tx: &Read) -> Result<Vec<i64>> {
     tx.list(sql!("SELECT picture_id FROM brief_pictures WHERE removed_at IS NULL ORDER BY picture_id"), [], row)
 }
 
-/// One that is shown.
+/// A picture in use.
 pub(crate) fn find(tx: &Read, picture_id: i64) -> Result<Option<Vec<u8>>> {
     tx.find(sql!("SELECT jpeg FROM brief_pictures WHERE picture_id = ?1 AND removed_at IS NULL"), [picture_id], row)
 }

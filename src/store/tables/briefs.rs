@@ -1,4 +1,4 @@
-//! Who has read the operator's safety brief at a kiosk, and which version.
+//! Confirmations of the operator's safety brief at a kiosk, by version.
 
 use super::site_texts::SiteText;
 use crate::store::engine::columns::row;
@@ -11,7 +11,7 @@ pub(crate) fn insert(tx: &Write, member_id: i64, text: &SiteText) -> Result<i64>
     })
 }
 
-/// The version that a member read last, and when; Unix seconds.
+/// The version that a member confirmed last, and when (Unix seconds).
 pub(crate) fn find_last(tx: &Read, member_id: i64) -> Result<Option<(i64, i64)>> {
     let sql = sql!(
         "SELECT version, confirmed_at FROM brief_confirmations WHERE member_id = ?1 ORDER BY confirmation_id DESC LIMIT 1"

@@ -1,12 +1,12 @@
-//! Events that the payment processor and the mail provider sent: each once, as received, with what the site did about
-//! it.
+//! Callbacks of the payment processor, the mail provider and others: each event once, as received, with the site's
+//! verdict.
 
 use crate::keys::{Keys, Purpose};
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-/// Who calls back.
+/// The sender of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sender {
     /// The payment processor.
@@ -27,23 +27,23 @@ impl Sender {
     }
 }
 
-/// An event to be kept.
+/// A new callback.
 #[derive(Debug)]
 pub(crate) struct NewCallback<'a> {
     pub sender: Sender,
-    /// By which a repeat is known.
+    /// The key by which a repeated event is recognized.
     pub key: &'a str,
     /// The sender's identifier of the event.
     pub event: &'a str,
     /// The payment, message or deletion that it names.
     pub about: &'a str,
     pub verdict: &'a str,
-    /// As it came.
+    /// The body as received.
     pub raw: &'a [u8],
 }
 
 row! {
-    /// A kept event.
+    /// A stored callback.
     #[derive(Debug)]
     pub(crate) struct StoredCallback {
         pub callback_id: i64,
@@ -59,14 +59,14 @@ row! {
     }
 }
 
-/// Whether the event came before; then this time is counted, and nothing else is to be done about it.
+/// Counts a repeated event. False: the event is new.
 pub(crate) fn repeat(tx: &Write, sender: Sender, key: &str) -> Result<bool> {
     let sql =
         sql!("UPDATE callbacks SET times = times + 1, repeated_at = :now WHERE sender = :sender AND event_key = :key");
     Ok(tx.run(sql, named_params! {":now": tx.now(), ":sender": sender.name(), ":key": key})? > 0)
 }
 
-/// How many kept events of a sender have keys that begin so.
+/// How many stored events of a sender have a key with this prefix.
 pub(crate) fn count_from(tx: &Read, sender: Sender, start: &str) -> Result<i64> {
     let sql = sql!(
         "SELECT count(*) FROM callbacks WHERE sender = ?1 AND event_key >= ?2 AND event_key < ?2 || char(0x10ffff)"
@@ -88,7 +88,7 @@ pub(crate) fn find(tx: &Read, callback_id: i64) -> Result<Option<StoredCallback>
     tx.find(sql!(CALLBACK, " WHERE callback_id = ?1"), [callback_id], row)
 }
 
-/// Newest first, of one sender, with one verdict, or all.
+/// The callbacks of one sender or all, with one verdict or any, newest first.
 pub(crate) fn list(
     tx: &Read,
     sender: Option<&str>,
@@ -109,11 +109,7 @@ pub(crate) fn count(tx: &Read, sender: Option<&str>, verdict: Option<&str>) -> R
 
 const LISTED: &str = "(:sender IS NULL OR sender = :sender) AND (:verdict IS NULL OR verdict = :verdict)";
 
-/// Removes events of a sender that came at `old` or before.
+/// Deletes events of a sender that were received at `old` or before.
 pub(crate) fn purge_expired(tx: &Write, sender: Sender, old: i64, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM callbacks WHERE callback_id IN
-               (SELECT callback_id FROM callbacks WHERE sender = ?1 AND received_at <= ?2 LIMIT ?3)"
-    );
-    tx.run(sql, (sender.name(), old, rows))
+    purge!(tx, rows, "callbacks" by "callback_id" where "sender = ?2 AND received_at <= ?3", sender.name(), old)
 }

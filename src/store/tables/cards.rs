@@ -8,12 +8,12 @@ pub(crate) fn insert(tx: &Write, card: &str, member_id: i64) -> Result<usize> {
     insert!(tx.run, "INSERT INTO cards" { card, member_id, tied_at: tx.now() })
 }
 
-/// Whose it is.
+/// The owner of a card.
 pub(crate) fn find(tx: &Read, card: &str) -> Result<Option<i64>> {
     tx.find(sql!("SELECT member_id FROM cards WHERE card = ?1"), [card], row)
 }
 
-/// A member's, the latest first.
+/// A member's cards, latest first.
 pub(crate) fn list(tx: &Read, member_id: i64) -> Result<Vec<String>> {
     tx.list(sql!("SELECT card FROM cards WHERE member_id = ?1 ORDER BY tied_at DESC, card"), [member_id], row)
 }

@@ -1,4 +1,4 @@
-//! Certificates: what there is to certify, and those that were handed out.
+//! Certificates: the levels that can be certified, and the certificates that were issued.
 
 use crate::domain::catalogue::LevelKey;
 use crate::domain::certificate::{self, Signed};
@@ -23,17 +23,17 @@ impl HeldLevel {
     }
 }
 
-/// A certificate that was handed out.
+/// A certificate that was issued.
 #[derive(Debug)]
 pub(crate) struct Issued {
     pub held: HeldLevel,
-    /// The holder's name as it stands on the paper; `None` once the member was erased.
+    /// The holder's name on the paper; `None` once the member was erased.
     pub holder: Option<String>,
     /// Whether the member holds the level, and since the moment on the paper.
     pub valid: bool,
 }
 
-/// The name on the paper of the member `m`; `None` where there is nobody.
+/// The name of the member `m` on the paper; `None` where the join found no member.
 struct PaperName(Option<String>);
 
 impl PaperName {
@@ -52,7 +52,7 @@ impl FromRow for PaperName {
     }
 }
 
-/// The latest first.
+/// A member's levels, latest first.
 pub(crate) fn list_held(tx: &Read, member_id: i64) -> Result<Vec<HeldLevel>> {
     let sql = sql!(
         "SELECT ",
@@ -63,7 +63,7 @@ pub(crate) fn list_held(tx: &Read, member_id: i64) -> Result<Vec<HeldLevel>> {
     tx.list(sql, [member_id], row)
 }
 
-/// The open skills of a member, each with who signed it and where.
+/// The open skills of a member, each with its signer and tunnel.
 pub(crate) fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
     let sql = sql!(
         "SELECT e.skill, coalesce(e.approval_date, e.entry_date), t.name, ",
@@ -81,7 +81,7 @@ pub(crate) fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
     Ok(signed.collect())
 }
 
-/// Remembers a certificate; handing it out again changes nothing.
+/// Stores a certificate; issuing it again changes nothing.
 pub(crate) fn insert(tx: &Write, code: &str, member_id: i64, held: &HeldLevel) -> Result<usize> {
     insert!(tx.run, "INSERT INTO certificates" HeldLevel: held, { code: code, member_id: member_id, issued_at: tx.now() }
             "ON CONFLICT (code) DO NOTHING")

@@ -1,5 +1,5 @@
-//! The register of consents: what somebody said to which text, and when. Rows are added and never changed; the last of
-//! a kind counts.
+//! The register of consents: who consented or not, to which text, and when. Rows are added and never changed; the last
+//! of a kind counts.
 
 use super::site_texts::Kind;
 use crate::domain::waiver::Place;
@@ -8,19 +8,19 @@ use crate::store::{Read, Write};
 use rusqlite::Result;
 
 row! {
-    /// One word of a member's. Moments in Unix seconds.
+    /// A member's consent, or its withdrawal. Moments in Unix seconds.
     #[derive(Debug, Clone)]
     pub(crate) struct Consent {
         pub(crate) member_id: i64,
         pub(crate) kind: Kind,
         pub(crate) given: bool,
         pub(crate) version: i64,
-        /// Of the text; ISO 639-1.
+        /// The language of the text; ISO 639-1.
         pub(crate) language: String,
         pub(crate) text_hash: [u8; 32],
         pub(crate) said_at: i64,
         pub(crate) place: Place,
-        /// The guardian or the clerk, where it was not the member.
+        /// The guardian or clerk who said it, where it was not the member.
         pub(crate) said_by: Option<i64>,
     }
 }
@@ -32,7 +32,7 @@ pub(crate) fn insert(tx: &Write, new: &Consent) -> Result<i64> {
     })
 }
 
-/// What a member said last of a kind.
+/// A member's last consent of a kind.
 pub(crate) fn find_last(tx: &Read, member_id: i64, kind: Kind) -> Result<Option<Consent>> {
     let sql = sql!(
         "SELECT ",
@@ -42,7 +42,7 @@ pub(crate) fn find_last(tx: &Read, member_id: i64, kind: Kind) -> Result<Option<
     tx.find(sql, (member_id, kind), row)
 }
 
-/// The newest first.
+/// A member's consents, newest first.
 pub(crate) fn list(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<Consent>> {
     let sql =
         sql!("SELECT ", Consent::COLUMNS, " FROM consents WHERE member_id = ?1 ORDER BY consent_id DESC LIMIT ?2");

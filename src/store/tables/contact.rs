@@ -4,14 +4,14 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
-/// A message to be.
+/// A new message.
 #[derive(Debug)]
 pub struct NewContactMessage<'a> {
     /// The sender's, as typed.
     pub name: &'a str,
     /// Where an answer goes.
     pub email: &'a str,
-    /// As it was written; empty: not said.
+    /// As typed; empty: not given.
     pub country: &'a str,
     /// What it is about, in the sender's words or the form's.
     pub enquiry: &'a str,
@@ -49,12 +49,12 @@ row! {
         pub signed_in: bool,
         /// In Unix seconds.
         pub created_at: i64,
-        /// When the desk was through with it, in Unix seconds.
+        /// When the desk marked it as done, in Unix seconds.
         pub done_at: Option<i64>,
     }
 }
 
-/// Keeps a message for the desk; its number.
+/// Stores a message for the desk; returns its number.
 pub fn insert(tx: &Write, new: &NewContactMessage) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO contact_messages" {
         name: new.name, email: new.email, country: new.country, enquiry: new.enquiry, message: new.message,
@@ -68,14 +68,14 @@ pub(crate) fn find(tx: &Read, contact_id: i64) -> Result<Option<Message>> {
     tx.find(sql!(MESSAGE, " WHERE contact_id = ?1"), [contact_id], row)
 }
 
-/// Newest first: those that the desk is not through with, or all.
+/// The open messages, or all, newest first.
 pub fn list(tx: &Read, all: bool, limit: i64, offset: i64) -> Result<Vec<Message>> {
     const NEWEST: &str = " ORDER BY contact_id DESC LIMIT ?1 OFFSET ?2";
     let sql = if all { sql!(MESSAGE, " WHERE true", NEWEST) } else { sql!(MESSAGE, " WHERE done_at IS NULL", NEWEST) };
     tx.list(sql, (limit, offset), row)
 }
 
-/// How many the desk is not through with.
+/// The number of open messages.
 pub(crate) fn count_open(tx: &Read) -> Result<i64> {
     count(tx, false)
 }
@@ -86,7 +86,7 @@ pub(crate) fn count(tx: &Read, all: bool) -> Result<i64> {
     tx.get(if all { sql!("SELECT count(*) FROM contact_messages WHERE true") } else { open }, [], row)
 }
 
-/// The desk is through with it; a second time changes nothing.
+/// Marks a message as done; a second time changes nothing.
 pub fn set_done(tx: &Write, contact_id: i64) -> Result<usize> {
     tx.run(
         sql!("UPDATE contact_messages SET done_at = ?2 WHERE contact_id = ?1 AND done_at IS NULL"),
@@ -94,11 +94,7 @@ pub fn set_done(tx: &Write, contact_id: i64) -> Result<usize> {
     )
 }
 
-/// Removes what was done at `old` or before.
+/// Deletes the messages that were done at `old` or before.
 pub(crate) fn purge_expired(tx: &Write, old: i64, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM contact_messages WHERE contact_id IN
-               (SELECT contact_id FROM contact_messages WHERE done_at <= ?1 LIMIT ?2)"
-    );
-    tx.run(sql, (old, rows))
+    purge!(tx, rows, "contact_messages" by "contact_id" where "done_at <= ?2", old)
 }

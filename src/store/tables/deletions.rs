@@ -1,4 +1,4 @@
-//! Deletions that people asked a social network for, and what came of them.
+//! Requests for deletion that came by a social network, and their outcome.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -7,11 +7,11 @@ use rusqlite::Result;
 named! {
     /// The outcome of a deletion request.
     pub(crate) enum Outcome {
-        /// There was nothing of that person here.
+        /// The person had no link here.
         Nothing = "nothing",
-        /// The link and what came with it went; the account has other ways in and stays.
+        /// The link and its data were deleted; the account stays, because it has other credentials.
         Unlinked = "unlinked",
-        /// The account went with the link, because nothing else opened it.
+        /// The account was erased with the link, because it had no other credentials.
         Erased = "erased",
     }
 }
@@ -26,7 +26,7 @@ row! {
     }
 }
 
-/// A deletion that was asked for and done now.
+/// Adds a request that was carried out now.
 pub(crate) fn insert(tx: &Write, code: &str, subject_hash: &[u8; 32], outcome: Outcome) -> Result<usize> {
     insert!(tx.run, "INSERT INTO deletions" {
         code, subject_hash: &subject_hash[..], outcome, asked_at: tx.now(),

@@ -1,4 +1,4 @@
-//! Devices that members signed in on. Only hashes of their tokens are kept.
+//! Devices that members signed in on. Only hashes of their tokens are stored.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -6,30 +6,31 @@ use rusqlite::{Result, named_params};
 
 pub(crate) type DeviceHash = [u8; 32];
 
-/// A device that nobody signed in on for so long is as good as unknown.
+/// A device without a sign-in for so long counts as unknown.
 pub(crate) const KEPT_SECONDS: i64 = 180 * 86_400;
-/// Who never brings a token back gets a new one each time; those go first.
+/// A member whose client loses its token gets a new one at each sign-in; tokens that were never used again are deleted
+/// first.
 const DEVICES_PER_MEMBER_MAX: i64 = 20;
 
 row! {
-    /// A device as the file knows it.
+    /// A known device.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Seen {
-        /// Whether the member in question signed in there.
+        /// Whether this member signed in there.
         pub by_member: bool = "EXISTS (SELECT 1 FROM devices WHERE device_hash = :hash AND member_id = :id AND used_at > :old)",
-        /// Who signed in there first.
+        /// The member who signed in there first.
         pub voucher_id: i64,
     }
 }
 
-/// `None`: nobody signed in there, or not for long.
+/// `None`: the device is unknown.
 pub(crate) fn find(tx: &Read, device_hash: &DeviceHash, member_id: i64, now: i64) -> Result<Option<Seen>> {
     let sql = sql!("SELECT ", Seen::COLUMNS, " FROM devices WHERE device_hash = :hash AND used_at > :old LIMIT 1");
     let params = named_params! {":hash": &device_hash[..], ":id": member_id, ":old": now - KEPT_SECONDS};
     tx.find(sql, params, row)
 }
 
-/// The member signed in there.
+/// Records a sign-in of the member on a device.
 pub(crate) fn set_used(tx: &Write, device_hash: &DeviceHash, member_id: i64) -> Result<usize> {
     let sql = sql!("INSERT INTO devices (device_hash, member_id, voucher_id, created_at, used_at)
                VALUES (:hash, :id, coalesce((SELECT voucher_id FROM devices WHERE device_hash = :hash LIMIT 1), :id), :now, :now)
@@ -45,9 +46,5 @@ pub(crate) fn set_used(tx: &Write, device_hash: &DeviceHash, member_id: i64) -> 
 }
 
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM devices WHERE (device_hash, member_id) IN
-               (SELECT device_hash, member_id FROM devices WHERE used_at <= :old LIMIT :rows)"
-    );
-    tx.run(sql, named_params! {":old": tx.now() - KEPT_SECONDS, ":rows": rows})
+    purge!(tx, rows, "devices" by "device_hash, member_id" where "used_at <= ?2", tx.now() - KEPT_SECONDS)
 }

@@ -2,9 +2,9 @@
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
-use rusqlite::{Result, named_params};
+use rusqlite::Result;
 
-/// How long a token that ran out can still ask for a new one.
+/// How long an expired token can still request a new one.
 const KEPT_SECONDS: i64 = 30 * 86_400;
 
 row! {
@@ -14,7 +14,7 @@ row! {
         pub email: String,
         pub ends_at: i64,
         pub used_at: Option<i64>,
-        /// Whether the address then replaces the one that is confirmed.
+        /// Whether the address replaces the confirmed one.
         pub takes_over: bool,
     }
 }
@@ -41,15 +41,11 @@ pub(crate) fn set_used(tx: &Write, token_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql!("UPDATE email_tokens SET used_at = ?2 WHERE token_hash = ?1"), (&token_hash[..], tx.now()))
 }
 
-/// Only the newest token of a member is good.
+/// Ends the member's earlier tokens: only the newest is valid.
 pub(crate) fn end_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE email_tokens SET ends_at = min(ends_at, ?2) WHERE member_id = ?1"), (member_id, tx.now()))
 }
 
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM email_tokens WHERE token_hash IN
-               (SELECT token_hash FROM email_tokens WHERE created_at < :old LIMIT :rows)"
-    );
-    tx.run(sql, named_params! {":old": tx.now() - KEPT_SECONDS, ":rows": rows})
+    purge!(tx, rows, "email_tokens" by "token_hash" where "created_at < ?2", tx.now() - KEPT_SECONDS)
 }

@@ -1,4 +1,4 @@
-//! Whom staff calls when something happens to a member.
+//! Emergency contacts of members.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -8,7 +8,7 @@ row! {
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub(crate) struct Emergency {
         pub(crate) name: String,
-        /// As it was typed: a number that nobody confirms.
+        /// As typed; the number is not confirmed.
         pub(crate) phone: String,
     }
 }
@@ -17,7 +17,7 @@ pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Emergency>> {
     tx.find(sql!("SELECT ", Emergency::COLUMNS, " FROM emergency_contacts WHERE member_id = ?1"), [member_id], row)
 }
 
-/// In place of the one before.
+/// Sets the contact, in place of the earlier one.
 pub(crate) fn set(tx: &Write, member_id: i64, contact: &Emergency) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO emergency_contacts" {
         member_id, name: &contact.name, phone: &contact.phone, updated_at: tx.now(),

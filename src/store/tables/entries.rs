@@ -7,14 +7,14 @@ use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;
 
 row! {
-    /// A flight-time entry to be.
+    /// A new flight-time entry.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct NewTime {
-        /// When it was flown, in Unix seconds.
+        /// When the flight was, in Unix seconds.
         pub entry_date: i64,
-        /// In the air.
+        /// Minutes in the air.
         pub minutes: i64,
-        /// Where it was flown.
+        /// The tunnel of the flight.
         pub tunnel_id: i64,
         /// Empty: none.
         pub comment: String,
@@ -40,7 +40,7 @@ row! {
     }
 }
 
-/// A member's flying, past and to come.
+/// A member's last flight, and the booked flights.
 #[derive(Debug)]
 pub(crate) struct Flown {
     pub last_flight: Option<i64>,
@@ -48,7 +48,7 @@ pub(crate) struct Flown {
     pub minutes_ahead: i64,
 }
 
-/// Flight time in force; the entry's number.
+/// Adds a flight-time entry in force; returns its number.
 pub fn insert_time(tx: &Write, member_id: i64, author_id: i64, booking_id: Option<i64>, time: &NewTime) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO entries" NewTime: time, {
         member_id: member_id, kind: Kind::Time, status: Status::Open, author_id: author_id, booking_id: booking_id,
@@ -60,7 +60,7 @@ pub(crate) fn update_time(tx: &Write, entry_id: i64, time: &NewTime) -> Result<u
     update!(tx, "UPDATE entries" NewTime: time, { updated_at: tx.now() } "WHERE entry_id = ? AND kind = 'time'", entry_id)
 }
 
-/// The booking's own values in the entry it made, those that are given; the comment stays the member's.
+/// Changes the entry that a booking made, in the values that are given. The member's comment stays.
 pub(crate) fn update_booked_time(
     tx: &Write,
     booking_id: i64,
@@ -80,7 +80,7 @@ pub(crate) fn update_booked_time(
     )
 }
 
-/// Takes the entry that a booking made out of the logbook, and returns what it said.
+/// Deletes the entry that a booking made, and returns it.
 pub(crate) fn take_booked_time(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
     let sql = sql!("SELECT ", NewTime::COLUMNS, " FROM entries WHERE booking_id = ?1 AND kind = 'time'");
     let time = tx.find(sql, [booking_id], row)?;
@@ -117,8 +117,8 @@ pub(crate) fn count_time(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'"), [member_id], row)
 }
 
-/// The last flight by `now` and the flights still booked: one walk from the last booked flight back to the last flown
-/// one, because every profile asks for it.
+/// The last flight by `now` and the minutes booked after it. One walk over the index from the latest booked flight back
+/// to the last flown one, because every profile reads this.
 pub(crate) fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
     let sql = sql!(
         "SELECT entry_date, minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open'
@@ -142,7 +142,7 @@ row! {
     pub(crate) struct Logged {
         pub(crate) entry_date: i64,
         pub(crate) minutes: i64,
-        /// The booking that entered it; none: it was typed.
+        /// The booking that made the entry; `None`: it was typed.
         pub(crate) booking_id: Option<i64>,
     }
 }
@@ -160,7 +160,7 @@ pub(crate) fn list_day(tx: &Read, member_id: i64, (from, to): (i64, i64), limit:
     tx.list(sql, named_params! {":member_id": member_id, ":from": from, ":to": to, ":limit": limit}, row)
 }
 
-/// An entry with its moves.
+/// Deletes an entry with its events.
 pub fn delete(tx: &Write, entry_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM entries WHERE entry_id = ?1"), [entry_id])
 }

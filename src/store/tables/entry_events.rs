@@ -1,4 +1,4 @@
-//! The moves of skill and safety entries: who, when, from, to. Only ever added to.
+//! The history of skill and safety entries: who changed the state, when, from what, to what. Rows are only added.
 
 use crate::domain::entry::Status;
 use crate::store::engine::columns::row;
@@ -10,17 +10,17 @@ row! {
     pub(crate) struct EntryEvent in "v." {
         pub step: i64,
         pub at: i64,
-        /// Who made it.
+        /// The actor.
         pub member_id: i64,
-        /// Empty for somebody who is no more.
+        /// The actor's name; empty where the account is gone.
         pub name: String = "coalesce(m.screen_name, '')",
-        /// `None`: the entry began.
+        /// `None`: the entry was created.
         pub from: Option<String> = "v.from_status",
         pub to: String = "v.to_status",
     }
 }
 
-/// The change of an entry that an event tells of. The events of a deleted entry stay.
+/// The state after an event. The events of a deleted entry stay.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum EntryState {
     Status(Status),
@@ -41,7 +41,7 @@ pub(crate) fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Sta
     )
 }
 
-/// From the beginning on.
+/// The events of an entry, oldest first.
 pub(crate) fn list(tx: &Read, entry_id: i64) -> Result<Vec<EntryEvent>> {
     let sql = sql!(
         "SELECT ",

@@ -1,11 +1,11 @@
-//! How many passwords and codes were wrong, by the hour.
+//! Counts of failed attempts (wrong passwords and codes) by the hour.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
 const HOUR_SECONDS: i64 = 3_600;
-/// A doctor asks for the last day.
+/// The doctor reads the last day.
 const KEPT_SECONDS: i64 = 8 * 86_400;
 
 pub(crate) fn count_one(tx: &Write) -> Result<usize> {
@@ -13,7 +13,7 @@ pub(crate) fn count_one(tx: &Write) -> Result<usize> {
     insert!(tx.run, "INSERT INTO misses" { hour, misses: 1 } "ON CONFLICT (hour) DO UPDATE SET misses = misses + 1")
 }
 
-/// In the hours that began since then.
+/// Failed attempts in the hours that began after a moment.
 pub(crate) fn count_since(tx: &Read, moment: i64) -> Result<i64> {
     tx.get(sql!("SELECT coalesce(sum(misses), 0) FROM misses WHERE hour > ?1"), [moment - HOUR_SECONDS], row)
 }

@@ -1,5 +1,5 @@
-//! Who acts for which child. A guardianship ends by itself when the child is of age, which the rules work out from the
-//! day of birth.
+//! Guardianships: which adult acts for which child. A guardianship ends by itself when the child is of age, which the
+//! rules derive from the day of birth.
 
 use crate::domain::waiver::Relation;
 use crate::store::engine::columns::row;
@@ -14,7 +14,7 @@ row! {
         pub(crate) child_id: i64,
         pub(crate) guardian_id: i64,
         pub(crate) relation: Relation,
-        /// What staff saw, where it is a written permission.
+        /// The written permission that the staff saw, if any.
         pub(crate) permission: String,
         pub(crate) child: String = "coalesce(nullif(c.real_name, ''), nullif(c.screen_name, ''), c.username)",
         /// Midnight of the child's day of birth in UTC.
@@ -30,22 +30,22 @@ const IN_FORCE: &str = joined!(
       WHERE g.ended_at IS NULL"
 );
 
-/// The one in force between the two.
+/// The guardianship in force between a child and an adult.
 pub(crate) fn find(tx: &Read, child_id: i64, guardian_id: i64) -> Result<Option<Guardianship>> {
     tx.find(sql!(IN_FORCE, " AND g.child_id = ?1 AND g.guardian_id = ?2"), (child_id, guardian_id), row)
 }
 
-/// The adults of a child.
+/// The guardianships in force of a child.
 pub(crate) fn list_of_child(tx: &Read, child_id: i64) -> Result<Vec<Guardianship>> {
     tx.list(sql!(IN_FORCE, " AND g.child_id = ?1 ORDER BY g.guardianship_id"), [child_id], row)
 }
 
-/// The children of an adult.
+/// The guardianships in force of an adult.
 pub(crate) fn list_of_guardian(tx: &Read, guardian_id: i64) -> Result<Vec<Guardianship>> {
     tx.list(sql!(IN_FORCE, " AND g.guardian_id = ?1 ORDER BY g.guardianship_id"), [guardian_id], row)
 }
 
-/// `by`: the clerk; none: the guardian.
+/// `by`: the clerk who records it; `None`: the guardian.
 pub(crate) fn insert(
     tx: &Write,
     (child_id, guardian_id): (i64, i64),

@@ -1,4 +1,4 @@
-//! The partners' requests: append-only, numbered upwards, the source of the rows that are sent upstream.
+//! The history of the partners' requests: append-only and numbered without gaps. The sync sends its rows upstream.
 
 use super::partners;
 use crate::domain::booking::Booking;
@@ -7,17 +7,17 @@ use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
 
 named! {
-    /// What a partner did.
+    /// A partner's request that changed something, or was refused.
     pub enum Event {
-        /// A user record was made.
+        /// A user record was created.
         UserCreated = "user.created",
-        /// A user record has another address.
+        /// The address of a user record was changed.
         UserEdited = "user.edited",
-        /// A user record is gone for the partner.
+        /// A user record was deleted for the partner.
         UserDeleted = "user.deleted",
-        /// A booking token was given.
+        /// A booking token was issued.
         TokenIssued = "token.issued",
-        /// No booking token was given, for the reason in the detail.
+        /// No booking token was issued; the detail has the reason.
         TokenRefused = "token.refused",
         /// A booking was sent for the first time.
         BookingRecorded = "booking.recorded",
@@ -26,7 +26,7 @@ named! {
     }
 }
 
-/// Whom and what an event is about.
+/// The subject and the detail of an event.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct EventSubject<'a> {
     /// A user record of the partner.
@@ -62,7 +62,7 @@ row! {
     }
 }
 
-/// Which rows a report takes. `to` is not included; with `after` rows come oldest first, to be read on from there.
+/// A filter of the history. With `after`, rows come oldest first, for reading on; without it, newest first.
 #[derive(Debug, Default, Clone)]
 pub struct Filter {
     /// One partner's rows.
@@ -71,11 +71,11 @@ pub struct Filter {
     pub from: Option<i64>,
     /// In Unix seconds, not included.
     pub to: Option<i64>,
-    /// Rows behind this `seq`.
+    /// Rows after this `seq`.
     pub after: Option<i64>,
 }
 
-/// Adds a row; its `seq`.
+/// Adds a row; returns its `seq`.
 pub fn insert(tx: &Write, partner_id: i64, event: Event, about: &EventSubject) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO history" {
         partner_id, event: event.name(), at: tx.now(), user_id: about.user_id, member_id: about.member_id,
@@ -98,7 +98,7 @@ impl Filter {
     }
 }
 
-/// The rows that a filter takes.
+/// The rows that match a filter.
 pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<HistoryRow>> {
     let conditions = filter.conditions().with(":limit", &limit).with(":offset", &offset);
     let sql = format!(
@@ -119,7 +119,7 @@ pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     tx.get(&sql, &*conditions.params, row)
 }
 
-/// The highest number ever given; 0: none was.
+/// The highest number ever given; 0: none.
 pub(crate) fn last_seq(tx: &Read) -> Result<i64> {
     let sql = sql!("SELECT seq FROM sqlite_sequence WHERE name = 'history'");
     Ok(tx.find(sql, [], row)?.unwrap_or(0))
@@ -127,7 +127,7 @@ pub(crate) fn last_seq(tx: &Read) -> Result<i64> {
 
 /// How many rows come after this one, and the moment of the oldest of them.
 pub(crate) fn waiting(tx: &Read, after: i64) -> Result<(i64, Option<i64>)> {
-    // Where nothing ever went, all of it waits: millions of rows, that are counted already.
+    // Where nothing was sent yet, all rows wait: their count is kept by triggers.
     let count = match after {
         ..=0 => partners::count_events(tx, None)?,
         _ => tx.get(sql!("SELECT count(*) FROM history WHERE seq > ?1"), [after], row)?,
@@ -142,10 +142,10 @@ pub(crate) fn first_younger(tx: &Read, first: i64, last: i64, at: i64) -> Result
     tx.find(sql, [first, last, at], row)
 }
 
-/// Gives the rows from `first` on the numbers from `to` on, in the same order, and returns how many they are.
+/// Renumbers the rows from `first` on to the numbers from `to` on, in the same order; returns how many they are.
 pub(crate) fn renumber(tx: &Write, first: i64, to: i64) -> Result<usize> {
     let by = to - first;
-    // By way of numbers that no row has: the new ones may be those of rows that move later.
+    // Via negative numbers, because a new number may still be that of another row.
     let moved = tx.run(sql!("UPDATE history SET seq = -(seq + ?2) WHERE seq >= ?1"), [first, by])?;
     tx.run(sql!("UPDATE history SET seq = -seq WHERE seq < 0"), [])?;
     let highest = tx.get(sql!("SELECT coalesce(max(seq), 0) FROM history"), [], row)?;
@@ -153,7 +153,7 @@ pub(crate) fn renumber(tx: &Write, first: i64, to: i64) -> Result<usize> {
     Ok(moved)
 }
 
-/// From here on no row gets this number or a lower one.
+/// Ensures that new rows get numbers above this one.
 pub(crate) fn raise_numbers(tx: &Write, number: i64) -> Result<usize> {
     let sql = sql!("UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'history'");
     if tx.run(sql, [number])? == 0 {

@@ -1,4 +1,4 @@
-//! Invitations to colleagues: a code each, of which only a keyed hash is kept, until it is used, withdrawn or over.
+//! Invitations of staff: each has a code, of which only a keyed hash is stored, until it is used, withdrawn or expired.
 
 use crate::domain::role::Role;
 use crate::store::engine::columns::row;
@@ -6,7 +6,7 @@ use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 row! {
-    /// An invitation that is good: not over, and of somebody who is an admin still.
+    /// A valid invitation: not expired, and by a member who is still an admin.
     #[derive(Debug, Clone)]
     pub(crate) struct Invitation in "i." {
         pub(crate) invitation_id: i64,
@@ -28,7 +28,7 @@ const GOOD: &str = joined!(
       WHERE i.ends_at > :now"
 );
 
-/// An invitation to be.
+/// A new invitation.
 #[derive(Debug)]
 pub(crate) struct NewInvitation<'a> {
     pub(crate) code_hash: &'a [u8; 32],
@@ -56,13 +56,13 @@ pub(crate) fn find_by_code(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<
     tx.find(sql, named_params! {":now": now, ":hash": &code_hash[..]}, row)
 }
 
-/// The newest first.
+/// The valid invitations, newest first.
 pub(crate) fn list(tx: &Read, now: i64, limit: i64) -> Result<Vec<Invitation>> {
     let sql = sql!(GOOD, " ORDER BY i.invitation_id DESC LIMIT :limit");
     tx.list(sql, named_params! {":now": now, ":limit": limit}, row)
 }
 
-/// How many there are, whether they are good or not.
+/// The number of invitations, valid or not.
 pub(crate) fn count(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM invitations"), [], row)
 }
@@ -76,20 +76,16 @@ pub(crate) fn delete(tx: &Write, invitation_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM invitations WHERE invitation_id = ?1"), [invitation_id])
 }
 
-/// Those that were mailed to an address: a new one takes their place.
+/// Deletes the invitations that were mailed to an address, before a new one.
 pub(crate) fn delete_to(tx: &Write, email: &str) -> Result<usize> {
     tx.run(sql!("DELETE FROM invitations WHERE email = ?1 AND email <> ''"), [email])
 }
 
-/// Those of an admin who is one no more.
+/// Deletes the invitations of a member who is no longer an admin.
 pub(crate) fn delete_of_inviter(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM invitations WHERE invited_by = ?1"), [member_id])
 }
 
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM invitations WHERE invitation_id IN
-             (SELECT invitation_id FROM invitations WHERE ends_at <= :now LIMIT :rows)"
-    );
-    tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})
+    purge!(tx, rows, "invitations" by "invitation_id" where "ends_at <= ?2", tx.now())
 }

@@ -1,4 +1,4 @@
-//! Kiosks, who stands before them, and the codes that open them. Only hashes of keys and codes are kept.
+//! Kiosks, their guests, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -18,7 +18,7 @@ row! {
 }
 
 row! {
-    /// Who stands before a kiosk.
+    /// The member who is signed in at a kiosk.
     #[derive(Debug)]
     pub(crate) struct Guest in "g." {
         pub member_id: i64,
@@ -28,7 +28,7 @@ row! {
 }
 
 row! {
-    /// A code that somebody made to pair a kiosk.
+    /// A code for pairing a kiosk.
     #[derive(Debug)]
     pub(crate) struct Pairing {
         pub name: String,
@@ -46,7 +46,7 @@ pub(crate) fn insert_pairing(
     insert!(tx.run, "INSERT INTO kiosk_pairings" { code_hash: &code_hash[..], name, made_by, ends_at })
 }
 
-/// Uses the code up, if it is in force.
+/// Uses up a pairing code, if it is valid.
 pub(crate) fn take_pairing(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<Pairing>> {
     let sql = sql!("DELETE FROM kiosk_pairings WHERE code_hash = ?1 AND ?2 < ends_at RETURNING ", Pairing::COLUMNS);
     tx.find(sql, (&code_hash[..], tx.now()), row)
@@ -59,30 +59,30 @@ pub(crate) fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Resu
     })
 }
 
-/// The kiosk that holds the key.
+/// The kiosk with this key.
 pub(crate) fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<i64>> {
     tx.find(sql!("SELECT kiosk_id FROM kiosks WHERE key_hash = ?1"), [&key_hash[..]], row)
 }
 
-/// The latest first.
+/// All kiosks, latest first.
 pub(crate) fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Kiosk>> {
     let sql = sql!("SELECT ", Kiosk::COLUMNS, " FROM kiosks ORDER BY kiosk_id DESC LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset), row)
 }
 
-/// Of all times, the revoked ones too.
+/// The number of kiosks, with the revoked ones.
 pub(crate) fn count(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM kiosks"), [], row)
 }
 
-/// Takes the key and whoever stands there; the row stays to tell of it. 0 where there is none in force.
+/// Revokes a kiosk's key and signs its guest out; the row stays. Returns 0 where there is no such kiosk in force.
 pub(crate) fn revoke(tx: &Write, kiosk_id: i64) -> Result<usize> {
     end_guest(tx, kiosk_id)?;
     let sql = sql!("UPDATE kiosks SET key_hash = NULL, revoked_at = ?2 WHERE kiosk_id = ?1 AND revoked_at IS NULL");
     tx.run(sql, (kiosk_id, tx.now()))
 }
 
-/// In place of whoever stood there before. `token_hash`: of the token in the guest's own cookie.
+/// Signs a guest in, in place of an earlier one. `token_hash`: the hash of the token in the guest's cookie.
 pub(crate) fn set_guest(tx: &Write, kiosk_id: i64, member_id: i64, token_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql!("UPDATE kiosks SET used_at = ?2 WHERE kiosk_id = ?1"), (kiosk_id, tx.now()))?;
     insert!(tx.run, "INSERT OR REPLACE INTO kiosk_guests" {
@@ -109,25 +109,25 @@ pub(crate) fn end_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM kiosk_guests WHERE kiosk_id = ?1"), [kiosk_id])
 }
 
-/// Nobody is signed in as this member at any kiosk, and no code of the member's opens one.
+/// Signs the member out at every kiosk, and deletes the member's code.
 pub(crate) fn end_of_member(tx: &Write, member_id: i64) -> Result<()> {
     tx.run(sql!("DELETE FROM kiosk_guests WHERE member_id = ?1"), [member_id])?;
     tx.run(sql!("DELETE FROM kiosk_codes WHERE member_id = ?1"), [member_id])?;
     Ok(())
 }
 
-/// In place of the member's older code.
+/// Sets the member's sign-in code.
 pub(crate) fn set_code(tx: &Write, member_id: i64, code_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO kiosk_codes" { member_id, code_hash: &code_hash[..], ends_at })
 }
 
-/// Uses the code up, if it is in force; whose it is.
+/// Uses up a sign-in code, if it is valid; returns the member.
 pub(crate) fn take_code(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<i64>> {
     let sql = sql!("DELETE FROM kiosk_codes WHERE code_hash = ?1 AND ?2 < ends_at RETURNING member_id");
     tx.find(sql, (&code_hash[..], tx.now()), row)
 }
 
-/// Removes codes of either kind that nobody took, and guests who went away.
+/// Deletes expired codes, and guests last seen at `guests_before` or before.
 pub(crate) fn purge_expired(tx: &Write, guests_before: i64) -> Result<usize> {
     let removed = tx.run(sql!("DELETE FROM kiosk_pairings WHERE ends_at <= ?1"), [tx.now()])?;
     let removed = removed + tx.run(sql!("DELETE FROM kiosk_codes WHERE ends_at <= ?1"), [tx.now()])?;

@@ -1,10 +1,10 @@
-//! The pictures of profiles.
+//! Profile pictures.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
-/// The new picture in place of the old one.
+/// Sets the picture, in place of the earlier one.
 pub(crate) fn set(tx: &Write, member_id: i64, jpeg: &[u8]) -> Result<usize> {
     insert!(tx.run, "INSERT INTO media" { member_id, jpeg, updated_at: tx.now() } "ON CONFLICT (member_id) DO UPDATE SET jpeg = excluded.jpeg, updated_at = excluded.updated_at")
 }

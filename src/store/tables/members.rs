@@ -55,7 +55,7 @@ impl Profile {
         name_on_paper(&self.real_name, &self.screen_name, &self.username)
     }
 
-    /// Who would set a password here, at the tunnel of this name.
+    /// The owner of a new password, at the tunnel of this name: for the rules of passwords.
     pub(crate) fn owner<'a>(&'a self, site: &'a str) -> Owner<'a> {
         Owner {
             username: &self.username,
@@ -67,7 +67,7 @@ impl Profile {
     }
 }
 
-/// A member to be.
+/// A new member.
 #[derive(Debug, Default)]
 pub struct NewMember<'a> {
     /// Unique without regard to case.
@@ -97,7 +97,7 @@ pub struct NewMember<'a> {
 }
 
 row! {
-    /// What a member proves oneself by, as hashes: either is another after a new password, a recovery and a new PIN.
+    /// The hashes of a member's password and PIN. At least one changes with a new password, a recovery and a new PIN.
     #[derive(Debug)]
     pub(crate) struct Secrets {
         password_hash: Option<String>,
@@ -126,7 +126,7 @@ row! {
     }
 }
 
-/// Refuses a username that somebody has.
+/// Adds a member; returns the number. Refuses a username that is taken.
 pub fn insert(tx: &Write, new: &NewMember) -> std::result::Result<i64, Failure> {
     let role = if new.role.is_empty() { Role::Member.name() } else { new.role };
     let inserted = insert!(tx.insert, "INSERT INTO members" {
@@ -144,8 +144,8 @@ fn username_conflict(error: rusqlite::Error) -> Failure {
 
 const ACCOUNT: &str = joined!("SELECT ", Account::COLUMNS, " FROM members");
 
-/// The account that a person means by a username, or by an e-mail address: the one that confirmed it, else the only one
-/// that claims it.
+/// The account of a username, or of an e-mail address: the one that confirmed the address, else the only one that
+/// claims it.
 pub(crate) fn find_account(tx: &Read, name: &str) -> Result<Option<Account>> {
     if !name.contains('@') {
         return tx.find(sql!(ACCOUNT, " WHERE username = :name"), named_params! {":name": name}, row);
@@ -169,12 +169,10 @@ const PROFILE: &str =
     joined!("SELECT ", Profile::COLUMNS, " FROM members m LEFT JOIN tunnels t ON t.tunnel_id = m.tunnel_id");
 
 pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Profile>> {
-    // Every profile asks this, so its text is put together once.
-    let sql = sql!(PROFILE, " WHERE m.member_id = ?1");
-    tx.find(sql, [member_id], row)
+    tx.find(sql!(PROFILE, " WHERE m.member_id = ?1"), [member_id], row)
 }
 
-/// By role, newest first.
+/// The members of a role, or all, newest first.
 pub(crate) fn list(tx: &Read, role: Option<Role>, limit: i64, offset: i64) -> Result<Vec<Profile>> {
     let sql =
         sql!(PROFILE, " WHERE :role IS NULL OR m.role = :role ORDER BY m.member_id DESC LIMIT :limit OFFSET :offset");
@@ -202,7 +200,7 @@ pub(crate) fn find_by_confirmed_email(tx: &Read, email: &str) -> Result<Option<i
     tx.find(sql, named_params! {":email": email}, row)
 }
 
-/// Changes the columns of the profile that the member may change; refuses a username that somebody has.
+/// Changes the columns of the profile that the member may change. Refuses a username that is taken.
 pub(crate) fn update_profile(
     tx: &Write,
     member_id: i64,
@@ -217,13 +215,13 @@ pub(crate) fn update_profile(
     changed.map(|_| ()).map_err(username_conflict)
 }
 
-/// A PHC string in place of the one before.
+/// Sets the password hash, a PHC string.
 pub fn set_password(tx: &Write, member_id: i64, password_hash: &str) -> Result<usize> {
     let sql = sql!("UPDATE members SET password_hash = :hash, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":hash": password_hash, ":now": tx.now(), ":id": member_id})
 }
 
-/// Refuses a username that somebody else has.
+/// Sets the username. Refuses one that is taken.
 pub(crate) fn set_username(tx: &Write, member_id: i64, username: &str) -> std::result::Result<usize, Failure> {
     let changed = update!(tx, "UPDATE members" { username, updated_at: tx.now() } "WHERE member_id = ?", member_id);
     changed.map_err(username_conflict)
@@ -234,7 +232,7 @@ pub(crate) fn set_role(tx: &Write, member_id: i64, role: Role) -> Result<usize> 
     tx.run(sql, named_params! {":role": role.name(), ":now": tx.now(), ":id": member_id})
 }
 
-/// Refuses an address that another member has confirmed.
+/// Marks the address as confirmed. Refuses one that another member has confirmed.
 pub fn confirm_email(tx: &Write, member_id: i64) -> std::result::Result<usize, Failure> {
     let sql = sql!(
         "UPDATE members SET email_confirmed_at = coalesce(email_confirmed_at, :now), updated_at = :now WHERE member_id = :id"
@@ -253,7 +251,7 @@ pub(crate) fn set_staff_note(tx: &Write, member_id: i64, text: &str) -> Result<u
     tx.run(sql, (member_id, text, tx.now()))
 }
 
-/// Changes the columns of a profile that the desk may change, the addresses apart.
+/// Changes the columns of a profile that the desk may change, except for the address and the number.
 pub(crate) fn update_person(
     tx: &Write,
     member_id: i64,
@@ -264,19 +262,19 @@ pub(crate) fn update_person(
     update!(tx, "UPDATE members" { real_name, screen_name, dob, updated_at: tx.now() } "WHERE member_id = ?", member_id)
 }
 
-/// The day of birth, where none was known: midnight in UTC.
+/// Sets the day of birth (midnight in UTC) where it is unknown.
 pub(crate) fn set_dob(tx: &Write, member_id: i64, dob: i64) -> Result<usize> {
     let sql = sql!("UPDATE members SET dob = ?2, updated_at = ?3 WHERE member_id = ?1 AND dob IS NULL");
     tx.run(sql, (member_id, dob, tx.now()))
 }
 
-/// A number that nobody has confirmed, in E.164 or empty, in place of the old one.
+/// Sets an unconfirmed telephone number, in E.164 or empty.
 pub(crate) fn set_claimed_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
     let sql = sql!("UPDATE members SET phone = ?2, phone_confirmed_at = NULL, updated_at = ?3 WHERE member_id = ?1");
     tx.run(sql, (member_id, phone, tx.now()))
 }
 
-/// An address that nobody has confirmed, or none, in place of one that nobody had confirmed either.
+/// Sets an unconfirmed e-mail address, or none, where the present one is unconfirmed too.
 pub(crate) fn set_claimed_email(tx: &Write, member_id: i64, email: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET email = ?2, updated_at = ?3 WHERE member_id = ?1 AND email_confirmed_at IS NULL");
@@ -311,11 +309,11 @@ pub(crate) fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing
 }
 
 row! {
-    /// Whose logbook an entry comes into.
+    /// The holder of a logbook.
     #[derive(Debug)]
     pub(crate) struct Holder {
         pub dob: Option<i64>,
-        /// Entries in the logbook, whatever they are.
+        /// Entries of every kind in the logbook.
         pub entries: i64,
         pub email_confirmed: bool = "email_confirmed_at IS NOT NULL",
     }
@@ -326,8 +324,7 @@ pub(crate) fn find_holder(tx: &Read, member_id: i64) -> Result<Holder> {
     tx.get(sql, [member_id], row)
 }
 
-/// Counts the entries and the flight time of every member again, after rows were written without the triggers that keep
-/// both.
+/// Recounts the entries and the flight time of every member, after rows were written without the triggers.
 pub(crate) fn recount_entries(tx: &Write) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET (entries, flight_minutes) =
@@ -347,7 +344,7 @@ pub(crate) fn find_secrets(tx: &Read, member_id: i64) -> Result<Option<Secrets>>
     tx.find(sql!("SELECT ", Secrets::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id], row)
 }
 
-/// A new PIN; the old one and its misses are gone.
+/// Sets a new PIN, and clears the failed attempts.
 pub fn set_pin(tx: &Write, member_id: i64, hash: &[u8; 32]) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET pin_hash = :hash, pin_misses = 0, pin_paused_until = 0, updated_at = :now WHERE member_id = :id"
@@ -355,7 +352,7 @@ pub fn set_pin(tx: &Write, member_id: i64, hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql, named_params! {":hash": &hash[..], ":now": tx.now(), ":id": member_id})
 }
 
-/// E-mail address and telephone number, each with whether it is confirmed.
+/// Sets e-mail address and telephone number, each with whether it is confirmed.
 pub(crate) fn set_reach(tx: &Write, member_id: i64, email: (&str, bool), phone: (&str, bool)) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET email = :email, email_confirmed_at = iif(:email_confirmed, :now, NULL), phone = :phone,
@@ -369,26 +366,26 @@ pub(crate) fn set_reach(tx: &Write, member_id: i64, email: (&str, bool), phone: 
     )
 }
 
-/// No sign-in by password, until a new one is set.
+/// Removes the password: no sign-in by password until a new one is set.
 pub(crate) fn clear_password(tx: &Write, member_id: i64) -> Result<usize> {
     let sql = sql!("UPDATE members SET password_hash = NULL, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})
 }
 
-/// No PIN; who wants one asks for a new one.
+/// Removes the PIN.
 pub(crate) fn clear_pin(tx: &Write, member_id: i64) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET pin_hash = NULL, updated_at = :now WHERE member_id = :id AND pin_hash IS NOT NULL");
     tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})
 }
 
-/// Wrong PINs in a row, and until when the PIN is paused (Unix seconds).
+/// Sets the count of wrong PINs in a row, and until when the PIN is paused (Unix seconds).
 pub fn set_pin_misses(tx: &Write, member_id: i64, misses: i64, paused_until: i64) -> Result<usize> {
     let sql = sql!("UPDATE members SET pin_misses = :misses, pin_paused_until = :paused_until WHERE member_id = :id");
     tx.run(sql, named_params! {":misses": misses, ":paused_until": paused_until, ":id": member_id})
 }
 
-/// A confirmed address in place of the old one; refuses one that another member has confirmed.
+/// Sets a confirmed address. Refuses one that another member has confirmed.
 pub(crate) fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result::Result<usize, Failure> {
     let sql =
         sql!("UPDATE members SET email = :email, email_confirmed_at = :now, updated_at = :now WHERE member_id = :id");
@@ -396,7 +393,7 @@ pub(crate) fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result:
     changed.map_err(|e| if is_taken(&e) { Failure::email_taken() } else { e.into() })
 }
 
-/// A confirmed number, in E.164, in place of the old one.
+/// Sets a confirmed telephone number, in E.164.
 pub(crate) fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET phone = :phone, phone_confirmed_at = :now, updated_at = :now WHERE member_id = :id");
@@ -408,13 +405,19 @@ pub(crate) fn set_language(tx: &Write, member_id: i64, tag: &str) -> Result<usiz
     tx.run(sql!("UPDATE members SET language = ?2 WHERE member_id = ?1 AND language <> ?2"), (member_id, tag))
 }
 
+/// The name that a clerk is shown by; empty where there is no such member.
+pub(crate) fn find_clerk_name(tx: &Read, member_id: Option<i64>) -> Result<String> {
+    let sql = sql!("SELECT coalesce(nullif(screen_name, ''), username) FROM members WHERE member_id = ?1");
+    Ok(tx.find(sql, [member_id], row)?.unwrap_or_default())
+}
+
 /// The tag of the language in which a member signed in last, or chose at the desk; none where there is no such member.
 pub(crate) fn find_language(tx: &Read, member_id: i64) -> Result<Option<String>> {
     tx.find(sql!("SELECT language FROM members WHERE member_id = ?1"), [member_id], row)
 }
 
-/// Where a mail that nobody asked for goes, and in which language: a confirmed address, and the tag of the language in
-/// which its member signed in last, empty where that is not known.
+/// The confirmed address for mails that the member did not request, and the tag of the member's language (empty:
+/// unknown).
 pub(crate) fn find_correspondence(tx: &Read, member_id: i64) -> Result<Option<(String, String)>> {
     let sql = sql!("SELECT email, language FROM members WHERE member_id = ?1 AND email_confirmed_at IS NOT NULL");
     tx.find(sql, [member_id], row)

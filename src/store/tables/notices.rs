@@ -4,7 +4,7 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-/// The latest, as many as one list shows; older ones go.
+/// As many as one list shows; older ones are deleted.
 const NOTICES_PER_MEMBER_MAX: i64 = 5_000;
 
 row! {
@@ -18,8 +18,8 @@ row! {
     }
 }
 
-/// `subject` is the key of a text, `detail` the JSON of its values, by the names of the text's places: see
-/// [`crate::app::notice`]. Nobody is left to read one of an erased member: then there is none, and its number is 0.
+/// Adds a notice; returns its number. `subject` is the key of a text, `detail` the JSON of the text's parameters: see
+/// [`crate::app::notice`]. An erased member gets none, and the number is 0.
 pub fn insert(tx: &Write, member_id: i64, subject: &str, detail: &str) -> Result<i64> {
     if tx.get(sql!("SELECT EXISTS (SELECT 1 FROM erasures WHERE member_id = ?1)"), [member_id], row)? {
         return Ok(0);
@@ -35,7 +35,7 @@ pub fn insert(tx: &Write, member_id: i64, subject: &str, detail: &str) -> Result
     Ok(notification_id)
 }
 
-/// A member's, newest first.
+/// A member's notices, newest first.
 pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Notice>> {
     let sql = sql!(
         "SELECT ",
@@ -45,7 +45,7 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
     tx.list(sql, (member_id, limit, offset), row)
 }
 
-/// How many a member has, and how many of them are not read.
+/// How many notices a member has, and how many of them are unread.
 pub(crate) fn counts(tx: &Read, member_id: i64) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT (SELECT count(*) FROM notices WHERE member_id = ?1),
@@ -54,7 +54,7 @@ pub(crate) fn counts(tx: &Read, member_id: i64) -> Result<(i64, i64)> {
     tx.get(sql, [member_id], row)
 }
 
-/// Marks one of the member's as read, as of the first time; whether there is such a one.
+/// Marks a notice of the member as read; a second time changes nothing. Whether there is such a notice.
 pub(crate) fn set_read(tx: &Write, member_id: i64, notification_id: i64) -> Result<bool> {
     let sql = sql!(
         "UPDATE notices SET read_at = coalesce(read_at, :now) WHERE notification_id = :id AND member_id = :member_id"

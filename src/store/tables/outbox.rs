@@ -1,4 +1,5 @@
-//! Messages on their way out. Their values are sealed: a passcode is a secret.
+//! The outbox: messages that wait for their server, and those that were sent. Their parameters are sealed, because a
+//! passcode is a secret.
 
 use crate::domain::role::Role;
 use crate::keys::{Keys, Purpose};
@@ -34,7 +35,7 @@ row! {
         pub sealed: Option<Vec<u8>>,
         /// `waiting`, `sent` or `dead`.
         pub state: String,
-        /// How often it was offered to a server that answered.
+        /// Tries at a server that answered.
         pub tries: i64,
         /// In Unix seconds.
         pub next_try_at: i64,
@@ -54,29 +55,29 @@ row! {
         pub deferrals: i64,
         /// Deliveries that failed and may succeed later.
         pub soft_bounces: i64,
-        /// The member whom it is for; `None`: nobody's in particular.
+        /// The member that the message is for, if any.
         pub member_id: Option<i64>,
     }
 }
 
-/// Templates beside the passcodes whose words open an account, or change what opens it.
+/// Templates, besides the passcodes, whose text gives access to an account or changes its credentials.
 const OPENING_TEMPLATES: [&str; 4] = ["confirm_email", "security_event_undo", "welcome", INVITATION];
-/// The template whose code makes an account of somebody who works here.
+/// The template whose code makes a staff account.
 pub(crate) const INVITATION: &str = "invitation";
 
 impl Message {
-    /// Whether whoever reads the message can open the account of its member by it, or change what opens it.
+    /// Whether the text of the message gives access to the member's account.
     pub(crate) fn opens_account(&self) -> bool {
         self.template.starts_with("passcode_") || OPENING_TEMPLATES.contains(&&*self.template)
     }
 }
 
-/// A message to be.
+/// A new message.
 #[derive(Debug)]
 pub struct NewMessage<'a> {
     /// How it travels.
     pub channel: Channel,
-    /// Whom it is for; `None`: nobody's in particular.
+    /// The member that the message is for, if any.
     pub member_id: Option<i64>,
     /// An e-mail address, or a telephone number in E.164.
     pub recipient: &'a str,
@@ -90,7 +91,7 @@ pub struct NewMessage<'a> {
 
 const MESSAGE: &str = joined!("SELECT ", Message::COLUMNS, " FROM outbox");
 
-/// Puts a message in line; it is sent after the transaction, by a job that the commit wakes.
+/// Queues a message; returns its number. A job that the commit wakes sends it.
 pub fn insert(tx: &Write, keys: &Keys, new: &NewMessage) -> Result<i64> {
     let sealed = keys.seal(Purpose::Message, new.values.to_string().as_bytes());
     tx.wake_sender();
@@ -111,13 +112,13 @@ pub(crate) fn find_last_of(tx: &Read, member_id: i64, template: &str) -> Result<
     tx.find(sql, (member_id, template), row)
 }
 
-/// The mail that its provider knows by this name.
+/// The mail with this id of the mail provider.
 pub(crate) fn find_by_provider(tx: &Read, provider_id: &str) -> Result<Option<Message>> {
     let sql = sql!(MESSAGE, " WHERE provider_id = ?1 AND provider_id <> '' AND channel = 'email'");
     tx.find(sql, [provider_id], row)
 }
 
-/// Notes what the mail provider reported about a mail.
+/// Records the mail provider's report about a mail.
 pub(crate) fn set_delivery(
     tx: &Write,
     message_id: i64,
@@ -133,7 +134,7 @@ pub(crate) fn set_delivery(
     tx.run(sql, counts)
 }
 
-/// A state by itself, so that each question meets its own index.
+/// A statement for each state, so that each uses its own index.
 macro_rules! listed {
     ($state:expr, $select:expr, $end:literal) => {
         match $state {
@@ -145,7 +146,7 @@ macro_rules! listed {
     };
 }
 
-/// Newest first; without a state what is not sent.
+/// The messages in a state, newest first; without a state those that are not sent.
 pub(crate) fn list(tx: &Read, state: Option<&str>, limit: i64, offset: i64) -> Result<Vec<Message>> {
     let sql = listed!(state, MESSAGE, " ORDER BY message_id DESC LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset), row)
@@ -181,13 +182,13 @@ pub(crate) fn counts(tx: &Read) -> Result<(i64, i64)> {
     tx.get(sql, [], row)
 }
 
-/// Since when the message waits that should have gone first.
+/// When the oldest message that is due was queued.
 pub(crate) fn find_oldest_due(tx: &Read, now: i64) -> Result<Option<i64>> {
     let sql = sql!("SELECT min(created_at) FROM outbox WHERE state = 'waiting' AND next_try_at <= ?1");
     tx.get(sql, [now], row)
 }
 
-/// A server took it: what it said is wiped, and the name is kept under which events about it will come.
+/// Marks a message as accepted by a server: clears its parameters, and stores the provider's id for later reports.
 pub fn set_sent(tx: &Write, message_id: i64, provider_id: &str) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET state = 'sent', sealed = NULL, last_error = '', provider_id = :provider_id,
@@ -196,7 +197,7 @@ pub fn set_sent(tx: &Write, message_id: i64, provider_id: &str) -> Result<usize>
     tx.run(sql, named_params! {":id": message_id, ":provider_id": provider_id, ":now": tx.now()})
 }
 
-/// Notes a failed try of a message, and when the next one is due.
+/// Records a failed try of a message, and when the next one is due.
 pub(crate) fn set_later(tx: &Write, message_id: i64, error: &str, next_try_at: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET tries = tries + 1, first_tried_at = coalesce(first_tried_at, :now),
@@ -205,15 +206,14 @@ pub(crate) fn set_later(tx: &Write, message_id: i64, error: &str, next_try_at: i
     tx.run(sql, named_params! {":id": message_id, ":error": error, ":next_try_at": next_try_at, ":now": tx.now()})
 }
 
-/// Notes that no server will take the message. Its text is kept for the desk until the message is purged or its
-/// passcode expires.
+/// Marks a message as undeliverable. Its text stays for the desk until the message is purged or its passcode expires.
 pub fn set_dead(tx: &Write, message_id: i64, error: &str) -> Result<usize> {
     let sql = sql!("UPDATE outbox SET state = 'dead', tries = tries + 1, last_error = ?2 WHERE message_id = ?1");
     tx.run(sql, (message_id, error))
 }
 
-/// The server of a channel does not answer, so nothing due on it could be offered. Messages that were first tried at
-/// `too_old` or before are dead.
+/// Records that the server of a channel did not answer. Due messages that were first tried at `too_old` or before are
+/// dead.
 pub(crate) fn set_unreachable(tx: &Write, channel: Channel, error: &str, too_old: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET first_tried_at = coalesce(first_tried_at, :now), last_error = :error,
@@ -223,7 +223,7 @@ pub(crate) fn set_unreachable(tx: &Write, channel: Channel, error: &str, too_old
     tx.run(sql, named_params! {":channel": channel.name(), ":error": error, ":too_old": too_old, ":now": tx.now()})
 }
 
-/// Puts a message that still says something in line anew.
+/// Queues an unsent message again, where its text is still there.
 pub fn retry(tx: &Write, message_id: i64) -> Result<usize> {
     tx.wake_sender();
     let sql = sql!(
@@ -233,7 +233,7 @@ pub fn retry(tx: &Write, message_id: i64) -> Result<usize> {
     tx.run(sql, named_params! {":id": message_id, ":now": tx.now()})
 }
 
-/// The same for every dead one that is nobody's, or for a member of one of these roles.
+/// Queues every dead message again that is for no member, or for a member of one of these roles.
 pub(crate) fn retry_dead(tx: &Write, roles: &[Role]) -> Result<usize> {
     tx.wake_sender();
     let sql = sql!(
@@ -242,14 +242,14 @@ pub(crate) fn retry_dead(tx: &Write, roles: &[Role]) -> Result<usize> {
                      AND coalesce((SELECT role FROM members m WHERE m.member_id = outbox.member_id), 'member')
                          IN (:first, :second, :third, :fourth)"
     );
-    let name = |place: usize| roles.get(place).map(|role| role.name());
+    let name = |index: usize| roles.get(index).map(|role| role.name());
     tx.run(
         sql,
         named_params! {":now": tx.now(), ":first": name(0), ":second": name(1), ":third": name(2), ":fourth": name(3)},
     )
 }
 
-/// Wipes the passcodes that were made at `ended` or before: those still in line are dead at once.
+/// Clears the passcodes of messages that were queued at `ended` or before; those that still wait are dead.
 pub(crate) fn end_passcodes(tx: &Write, ended: i64) -> Result<usize> {
     let waiting = sql!(
         "UPDATE outbox SET state = 'dead', sealed = NULL,
@@ -263,7 +263,7 @@ pub(crate) fn end_passcodes(tx: &Write, ended: i64) -> Result<usize> {
     Ok(tx.run(waiting, [ended])? + tx.run(dead, [ended])?)
 }
 
-/// Ends the messages that were made at `old` or before and still wait: they are dead, and their text is cleared.
+/// Marks messages that were queued at `old` or before and still wait as dead, and clears their text.
 pub(crate) fn end_waiting(tx: &Write, old: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET state = 'dead', sealed = NULL,
@@ -273,16 +273,12 @@ pub(crate) fn end_waiting(tx: &Write, old: i64) -> Result<usize> {
     tx.run(sql, [old])
 }
 
-/// Removes what was made at `old` or before and is done with.
+/// Deletes the messages that were queued at `old` or before and do not wait.
 pub(crate) fn purge_expired(tx: &Write, old: i64, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM outbox WHERE message_id IN
-               (SELECT message_id FROM outbox WHERE state <> 'waiting' AND created_at <= ?1 LIMIT ?2)"
-    );
-    tx.run(sql, (old, rows))
+    purge!(tx, rows, "outbox" by "message_id" where "state <> 'waiting' AND created_at <= ?2", old)
 }
 
-/// The latest to a member, newest first.
+/// A member's messages, newest first.
 pub(crate) fn list_of_member(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<Message>> {
     let sql = sql!(MESSAGE, " WHERE member_id = ?1 ORDER BY message_id DESC LIMIT ?2");
     tx.list(sql, (member_id, limit), row)

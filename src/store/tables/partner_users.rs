@@ -1,4 +1,4 @@
-//! The user records that a partner keeps with us. Every statement names the partner: a record of another is not there.
+//! The user records of partners. Every statement names the partner, so that no partner sees another's records.
 
 use crate::http::failure::Failure;
 use crate::store::engine::columns::row;
@@ -30,7 +30,7 @@ pub(crate) fn insert(tx: &Write, partner_id: i64, email: &str) -> std::result::R
     .map_err(email_conflict)
 }
 
-/// How many rows changed: none when the partner has no such record.
+/// Changes the address; returns the number of changed rows, 0 where the partner has no such record.
 pub(crate) fn update(tx: &Write, partner_id: i64, id: i64, email: &str) -> std::result::Result<usize, Failure> {
     let sql = sql!(
         "UPDATE partner_users SET email = :email, updated_at = :now
@@ -62,8 +62,7 @@ pub(crate) fn list(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Resul
     tx.list(sql, named_params! {":partner_id": partner_id, ":limit": limit, ":offset": offset}, row)
 }
 
-/// The number of a partner's records. Triggers keep it in the partner's row, because to count very many rows takes
-/// long.
+/// The number of a partner's records, which triggers keep, because counting very many rows takes long.
 pub(crate) fn count(tx: &Read, partner_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT coalesce(sum(users), 0) FROM partners WHERE partner_id = ?1"), [partner_id], row)
 }
@@ -80,7 +79,7 @@ row! {
     }
 }
 
-/// What a partner deleted, latest first.
+/// A partner's deleted records, latest first.
 pub(crate) fn list_deleted(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec<Deleted>> {
     let sql = sql!(
         "SELECT ",
@@ -91,7 +90,7 @@ pub(crate) fn list_deleted(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec
     tx.list(sql, (partner_id, limit), row)
 }
 
-/// How many rows came back: none where the partner deleted no such record. Refuses one whose address has a new record.
+/// Restores a deleted record; returns the number of changed rows. Refuses one whose address has a new record.
 pub(crate) fn restore(tx: &Write, partner_id: i64, id: i64) -> std::result::Result<usize, Failure> {
     let sql = sql!(
         "UPDATE partner_users SET deleted_at = NULL, updated_at = :now

@@ -27,7 +27,7 @@ row! {
 }
 
 row! {
-    /// A secret that verifies requests, still sealed.
+    /// A sealed secret that verifies requests.
     #[derive(Debug)]
     pub(crate) struct Secret in "s." {
         pub partner: Partner = Partner::COLUMNS,
@@ -35,7 +35,7 @@ row! {
     }
 }
 
-/// A new partner without a secret; its number. 409 where the `client_id` is taken.
+/// Adds a partner without a secret; returns its number. 409 where the `client_id` is taken.
 pub fn insert(
     tx: &Write,
     client_id: &str,
@@ -49,24 +49,24 @@ pub fn insert(
     .map_err(|e| if is_taken(&e) { Failure::exists() } else { e.into() })
 }
 
-/// A network that the partner may call from, as CIDR.
+/// Allows the partner to call from a network, as CIDR.
 pub fn insert_network(tx: &Write, partner_id: i64, network: &str) -> Result<usize> {
     insert!(tx.run, "INSERT OR IGNORE INTO partner_networks" { partner_id, network })
 }
 
-/// A secret in force from now on; its number.
+/// Adds a secret in force from now on; returns its number.
 pub fn insert_secret(tx: &Write, partner_id: i64, sealed: &[u8]) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO partner_secrets" { partner_id, sealed, created_at: tx.now() })
 }
 
-/// Lets every secret of the partner that is in force end at a moment; earlier ends stay.
+/// Ends every secret of the partner at a moment; earlier ends stay.
 pub fn end_secrets(tx: &Write, partner_id: i64, ends_at: i64) -> Result<usize> {
     let sql =
         sql!("UPDATE partner_secrets SET ends_at = min(coalesce(ends_at, :ends_at), :ends_at) WHERE partner_id = :id");
     tx.run(sql, named_params! {":ends_at": ends_at, ":id": partner_id})
 }
 
-/// All but the newest secret that is in force end now, so that at most two are.
+/// Ends all secrets in force but the newest now, so that with the next one at most two are in force.
 pub(crate) fn end_older_secrets(tx: &Write, partner_id: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE partner_secrets SET ends_at = :now WHERE partner_id = :id AND coalesce(ends_at, :now + 1) > :now
@@ -75,7 +75,7 @@ pub(crate) fn end_older_secrets(tx: &Write, partner_id: i64) -> Result<usize> {
     tx.run(sql, named_params! {":now": tx.now(), ":id": partner_id})
 }
 
-/// Final: its secrets end with it.
+/// Revokes a partner and its secrets, for good.
 pub fn revoke(tx: &Write, partner_id: i64) -> Result<usize> {
     end_secrets(tx, partner_id, tx.now())?;
     tx.run(
@@ -103,7 +103,7 @@ pub(crate) fn delete_networks(tx: &Write, partner_id: i64) -> Result<usize> {
 }
 
 row! {
-    /// A secret in force and how long it is, still sealed.
+    /// A sealed secret in force, and its times.
     #[derive(Debug)]
     pub(crate) struct Span {
         pub sealed: Vec<u8>,
@@ -124,7 +124,7 @@ pub(crate) fn list_spans(tx: &Read, partner_id: i64, now: i64) -> Result<Vec<Spa
     tx.list(sql, (partner_id, now), row)
 }
 
-/// Newest first, the revoked ones too.
+/// All partners, also the revoked ones, newest first.
 pub(crate) fn list(tx: &Read) -> Result<Vec<Partner>> {
     tx.list(sql!("SELECT ", Partner::COLUMNS, " FROM partners p ORDER BY p.partner_id DESC"), [], row)
 }
@@ -141,19 +141,20 @@ pub(crate) fn list_secrets(tx: &Read, client_id: Option<&str>, now: i64) -> Resu
     tx.list(sql, (now, client_id), row)
 }
 
-/// Bookings of one partner, or of all. The number is kept by triggers, because to count very many rows takes long.
+/// The number of bookings of one partner, or of all. Triggers keep the count, because counting very many rows takes
+/// long.
 pub(crate) fn count_bookings(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
     let sql = sql!("SELECT coalesce(sum(bookings), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
     tx.get(sql, [partner_id], row)
 }
 
-/// Rows of the history of one partner, or of all; counted likewise.
+/// The number of rows in the history of one partner, or of all, which triggers keep too.
 pub(crate) fn count_events(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
     let sql = sql!("SELECT coalesce(sum(events), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
     tx.get(sql, [partner_id], row)
 }
 
-/// Counts what came while the triggers that count were put aside.
+/// Recounts everything after rows were written without the triggers.
 pub(crate) fn count_anew(tx: &Write) -> Result<usize> {
     let sql = sql!(
         "UPDATE partners SET bookings = (SELECT count(*) FROM bookings b WHERE b.partner_id = partners.partner_id),
@@ -168,18 +169,14 @@ pub(crate) fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {
     tx.list(sql!("SELECT network FROM partner_networks WHERE partner_id = ?1 ORDER BY network"), [partner_id], row)
 }
 
-/// Whether the signature is used for the first time; it is used from now on.
+/// Records the use of a signature; whether it was the first.
 pub(crate) fn use_signature(tx: &Write, partner_id: i64, signature: &[u8; 32]) -> Result<bool> {
     Ok(insert!(tx.run, "INSERT OR IGNORE INTO partner_signatures" {
         partner_id, signature: &signature[..], used_at: tx.now(),
     })? == 1)
 }
 
-/// Forgets signatures whose timestamp cannot pass any more.
+/// Deletes signatures whose timestamp is not valid any more.
 pub(crate) fn purge_signatures(tx: &Write, older_than: i64, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM partner_signatures WHERE (partner_id, signature) IN
-               (SELECT partner_id, signature FROM partner_signatures WHERE used_at < ?1 LIMIT ?2)"
-    );
-    tx.run(sql, (older_than, rows))
+    purge!(tx, rows, "partner_signatures" by "partner_id, signature" where "used_at < ?2", older_than)
 }

@@ -1,24 +1,24 @@
-//! Passcodes that were sent: one live a member and purpose, hashed, with few tries.
+//! Passcodes that were sent: one valid for each member and purpose, hashed, with few tries.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
-use rusqlite::{Result, named_params};
+use rusqlite::Result;
 
-/// No count looks further back.
+/// How long sends are counted.
 const KEPT_SECONDS: i64 = 24 * 3600;
 
 row! {
-    /// The live passcode of a purpose.
+    /// The valid passcode of a purpose.
     #[derive(Debug)]
     pub(crate) struct Passcode {
         pub code_hash: [u8; 32],
-        /// The address or number it went to.
+        /// The address or number that it was sent to.
         pub target: String,
         pub tries: i64,
     }
 }
 
-/// Puts a new passcode in the place of an older one of the same purpose.
+/// Adds a passcode, in place of the earlier one of the same purpose.
 pub(crate) fn insert(
     tx: &Write,
     member_id: i64,
@@ -50,8 +50,8 @@ pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM passcodes WHERE member_id = ?1"), [member_id])
 }
 
-/// When there is room for the next message under a key that `sends_max` were counted under within these seconds; `None`
-/// where there is now.
+/// When the next message to a key may be sent, where at most `sends_max` are allowed within so many seconds; `None`:
+/// now.
 pub(crate) fn full_until(tx: &Read, key: &[u8; 32], sends_max: i64, seconds: i64, now: i64) -> Result<Option<i64>> {
     if sends_max == 0 {
         return Ok(Some(now + seconds));
@@ -68,16 +68,13 @@ pub(crate) fn insert_send(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> 
     insert!(tx.run, "INSERT INTO passcode_sends" { address_hash: &address_hash[..], sent_at: tx.now() })
 }
 
-/// The address may get as many as one that never got any; returns how many had counted.
+/// Resets the count of an address; returns the count.
 pub(crate) fn forget_sends(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql!("DELETE FROM passcode_sends WHERE address_hash = ?1"), [&address_hash[..]])
 }
 
-/// Removes what no longer counts.
+/// Deletes expired passcodes and old sends.
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let sends = sql!(
-        "DELETE FROM passcode_sends WHERE rowid IN (SELECT rowid FROM passcode_sends WHERE sent_at <= :old LIMIT :rows)"
-    );
     tx.run(sql!("DELETE FROM passcodes WHERE ends_at <= ?1"), [tx.now()])?;
-    tx.run(sends, named_params! {":old": tx.now() - KEPT_SECONDS, ":rows": rows})
+    purge!(tx, rows, "passcode_sends" by "rowid" where "sent_at <= ?2", tx.now() - KEPT_SECONDS)
 }

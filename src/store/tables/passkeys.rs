@@ -1,4 +1,4 @@
-//! Passkeys, and the challenges that wait for a browser's answer.
+//! Passkeys, and the challenges that wait for a browser's response.
 
 use super::sessions::TokenHash;
 use crate::store::engine::columns::row;
@@ -20,7 +20,7 @@ row! {
 }
 
 row! {
-    /// A passkey as a signature is checked against it.
+    /// A passkey with the data that verifies a signature.
     #[derive(Debug)]
     pub(crate) struct StoredPasskey {
         pub passkey_id: i64,
@@ -30,10 +30,10 @@ row! {
     }
 }
 
-/// A passkey to be.
+/// A new passkey.
 #[derive(Debug)]
 pub struct NewPasskey<'a> {
-    /// Whose it is.
+    /// The owner.
     pub member_id: i64,
     /// The host name for which it was made.
     pub rp_id: &'a str,
@@ -47,7 +47,7 @@ pub struct NewPasskey<'a> {
     pub device_id: Option<i64>,
 }
 
-/// In place of a member's number.
+/// Stands for no member.
 pub(crate) const NOBODY: i64 = 0;
 
 named! {
@@ -63,7 +63,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Challenge {
         pub kind: Kind,
-        /// [`NOBODY`] where no member could answer.
+        /// [`NOBODY`] where the username is unknown.
         pub member_id: i64,
         pub session_hash: Option<TokenHash>,
         pub sealed: Vec<u8>,
@@ -85,13 +85,13 @@ pub(crate) fn count(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM passkeys WHERE member_id = ?1"), [member_id], row)
 }
 
-/// The keys that work at this name of the site.
+/// The public keys of a member for this host name.
 pub(crate) fn list_public_keys(tx: &Read, member_id: i64, rp_id: &str) -> Result<Vec<String>> {
     let sql = sql!("SELECT public_key FROM passkeys WHERE member_id = ?1 AND rp_id = ?2 ORDER BY passkey_id");
     tx.list(sql, (member_id, rp_id), row)
 }
 
-/// Somebody's, for the time that it takes to read one.
+/// The public key of any member: an unknown username must cost the same time.
 pub(crate) fn find_any_public_key(tx: &Read) -> Result<Option<String>> {
     tx.find(sql!("SELECT public_key FROM passkeys ORDER BY passkey_id LIMIT 1"), [], row)
 }
@@ -101,7 +101,7 @@ pub(crate) fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Op
     tx.find(sql, (credential_id, member_id), row)
 }
 
-/// A new passkey; its number.
+/// Adds a passkey; returns its number.
 pub fn insert(tx: &Write, new: &NewPasskey) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO passkeys" {
         member_id: new.member_id, rp_id: new.rp_id, credential_id: new.credential_id,
@@ -109,14 +109,14 @@ pub fn insert(tx: &Write, new: &NewPasskey) -> Result<i64> {
     })
 }
 
-/// Notes that the passkey signed somebody in.
+/// Records a sign-in by the passkey.
 pub(crate) fn set_used(tx: &Write, passkey_id: i64, counter: i64, public_key: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE passkeys SET counter = :counter, public_key = :public_key, used_at = :now WHERE passkey_id = :id");
     tx.run(sql, named_params! {":counter": counter, ":public_key": public_key, ":now": tx.now(), ":id": passkey_id})
 }
 
-/// The name of the passkey that is gone, if the member had it.
+/// Deletes a passkey of the member; returns its name.
 pub(crate) fn delete(tx: &Write, member_id: i64, passkey_id: i64) -> Result<Option<String>> {
     let sql = sql!("DELETE FROM passkeys WHERE passkey_id = ?1 AND member_id = ?2 RETURNING name");
     tx.find(sql, (passkey_id, member_id), row)
@@ -149,22 +149,18 @@ pub(crate) fn find_challenge(tx: &Read, hash: &ChallengeHash, now: i64) -> Resul
     tx.find(sql, (hash, now), row)
 }
 
-/// Uses a challenge up: true for one caller at the most.
+/// Uses up a challenge: true for at most one caller.
 pub(crate) fn take_challenge(tx: &Write, hash: &ChallengeHash) -> Result<bool> {
     let sql = sql!("DELETE FROM passkey_challenges WHERE challenge_hash = ?1 AND ?2 < ends_at");
     Ok(tx.run(sql, (&hash[..], tx.now()))? == 1)
 }
 
-/// Ends the challenges that were given to the member's browsers before this moment.
+/// Deletes the member's pending challenges.
 pub(crate) fn forget_challenges(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM passkey_challenges WHERE member_id = ?1"), [member_id])
 }
 
-/// Removes challenges that ended; at most so many rows.
+/// Deletes expired challenges, at most `rows`.
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM passkey_challenges WHERE challenge_hash IN
-               (SELECT challenge_hash FROM passkey_challenges WHERE ends_at <= :now LIMIT :rows)"
-    );
-    tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})
+    purge!(tx, rows, "passkey_challenges" by "challenge_hash" where "ends_at <= ?2", tx.now())
 }

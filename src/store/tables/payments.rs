@@ -44,7 +44,7 @@ pub(crate) struct Account {
 }
 
 row! {
-    /// The same as the file keeps it: nothing of a price is 0 of no currency, no question and no decision is an empty
+    /// An [`Account`] as the table stores it: no price is 0 of no currency, no question and no decision is an empty
     /// text.
     struct PaymentRow {
         intent_id: String,
@@ -67,7 +67,7 @@ row! {
     } saved
 }
 
-/// The time of membership that a payment gave. Moments in Unix seconds.
+/// The membership time that a payment granted. Moments in Unix seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Grant {
     pub member_id: i64,
@@ -93,20 +93,20 @@ impl Account {
     }
 }
 
-/// Our own number of a payment.
+/// The site's own number of a payment.
 pub(crate) fn find_number(tx: &Read, intent_id: &str) -> Result<Option<i64>> {
     tx.find(sql!("SELECT payment_id FROM payments WHERE intent_id = ?1"), [intent_id], row)
 }
 
 const LISTED: &str = joined!("SELECT ", Payment::COLUMNS, " FROM payments");
 
-/// A member's, newest first.
+/// A member's payments, newest first.
 pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Payment>> {
     let sql = sql!(LISTED, " WHERE member_id = :id ORDER BY payment_id DESC LIMIT :limit OFFSET :offset");
     tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)
 }
 
-/// One, as lists have it.
+/// One payment, in the form of the lists.
 pub(crate) fn find_listed(tx: &Read, payment_id: i64) -> Result<Option<Payment>> {
     tx.find(sql!(LISTED, " WHERE payment_id = ?1"), [payment_id], row)
 }
@@ -115,7 +115,7 @@ pub(crate) fn count(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1"), [member_id], row)
 }
 
-/// Nobody's yet, newest first.
+/// Payments without a member, newest first.
 pub(crate) fn list_unmatched(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Payment>> {
     let sql = sql!(LISTED, " WHERE member_id IS NULL ORDER BY payment_id DESC LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset), row)
@@ -145,7 +145,7 @@ pub(crate) fn find(tx: &Read, intent_id: &str) -> Result<Option<Account>> {
     Ok(tx.find(sql, [intent_id], row::<PaymentRow>)?.map(Account::from))
 }
 
-/// By our own number.
+/// A payment by the site's own number.
 pub(crate) fn find_by_number(tx: &Read, payment_id: i64) -> Result<Option<Account>> {
     let sql = sql!("SELECT ", PaymentRow::COLUMNS, " FROM payments WHERE payment_id = ?1");
     Ok(tx.find(sql, [payment_id], row::<PaymentRow>)?.map(Account::from))
@@ -220,9 +220,5 @@ pub(crate) fn count_rival_claims(tx: &Read, member_id: i64) -> Result<i64> {
 
 /// Removes claims of `old` or before of which the processor never said anything.
 pub(crate) fn purge_expired_claims(tx: &Write, old: i64, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM payments WHERE payment_id IN
-               (SELECT payment_id FROM payments WHERE status = 'claimed' AND created_at <= ?1 LIMIT ?2)"
-    );
-    tx.run(sql, (old, rows))
+    purge!(tx, rows, "payments" by "payment_id" where "status = 'claimed' AND created_at <= ?2", old)
 }

@@ -1,4 +1,4 @@
-//! Reminders that were given, and who could be due for one.
+//! Reminders that were sent, and members who may be due for one.
 
 use crate::domain::reminder::Reminder;
 use crate::store::engine::columns::row;
@@ -6,21 +6,21 @@ use crate::store::engine::statements::Sql;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-/// Where a walk through the entries goes on: the moment and the number of the last one.
+/// The position in a walk over the entries: the moment and the number of the last one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub entry_date: i64,
     pub entry_id: i64,
 }
 
-/// A part of the walk: who is perhaps due, and where it goes on; `None` at the end.
+/// A batch of the walk: members who may be due, and the next position; `None` at the end.
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub members: Vec<i64>,
     pub next: Option<Cursor>,
 }
 
-/// The act by which currency is kept.
+/// The activity that keeps a member current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Activity {
     Flying,
@@ -29,7 +29,7 @@ pub(crate) enum Activity {
 
 /// Members whose latest flight (or safety training of a logbook) by `now` is one of the next `rows` entries after
 /// `from` and not after `until`.
-pub(crate) fn step(tx: &Read, by: Activity, from: Cursor, until: i64, now: i64, rows: i64) -> Result<Batch> {
+pub(crate) fn next_batch(tx: &Read, by: Activity, from: Cursor, until: i64, now: i64, rows: i64) -> Result<Batch> {
     let params =
         named_params! {":date": from.entry_date, ":id": from.entry_id, ":until": until, ":now": now, ":rows": rows};
     let found: Vec<(i64, i64, i64, bool)> = tx.list(sql(by), params, row)?;
@@ -46,7 +46,7 @@ pub(crate) fn step(tx: &Read, by: Activity, from: Cursor, until: i64, now: i64, 
 }
 
 fn sql(by: Activity) -> &'static Sql {
-    macro_rules! step {
+    macro_rules! next_batch {
         ($kind:literal, $same:literal) => {
             sql!(
                 "SELECT e.entry_date, e.entry_id, e.member_id, NOT EXISTS (
@@ -61,8 +61,8 @@ fn sql(by: Activity) -> &'static Sql {
         };
     }
     match by {
-        Activity::Flying => step!("e.kind = 'time'", "l.kind = 'time'"),
-        Activity::Training => step!(
+        Activity::Flying => next_batch!("e.kind = 'time'", "l.kind = 'time'"),
+        Activity::Training => next_batch!(
             "e.kind = 'safety' AND e.status = 'open'",
             "l.kind = 'safety' AND l.status = 'open' AND l.cat_group = e.cat_group"
         ),
@@ -76,7 +76,7 @@ pub(crate) fn exists(tx: &Read, member_id: i64, reminder: &Reminder) -> Result<b
     tx.get(sql, (member_id, reminder.programme, reminder.kind.name(), reminder.renewal), row)
 }
 
-/// Whether it is the first of its kind: then its notice belongs into the same transaction.
+/// Adds a reminder; whether it is new. A new one's notice belongs in the same transaction.
 pub(crate) fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool> {
     Ok(insert!(tx.run, "INSERT INTO reminders" {
         member_id, programme: reminder.programme, kind: reminder.kind.name(), renewal: reminder.renewal,
@@ -85,13 +85,9 @@ pub(crate) fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<
         > 0)
 }
 
-/// Forgets those whose currency ended at `old` or before: they cannot come due again.
+/// Deletes the reminders of a currency that ended at `old` or before: they cannot become due again.
 pub(crate) fn purge_expired(tx: &Write, old: i64, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM reminders WHERE (member_id, programme, kind, renewal) IN
-               (SELECT member_id, programme, kind, renewal FROM reminders WHERE renewal <= ?1 LIMIT ?2)"
-    );
-    tx.run(sql, (old, rows))
+    purge!(tx, rows, "reminders" by "member_id, programme, kind, renewal" where "renewal <= ?2", old)
 }
 
 #[cfg(test)]
@@ -100,17 +96,23 @@ mod tests {
     use rusqlite::Connection;
 
     #[test]
-    fn a_step_reads_its_own_entries_and_no_table_whole() {
+    fn a_batch_reads_an_index_range_and_no_whole_table() {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch(include_str!("../../../sql/schema.sql")).unwrap();
         for (by, index) in [(Activity::Flying, "entries_flown"), (Activity::Training, "entries_trained")] {
             let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql(by).text())).unwrap();
             let zeros = named_params! {":now": 0, ":date": 0, ":id": 0, ":until": 0, ":rows": 0};
             let steps: Vec<String> = plan.query_map(zeros, |row| row.get(3)).unwrap().map(Result::unwrap).collect();
-            assert!(steps.iter().any(|step| step.contains(&format!("INDEX {index} (entry_date>"))), "{steps:?}");
-            assert!(steps.iter().all(|step| !step.starts_with("SCAN") && !step.contains("TEMP B-TREE")), "{steps:?}");
             assert!(
-                steps.iter().any(|step| step.contains("INDEX entries_by_member (member_id=? AND kind=?")),
+                steps.iter().any(|next_batch| next_batch.contains(&format!("INDEX {index} (entry_date>"))),
+                "{steps:?}"
+            );
+            assert!(
+                steps.iter().all(|next_batch| !next_batch.starts_with("SCAN") && !next_batch.contains("TEMP B-TREE")),
+                "{steps:?}"
+            );
+            assert!(
+                steps.iter().any(|next_batch| next_batch.contains("INDEX entries_by_member (member_id=? AND kind=?")),
                 "{steps:?}"
             );
         }

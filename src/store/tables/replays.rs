@@ -1,18 +1,18 @@
-//! First answers by `Idempotency-Key`, written in the transaction of the effect.
+//! The replies to requests with an `Idempotency-Key`, written in the transaction of the effect.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
-use rusqlite::{Result, named_params};
+use rusqlite::Result;
 
 const KEPT_SECONDS: i64 = 24 * 3600;
 
 row! {
-    /// A first answer as it is kept.
+    /// The reply to a first request.
     pub(crate) struct StoredReply {
         pub body_digest: [u8; 32],
         /// Sealed.
         pub answer: Vec<u8>,
-        /// SHA-256 of the token that the answer hands out, if any.
+        /// SHA-256 of the token that the reply contains, if any.
         pub token_hash: Option<[u8; 32]>,
     }
 }
@@ -30,8 +30,5 @@ pub(crate) fn insert(tx: &Write, replay_key: &[u8; 32], kept: &StoredReply) -> R
 }
 
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM replays WHERE replay_key IN (SELECT replay_key FROM replays WHERE answered_at <= :old LIMIT :rows)"
-    );
-    tx.run(sql, named_params! {":old": tx.now() - KEPT_SECONDS, ":rows": rows})
+    purge!(tx, rows, "replays" by "replay_key" where "answered_at <= ?2", tx.now() - KEPT_SECONDS)
 }

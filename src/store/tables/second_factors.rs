@@ -37,7 +37,7 @@ row! {
     }
 }
 
-/// A member without a row has nothing.
+/// A member without a row has no factor.
 pub(crate) fn find(tx: &Read, member_id: i64, now: i64) -> Result<Factor> {
     let sql = sql!("SELECT ", Factor::COLUMNS, " FROM second_factors WHERE member_id = ?1");
     let found = tx.find(sql, (member_id, now), row)?;

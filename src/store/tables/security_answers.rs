@@ -4,12 +4,12 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-/// The answer to one security question, in place of an older one.
+/// Sets the answer to a security question.
 pub fn set(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {
     insert!(tx.run, "INSERT INTO security_answers" { member_id, question, answer_hash } "ON CONFLICT (member_id, question) DO UPDATE SET answer_hash = excluded.answer_hash")
 }
 
-/// Another hash of the answer to a question that the member has answered.
+/// Replaces the hash of an answer by one with new parameters.
 pub(crate) fn renew(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {
     let sql = sql!("UPDATE security_answers SET answer_hash = :hash WHERE member_id = :id AND question = :question");
     tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": answer_hash})

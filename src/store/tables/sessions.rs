@@ -1,4 +1,4 @@
-//! Sessions, and the tokens that `generate-token` returns. Only hashes of tokens are kept.
+//! Sessions, and the booking tokens that `generate-token` returns. Only hashes of tokens are stored.
 
 use super::{account_claims, kiosks, members, passcodes, passkeys, sign_in_steps, signing_links};
 use crate::domain::role::Role;
@@ -9,19 +9,19 @@ use rusqlite::{Result, named_params};
 
 pub(crate) type TokenHash = [u8; 32];
 
-/// Part of the idle time after which a session's last use is written again.
+/// A session's last use is written again after this fraction of the idle time.
 const TOUCH_FRACTION: i64 = 24;
 const SESSION_ID_BYTES: usize = 8;
-/// Who never uses a session again gets a new one each time; those that were used longest ago go first.
+/// A member who never reuses a session gets a new one at each sign-in; the least recently used are deleted first.
 const SESSIONS_PER_MEMBER_MAX: i64 = 500;
-/// A booking's token is asked for anew with each change of the booking.
+/// Each change of a booking requests a new token.
 const BOOKING_TOKENS_PER_MEMBER_MAX: i64 = 200;
 
 row! {
     /// A session in force.
     #[derive(Debug)]
     pub struct Session in "s." {
-        /// Whose it is.
+        /// The member who is signed in.
         pub member_id: i64,
         /// The role of the account now.
         pub role: Role = "m.role",
@@ -35,7 +35,7 @@ row! {
 }
 
 impl Session {
-    /// Whether its last use is so long ago that it should be written.
+    /// Whether the stored last use is old enough to be written again.
     pub(crate) fn is_due_for_touch(&self, now: i64) -> bool {
         now - self.seen_at >= self.idle_seconds / TOUCH_FRACTION
     }
@@ -64,7 +64,7 @@ row! {
 }
 
 impl Listed {
-    /// A name that tells nothing of the token.
+    /// A public name of the session, from which the token cannot be derived.
     pub(crate) fn session_id(&self) -> String {
         hex(&self.token_hash[..SESSION_ID_BYTES])
     }
@@ -77,7 +77,7 @@ pub(crate) fn list_of_member(tx: &Read, member_id: i64, now: i64) -> Result<Vec<
     tx.list(sql, (member_id, now), row)
 }
 
-/// A session in force from now on; of a member's sessions those used longest ago go.
+/// Adds a session, and deletes the member's least recently used ones beyond the limit.
 pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: i64, role: Role, user_agent: &str) -> Result<usize> {
     let (idle, most) = role.session_lifetime();
     insert!(tx.run, "INSERT INTO sessions" {
@@ -104,7 +104,7 @@ pub fn find(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Sessio
 }
 
 row! {
-    /// A session that waits at a shared screen and opens nothing until its owner goes on with it.
+    /// A session that waits at a shared screen: its token is not valid until its owner resumes it.
     #[derive(Debug)]
     pub(crate) struct Parked in "s." {
         pub member_id: i64,
@@ -127,14 +127,14 @@ pub(crate) fn find_parked(tx: &Read, token_hash: &TokenHash, now: i64) -> Result
     tx.find(sql, (&token_hash[..], now), row)
 }
 
-/// Has a session wait: its token opens nothing from now on.
+/// Parks a session: its token is not valid any more.
 pub(crate) fn park(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     let sql =
         sql!("UPDATE sessions SET parked_at = ?2, pin_misses = 0, seen_at = max(seen_at, ?2) WHERE token_hash = ?1");
     tx.run(sql, (&token_hash[..], tx.now()))
 }
 
-/// Goes on with a session that waited, under a new token.
+/// Resumes a parked session under a new token.
 pub(crate) fn resume(tx: &Write, parked: &TokenHash, renewed: &TokenHash) -> Result<usize> {
     let sql = sql!(
         "UPDATE sessions SET token_hash = ?2, parked_at = NULL, pin_misses = 0, seen_at = max(seen_at, ?3)
@@ -143,12 +143,12 @@ pub(crate) fn resume(tx: &Write, parked: &TokenHash, renewed: &TokenHash) -> Res
     tx.run(sql, (&parked[..], &renewed[..], tx.now()))
 }
 
-/// Counts a wrong PIN at a session that waits.
+/// Counts a wrong PIN at a parked session.
 pub(crate) fn count_pin_miss(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run(sql!("UPDATE sessions SET pin_misses = pin_misses + 1 WHERE token_hash = ?1"), [&token_hash[..]])
 }
 
-/// Whether a token that was handed out still opens something: a session, a booking, or the second step of a sign-in.
+/// Whether a token is still valid for a session, a booking, or the second step of a sign-in.
 pub(crate) fn is_in_force(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<bool> {
     if find(tx, token_hash, now)?.is_some_and(|session| !session.banned) {
         return Ok(true);
@@ -172,8 +172,8 @@ pub(crate) fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run(sql!("DELETE FROM sessions WHERE token_hash = ?1"), [&token_hash[..]])
 }
 
-/// Ends the credentials themselves and what they opened: what [`delete_of_member`] ends, the booking PIN, and every
-/// passcode that was sent. For a change after which nothing from before may open the account.
+/// Ends the member's credentials and all that they opened: everything of [`delete_of_member`], the booking PIN, and
+/// every passcode that was sent. For a change after which no earlier credential may open the account.
 pub(crate) fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     members::clear_pin(tx, member_id)?;
     account_claims::delete_of_member(tx, member_id)?;
@@ -223,15 +223,10 @@ pub(crate) fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) ->
     tx.find(sql, (&token_hash[..], now), row)
 }
 
-/// Removes what can never be in force again; at most `rows` of each, so that one transaction stays short.
+/// Deletes expired sessions and booking tokens, at most `rows` of each, so that one transaction stays short.
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let tokens = sql!(
-        "DELETE FROM booking_tokens WHERE token_hash IN (SELECT token_hash FROM booking_tokens WHERE ends_at <= :now LIMIT :rows)"
-    );
-    let sessions = sql!(
-        "DELETE FROM sessions WHERE token_hash IN
-                    (SELECT token_hash FROM sessions WHERE min(ends_at, seen_at + idle_seconds) <= :now LIMIT :rows)"
-    );
-    let params = named_params! {":now": tx.now(), ":rows": rows};
-    Ok(tx.run(tokens, params)? + tx.run(sessions, params)?)
+    let tokens = purge!(tx, rows, "booking_tokens" by "token_hash" where "ends_at <= ?2", tx.now())?;
+    let sessions =
+        purge!(tx, rows, "sessions" by "token_hash" where "min(ends_at, seen_at + idle_seconds) <= ?2", tx.now())?;
+    Ok(tokens + sessions)
 }

@@ -1,4 +1,4 @@
-//! The note that one shift leaves for the next: one of the site's.
+//! The note of one shift for the next. A site has one.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -23,7 +23,7 @@ pub(crate) fn find(tx: &Read) -> Result<Option<ShiftNote>> {
     tx.find(sql, [], row)
 }
 
-/// In place of the one before.
+/// Sets the note, in place of the earlier one.
 pub(crate) fn set(tx: &Write, text: &str, member_id: i64) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO shift_note" { only: 1, text, member_id, written_at: tx.now() })
 }

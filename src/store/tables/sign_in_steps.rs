@@ -1,11 +1,11 @@
-//! Sign-ins by a social network that wait for the second factor: one a member. Only hashes of their tokens are kept.
+//! Sign-ins by a social network that wait for the second factor, one a member. Only hashes of their tokens are stored.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
 row! {
-    /// A step that can still be taken.
+    /// A step that has not expired.
     #[derive(Debug)]
     pub(crate) struct Step {
         pub member_id: i64,
@@ -13,7 +13,7 @@ row! {
     }
 }
 
-/// In place of the member's older one.
+/// Replaces the member's earlier step.
 pub(crate) fn insert(tx: &Write, member_id: i64, step_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO sign_in_steps" { member_id, step_hash: &step_hash[..], ends_at })
 }
@@ -31,7 +31,7 @@ pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM sign_in_steps WHERE member_id = ?1"), [member_id])
 }
 
-/// Removes what nobody can take any more: there is at most one a member.
+/// Deletes expired steps, all at once: there is at most one a member.
 pub(crate) fn purge_expired(tx: &Write) -> Result<usize> {
     tx.run(sql!("DELETE FROM sign_in_steps WHERE ends_at <= ?1"), [tx.now()])
 }

@@ -17,32 +17,32 @@ row! {
         pub member_id: i64,
         pub username: String = "m.username",
         pub screen_name: String = "m.screen_name",
-        /// The programme as whose holder they sign.
+        /// The programme by whose level the signer signs.
         pub cat_group: String,
-        /// The level that a first signer stands in for; empty for everybody else.
+        /// The level that a first signer counts as a holder of; empty for all other signers.
         pub cat_id: String,
-        /// `None`: at the machine's shell.
+        /// The admin; `None`: by the command line.
         pub appointed_by: Option<i64>,
         pub appointed_at: i64,
     }
 }
 
-/// Somebody to be put on a tunnel's list.
+/// A new row of a tunnel's list of signers.
 #[derive(Debug, Clone, Copy)]
 pub struct NewSigner<'a> {
     /// The tunnel whose list it is.
     pub tunnel_id: i64,
-    /// Who may sign.
+    /// The signer.
     pub member_id: i64,
-    /// The programme as whose holder they sign.
+    /// The programme by whose level the signer signs.
     pub cat_group: &'a str,
-    /// The level that a first signer stands in for; empty for everybody else.
+    /// The level that a first signer counts as a holder of; empty for all other signers.
     pub cat_id: &'a str,
-    /// `None`: at the machine's shell.
+    /// The admin; `None`: by the command line.
     pub appointed_by: Option<i64>,
 }
 
-/// Somebody who may sign.
+/// A member who may sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EligibleSigner {
     pub member_id: i64,
@@ -52,7 +52,7 @@ pub(crate) struct EligibleSigner {
     pub role_name: &'static str,
 }
 
-/// Puts somebody on a tunnel's list; the row's number.
+/// Adds a signer to a tunnel's list; returns the row's number.
 pub fn insert(tx: &Write, new: &NewSigner) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO signers" {
         tunnel_id: new.tunnel_id, member_id: new.member_id, cat_group: new.cat_group, cat_id: new.cat_id,
@@ -60,7 +60,7 @@ pub fn insert(tx: &Write, new: &NewSigner) -> Result<i64> {
     })
 }
 
-/// Takes somebody off the list; what they signed stays signed.
+/// Removes a signer from the list; earlier signatures stay valid.
 pub(crate) fn end(tx: &Write, tunnel_id: i64, member_id: i64, cat_group: &str, ended_by: Option<i64>) -> Result<usize> {
     let sql = sql!(
         "UPDATE signers SET ended_at = :now, ended_by = :ended_by
@@ -106,7 +106,7 @@ pub(crate) fn find_authority(
     Ok(standing.judge(signer_id, holder_id, level))
 }
 
-/// Everybody who may sign skills of the level at that tunnel now, for anybody but themselves; by name.
+/// The members who may sign skills of the level at that tunnel now, by name.
 pub(crate) fn list_able(
     tx: &Read,
     catalogue: &Catalogue,
@@ -123,7 +123,7 @@ pub(crate) fn list_able(
     let mut able = Vec::new();
     for (member_id, screen_name, real_name) in listed {
         let rows = read(tx, catalogue, member_id, tunnel_id, now)?;
-        // Nobody has the number 0: who the holder is does not matter here.
+        // No member has the number 0: any holder but the signer.
         if rows.judge(member_id, 0, level).is_ok() {
             able.push(EligibleSigner { member_id, screen_name, real_name, role_name: rows.role_name });
         }
@@ -131,13 +131,13 @@ pub(crate) fn list_able(
     Ok(able)
 }
 
-/// The rows that the rules of sign-off ask for.
+/// The data that the rules of sign-off need of a signer.
 struct Rows {
     held: Vec<holdings::Holding>,
     listed: Vec<String>,
     currency: currency::Currencies,
     in_good_standing: bool,
-    /// Of what is held, without what a first signer stands in for.
+    /// The highest programme held, without the levels that a first signer counts as a holder of.
     role_name: &'static str,
 }
 

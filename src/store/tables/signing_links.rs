@@ -1,10 +1,10 @@
-//! Codes by which somebody signs on a telephone; only keyed hashes of them are kept. One a member.
+//! Codes by which a member signs a waiver on a telephone, one a member. Only keyed hashes are stored.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
-/// In place of the one before. `ends_at`: Unix seconds.
+/// Sets the member's code. `ends_at`: Unix seconds.
 pub(crate) fn set(tx: &Write, code_hash: &[u8; 32], member_id: i64, ends_at: i64) -> Result<usize> {
     delete_of_member(tx, member_id)?;
     insert!(tx.run, "INSERT INTO signing_links" { code_hash: &code_hash[..], member_id, created_at: tx.now(), ends_at })
@@ -23,8 +23,5 @@ pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
 }
 
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM signing_links WHERE code_hash IN (SELECT code_hash FROM signing_links WHERE ends_at <= ?1 LIMIT ?2)"
-    );
-    tx.run(sql, (tx.now(), rows))
+    purge!(tx, rows, "signing_links" by "code_hash" where "ends_at <= ?2", tx.now())
 }

@@ -1,5 +1,5 @@
-//! What the operator has people sign, confirm or consent to: drafts, and the versions that were published. A published
-//! version is never changed.
+//! The operator's texts that members sign, confirm or consent to: drafts, and published versions. A published version
+//! is never changed.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -25,7 +25,7 @@ row! {
         pub(crate) language: String,
         pub(crate) title: String,
         pub(crate) body: String,
-        /// One a line.
+        /// One question a line.
         pub(crate) questions: String,
         pub(crate) text_hash: [u8; 32],
         /// Unix seconds.
@@ -45,19 +45,19 @@ row! {
 }
 
 row! {
-    /// What the published versions of a kind demand.
+    /// The versions of a kind that are in force.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct InForce {
-        /// The oldest version that counts: the last that asked everybody again.
+        /// The oldest version that is still valid: the last one that every member had to accept again.
         pub(crate) version_min: i64 = "max(iif(asks_again = 1, version, 1))",
-        /// The version that people are shown now.
+        /// The version that is shown now.
         pub(crate) version: i64 = "max(version)",
         /// When the first version was published; Unix seconds.
         pub(crate) since: i64 = "min(published_at)",
     }
 }
 
-/// A version of a kind, from the newest on.
+/// A published version of a kind.
 #[derive(Debug)]
 pub(crate) struct Version {
     pub(crate) version: i64,
@@ -67,7 +67,7 @@ pub(crate) struct Version {
     pub(crate) languages: String,
 }
 
-/// `None` where nothing was published yet.
+/// `None`: nothing was published yet.
 pub(crate) fn find_in_force(tx: &Read, kind: Kind) -> Result<Option<InForce>> {
     tx.find(sql!("SELECT ", InForce::COLUMNS, " FROM site_texts WHERE kind = ?1 HAVING count(*) > 0"), [kind], row)
 }
@@ -77,7 +77,7 @@ pub(crate) fn find(tx: &Read, kind: Kind, version: i64, language: &str) -> Resul
     tx.find(sql, (kind, version, language), row)
 }
 
-/// A version in the language that is asked for; else in English, else in the first that there is.
+/// A version in the given language, else in English, else in its first language.
 pub(crate) fn find_best(tx: &Read, kind: Kind, version: i64, language: &str) -> Result<Option<SiteText>> {
     let sql = sql!(
         "SELECT ",
@@ -121,7 +121,6 @@ pub(crate) fn list_drafts(tx: &Read, kind: Kind) -> Result<Vec<Draft>> {
     tx.list(sql!("SELECT ", Draft::COLUMNS, " FROM site_text_drafts WHERE kind = ?1 ORDER BY language"), [kind], row)
 }
 
-/// In place of the one before.
 pub(crate) fn set_draft(tx: &Write, kind: Kind, draft: &Draft) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO site_text_drafts" {
         kind, language: &draft.language, title: &draft.title, body: &draft.body, questions: &draft.questions,
@@ -129,7 +128,7 @@ pub(crate) fn set_draft(tx: &Write, kind: Kind, draft: &Draft) -> Result<usize> 
     })
 }
 
-/// All of a kind, or that of one language.
+/// Deletes the drafts of a kind, in one language or in all.
 pub(crate) fn delete_drafts(tx: &Write, kind: Kind, language: Option<&str>) -> Result<usize> {
     let sql = sql!("DELETE FROM site_text_drafts WHERE kind = :kind AND language = coalesce(:language, language)");
     tx.run(sql, named_params! {":kind": kind, ":language": language})

@@ -1,10 +1,10 @@
-//! Accounts at social networks, and whose they are here.
+//! Links between members and their accounts at social networks.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-/// The member of this link, which counts as used now.
+/// The member of this link; records its use.
 pub(crate) fn find_for_use(tx: &Write, provider: &str, subject: &str) -> Result<Option<i64>> {
     let sql = sql!(
         "UPDATE social_links SET used_at = :now WHERE provider = :provider AND subject = :subject RETURNING member_id"
@@ -18,14 +18,14 @@ pub(crate) fn find(tx: &Read, provider: &str, subject: &str) -> Result<Option<i6
     tx.find(sql, (provider, subject), row)
 }
 
-/// `name`: the one that came with it and is the member's now, or nothing.
+/// Adds a link. `name`: the network's name for the person, where the member took it over; empty otherwise.
 pub fn insert(tx: &Write, provider: &str, subject: &str, member_id: i64, name: &str) -> Result<usize> {
     insert!(tx.run, "INSERT INTO social_links" {
         provider, subject, member_id, created_at: tx.now(), used_at: tx.now(), name,
     })
 }
 
-/// Removes a link; whose it was, and the name that had come with it.
+/// Deletes a link; returns the member, and the name that came with the link.
 pub(crate) fn delete(tx: &Write, provider: &str, subject: &str) -> Result<Option<(i64, String)>> {
     let sql = sql!("DELETE FROM social_links WHERE provider = ?1 AND subject = ?2 RETURNING member_id, name");
     tx.find(sql, (provider, subject), row)

@@ -1,17 +1,17 @@
-//! Addresses that no mail goes to, because the mail provider said so. An address is marked while the latest such word
-//! is younger than the latest lifting, so events and liftings may come in any order.
+//! Suppressed addresses: no mail is sent to them, because the mail provider reported a bounce or a complaint. An
+//! address is suppressed while its latest report is younger than the latest lifting, so both may come in any order.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 row! {
-    /// An address that no mail goes to.
+    /// A suppressed address.
     #[derive(Debug)]
     pub struct Suppression {
         /// In lower case.
         pub address: String,
-        /// The event that marked it.
+        /// The kind of the report.
         pub reason: String,
         /// The reason in the provider's words.
         pub detail: String,
@@ -23,14 +23,14 @@ row! {
 const IN_FORCE: &str = "(lifted_at IS NULL OR since > lifted_at)";
 const SUPPRESSION: &str = joined!("SELECT ", Suppression::COLUMNS, " FROM suppressed WHERE ", IN_FORCE);
 
-/// A word against an address, at the provider's moment.
+/// Adds the provider's report about an address.
 pub fn mark(tx: &Write, mark: &Suppression) -> Result<usize> {
     insert!(tx.run, "INSERT INTO suppressed" Suppression: mark, {}
             "ON CONFLICT (address) DO UPDATE SET ", Suppression::EXCLUDED,
             " WHERE (excluded.since, excluded.reason, excluded.detail) > (since, reason, detail)")
 }
 
-/// Lifts the mark of an address: reports of the provider up to `at` count no more.
+/// Lifts the suppression of an address: reports up to `at` do not count any more.
 pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
     let sql = sql!(
         "INSERT INTO suppressed (address, reason, since, lifted_at) VALUES (:address, '', 0, :at)
@@ -39,30 +39,30 @@ pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
     tx.run(sql, named_params! {":address": address, ":at": at})
 }
 
-/// A moment after everything that was said of the address, and not before now.
+/// A moment after every report about the address, and not before now.
 pub(crate) fn next_moment(tx: &Write, address: &str) -> Result<i64> {
     let sql = sql!("SELECT max(?2, since + 1, coalesce(lifted_at, 0) + 1) FROM suppressed WHERE address = ?1");
     Ok(tx.find(sql, (address, tx.now()), row)?.unwrap_or(tx.now()))
 }
 
-/// The mark that is in force.
+/// The suppression of an address, where it is in force.
 pub fn find(tx: &Read, address: &str) -> Result<Option<Suppression>> {
     let sql = sql!(SUPPRESSION, " AND address = ?1");
     tx.find(sql, [address], row)
 }
 
-/// The marks in force, latest first.
+/// The suppressions in force, latest first.
 pub(crate) fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Suppression>> {
     let sql = sql!(SUPPRESSION, " ORDER BY since DESC, address LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset), row)
 }
 
-/// How many there are.
+/// The number of suppressions in force.
 pub(crate) fn count(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM suppressed WHERE ", IN_FORCE), [], row)
 }
 
-/// Mails in line to marked addresses are dead, with the reason: nobody sends them, and the desk can read them out.
+/// Marks queued mails to suppressed addresses as dead, with the reason. The desk can still read them.
 pub(crate) fn end_mails(tx: &Write) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET state = 'dead',

@@ -1,4 +1,4 @@
-//! Misses and the delays they earned. Keys are hashed: the table names nobody.
+//! Counters of failed attempts and the delays that they cause. Keys are hashed, so that the table has no personal data.
 
 use crate::domain::throttle::{self, Drained, Rule};
 use crate::store::engine::columns::row;
@@ -11,18 +11,18 @@ pub(crate) type ThrottleKey = [u8; 32];
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Counter {
     pub key: ThrottleKey,
-    /// The same in every counter of one account; `None`: it speaks of no account.
+    /// The same in every counter of one account; `None`: the counter is not of an account.
     pub account_key: Option<ThrottleKey>,
     pub rule: Rule,
 }
 
-/// How many seconds the key is closed for, 0 when it is open.
+/// How many seconds the key is still closed; 0: it is open.
 pub(crate) fn closed_for(tx: &Read, key: &ThrottleKey, now: i64) -> Result<i64> {
     let closed = tx.find(sql!("SELECT closed_until FROM throttles WHERE throttle_key = ?1"), [&key[..]], row::<i64>)?;
     Ok(closed.map_or(0, |until| (until - now).max(0)))
 }
 
-/// Counts a miss and closes the key for as long as the rule says.
+/// Counts a failed attempt, and closes the key for as long as the rule says.
 pub(crate) fn miss(tx: &Write, counter: &Counter) -> Result<()> {
     let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
     let before = tx.find(sql, [&counter.key[..]], row::<(i64, i64)>)?;
@@ -35,8 +35,8 @@ pub(crate) fn miss(tx: &Write, counter: &Counter) -> Result<()> {
     Ok(())
 }
 
-/// The same for a key whose misses drain away. Returns the seconds of the pause that this miss begins, 0 where it
-/// begins none.
+/// Counts a failed attempt of a key whose count decreases with time. Returns the seconds of the pause that begins; 0:
+/// none does.
 pub(crate) fn miss_drained(tx: &Write, key: &ThrottleKey, rule: Drained) -> Result<i64> {
     let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
     let before = tx.find(sql, [&key[..]], row)?;
@@ -53,18 +53,14 @@ pub(crate) fn forget(tx: &Write, key: &ThrottleKey) -> Result<usize> {
     tx.run(sql!("DELETE FROM throttles WHERE throttle_key = ?1"), [&key[..]])
 }
 
-/// Forgets every counter of an account; returns how many of them were closed.
+/// Deletes every counter of an account; returns how many of them were closed.
 pub(crate) fn forget_account(tx: &Write, account_key: &ThrottleKey) -> Result<usize> {
     let sql = sql!("DELETE FROM throttles WHERE account_key = :key RETURNING closed_until > :now");
     let closed: Vec<bool> = tx.list(sql, named_params! {":key": &account_key[..], ":now": tx.now()}, row)?;
     Ok(closed.into_iter().filter(|closed| *closed).count())
 }
 
-/// Removes counters that a day of peace has emptied.
+/// Deletes counters without a failed attempt for a day, which count as empty.
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let sql = sql!(
-        "DELETE FROM throttles WHERE throttle_key IN
-               (SELECT throttle_key FROM throttles WHERE missed_at < :now - 86400 LIMIT :rows)"
-    );
-    tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})
+    purge!(tx, rows, "throttles" by "throttle_key" where "missed_at < ?2 - 86400", tx.now())
 }

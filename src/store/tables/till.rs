@@ -1,5 +1,5 @@
-//! The till: fees taken and undone at the desk, and the closings that count them. Amounts are in the smallest unit of a
-//! currency, moments in Unix seconds. Rows are added and never changed.
+//! The till: fees taken and undone at the desk, and the day closings that sum them up. Amounts are in the smallest unit
+//! of a currency, moments in Unix seconds. Rows are added and never changed.
 
 use crate::domain::till::{Kind, Sums};
 use crate::store::engine::columns::row;
@@ -7,7 +7,7 @@ use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 row! {
-    /// A fee that was taken, or one that was undone.
+    /// A fee that was taken, or the undoing of one.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub(crate) struct Entry {
         pub(crate) payment_id: i64,
@@ -23,13 +23,13 @@ row! {
         pub(crate) paid_until: Option<i64>,
         pub(crate) taken_by: Option<i64>,
         pub(crate) taken_at: i64,
-        /// By which the same form sent twice is known.
+        /// The number of the form, by which a form that is sent twice is recognized.
         pub(crate) form_number: Option<i64>,
     } saved
 }
 
 row! {
-    /// An entry as lists show it: with whose it is, who took it, and whether it was undone.
+    /// An entry as lists show it: with the member, the clerk, and whether it was undone.
     #[derive(Debug)]
     pub(crate) struct Line in "e." {
         pub(crate) entry_id: i64,
@@ -41,7 +41,7 @@ row! {
         pub(crate) paid_until: Option<i64>,
         pub(crate) taken_at: i64,
         pub(crate) undone_by: Option<i64> = "(SELECT u.entry_id FROM till_entries u WHERE u.undoes = e.entry_id)",
-        /// Whose fee; none where the payment is nobody's.
+        /// The member; `None`: the payment has none.
         pub(crate) member_id: Option<i64> = "m.member_id",
         pub(crate) member: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username, '')",
         pub(crate) clerk: String = "coalesce(nullif(c.screen_name, ''), c.username, '')",
@@ -52,7 +52,7 @@ row! {
     /// A day closing.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub(crate) struct Closing {
-        /// The last entry that it counts; 0 where there was none yet.
+        /// The last entry of the day; 0: there was none yet.
         pub(crate) last_entry_id: i64,
         pub(crate) currency: String,
         /// The cash that the closing before left in the drawer.
@@ -71,12 +71,12 @@ row! {
 }
 
 impl Closing {
-    /// The cash that must be in the drawer.
+    /// The cash that should be in the drawer.
     pub(crate) fn expected_cents(&self) -> i64 {
         self.float_cents + self.cash_cents
     }
 
-    /// The cash that is too much in the drawer; negative: missing.
+    /// The surplus of cash in the drawer; negative: cash is missing.
     pub(crate) fn difference_cents(&self) -> i64 {
         self.counted_cents - self.expected_cents()
     }
@@ -139,7 +139,7 @@ pub(crate) fn sum(tx: &Read, from: i64, to: i64) -> Result<Sums> {
     Ok(sums)
 }
 
-/// The currency of the entries after `from`; none where there are none.
+/// The currency of the entries after `from`; `None`: there are no entries.
 pub(crate) fn find_currency(tx: &Read, from: i64) -> Result<Option<String>> {
     let sql = sql!("SELECT currency FROM till_entries WHERE entry_id > ?1 ORDER BY entry_id LIMIT 1");
     tx.find(sql, [from], row)
@@ -155,7 +155,7 @@ pub(crate) fn find_closing_by_form(tx: &Read, form_number: i64) -> Result<Option
     tx.find(sql!("SELECT closing_id FROM till_closings WHERE form_number = ?1"), [form_number], row)
 }
 
-/// With its number.
+/// The last closing, with its number.
 pub(crate) fn find_last_closing(tx: &Read) -> Result<Option<(i64, Closing)>> {
     let sql = sql!(
         "SELECT closing_id, ",
@@ -170,13 +170,13 @@ pub(crate) fn find_closing(tx: &Read, closing_id: i64) -> Result<Option<Closing>
     tx.find(sql, [closing_id], row)
 }
 
-/// The last entry that the closing before this one counts; 0 where there is none.
+/// The last entry of the closing before this one; 0: there is none.
 pub(crate) fn find_start(tx: &Read, closing_id: i64) -> Result<i64> {
     let sql = sql!("SELECT last_entry_id FROM till_closings WHERE closing_id < ?1 ORDER BY closing_id DESC LIMIT 1");
     Ok(tx.find(sql, [closing_id], row)?.unwrap_or(0))
 }
 
-/// Those before one by its number, the newest first, each with its number and the clerk's name.
+/// The closings before a number, newest first, each with its number and the clerk's name.
 pub(crate) fn list_closings(tx: &Read, before: i64, limit: i64, offset: i64) -> Result<Vec<(i64, String, Closing)>> {
     let sql = sql!(
         "SELECT closing_id, coalesce((SELECT coalesce(nullif(screen_name, ''), username) FROM members
@@ -189,10 +189,4 @@ pub(crate) fn list_closings(tx: &Read, before: i64, limit: i64, offset: i64) -> 
 
 pub(crate) fn count_closings(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM till_closings"), [], row)
-}
-
-/// The name of a clerk; empty where there is none.
-pub(crate) fn find_clerk(tx: &Read, member_id: Option<i64>) -> Result<String> {
-    let sql = sql!("SELECT coalesce(nullif(screen_name, ''), username) FROM members WHERE member_id = ?1");
-    Ok(tx.find(sql, [member_id], row)?.unwrap_or_default())
 }

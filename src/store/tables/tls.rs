@@ -1,4 +1,4 @@
-//! The site's own authority and the certificate that it signed.
+//! The certificate of the site's own authority, and the server certificate that it signed.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -12,7 +12,7 @@ named! {
     pub(crate) enum Kind {
         /// The site's own authority.
         Authority = "authority",
-        /// The one that the site shows, signed by its authority.
+        /// The server certificate, signed by the authority.
         Server = "server",
     }
 }
@@ -23,11 +23,11 @@ row! {
     pub struct Certificate {
         /// The names and addresses that it is for.
         pub names: Names,
-        /// As people read it.
+        /// In readable form.
         pub subject: String,
         /// PEM.
         pub certificate: String,
-        /// For [`crate::keys::Purpose::TlsKey`].
+        /// The private key, sealed for [`crate::keys::Purpose::TlsKey`].
         pub sealed_key: Vec<u8>,
         /// In Unix seconds.
         pub created_at: i64,
@@ -66,7 +66,7 @@ pub(crate) fn find(tx: &Read, kind: Kind) -> Result<Option<Certificate>> {
     tx.find(sql!("SELECT ", Certificate::COLUMNS, " FROM tls WHERE kind = ?1"), [kind], row)
 }
 
-/// In the place of the one before.
+/// Sets a certificate, in place of the earlier one.
 pub(crate) fn replace(tx: &Write, kind: Kind, made: &Certificate) -> Result<usize> {
     insert!(tx.run, "INSERT INTO tls" Certificate: made, { kind: kind }
             "ON CONFLICT (kind) DO UPDATE SET names = excluded.names, ", Certificate::EXCLUDED)

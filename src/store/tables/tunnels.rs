@@ -1,4 +1,4 @@
-//! This site and the tunnels it knows.
+//! The site's own row, and the tunnels that it knows.
 
 use crate::domain::local_time::TimeZone;
 use crate::domain::tunnel::Tunnel as Whole;
@@ -22,7 +22,7 @@ row! {
 }
 
 row! {
-    /// The one row that says whose file this is.
+    /// The site's own row.
     #[derive(Debug)]
     pub(crate) struct SiteRow {
         pub site_id: String,
@@ -60,7 +60,7 @@ pub(crate) fn find_site(tx: &Read) -> Result<Option<SiteRow>> {
     tx.find(sql!("SELECT ", SiteRow::COLUMNS, " FROM site"), [], row)
 }
 
-/// For a file from before there was one.
+/// Sets the hash key in a database that had none.
 pub(crate) fn set_hash_key(tx: &Write, sealed: &[u8]) -> Result<usize> {
     tx.run(sql!("UPDATE site SET sealed_hash_key = ?1"), [sealed])
 }
@@ -102,7 +102,7 @@ pub(crate) fn count(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM tunnels"), [], row)
 }
 
-/// A new tunnel, or a known one as it is from now on.
+/// Adds or replaces a tunnel.
 pub fn put(tx: &Write, tunnel: &Whole) -> Result<usize> {
     insert!(tx.run, "INSERT INTO tunnels" Whole: tunnel, { created_at: tx.now() }
             "ON CONFLICT (tunnel_id) DO UPDATE SET ", Whole::EXCLUDED)
@@ -121,7 +121,7 @@ pub(crate) fn set_version(tx: &Write, version: &str) -> Result<usize> {
     tx.run(sql!("UPDATE site SET version = ?1"), [version])
 }
 
-/// For which catalogue the members' levels were derived; `None` in a file from before it was kept.
+/// The digest of the catalogue by which the members' levels were derived; `None`: it is not stored yet.
 pub(crate) fn find_catalogue_digest(tx: &Read) -> Result<Option<Vec<u8>>> {
     tx.get(sql!("SELECT catalogue_digest FROM site"), [], row)
 }

@@ -1,9 +1,9 @@
-//! The state of an account before a change of the ways into it, to which the change can be undone. Only the hashes of
-//! the tokens are kept.
+//! Undo offers: the contact data of an account before a change of its credentials, to which the change can be undone.
+//! Only hashes of the tokens are stored.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
-use rusqlite::{Result, named_params};
+use rusqlite::Result;
 
 row! {
     /// An offer to undo a change: the member's address and number before it.
@@ -19,7 +19,7 @@ row! {
     } saved
 }
 
-/// `event`: the name of what was changed. `ends_at`: until when it can be undone; Unix seconds.
+/// Adds an offer. `event`: the name of the change. `ends_at`: when the offer expires; Unix seconds.
 pub(crate) fn insert(tx: &Write, token_hash: &[u8; 32], event: &str, undo: &Undo, ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT INTO undos" Undo: undo, { token_hash: token_hash, event: event, ends_at: ends_at })
 }
@@ -29,13 +29,11 @@ pub(crate) fn find(tx: &Read, token_hash: &[u8; 32], now: i64) -> Result<Option<
     tx.find(sql, (token_hash, now), row)
 }
 
-/// Ends the offers of the changes that were made at this moment or later: whoever made them may hold their tokens.
+/// Deletes the offers of changes made at this moment or later, whose tokens the intruder who made them may have.
 pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM undos WHERE member_id = ?1 AND made_at >= ?2"), (member_id, made_at))
 }
 
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let sql =
-        sql!("DELETE FROM undos WHERE token_hash IN (SELECT token_hash FROM undos WHERE ends_at <= :now LIMIT :rows)");
-    tx.run(sql, named_params! {":now": tx.now(), ":rows": rows})
+    purge!(tx, rows, "undos" by "token_hash" where "ends_at <= ?2", tx.now())
 }

@@ -1,5 +1,5 @@
-//! Signed waivers, what staff decided on them, and days on which staff lets somebody fly without one. A signed waiver
-//! is never changed.
+//! Signed waivers, the staff's decisions on them, and the staff's permissions to fly without one. A signed waiver is
+//! never changed.
 
 use crate::domain::waiver::{Place, Relation, Signed};
 use crate::store::engine::columns::row;
@@ -36,7 +36,7 @@ row! {
 }
 
 row! {
-    /// What staff decided.
+    /// A decision of the staff on a waiver.
     #[derive(Debug, Clone)]
     pub(crate) struct Decision {
         pub(crate) may_fly: bool,
@@ -47,7 +47,7 @@ row! {
 }
 
 row! {
-    /// A day on which somebody flies because staff says so.
+    /// A permission of the staff to fly without a waiver.
     #[derive(Debug)]
     pub(crate) struct Override {
         pub(crate) reason: String,
@@ -69,7 +69,7 @@ pub(crate) fn find(tx: &Read, signature_id: i64) -> Result<Option<Signature>> {
     tx.find(sql!("SELECT ", Signature::COLUMNS, " FROM waiver_signatures WHERE signature_id = ?1"), [signature_id], row)
 }
 
-/// A member's, the newest first, each with its number.
+/// A member's waivers, newest first, each with its number.
 pub(crate) fn list(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<(i64, Signature)>> {
     let sql = sql!(
         "SELECT signature_id, ",
@@ -79,26 +79,26 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<(i64, Si
     tx.list(sql, (member_id, limit), row)
 }
 
-row! {
-    struct Latest in "s." {
-        version: i64,
-        signed_at: i64,
-        born: i64,
-        relation: Relation,
-        has_yes: bool = "instr(s.answers, 'y') > 0",
-        decision: Option<bool> = "(SELECT d.may_fly FROM waiver_decisions d WHERE d.signature_id = s.signature_id
-                                   ORDER BY d.decision_id DESC LIMIT 1)",
+columns! {
+    Signed in "s." {
+        version,
+        signed_at,
+        born,
+        relation,
+        has_yes = "instr(s.answers, 'y') > 0",
+        decision = "(SELECT d.may_fly FROM waiver_decisions d WHERE d.signature_id = s.signature_id
+                     ORDER BY d.decision_id DESC LIMIT 1)",
     }
 }
 
-/// The one that counts: the latest.
+/// A member's latest waiver, which is the one that counts.
 pub(crate) fn find_latest(tx: &Read, member_id: i64) -> Result<Option<Signed>> {
     let sql = sql!(
         "SELECT ",
-        Latest::COLUMNS,
+        Signed::COLUMNS,
         " FROM waiver_signatures s WHERE s.member_id = ?1 ORDER BY s.signature_id DESC LIMIT 1"
     );
-    Ok(tx.find(sql, [member_id], row)?.map(Latest::into_signed))
+    tx.find(sql, [member_id], row)
 }
 
 /// Signatures for a flyer from a moment on.
@@ -107,31 +107,22 @@ pub(crate) fn count_since(tx: &Read, member_id: i64, since: i64) -> Result<i64> 
     tx.get(sql, (member_id, since), row)
 }
 
-impl Latest {
-    fn into_signed(self) -> Signed {
-        let Latest { version, signed_at, born, relation, has_yes, decision } = self;
-        Signed { version, signed_at, born, relation, has_yes, decision }
-    }
-}
-
-/// Of bookings at a tunnel between two moments; `to` is not included.
+/// Bookings at a tunnel between two moments; `to` is not included.
 const BOOKED: &str = " WHERE b.tunnel_id = :tunnel_id AND b.flight_date >= :from AND b.flight_date < :to";
 
-/// The ones that count, of the members who have a booking at a tunnel between two moments; `to` is not included.
+/// The latest waiver of each member who has such a booking.
 pub(crate) fn list_latest_of_booked(tx: &Read, tunnel_id: i64, (from, to): (i64, i64)) -> Result<Vec<(i64, Signed)>> {
     let sql = sql!(
         "SELECT b.member_id, ",
-        Latest::COLUMNS,
+        Signed::COLUMNS,
         " FROM bookings b JOIN waiver_signatures s ON s.signature_id =
               (SELECT max(signature_id) FROM waiver_signatures WHERE member_id = b.member_id)",
         BOOKED
     );
-    let params = named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to};
-    let found: Vec<(i64, Latest)> = tx.list(sql, params, row)?;
-    Ok(found.into_iter().map(|(member_id, latest)| (member_id, latest.into_signed())).collect())
+    tx.list(sql, named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to}, row)
 }
 
-/// The times in which members with such a booking fly without one: the member, from when and until when.
+/// The permissions of members with such a booking: member, begin and end.
 pub(crate) fn list_overrides_of_booked(
     tx: &Read,
     tunnel_id: i64,
@@ -145,7 +136,7 @@ pub(crate) fn list_overrides_of_booked(
 }
 
 row! {
-    /// A waiver on which staff has still to decide.
+    /// A waiver that waits for a decision of the staff.
     #[derive(Debug)]
     pub(crate) struct Undecided in "s." {
         pub(crate) member_id: i64,
@@ -154,7 +145,7 @@ row! {
     }
 }
 
-/// Latest waivers with a yes that were signed after a moment, and on which nobody has decided.
+/// Latest waivers with a "yes" answer that were signed after a moment, and have no decision.
 const UNDECIDED: &str = " FROM waiver_signatures s
       WHERE instr(s.answers, 'y') > 0 AND s.signed_at > ?1
         AND NOT EXISTS (SELECT 1 FROM waiver_decisions d WHERE d.signature_id = s.signature_id)
@@ -164,7 +155,7 @@ pub(crate) fn count_undecided(tx: &Read, since: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*)", UNDECIDED), [since], row)
 }
 
-/// The one that waits longest first.
+/// The waivers without a decision, oldest first.
 pub(crate) fn list_undecided(tx: &Read, since: i64, limit: i64) -> Result<Vec<Undecided>> {
     let sql = sql!("SELECT ", Undecided::COLUMNS, UNDECIDED, " ORDER BY s.signed_at, s.signature_id LIMIT ?2");
     tx.list(sql, (since, limit), row)
@@ -181,7 +172,7 @@ pub(crate) fn insert_decision(
     insert!(tx.insert, "INSERT INTO waiver_decisions" { signature_id, may_fly, word, decided_by: by, decided_at: tx.now() })
 }
 
-/// Of a waiver, the newest first.
+/// The decisions on a waiver, newest first.
 pub(crate) fn list_decisions(tx: &Read, signature_id: i64) -> Result<Vec<Decision>> {
     let sql = sql!(
         "SELECT ",
@@ -196,7 +187,7 @@ pub(crate) fn insert_override(tx: &Write, member_id: i64, reason: &str, by: Opti
     insert!(tx.insert, "INSERT INTO waiver_overrides" { member_id, reason, made_by: by, made_at: tx.now(), ends_at })
 }
 
-/// The one by which a member flies at a moment.
+/// The permission of a member that is valid at a moment.
 pub(crate) fn find_override(tx: &Read, member_id: i64, at: i64) -> Result<Option<Override>> {
     let sql = sql!(
         "SELECT ",
@@ -206,12 +197,7 @@ pub(crate) fn find_override(tx: &Read, member_id: i64, at: i64) -> Result<Option
     tx.find(sql, (member_id, at), row)
 }
 
-/// What a clerk is called; empty where there is none any more.
-pub(crate) fn find_clerk(tx: &Read, member_id: Option<i64>) -> Result<String> {
-    super::till::find_clerk(tx, member_id)
-}
-
-/// Removes waivers whose time is over, with what was decided on them.
+/// Deletes waivers whose retention time is over, with their decisions.
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     const OVER: &str =
         joined!("SELECT signature_id FROM waiver_signatures WHERE kept_until <= ?1 ORDER BY kept_until LIMIT ?2");

@@ -6,7 +6,7 @@
 
 use super::rounds;
 use crate::harness::{Caller, Desk, Ended, PASSWORD, Ran, Random, Server};
-use crate::kills::{Heard, Seed, Site};
+use crate::kills::{OperationOutcome, Seed, Site};
 use rusqlite::Connection;
 use serde_json::json;
 use std::fs::Permissions;
@@ -46,15 +46,15 @@ impl Files {
 }
 
 /// Writes for a while, and leaves the files as a kill does (`log`) or as a stop does.
-pub(super) fn written(site: &mut Site, deeds: u64, killed: bool) -> Files {
+pub(super) fn written(site: &mut Site, operations: u64, killed: bool) -> Files {
     let server = site.desk.serve();
     let (done, cut) = (AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
         for client in &mut site.clients {
             let (done, cut) = (&done, &cut);
-            let go_on = move |heard| {
-                assert_eq!(heard, Heard::Done);
-                done.fetch_add(1, Ordering::SeqCst) + 1 < deeds
+            let go_on = move |outcome| {
+                assert_eq!(outcome, OperationOutcome::Done);
+                done.fetch_add(1, Ordering::SeqCst) + 1 < operations
             };
             let address = server.address;
             scope.spawn(move || client.endure(address, cut, go_on));

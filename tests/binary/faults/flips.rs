@@ -28,7 +28,7 @@ const PAGE_BYTES: u64 = 4096;
 
 /// Where the bit flips.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Place {
+enum Target {
     AtRest,
     AtRestBesideItsLog,
     LogAtRest,
@@ -37,8 +37,14 @@ enum Place {
     Backup,
 }
 
-const PLACES: [Place; 6] =
-    [Place::AtRest, Place::AtRestBesideItsLog, Place::LogAtRest, Place::Running, Place::LogRunning, Place::Backup];
+const TARGETS: [Target; 6] = [
+    Target::AtRest,
+    Target::AtRestBesideItsLog,
+    Target::LogAtRest,
+    Target::Running,
+    Target::LogRunning,
+    Target::Backup,
+];
 
 /// Requests and their answers.
 type Answers = Vec<(Caller, String, String)>;
@@ -210,14 +216,14 @@ struct Case<'o> {
 }
 
 impl Case<'_> {
-    fn run(&mut self, place: Place) -> Result<Outcome, String> {
-        match place {
-            Place::AtRest => self.at_rest(&self.origin.stopped, 0, DATABASE, true),
-            Place::AtRestBesideItsLog => self.at_rest(&self.origin.killed, 1, DATABASE, false),
-            Place::LogAtRest => self.at_rest(&self.origin.killed, 1, LOG, false),
-            Place::Running => self.running(),
-            Place::LogRunning => self.log_running(),
-            Place::Backup => self.backup(),
+    fn run(&mut self, target: Target) -> Result<Outcome, String> {
+        match target {
+            Target::AtRest => self.at_rest(&self.origin.stopped, 0, DATABASE, true),
+            Target::AtRestBesideItsLog => self.at_rest(&self.origin.killed, 1, DATABASE, false),
+            Target::LogAtRest => self.at_rest(&self.origin.killed, 1, LOG, false),
+            Target::Running => self.running(),
+            Target::LogRunning => self.log_running(),
+            Target::Backup => self.backup(),
         }
     }
 
@@ -337,24 +343,24 @@ fn no_bit_flips_in_silence() {
             if nth >= wanted {
                 return outcomes;
             }
-            let place = PLACES[nth as usize % PLACES.len()];
+            let target = TARGETS[nth as usize % TARGETS.len()];
             let random = Random::new(seed.0.wrapping_add(nth));
-            let outcome = Case { origin: &origin, site: &site, random }.run(place);
-            outcomes.push((place, outcome.map_err(|e| format!("flip {nth}: {e}"))));
+            let outcome = Case { origin: &origin, site: &site, random }.run(target);
+            outcomes.push((target, outcome.map_err(|e| format!("flip {nth}: {e}"))));
         }
     };
-    let outcomes: Vec<(Place, Result<Outcome, String>)> = std::thread::scope(|scope| {
+    let outcomes: Vec<(Target, Result<Outcome, String>)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
         workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     });
-    for place in PLACES {
+    for target in TARGETS {
         let count = |wanted: Outcome| {
-            outcomes.iter().filter(|(at, outcome)| *at == place && outcome.as_ref() == Ok(&wanted)).count()
+            outcomes.iter().filter(|(at, outcome)| *at == target && outcome.as_ref() == Ok(&wanted)).count()
         };
         let (refused, told, put_right) = (count(Outcome::Refused), count(Outcome::Told), count(Outcome::PutRight));
         let harmless = count(Outcome::Harmless);
         println!(
-            "{place:?}: {refused} refused at the start, {told} told of, {put_right} put right, {harmless} without effect"
+            "{target:?}: {refused} refused at the start, {told} told of, {put_right} put right, {harmless} without effect"
         );
     }
     let silent: Vec<&String> = outcomes.iter().filter_map(|(_, outcome)| outcome.as_ref().err()).collect();

@@ -6,7 +6,7 @@
 
 use super::{or_skip, rounds};
 use crate::harness::{BINARY, Desk, Ended, Random, Server};
-use crate::kills::{Client, Heard, Seed, Site};
+use crate::kills::{Client, OperationOutcome, Seed, Site};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -65,11 +65,11 @@ struct Tally {
 }
 
 impl Tally {
-    fn hear(&self, heard: Heard) -> bool {
-        let counter = match heard {
-            Heard::Done => &self.done,
-            Heard::Refused(_) => &self.refused,
-            Heard::Unknown => &self.unknown,
+    fn hear(&self, outcome: OperationOutcome) -> bool {
+        let counter = match outcome {
+            OperationOutcome::Done => &self.done,
+            OperationOutcome::Refused(_) => &self.refused,
+            OperationOutcome::Unknown => &self.unknown,
         };
         counter.fetch_add(1, Ordering::SeqCst);
         [&self.done, &self.refused, &self.unknown].iter().map(|it| it.load(Ordering::SeqCst)).sum::<u64>() < ANSWERS_MAX
@@ -137,7 +137,7 @@ fn work(site: &mut Site, server: &Server, tally: &Tally) {
     let (cut, done) = (AtomicBool::new(false), AtomicBool::new(false));
     let (cut, done, desk, clients) = (&cut, &done, &site.desk, &mut site.clients);
     std::thread::scope(|scope| {
-        let endure = |client: &mut Client| client.endure(server.address, cut, |heard| tally.hear(heard));
+        let endure = |client: &mut Client| client.endure(server.address, cut, |outcome| tally.hear(outcome));
         let writers: Vec<_> = clients.iter_mut().map(|client| scope.spawn(move || endure(client))).collect();
         scope.spawn(move || {
             while !done.load(Ordering::SeqCst) {

@@ -13,7 +13,7 @@ use super::machine::{Mount, make_image, own_mounts, run, shown};
 use super::{or_skip, rounds, tracer};
 use crate::harness::{Desk, Random, Server};
 use crate::kills::checkpoint::{self, ANSWERS_MAX, Namer, TOO_LATE, WRITES_MAX};
-use crate::kills::{CLIENTS, Client, Heard, Seed, Site};
+use crate::kills::{CLIENTS, Client, OperationOutcome, Seed, Site};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
@@ -27,7 +27,7 @@ const CUTS_A_CONTROL: u64 = 10;
 /// A site is used for so many cuts; then its audit would take longer than its writes.
 const CUTS_A_SITE: u64 = 25;
 const DEEDS_MIN: u64 = 100;
-const DEEDS_MAX: u64 = 600;
+const OPERATIONS_MAX: u64 = 600;
 const DELAY_MICROS_MAX: u64 = 4_000;
 const HOST_MEGABYTES: u64 = 600;
 const DISK_MEGABYTES: u64 = 160;
@@ -104,17 +104,17 @@ fn nothing_acknowledged_is_lost_when_the_power_fails_and_a_server_that_flushes_s
     let seed = Seed(Random::seed());
     let mut random = Random::new(seed.0);
     let controls = (cuts / CUTS_A_CONTROL).max(CONTROLS_MIN);
-    let (mut done, mut deeds) = (0, 0);
+    let (mut done, mut operations) = (0, 0);
     while done < cuts {
         let mut site = rig.site(&mut random);
         for _ in 0..CUTS_A_SITE.min(cuts - done) {
-            deeds += cut(&mut rig, &mut site, &["serve"], &mut random);
+            operations += cut(&mut rig, &mut site, &["serve"], &mut random);
             site.audit();
             done += 1;
         }
         // The desk's directory goes with the site, so its disk goes first.
         rig.disk = None;
-        println!("{done} power cuts survived, {deeds} deeds acknowledged and found");
+        println!("{done} power cuts survived, {operations} deeds acknowledged and found");
     }
     let (mut tried, mut lost, mut losing) = (0, 0, 0);
     // A cut just after its pages went into the file finds nothing to lose.
@@ -134,7 +134,7 @@ fn nothing_acknowledged_is_lost_when_the_power_fails_and_a_server_that_flushes_s
 /// Writes on the mounted disk until the power fails, and mounts what is left. How many deeds were acknowledged.
 fn cut(rig: &mut Rig, site: &mut Site, serve: &[&str], random: &mut Random) -> u64 {
     let server = Server::start(site.desk.command(serve));
-    let enough = DEEDS_MIN + random.below(DEEDS_MAX - DEEDS_MIN);
+    let enough = DEEDS_MIN + random.below(OPERATIONS_MAX - DEEDS_MIN);
     let delay = Duration::from_micros(random.below(DELAY_MICROS_MAX));
     let (done, cut) = (AtomicU64::new(0), AtomicBool::new(false));
     let tester = std::thread::current();
@@ -142,8 +142,8 @@ fn cut(rig: &mut Rig, site: &mut Site, serve: &[&str], random: &mut Random) -> u
         for client in &mut site.clients {
             let (done, cut, tester, address) = (&done, &cut, &tester, server.address);
             scope.spawn(move || {
-                client.endure(address, cut, |heard| {
-                    assert_eq!(heard, Heard::Done);
+                client.endure(address, cut, |outcome| {
+                    assert_eq!(outcome, OperationOutcome::Done);
                     if done.fetch_add(1, Ordering::SeqCst) + 1 == enough {
                         tester.unpark();
                     }
@@ -214,8 +214,11 @@ fn cut_checkpoint(rig: &mut Rig, site: &mut Site, namer: &mut Namer, random: &mu
         scope.spawn(move || namer.rename(server_, cut));
         for client in &mut site.clients {
             let endure = move |client: &mut Client| {
-                client.endure(server_.address, cut, |heard| {
-                    assert!(matches!(heard, Heard::Done | Heard::Refused(TOO_LATE)), "{heard:?}");
+                client.endure(server_.address, cut, |outcome| {
+                    assert!(
+                        matches!(outcome, OperationOutcome::Done | OperationOutcome::Refused(TOO_LATE)),
+                        "{outcome:?}"
+                    );
                     answers.fetch_add(1, Ordering::SeqCst) < ANSWERS_MAX
                 });
             };

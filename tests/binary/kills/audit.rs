@@ -1,7 +1,7 @@
 //! What members, the partner and the report job see after a restart.
 
 use super::client::Client;
-use super::deeds::email;
+use super::operations::email;
 use crate::harness::{Caller, Server};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,7 +4,7 @@
 //! `strace` kills at the N-th write to the database file: nothing but a checkpoint writes there.
 //! `TUNNELDESK_CHECKPOINT_KILLS` says how many kills must have struck.
 
-use super::{Client, Heard, Seed, Site};
+use super::{Client, OperationOutcome, Seed, Site};
 use crate::faults::{TRACER, or_skip, rounds, tracer};
 use crate::harness::{BINARY, Caller, Desk, PASSWORD, Random, Server};
 use crate::upgrade::lay;
@@ -141,8 +141,11 @@ fn serve_until_killed(site: &mut Site, namer: &mut Namer, random: &mut Random) -
             std::thread::scope(|scope| {
                 scope.spawn(move || namer.rename(server_, over));
                 let endure = move |client: &mut Client| {
-                    client.endure(server_.address, cut, |heard| {
-                        assert!(matches!(heard, Heard::Done | Heard::Refused(TOO_LATE)), "{heard:?}");
+                    client.endure(server_.address, cut, |outcome| {
+                        assert!(
+                            matches!(outcome, OperationOutcome::Done | OperationOutcome::Refused(TOO_LATE)),
+                            "{outcome:?}"
+                        );
                         answers.fetch_add(1, Ordering::SeqCst) < ANSWERS_MAX
                     });
                 };

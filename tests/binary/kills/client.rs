@@ -1,6 +1,6 @@
 //! One client: a member with a session, and a partner's hand for that member's bookings.
 
-use super::deeds::{Deed, Known, Record};
+use super::operations::{Known, Operation, Record};
 use crate::harness::{self, Answer, Caller, Random};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ pub struct Client {
     pub record: Record,
     pub known: Known,
     /// A deed that was sent and not answered, with its `Idempotency-Key`.
-    pub pending: Option<(Deed, Option<String>)>,
+    pub pending: Option<(Operation, Option<String>)>,
     random: Random,
     /// Counts names.
     next: u64,
@@ -26,7 +26,7 @@ pub struct Client {
 
 /// The outcome of a deed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
+pub enum OperationOutcome {
     Done,
     Refused(u16),
     Unknown,
@@ -53,10 +53,10 @@ impl Client {
     pub fn work(&mut self, address: SocketAddr, mut acknowledged: impl FnMut()) {
         let mut http = harness::Client::new(address);
         loop {
-            let deed = self.choose();
+            let operation = self.choose();
             let key =
-                (self.is_post(&deed) && self.random.below(2) == 0).then(|| format!("{:016x}", self.random.next()));
-            self.pending = Some((deed, key));
+                (self.is_post(&operation) && self.random.below(2) == 0).then(|| format!("{:016x}", self.random.next()));
+            self.pending = Some((operation, key));
             let Ok(answer) = self.send_pending(&mut http) else { return };
             self.acknowledge(&answer);
             acknowledged();
@@ -65,40 +65,40 @@ impl Client {
 
     /// The same where the disk may fail or the power be cut: until the connection breaks, nobody knows what became of a
     /// deed, or `go_on` says no. `cut` is read once an answer is here: after it, an answer comes too late to count.
-    pub fn endure(&mut self, address: SocketAddr, cut: &AtomicBool, mut go_on: impl FnMut(Heard) -> bool) {
+    pub fn endure(&mut self, address: SocketAddr, cut: &AtomicBool, mut go_on: impl FnMut(OperationOutcome) -> bool) {
         let mut http = harness::Client::new(address);
         loop {
-            let deed = self.choose();
+            let operation = self.choose();
             let key =
-                (self.is_post(&deed) && self.random.below(2) == 0).then(|| format!("{:016x}", self.random.next()));
-            self.pending = Some((deed, key));
+                (self.is_post(&operation) && self.random.below(2) == 0).then(|| format!("{:016x}", self.random.next()));
+            self.pending = Some((operation, key));
             let answer = self.send_pending(&mut http);
             if cut.load(Ordering::SeqCst) {
                 return;
             }
             let Ok(answer) = answer else { return };
-            let heard = match answer.status {
+            let outcome = match answer.status {
                 200..300 => {
                     self.acknowledge(&answer);
-                    Heard::Done
+                    OperationOutcome::Done
                 }
                 // Not done, and that is a promise.
                 503 | 507 => {
                     self.pending = None;
-                    Heard::Refused(answer.status)
+                    OperationOutcome::Refused(answer.status)
                 }
                 // Done or not: the next look at the file tells.
-                500 => Heard::Unknown,
+                500 => OperationOutcome::Unknown,
                 _ => panic!("client {}: {answer:?}", self.number),
             };
-            if !go_on(heard) || heard == Heard::Unknown {
+            if !go_on(outcome) || outcome == OperationOutcome::Unknown {
                 return;
             }
         }
     }
 
     /// The pending deed again, under its key; without a key it stays open whether it was done.
-    pub fn ask_again(&mut self, address: SocketAddr) {
+    pub fn retry_pending(&mut self, address: SocketAddr) {
         if let Some((_, Some(_))) = &self.pending {
             let mut http = harness::Client::new(address);
             let answer = self.send_pending(&mut http).unwrap();
@@ -108,25 +108,25 @@ impl Client {
     }
 
     fn send_pending(&self, http: &mut harness::Client) -> std::io::Result<Answer> {
-        let (deed, key) = self.pending.as_ref().expect("there is one");
-        let sent = deed.sent(self.member_id, self.flown_at, &self.known);
+        let (operation, key) = self.pending.as_ref().expect("there is one");
+        let sent = operation.sent(self.member_id, self.flown_at, &self.known);
         let caller = if sent.by_partner { &self.partner } else { &self.session };
         http.call(caller, sent.method, &sent.path, key.as_deref(), &sent.body)
     }
 
     fn acknowledge(&mut self, answer: &Answer) {
-        let (deed, _) = self.pending.take().expect("it was sent");
-        deed.learn(&answer.ok(), &mut self.known);
-        self.record.add(&deed);
+        let (operation, _) = self.pending.take().expect("it was sent");
+        operation.learn(&answer.ok(), &mut self.known);
+        self.record.add(&operation);
     }
 
-    fn is_post(&self, deed: &Deed) -> bool {
-        deed.sent(self.member_id, self.flown_at, &self.known).method == "POST"
+    fn is_post(&self, operation: &Operation) -> bool {
+        operation.sent(self.member_id, self.flown_at, &self.known).method == "POST"
     }
 
-    fn choose(&mut self) -> Deed {
+    fn choose(&mut self) -> Operation {
         if self.known.pin.is_none() {
-            return Deed::NewPin;
+            return Operation::NewPin;
         }
         let minutes = 1 + self.random.below(MINUTES_MAX) as i64;
         let times: Vec<String> = self.record.times.keys().cloned().collect();
@@ -138,15 +138,15 @@ impl Client {
         self.next += 1;
         let name = format!("c{}n{}", self.number, self.next);
         match (what, time, user, booking) {
-            (0..=1, Some(comment), _, _) => Deed::EditTime { comment, minutes },
-            (2..=4, Some(comment), _, _) => Deed::DeleteTime { comment },
-            (5, _, _, _) => Deed::NewPin,
-            (6..=7, _, Some(name), _) => Deed::EditUser { name, version: self.next },
-            (8..=9, _, Some(name), _) => Deed::DeleteUser { name },
-            (10..=11, _, _, Some(registration)) => Deed::Book { registration, minutes },
-            (12..=14, ..) => Deed::Book { registration: self.registration(), minutes },
-            (15..=16, ..) => Deed::AddUser { name },
-            _ => Deed::EnterTime { comment: name, minutes },
+            (0..=1, Some(comment), _, _) => Operation::EditTime { comment, minutes },
+            (2..=4, Some(comment), _, _) => Operation::DeleteTime { comment },
+            (5, _, _, _) => Operation::NewPin,
+            (6..=7, _, Some(name), _) => Operation::EditUser { name, version: self.next },
+            (8..=9, _, Some(name), _) => Operation::DeleteUser { name },
+            (10..=11, _, _, Some(registration)) => Operation::Book { registration, minutes },
+            (12..=14, ..) => Operation::Book { registration: self.registration(), minutes },
+            (15..=16, ..) => Operation::AddUser { name },
+            _ => Operation::EnterTime { comment: name, minutes },
         }
     }
 

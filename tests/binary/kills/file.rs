@@ -2,7 +2,7 @@
 //! for.
 
 use super::client::{Client, number_of, number_of_registration};
-use super::deeds::{Deed, Known, Record, email};
+use super::operations::{Known, Operation, Record, email};
 use rusqlite::{Connection, Row};
 use std::path::Path;
 
@@ -174,7 +174,7 @@ fn parse_email(address: &str) -> (String, u64) {
 impl Client {
     /// Compares what is there with what must be, and takes over what the deed in the air has become.
     fn reconcile(&mut self, found: Record, known: Known) {
-        let done = self.pending.as_ref().map(|(deed, _)| self.record.with(deed));
+        let done = self.pending.as_ref().map(|(operation, _)| self.record.with(operation));
         if done.as_ref() != Some(&found) {
             assert_eq!(found, self.record, "client {}, pending {:?}", self.number, self.pending);
         }
@@ -182,7 +182,7 @@ impl Client {
             assert!(!found.times.contains_key(comment) || known.entry_ids[comment] == *entry_id, "{comment} was moved");
         }
         // After a kill in the middle of a new PIN nobody knows which one is alive.
-        let pin = self.known.pin.take().filter(|_| !matches!(self.pending, Some((Deed::NewPin, _))));
+        let pin = self.known.pin.take().filter(|_| !matches!(self.pending, Some((Operation::NewPin, _))));
         // With a key the deed is sent again, and then it must be there once.
         if !matches!(self.pending, Some((_, Some(_)))) {
             self.record = found;

@@ -7,12 +7,12 @@
 mod audit;
 pub mod checkpoint;
 mod client;
-mod deeds;
 mod file;
+mod operations;
 mod unfinished;
 
 use crate::harness::{Caller, Desk, Random, Server};
-pub use client::{Client, Heard};
+pub use client::{Client, OperationOutcome};
 pub use file::make_current;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,7 +23,7 @@ const ROUNDS: u64 = 30;
 /// A directory is used for so many rounds; then its audit would take longer than its writes.
 const ROUNDS_A_SITE: u64 = 40;
 /// Deeds in a round, at the most, before the kill.
-const DEEDS_MAX: u64 = 300;
+const OPERATIONS_MAX: u64 = 300;
 const KILL_DELAY_MICROS_MAX: u64 = 4_000;
 /// For a start after a kill, where nothing else runs: in the campaign. Beside other tests only a hang counts.
 const READY_TIME_MAX: Duration = Duration::from_secs(2);
@@ -39,14 +39,14 @@ fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
     let rounds = campaign().unwrap_or(ROUNDS);
     let seed = Seed(Random::seed());
     let mut random = Random::new(seed.0);
-    let (mut done, mut deeds) = (0, 0);
+    let (mut done, mut operations) = (0, 0);
     while done < rounds {
         let more = ROUNDS_A_SITE.min(rounds - done);
-        deeds += Site::open(&mut random).suffer(more, &mut random);
+        operations += Site::open(&mut random).suffer(more, &mut random);
         done += more;
-        println!("{done} kills survived, {deeds} deeds acknowledged and found");
+        println!("{done} kills survived, {operations} deeds acknowledged and found");
     }
-    assert!(deeds > rounds, "the clients did next to nothing: {deeds} deeds in {rounds} rounds");
+    assert!(operations > rounds, "the clients did next to nothing: {operations} deeds in {rounds} rounds");
 }
 
 /// Says how to repeat what failed.
@@ -106,18 +106,18 @@ impl Site {
 
     /// So many kills; how many deeds were acknowledged.
     fn suffer(mut self, rounds: u64, random: &mut Random) -> u64 {
-        let mut deeds = 0;
+        let mut operations = 0;
         for round in 0..rounds {
             let server = self.start(round);
             self.make_good(&server);
             audit::over_http(&server, &self.sync, &self.clients);
-            deeds += self.write_until_killed(&server, random);
+            operations += self.write_until_killed(&server, random);
             let log = server.ended().log;
             let odd = log.iter().find(|line| line.contains(r#""level":"ERROR""#));
             assert_eq!(odd, None, "round {round}");
             file::audit(&self.desk.data(), &mut self.clients);
         }
-        deeds
+        operations
     }
 
     /// Starts the server as it was left and counts the time until it takes requests.
@@ -134,11 +134,12 @@ impl Site {
 
     /// A client that did not hear an answer and had given its request a key asks again.
     fn make_good(&mut self, server: &Server) {
-        self.clients.iter_mut().for_each(|client| client.ask_again(server.address));
+        self.clients.iter_mut().for_each(|client| client.retry_pending(server.address));
     }
 
     fn write_until_killed(&mut self, server: &Server, random: &mut Random) -> u64 {
-        let (enough, delay) = (1 + random.below(DEEDS_MAX), Duration::from_micros(random.below(KILL_DELAY_MICROS_MAX)));
+        let (enough, delay) =
+            (1 + random.below(OPERATIONS_MAX), Duration::from_micros(random.below(KILL_DELAY_MICROS_MAX)));
         let (done, killed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
         let killer = std::thread::current();
         std::thread::scope(|scope| {

@@ -9,7 +9,7 @@ fn to(salt: u8, frames: u32) -> Appended {
 }
 
 #[test]
-fn the_gate_opens_when_every_frame_is_confirmed_and_not_before() {
+fn a_checkpoint_may_run_when_every_frame_is_confirmed_and_not_before() {
     let capture = Capture::default();
     capture.note(to(1, 3), 10);
     assert!(capture.allows_checkpoint(), "nobody wants the frames");
@@ -37,7 +37,7 @@ fn the_gate_opens_when_every_frame_is_confirmed_and_not_before() {
 }
 
 #[test]
-fn a_chain_ends_at_its_cap_and_where_the_log_was_emptied_before_its_time() {
+fn a_follower_is_given_up_at_its_limit_and_where_the_wal_was_truncated_too_early() {
     let capture = Capture::default();
     let (number, _) = capture.follow(FollowerKind::OffSite, 10 * FRAME_BYTES);
     capture.note(to(1, 10), 10);
@@ -51,7 +51,7 @@ fn a_chain_ends_at_its_cap_and_where_the_log_was_emptied_before_its_time() {
 }
 
 #[test]
-fn a_chain_that_has_everything_goes_on_behind_a_log_that_is_emptied_and_no_other() {
+fn only_a_follower_that_has_everything_survives_the_truncation_of_the_wal() {
     let capture = Capture::default();
     assert!(capture.wait_until_replicated(Duration::ZERO), "nobody wants the frames");
     let (sent, _) = capture.follow(FollowerKind::OffSite, 1_000_000);
@@ -131,7 +131,7 @@ fn a_base_that_takes_too_long_is_given_up_alone() {
 }
 
 #[test]
-fn writers_are_held_once_for_a_standby_that_confirms_nothing_whether_answers_wait_or_not() {
+fn writers_wait_only_once_for_a_standby_that_confirms_nothing() {
     for wait in [Wait::Never, Wait::InStep] {
         let capture = Capture::default();
         capture.set_wait(wait);
@@ -150,7 +150,7 @@ fn writers_are_held_once_for_a_standby_that_confirms_nothing_whether_answers_wai
 }
 
 #[test]
-fn writers_wait_for_a_copy_that_is_far_behind_as_long_as_it_confirms_tick_after_tick() {
+fn writers_wait_for_a_lagging_copy_as_long_as_it_confirms_ticks() {
     let (capture, long) = (Capture::default(), Duration::from_secs(60));
     let (number, _) = capture.follow(FollowerKind::OffSite, 8 * FRAME_BYTES);
     let send = || {

@@ -98,7 +98,7 @@ fn changes(action: &AuthAction) -> bool {
 }
 
 #[test]
-fn files_of_every_released_schema_become_the_file_of_a_new_site() {
+fn databases_of_every_released_schema_get_the_schema_of_a_new_site() {
     for (dump, schema) in RELEASED {
         let mut conn = released(dump);
         assert_eq!(version(&conn).unwrap(), schema);
@@ -141,7 +141,7 @@ fn fail_at_each_change(dump: &str, schema: i64) -> usize {
 }
 
 #[test]
-fn an_upgrade_that_fails_at_any_statement_leaves_the_file_as_it_was() {
+fn an_upgrade_that_fails_at_any_statement_leaves_the_database_unchanged() {
     let failed: usize = std::thread::scope(|scope| {
         let each = RELEASED.map(|(dump, schema)| scope.spawn(move || fail_at_each_change(dump, schema)));
         each.into_iter().map(|one| one.join().expect("no upgrade leaves anything")).sum()
@@ -150,7 +150,7 @@ fn an_upgrade_that_fails_at_any_statement_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn an_upgrade_whose_outcome_is_not_a_new_site_s_file_is_taken_back_whole() {
+fn an_upgrade_to_another_schema_than_a_new_sites_is_rolled_back() {
     for (spoil, named) in [
         ("CREATE TABLE stray (n)", "table stray"),
         ("DROP INDEX sessions_by_member", "index sessions_by_member"),
@@ -190,7 +190,7 @@ fn schema_sql_is_the_sum_of_the_migrations() {
 }
 
 #[test]
-fn payments_of_before_they_could_be_nobody_s_are_kept() {
+fn payments_from_before_payments_without_a_member_are_kept() {
     let mut conn = at_schema(8);
     conn.execute_batch(
         "INSERT INTO tunnels VALUES (1, 'T', '', 'CH', 0);
@@ -212,7 +212,7 @@ fn payments_of_before_they_could_be_nobody_s_are_kept() {
 }
 
 #[test]
-fn a_newer_file_is_refused_and_left_alone() {
+fn a_newer_schema_is_refused_and_left_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = DataDir::lock(dir.path()).unwrap();
     create(&data_dir).unwrap();
@@ -230,7 +230,7 @@ fn a_newer_file_is_refused_and_left_alone() {
 }
 
 #[test]
-fn entries_from_before_their_moves_were_kept_begin_where_they_are() {
+fn entries_from_before_the_events_get_their_present_state_as_first_event() {
     let mut conn = at_schema(8);
     conn.execute_batch(
         "INSERT INTO tunnels VALUES (1, 'T', '', 'CH', 0);

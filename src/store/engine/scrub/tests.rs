@@ -70,7 +70,7 @@ fn bits(file: &File, count: u64) -> impl Iterator<Item = u64> + use<> {
 }
 
 #[test]
-fn no_bit_of_a_file_at_rest_is_taken_for_what_it_says() {
+fn a_flipped_bit_in_a_stopped_sites_database_is_never_accepted() {
     let (dir, data_dir) = site();
     let path = data_dir.database();
     let file = raw(&path);
@@ -94,7 +94,7 @@ fn no_bit_of_a_file_at_rest_is_taken_for_what_it_says() {
 }
 
 #[test]
-fn no_bit_that_flips_under_a_running_server_is_served() {
+fn a_bit_that_flips_under_a_running_server_is_never_served() {
     let (_dir, data_dir) = site();
     let (database, wal) = (raw(data_dir.database()), raw(wal_match::wal_of(&data_dir.database())));
     let store = open(&data_dir);
@@ -116,7 +116,7 @@ fn no_bit_that_flips_under_a_running_server_is_served() {
 }
 
 #[test]
-fn a_spoilt_page_of_the_log_does_not_get_into_the_file() {
+fn a_damaged_page_of_the_wal_does_not_get_into_the_database() {
     let (_dir, data_dir) = site();
     let wal = raw(wal_match::wal_of(&data_dir.database()));
     let store = open(&data_dir);
@@ -132,7 +132,7 @@ fn a_spoilt_page_of_the_log_does_not_get_into_the_file() {
 }
 
 #[test]
-fn what_another_program_wrote_while_the_site_was_stopped_is_taken_and_told() {
+fn changes_by_another_program_while_the_site_was_stopped_are_accepted_and_reported() {
     let (dir, data_dir) = site();
     let path = data_dir.database();
     let settled = || {
@@ -168,7 +168,7 @@ fn what_another_program_wrote_while_the_site_was_stopped_is_taken_and_told() {
 }
 
 #[test]
-fn a_log_that_another_program_moved_into_the_file_is_no_change() {
+fn a_checkpoint_by_another_program_is_no_change() {
     let (dir, data_dir) = site();
     let store = open(&data_dir);
     insert(&store, ROWS, ROWS + 200);
@@ -204,7 +204,7 @@ fn another_program_may_write_while_the_site_is_served() {
 }
 
 #[test]
-fn a_spoilt_page_of_an_index_is_built_anew_and_one_of_rows_is_damage() {
+fn a_damaged_index_page_is_rebuilt_and_a_damaged_row_page_is_damage() {
     let (_dir, data_dir) = site();
     let database = raw(data_dir.database());
     let store = open(&data_dir);
@@ -237,7 +237,7 @@ fn copy_site(from: &DataDir, to: &DataDir) {
 }
 
 #[test]
-fn a_copy_of_the_site_that_is_put_in_its_place_is_told_and_served_with_its_log_and_without() {
+fn a_copy_that_replaces_the_site_is_reported_and_served_with_its_wal_and_without() {
     for has_log in [true, false] {
         let (copies, copy) = site();
         let (dir, data_dir) = site();
@@ -271,7 +271,7 @@ fn a_copy_of_the_site_that_is_put_in_its_place_is_told_and_served_with_its_log_a
 }
 
 #[test]
-fn a_copy_that_the_system_dates_like_the_sums_is_not_taken_for_what_was_left() {
+fn a_copy_with_the_modification_time_of_the_checksums_is_still_noticed() {
     let (dir, data_dir) = site();
     let path = data_dir.database();
     integrity::recover(&path).unwrap();
@@ -284,7 +284,7 @@ fn a_copy_that_the_system_dates_like_the_sums_is_not_taken_for_what_was_left() {
 }
 
 #[test]
-fn bits_that_flip_in_several_pages_after_a_kill_are_the_disk_s_doing() {
+fn bits_that_flip_in_several_pages_after_a_kill_are_damage_by_the_disk() {
     let (dir, data_dir) = site();
     let path = data_dir.database();
     integrity::recover(&path).unwrap();
@@ -302,7 +302,7 @@ fn bits_that_flip_in_several_pages_after_a_kill_are_the_disk_s_doing() {
 }
 
 #[test]
-fn an_index_that_names_a_page_of_rows_as_its_own_costs_no_row() {
+fn an_index_that_names_a_page_of_rows_as_its_own_loses_no_row() {
     let (_dir, data_dir) = site();
     let database = raw(data_dir.database());
     let store = open(&data_dir);
@@ -329,7 +329,7 @@ fn an_index_that_names_a_page_of_rows_as_its_own_costs_no_row() {
 }
 
 #[test]
-fn while_an_index_is_built_anew_nobody_else_believes_its_bad_pages() {
+fn while_an_index_is_rebuilt_other_threads_reject_its_bad_pages() {
     let (_dir, data_dir) = site();
     let database = raw(data_dir.database());
     let store = open(&data_dir);

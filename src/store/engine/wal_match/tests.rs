@@ -116,20 +116,20 @@ impl Moving {
 }
 
 #[test]
-fn a_crash_while_pages_move_is_started_from_although_the_file_alone_is_ahead_of_its_log() {
+fn a_crash_during_a_checkpoint_is_recovered_although_the_file_alone_is_ahead_of_its_wal() {
     // A page of the search that became one of the history: its numbers are far higher than any of the history.
     let ahead = Moving::of(&[EVENTS, RENAMED], &[SEARCH_EMPTIED, SOME_EVENTS, SEARCH_REBUILT]).survives();
     assert!(ahead > 0, "no state was misleading");
 }
 
 #[test]
-fn a_crash_while_a_vacuum_or_a_clock_that_was_set_back_moves_is_started_from() {
+fn a_crash_while_a_vacuum_or_a_set_back_clock_is_checkpointed_is_recovered() {
     Moving::of(&[EVENTS, RENAMED], &["DELETE FROM members WHERE member_id % 3 = 0", "VACUUM", EVENTS]).survives();
     Moving::of(&[EVENTS], &[SET_BACK]).survives();
 }
 
 #[test]
-fn a_log_that_takes_the_file_back_or_is_another_file_s_is_refused_without_the_advice_to_restore() {
+fn a_wal_of_an_older_state_or_of_another_file_is_refused_without_the_advice_to_restore() {
     let clock = "UPDATE site SET clock_high_water = clock_high_water + 60";
     let other = "UPDATE site SET site_id = 'cd'";
     let ours = Moving::of(&[], &[clock]);
@@ -153,7 +153,7 @@ fn a_log_that_takes_the_file_back_or_is_another_file_s_is_refused_without_the_ad
 }
 
 #[test]
-fn a_log_that_makes_a_sound_file_unsound_is_what_is_refused() {
+fn a_wal_that_makes_a_sound_database_unsound_is_refused() {
     let newer = Moving::of(&[RENAMED, EVENTS], &[EVENTS]);
     let file = Moving::of(&[], &[EVENTS]).whole;
     let path = newer.data_dir.database();

@@ -29,7 +29,7 @@ fn rows(writer: &Writer) -> Vec<i64> {
 }
 
 #[test]
-fn one_flush_serves_those_who_wait_and_a_failing_one_takes_nobody_down() {
+fn one_flush_serves_the_whole_queue_and_a_failing_change_fails_alone() {
     let (_dir, writer) = numbers();
     insert(&writer, 0).unwrap();
     let before = writer.commits.load(Ordering::Relaxed);
@@ -64,7 +64,7 @@ fn one_flush_serves_those_who_wait_and_a_failing_one_takes_nobody_down() {
 }
 
 #[test]
-fn nobody_waits_for_a_flush_that_was_left_to_somebody_who_is_refused() {
+fn a_deferred_flush_fails_at_once_where_the_next_writer_is_refused() {
     const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
     let (_dir, writer) = numbers();
     let writer = Arc::new(writer);

@@ -11,26 +11,26 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Result, Row};
 use serde_json::{Map, Value};
 
-/// Rows of one table that are a member's.
+/// The rows of one table that belong to a member.
 pub(crate) struct DataSet {
     /// The name of the data set in a copy.
     pub name: &'static str,
     pub table: &'static str,
-    /// Which rows: a condition that speaks of the member as `:id`.
+    /// The SQL condition of the rows, with the member as `:id`.
     pub(crate) condition: &'static str,
-    /// The only columns that are shown, where the rest is somebody else's; empty: all.
+    /// The columns that a copy shows, where the others are about another person; empty: all.
     only: &'static [&'static str],
-    /// Columns that are not shown as they are.
+    /// Columns that a copy does not show as they are.
     displays: &'static [(&'static str, Display)],
     pub(crate) erasure_policy: ErasurePolicy,
 }
 
-/// How a column is shown.
+/// How a copy shows a column.
 #[derive(Clone, Copy)]
 enum Display {
-    /// Not at all, and why.
+    /// Not at all; the reason.
     Hidden(&'static str),
-    /// Opened by the site key.
+    /// Unsealed by the site key.
     Unsealed(Purpose),
 }
 
@@ -38,9 +38,10 @@ enum Display {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ErasurePolicy {
     Delete,
-    /// The rows stay, and columns about the person are overwritten: the assignments, and why the rest may stay.
+    /// The rows stay, and columns about the person are overwritten: the SQL assignments, and the reason why the rest
+    /// stays.
     Overwrite(&'static str, &'static str),
-    /// The rows stay as they are: why.
+    /// The rows stay as they are; the reason.
     Keep(&'static str),
 }
 
@@ -57,7 +58,7 @@ const WAIVERS: &str =
 const EVENTS: ErasurePolicy =
     Overwrite("sealed = :nothing", "that an event came, and what it did to the books: numbers of the sender's");
 
-/// Of the member's address, if it is nobody else's here too.
+/// The member's address, where no other member has the same one.
 macro_rules! address {
     () => {
         "(SELECT m.email FROM members m WHERE m.member_id = :id AND m.email <> '' AND NOT EXISTS
@@ -83,7 +84,7 @@ impl DataSet {
         DataSet { displays, ..self }
     }
 
-    /// Why the rows stay when the member is erased; `None`: they go.
+    /// The reason why rows stay when the member is erased; `None`: they are deleted.
     pub(crate) fn kept_because(&self) -> Option<&'static str> {
         match self.erasure_policy {
             Delete => None,
@@ -91,7 +92,7 @@ impl DataSet {
         }
     }
 
-    /// Columns that a copy does not show, and why not.
+    /// Columns that a copy does not show, and the reasons.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.displays.iter().filter_map(|(column, shown)| match shown {
             Hidden(why) => Some((*column, *why)),
@@ -100,7 +101,7 @@ impl DataSet {
     }
 }
 
-/// In the order in which they go: what is found by another row goes before that row.
+/// In the order of erasure: a data set that is found by way of other rows comes before those.
 #[rustfmt::skip]
 pub(crate) const DATA_SETS: &[DataSet] = &[
     set("events_about_payments", "callbacks",
@@ -206,7 +207,7 @@ pub(crate) const DATA_SETS: &[DataSet] = &[
         .displays(&[("password_hash", SECRET), ("pin_hash", SECRET)]),
 ];
 
-/// A member's rows of one part, as JSON: moments and numbers as they are kept, bytes in base64. A sealed value that the
+/// A member's rows of one data set as JSON: moments and numbers as stored, bytes in base64. A sealed value that the
 /// site key does not open is null.
 pub(crate) fn rows(tx: &Read, keys: &Keys, data_set: &DataSet, member_id: i64) -> Result<Vec<Map<String, Value>>> {
     let columns = if data_set.only.is_empty() { "*".to_owned() } else { data_set.only.join(", ") };
@@ -216,8 +217,8 @@ pub(crate) fn rows(tx: &Read, keys: &Keys, data_set: &DataSet, member_id: i64) -
 
 fn shown(keys: &Keys, data_set: &DataSet, row: &Row) -> Result<Map<String, Value>> {
     let mut shown = Map::new();
-    for (place, column) in row.as_ref().column_names().enumerate() {
-        let value = row.get_ref(place)?;
+    for (index, column) in row.as_ref().column_names().enumerate() {
+        let value = row.get_ref(index)?;
         match data_set.displays.iter().find(|(displays, _)| *displays == column) {
             Some((_, Hidden(_))) => {}
             Some((_, Unsealed(purpose))) => _ = shown.insert(column.to_owned(), opened(keys, *purpose, value)),

@@ -1,5 +1,5 @@
-//! The logbook entries that somebody signs: skills, safety briefs and trainings, and the flight time of an opening
-//! balance. Every change of a state leaves a move.
+//! The logbook entries that need a signature: skills, safety briefs and trainings, and the flight time of an opening
+//! balance. Every change of a state adds an event.
 
 use super::entry_events;
 use crate::domain::entry::{Kind, Status};
@@ -9,14 +9,14 @@ use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;
 
-/// An entry to be. Moments in Unix seconds.
+/// A new entry. Moments in Unix seconds.
 #[derive(Debug)]
 pub struct NewEntry<'a> {
-    /// Whose logbook it is in.
+    /// The holder of the logbook.
     pub member_id: i64,
     /// `skill`, `safety`, or `time` in an opening balance.
     pub kind: Kind,
-    /// Who wrote it.
+    /// The author.
     pub author_id: i64,
     /// The programme.
     pub cat_group: &'a str,
@@ -62,16 +62,16 @@ row! {
         pub comment_denial: String,
         pub approval_date: Option<i64>,
         pub opening: Option<i64>,
-        /// From 1 on; grows with every change that can be seen.
+        /// From 1 on; increases with every visible change.
         pub version: i64,
-        /// The version of which the named signer was told.
+        /// The version of which the named signer was notified.
         pub asked_version: i64,
         pub created_at: i64,
     }
 }
 
-/// Which of a member's entries: the stored states and `not_current`; and the programmes whose currency has lapsed,
-/// whose open skills are that.
+/// A filter of a member's entries: stored states and `not_current`; and the programmes whose currency has lapsed, whose
+/// open skills count as `not_current`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown<'a> {
     pub statuses: &'a [&'static str],
@@ -90,7 +90,7 @@ pub fn insert(tx: &Write, new: &NewEntry) -> Result<i64> {
     Ok(entry_id)
 }
 
-/// Records what the signer saw: signed at once.
+/// Inserts an entry that the signer made, signed at once.
 pub(crate) fn insert_signed(
     tx: &Write,
     new: &NewEntry,
@@ -107,13 +107,12 @@ pub(crate) fn insert_signed(
     Ok(entry_id)
 }
 
-/// The first entry of an opening balance gives it its number.
+/// Makes an entry the first of an opening balance, whose number is the entry's.
 pub(crate) fn set_opening(tx: &Write, entry_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE entries SET opening = entry_id WHERE entry_id = ?1"), [entry_id])
 }
 
-/// Replaces the request of an entry that nobody signed: whose it is and who wrote it stay. An earlier refusal counts as
-/// answered.
+/// Replaces the request of an unsigned entry, except for its holder and author. Clears an earlier refusal.
 pub(crate) fn update_request(tx: &Write, entry_id: i64, request: &NewEntry) -> Result<usize> {
     update!(tx, "UPDATE entries" {
         kind: request.kind, cat_group: request.cat_group, cat_id: request.cat_id, skill: request.skill,
@@ -122,12 +121,12 @@ pub(crate) fn update_request(tx: &Write, entry_id: i64, request: &NewEntry) -> R
     } "WHERE entry_id = ? AND status IN ('pending', 'denied') AND opening IS NULL", entry_id)
 }
 
-/// Keeps that the named signer was told of the entry as it is now.
+/// Records that the named signer was notified of the present version.
 pub(crate) fn set_asked(tx: &Write, entry_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE entries SET asked_version = version WHERE entry_id = ?1"), [entry_id])
 }
 
-/// Moves an entry without a signature: a state that counts is reached by [`sign`] alone, or given back after a pause.
+/// Changes the state of an entry without a signature. The state `open` is set by [`sign`], or again after a pause.
 pub(crate) fn step(tx: &Write, entry: &SkillEntry, by: i64, to: Status) -> Result<()> {
     let sql = sql!("UPDATE entries SET status = ?1, updated_at = ?2 WHERE entry_id = ?3");
     tx.run(sql, (to.name(), tx.now(), entry.entry_id))?;
@@ -157,7 +156,7 @@ pub(crate) fn deny(tx: &Write, entry: &SkillEntry, by: i64, comment_denial: &str
     step(tx, entry, by, Status::Denied)
 }
 
-/// Takes an entry that nobody signed out of the logbook; its moves stay.
+/// Deletes an unsigned entry; its events stay.
 pub(crate) fn delete(tx: &Write, entry: &SkillEntry, by: i64) -> Result<()> {
     entry_events::insert(tx, entry.entry_id, by, Some(entry.status), entry_events::EntryState::Deleted)?;
     super::entries::delete(tx, entry.entry_id).map(|_| ())
@@ -168,7 +167,7 @@ const JOINED: &str =
     " FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id JOIN members h ON h.member_id = e.member_id
     LEFT JOIN members s ON s.member_id = e.instructor_id";
 
-/// An entry that is there to be signed; none for ordinary flight time.
+/// An entry that needs a signature; `None` for ordinary flight time.
 pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<SkillEntry>> {
     let sql = sql!(ENTRY, " WHERE e.entry_id = ?1 AND (e.kind <> 'time' OR e.opening IS NOT NULL)");
     tx.find(sql, [entry_id], row)
@@ -179,7 +178,7 @@ pub(crate) fn list_opening(tx: &Read, opening: i64) -> Result<Vec<SkillEntry>> {
     tx.list(sql!(ENTRY, " WHERE e.opening = ?1 ORDER BY e.entry_id"), [opening], row)
 }
 
-/// The states in which a member's entries of one skill are, without one of them.
+/// The states of a member's entries of one skill, except for one entry.
 pub(crate) fn list_statuses(tx: &Read, member_id: i64, kind: Kind, skill: &str, except: i64) -> Result<Vec<Status>> {
     let sql = sql!(
         "SELECT status FROM entries WHERE member_id = ?1 AND kind = ?2 AND skill = ?3 AND entry_id <> ?4 ORDER BY entry_id"
@@ -187,22 +186,22 @@ pub(crate) fn list_statuses(tx: &Read, member_id: i64, kind: Kind, skill: &str, 
     tx.list(sql, (member_id, kind, skill, except), row)
 }
 
-/// A member's skills in the states that are asked for.
+/// A member's skills in the states of the filter.
 const SHOWN_SKILLS: &str = "e.member_id = :id AND e.kind = 'skill'
     AND iif(e.status = 'open' AND e.cat_group IN (SELECT value FROM json_each(:lapsed)), 'not_current', e.status)
         IN (SELECT value FROM json_each(:statuses))";
-/// A member's safety briefs and trainings in the states that are asked for. An old one is not `not_current`: the
-/// programme is, and a newer training makes it current again.
+/// A member's safety briefs and trainings in the states of the filter. These are never `not_current`: their programme
+/// is, until a newer training.
 const SHOWN_SAFETY: &str =
     "e.member_id = :id AND e.kind = 'safety' AND e.status IN (SELECT value FROM json_each(:statuses))";
 
-/// Names as JSON; they are our own words, so nothing in them needs escaping.
+/// Names as a JSON array. They are constants of the program that need no escaping.
 fn names(names: &[&'static str]) -> String {
     format!("[\"{}\"]", names.join("\",\""))
 }
 
-/// A member's skills, safety briefs and trainings in these states, newest first. Each kind comes in the order of its
-/// index, and the two are merged: nothing is sorted.
+/// A member's skills, safety briefs and trainings in these states, newest first. SQLite merges the two kinds in the
+/// order of their index, without a sort.
 pub(crate) fn each(
     tx: &Read,
     member_id: i64,
@@ -270,7 +269,7 @@ pub(crate) fn list_pending(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Ski
 #[cfg(test)]
 mod tests;
 
-/// How many wait, for whichever signer.
+/// How many entries wait for a signature.
 pub(crate) fn count_pending(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM entries INDEXED BY entries_waiting WHERE status = 'pending'"), [], row)
 }

@@ -20,7 +20,7 @@ use crate::store::Read;
 use crate::store::tables::emergency_contacts::{self, Emergency};
 use crate::store::tables::guardianships::{self, Guardianship};
 use crate::store::tables::site_texts::{self, Kind};
-use crate::store::tables::{briefs, consents, tunnels, waivers};
+use crate::store::tables::{briefs, consents, members, tunnels, waivers};
 use crate::web::badge::Badge;
 use crate::web::waiver_form::{self, WaiverForm};
 use crate::web::{Frame, check_waivers_required, client_error_text, done, form, form_status, path_id, show};
@@ -282,7 +282,7 @@ pub(super) fn find_badge(site: &Site, member_id: i64, language: Language) -> Res
 
 fn allowed(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Option<String>, Failure> {
     let Some(known) = waivers::find_override(tx, member_id, site.now())? else { return Ok(None) };
-    let by = waivers::find_clerk(tx, known.made_by)?;
+    let by = members::find_clerk_name(tx, known.made_by)?;
     Ok(Some(language.say(&Text::new("papers.allowed").with("by", by).with("reason", known.reason))))
 }
 
@@ -298,7 +298,7 @@ fn papers(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<
         for decision in waivers::list_decisions(tx, signature_id)? {
             let key = if decision.may_fly { "papers.decided_yes" } else { "papers.decided_no" };
             let said = Text::new(key)
-                .with("by", waivers::find_clerk(tx, decision.decided_by)?)
+                .with("by", members::find_clerk_name(tx, decision.decided_by)?)
                 .with("day", when::moment(language, &zone, decision.decided_at))
                 .with("word", decision.word);
             decisions.push(language.say(&said));

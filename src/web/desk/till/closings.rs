@@ -10,6 +10,7 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
+use crate::store::tables::members;
 use crate::store::tables::till::{self, Closing, Line};
 use crate::web::desk::reports::tables::{ROWS_AT_ONCE, continue_after, long_file, time_heading};
 use crate::web::{Frame, done, path_id, show as shown, skipped};
@@ -102,7 +103,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (closing, clerk_name, lines, sums) = site.store.read(|tx| {
         let closing = till::find_closing(tx, closing_id)?.ok_or_else(Failure::not_found)?;
         let from = till::find_start(tx, closing_id)?;
-        let name = till::find_clerk(tx, closing.closed_by)?;
+        let name = members::find_clerk_name(tx, closing.closed_by)?;
         let lines = till::list(tx, from, closing.last_entry_id, ENTRIES_MAX)?;
         let sums = till::sum(tx, from, closing.last_entry_id)?;
         Ok((closing, name, lines, sums))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// One write. Names carry the client's number, so that everything in the file can be told whose it is.
 #[derive(Debug, Clone)]
-pub enum Deed {
+pub enum Operation {
     EnterTime {
         comment: String,
         minutes: i64,
@@ -55,34 +55,34 @@ pub fn email(name: &str, version: u64) -> String {
 
 impl Record {
     /// The record after a deed.
-    pub fn with(&self, deed: &Deed) -> Record {
+    pub fn with(&self, operation: &Operation) -> Record {
         let mut record = self.clone();
-        record.add(deed);
+        record.add(operation);
         record
     }
 
-    pub fn add(&mut self, deed: &Deed) {
-        match deed {
-            Deed::EnterTime { comment, minutes } | Deed::EditTime { comment, minutes } => {
+    pub fn add(&mut self, operation: &Operation) {
+        match operation {
+            Operation::EnterTime { comment, minutes } | Operation::EditTime { comment, minutes } => {
                 self.times.insert(comment.clone(), *minutes);
             }
-            Deed::DeleteTime { comment } => {
+            Operation::DeleteTime { comment } => {
                 self.times.remove(comment);
             }
-            Deed::NewPin => {}
-            Deed::AddUser { name } => {
+            Operation::NewPin => {}
+            Operation::AddUser { name } => {
                 self.users.insert(name.clone(), 0);
                 self.events.push(format!("user.created {name}"));
             }
-            Deed::EditUser { name, version } => {
+            Operation::EditUser { name, version } => {
                 self.users.insert(name.clone(), *version);
                 self.events.push(format!("user.edited {name}"));
             }
-            Deed::DeleteUser { name } => {
+            Operation::DeleteUser { name } => {
                 self.users.remove(name);
                 self.events.push(format!("user.deleted {name}"));
             }
-            Deed::Book { registration, minutes } => {
+            Operation::Book { registration, minutes } => {
                 match self.bookings.insert(*registration, *minutes) {
                     None => self.events.push(format!("booking.recorded {registration}")),
                     Some(before) if before != *minutes => self.events.push(format!("booking.changed {registration}")),
@@ -111,27 +111,27 @@ pub struct Sent {
     pub by_partner: bool,
 }
 
-impl Deed {
+impl Operation {
     pub fn sent(&self, member_id: i64, flown_at: i64, known: &Known) -> Sent {
         const USERS: &str = "/api/external/partner-metrics/op";
         let time = |comment: &String| format!("/api/account/logbook/time/{}", known.entry_ids[comment]);
         let (method, path, body) = match self {
-            Deed::EnterTime { comment, minutes } => (
+            Operation::EnterTime { comment, minutes } => (
                 "POST",
                 "/api/account/logbook/time/".to_owned(),
                 json!({"entry_date": flown_at, "time": minutes.to_string(), "comment": comment}),
             ),
-            Deed::EditTime { comment, minutes } => ("PUT", time(comment), json!({"time": minutes.to_string()})),
-            Deed::DeleteTime { comment } => {
+            Operation::EditTime { comment, minutes } => ("PUT", time(comment), json!({"time": minutes.to_string()})),
+            Operation::DeleteTime { comment } => {
                 ("DELETE", format!("/api/account/logbook/{}", known.entry_ids[comment]), Value::Null)
             }
-            Deed::NewPin => ("POST", "/api/account/profile/booking-pin".to_owned(), Value::Null),
-            Deed::AddUser { name } => ("POST", USERS.to_owned(), json!({"email": email(name, 0)})),
-            Deed::EditUser { name, version } => {
+            Operation::NewPin => ("POST", "/api/account/profile/booking-pin".to_owned(), Value::Null),
+            Operation::AddUser { name } => ("POST", USERS.to_owned(), json!({"email": email(name, 0)})),
+            Operation::EditUser { name, version } => {
                 ("PUT", USERS.to_owned(), json!({"id": known.user_ids[name], "email": email(name, *version)}))
             }
-            Deed::DeleteUser { name } => ("DELETE", format!("{USERS}/{}", known.user_ids[name]), Value::Null),
-            Deed::Book { registration, minutes } => (
+            Operation::DeleteUser { name } => ("DELETE", format!("{USERS}/{}", known.user_ids[name]), Value::Null),
+            Operation::Book { registration, minutes } => (
                 "POST",
                 format!("{USERS}/generate-token"),
                 json!({"member_id": member_id, "member_pin": known.pin, "registration_id": registration,
@@ -142,20 +142,26 @@ impl Deed {
     }
 
     fn is_the_partners(&self) -> bool {
-        matches!(self, Deed::AddUser { .. } | Deed::EditUser { .. } | Deed::DeleteUser { .. } | Deed::Book { .. })
+        matches!(
+            self,
+            Operation::AddUser { .. }
+                | Operation::EditUser { .. }
+                | Operation::DeleteUser { .. }
+                | Operation::Book { .. }
+        )
     }
 
     /// Takes from an answer what later deeds need.
     pub fn learn(&self, answer: &Value, known: &mut Known) {
         assert_eq!(answer["status"], true, "{self:?}: {answer}");
         match self {
-            Deed::EnterTime { comment, .. } => {
+            Operation::EnterTime { comment, .. } => {
                 known.entry_ids.insert(comment.clone(), answer["entry_id"].as_i64().unwrap());
             }
-            Deed::AddUser { name } => {
+            Operation::AddUser { name } => {
                 known.user_ids.insert(name.clone(), answer["id"].as_i64().unwrap());
             }
-            Deed::NewPin => known.pin = Some(answer["pin"].as_str().unwrap().to_owned()),
+            Operation::NewPin => known.pin = Some(answer["pin"].as_str().unwrap().to_owned()),
             _ => {}
         }
     }
