@@ -31,11 +31,11 @@
 //! | [`routes`] | the table of operations and pages |
 //! | [`api`] | the operations of the contract, and our own |
 //! | [`web`] | the pages of the desk and the kiosk, and those that mails link to; templates in `assets/templates/` are compiled in |
-//! | [`jobs`] | background jobs: sending messages, the sync upstream, reminders, purging expired rows |
+//! | [`jobs`] | background jobs: the outbox, the sync, reminders, scrubbing, the standby, purging expired rows |
 //! | [`app`] | the effects of the product: one function each, with its rule, audit row and notice |
 //! | [`demo`] | a site full of invented people |
 //! | [`auth`] | credentials in, principals out; origin of forms, rate limits, idempotency |
-//! | [`ops`] | backups, replication, health, TLS certificates, the service manager, shutdown |
+//! | [`ops`] | backups, replication, the standby, health, TLS certificates, the service manager, shutdown |
 //! | [`site`] | the state that every operation may use |
 //! | [`http`] | the types that an operation receives and returns |
 //! | [`documents`] | certificates, printed logbooks, the map of progression, pictures |
@@ -56,8 +56,11 @@
 //! | release | to give back the snapshot that a thread reads from, so that the WAL can be truncated |
 //! | emergency reserve | a file of known size that is deleted when the disk is full, so that the site can still write |
 //! | backup store | a directory of backups with their manifests: the local one, and the off-site one |
-//! | off-site backup | a copy of each backup in the second directory that the settings name |
-//! | drill | a backup that is restored beside the site and checked, to prove that it can be |
+//! | off-site target | the directory or bucket that the settings name for copies of backups |
+//! | off-site copy | the copies of backups there, and the ticks behind the newest |
+//! | base, tick, chain | a backup that ticks continue; one file with the pages that a second's commits changed; a base with its ticks |
+//! | epoch | a number that each promotion of a standby raises, so that the replaced machine stops writing |
+//! | drill | a backup that is restored into a directory of its own and checked, to prove that it can be |
 //! | tombstone | the number of an erased member, kept so that a restored backup forgets the member too |
 //! | data set | the rows of one table that are a member's, with their erasure policy |
 //! | call | a request whose head and body were read, for an operation |

@@ -28,7 +28,7 @@ pub(crate) fn ready(site: &Site, call: &Call) -> Answer {
         return readiness.map(|ready| reply::text(StatusCode::OK, ready));
     }
     let line = |fact: &Fact| format!("{} {}\n", fact.state.name(), fact.name);
-    let lines: String = health::brief(site).iter().map(line).collect();
+    let lines: String = health::quick(site).iter().map(line).collect();
     let reply = match readiness {
         Ok(ready) => reply::text(StatusCode::OK, format!("{ready}{lines}")),
         Err(failure) => {

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Whom};
 use crate::domain::health::{self, Fact, State};
-use crate::ops::health::{Look, leftovers, look, look_at_closed, title};
+use crate::ops::health::{Depth, check, check_closed, leftovers, title};
 use crate::site::Site;
 use crate::store::engine::alarm;
 use crate::store::engine::data_dir::DataDir;
@@ -67,7 +67,7 @@ impl Doctor {
                 said(&facts(&data_dir, config, self.noted)?)
             }
             Ok(Acquired::Server(server)) => ask(&server, &config, args)?,
-            Err(AcquireError::Unusable(why) | AcquireError::InUse(why)) => said(&look_at_closed(&config.data, &why)),
+            Err(AcquireError::Unusable(why) | AcquireError::InUse(why)) => said(&check_closed(&config.data, &why)),
         };
         said.colour = std::io::stdout().is_terminal() && crate::config::wants_colour();
         match said.code() {
@@ -81,7 +81,7 @@ impl Doctor {
         if self.noted {
             note(site)?;
         }
-        text(said(&look(site, Look::Close)).json())
+        text(said(&check(site, Depth::Full)).json())
     }
 }
 
@@ -92,11 +92,11 @@ fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, C
         Ok((site, _)) => {
             let shell = Shell::new(&site, shell::by_us(), false);
             let done = if noted { note(&shell) } else { Ok(()) };
-            let facts = done.map(|()| look(&shell, Look::Close));
+            let facts = done.map(|()| check(&shell, Depth::Full));
             site.close();
             facts?
         }
-        Err(why) => look_at_closed(data_dir.dir(), &why),
+        Err(why) => check_closed(data_dir.dir(), &why),
     };
     Ok(facts.into_iter().filter(|fact| fact.name != "leftovers").chain(left).collect())
 }
@@ -125,7 +125,7 @@ fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<Said, 
         &mut OutputFile::new(None),
     ) {
         Ok(outcome) => outcome,
-        Err(why) => return Ok(said(&look_at_closed(&config.data, &why))),
+        Err(why) => return Ok(said(&check_closed(&config.data, &why))),
     };
     match outcome.code {
         0 => serde_json::from_str(&outcome.text)

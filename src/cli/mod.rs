@@ -269,7 +269,7 @@ fn run_on_site(global: &Global, command: &Command, args: &[OsString]) -> Result<
                 None => become_owner(&dir)?,
             }
             let mut progress = |step: &str, done, all| bar.set(step, done, all);
-            let opened = Site::open_telling(&data_dir, config, Clock::machine(0), true, &mut progress);
+            let opened = Site::open_with_progress(&data_dir, config, Clock::machine(0), true, &mut progress);
             let (site, _) = opened.map_err(failed)?;
             show_moments_of(&site);
             let mut streams = Streams {

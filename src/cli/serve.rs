@@ -110,7 +110,7 @@ impl Serve {
         let mut service = Service::from_environment();
         let ended = self.run_for(&mut service, global);
         if let Err(CommandError::Refused(text) | CommandError::Failed(text)) = &ended {
-            service.tell(&format!("STATUS={}", text.replace('\n', " ")));
+            service.notify(&format!("STATUS={}", text.replace('\n', " ")));
         }
         ended
     }
@@ -137,14 +137,14 @@ impl Serve {
             .map_err(|e| failed(format!("cannot wait for signals: {e}")))?;
         let url = announce(&site, &running, demo, data_dir.dir())?;
         let how = if writable { "on" } else { "READ ONLY on" };
-        service.tell(&format!("READY=1\nSTATUS={how} {url}"));
+        service.notify(&format!("READY=1\nSTATUS={how} {url}"));
         let cause = shutdown.wait();
         if cause == ShutdownCause::StoreStopped {
             running.stop_within(STOPPED_DRAIN_TIME_MAX);
             shutdown::end_after_failed_flush(FAILED);
         }
         tracing::info!("stopping");
-        service.tell("STOPPING=1\nSTATUS=stopping");
+        service.notify("STOPPING=1\nSTATUS=stopping");
         standby::end(&site);
         running.stop();
         jobs.into_iter().for_each(Jobs::stop);
@@ -207,11 +207,11 @@ impl Serve {
             let mut tell = |step: &str, done: u64, total: u64| {
                 let now = Some((step.to_owned(), done.saturating_mul(100) / total.max(1)));
                 if told != now {
-                    service.tell_step(step, done, total);
+                    service.notify_progress(step, done, total);
                     told = now;
                 }
             };
-            let opened = Site::open_telling(data_dir, config, Clock::machine(0), !self.ungrouped, &mut tell);
+            let opened = Site::open_with_progress(data_dir, config, Clock::machine(0), !self.ungrouped, &mut tell);
             let (site, upgraded) = opened.map_err(failed)?;
             if let Some(Upgraded { from, backup }) = upgraded {
                 let backup = backup.at;
@@ -301,7 +301,7 @@ fn watch(service: &Service, site: &Site, running: &Running, data_dir: &Arc<DataD
     let data_dir = data_dir.clone();
     let mut until_dropped = vec![spawn("watch", site, move |site, stop| watch_disk(site, &data_dir, &tell, stop))?];
     if let Some(patience) = service.watchdog {
-        let (service, pulse) = (service.listener(), running.network_probe());
+        let (service, pulse) = (service.notifier(), running.network_probe());
         let feed = move |site: &Site, stop: &mpsc::Receiver<()>| {
             watchdog::feed_until_stopped(&service, patience, site, &pulse, stop);
         };

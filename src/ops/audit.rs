@@ -19,13 +19,13 @@ const PAGE_ROWS: i64 = 2_000;
 /// The outcome of a check of the audit log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Walk {
-    /// Rows of the chain that are sound, from the first on.
+    /// Intact rows, from the first on.
     pub rows: i64,
-    /// The end, in hex.
+    /// The hash of the last intact row (hex).
     pub head: String,
     /// Backups whose manifests agree with the chain.
     pub witnesses: usize,
-    /// The first fault; none: the log is whole.
+    /// The first fault; `None`: the log is intact.
     pub broken: Option<Break>,
 }
 
@@ -33,29 +33,29 @@ pub struct Walk {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Break {
-    /// A row does not carry the hash of what it says, under the key beside the database.
+    /// The hash of a row does not match its content under the key beside the database.
     Changed {
         /// Its number.
         row: i64,
     },
-    /// Rows are not there.
+    /// Rows are missing.
     Missing {
         /// The number of the first of them.
         row: i64,
         /// The number of the last of them.
         to: i64,
     },
-    /// The rows that are there end in another hash than the site's row has: some were written anew.
+    /// The last row has another hash than the site's row: rows were rewritten.
     EndDiffers {
         /// The number of the last row.
         row: i64,
     },
-    /// There are rows beyond the end: somebody else's.
+    /// There are rows behind the end that the site's row has.
     Beyond {
         /// The number of the first of them.
         row: i64,
     },
-    /// A backup remembers another row there, or one that is no more: the log was written anew, or the file was put back.
+    /// The manifest of a backup has another row there, or one that is missing: the log was rewritten, or the database replaced.
     WitnessDiffers {
         /// Its number.
         row: i64,
@@ -74,10 +74,8 @@ impl Break {
             | Break::WitnessDiffers { row, .. } => *row,
         }
     }
-}
 
-impl Break {
-    /// One word, as JSON has it too.
+    /// The kind in one word, as in JSON.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Break::Changed { .. } => "changed",
@@ -89,14 +87,14 @@ impl Break {
     }
 }
 
-/// The deed that says that somebody had the log read whole.
+/// The action of an audit row that records a verification.
 pub(crate) const VERIFIED: &str = "audit.verified";
 
-/// The audit log read whole, as work that somebody asks for at the desk.
+/// A verification, as work that is started at the desk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Verify;
 
-/// Reads the log whole on a thread of its own, and writes the verdict into it; `false`: that is under way already.
+/// Starts a verification, whose outcome is written to the log. `false`: one that was started so is still running.
 pub(crate) fn begin_verifying(site: &Site, by: &By) -> bool {
     let by = by.clone();
     on_demand::begin(site, Verify, move |site| verify(site, &by).map(|()| String::new()).map_err(|e| e.to_string()))
@@ -121,17 +119,17 @@ impl fmt::Display for Break {
             Break::Changed { row } => write!(f, "row {row} was changed"),
             Break::Missing { row, to } if row == to => write!(f, "row {row} was removed"),
             Break::Missing { row, to } => write!(f, "rows {row} to {to} were removed"),
-            Break::EndDiffers { row } => write!(f, "the log up to row {row} was written anew"),
+            Break::EndDiffers { row } => write!(f, "the log up to row {row} was rewritten"),
             Break::Beyond { row } => write!(f, "row {row} was put behind the end of the log"),
             Break::WitnessDiffers { row, backup } => write!(
                 f,
-                "backup {backup} holds another row {row}: the log was written anew since, or the file was put back by hand"
+                "backup {backup} has another row {row}: the log was rewritten since, or the database was replaced by hand"
             ),
         }
     }
 }
 
-/// Reads the log whole. `progress` is told rows done and in all.
+/// Verifies the whole log. `progress` gets rows done and in all.
 pub fn walk(site: &Site, progress: &mut Progress) -> Result<Walk, Failure> {
     let end = read(site, |tx| Ok(head(tx)?))?;
     let mut witnesses = Witnesses::gather(site)?;
@@ -145,7 +143,7 @@ pub fn walk(site: &Site, progress: &mut Progress) -> Result<Walk, Failure> {
             broken = Some(Break::Missing { row: chain.seq + 1, to: end.seq });
         }
         for kept in &page {
-            // Rows that were added since the end was read are for the next walk.
+            // Rows that were added since the end was read are not verified.
             if broken.is_some() || chain.seq >= end.seq {
                 break;
             }
@@ -160,15 +158,14 @@ pub fn walk(site: &Site, progress: &mut Progress) -> Result<Walk, Failure> {
     Ok(Walk { rows: chain.seq, head: hex(&chain.hash), witnesses: witnesses.agreed, broken })
 }
 
-/// One snapshot a page: a long one would pin the write-ahead log.
+/// One snapshot for each page: a long one would keep the WAL from being checkpointed.
 fn read<T>(site: &Site, question: impl FnOnce(&crate::store::Read) -> Result<T, Failure>) -> Result<T, Failure> {
     let answer = site.store.read(question);
     site.store.release();
     answer
 }
 
-/// Checks the rows behind the end that an earlier check reached: they are new rows only if the end in the site's row
-/// has moved on with them.
+/// Checks for rows behind the end. The end is read again: rows that were added since have moved it.
 fn beyond(site: &Site, end: Head) -> Result<Option<Break>, Failure> {
     read(site, |tx| {
         let now = head(tx)?;
@@ -182,7 +179,7 @@ fn beyond(site: &Site, end: Head) -> Result<Option<Break>, Failure> {
     })
 }
 
-/// The sound part of the chain so far.
+/// The verified part of the chain.
 struct Chain<'k> {
     key: Option<&'k ChainKey>,
     seq: i64,
@@ -190,13 +187,13 @@ struct Chain<'k> {
 }
 
 impl Chain<'_> {
-    /// Rows from before there was a key that are gone: the last of them is known beside it.
+    /// Whether rows from before the chain had a key are missing: the key file has the number of the last of them.
     fn cut_before_its_key(&self, end: i64) -> Option<Break> {
         let plain_end = self.key?.plain_end?.seq;
         (end < plain_end).then_some(Break::Missing { row: end + 1, to: plain_end })
     }
 
-    /// Goes on to the next row, or says why that is not it.
+    /// Verifies the next row.
     fn step(&mut self, kept: &HashedRow, end: i64) -> Option<Break> {
         let next = self.seq + 1;
         if kept.row.seq != next {
@@ -223,8 +220,8 @@ struct Witnesses {
 }
 
 impl Witnesses {
-    /// A restore puts the file back, and says so in the log that it brings: backups from before it remember rows that the
-    /// file does not have any more.
+    /// Reads the manifests of all backups. A restore is recorded in the log: backups from between the restored one and the
+    /// restore have rows that the database lacks, and are left out.
     fn gather(site: &Site) -> Result<Witnesses, Failure> {
         let returns = read(site, |tx| Ok(list_returns(tx)?))?;
         let off_site = OffSite::of(site).and_then(|off_site| off_site.list().ok()).unwrap_or_default();
@@ -245,7 +242,7 @@ impl Witnesses {
         Ok(Witnesses { waiting, agreed: 0 })
     }
 
-    /// The first witness of this row that remembers another.
+    /// The first witness of this row that has another hash.
     fn disagree(&mut self, chain: &Chain) -> Option<Break> {
         while let Some((seq, hash, name)) = self.waiting.last()
             && *seq == chain.seq
@@ -259,7 +256,7 @@ impl Witnesses {
         None
     }
 
-    /// A witness of a row behind the end. One that was made during the walk may be ahead of it.
+    /// A witness of a row behind the end.
     fn left_over(&self, end: i64) -> Option<Break> {
         let (row, _, backup) = self.waiting.iter().rev().find(|(seq, ..)| *seq > end)?;
         Some(Break::WitnessDiffers { row: *row, backup: backup.clone() })

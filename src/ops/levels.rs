@@ -1,5 +1,5 @@
-//! Members' levels follow the catalogue: where it asks for other skills than when they were derived last, in a new version
-//! or in the site's own file, they are derived anew before anybody reads them.
+//! Members' levels are derived from the catalogue. Where its required skills have changed, by a new version or in the site's own
+//! file, the levels are derived again when the site is opened.
 
 use crate::domain::catalogue::Catalogue;
 use crate::http::failure::Failure;
@@ -8,7 +8,8 @@ use crate::store::tables::tunnels;
 use crate::store::{Store, Write};
 use sha2::{Digest, Sha256};
 
-/// Once, at the opening. A file that cannot be written now (a full disk) keeps the levels that it has until the next.
+/// Derives all levels again if the catalogue has changed. A database that cannot be written now keeps its levels until the next
+/// start.
 pub(crate) fn follow(store: &Store, now: i64, catalogue: &Catalogue) {
     let known = store.read(|tx| Ok(tunnels::find_catalogue_digest(tx)?));
     store.release();
@@ -21,12 +22,12 @@ pub(crate) fn follow(store: &Store, now: i64, catalogue: &Catalogue) {
         Ok(members)
     });
     match derived {
-        Ok(members) => tracing::info!(members, "the catalogue has changed: levels were derived anew"),
-        Err(e) => tracing::warn!(cause = %e, "the catalogue has changed, and levels could not be derived anew"),
+        Ok(members) => tracing::info!(members, "the catalogue has changed: levels were derived again"),
+        Err(e) => tracing::warn!(cause = %e, "the catalogue has changed, and levels could not be derived again"),
     }
 }
 
-/// The levels in this file are this catalogue's.
+/// Records that the levels are those of this catalogue.
 pub(crate) fn remember(tx: &Write, catalogue: &Catalogue) -> Result<(), Failure> {
     tunnels::set_catalogue_digest(tx, &digest(catalogue))?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The life cycle of a site: made, opened, upgraded where its file is older, and closed.
+//! The life cycle of a site: created, opened, upgraded where its database is older, and closed.
 
 use super::backup::upgrade::{self, Upgraded};
 use super::backup::{Progress, restore, rollback};
@@ -14,10 +14,10 @@ use crate::store::engine::{integrity, migrate};
 use crate::store::tables::{audit, tunnels};
 use crate::store::{Condition, Store};
 
-/// The text that is sealed into every file, to find out whether the key beside the file is its own.
+/// The text that is sealed in every database, to check that the key file belongs to it.
 const KEY_CHECK: &[u8] = b"this is the key";
 
-/// Who a new site is.
+/// The identity of a new site.
 pub struct Identity {
     /// The number of the site's own tunnel, 1 or more.
     pub tunnel_id: i64,
@@ -30,7 +30,7 @@ pub struct Identity {
 }
 
 impl Site {
-    /// Makes a new site in a held directory: key, schema, identity. Refuses a directory that has one.
+    /// Creates a site in a locked data directory: key, schema, identity. The error: the directory has a site.
     pub fn create(data_dir: &DataDir, config: Config, clock: Clock, identity: &Identity) -> Result<Site, String> {
         if data_dir.database().exists() {
             return Err(format!(
@@ -70,18 +70,18 @@ impl Site {
         Ok(Site::assemble(store, clock, config, keys, row))
     }
 
-    /// Opens the site of a held directory, upgrading its file where needed.
+    /// Opens the site of a locked data directory, and upgrades its database where needed.
     pub fn open(
         data_dir: &DataDir,
         config: Config,
         clock: Clock,
         grouped: bool,
     ) -> Result<(Site, Option<Upgraded>), String> {
-        Site::open_telling(data_dir, config, clock, grouped, &mut |_, _, _| ())
+        Site::open_with_progress(data_dir, config, clock, grouped, &mut |_, _, _| ())
     }
 
-    /// The same, telling how far an upgrade is.
-    pub(crate) fn open_telling(
+    /// [`Site::open`] with the progress of an upgrade.
+    pub(crate) fn open_with_progress(
         data_dir: &DataDir,
         config: Config,
         clock: Clock,
@@ -94,7 +94,7 @@ impl Site {
                 data_dir.dir().display()
             ));
         }
-        restore::complete(data_dir).map_err(|e| format!("a restore that was cut off cannot be finished: {e}"))?;
+        restore::complete(data_dir).map_err(|e| format!("an interrupted restore cannot be completed: {e}"))?;
         if !data_dir.database().exists() {
             return Err(data_dir.without_database());
         }
@@ -102,7 +102,7 @@ impl Site {
         integrity::recover(&data_dir.database())?;
         let Some(older) = migrate::older(data_dir)? else {
             let site = Site::open_current(data_dir, config, clock, keys, grouped)?;
-            site.catch_up(progress);
+            site.erase_again(progress);
             return Ok((site, None));
         };
         let keys = rotation::fitting(data_dir, keys, &older.key_check)?;
@@ -110,18 +110,18 @@ impl Site {
         let upgraded = upgrade::run(data_dir, &older, &clock, progress)?;
         let site = Site::open_current(data_dir, config, clock, keys, grouped)?;
         rollback::record_late(&site, &upgraded)?;
-        site.catch_up(progress);
+        site.erase_again(progress);
         Ok((site, Some(upgraded)))
     }
 
-    /// People who were erased, and whom a rollback brought back, are gone before anybody sees them. A full disk is no reason
-    /// not to open: the job tries again every minute.
-    fn catch_up(&self, progress: &mut Progress) {
+    /// Erases the members again whom a rollback brought back, before the site is served. A failure, on a full disk for example,
+    /// does not keep it from being served: a job tries again every minute.
+    fn erase_again(&self, progress: &mut Progress) {
         _ = erasure::catch_up(self, progress).inspect_err(|cause| tracing::error!(cause, "an erasure is not complete"));
         self.store.release();
     }
 
-    /// A copy whose original is kept, so that an upgrade needs no backup.
+    /// Opens a copy. Its original is kept, so that an upgrade needs no backup.
     pub(crate) fn open_copy(data_dir: &DataDir, config: Config, clock: Clock) -> Result<Site, String> {
         integrity::recover(&data_dir.database())?;
         let keys = Keys::open(&data_dir.key())?;
@@ -150,13 +150,13 @@ impl Site {
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         levels::follow(&store, clock.now(), config.catalogue);
-        sign(&store, clock.now());
+        record_version(&store, clock.now());
         store.release();
         Ok(Site::assemble(store, clock, config, keys, row))
     }
 
-    /// Opens the site of a held directory that cannot be written, as it is: a forced read-only remount shall cost the site
-    /// its writes and not its logbooks.
+    /// Opens the site of a locked data directory read-only, on a read-only file system for example, so that people can still look
+    /// things up.
     pub(crate) fn open_read_only(data_dir: &DataDir, config: Config, clock: Clock) -> Result<Site, String> {
         integrity::check_read_only(&data_dir.database())?;
         let keys = Keys::open(&data_dir.key())?;
@@ -171,8 +171,7 @@ impl Site {
         Ok(Site::assemble(store, clock, config, keys, row))
     }
 
-    /// Leaves one file: what is in the write-ahead log goes into the database. A file that takes no writes, or whose disk
-    /// cannot be trusted, is left as it is.
+    /// Checkpoints the WAL. A database that takes no writes, or whose disk cannot be trusted, is left unchanged.
     pub fn close(&self) {
         self.store.release();
         integrity::remember(&self.store);
@@ -185,18 +184,18 @@ impl Site {
     }
 }
 
-/// Whether a file with this check is sealed by these keys.
+/// Whether these keys belong to a database with this key check.
 pub(crate) fn fits(keys: &Keys, key_check: &[u8]) -> bool {
     keys.unseal(Purpose::KeyCheck, key_check).as_deref() == Some(KEY_CHECK)
 }
 
-/// The file knows who opened it last. One that cannot be written now keeps the name that it has.
-fn sign(store: &Store, now: i64) {
+/// Records the version of this program in the database, unless it cannot be written now.
+fn record_version(store: &Store, now: i64) {
     let known = store.read(|tx| Ok(tunnels::find_version(tx)?));
     store.release();
     if known.is_ok_and(|version| version != crate::VERSION) {
         let signed = store.write(now, |tx| Ok(tunnels::set_version(tx, crate::VERSION)?));
-        _ = signed.inspect_err(|e| tracing::warn!(cause = %e, "the file does not know this version"));
+        _ = signed.inspect_err(|e| tracing::warn!(cause = %e, "the version was not recorded in the database"));
     }
 }
 
@@ -207,7 +206,7 @@ fn read_row(data_dir: &DataDir, store: &Store) -> Result<tunnels::SiteRow, Strin
     row.ok_or_else(|| data_dir.without_site())
 }
 
-/// The end of an audit log that has no key yet; `None`: there are no rows.
+/// The end of an audit log that has no key yet. `None`: it has no rows.
 fn plain_end(data_dir: &DataDir, store: &Store) -> Result<Option<Head>, String> {
     let head = store.read(|tx| Ok(audit::head(tx)?));
     let head =
@@ -215,7 +214,7 @@ fn plain_end(data_dir: &DataDir, store: &Store) -> Result<Option<Head>, String> 
     head.map(|head| Some(head).filter(|head| head.seq > 0))
 }
 
-/// The keys with the one for the keyed hashes. A file from before there was one hashed by the site key, and goes on so.
+/// Adds the key of the keyed hashes. A database from before there was one hashes with the site key.
 fn open_hash_key(store: &Store, now: i64, keys: Keys, row: &tunnels::SiteRow) -> Result<Keys, String> {
     let Some(sealed) = &row.sealed_hash_key else {
         let written = store.write(now, |tx| Ok(tunnels::set_hash_key(tx, &keys.sealed_hash_key())?));

@@ -1,8 +1,8 @@
-//! A new site key: everything that the old one sealed is sealed anew, and at every moment one of the two keys on the
-//! disk is the file's.
+//! Key rotation: everything that the old site key sealed is sealed with a new one. At every moment one of the two keys on the
+//! disk is that of the database.
 //!
-//! The new key waits beside the old one until the file that it seals is durable; then it takes the old one's name. A
-//! start after a crash in between finds that the waiting key fits, and finishes.
+//! The new key lies beside the old one until the database is flushed; then it replaces the old one. After a crash in between,
+//! the next start finds that the new key fits, and completes the rotation.
 
 use crate::domain::audit::{By, Detail, Head, Whom};
 use crate::keys::Keys;
@@ -12,7 +12,7 @@ use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::sealed::{COLUMNS, Resealed};
 use crate::store::tables::audit;
 
-/// The key that the file is sealed by: the site's, or the one that waits after a rotation that was cut off.
+/// The keys of the database: those of the key file, or the new ones of an interrupted rotation.
 pub(crate) fn fitting(data_dir: &DataDir, keys: Keys, key_check: &[u8]) -> Result<Keys, String> {
     if fits(&keys, key_check) {
         return Ok(keys);
@@ -28,8 +28,8 @@ pub(crate) fn fitting(data_dir: &DataDir, keys: Keys, key_check: &[u8]) -> Resul
     Err(format!("{} is not the key of {}: restore the pair from one backup", key.display(), database.display()))
 }
 
-/// The keys with one for the audit log, from the row behind `plain_end` on: the key file in the place has it too. A file
-/// that has a key for a log without plain rows stays as it is.
+/// Adds a key for the audit log, from the row behind `plain_end` on, and writes it to the key file. Does nothing if there is one
+/// for that row.
 pub(crate) fn begin_chain(data_dir: &DataDir, keys: Keys, plain_end: Option<Head>) -> Result<Keys, String> {
     if keys.chain_key().is_some_and(|key| key.plain_end == plain_end) {
         return Ok(keys);
@@ -42,14 +42,13 @@ pub(crate) fn begin_chain(data_dir: &DataDir, keys: Keys, plain_end: Option<Head
     if let Some(end) = plain_end {
         tracing::info!(
             rows = end.seq,
-            "the audit log has a key from now on, in the key file's second line; the rows so far are bound to it"
+            "the audit log has a key from now on, in the key file's second line; the earlier rows are bound to it"
         );
     }
     Ok(keys)
 }
 
-/// The caller has seen that the site's present key is the file's, so a next key that still lies there was never in
-/// force.
+/// Removes a next key that was never used: the caller has checked that the present key fits.
 fn clear_next_key(data_dir: &DataDir) -> std::io::Result<()> {
     match std::fs::remove_file(data_dir.next_key()) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
@@ -58,14 +57,14 @@ fn clear_next_key(data_dir: &DataDir) -> std::io::Result<()> {
 }
 
 impl Site {
-    /// Gives the held directory a new site key. Afterwards `self` still holds the old keys: close it.
+    /// Rotates the site key of a locked data directory. `self` keeps the old keys: close it afterwards.
     pub(crate) fn rotate_key(&self, data_dir: &DataDir, by: &By) -> Result<Resealed, String> {
         let next = self.prepare_next_key(data_dir)?;
         let done = self.reseal(&next, by)?;
         data_dir.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
-        // Values that the old key sealed are still in free pages of the file.
+        // Removes values that the old key sealed from free pages of the database.
         let emptied = self.store.writer().exclusive(|conn| conn.execute_batch("VACUUM"));
-        _ = emptied.inspect_err(|e| tracing::warn!(cause = %e, "old values were left in free pages of the file"));
+        _ = emptied.inspect_err(|e| tracing::warn!(cause = %e, "old values were left in free pages of the database"));
         Ok(done)
     }
 
@@ -78,7 +77,7 @@ impl Site {
         Ok(next)
     }
 
-    /// Seals everything by the other key, in one transaction.
+    /// Seals everything with the new keys, in one transaction.
     fn reseal(&self, next: &Keys, by: &By) -> Result<Resealed, String> {
         let done = self.store.write(self.now(), |tx| {
             let mut sum = Resealed::default();
@@ -125,7 +124,7 @@ mod tests {
         Site::open(data_dir, Config::defaults(), Clock::frozen(1_000_000), true).map(|(site, _)| site)
     }
 
-    /// Everything is there, sealed by the key of now, and hashes are what they were.
+    /// Checks that everything opens with the present key, and that hashes are unchanged.
     fn check(site: &Site, pin: [u8; 32]) {
         let found = site.store.read(|tx| {
             let secrets = partners::list_secrets(tx, Some("client"), site.now())?;
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_key_opens_everything_and_the_old_one_nothing() {
+    fn after_a_rotation_the_new_key_opens_everything_and_the_old_one_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         let site = new_site(&data_dir);
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_before_or_after_the_file_is_sealed_anew_leaves_a_site_that_opens() {
+    fn a_crash_before_or_after_the_database_is_resealed_leaves_a_site_that_opens() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         let site = new_site(&data_dir);

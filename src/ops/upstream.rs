@@ -1,4 +1,4 @@
-//! How far the partner metrics went upstream: for the command, the metrics, the doctor and the desk.
+//! The status of the sync: for the command, the metrics, the doctor and the desk.
 
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -6,44 +6,44 @@ use crate::store::tables::history;
 use crate::store::tables::sync::{self, State};
 use serde::Serialize;
 
-/// How far the history went upstream. Moments in Unix seconds, numbers are `seq`.
+/// The status of the sync. Moments are Unix seconds, numbers of rows are `seq`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
-    /// By which the receiver knows the site.
+    /// The id by which the receiver knows the site.
     pub site_id: String,
-    /// Where it goes, without credentials; empty: the settings name no receiver.
+    /// The receiver, without credentials; empty: the settings name none.
     pub upstream: String,
-    /// Whether the server carries by itself.
+    /// Whether the server syncs by itself.
     pub scheduled: bool,
-    /// Every row up to this one was taken, or is among the refused.
+    /// Every row up to this one was taken or refused.
     pub cursor: i64,
-    /// The youngest row there is.
+    /// The newest row.
     pub last_seq: i64,
     /// Rows that are not taken yet.
     pub waiting_rows: i64,
-    /// For how long the oldest of them has waited, in seconds; 0: none waits.
+    /// The age of the oldest of them in seconds; 0: there are none.
     pub lag_seconds: i64,
-    /// Rows that the receiver does not take as they are.
+    /// Rows that the receiver refuses.
     pub refused_rows: i64,
-    /// When something was last taken, and last tried.
+    /// When rows were last taken.
     pub taken_at: Option<i64>,
-    /// When something was last offered.
+    /// When rows were last sent.
     pub tried_at: Option<i64>,
-    /// Why the last try came to nothing; empty: it did not.
+    /// Why the last try failed; empty: it did not.
     pub trouble: String,
-    /// How many in a row did.
+    /// How many tries in a row have failed.
     pub misses: i64,
     /// Batches that were taken, since the site was made.
     pub batches: i64,
     /// Rows that were taken, since the site was made.
     pub rows: i64,
-    /// Rows that got new numbers because the file was put back.
+    /// Rows that were renumbered after a restore.
     pub renumbered: i64,
     /// When that happened last.
     pub renumbered_at: Option<i64>,
 }
 
-/// How the sync stands now; a read of the file, without a word to the receiver.
+/// Reads the status from the database, without a request to the receiver.
 pub fn status(site: &Site) -> Result<Status, Failure> {
     let settings = site.config.sync.as_ref();
     site.store.read(|tx| {

@@ -93,7 +93,7 @@ fn gauges(text: &mut String, service: &HttpService, site: &Site) {
 /// The doctor's checks, and the number and hash of the last audit row: a monitoring system that stores the metrics also
 /// stores evidence against a shortened audit log.
 fn doctor(text: &mut String, site: &Site) {
-    let facts = health::brief(site);
+    let facts = health::quick(site);
     text.push_str(
         "# HELP tunneldesk_health The state of each health check: 0 ok, 1 warning, 2 alarm.\n# TYPE tunneldesk_health gauge\n",
     );

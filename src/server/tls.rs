@@ -1,7 +1,7 @@
 //! TLS handshakes, within their limits.
 
 use super::service::HttpService;
-use crate::ops::tls::Shown;
+use crate::ops::tls::ServerCertificate;
 use crate::site::Site;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(super) fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<A
         return Ok(None);
     }
     crate::ops::tls::load(site)?;
-    let tls = TlsAcceptor::from(Arc::new(crate::ops::tls::protection(site.state::<Shown>())?));
+    let tls = TlsAcceptor::from(Arc::new(crate::ops::tls::server_config(site.state::<ServerCertificate>())?));
     Ok(Some(Acceptor { tls, permits: Arc::new(Semaphore::new(HANDSHAKES_MAX)) }))
 }
 

@@ -3,7 +3,7 @@
 
 use super::NetworkProbe;
 use crate::http::failure::Failure;
-use crate::ops::systemd::Listener;
+use crate::ops::systemd::Notifier;
 use crate::site::Site;
 use crate::store::tables::tunnels;
 use http::StatusCode;
@@ -15,7 +15,7 @@ const SIGNALS: u32 = 3;
 
 /// Feeds the watchdog until the sender of `stop` is dropped.
 pub(crate) fn feed_until_stopped(
-    service: &Listener,
+    service: &Notifier,
     time_out: Duration,
     site: &Site,
     probe: &NetworkProbe,
@@ -24,10 +24,10 @@ pub(crate) fn feed_until_stopped(
     let interval = time_out / SIGNALS;
     loop {
         match check(site, probe, interval) {
-            Ok(()) => service.tell("WATCHDOG=1"),
+            Ok(()) => service.notify("WATCHDOG=1"),
             Err(cause) => {
                 tracing::error!(cause, "the server does not work; unless it recovers, the service manager restarts it");
-                service.tell(&format!("STATUS=does not work: {cause}"));
+                service.notify(&format!("STATUS=does not work: {cause}"));
             }
         }
         if stop.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {

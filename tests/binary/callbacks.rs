@@ -42,7 +42,7 @@ fn deliver(server: &Server, event: &Value) -> String {
 }
 
 #[test]
-fn the_desk_sees_every_event_and_matches_what_is_nobody_s() {
+fn the_desk_sees_every_event_and_matches_unassigned_payments() {
     let desk = Desk::with_site();
     let jane = desk.add_member("jane", "member");
     let server = serve(&desk);

@@ -64,7 +64,7 @@ fn finds(desk: &Desk, name: &str, state: &str, words: &[&str]) {
 }
 
 #[test]
-fn a_sound_site_is_well_with_and_without_a_server() {
+fn a_healthy_site_has_no_warning_with_and_without_a_server() {
     let desk = sound();
     let (code, said) = ask(&desk);
     assert_eq!((code, &said["state"]), (Some(0), &json!("ok")), "{said}");
@@ -104,7 +104,7 @@ fn a_sound_site_is_well_with_and_without_a_server() {
 }
 
 #[test]
-fn a_new_site_is_told_what_to_do_first() {
+fn the_doctor_of_a_new_site_says_what_to_do_first() {
     let desk = Desk::with_site();
     let ran = desk.run(&["doctor"]);
     assert_eq!((ran.code, &*ran.err), (Some(1), ""));
@@ -123,7 +123,7 @@ fn a_new_site_is_told_what_to_do_first() {
 }
 
 #[test]
-fn what_others_can_read_is_named_and_the_key_is_an_alarm() {
+fn files_that_others_can_read_are_named_and_the_key_is_an_alarm() {
     let desk = sound();
     let set =
         |name: &str, mode| std::fs::set_permissions(desk.data().join(name), Permissions::from_mode(mode)).unwrap();
@@ -147,7 +147,7 @@ fn backups_made_at(shelf: &std::path::Path, at: i64) {
 }
 
 #[test]
-fn a_backup_that_is_late_is_noticed_in_both_places() {
+fn a_late_backup_is_noticed_locally_and_off_site() {
     let desk = sound();
     let (first, second) = (desk.data().join("backups"), desk.path().join("second"));
     let both = |at| [&first, &second].map(|shelf| backups_made_at(shelf, at));
@@ -164,7 +164,7 @@ fn a_backup_that_is_late_is_noticed_in_both_places() {
 }
 
 #[test]
-fn a_drill_that_failed_or_is_long_ago_is_noticed() {
+fn a_failed_or_old_drill_is_noticed() {
     let desk = sound();
     let record = desk.data().join("backups/drill.json");
     let mut drill: Value = serde_json::from_str(&std::fs::read_to_string(&record).unwrap()).unwrap();
@@ -186,14 +186,14 @@ fn a_changed_row_of_the_audit_log_is_an_alarm() {
 }
 
 #[test]
-fn a_clock_behind_the_file_is_an_alarm() {
+fn a_clock_behind_the_database_is_an_alarm() {
     let desk = sound();
     sql(&desk, "UPDATE site SET clock_high_water = clock_high_water + 3600");
     finds(&desk, "clock", "alarm", &["behind", "timedatectl"]);
 }
 
 #[test]
-fn a_clock_that_once_ran_ahead_is_set_back_by_hand() {
+fn a_clock_high_water_mark_from_a_wrong_clock_is_reset_by_hand() {
     let desk = Desk::with_site();
     desk.json(&["session", "issue", "--role", "sync"]);
     let said = desk.run(&["clock", "set-back"]).trouble(1);
@@ -228,7 +228,7 @@ fn a_clock_that_once_ran_ahead_is_set_back_by_hand() {
 }
 
 #[test]
-fn messages_that_are_late_or_dead_are_noticed_where_something_sends() {
+fn late_or_dead_messages_are_noticed_where_a_transport_is_configured() {
     let desk = sound();
     let insert = |state: &str, age: i64| {
         let at = now() - age;
@@ -339,7 +339,7 @@ fn a_disk_that_is_nearly_full_is_an_alarm() {
 }
 
 #[test]
-fn probes_and_figures_tell_the_same_and_the_end_of_the_audit_log() {
+fn probes_and_metrics_agree_and_show_the_end_of_the_audit_log() {
     let desk = sound();
     desk.add_member("jane", "member");
     let head = desk.json(&["audit", "list", "--limit", "1"])[0].clone();

@@ -75,7 +75,7 @@ fn without_a_server_the_desk_reads_messages_out() {
 }
 
 #[test]
-fn retry_says_what_it_did_and_why_it_cannot() {
+fn retry_reports_what_it_did_or_why_it_cannot() {
     let desk = Desk::with_site();
     assert!(desk.run(&["outbox", "list"]).done().starts_with("0 waiting, 0 not deliverable"));
     three(&desk);
@@ -96,7 +96,7 @@ fn retry_says_what_it_did_and_why_it_cannot() {
 }
 
 #[test]
-fn figures_count_messages_and_the_log_names_neither_recipient_nor_content() {
+fn metrics_count_messages_and_the_log_has_neither_recipient_nor_content() {
     let desk = Desk::with_site();
     three(&desk);
     queue(&desk, &[(Channel::Email, "nobody@example.com", "passcode_sign_in", json!({"passcode": "161803"}))]);

@@ -25,7 +25,7 @@ fn half_a_request(server: &Server) -> (TcpStream, String) {
 }
 
 #[test]
-fn a_request_in_the_air_is_finished_before_the_server_ends() {
+fn a_request_in_progress_is_answered_before_the_server_ends() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
     let server = desk.serve();
@@ -80,7 +80,7 @@ fn ask_until_told(address: SocketAddr, number: usize, begun: &AtomicUsize) -> us
 }
 
 #[test]
-fn every_request_on_a_connection_that_was_kept_is_answered_while_the_server_ends() {
+fn every_request_on_a_kept_alive_connection_is_answered_during_the_shutdown() {
     const CLIENTS: usize = 64;
     let desk = Desk::with_site();
     for _ in 0..3 {
@@ -102,7 +102,7 @@ fn every_request_on_a_connection_that_was_kept_is_answered_while_the_server_ends
 }
 
 #[test]
-fn a_head_of_which_half_came_before_the_end_is_answered_as_the_last_one() {
+fn a_request_half_received_before_the_shutdown_is_answered_as_the_last_one() {
     let desk = Desk::with_site();
     let server = desk.serve();
     let mut stream = server.connect();
@@ -117,7 +117,7 @@ fn a_head_of_which_half_came_before_the_end_is_answered_as_the_last_one() {
 }
 
 #[test]
-fn a_request_that_never_ends_holds_a_stop_up_no_longer_than_the_deadline() {
+fn a_request_that_never_ends_delays_the_shutdown_no_longer_than_the_deadline() {
     let desk = Desk::with_site();
     let server = desk.serve();
     let (_stream, _) = half_a_request(&server);
@@ -129,7 +129,7 @@ fn a_request_that_never_ends_holds_a_stop_up_no_longer_than_the_deadline() {
 }
 
 #[test]
-fn a_killed_server_starts_again_and_so_does_one_that_was_told_twice() {
+fn a_killed_server_starts_again_and_so_does_one_that_got_two_signals() {
     let desk = Desk::with_site();
     let server = desk.serve();
     server.kill();
@@ -224,7 +224,7 @@ fn next_event(thread: libc::pid_t, deadline: Instant) -> Option<i32> {
 }
 
 #[test]
-fn a_server_of_which_every_thread_hangs_ends_within_its_deadline() {
+fn a_server_whose_threads_all_hang_exits_at_the_deadline() {
     /// Longer than a stop may take (15 s in the server), on a machine that does much else.
     const END_TIME_MAX: Duration = Duration::from_secs(40);
     let desk = Desk::with_site();

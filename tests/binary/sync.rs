@@ -88,7 +88,7 @@ fn a_site_without_a_receiver_says_how_to_name_one() {
 }
 
 #[test]
-fn a_server_carries_by_itself_and_says_how_far_it_is() {
+fn a_server_syncs_by_itself_and_reports_its_progress() {
     let (desk, receiver) = (Desk::with_site(), Receiver::open());
     set(&desk, &https(&receiver));
     add_rows(&desk, 1..=1200);
@@ -126,7 +126,7 @@ fn a_server_carries_by_itself_and_says_how_far_it_is() {
 }
 
 #[test]
-fn a_server_that_is_killed_in_the_middle_goes_on_where_it_was() {
+fn a_sync_that_is_killed_in_the_middle_continues_where_it_was() {
     let (desk, receiver, broker) = (Desk::with_site(), Receiver::open(), broker());
     let rows = 5_000;
     add_rows(&desk, 1..=rows);
@@ -160,7 +160,7 @@ fn a_server_that_is_killed_in_the_middle_goes_on_where_it_was() {
 }
 
 #[test]
-fn another_machine_carries_for_a_site_with_a_sync_session() {
+fn another_machine_syncs_for_a_site_with_a_sync_session() {
     let (desk, receiver) = (Desk::with_site(), Receiver::open());
     add_rows(&desk, 1..=1_700);
     let server = desk.serve();
@@ -197,7 +197,7 @@ fn another_machine_carries_for_a_site_with_a_sync_session() {
 
 /// The receiver knows rows that a backup does not: their numbers are not given again.
 #[test]
-fn after_a_restore_new_rows_have_new_numbers_and_all_of_them_arrive() {
+fn after_a_restore_new_rows_get_new_numbers_and_all_arrive() {
     let (desk, receiver) = (Desk::with_site(), Receiver::open());
     set(&desk, &https(&receiver));
     add_rows(&desk, 1..=40);
@@ -218,7 +218,7 @@ fn after_a_restore_new_rows_have_new_numbers_and_all_of_them_arrive() {
 }
 
 #[test]
-fn a_month_of_backlog_drains_within_a_minute() {
+fn a_backlog_of_a_month_is_sent_within_a_minute() {
     let (desk, receiver, broker) = (Desk::with_site(), Receiver::open(), broker());
     add_rows(&desk, 1..=MONTH_ROWS);
     set(&desk, &https(&receiver));

@@ -49,7 +49,7 @@ fn a_device_that_trusts_the_authority_reaches_the_site_and_another_does_not() {
 }
 
 #[test]
-fn a_browser_is_told_to_come_back_over_https_alone_where_the_site_wants_it_so() {
+fn strict_transport_security_is_sent_where_it_is_configured() {
     for (days, told) in [("0", None), ("30", Some("strict-transport-security: max-age=2592000"))] {
         let (desk, server, _) = served();
         assert!(server.stop().log.iter().all(|line| !line.contains("hsts")));
@@ -64,7 +64,7 @@ fn a_browser_is_told_to_come_back_over_https_alone_where_the_site_wants_it_so() 
 }
 
 #[test]
-fn who_begins_many_handshakes_and_ends_none_keeps_no_other_device_from_https() {
+fn many_unfinished_handshakes_do_not_keep_other_devices_from_https() {
     let (desk, _server, port) = served();
     let silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
     // Those have ten seconds.
@@ -74,7 +74,7 @@ fn who_begins_many_handshakes_and_ends_none_keeps_no_other_device_from_https() {
 }
 
 #[test]
-fn a_renewed_certificate_is_shown_without_a_restart_and_trusted_by_the_same_devices() {
+fn a_renewed_certificate_is_presented_without_a_restart_and_trusted_by_the_same_devices() {
     let (desk, _server, port) = served();
     let certificate = || {
         let args = [&TRUSTING[..], &["-o", "/dev/null", "-w", "%{certs}"]].concat();

@@ -1,4 +1,4 @@
-//! The facts of the directory: also where the site in it cannot be opened.
+//! The facts about the data directory, also where its site cannot be opened.
 
 use super::{shown_bytes, unreadable};
 use crate::domain::health::{FREE_BYTES_ALARM, FREE_BYTES_WARNING, Fact, State, WAL_BYTES_ALARM, WAL_BYTES_WARNING};
@@ -7,9 +7,9 @@ use crate::store::engine::data_dir;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The permission bits of everybody but the owner.
+/// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
-/// Given up where the disk is full, so that what is under way can end.
+/// The emergency reserve.
 const RESERVE_FILE: &str = "ballast";
 
 pub(crate) fn space(data: &Path) -> Fact {
@@ -32,7 +32,7 @@ pub(crate) fn reserve(data: &Path) -> Fact {
     }
 }
 
-/// The key opens everything, so it is an alarm where others can read it; the rest is a warning.
+/// A key file that others can read is an alarm, because the key opens everything; other files are a warning.
 pub(crate) fn permissions(data: &Path) -> Fact {
     let mode = |path: &Path| std::fs::metadata(path).map(|file| file.permissions().mode() & 0o777);
     let places = [

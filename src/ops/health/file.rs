@@ -1,6 +1,6 @@
-//! The facts of the file itself: that it takes writes, that it is sound, and that the audit log in it is whole.
+//! The facts about the database: whether it takes writes and is intact, and whether the audit log is.
 
-use super::{Look, or_unreadable, shown, unreadable};
+use super::{Depth, or_unreadable, shown, unreadable};
 use crate::domain::health::{Fact, State};
 use crate::i18n::language::Text;
 use crate::keys::hex;
@@ -28,8 +28,8 @@ pub(crate) fn store(site: &Site) -> Fact {
     or_unreadable("store", read.map(|_| Fact::ok("store", Text::new("health.store"))))
 }
 
-/// A brief look asks the newest backup, whose copy was read whole when it was made.
-pub(crate) fn integrity(site: &Site, look: Look) -> Fact {
+/// A quick check names the newest backup, which was verified when it was made.
+pub(crate) fn integrity(site: &Site, depth: Depth) -> Fact {
     if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Damage) {
         let text = Text::new("health.integrity.since").with("at", shown(site, alarm.since)).with("what", alarm.cause);
         return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.next"));
@@ -43,7 +43,7 @@ pub(crate) fn integrity(site: &Site, look: Look) -> Fact {
         Some(backup) => Text::new("health.integrity.copy").with("at", shown(site, backup.manifest.made_at)),
         None => Text::new("health.integrity.none"),
     };
-    if look == Look::Brief {
+    if depth == Depth::Quick {
         return Fact::ok("integrity", by_backup());
     }
     match integrity::check_store(&site.store, || false) {
@@ -58,7 +58,7 @@ pub(crate) fn integrity(site: &Site, look: Look) -> Fact {
     }
 }
 
-/// Whether an earlier process acknowledged writes that the write-ahead log which it left did not hold.
+/// Whether acknowledged writes of an earlier process were missing in the WAL.
 pub(crate) fn lost_writes(site: &Site) -> Fact {
     match alarm::find(&site.config.data, alarm::Kind::LostLog) {
         None => Fact::ok("lost_writes", Text::new("health.lost_writes")),
@@ -70,16 +70,17 @@ pub(crate) fn lost_writes(site: &Site) -> Fact {
     }
 }
 
-/// A brief look sees that the last row is the end that the site knows of.
-pub(crate) fn audit(site: &Site, look: Look) -> Fact {
+/// A quick check compares the last row with the end in the site's row.
+pub(crate) fn audit(site: &Site, depth: Depth) -> Fact {
     let next = || Text::new("health.audit.next");
-    if look == Look::Close {
+    if depth == Depth::Full {
         let walked = walks::walk(site, &mut |_, _, _| ());
         return or_unreadable(
             "audit",
             walked.map(|walk| match walk.broken {
                 None => {
-                    let text = Text::new("health.audit.whole").with("rows", walk.rows).with("head", brief(&walk.head));
+                    let text =
+                        Text::new("health.audit.whole").with("rows", walk.rows).with("head", first_digits(&walk.head));
                     Fact::ok("audit", text.with("backups", walk.witnesses)).with_figure("rows", walk.rows)
                 }
                 Some(broken) => {
@@ -101,7 +102,7 @@ pub(crate) fn audit(site: &Site, look: Look) -> Fact {
                 [only] => only.row.seq == head.seq && only.hash == head.hash,
                 _ => false,
             };
-            let text = Text::new("health.audit").with("rows", head.seq).with("head", brief(&hex(&head.hash)));
+            let text = Text::new("health.audit").with("rows", head.seq).with("head", first_digits(&hex(&head.hash)));
             let fact = if ends_there {
                 Fact::ok("audit", text)
             } else {
@@ -112,7 +113,7 @@ pub(crate) fn audit(site: &Site, look: Look) -> Fact {
     )
 }
 
-/// Enough to compare by eye.
-fn brief(hash: &str) -> &str {
+/// The first digits, enough to compare by eye.
+fn first_digits(hash: &str) -> &str {
     &hash[..hash.len().min(16)]
 }

@@ -1,5 +1,5 @@
-//! How the site is: one list of facts, each ok, a warning or an alarm with what to do, for the doctor, the probes, the
-//! figures and the desk. The limits are in [`crate::domain::health`].
+//! Health: one list of facts, each ok, a warning or an alarm with what to do, for the doctor, the probes, the metrics and the
+//! desk. The limits are in [`crate::domain::health`].
 
 mod disk;
 mod file;
@@ -13,27 +13,27 @@ use crate::site::Site;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How long an answer of `/readyz` is reused, because anybody may ask.
-const BRIEF_KEPT_SECONDS: i64 = 5;
+/// How long a quick check is reused, because `/readyz` is open to everyone.
+const QUICK_KEPT_SECONDS: i64 = 5;
 
-/// How closely it is looked.
+/// How much is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// In a few milliseconds.
-    Brief,
-    /// At every page of the file and every row of the audit log.
-    Close,
+pub enum Depth {
+    /// What takes a few milliseconds.
+    Quick,
+    /// Also every page of the database and every row of the audit log.
+    Full,
 }
 
-/// The last brief look, and when that was.
+/// The last quick check, and its moment.
 #[derive(Default)]
-struct Kept(Mutex<Option<(i64, Arc<[Fact]>)>>);
+struct LastQuick(Mutex<Option<(i64, Arc<[Fact]>)>>);
 
 /// All facts, the most urgent kinds first.
-pub fn look(site: &Site, look: Look) -> Vec<Fact> {
+pub fn check(site: &Site, depth: Depth) -> Vec<Fact> {
     let facts = vec![
         file::store(site),
-        file::integrity(site, look),
+        file::integrity(site, depth),
         disk::space(&site.config.data),
         disk::reserve(&site.config.data),
         disk::permissions(&site.config.data),
@@ -50,44 +50,44 @@ pub fn look(site: &Site, look: Look) -> Vec<Fact> {
         services::sign_ins(site),
         services::partners(site),
         services::passcodes(site),
-        file::audit(site, look),
+        file::audit(site, depth),
         version(),
     ];
     site.store.release();
     facts.into_iter().chain(services::standby(site)).chain(leftovers(&site.config.data)).collect()
 }
 
-/// The directories that a command left there when it was cut off; none where there are none.
+/// A directory that an interrupted command left. `None`: there is none.
 pub(crate) fn leftovers(data: &Path) -> Option<Fact> {
     let left = crate::ops::backup::restore::leftovers(data).into_iter().next()?;
     let (text, next) = (Text::new("health.leftovers"), Text::new("health.leftovers.next"));
     Some(Fact::judged("leftovers", State::Warning, text.with("path", left.display()), next))
 }
 
-/// The brief facts, at most some seconds old.
-pub(crate) fn brief(site: &Site) -> Arc<[Fact]> {
+/// The facts of a quick check, a few seconds old at most.
+pub(crate) fn quick(site: &Site) -> Arc<[Fact]> {
     let now = site.now();
-    let kept = site.state::<Kept>();
+    let kept = site.state::<LastQuick>();
     let kept = || kept.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((at, facts)) = &*kept()
-        && (0..BRIEF_KEPT_SECONDS).contains(&(now - at))
+        && (0..QUICK_KEPT_SECONDS).contains(&(now - at))
     {
         return facts.clone();
     }
-    let facts: Arc<[Fact]> = look(site, Look::Brief).into();
+    let facts: Arc<[Fact]> = check(site, Depth::Quick).into();
     *kept() = Some((now, facts.clone()));
     facts
 }
 
 impl Site {
-    /// Drops the cached answer, so that the next look sees the present state.
+    /// Drops the last quick check, so that the next one sees the present state.
     pub(crate) fn forget_health(&self) {
-        *self.state::<Kept>().0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.state::<LastQuick>().0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// The facts about a directory whose site cannot be opened, because of `why`.
-pub(crate) fn look_at_closed(data: &Path, why: &str) -> Vec<Fact> {
+/// The facts of a data directory whose site cannot be opened, because of `why`.
+pub(crate) fn check_closed(data: &Path, why: &str) -> Vec<Fact> {
     let text = Text::new("health.closed").with("cause", why);
     let closed = Fact::judged("store", State::Alarm, text, Text::new("health.closed.next"));
     if !data.is_dir() {
@@ -101,7 +101,7 @@ pub(crate) fn title(fact: &Fact) -> Text {
     Text::find(&format!("health.name.{}", fact.name), |_| None).unwrap_or_else(|| Text::new("health.name.version"))
 }
 
-/// A fact that could not be looked at is an alarm: it may be any.
+/// A fact that cannot be read is an alarm.
 fn or_unreadable(name: &'static str, fact: Result<Fact, Failure>) -> Fact {
     fact.unwrap_or_else(|cause| unreadable(name, &cause))
 }
@@ -128,13 +128,13 @@ fn version() -> Fact {
     Fact::ok("version", text)
 }
 
-/// A moment in the site's own time, with its zone; in UTC where the site cannot be read.
+/// A moment in the site's time zone; in UTC where that cannot be read.
 fn shown(site: &Site, moment: i64) -> String {
     let zone = site.time_zone().unwrap_or(TimeZone::UTC);
     zone.shown(moment)
 }
 
-/// As disks are sold.
+/// In decimal units, as for disks.
 fn shown_bytes(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{} kB", bytes.div_ceil(1_000)),
@@ -153,14 +153,14 @@ mod tests {
     use crate::store::engine::data_dir::DataDir;
 
     #[test]
-    fn every_fact_has_its_title_and_its_words_in_every_language() {
+    fn every_fact_has_its_title_and_texts_in_every_language() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
         let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
         let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
-        let facts = [look(&site, Look::Close), look_at_closed(dir.path(), "nobody answers")].concat();
-        assert_eq!(look(&site, Look::Brief).len(), look(&site, Look::Close).len());
+        let facts = [check(&site, Depth::Full), check_closed(dir.path(), "a cause")].concat();
+        assert_eq!(check(&site, Depth::Quick).len(), check(&site, Depth::Full).len());
         for fact in &facts {
             for language in Language::ALL {
                 let has = |text: &Text| language.texts().contains_key(text.key());
@@ -172,16 +172,16 @@ mod tests {
     }
 
     #[test]
-    fn a_brief_look_is_kept_for_some_seconds() {
+    fn a_quick_check_is_reused_for_some_seconds() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
         let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
         let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
-        let first = brief(&site);
-        site.clock.set(1_800_000_000 + BRIEF_KEPT_SECONDS - 1);
-        assert!(Arc::ptr_eq(&first, &brief(&site)));
-        site.clock.set(1_800_000_000 + BRIEF_KEPT_SECONDS);
-        assert!(!Arc::ptr_eq(&first, &brief(&site)));
+        let first = quick(&site);
+        site.clock.set(1_800_000_000 + QUICK_KEPT_SECONDS - 1);
+        assert!(Arc::ptr_eq(&first, &quick(&site)));
+        site.clock.set(1_800_000_000 + QUICK_KEPT_SECONDS);
+        assert!(!Arc::ptr_eq(&first, &quick(&site)));
     }
 }

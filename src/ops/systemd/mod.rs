@@ -1,5 +1,5 @@
-//! The service manager that started this process, where there is one: the sockets and the watchdog that it gave, and what
-//! it wants to hear. Its protocol (`sd_notify(3)`, `sd_listen_fds(3)`) is a datagram of text and three variables.
+//! The service manager that started this process: its passed sockets, its watchdog, and notifications to it. The protocol
+//! (`sd_notify(3)`, `sd_listen_fds(3)`) is a datagram of text and three variables.
 
 use std::net::TcpListener;
 use std::os::fd::{FromRawFd, RawFd};
@@ -7,17 +7,17 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
-/// The first descriptor that it passes.
+/// The first passed descriptor.
 const FIRST_DESCRIPTOR: RawFd = 3;
 const DESCRIPTORS_MAX: RawFd = 64;
-/// One step of a start, such as checking a large file, may take so long before it counts as hung.
+/// The time for one step of a start, such as checking a large database.
 const STEP_TIME_MAX: Duration = Duration::from_secs(30 * 60);
 
-/// The service manager of this process; none where no variable names one.
+/// The service manager of this process. Without its variables there is none, and nothing is sent.
 #[derive(Debug, Default)]
 pub(crate) struct Service {
-    listens: Option<SocketAddr>,
-    /// How long it waits for a sign of life.
+    notifier: Notifier,
+    /// The interval of the watchdog.
     pub watchdog: Option<Duration>,
     sockets: Vec<TcpListener>,
 }
@@ -30,43 +30,42 @@ impl Service {
         let interval = var("WATCHDOG_USEC").filter(|_| meant_for_us("WATCHDOG_PID"));
         let passed = var("LISTEN_FDS").filter(|_| var("LISTEN_PID").is_some() && meant_for_us("LISTEN_PID"));
         Service {
-            listens: var("NOTIFY_SOCKET").and_then(|name| address(&name)),
+            notifier: Notifier(var("NOTIFY_SOCKET").and_then(|name| address(&name))),
             watchdog: interval.and_then(|text| text.parse().ok()).filter(|us| *us > 0).map(Duration::from_micros),
             sockets: passed.and_then(|text| text.parse().ok()).map_or_else(Vec::new, take_sockets),
         }
     }
 
-    /// The listening sockets that it opened for us.
+    /// The passed listening sockets.
     pub(crate) fn take_sockets(&mut self) -> Vec<TcpListener> {
         std::mem::take(&mut self.sockets)
     }
 
-    /// Tells the service manager something (`READY=1`). A manager that does not listen must not stop the server, so
-    /// errors are passed over.
-    pub(crate) fn tell(&self, state: &str) {
-        self.listener().tell(state);
+    /// See [`Notifier::notify`].
+    pub(crate) fn notify(&self, state: &str) {
+        self.notifier.notify(state);
     }
 
-    /// Whom to tell, for another thread.
-    pub(crate) fn listener(&self) -> Listener {
-        Listener(self.listens.clone())
+    /// A notifier for another thread.
+    pub(crate) fn notifier(&self) -> Notifier {
+        self.notifier.clone()
     }
 
-    /// Says how far a long start is, and that it is none that hangs.
-    pub(crate) fn tell_step(&self, step: &str, done: u64, total: u64) {
+    /// Reports the progress of a long start, and asks for more time.
+    pub(crate) fn notify_progress(&self, step: &str, done: u64, total: u64) {
         let percent = done.saturating_mul(100) / total.max(1);
-        let patience = STEP_TIME_MAX.as_micros();
-        self.tell(&format!("STATUS=upgrading the file: {step}, {percent} %\nEXTEND_TIMEOUT_USEC={patience}"));
+        let extension = STEP_TIME_MAX.as_micros();
+        self.notify(&format!("STATUS=upgrading the file: {step}, {percent} %\nEXTEND_TIMEOUT_USEC={extension}"));
     }
 }
 
-/// The service manager's ear; nobody's, where no variable speaks of one.
-#[derive(Debug, Clone)]
-pub(crate) struct Listener(Option<SocketAddr>);
+/// Sends notifications to the service manager, if there is one.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Notifier(Option<SocketAddr>);
 
-impl Listener {
-    /// See [`Service::tell`].
-    pub(crate) fn tell(&self, state: &str) {
+impl Notifier {
+    /// Sends a state (`READY=1`). Errors are ignored: a service manager that does not listen must not stop the server.
+    pub(crate) fn notify(&self, state: &str) {
         if let Some(address) = &self.0 {
             _ = UnixDatagram::unbound().and_then(|socket| socket.send_to_addr(state.as_bytes(), address));
         }
@@ -83,7 +82,7 @@ fn address(name: &str) -> Option<SocketAddr> {
 
 fn take_sockets(count: RawFd) -> Vec<TcpListener> {
     let ours = FIRST_DESCRIPTOR..FIRST_DESCRIPTOR + count.clamp(0, DESCRIPTORS_MAX);
-    // SAFETY: whoever set the variables passed these descriptors to this process, and nothing else took them: called once.
+    // SAFETY: the service manager passed these descriptors to this process, and nothing else took them: called once.
     ours.map(|descriptor| unsafe {
         libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC);
         TcpListener::from_raw_fd(descriptor)
@@ -96,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_arrives_by_path_and_by_abstract_name() {
+    fn notifications_arrive_by_path_and_by_abstract_name() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("notify");
         let abstract_name = format!("tunneldesk-test-{}", std::process::id());
@@ -108,8 +107,8 @@ mod tests {
             ),
         ];
         for (socket, name) in heard {
-            let service = Service { listens: address(&name), ..Service::default() };
-            service.tell("READY=1");
+            let service = Service { notifier: Notifier(address(&name)), ..Service::default() };
+            service.notify("READY=1");
             let mut bytes = [0; 64];
             let length = socket.recv(&mut bytes).unwrap();
             assert_eq!(&bytes[..length], b"READY=1", "{name}");
@@ -117,8 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn nobody_to_tell_is_no_trouble() {
-        Service::default().tell("READY=1");
-        Service { listens: address("/nowhere/at/all"), ..Service::default() }.tell("READY=1");
+    fn without_a_listening_service_manager_notifications_are_ignored() {
+        Notifier::default().notify("READY=1");
+        Notifier(address("/nowhere/at/all")).notify("READY=1");
     }
 }

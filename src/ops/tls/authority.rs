@@ -1,5 +1,5 @@
-//! The site's own authority and what it signs: certificates for the site's own names, which no public authority would
-//! sign, from one that can sign for no other name.
+//! The site's own certificate authority: it signs certificates for the site's local names, which no public authority would,
+//! and its name constraints allow no other names.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CidrSubnet, DnType, Error, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa,
@@ -9,9 +9,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const DAY: i64 = 86_400;
 pub(crate) const AUTHORITY_DAYS: i64 = 3_650;
-/// Browsers take no more than 398 from anybody.
+/// Browsers accept no more than 398 days.
 pub(crate) const SERVER_DAYS: i64 = 397;
-/// A kiosk's clock may be behind ours.
+/// A kiosk's clock may be slow.
 const EARLY_DAYS: i64 = 1;
 
 /// A certificate and its key.
@@ -77,7 +77,7 @@ fn constraints(names: &[String]) -> NameConstraints {
     }
 }
 
-/// Whole days, from yesterday on; returns the end.
+/// Sets the validity to whole days from yesterday on, and returns its end.
 fn set_life(params: &mut CertificateParams, now: i64, days: i64) -> i64 {
     let today = now.div_euclid(DAY);
     let midnight = |day: i64| {
@@ -100,7 +100,7 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// The verdict of another implementation on a certificate that our authority signed.
+    /// Verifies a certificate with OpenSSL.
     fn verdict(authority: &IssuedCertificate, server: &IssuedCertificate, at: i64) -> (bool, String) {
         let dir = tempfile::tempdir().unwrap();
         let put = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn openssl_trusts_what_the_authority_signed_for_its_own_names() {
+    fn openssl_accepts_certificates_of_the_authority_for_its_own_names() {
         let ours = names(&["tunnel.example.org", "kiosk.tunnel.example.org", "10.0.0.5", "fd00::5"]);
         let authority = make("Windwerk", &ours, NOW).unwrap();
         let server = sign("Windwerk", &authority.key, &ours, NOW).unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn it_cannot_vouch_for_any_other_name_or_address() {
+    fn openssl_rejects_certificates_of_the_authority_for_other_names_and_addresses() {
         let authority = make("Windwerk", &names(&["tunnel.example.org"]), NOW).unwrap();
         for foreign in ["bank.example.com", "example.org", "10.0.0.5", "fd00::5"] {
             let server = sign("Windwerk", &authority.key, &names(&[foreign]), NOW).unwrap();

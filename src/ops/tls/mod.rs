@@ -1,4 +1,4 @@
-//! TLS on the site's own network: which certificate the server shows, where it comes from, and when there is a new one.
+//! TLS on the site's own network: which certificate the server presents, where it comes from, and when it is replaced.
 //!
 //! The certificate comes from files that another program renews, or from the site's own authority. The authority's
 //! certificate and key lie in the database, the key sealed, so that a backup has them.
@@ -25,41 +25,41 @@ use rustls::{ServerConfig, version};
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// When a file was written: seconds and nanoseconds.
-type Written = (i64, i64);
+/// The modification time of a file: seconds and nanoseconds.
+type Modified = (i64, i64);
 
-/// The certificate for connections from now on.
+/// The certificate for new connections.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
-    now: RwLock<Option<Arc<CertifiedKey>>>,
-    /// When the files were written that it came from.
-    written: RwLock<Option<Written>>,
+pub(crate) struct ServerCertificate {
+    current: RwLock<Option<Arc<CertifiedKey>>>,
+    /// The modification time of the certificate file that it came from.
+    modified: RwLock<Option<Modified>>,
 }
 
-impl ResolvesServerCert for Shown {
+impl ResolvesServerCert for ServerCertificate {
     fn resolve(&self, _: ClientHello) -> Option<Arc<CertifiedKey>> {
-        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Shown {
-    fn show(&self, pair: CertifiedKey) {
-        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(pair));
+impl ServerCertificate {
+    fn set(&self, pair: CertifiedKey) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(pair));
     }
 }
 
-/// How connections are protected: TLS 1.2 and 1.3, HTTP/1.1 inside.
-pub(crate) fn protection(shown: Arc<Shown>) -> Result<ServerConfig, String> {
+/// The configuration of TLS: versions 1.2 and 1.3, with HTTP/1.1.
+pub(crate) fn server_config(certificate: Arc<ServerCertificate>) -> Result<ServerConfig, String> {
     let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_protocol_versions(&[&version::TLS13, &version::TLS12])
         .map_err(|e| format!("cannot set up TLS: {e}"))?
         .with_no_client_auth()
-        .with_cert_resolver(shown);
+        .with_cert_resolver(certificate);
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
 }
 
-/// Has the server show what there is. The error is one line that says what to do.
+/// Loads the certificate. The error is one line that says what to do.
 pub(crate) fn load(site: &Site) -> Result<(), String> {
     if let Some(files) = &site.config.tls.files {
         return load_files(site, files);
@@ -73,22 +73,22 @@ pub(crate) fn load(site: &Site) -> Result<(), String> {
         .keys
         .unseal(Purpose::TlsKey, &server.sealed_key)
         .ok_or("the key of the certificate is damaged: `tunneldesk tls renew`")?;
-    site.state::<Shown>().show(pair(server.certificate.as_bytes(), PrivatePkcs8KeyDer::from(key).into())?);
+    site.state::<ServerCertificate>().set(pair(server.certificate.as_bytes(), PrivatePkcs8KeyDer::from(key).into())?);
     Ok(())
 }
 
 fn load_files(site: &Site, files: &CertificateFiles) -> Result<(), String> {
     let read = |path: &std::path::Path| std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()));
-    let written = self::written(&files.certificate);
+    let modified = modified(&files.certificate);
     let key = PrivateKeyDer::from_pem_slice(&read(&files.key)?)
         .map_err(|e| format!("{} holds no private key in PEM: {e}", files.key.display()))?;
-    site.state::<Shown>().show(pair(&read(&files.certificate)?, key)?);
-    let shown = site.state::<Shown>();
-    *shown.written.write().unwrap_or_else(PoisonError::into_inner) = written;
+    site.state::<ServerCertificate>().set(pair(&read(&files.certificate)?, key)?);
+    let presented = site.state::<ServerCertificate>();
+    *presented.modified.write().unwrap_or_else(PoisonError::into_inner) = modified;
     Ok(())
 }
 
-fn written(path: &std::path::Path) -> Option<Written> {
+fn modified(path: &std::path::Path) -> Option<Modified> {
     std::fs::metadata(path).ok().map(|file| (file.mtime(), file.mtime_nsec()))
 }
 
@@ -105,12 +105,12 @@ fn pair(certificate: &[u8], key: PrivateKeyDer<'static>) -> Result<CertifiedKey,
     }
 }
 
-/// Looks whether there is a newer certificate to show, or one to make; every minute.
+/// Loads changed certificate files, or renews the site's own certificate at half of its life. Called every minute.
 pub(crate) fn refresh(site: &Site) -> Result<(), String> {
     if let Some(files) = &site.config.tls.files {
-        let written = self::written(&files.certificate);
-        let shown = *site.state::<Shown>().written.read().unwrap_or_else(PoisonError::into_inner);
-        if written.is_some() && written != shown {
+        let modified = modified(&files.certificate);
+        let presented = *site.state::<ServerCertificate>().modified.read().unwrap_or_else(PoisonError::into_inner);
+        if modified.is_some() && modified != presented {
             load_files(site, files)?;
             tracing::info!("the certificate files have changed; the new ones are in use");
         }
@@ -131,7 +131,7 @@ pub(crate) fn find(site: &Site, kind: Kind) -> Result<Option<Certificate>, Failu
     found
 }
 
-/// Makes the authority and this server's certificate, in the place of any before.
+/// Makes the authority and the server's certificate, and replaces earlier ones.
 pub fn init(site: &Site, subject: &str, names: &[String], by: &By) -> Result<Certificate, Failure> {
     let made = authority::make(subject, names, site.now()).map_err(|e| Failure::broken().because(e))?;
     let authority = row(site, subject, names, made);
@@ -145,7 +145,7 @@ pub fn init(site: &Site, subject: &str, names: &[String], by: &By) -> Result<Cer
     Ok(server)
 }
 
-/// A new certificate from the authority that there is, shown from now on.
+/// Makes and loads a new certificate of the present authority.
 pub(crate) fn renew(site: &Site, by: &By) -> Result<Certificate, Failure> {
     let authority = find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
     let server = signed_by(site, &authority)?;
@@ -157,13 +157,13 @@ pub(crate) fn renew(site: &Site, by: &By) -> Result<Certificate, Failure> {
     Ok(server)
 }
 
-fn record(tx: &Write, by: &By, deed: &'static str, names: &[String]) -> Result<(), Failure> {
+fn record(tx: &Write, by: &By, action: &'static str, names: &[String]) -> Result<(), Failure> {
     let detail = Detail::none().number("names", names.len() as i64);
-    audit::insert(tx, &by.who, deed, &Whom::Site, &by.origin, &detail)?;
+    audit::insert(tx, &by.who, action, &Whom::Site, &by.origin, &detail)?;
     Ok(())
 }
 
-/// A certificate for this server under the names of the authority.
+/// Makes a certificate for the server with the names of the authority.
 fn signed_by(site: &Site, authority: &Certificate) -> Result<Certificate, Failure> {
     let names = &authority.names;
     let key = site
@@ -186,7 +186,7 @@ fn row(site: &Site, subject: &str, names: &[String], made: authority::IssuedCert
     }
 }
 
-/// A certificate's SHA-256, as devices show it: pairs of capital digits.
+/// The SHA-256 of a certificate, as devices show it: pairs of capital hex digits.
 pub(crate) fn fingerprint(certificate: &str) -> String {
     use sha2::{Digest, Sha256};
     let der = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap_or_else(|_| Vec::new().into());
@@ -209,7 +209,7 @@ mod tests {
     }
 
     fn shown(site: &Site) -> Vec<u8> {
-        let pair = site.state::<Shown>().now.read().unwrap().clone().unwrap();
+        let pair = site.state::<ServerCertificate>().current.read().unwrap().clone().unwrap();
         pair.cert[0].to_vec()
     }
 

@@ -1,11 +1,11 @@
-//! Until when a certificate is good that somebody else made.
+//! The end of the validity of a certificate file.
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use std::path::Path;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// Unix seconds; `None` where there is no certificate.
+/// In Unix seconds. `None`: the file has no certificate.
 pub(crate) fn ends_at_of_file(path: &Path) -> Option<i64> {
     ends_at(&std::fs::read(path).ok()?)
 }
@@ -22,7 +22,7 @@ mod tests {
     use crate::ops::tls::authority;
 
     #[test]
-    fn the_end_of_a_certificate_is_the_one_that_it_was_made_with() {
+    fn the_end_of_validity_is_read_from_a_certificate() {
         for now in [1_700_000_000, 2_600_000_000] {
             let made = authority::make("Somebody", &["tunnel.example.org".to_owned()], now).unwrap();
             assert_eq!(ends_at(made.certificate.as_bytes()), Some(made.ends_at), "{now}");

@@ -45,7 +45,7 @@ fn forge(desk: &Desk, from: i64, last: i64, cut: bool, hash: impl Fn(&Hash, &Row
 }
 
 #[test]
-fn a_row_written_anew_with_all_hashes_after_it_worked_out_without_the_key_is_found() {
+fn a_rewritten_row_with_all_hashes_recomputed_without_the_key_is_found() {
     let wrong = ChainKey { secret: [7; 32], plain_end: None };
     let wrong = |before: &Hash, row: &Row| wrong.hash(before, row);
     let ways: [Way; 2] = [&hash, &wrong];
@@ -67,7 +67,7 @@ fn a_row_written_anew_with_all_hashes_after_it_worked_out_without_the_key_is_fou
 }
 
 #[test]
-fn a_log_that_is_given_to_the_next_start_as_one_from_before_the_key_is_found() {
+fn a_log_passed_off_as_one_from_before_the_key_is_found() {
     let desk = desk_with_rows();
     forge(&desk, 1, ROWS, false, hash);
     // Nothing in the database says from which row on there is a key, so nothing there can deny it.
@@ -91,7 +91,7 @@ fn upgraded() -> (Desk, i64) {
 }
 
 #[test]
-fn rows_from_before_the_key_cannot_be_written_anew_either() {
+fn rewritten_rows_from_before_the_key_are_found() {
     let (desk, plain) = upgraded();
     forge(&desk, 3, plain, false, hash);
     let said = desk.run(&["audit", "verify"]).trouble(2);
@@ -109,7 +109,7 @@ fn rows_from_before_the_key_cannot_be_written_anew_either() {
 }
 
 #[test]
-fn a_new_site_key_a_backup_and_a_restore_keep_the_log_whole_and_its_key() {
+fn a_key_rotation_a_backup_and_a_restore_keep_the_log_intact() {
     let (desk, plain) = upgraded();
     let key = || {
         let text = std::fs::read_to_string(desk.data().join("site.key")).unwrap();

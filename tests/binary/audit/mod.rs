@@ -173,7 +173,7 @@ fn a_running_server_records_its_commands_and_who_typed_them() {
 }
 
 #[test]
-fn every_command_there_is_stands_in_one_of_the_tables() {
+fn every_command_is_in_one_of_the_tables() {
     let desk = Desk::empty();
     let known: Vec<&str> = DEEDS
         .iter()
@@ -255,7 +255,7 @@ fn tampered(sql: &str) -> (String, Value) {
 }
 
 #[test]
-fn whoever_changes_a_row_is_found_out() {
+fn a_changed_row_is_found() {
     for column in ["at = at + 1", "who = 'cli:x(1)'", "deed = 'x'", "whom = 'site'", "origin = 'x'", "detail = '{}'"] {
         let (said, json) = tampered(&format!("UPDATE audit SET {column} WHERE seq = 4"));
         assert!(said.contains("row 4 was changed") && said.contains("rows 1 to 3 are intact"), "{said}");
@@ -267,7 +267,7 @@ fn whoever_changes_a_row_is_found_out() {
 }
 
 #[test]
-fn whoever_removes_rows_is_found_out_in_the_middle_and_at_the_end() {
+fn removed_rows_are_found_in_the_middle_and_at_the_end() {
     for (sql, words) in [
         ("DELETE FROM audit WHERE seq = 1", "row 1 was removed"),
         ("DELETE FROM audit WHERE seq IN (3, 4)", "rows 3 to 4 were removed"),
@@ -287,7 +287,7 @@ fn whoever_removes_rows_is_found_out_in_the_middle_and_at_the_end() {
 }
 
 #[test]
-fn an_end_that_was_cut_off_stays_noticed_when_the_log_goes_on() {
+fn a_truncated_end_is_still_found_after_new_rows() {
     let desk = Desk::with_site();
     (1..=4).for_each(|number| _ = desk.add_member(&format!("member{number}"), "member"));
     let file = Connection::open(desk.database()).unwrap();
@@ -299,7 +299,7 @@ fn an_end_that_was_cut_off_stays_noticed_when_the_log_goes_on() {
 }
 
 #[test]
-fn a_file_whose_end_was_moved_back_too_is_found_out_by_its_backups() {
+fn a_truncated_log_with_a_matching_end_is_found_by_the_backups() {
     let desk = Desk::with_site();
     (1..=4).for_each(|number| _ = desk.add_member(&format!("member{number}"), "member"));
     desk.run(&["backup"]).done();
@@ -319,7 +319,7 @@ fn a_file_whose_end_was_moved_back_too_is_found_out_by_its_backups() {
 }
 
 #[test]
-fn a_restore_is_in_the_log_that_it_brings_and_is_no_break() {
+fn a_restore_is_recorded_in_the_restored_log_and_does_not_break_the_chain() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
     desk.run(&["backup"]).done();

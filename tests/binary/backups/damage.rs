@@ -19,7 +19,7 @@ fn spoil_index(desk: &Desk, index: &str, sql: &str) {
 }
 
 #[test]
-fn damage_that_a_backup_finds_is_told_everywhere_at_once_and_an_index_alone_is_built_anew() {
+fn damage_found_by_a_backup_raises_the_alarm_at_once_and_a_damaged_index_is_rebuilt() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
     desk.json(&["session", "issue", "--role", "sync"]);
@@ -62,7 +62,7 @@ fn damage_that_a_backup_finds_is_told_everywhere_at_once_and_an_index_alone_is_b
 }
 
 #[test]
-fn a_log_that_lost_what_was_acknowledged_is_said_aloud_until_it_is_noted_and_a_plain_kill_is_not() {
+fn a_wal_that_lost_acknowledged_writes_is_an_alarm_until_it_is_noted_and_a_plain_kill_is_none() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
     let log = desk.data().join("tunneldesk.sqlite-wal");

@@ -56,7 +56,7 @@ fn a_backup_of_a_running_site_brings_it_back_as_it_was() {
 }
 
 #[test]
-fn a_site_comes_back_on_a_new_machine_from_the_second_place() {
+fn a_site_is_restored_on_a_new_machine_from_the_off_site_backup() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
     let second = name_second_place(&desk);
@@ -77,7 +77,7 @@ fn a_site_comes_back_on_a_new_machine_from_the_second_place() {
 }
 
 #[test]
-fn a_second_place_that_does_not_answer_keeps_nobody_from_a_restore_or_an_erasure() {
+fn restores_and_erasures_work_while_the_off_site_target_does_not_answer() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
     let second = name_second_place(&desk);
@@ -105,7 +105,7 @@ fn a_second_place_that_does_not_answer_keeps_nobody_from_a_restore_or_an_erasure
 }
 
 #[test]
-fn the_newest_backup_is_not_chosen_by_a_date_that_is_yet_to_come() {
+fn a_backup_dated_in_the_future_is_not_restored_by_default() {
     let desk = Desk::with_site();
     desk.run(&["backup"]).done();
     desk.add_member("jane", "member");
@@ -151,7 +151,7 @@ fn a_damaged_backup_is_refused_and_the_site_stays_as_it_is() {
 }
 
 #[test]
-fn a_backup_of_another_site_s_key_is_not_restored() {
+fn a_backup_with_the_key_of_another_site_is_not_restored() {
     let (desk, other) = (Desk::with_site(), Desk::with_site());
     other.run(&["backup"]).done();
     desk.run(&["backup"]).done();
@@ -168,7 +168,7 @@ fn a_backup_of_another_site_s_key_is_not_restored() {
 }
 
 #[test]
-fn a_backup_made_under_writes_holds_all_that_was_acknowledged_before_it() {
+fn a_backup_during_writes_has_every_write_acknowledged_before_it() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
     let server = desk.serve();
@@ -215,7 +215,7 @@ pub fn key(desk: &Desk, name: &str) -> (String, PathBuf) {
 }
 
 #[test]
-fn copies_for_a_recipient_open_with_the_key_alone() {
+fn encrypted_copies_open_with_their_key_alone() {
     let desk = Desk::with_site();
     desk.add_member("zaphodette", "member");
     let second = desk.path().join("second");
@@ -252,7 +252,7 @@ fn copies_for_a_recipient_open_with_the_key_alone() {
 }
 
 #[test]
-fn of_two_backups_of_one_second_the_last_is_drilled() {
+fn the_drill_takes_the_later_of_two_backups_of_one_second() {
     let desk = Desk::with_site();
     let made: Vec<serde_json::Value> = (0..2).map(|_| desk.json(&["backup"])).collect();
     for dir in backups(&desk) {
@@ -263,7 +263,7 @@ fn of_two_backups_of_one_second_the_last_is_drilled() {
 }
 
 #[test]
-fn the_backup_that_a_drill_opened_is_kept() {
+fn pruning_keeps_the_backup_that_a_drill_restored() {
     let desk = Desk::with_site();
     let first = desk.json(&["backup"]);
     desk.json(&["backup", "drill"]);
@@ -292,7 +292,7 @@ fn the_backup_that_a_drill_opened_is_kept() {
 }
 
 #[test]
-fn a_backup_whose_second_place_hangs_keeps_no_other_command_waiting() {
+fn a_backup_whose_off_site_target_hangs_does_not_block_other_commands() {
     const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
@@ -318,7 +318,7 @@ fn a_backup_whose_second_place_hangs_keeps_no_other_command_waiting() {
 }
 
 #[test]
-fn a_newer_backup_that_cannot_be_read_is_named_when_it_is_passed_over() {
+fn a_restore_names_newer_backups_that_cannot_be_read() {
     let desk = Desk::with_site();
     desk.run(&["backup"]).done();
     desk.run(&["backup"]).done();

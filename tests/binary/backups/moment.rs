@@ -11,7 +11,7 @@ fn shown(moment: i64, zone: &str) -> String {
 }
 
 #[test]
-fn a_moment_is_read_by_the_clock_that_the_backup_or_the_site_here_names_and_else_in_utc() {
+fn a_moment_is_read_in_the_time_zone_of_the_backup_or_of_the_local_site_and_otherwise_in_utc() {
     const ZONE: &str = "Europe/Zurich";
     let desk = Desk::with_site();
     let made = desk.json(&["backup"]);

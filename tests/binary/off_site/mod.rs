@@ -5,7 +5,7 @@
 //! erasures.
 
 mod foreign;
-mod in_store;
+mod in_bucket;
 pub mod oracle;
 mod store;
 mod storms;
@@ -103,7 +103,7 @@ fn wait_for_chain(desk: &Desk, server: &Server, oracle: &mut Oracle) {
 }
 
 #[test]
-fn a_disk_that_is_lost_takes_the_last_seconds_with_it_and_no_more() {
+fn a_lost_disk_costs_the_last_seconds_and_no_more() {
     let campaign = campaign("TUNNELDESK_DISK_LOSSES");
     let (losses, clients) = (campaign.unwrap_or(LOSSES), if campaign.is_some() { 64 } else { 6 });
     let mut random = Random::new(Random::seed());
@@ -143,7 +143,7 @@ fn lose_disk(desk: &Desk, server: Server, oracle: &mut Oracle, written_for: Dura
 
 /// The audit above must fail for a server that gets it wrong.
 #[test]
-fn a_server_that_checkpoints_too_early_or_confirms_what_it_did_not_send_loses_more_than_that() {
+fn with_an_injected_fault_a_lost_disk_costs_more() {
     for fault in ["gate", "confirmation"] {
         let desk = site(6);
         let mut oracle = Oracle::new(6);
@@ -160,7 +160,7 @@ fn a_server_that_checkpoints_too_early_or_confirms_what_it_did_not_send_loses_mo
 }
 
 #[test]
-fn any_second_is_restored_as_it_was() {
+fn any_second_can_be_restored() {
     let campaign = campaign("TUNNELDESK_SECONDS");
     let seconds = campaign.unwrap_or(SECONDS);
     let (mut random, clients) = (Random::new(Random::seed()), if campaign.is_some() { 6 } else { 2 });
@@ -235,7 +235,7 @@ fn drills_from_the_second_place(desk: &Desk, begun: i64) {
 }
 
 #[test]
-fn a_restore_to_a_moment_is_taken_back_by_one_command() {
+fn a_restore_to_a_moment_can_be_undone() {
     let desk = site(1);
     let mut oracle = Oracle::new(1);
     let server = desk.serve();
@@ -284,7 +284,7 @@ fn a_restore_to_a_moment_is_taken_back_by_one_command() {
 }
 
 #[test]
-fn nobody_who_was_erased_comes_back_at_any_second() {
+fn no_erased_member_comes_back_at_any_second() {
     let tries = campaign("TUNNELDESK_ERASURES").unwrap_or(ERASURES);
     let mut random = Random::new(Random::seed());
     let (desk, mut oracle) = (site(1), Oracle::new(1));
@@ -323,7 +323,7 @@ fn knows_nobody_who_left(desk: &Desk, data: &Path, at: &str) {
 }
 
 #[test]
-fn what_is_encrypted_comes_back_with_its_key_alone() {
+fn an_encrypted_off_site_copy_is_restored_with_its_key_alone() {
     let desk = site(1);
     let (recipient, key) = crate::backups::key(&desk, "key.txt");
     let settings = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();

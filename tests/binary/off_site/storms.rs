@@ -46,7 +46,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_second_place_that_hangs_is_an_alarm_slows_nobody_down_and_is_caught_up_with() {
+fn a_hanging_off_site_target_is_an_alarm_slows_no_request_and_is_caught_up_with() {
     let (desk, server, mut oracle) = begin();
     // A FIFO in place of the tick: its writer hangs until somebody reads, as at a share whose server is gone.
     let hanging = ticks(&desk)[0].with_file_name(".unfinished");
@@ -72,7 +72,7 @@ fn a_second_place_that_hangs_is_an_alarm_slows_nobody_down_and_is_caught_up_with
 }
 
 #[test]
-fn a_second_place_that_is_put_back_from_yesterday_is_noticed_and_gets_a_new_base() {
+fn an_off_site_target_that_is_restored_from_yesterday_is_noticed_and_gets_a_new_base() {
     let (desk, server, mut oracle) = begin();
     let yesterday = desk.path().join("yesterday");
     copy(&second(&desk), &yesterday);
@@ -94,7 +94,7 @@ fn a_second_place_that_is_put_back_from_yesterday_is_noticed_and_gets_a_new_base
 }
 
 #[test]
-fn a_second_place_that_goes_and_comes_back_gets_a_new_base() {
+fn an_off_site_target_that_disappears_and_comes_back_gets_a_new_base() {
     let (desk, server, mut oracle) = begin();
     let aside = desk.path().join("aside");
     std::fs::rename(second(&desk), &aside).unwrap();

@@ -68,7 +68,7 @@ fn every_acknowledged_write_is_on_the_standby_when_the_main_machine_is_killed() 
 
 /// The audit above must fail where nobody waits.
 #[test]
-fn where_no_answer_waits_the_last_writes_are_lost_with_the_main_machine() {
+fn without_waiting_the_last_writes_are_lost_with_the_main_machine() {
     let lost =
         (0..5).map(|_| lose_main_machine("false", 6, Duration::from_millis(1_500)).0).find(|lost| !lost.is_zero());
     assert!(lost.is_some_and(|lost| lost < Duration::from_secs(3)), "{lost:?} lost");
@@ -79,7 +79,7 @@ fn wait_until_all_is_there(server: &Server) {
 }
 
 #[test]
-fn a_standby_that_is_killed_again_and_again_goes_on_where_it_was() {
+fn a_standby_that_is_killed_again_and_again_continues_its_copy() {
     let token = Token::new();
     let main = main_machine(1, &token, "false");
     let mut oracle = Oracle::new(1);
@@ -146,7 +146,7 @@ fn there(desk: &Desk) -> Vec<String> {
 }
 
 #[test]
-fn nobody_without_the_token_is_told_anything_and_it_goes_by_https() {
+fn without_the_token_nothing_is_sent_and_the_standby_uses_https() {
     let token = Token::new();
     let main = main_machine(1, &token, "false");
     main.run(&["tls", "init", "--name", "localhost"]).done();
@@ -192,7 +192,7 @@ fn nobody_without_the_token_is_told_anything_and_it_goes_by_https() {
 }
 
 #[test]
-fn a_large_write_goes_through_in_parts() {
+fn a_large_tick_is_sent_in_parts() {
     let token = Token::new();
     let main = main_machine(1, &token, "false");
     let server = main.serve();

@@ -73,7 +73,7 @@ fn partition(random: &mut Random) {
 }
 
 #[test]
-fn of_two_machines_with_one_site_the_loser_says_so_once_they_meet() {
+fn of_two_machines_with_one_site_the_replaced_one_stops_writing_once_they_meet() {
     let mut random = Random::new(Random::seed());
     for round in 1..=campaign("TUNNELDESK_PARTITIONS").unwrap_or(PARTITIONS) {
         partition(&mut random);
@@ -83,7 +83,7 @@ fn of_two_machines_with_one_site_the_loser_says_so_once_they_meet() {
 
 /// The audit above must fail for a promotion that does not raise the epoch.
 #[test]
-fn a_promotion_without_a_fence_leaves_two_machines_that_write() {
+fn a_promotion_that_does_not_raise_the_epoch_leaves_two_machines_that_write() {
     let token = Token::new();
     let main = main_machine(1, &token, "false");
     let mut oracle = Oracle::new(1);
@@ -100,7 +100,7 @@ fn a_promotion_without_a_fence_leaves_two_machines_that_write() {
 }
 
 #[test]
-fn a_machine_sees_at_the_second_place_that_it_was_replaced() {
+fn a_machine_sees_off_site_that_it_was_replaced() {
     let token = Token::new();
     let main = main_machine(1, &token, "false");
     let (second, shared) = (Desk::empty(), main.path().join("second"));

@@ -75,7 +75,7 @@ pub fn copy(from: &Path) -> Desk {
 }
 
 #[test]
-fn an_upgrade_killed_anywhere_leaves_the_old_file_or_the_new_one() {
+fn an_upgrade_killed_anywhere_leaves_the_old_database_or_the_new_one() {
     let work = tempfile::tempdir().unwrap();
     let origin = work.path().join("origin");
     lay(&origin, 8);
@@ -107,7 +107,7 @@ fn an_upgrade_killed_anywhere_leaves_the_old_file_or_the_new_one() {
 }
 
 #[test]
-fn a_rollback_killed_anywhere_is_finished_by_the_next() {
+fn a_rollback_killed_anywhere_is_completed_by_the_next() {
     let work = tempfile::tempdir().unwrap();
     let origin = work.path().join("origin");
     lay(&origin, 8);

@@ -1,8 +1,8 @@
 //! An older version's file becomes this version's, and goes back: files as released versions left them, in
 //! `tests/databases`.
 
-mod back;
 pub mod kills;
+mod rollback;
 
 use crate::harness::{Desk, PASSWORD, text};
 use rusqlite::Connection;
@@ -121,7 +121,7 @@ fn a_site_of_each_released_schema_is_upgraded_with_all_that_is_in_it_and_goes_ba
 }
 
 #[test]
-fn a_rollback_brings_back_who_was_erased_only_until_the_next_upgrade_and_is_recorded_by_it() {
+fn members_erased_before_a_rollback_are_erased_again_by_the_next_upgrade_which_records_the_rollback() {
     let desk = older_site(15);
     assert_eq!(usernames(&desk), ["mark", "sync", "jane"]);
     desk.run(&["member", "erase", "jane", "--yes"]).done();
@@ -163,7 +163,7 @@ fn a_rollback_names_the_version_to_go_back_to_and_without_an_upgrade_does_nothin
 }
 
 #[test]
-fn a_damaged_file_is_not_upgraded() {
+fn a_damaged_database_is_not_upgraded() {
     let desk = older_site(15);
     let mut bytes = std::fs::read(desk.database()).unwrap();
     let middle = bytes.len() / 8192 * 4096;
@@ -176,7 +176,7 @@ fn a_damaged_file_is_not_upgraded() {
 }
 
 #[test]
-fn without_room_for_the_way_back_nothing_is_upgraded() {
+fn without_room_for_the_backup_nothing_is_upgraded() {
     let desk = older_site(15);
     // The file claims more of the disk than there is, without taking it.
     let file = std::fs::OpenOptions::new().write(true).open(desk.database()).unwrap();
@@ -191,7 +191,7 @@ fn without_room_for_the_way_back_nothing_is_upgraded() {
 }
 
 #[test]
-fn a_file_beside_the_wrong_key_is_not_upgraded() {
+fn a_database_with_the_wrong_key_is_not_upgraded() {
     let desk = older_site(15);
     std::fs::write(desk.data().join("site.key"), format!("{}\n", "7".repeat(64))).unwrap();
     let said = desk.run(&["member", "list"]).trouble(2);

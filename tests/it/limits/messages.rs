@@ -104,7 +104,7 @@ fn short_messages_go_to_telephones_of_the_country_once_an_address_is_confirmed()
 
 /// The text of the System status about the day's messages.
 fn told_of_passcodes(site: &Site) -> &'static str {
-    let facts = tunneldesk::ops::health::look(site.inside(), tunneldesk::ops::health::Look::Brief);
+    let facts = tunneldesk::ops::health::check(site.inside(), tunneldesk::ops::health::Depth::Quick);
     facts.into_iter().find(|fact| fact.name == "passcodes").expect("it is looked at").text.key()
 }
 

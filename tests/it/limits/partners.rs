@@ -40,7 +40,7 @@ fn a_partner_that_sprays_pins_is_paused_and_the_desk_is_told() {
         site.change(|tx| Ok(tx.get(sql, [&whom], |row| row.get::<_, i64>(0))?))
     };
     assert_eq!(paused(&site), 1);
-    let fact = tunneldesk::ops::health::look(site.inside(), tunneldesk::ops::health::Look::Brief);
+    let fact = tunneldesk::ops::health::check(site.inside(), tunneldesk::ops::health::Depth::Quick);
     let fact = fact.into_iter().find(|fact| fact.name == "partners").unwrap();
     assert_eq!((fact.text.key(), fact.figure), ("health.partners.paused", Some(("paused", 1))));
     let clerk = Clerk::at(&site, &admin);

@@ -38,7 +38,7 @@ fn a_mail_arrives_in_its_language_as_text_and_html_over_tls() {
 }
 
 #[test]
-fn a_server_that_speaks_tls_from_the_start_is_served_too() {
+fn implicit_tls_works_too() {
     let office = Office::mail("tls");
     let site = site_with(mail_settings(&office, Security::Tls));
     queue_welcome(&site, "jane@example.com");
@@ -50,7 +50,7 @@ fn a_server_that_speaks_tls_from_the_start_is_served_too() {
 }
 
 #[test]
-fn a_provider_that_reports_is_told_how_we_name_each_mail_and_others_are_not() {
+fn mails_bear_our_id_for_a_provider_with_events_alone() {
     let office = Office::mail("starttls");
     for key in [None, Some(Secret::new("mail-key"))] {
         let reports = key.is_some();
@@ -68,7 +68,7 @@ fn a_provider_that_reports_is_told_how_we_name_each_mail_and_others_are_not() {
 }
 
 #[test]
-fn nobody_is_trusted_without_the_right_certificate_or_without_tls() {
+fn no_mail_is_sent_without_tls_and_the_right_certificate() {
     let stranger = Office::mail("starttls");
     let site = site_with(Mail { authority: None, ..mail_settings(&stranger, Security::StartTls) });
     let untrusted = queue_welcome(&site, "jane@example.com");
@@ -115,7 +115,7 @@ fn no_name_and_no_address_adds_a_header_or_a_recipient() {
 }
 
 #[test]
-fn addresses_beyond_ascii_are_served_and_their_domains_travel_in_ascii() {
+fn non_ascii_addresses_work_and_their_domains_are_sent_in_ascii() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     queue_passcode(&site, "jane@bücher.example");
@@ -126,7 +126,7 @@ fn addresses_beyond_ascii_are_served_and_their_domains_travel_in_ascii() {
 }
 
 #[test]
-fn what_is_sent_is_wiped_and_known_by_the_name_that_the_mail_bears() {
+fn a_sent_message_is_wiped_and_known_by_its_message_id() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let message_id = queue_welcome(&site, "jane@example.com");
@@ -139,7 +139,7 @@ fn what_is_sent_is_wiped_and_known_by_the_name_that_the_mail_bears() {
 }
 
 #[test]
-fn what_the_contact_form_brings_is_answered_to_its_sender() {
+fn replies_to_a_contact_message_go_to_its_sender() {
     let office = Office::mail("starttls");
     let site = Site::open_with(|config| {
         let reply_to = Some("answers@windwerk.example".parse().unwrap());

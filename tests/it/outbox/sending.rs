@@ -31,7 +31,7 @@ fn while_the_server_is_down_messages_wait_and_then_all_arrive_in_order() {
 }
 
 #[test]
-fn a_server_that_is_down_is_not_asked_for_each_message() {
+fn a_server_that_is_down_is_not_tried_for_each_message() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let place = office.close();
@@ -47,7 +47,7 @@ fn a_server_that_is_down_is_not_asked_for_each_message() {
 }
 
 #[test]
-fn a_clock_that_jumps_makes_no_long_rest_of_a_short_one() {
+fn a_clock_that_jumps_does_not_lengthen_a_pause() {
     for days in [-30, 30] {
         let office = Office::mail("starttls");
         let site = site_with_mail(&office);
@@ -66,7 +66,7 @@ fn a_clock_that_jumps_makes_no_long_rest_of_a_short_one() {
 }
 
 #[test]
-fn what_was_asked_to_come_later_does_also_after_the_clock_fell_back() {
+fn a_deferred_message_is_sent_also_after_the_clock_fell_back() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let mut sender = sender(&site);
@@ -80,7 +80,7 @@ fn what_was_asked_to_come_later_does_also_after_the_clock_fell_back() {
 }
 
 #[test]
-fn one_that_is_asked_to_come_later_does_and_holds_up_nobody() {
+fn a_deferred_message_is_sent_later_and_does_not_delay_others() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let (later, now) = (queue_welcome(&site, "later@example.com"), queue_welcome(&site, "jane@example.com"));
@@ -129,7 +129,7 @@ fn a_message_that_breaks_the_connection_is_not_tried_first_for_ever() {
 }
 
 #[test]
-fn after_two_days_in_vain_a_message_is_dead_until_the_desk_tries_again() {
+fn after_two_days_of_failures_a_message_is_dead_until_the_desk_retries() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let place = office.close();
@@ -153,7 +153,7 @@ fn after_two_days_in_vain_a_message_is_dead_until_the_desk_tries_again() {
 }
 
 #[test]
-fn a_passcode_that_ended_is_wiped_and_not_sent() {
+fn an_expired_passcode_is_wiped_and_not_sent() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let message_id = queue_passcode(&site, "jane@example.com");
@@ -167,7 +167,7 @@ fn a_passcode_that_ended_is_wiped_and_not_sent() {
 }
 
 #[test]
-fn a_message_wakes_its_sender_and_nobody_waits_for_a_slow_server() {
+fn a_new_message_is_sent_at_once_and_no_request_waits_for_a_slow_server() {
     let office = Office::mail("starttls");
     let site = site_with_mail(&office);
     let jane = site.member("jane");
@@ -198,7 +198,7 @@ fn a_message_wakes_its_sender_and_nobody_waits_for_a_slow_server() {
 }
 
 #[test]
-fn without_a_server_passcodes_end_all_the_same_and_nothing_waits_for_ever() {
+fn without_a_server_passcodes_and_messages_expire_too() {
     let site = Site::open();
     let (passcode, welcome) = (queue_passcode(&site, "jane@example.com"), queue_welcome(&site, "jane@example.com"));
     let states = || [passcode, welcome].map(|id| message(&site, id)).map(|m| (m.state, m.sealed.is_some()));

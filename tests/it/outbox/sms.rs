@@ -12,7 +12,7 @@ fn queue_sms(site: &Site, number: &str) -> i64 {
 }
 
 #[test]
-fn a_short_message_reaches_its_gateway_and_a_mail_waits_where_there_is_no_server() {
+fn an_sms_reaches_its_gateway_and_a_mail_waits_without_a_server() {
     let office = Office::sms();
     let site = site_with_sms(&office);
     let (sms, mail) = (queue_sms(&site, "+41791234567"), queue_welcome(&site, "jane@example.com"));
@@ -28,7 +28,7 @@ fn a_short_message_reaches_its_gateway_and_a_mail_waits_where_there_is_no_server
 }
 
 #[test]
-fn a_gateway_may_ask_for_patience_or_refuse_for_good() {
+fn a_gateway_may_defer_a_message_or_refuse_it_for_good() {
     let office = Office::sms();
     let site = site_with_sms(&office);
     let (later, never, now) =
@@ -42,7 +42,7 @@ fn a_gateway_may_ask_for_patience_or_refuse_for_good() {
 }
 
 #[test]
-fn a_gateway_that_does_not_know_us_costs_no_message() {
+fn a_gateway_that_rejects_the_credentials_costs_no_message() {
     let office = Office::sms();
     let site = Site::open_with(|config| {
         config.sms = Some(Sms { token: Some(Secret::new("another")), ..sms_settings(&office) });
@@ -56,7 +56,7 @@ fn a_gateway_that_does_not_know_us_costs_no_message() {
 }
 
 #[test]
-fn a_gateway_that_is_down_is_asked_again_soon_and_one_that_may_have_it_is_not() {
+fn a_gateway_that_is_down_is_tried_again_soon_and_one_that_may_have_the_message_is_not() {
     let office = Office::sms();
     let site = site_with_sms(&office);
     let silent = queue_sms(&site, "+41790000000");

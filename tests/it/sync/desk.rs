@@ -6,7 +6,7 @@ use crate::desk::Clerk;
 use tempfile::NamedTempFile;
 
 #[test]
-fn a_sync_is_asked_for_at_the_desk_by_admins_and_tells_how_it_went() {
+fn an_admin_starts_a_sync_at_the_desk_and_sees_its_outcome() {
     let (receiver, secret) = (Receiver::open(), NamedTempFile::new().unwrap());
     let sync = https_settings(&receiver.url(), &secret);
     let site = Site::open_with(|config| {
@@ -31,7 +31,7 @@ fn a_sync_is_asked_for_at_the_desk_by_admins_and_tells_how_it_went() {
 }
 
 #[test]
-fn without_a_receiver_the_page_says_where_one_is_named() {
+fn without_a_receiver_the_page_names_the_setting() {
     let site = crate::desk::demo();
     site.expects_faults();
     let admin = Clerk::at(&site, &site.admin());

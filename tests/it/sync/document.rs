@@ -16,7 +16,7 @@ fn example(page: &str, name: &str) -> String {
 }
 
 #[test]
-fn the_worked_example_for_receivers_is_right_in_every_byte() {
+fn the_documented_example_for_receivers_is_exact() {
     let site = Site::open();
     let page = site.stranger().ask_at_root(Method::GET, "/docs").send().ok();
     let page = String::from_utf8(page.body.to_vec()).unwrap();

@@ -38,7 +38,7 @@ fn wait_of(step: Step) -> Duration {
 }
 
 #[test]
-fn rows_go_in_order_in_batches_each_with_its_name_and_signature() {
+fn rows_are_sent_in_order_in_batches_with_key_and_signature() {
     let Scene { receiver, site, secret: _secret } = scene();
     drain(&mut uploader(&site));
     assert_whole(&receiver, 25);
@@ -55,7 +55,7 @@ fn rows_go_in_order_in_batches_each_with_its_name_and_signature() {
 }
 
 #[test]
-fn what_is_lost_late_or_doubled_on_the_way_arrives_once_and_in_order() {
+fn lost_late_or_repeated_batches_arrive_once_and_in_order() {
     for fault in [Fault::LoseRequest, Fault::LoseAnswer, Fault::Delay, Fault::Repeat] {
         for place in 0..4 {
             let Scene { receiver, site, secret: _secret } = scene();
@@ -72,7 +72,7 @@ fn what_is_lost_late_or_doubled_on_the_way_arrives_once_and_in_order() {
 }
 
 #[test]
-fn a_batch_whose_answer_was_lost_goes_again_under_the_same_name() {
+fn a_batch_whose_response_was_lost_is_sent_again_with_the_same_key() {
     let Scene { receiver, site, secret: _secret } = scene();
     let mut uploader = uploader(&site);
     assert_eq!((uploader.step(), uploader.step()), (Step::Moved(10), Step::Moved(10)));
@@ -90,7 +90,7 @@ fn a_batch_whose_answer_was_lost_goes_again_under_the_same_name() {
 }
 
 #[test]
-fn retry_after_is_waited_and_other_waits_are_short_at_first() {
+fn retry_after_is_kept_and_other_waits_are_short_at_first() {
     let Scene { receiver, site, secret: _secret } = scene();
     let mut uploader = uploader(&site);
     receiver.will(&[Fault::Say(503, "retry-after: 600\r\n", ""), Fault::Say(502, "", "")]);
@@ -104,7 +104,7 @@ fn retry_after_is_waited_and_other_waits_are_short_at_first() {
 }
 
 #[test]
-fn a_success_that_says_no_place_is_none() {
+fn a_success_without_a_position_is_a_failure() {
     let Scene { receiver, site, secret: _secret } = scene();
     let mut uploader = uploader(&site);
     assert_eq!(uploader.step(), Step::Moved(10));
@@ -116,7 +116,7 @@ fn a_success_that_says_no_place_is_none() {
 }
 
 #[test]
-fn a_row_that_is_refused_is_found_set_aside_shown_and_offered_again() {
+fn a_refused_row_is_found_skipped_shown_and_sent_again() {
     let Scene { receiver, site, secret: _secret } = scene();
     receiver.state().book.refuses.extend([7, 8, 23]);
     let mut uploader = uploader(&site);
@@ -153,7 +153,7 @@ fn a_row_that_is_refused_is_found_set_aside_shown_and_offered_again() {
 }
 
 #[test]
-fn a_receiver_that_refuses_everything_is_at_fault_itself() {
+fn a_receiver_that_refuses_everything_counts_as_faulty() {
     let Scene { receiver, site, secret: _secret } = scene();
     let mut uploader = uploader(&site);
     assert_eq!(uploader.step(), Step::Moved(10));
@@ -167,7 +167,7 @@ fn a_receiver_that_refuses_everything_is_at_fault_itself() {
 }
 
 #[test]
-fn a_batch_that_is_too_large_goes_in_parts() {
+fn a_batch_that_is_too_large_is_sent_in_parts() {
     let Scene { receiver, site, secret: _secret } = scene();
     let mut uploader = uploader(&site);
     assert_eq!(uploader.step(), Step::Moved(10));
@@ -178,7 +178,7 @@ fn a_batch_that_is_too_large_goes_in_parts() {
 }
 
 #[test]
-fn a_receiver_that_lost_rows_says_so_and_gets_them_again() {
+fn a_receiver_that_lost_rows_gets_them_again() {
     let Scene { receiver, site, secret: _secret } = scene();
     let mut uploader = uploader(&site);
     drain(&mut uploader);
@@ -230,7 +230,7 @@ fn a_strict_receiver_gets_the_time_signed_too() {
 }
 
 #[test]
-fn a_private_authority_vouches_for_the_receiver_and_nobody_else_does() {
+fn with_a_private_authority_no_other_certificate_is_accepted() {
     let certificates = office::authority();
     let receiver = Receiver::open_tls(certificates.parent().unwrap());
     let secret = NamedTempFile::new().unwrap();
@@ -252,7 +252,7 @@ fn a_private_authority_vouches_for_the_receiver_and_nobody_else_does() {
 
 /// What a partner really does, and what the receiver then knows of it; also after the member is gone.
 #[test]
-fn a_booking_goes_upstream_with_its_values_and_without_a_name() {
+fn a_booking_is_sent_with_its_values_and_without_a_name() {
     let Scene { receiver, site, secret: _secret } = scene();
     drain(&mut uploader(&site));
     let jane = site.member("jane");

@@ -31,7 +31,7 @@ fn assert_whole(broker: &Broker, rows: i64, messages: usize) {
 }
 
 #[test]
-fn batches_are_messages_that_say_what_they_are() {
+fn batches_are_messages_with_position_and_signature_headers() {
     let (broker, site) = scene();
     drain(&mut uploader(&site));
     assert_whole(&broker, 25, 3);
@@ -46,7 +46,7 @@ fn batches_are_messages_that_say_what_they_are() {
 
 /// The server's memory of names is short here; the order of the subject is not.
 #[test]
-fn a_batch_that_was_taken_and_not_acknowledged_does_not_come_twice() {
+fn a_batch_that_was_stored_and_not_acknowledged_is_not_stored_twice() {
     let (broker, site) = scene();
     drain(&mut uploader(&site));
     // The process died before it wrote that the last two batches were taken, and their names are long forgotten.
@@ -63,7 +63,7 @@ fn a_batch_that_was_taken_and_not_acknowledged_does_not_come_twice() {
 
 /// As one that was held up on its way, and arrives after its rows went another way. Its name is new to the server.
 #[test]
-fn a_batch_that_comes_too_late_is_refused_by_the_stream_itself() {
+fn a_late_batch_is_refused_by_the_stream() {
     let broker = Broker::start("");
     broker.add_stream(json!({}));
     let mut settings = nats_settings(broker.port);
@@ -89,7 +89,7 @@ fn a_batch_that_comes_too_late_is_refused_by_the_stream_itself() {
 }
 
 #[test]
-fn an_outage_is_waited_for_and_nothing_is_lost_or_doubled() {
+fn after_an_outage_nothing_is_lost_or_repeated() {
     let (mut broker, site) = scene();
     let mut uploader = uploader(&site);
     assert_eq!(uploader.step(), Step::Moved(10));
@@ -107,7 +107,7 @@ fn an_outage_is_waited_for_and_nothing_is_lost_or_doubled() {
 
 /// Messages go as they are read, or after a time: that is no reason to begin anew.
 #[test]
-fn a_stream_that_lets_go_of_what_it_had_gets_what_is_new() {
+fn a_stream_that_dropped_its_messages_gets_the_new_rows() {
     let (broker, site) = scene();
     let mut uploader = uploader(&site);
     drain(&mut uploader);
@@ -128,7 +128,7 @@ fn a_stream_that_lets_go_of_what_it_had_gets_what_is_new() {
 }
 
 #[test]
-fn without_a_stream_or_a_server_it_says_what_is_missing() {
+fn the_error_says_whether_the_stream_or_the_server_is_missing() {
     let broker = Broker::start("");
     let site = site_with(nats_settings(broker.port));
     add_rows(site.inside(), 1..=3);
@@ -140,7 +140,7 @@ fn without_a_stream_or_a_server_it_says_what_is_missing() {
 }
 
 #[test]
-fn a_batch_larger_than_the_server_takes_goes_in_parts() {
+fn a_batch_larger_than_the_server_takes_is_sent_in_parts() {
     let broker = Broker::start("max_payload: 2048");
     broker.add_stream(json!({}));
     let mut settings = nats_settings(broker.port);
@@ -154,7 +154,7 @@ fn a_batch_larger_than_the_server_takes_goes_in_parts() {
 
 /// A user who may publish and ask, and nothing else; then another key, in the same file, without a restart.
 #[test]
-fn a_key_opens_the_server_and_is_replaced_without_a_restart() {
+fn an_nkey_authenticates_and_is_replaced_without_a_restart() {
     const SEED: &str = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
     const KEY: &str = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
     let allowed =
@@ -188,7 +188,7 @@ fn a_key_opens_the_server_and_is_replaced_without_a_restart() {
 }
 
 #[test]
-fn tls_is_spoken_where_it_is_asked_for_and_checked() {
+fn tls_is_used_and_verified_where_it_is_configured() {
     let authority = office::authority();
     let dir = authority.parent().unwrap();
     let tls = format!("tls {{ cert_file: \"{0}/server.pem\", key_file: \"{0}/server.key\" }}", dir.display());

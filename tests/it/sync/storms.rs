@@ -337,7 +337,7 @@ fn number_of(variable: &str, otherwise: u64) -> u64 {
 }
 
 #[test]
-fn after_any_storm_the_receiver_holds_what_the_site_sent_in_order() {
+fn after_random_faults_the_receiver_has_all_rows_in_order() {
     let template = template();
     let (first, storms) = (number_of("TUNNELDESK_SEED", 1), number_of("TUNNELDESK_STORMS", STORMS));
     let mut all = Tally::default();

@@ -3,7 +3,7 @@
 use crate::domain::health::State;
 use crate::http::call::Call;
 use crate::i18n::language::Text;
-use crate::ops::health::{self, Look};
+use crate::ops::health::{self, Depth};
 use crate::site::Site;
 
 pub(super) struct Fact {
@@ -40,7 +40,7 @@ pub(super) fn read(site: &Site, call: &Call) -> Facts {
             next: fact.next.as_ref().map(|next| language.say(next)).unwrap_or_default(),
         }
     };
-    let mut all = health::look(site, Look::Brief);
+    let mut all = health::check(site, Depth::Quick);
     all.sort_by_key(|fact| std::cmp::Reverse(fact.state));
     let off_site = all.iter().find(|fact| fact.name == "off_site" && site.config.backup.off_site.is_some());
     let (passed, problems): (Vec<_>, Vec<_>) = all.iter().partition(|fact| fact.state == State::Ok);

@@ -23,7 +23,7 @@ fn members(desk: &Desk) -> usize {
 }
 
 #[test]
-fn what_came_since_a_rollback_is_not_taken_back_by_another() {
+fn a_second_rollback_does_not_undo_what_came_after_the_first() {
     let desk = Desk::with_site();
     way_back(&desk, schema(&desk.database()));
     desk.add_member("late", "member");
@@ -33,7 +33,7 @@ fn what_came_since_a_rollback_is_not_taken_back_by_another() {
 }
 
 #[test]
-fn a_way_back_with_the_key_of_another_site_is_refused() {
+fn a_rollback_to_a_backup_with_the_key_of_another_site_is_refused() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
     let backup = way_back(&desk, schema(&desk.database()) - 1);
@@ -53,7 +53,7 @@ fn a_way_back_with_the_key_of_another_site_is_refused() {
 }
 
 #[test]
-fn a_rollback_is_recorded_in_the_file_that_it_brings_with_whoever_typed_it() {
+fn a_rollback_is_recorded_with_its_actor_in_the_database_that_it_brings_back() {
     let desk = Desk::with_site();
     way_back(&desk, schema(&desk.database()) - 1);
     desk.add_member("late", "member");

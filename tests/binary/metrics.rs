@@ -4,7 +4,7 @@ use crate::harness::{Caller, Client, Desk};
 use std::collections::BTreeSet;
 
 #[test]
-fn health_is_on_both_ports_and_figures_on_the_loopback_one_alone() {
+fn health_is_on_both_ports_and_metrics_on_the_loopback_one_alone() {
     let (_desk, server) = Desk::with_site().serve_kept();
     let (public, metrics) = (server.address, server.metrics_address);
     for address in [public, metrics] {
@@ -18,7 +18,7 @@ fn health_is_on_both_ports_and_figures_on_the_loopback_one_alone() {
 }
 
 #[test]
-fn figures_are_what_prometheus_reads() {
+fn prometheus_can_read_the_metrics() {
     let (_desk, server) = Desk::with_site().serve_kept();
     for _ in 0..3 {
         server.get(&Caller::Anyone, "/api/account/profile/user").refused(401);

@@ -27,7 +27,7 @@ fn wait_for_chain(desk: &Desk, store: &Store, server: &Server, oracle: &mut Orac
 }
 
 #[test]
-fn a_store_brings_a_lost_site_back_as_a_directory_does() {
+fn a_lost_site_is_restored_from_a_bucket_as_from_a_directory() {
     let store = Store::start();
     let mut desk = site(&store, 2, "");
     let (recipient, key) = crate::backups::key(&desk, "key.txt");
@@ -189,7 +189,7 @@ fn meet_stranger(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracl
 }
 
 #[test]
-fn a_store_in_trouble_slows_nobody_down_is_told_and_is_caught_up_with() {
+fn a_failing_bucket_slows_no_request_is_reported_and_is_caught_up_with() {
     let rounds = campaign("TUNNELDESK_STORE_STORMS");
     let store = Store::start();
     let desk = site(&store, 1, "");
