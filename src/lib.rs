@@ -68,11 +68,11 @@
 //! | principal | an authenticated caller: a member, a clerk, a kiosk and its guest, a partner, a third party |
 //! | clerk | a member of the staff who is signed in at the desk |
 //! | guest | the member who is signed in at a kiosk |
-//! | actor, subject | who makes a change, and the account that the change is about |
+//! | actor, subject | who makes a change and from where, and the account or thing that the change is about |
 //! | change | one effect under way: the transaction, its moment, the actor and the reader's language |
 //! | outcome | the result of an effect, before an edge renders it |
 //! | failure | a refusal with its public text and its hidden cause |
-//! | audit row | who did what to whom, from where; each row carries a hash of the one before |
+//! | audit row | an action with its actor and its subject; each row carries a hash of the one before |
 //! | counters | failed attempts by account, device and network; they decide how long a sign-in is delayed |
 //! | device | a client at which a member signed in before, recognised by its token |
 //! | sign-in challenge | the token of a sign-in whose first factor was passed, until the second factor is |

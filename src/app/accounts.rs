@@ -1,8 +1,8 @@
 //! Accounts: closed and opened again, another role, an address confirmed, delays lifted.
 
-use super::{Actor, Change, Outcome, change};
+use super::{Change, Outcome, RankedActor, change};
 use crate::auth::counters::{self, ClearedLimits};
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -49,7 +49,7 @@ pub(crate) fn ban_with(cx: &Change, member_id: i64, terms: &Ban) -> Result<Outco
         return Ok(Outcome::Unchanged);
     }
     if ban(cx, member_id)? == Outcome::Unchanged {
-        cx.record("member.banned", &Whom::Member(member_id), &Detail::none().flag("again", true))?;
+        cx.record("member.banned", &Subject::Member(member_id), &Detail::none().flag("again", true))?;
     }
     bans::set_terms(cx.tx, member_id, terms.until, &terms.reason)?;
     Ok(Outcome::Done)
@@ -62,7 +62,7 @@ pub(crate) fn lift_ended_bans(site: &Site) -> Result<usize, Failure> {
     if ended.is_empty() {
         return Ok(0);
     }
-    let job = Actor::owner(&By::job("bans"));
+    let job = RankedActor::owner(&Actor::job("bans"));
     change(site, job, Language::default(), |cx| {
         ended.iter().try_for_each(|member_id| lift_ban(cx, *member_id).map(drop))?;
         Ok(ended.len())
@@ -81,7 +81,7 @@ pub(crate) fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Fa
     invitations::delete_of_inviter(cx.tx, member_id)?;
     members::set_role(cx.tx, member_id, role)?;
     notices::insert(cx.tx, member_id, "notice.role_changed", &format!(r#"{{"role":"{}"}}"#, role.name()))?;
-    cx.record("member.role_set", &Whom::Member(member_id), &Detail::none().word("role", role.name()))
+    cx.record("member.role_set", &Subject::Member(member_id), &Detail::none().word("role", role.name()))
 }
 
 /// Counts the e-mail address of an account as confirmed. Audited. 404 where the account has no address, 409 where another
@@ -103,7 +103,7 @@ pub(crate) fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Fail
 pub(crate) fn unlock(cx: &Change, member_id: i64) -> Result<ClearedLimits, Failure> {
     let account = cx.served(member_id)?;
     let lifted = counters::clear_account_limits(cx.site, cx.tx, account.member_id)?;
-    cx.record("member.unlocked", &Whom::Member(member_id), &Detail::none())?;
+    cx.record("member.unlocked", &Subject::Member(member_id), &Detail::none())?;
     Ok(lifted)
 }
 
@@ -114,11 +114,11 @@ pub(crate) fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
     if account.role != Role::Member {
         return Err(Failure::not_allowed());
     }
-    cx.record("member.erased", &Whom::Member(leaving.member_id), &Detail::none())?;
+    cx.record("member.erased", &Subject::Member(leaving.member_id), &Detail::none())?;
     erasure::forget(cx.site, cx.tx, leaving, cx.now())
 }
 
 fn done(cx: &Change, action: &'static str, member_id: i64) -> Result<Outcome, Failure> {
-    cx.record(action, &Whom::Member(member_id), &Detail::none())?;
+    cx.record(action, &Subject::Member(member_id), &Detail::none())?;
     Ok(Outcome::Done)
 }

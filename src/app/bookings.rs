@@ -2,7 +2,7 @@
 //! who has come for them.
 
 use super::{Change, Outcome, family, flights};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::{self, Booking, Denial};
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
@@ -42,7 +42,7 @@ pub(crate) fn book_at_desk(
     minutes_booked: i64,
     number: i64,
 ) -> Result<Result<i64, Denial>, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     if let Err(denial) = admit(cx, member_id, flight_date, Address::NotAsked)? {
         return Ok(Err(denial));
     }
@@ -72,7 +72,7 @@ pub(crate) fn book_here_now(
     minutes_booked: i64,
     number: i64,
 ) -> Result<Result<i64, Denial>, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     // The same form sent again is the flight of the first time.
     let known = bookings::find_by_registration(cx.tx, desk_client(cx)?, number)?;
     let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
@@ -134,7 +134,7 @@ pub(super) fn admit(
 
 pub(super) fn put(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
     let (booking_id, outcome) = record(cx, partner_id, member_id, sent)?;
-    if outcome == Outcome::Done && cx.actor.rank != Rank::Outside {
+    if outcome == Outcome::Done && cx.rank != Rank::Outside {
         audit(cx, "booking.made", member_id, booking_id)?;
     }
     Ok(booking_id)
@@ -150,7 +150,7 @@ pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure>
 /// The same for somebody who came at a moment that is over: a kiosk took the check-in while the site did not answer.
 pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outcome, Failure> {
     let known = find(cx, booking_id)?;
-    if !cx.actor.rank.is_staff() {
+    if !cx.rank.is_staff() {
         let today = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?.day(at, 0);
         let is_today = (today.from..today.to).contains(&known.booking.flight_date);
         let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
@@ -171,7 +171,7 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outco
 
 /// Takes a check-in back: by the desk. Audited, unless the booking is the actor's own.
 pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let known = find(cx, booking_id)?;
     let changed = flights::undo_check_in(cx, &known)?;
     finish(cx, "booking.check_in_undone", known.member_id, booking_id, changed)
@@ -182,7 +182,7 @@ pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Fai
 /// booking has ended, and for another day while the member is checked in. The fields that the partner sent are kept: the
 /// same booking sent again does not move it back. Audited; the member is told.
 pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i64) -> Result<Outcome, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let known = find(cx, booking_id)?;
     check_in_force(&known)?;
     let moved = Booking { flight_date, minutes_booked: minutes, ..known.booking.clone() };
@@ -227,7 +227,7 @@ pub(crate) fn set_no_show(cx: &Change, booking_id: i64) -> Result<Outcome, Failu
 /// Takes a cancellation or a no-show back: by the desk. The flight time that went with it is in the logbook again. Audited;
 /// the member is told.
 pub(crate) fn reinstate(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let known = find(cx, booking_id)?;
     if known.ending.is_none() {
         return Ok(Outcome::Unchanged);
@@ -241,7 +241,7 @@ pub(crate) fn reinstate(cx: &Change, booking_id: i64) -> Result<Outcome, Failure
 }
 
 fn end(cx: &Change, booking_id: i64, ending: Ending) -> Result<Outcome, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let known = find(cx, booking_id)?;
     if known.ending == Some(ending) {
         return Ok(Outcome::Unchanged);
@@ -291,7 +291,7 @@ fn finish(
 }
 
 fn audit(cx: &Change, action: &'static str, member_id: i64, booking_id: i64) -> Result<(), Failure> {
-    cx.record(action, &Whom::Member(member_id), &Detail::none().number("booking_id", booking_id))
+    cx.record(action, &Subject::Member(member_id), &Detail::none().number("booking_id", booking_id))
 }
 
 /// The booking that was sent: new, changed, or as it was.

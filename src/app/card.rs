@@ -2,7 +2,7 @@
 
 use super::{Change, Outcome};
 use crate::auth::{confirmation, security_event};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::tables::members;
@@ -38,7 +38,7 @@ pub(crate) fn set_note(cx: &Change, member_id: i64, text: &str) -> Result<Outcom
         return Ok(Outcome::Unchanged);
     }
     members::set_staff_note(cx.tx, member_id, text)?;
-    cx.record("member.note_set", &Whom::Member(member_id), &Detail::none().flag("empty", text.is_empty()))?;
+    cx.record("member.note_set", &Subject::Member(member_id), &Detail::none().flag("empty", text.is_empty()))?;
     Ok(Outcome::Done)
 }
 
@@ -66,8 +66,8 @@ pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Resul
     members::update_person(tx, member_id, &person.real_name, screen_name, person.dob)?;
     if phone {
         members::set_claimed_phone(tx, member_id, &person.phone)?;
-        let (language, by) = (cx.language_of(member_id)?, &cx.actor.by);
-        security_event::record_address_change(cx.site, tx, &before, Channel::Sms, language, by)?;
+        let (language, actor) = (cx.language_of(member_id)?, &cx.actor);
+        security_event::record_address_change(cx.site, tx, &before, Channel::Sms, language, actor)?;
     }
     let mut edited = Edited::Saved;
     if email {
@@ -81,6 +81,6 @@ pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Resul
             confirmation::send_for(cx.site, tx, member_id, &person.email, before.email_verified, language)?;
         }
     }
-    cx.record("member.edited", &Whom::Member(member_id), &Detail::none().fields(&changed))?;
+    cx.record("member.edited", &Subject::Member(member_id), &Detail::none().fields(&changed))?;
     Ok(edited)
 }

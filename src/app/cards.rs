@@ -1,7 +1,7 @@
 //! Cards and wristbands that say who somebody is where a reader types them: never a proof.
 
 use super::{Change, Outcome};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::card;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -25,7 +25,7 @@ pub(crate) fn tie(cx: &Change, member_id: i64, typed: &str) -> Result<Outcome, F
         return Err(wrong("desk.card_many"));
     }
     cards::insert(cx.tx, &number, member_id)?;
-    cx.record("member.card_tied", &Whom::Member(member_id), &Detail::none())?;
+    cx.record("member.card_tied", &Subject::Member(member_id), &Detail::none())?;
     Ok(Outcome::Done)
 }
 
@@ -35,6 +35,6 @@ pub(crate) fn untie(cx: &Change, member_id: i64, number: &str) -> Result<Outcome
     if cards::delete(cx.tx, number, member_id)? == 0 {
         return Ok(Outcome::Unchanged);
     }
-    cx.record("member.card_untied", &Whom::Member(member_id), &Detail::none())?;
+    cx.record("member.card_untied", &Subject::Member(member_id), &Detail::none())?;
     Ok(Outcome::Done)
 }

@@ -1,9 +1,9 @@
 //! Accounts that the desk made, taken over by their owners: with a code that was mailed or printed the owner chooses a
 //! username and a password.
 
-use super::{Actor, Change, change};
+use super::{Change, RankedActor, change};
 use crate::auth::message_quota::{self, Cause};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
 use crate::http::call::Call;
@@ -71,7 +71,7 @@ pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language,
 /// A new code for paper; one that was printed before is dead. Audited. 403 where the actor may not serve the account, or
 /// somebody has a way into it: its owner has it already.
 pub(crate) fn print(cx: &Change, member_id: i64) -> Result<Printed, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let account = cx.served(member_id)?;
     if account.banned || account.role != Role::Member {
         return Err(Failure::not_allowed());
@@ -81,7 +81,7 @@ pub(crate) fn print(cx: &Change, member_id: i64) -> Result<Printed, Failure> {
     }
     account_claims::delete_printed(cx.tx, member_id)?;
     let (code, ends_at) = insert(cx, member_id, "", PRINTED_DAYS)?;
-    cx.record("member.code_printed", &Whom::Member(member_id), &Detail::none())?;
+    cx.record("member.code_printed", &Subject::Member(member_id), &Detail::none())?;
     let tag = members::find_language(cx.tx, member_id)?.unwrap_or_default();
     Ok(Printed { code, ends_at, language: Language::of_member(&tag).unwrap_or(cx.language) })
 }
@@ -103,7 +103,7 @@ pub(crate) fn take(
     password_hash: &str,
 ) -> Result<bool, Failure> {
     let Some(claim) = site.store.read(|tx| find(site, tx, typed, site.now()))? else { return Ok(false) };
-    let owner = Actor::account(claim.member_id, Role::Member, &call.by(claim.member_id));
+    let owner = RankedActor::account(claim.member_id, Role::Member, &call.actor(claim.member_id));
     change(site, owner, call.language(), |cx| {
         // Somebody may have been quicker.
         let Some(claim) = find(site, cx.tx, typed, cx.now())? else { return Ok(false) };
@@ -113,7 +113,7 @@ pub(crate) fn take(
         if !claim.email.is_empty() && members::find_by_confirmed_email(cx.tx, &claim.email)?.is_none() {
             members::confirm_email(cx.tx, claim.member_id)?;
         }
-        cx.record("member.claimed", &Whom::Member(claim.member_id), &Detail::none())?;
+        cx.record("member.claimed", &Subject::Member(claim.member_id), &Detail::none())?;
         Ok(true)
     })
 }

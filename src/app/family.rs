@@ -3,7 +3,7 @@
 
 use super::{Change, Outcome};
 use crate::app::flights;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::waiver::Relation;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -28,7 +28,7 @@ pub(crate) fn add(
     relation: Relation,
     permission: &str,
 ) -> Result<Outcome, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     if relation == Relation::Permission && permission.trim().is_empty() {
         return Err(Failure::field("permission", Text::new("family.permission_missing")));
     }
@@ -69,21 +69,21 @@ pub(super) fn put(
     {
         return wrong("guardian", "family.too_many");
     }
-    let by = cx.member_id().filter(|id| *id != guardian_id);
-    let number = guardianships::insert(cx.tx, (child_id, guardian_id), relation, permission, by)?;
+    let actor = cx.member_id().filter(|id| *id != guardian_id);
+    let number = guardianships::insert(cx.tx, (child_id, guardian_id), relation, permission, actor)?;
     notices::insert(cx.tx, child_id, "notice.guardian_added", &json!({ "guardian_id": guardian_id }).to_string())?;
     let detail = Detail::none().number("guardianship_id", number).word("relation", relation.name());
-    cx.record("guardian.added", &Whom::Member(child_id), &detail)?;
+    cx.record("guardian.added", &Subject::Member(child_id), &detail)?;
     Ok(Outcome::Done)
 }
 
 /// Ends what an adult may do for a child: by staff. Audited.
 pub(crate) fn end(cx: &Change, child_id: i64, guardian_id: i64) -> Result<Outcome, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let Some(known) = guardianships::find(cx.tx, child_id, guardian_id)? else { return Ok(Outcome::Unchanged) };
     guardianships::end(cx.tx, known.guardianship_id)?;
     let detail = Detail::none().number("guardianship_id", known.guardianship_id);
-    cx.record("guardian.ended", &Whom::Member(child_id), &detail)?;
+    cx.record("guardian.ended", &Subject::Member(child_id), &detail)?;
     Ok(Outcome::Done)
 }
 

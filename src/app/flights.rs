@@ -118,7 +118,7 @@ fn check(cx: &Change, member_id: i64, at: i64) -> Result<(), Failure> {
 
 fn refusal(cx: &Change, member_id: i64, reason: Reason) -> Result<Failure, Failure> {
     let is_told = match cx.member_id() {
-        _ if cx.actor.rank.is_staff() => true,
+        _ if cx.rank.is_staff() => true,
         Some(id) => id == member_id || guardianships::find(cx.tx, member_id, id)?.is_some(),
         None => false,
     };

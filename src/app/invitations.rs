@@ -2,9 +2,9 @@
 //! account of the role that the invitation names. Whoever may do more than a member here then sets up a second factor, as at
 //! every first sign-in of such an account.
 
-use super::{Actor, Change, Outcome, change, claims};
+use super::{Change, Outcome, RankedActor, change, claims};
 use crate::auth::message_quota;
-use crate::domain::audit::{Detail, Origin, Who, Whom};
+use crate::domain::audit::{ActorId, Detail, Subject};
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
 use crate::http::call::Call;
@@ -98,7 +98,7 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, D
     };
     let invitation_id = invitations::insert(cx.tx, &new)?;
     let detail = Detail::none().number("invitation_id", invitation_id).word("role", invitee.role.name());
-    cx.record("staff.invited", &Whom::Site, &detail)?;
+    cx.record("staff.invited", &Subject::Site, &detail)?;
     if invitee.email.is_empty() {
         return Ok(Ok(Invited::Printed(code, ends_at)));
     }
@@ -142,7 +142,7 @@ pub(crate) fn withdraw(cx: &Change, invitation_id: i64) -> Result<Outcome, Failu
     if invitations::delete(cx.tx, invitation_id)? == 0 {
         return Ok(Outcome::Unchanged);
     }
-    cx.record("staff.invitation_withdrawn", &Whom::Site, &Detail::none().number("invitation_id", invitation_id))?;
+    cx.record("staff.invitation_withdrawn", &Subject::Site, &Detail::none().number("invitation_id", invitation_id))?;
     Ok(Outcome::Done)
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn accept(
     username: &str,
     password_hash: &str,
 ) -> Result<bool, Failure> {
-    let nobody_yet = Actor::outside(Who::Job("invitation"), call);
+    let nobody_yet = RankedActor::outside(ActorId::Job("invitation"), call);
     change(site, nobody_yet, call.language(), |cx| {
         let Some(invitation) = find(site, cx.tx, typed, cx.now())? else { return Ok(false) };
         let is_mailed = !invitation.email.is_empty();
@@ -187,8 +187,8 @@ pub(crate) fn accept(
         invitations::delete(cx.tx, invitation.invitation_id)?;
         let detail = Detail::none().number("invitation_id", invitation.invitation_id);
         let detail = detail.number("invited_by", invitation.invited_by).word("role", invitation.role.name());
-        let (who, origin) = (Who::Member(member_id), Origin::Address(call.peer));
-        audit::insert(cx.tx, &who, "staff.joined", &Whom::Member(member_id), &origin, &detail)?;
+        let actor = call.actor(member_id);
+        audit::insert(cx.tx, &actor, "staff.joined", &Subject::Member(member_id), &detail)?;
         Ok(true)
     })
 }

@@ -3,7 +3,7 @@
 use super::bookings::Address;
 use super::{Change, Outcome, bookings, family};
 use crate::auth::kiosk;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::Booking;
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -16,7 +16,7 @@ pub(crate) const NAME_CHARS_MAX: usize = 60;
 /// than [`NAME_CHARS_MAX`] or more than one line.
 pub(crate) fn pair(cx: &Change, name: &str) -> Result<String, Failure> {
     let name = fields::name("name", name, NAME_CHARS_MAX)?;
-    cx.record("kiosk.code_made", &Whom::Site, &Detail::none())?;
+    cx.record("kiosk.code_made", &Subject::Site, &Detail::none())?;
     kiosk::new_pairing(cx.site, cx.tx, &name, cx.member_id())
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn revoke(cx: &Change, kiosk_id: i64) -> Result<Outcome, Failure> {
     if kiosks::revoke(cx.tx, kiosk_id)? == 0 {
         return Ok(Outcome::Unchanged);
     }
-    cx.record("kiosk.revoked", &Whom::Site, &Detail::none().number("kiosk_id", kiosk_id))?;
+    cx.record("kiosk.revoked", &Subject::Site, &Detail::none().number("kiosk_id", kiosk_id))?;
     Ok(Outcome::Done)
 }
 

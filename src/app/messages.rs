@@ -1,7 +1,7 @@
 //! Messages: what people wrote to the site, done with; and what is on its way to them, sent again or read out.
 
 use super::{Change, Outcome};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::role::{Rank, Role};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -31,7 +31,7 @@ pub(crate) fn set_contact_done(cx: &Change, contact_id: i64) -> Result<Outcome, 
     if contact::set_done(cx.tx, contact_id)? == 0 {
         return Ok(Outcome::Unchanged);
     }
-    cx.record("contact.done", &Whom::Site, &Detail::none().number("contact_id", contact_id))?;
+    cx.record("contact.done", &Subject::Site, &Detail::none().number("contact_id", contact_id))?;
     Ok(Outcome::Done)
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn find_obstacle(tx: &Read, message: &Message) -> Result<Option<Unsen
 /// may not serve the member whom it is for.
 pub(crate) fn retry(cx: &Change, message_id: i64) -> Result<Result<(), Unsendable>, Failure> {
     let message = outbox::find(cx.tx, message_id)?.ok_or_else(Failure::not_found)?;
-    refuse(denial_to_send(cx.tx, cx.actor.rank, &message)?)?;
+    refuse(denial_to_send(cx.tx, cx.rank, &message)?)?;
     if let Some(obstacle) = find_obstacle(cx.tx, &message)? {
         return Ok(Err(obstacle));
     }
@@ -61,11 +61,11 @@ pub(crate) fn retry(cx: &Change, message_id: i64) -> Result<Result<(), Unsendabl
 /// Puts every dead message in line anew that still says something and is for nobody in particular or for a member whom the
 /// actor may serve; how many. Audited, also where there was none.
 pub(crate) fn retry_dead(cx: &Change) -> Result<usize, Failure> {
-    let served = |role: &Role| cx.actor.rank.denial(NOBODY, *role).is_none();
+    let served = |role: &Role| cx.rank.denial(NOBODY, *role).is_none();
     let roles: Vec<Role> = Role::ALL.into_iter().filter(served).collect();
     let retried = outbox::retry_dead(cx.tx, &roles)?;
     let detail = Detail::none().flag("dead", true).number("messages", retried as i64);
-    cx.record("messages.retried", &Whom::Site, &detail)?;
+    cx.record("messages.retried", &Subject::Site, &detail)?;
     Ok(retried)
 }
 
@@ -75,13 +75,13 @@ pub(crate) fn lift_mark(cx: &Change, address: &str) -> Result<Option<Suppression
     let Some(mark) = suppressed::find(cx.tx, address)? else { return Ok(None) };
     // The provider's clock may be ahead of ours.
     suppressed::lift(cx.tx, address, cx.now().max(mark.since))?;
-    cx.record("address.lifted", &Whom::Site, &Detail::none())?;
+    cx.record("address.lifted", &Subject::Site, &Detail::none())?;
     Ok(Some(mark))
 }
 
 /// Writes down that a message is read out. 403 where the actor may not read it.
 pub(crate) fn read_out(cx: &Change, message: &Message) -> Result<(), Failure> {
-    refuse(denial_to_read(cx.tx, cx.actor.rank, message)?)?;
+    refuse(denial_to_read(cx.tx, cx.rank, message)?)?;
     let detail = Detail::none().number("message_id", message.message_id);
     cx.record("message.read_out", &subject_of(message), &detail)
 }
@@ -117,6 +117,6 @@ fn account_of(tx: &Read, message: &Message) -> Result<Option<Account>, Failure> 
 }
 
 /// The member whom a message is for, in the audit log; the site where there is none.
-fn subject_of(message: &Message) -> Whom {
-    message.member_id.map_or(Whom::Site, Whom::Member)
+fn subject_of(message: &Message) -> Subject {
+    message.member_id.map_or(Subject::Site, Subject::Member)
 }

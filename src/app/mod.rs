@@ -32,7 +32,7 @@ pub(crate) mod waivers;
 pub(crate) mod wards;
 
 use crate::auth::{Clerk, Member};
-use crate::domain::audit::{By, Detail, Origin, Who, Whom};
+use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::role::{Rank, Role};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -45,25 +45,26 @@ use crate::store::tables::audit;
 use crate::store::tables::members::{self, Account};
 use std::ops::Deref;
 
-/// Who makes a change, from where, and whom they may serve.
+/// An actor, and which accounts the actor may serve.
 #[derive(Debug, Clone)]
-pub(crate) struct Actor {
-    pub by: By,
+pub(crate) struct RankedActor {
+    pub actor: Actor,
     pub rank: Rank,
 }
 
-/// One change under way: the open transaction with its moment, the site, the actor, and the language in which the actor
-/// reads the answer.
+/// One change under way: the open transaction with its moment, the site, the actor with its rank, and the language in which
+/// the actor reads the answer.
 pub(crate) struct Change<'a> {
     pub site: &'a Site,
     pub tx: &'a Write<'a>,
     pub actor: &'a Actor,
+    pub rank: Rank,
     pub language: Language,
 }
 
 /// The account that a change is about: one that the actor may serve, or the actor's own.
 #[derive(Debug)]
-pub(crate) struct Subject(Account);
+pub(crate) struct SubjectAccount(Account);
 
 /// Whether an effect changed anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,37 +75,37 @@ pub(crate) enum Outcome {
     Unchanged,
 }
 
-impl Actor {
+impl RankedActor {
     /// The machine's shell, a job or an import: may do everything.
-    pub(crate) fn owner(by: &By) -> Actor {
-        Actor { by: by.clone(), rank: Rank::Owner }
+    pub(crate) fn owner(actor: &Actor) -> RankedActor {
+        RankedActor { actor: actor.clone(), rank: Rank::Owner }
     }
 
     /// A partner, or a third party that calls back.
-    pub(crate) fn outside(who: Who, call: &Call) -> Actor {
-        Actor { by: By { who, origin: Origin::Address(call.peer) }, rank: Rank::Outside }
+    pub(crate) fn outside(id: ActorId, call: &Call) -> RankedActor {
+        RankedActor { actor: Actor::caller(id, call.peer), rank: Rank::Outside }
     }
 
-    /// 403 for everybody but the desk, the admins and the machine's owner.
-    pub(crate) fn check_staff(&self) -> Result<(), Failure> {
-        if self.rank.is_staff() { Ok(()) } else { Err(Failure::not_allowed()) }
+    /// A change by this actor in an open transaction.
+    pub(crate) fn change<'a>(&'a self, site: &'a Site, tx: &'a Write<'a>, language: Language) -> Change<'a> {
+        Change { site, tx, actor: &self.actor, rank: self.rank, language }
     }
 
-    /// Somebody with an account.
-    pub(crate) fn account(member_id: i64, role: Role, by: &By) -> Actor {
-        Actor { by: by.clone(), rank: Rank::Account { member_id, role } }
-    }
-}
-
-impl From<&Clerk> for Actor {
-    fn from(clerk: &Clerk) -> Actor {
-        Actor { by: clerk.by().clone(), rank: clerk.rank() }
+    /// A member, by the member's role.
+    pub(crate) fn account(member_id: i64, role: Role, actor: &Actor) -> RankedActor {
+        RankedActor { actor: actor.clone(), rank: Rank::Account { member_id, role } }
     }
 }
 
-impl From<&Member> for Actor {
-    fn from(member: &Member) -> Actor {
-        Actor::account(member.id(), member.role(), member.by())
+impl From<&Clerk> for RankedActor {
+    fn from(clerk: &Clerk) -> RankedActor {
+        RankedActor { actor: clerk.actor().clone(), rank: clerk.rank() }
+    }
+}
+
+impl From<&Member> for RankedActor {
+    fn from(member: &Member) -> RankedActor {
+        RankedActor::account(member.id(), member.role(), member.actor())
     }
 }
 
@@ -112,12 +113,12 @@ impl From<&Member> for Actor {
 #[track_caller]
 pub(crate) fn change<T>(
     site: &Site,
-    actor: impl Into<Actor>,
+    actor: impl Into<RankedActor>,
     language: Language,
     effect: impl FnOnce(&Change) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let actor = &actor.into();
-    site.store.write(site.now(), |tx| effect(&Change { site, tx, actor, language }))
+    site.store.write(site.now(), |tx| effect(&actor.change(site, tx, language)))
 }
 
 /// The same for a call that may be repeated under one `Idempotency-Key`: its answer is kept with the effect.
@@ -125,11 +126,11 @@ pub(crate) fn change<T>(
 pub(crate) fn change_once(
     site: &Site,
     call: &Call,
-    actor: impl Into<Actor>,
+    actor: impl Into<RankedActor>,
     effect: impl FnOnce(&Change) -> Answer,
 ) -> Answer {
     let actor = &actor.into();
-    site.once(call, |tx| effect(&Change { site, tx, actor, language: call.language() }))
+    site.once(call, |tx| effect(&actor.change(site, tx, call.language())))
 }
 
 impl Change<'_> {
@@ -140,13 +141,12 @@ impl Change<'_> {
 
     /// The actor's own account, if the actor has one.
     pub(crate) fn member_id(&self) -> Option<i64> {
-        self.actor.rank.member_id()
+        self.rank.member_id()
     }
 
     /// Adds a row to the audit log.
-    pub(crate) fn record(&self, action: &'static str, subject: &Whom, detail: &Detail) -> Result<(), Failure> {
-        let By { who, origin } = &self.actor.by;
-        audit::insert(self.tx, who, action, subject, origin, detail)?;
+    pub(crate) fn record(&self, action: &'static str, subject: &Subject, detail: &Detail) -> Result<(), Failure> {
+        audit::insert(self.tx, self.actor, action, subject, detail)?;
         Ok(())
     }
 
@@ -163,22 +163,27 @@ impl Change<'_> {
 
     /// The account of a member whom the actor may serve. 404 where there is none; 403 with the reason where the rank of
     /// the actor forbids it, and for the actor's own: its owner has the members' app.
-    pub(crate) fn served(&self, member_id: i64) -> Result<Subject, Failure> {
+    pub(crate) fn served(&self, member_id: i64) -> Result<SubjectAccount, Failure> {
         self.check_here(member_id)?;
         let account = members::find_account_by_id(self.tx, member_id)?.ok_or_else(Failure::not_found)?;
-        let denial = self.actor.rank.denial(account.member_id, account.role);
-        denial.map_or(Ok(Subject(account)), |key| Err(Failure::not_allowed().saying(Text::new(key))))
+        let denial = self.rank.denial(account.member_id, account.role);
+        denial.map_or(Ok(SubjectAccount(account)), |key| Err(Failure::not_allowed().saying(Text::new(key))))
     }
 
     /// The actor's own account. 401 where the actor has none.
-    pub(crate) fn own(&self) -> Result<Subject, Failure> {
+    pub(crate) fn own(&self) -> Result<SubjectAccount, Failure> {
         let member_id = self.member_id().ok_or_else(Failure::not_signed_in)?;
-        members::find_account_by_id(self.tx, member_id)?.map(Subject).ok_or_else(Failure::not_signed_in)
+        members::find_account_by_id(self.tx, member_id)?.map(SubjectAccount).ok_or_else(Failure::not_signed_in)
     }
 
-    /// 403 for everybody but an admin and the machine's owner.
+    /// 403 unless the actor is the desk, an admin or the machine's owner.
+    pub(crate) fn check_staff(&self) -> Result<(), Failure> {
+        if self.rank.is_staff() { Ok(()) } else { Err(Failure::not_allowed()) }
+    }
+
+    /// 403 unless the actor is an admin or the machine's owner.
     pub(crate) fn check_admin(&self) -> Result<(), Failure> {
-        if self.actor.rank.is_admin() { Ok(()) } else { Err(Failure::not_allowed()) }
+        if self.rank.is_admin() { Ok(()) } else { Err(Failure::not_allowed()) }
     }
 
     /// The language of a message to a member: the actor's where the member is the actor, else the member's own.
@@ -191,7 +196,7 @@ impl Change<'_> {
     }
 }
 
-impl Deref for Subject {
+impl Deref for SubjectAccount {
     type Target = Account;
 
     fn deref(&self) -> &Account {

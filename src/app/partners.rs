@@ -3,7 +3,7 @@
 use super::bookings::DESK_CLIENT_ID;
 use super::{Change, Outcome};
 use crate::auth::new_secret;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
@@ -90,7 +90,7 @@ pub(crate) fn create(cx: &Change, client_id: Option<&str>, name: &str, terms: &T
     let client_id = client_id.map_or_else(|| hex(&random::<8>()), str::to_owned);
     let partner_id = partners::insert(cx.tx, &client_id, &name, terms.strict, terms.per_minute())?;
     add_networks(cx, partner_id, terms)?;
-    cx.record("partner.added", &Whom::Partner(client_id.clone()), &terms.detail())?;
+    cx.record("partner.added", &Subject::Partner(client_id.clone()), &terms.detail())?;
     Ok(Handed { partner_id, client_id, secret: add_secret(cx, partner_id)? })
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn set_terms(cx: &Change, partner: &Partner, terms: &Terms) -> Result
     partners::set_terms(cx.tx, partner.partner_id, terms.strict, terms.per_minute())?;
     partners::delete_networks(cx.tx, partner.partner_id)?;
     add_networks(cx, partner.partner_id, terms)?;
-    cx.record("partner.terms_set", &Whom::Partner(partner.client_id.clone()), &terms.detail())?;
+    cx.record("partner.terms_set", &Subject::Partner(partner.client_id.clone()), &terms.detail())?;
     Ok(Outcome::Done)
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<H
     partners::end_older_secrets(cx.tx, partner_id)?;
     partners::end_secrets(cx.tx, partner_id, cx.now() + keep_days * DAY_SECONDS)?;
     let detail = Detail::none().number("keep_days", keep_days);
-    cx.record("partner.rotated", &Whom::Partner(client_id.clone()), &detail)?;
+    cx.record("partner.rotated", &Subject::Partner(client_id.clone()), &detail)?;
     Ok(Handed { partner_id, client_id, secret: add_secret(cx, partner_id)? })
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn revoke(cx: &Change, partner: &Partner) -> Result<Outcome, Failure>
         return Ok(Outcome::Unchanged);
     }
     partners::revoke(cx.tx, partner.partner_id)?;
-    cx.record("partner.revoked", &Whom::Partner(partner.client_id.clone()), &Detail::none())?;
+    cx.record("partner.revoked", &Subject::Partner(partner.client_id.clone()), &Detail::none())?;
     Ok(Outcome::Done)
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Resu
     let about = EventSubject { user_id: Some(user_id), detail: Some(BY_DESK), ..EventSubject::default() };
     history::insert(cx.tx, partner.partner_id, Event::UserCreated, &about)?;
     let detail = Detail::none().number("user_id", user_id);
-    cx.record("partner_user.restored", &Whom::Partner(partner.client_id.clone()), &detail)?;
+    cx.record("partner_user.restored", &Subject::Partner(partner.client_id.clone()), &detail)?;
     Ok(Restored::Done)
 }
 

@@ -1,20 +1,20 @@
 //! The pictures of members.
 
-use super::{Change, Outcome, Subject};
+use super::{Change, Outcome, SubjectAccount};
 use crate::documents::picture;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::http::failure::Failure;
 use crate::store::tables::media;
 
 /// Puts a picture in place of the one before. `jpeg`: as `documents::picture` made it. Audited, unless the picture is the
 /// actor's own.
-pub(crate) fn set(cx: &Change, subject: &Subject, jpeg: &[u8]) -> Result<(), Failure> {
+pub(crate) fn set(cx: &Change, subject: &SubjectAccount, jpeg: &[u8]) -> Result<(), Failure> {
     media::set(cx.tx, subject.member_id, jpeg)?;
     record(cx, "member.photo_taken", subject)
 }
 
 /// Removes the picture. Audited, unless the picture is the actor's own.
-pub(crate) fn remove(cx: &Change, subject: &Subject) -> Result<Outcome, Failure> {
+pub(crate) fn remove(cx: &Change, subject: &SubjectAccount) -> Result<Outcome, Failure> {
     if media::delete(cx.tx, subject.member_id)? == 0 {
         return Ok(Outcome::Unchanged);
     }
@@ -22,11 +22,11 @@ pub(crate) fn remove(cx: &Change, subject: &Subject) -> Result<Outcome, Failure>
     Ok(Outcome::Done)
 }
 
-fn record(cx: &Change, action: &'static str, subject: &Subject) -> Result<(), Failure> {
+fn record(cx: &Change, action: &'static str, subject: &SubjectAccount) -> Result<(), Failure> {
     if cx.member_id() == Some(subject.member_id) {
         return Ok(());
     }
-    cx.record(action, &Whom::Member(subject.member_id), &Detail::none())
+    cx.record(action, &Subject::Member(subject.member_id), &Detail::none())
 }
 
 /// A picture for a person of a demo, by a number: nobody's likeness. JPEG.

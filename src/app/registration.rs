@@ -1,7 +1,7 @@
 //! New members at the desk: registered by a clerk, and perhaps booked and checked in with it.
 
 use super::{Change, bookings, signup};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::store::tables::account_claims::{self, Alike};
@@ -41,7 +41,7 @@ pub(crate) enum Denial {
 /// who stands at the desk needs no confirmed address for that. The same form sent again is the same member. The owner chooses
 /// a password by the link that is mailed, or by a code on paper. Audited. Returns the member's number.
 pub(crate) fn register(cx: &Change, newcomer: &Newcomer) -> Result<Result<i64, Denial>, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     if let Some(member_id) = account_claims::find_registered(cx.tx, newcomer.form_number)? {
         return Ok(Ok(member_id));
     }
@@ -59,7 +59,7 @@ pub(crate) fn register(cx: &Change, newcomer: &Newcomer) -> Result<Result<i64, D
     };
     let member_id = signup::create(cx, new, Some(newcomer.language), &[], newcomer.form_number)?;
     account_claims::insert_registration(cx.tx, newcomer.form_number, member_id, cx.member_id())?;
-    cx.record("member.added", &Whom::Member(member_id), &Detail::none().flag("desk", true))?;
+    cx.record("member.added", &Subject::Member(member_id), &Detail::none().flag("desk", true))?;
     if let Some(minutes) = newcomer.minutes {
         let booked = bookings::book_here_now(cx, member_id, minutes, newcomer.form_number)?;
         // Who was just registered is not banned and has no fee to pay yet.

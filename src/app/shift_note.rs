@@ -1,7 +1,7 @@
 //! The note that one shift leaves for the next.
 
 use super::{Change, Outcome};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::http::failure::Failure;
 use crate::store::tables::shift_note;
 
@@ -10,18 +10,18 @@ pub(crate) const NOTE_CHARS_MAX: usize = 500;
 
 /// Leaves a note in place of the one before. Audited without its text.
 pub(crate) fn leave(cx: &Change, text: &str) -> Result<(), Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let author_id = cx.member_id().ok_or_else(Failure::not_allowed)?;
     shift_note::set(cx.tx, text, author_id)?;
-    cx.record("shift_note.left", &Whom::Site, &Detail::none())
+    cx.record("shift_note.left", &Subject::Site, &Detail::none())
 }
 
 /// Takes the note away: it was read and done. Audited.
 pub(crate) fn dismiss(cx: &Change) -> Result<Outcome, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     if shift_note::delete(cx.tx)? == 0 {
         return Ok(Outcome::Unchanged);
     }
-    cx.record("shift_note.dismissed", &Whom::Site, &Detail::none())?;
+    cx.record("shift_note.dismissed", &Subject::Site, &Detail::none())?;
     Ok(Outcome::Done)
 }

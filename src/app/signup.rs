@@ -3,11 +3,11 @@
 
 use super::import_export::cell::read_birthday_of_form;
 use super::person::{self, Person};
-use super::{Actor, Change, claims, credentials};
+use super::{Change, RankedActor, claims, credentials};
 use crate::auth::message_quota::Cause;
 use crate::auth::{RateLimit, RateLimitKey, RateLimiter, confirmation, count_message_request};
-use crate::domain::audit::{By, Detail, Origin, Who, Whom};
-use crate::domain::role::{Rank, Role};
+use crate::domain::audit::{ActorId, Detail, Subject};
+use crate::domain::role::Role;
 use crate::domain::{password, username};
 use crate::http::body::{Flattened, ParsedBody};
 use crate::http::call::Call;
@@ -53,7 +53,7 @@ pub(crate) fn create(
     }
     let reads = language.unwrap_or(cx.language);
     // A clerk sees who gives the address; whoever signs up alone has proven nothing about it.
-    let is_seen = cx.actor.rank.is_staff();
+    let is_seen = cx.rank.is_staff();
     let is_foreign = !is_seen && !email.is_empty() && members::find_by_confirmed_email(cx.tx, email)?.is_some();
     if owned || is_foreign {
         confirmation::send(cx.site, cx.tx, member_id, email, reads)?;
@@ -127,15 +127,14 @@ pub(crate) fn join(
     let form = read(site, place, typed)?;
     count_message_request(site, call)?;
     let password_hash = form.password.as_deref().map(|secret| site.hash(secret));
-    let origin = Origin::Address(call.peer);
-    let stranger = Actor { by: By { who: Who::Sender("sign-up"), origin }, rank: Rank::Outside };
+    let stranger = RankedActor::outside(ActorId::Sender("sign-up"), call);
     site.store.write(site.now(), |tx| {
-        let cx = Change { site, tx, actor: &stranger, language };
+        let cx = stranger.change(site, tx, language);
         let (member_id, is_new) = enter(&cx, &form, password_hash.as_deref())?;
-        let owner = Actor::account(member_id, Role::Member, &By { who: Who::Member(member_id), origin });
-        let own = Change { site, tx, actor: &owner, language };
+        let owner = RankedActor::account(member_id, Role::Member, &call.actor(member_id));
+        let own = owner.change(site, tx, language);
         if is_new {
-            own.record("member.added", &Whom::Member(member_id), &place.detail())?;
+            own.record("member.added", &Subject::Member(member_id), &place.detail())?;
         }
         let pin = credentials::renew_pin(&own, &own.own()?)?;
         Ok(Joined { member_id, pin })

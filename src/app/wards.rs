@@ -4,7 +4,7 @@
 use super::import_export::cell::read_birthday_of_form;
 use super::person::AGE_SECONDS_MAX;
 use super::{Change, Outcome, family, flights, signup};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::waiver::Relation;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
@@ -104,7 +104,7 @@ pub(crate) fn sign_up(cx: &Change, child: &Child) -> Result<i64, Failure> {
     };
     let child_id = signup::create(cx, new, Some(cx.language), &[], child.form_number)?;
     account_claims::insert_registration(cx.tx, child.form_number, child_id, None)?;
-    cx.record("member.added", &Whom::Member(child_id), &Detail::none().flag("by_guardian", true))?;
+    cx.record("member.added", &Subject::Member(child_id), &Detail::none().flag("by_guardian", true))?;
     _ = family::put(cx, child_id, guardian_id, child.relation, "")?;
     Ok(child_id)
 }

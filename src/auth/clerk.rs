@@ -3,7 +3,7 @@
 use super::challenge;
 use super::cookie::Cookie;
 use super::session::{self, token_hash};
-use crate::domain::audit::By;
+use crate::domain::audit::Actor;
 use crate::domain::role::{Rank, Role};
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
@@ -26,7 +26,7 @@ pub struct Clerk {
     session: TokenHash,
     /// The session's last proof of identity, in Unix seconds.
     proven_at: i64,
-    by: By,
+    actor: Actor,
 }
 
 /// Checks during a long answer that the clerk's session is still in force and the clerk's role unchanged.
@@ -70,8 +70,8 @@ impl Clerk {
     }
 
     /// The clerk and the origin of the call, for the audit log.
-    pub(crate) fn by(&self) -> &By {
-        &self.by
+    pub(crate) fn actor(&self) -> &Actor {
+        &self.actor
     }
 
     /// Why this clerk may not change an account: see [`Rank::denial`].
@@ -100,9 +100,9 @@ pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
     if found.is_due_for_touch(now) {
         session::touch(site, &hash, now);
     }
-    let by = call.by(found.member_id);
+    let actor = call.actor(found.member_id);
     let proven_at = found.proven_at;
-    Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash, proven_at, by }))
+    Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash, proven_at, actor }))
 }
 
 /// The session, if it is in force and belongs to a member of the staff.

@@ -11,7 +11,7 @@ use super::clerk::{self, Clerk};
 use super::cookie::Cookie;
 use super::pin;
 use super::session::{new_token, token_hash};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::role::Role;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
@@ -140,9 +140,9 @@ fn waiting(site: &Site, call: &Call, tx: &Write, member_id: i64) -> Result<Vec<S
 }
 
 fn record(call: &Call, tx: &Write, member_id: i64, leaving: Option<&Clerk>) -> Result<(), Failure> {
-    let by = call.by(member_id);
+    let actor = call.actor(member_id);
     let from = leaving.map_or(member_id, Clerk::id);
-    audit::insert(tx, &by.who, "staff.took_over", &Whom::Member(from), &by.origin, &Detail::none())?;
+    audit::insert(tx, &actor, "staff.took_over", &Subject::Member(from), &Detail::none())?;
     Ok(())
 }
 

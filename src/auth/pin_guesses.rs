@@ -1,7 +1,7 @@
 //! Wrong PINs by one partner's key, over all members. Members mistype some PINs at a partner; a thief of the partner's key
 //! would guess a few PINs of each member, below the number that pauses one member's PIN.
 
-use crate::domain::audit::{Detail, Origin, Who, Whom};
+use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::throttle::Drained;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -23,8 +23,8 @@ pub(crate) fn record_wrong_pin(site: &Site, call: &Call, tx: &Write, partner_id:
     }
     let client_id = partners::find_by_id(tx, partner_id)?.ok_or_else(Failure::broken)?.client_id;
     let detail = Detail::none().number("minutes", Drained::PARTNER_PINS.pause_seconds / 60);
-    let (who, whom) = (Who::Partner(client_id.clone()), Whom::Partner(client_id));
-    audit::insert(tx, &who, "partner.paused", &whom, &Origin::Address(call.peer), &detail)?;
+    let actor = Actor::caller(ActorId::Partner(client_id.clone()), call.peer);
+    audit::insert(tx, &actor, "partner.paused", &Subject::Partner(client_id), &detail)?;
     Ok(())
 }
 

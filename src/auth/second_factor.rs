@@ -5,7 +5,7 @@
 
 use super::passcode::{self, Target, Use};
 use super::security_event::{self, Event};
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::{recovery_code, totp};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -183,8 +183,8 @@ fn prove_by_recovery_code(site: &Site, call: &Call, tx: &Write, member_id: i64, 
         return Ok(Proof::Wrong);
     }
     let left = second_factors::count_recovery_codes(tx, member_id)?;
-    let (by, detail) = (call.by(member_id), Detail::none().number("left", left));
-    audit::insert(tx, &by.who, "member.recovery_code_used", &Whom::Member(member_id), &by.origin, &detail)?;
+    let (actor, detail) = (call.actor(member_id), Detail::none().number("left", left));
+    audit::insert(tx, &actor, "member.recovery_code_used", &Subject::Member(member_id), &detail)?;
     notices::insert(tx, member_id, "notice.recovery_code_used", &format!("{{\"left\":{left}}}"))?;
     Ok(Proof::Right(SecondFactorPassed(())))
 }
@@ -232,10 +232,10 @@ pub(crate) fn finish_activation(
     member_id: i64,
     kept_session: Option<&TokenHash>,
     language: Language,
-    by: &By,
+    actor: &Actor,
 ) -> Result<Vec<String>, Failure> {
     end_older(tx, member_id, kept_session)?;
-    security_event::record_and_notify(site, tx, member_id, Event::SecondFactorOn, &json!({}), language, by)?;
+    security_event::record_and_notify(site, tx, member_id, Event::SecondFactorOn, &json!({}), language, actor)?;
     new_recovery_codes(site, tx, member_id)
 }
 

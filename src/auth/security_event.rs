@@ -3,7 +3,7 @@
 
 use super::message_quota::{self, Cause};
 use super::undo;
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -101,9 +101,9 @@ pub fn record_and_notify(
     event: Event,
     detail: &Value,
     language: Language,
-    by: &By,
+    actor: &Actor,
 ) -> Result<(), Failure> {
-    record(tx, member_id, event, detail, by)?;
+    record(tx, member_id, event, detail, actor)?;
     let reachable = second_factors::find_reachable(tx, member_id)?;
     let now = members::find(tx, member_id)?.filter(|_| event != Event::ChangeUndone);
     if let Some(address) = &reachable.email {
@@ -121,14 +121,14 @@ pub(crate) fn record_address_change(
     before: &Profile,
     channel: Channel,
     language: Language,
-    by: &By,
+    actor: &Actor,
 ) -> Result<(), Failure> {
     let member_id = before.member_id;
     let (event, old, confirmed) = match channel {
         Channel::Email => (Event::EmailChanged, &before.email, before.email_verified),
         Channel::Sms => (Event::PhoneChanged, &before.phone, before.phone_verified),
     };
-    record(tx, member_id, event, &json!({}), by)?;
+    record(tx, member_id, event, &json!({}), actor)?;
     if confirmed && !old.is_empty() {
         send(site, tx, member_id, event, (channel, old), Some(before), language)?;
     }
@@ -141,8 +141,8 @@ pub(crate) fn record_address_change(
     send(site, tx, member_id, event, (Channel::Sms, number), None, language)
 }
 
-fn record(tx: &Write, member_id: i64, event: Event, detail: &Value, by: &By) -> Result<(), Failure> {
-    audit::insert(tx, &by.who, event.audit_action(), &Whom::Member(member_id), &by.origin, &Detail::none())?;
+fn record(tx: &Write, member_id: i64, event: Event, detail: &Value, actor: &Actor) -> Result<(), Failure> {
+    audit::insert(tx, actor, event.audit_action(), &Subject::Member(member_id), &Detail::none())?;
     notices::insert(tx, member_id, event.notice(), &detail.to_string())?;
     Ok(())
 }

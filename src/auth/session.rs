@@ -1,6 +1,6 @@
 //! Sessions and booking tokens: the principal of the token that a request carries.
 
-use crate::domain::audit::By;
+use crate::domain::audit::Actor;
 use crate::domain::role::Role;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
@@ -26,7 +26,7 @@ pub struct Member {
     session: TokenHash,
     /// The session's last proof of identity, in Unix seconds.
     proven_at: i64,
-    by: By,
+    actor: Actor,
 }
 
 /// A session that may read the reports.
@@ -52,8 +52,8 @@ impl Member {
     }
 
     /// The member and the origin of the call, for the audit log.
-    pub(crate) fn by(&self) -> &By {
-        &self.by
+    pub(crate) fn actor(&self) -> &Actor {
+        &self.actor
     }
 
     /// The session that this call came by.
@@ -128,8 +128,8 @@ fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
     if found.is_due_for_touch(now) {
         touch(site, &hash, now);
     }
-    let by = call.by(found.member_id);
-    Ok(Member { id: found.member_id, role: found.role, session: hash, proven_at: found.proven_at, by })
+    let actor = call.actor(found.member_id);
+    Ok(Member { id: found.member_id, role: found.role, session: hash, proven_at: found.proven_at, actor })
 }
 
 /// Records the session's use. On a full disk the session stays valid, and its use is recorded another time.

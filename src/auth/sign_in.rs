@@ -4,7 +4,7 @@ use super::counters::Counters;
 use super::device;
 use super::second_factor::{Proof, SecondFactorPassed};
 use super::session::new_token;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::password;
 use crate::domain::unicode::nfc;
 use crate::http::call::{AuthOutcome, Call};
@@ -140,8 +140,8 @@ pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Resu
     call.issues_token(&hash);
     sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;
     if account.role.is_staff() {
-        let (by, detail) = (call.by(account.member_id), Detail::none().word("role", account.role.name()));
-        audit::insert(tx, &by.who, "staff.signed_in", &Whom::Member(account.member_id), &by.origin, &detail)?;
+        let (actor, detail) = (call.actor(account.member_id), Detail::none().word("role", account.role.name()));
+        audit::insert(tx, &actor, "staff.signed_in", &Subject::Member(account.member_id), &detail)?;
     }
     if call.asks_for_language() {
         members::set_language(tx, account.member_id, call.language().tag())?;

@@ -2,7 +2,7 @@
 
 use super::shell::Shell;
 use super::{CommandResult, Part, Row, Table, done, refused, shown_moment};
-use crate::app::{self, Actor};
+use crate::app::{self, RankedActor};
 use crate::domain::payment::{Decision, Price};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -166,7 +166,7 @@ impl Row for Payment {
 }
 
 fn assign(site: &Shell, intent_id: &str, name: &str) -> CommandResult {
-    let assigned = app::change(site, Actor::owner(site.by()), Language::English, |cx| {
+    let assigned = app::change(site, RankedActor::owner(site.actor()), Language::English, |cx| {
         let Some(member) = members::find_account(cx.tx, name)? else { return Ok(Err("member")) };
         let Some(payment_id) = payments::find_number(cx.tx, intent_id)? else { return Ok(Err("payment")) };
         let decided = app::payments::decide(cx, payment_id, Decision::Counts, Some(member.member_id))?;

@@ -2,10 +2,10 @@
 
 use super::acquire;
 use super::owner::become_owner;
-use super::shell::by_us;
+use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed, refused, show_moments_of, shown_moment, stop_it_first};
 use crate::clock;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::site::Site;
 use crate::store::engine::clock as mark;
 use crate::store::engine::data_dir::DataDir;
@@ -27,7 +27,7 @@ impl Clock {
         let Clock::SetBack = self;
         let config = global.checked()?;
         let dir = config.data.clone();
-        let by = by_us();
+        let actor = shell_actor();
         become_owner(&dir)?;
         let data_dir = acquire::lock(&dir, DataDir::lock).map_err(|error| stop_it_first(error, &dir))?;
         let machine = clock::Clock::machine(0).now();
@@ -43,7 +43,7 @@ impl Clock {
         let seen = site.now();
         let ended = site.store.write(machine, |tx| {
             let detail = Detail::none().number("from", seen).number("to", machine);
-            audit::insert(tx, &by.who, "clock.set_back", &Whom::Site, &by.origin, &detail)?;
+            audit::insert(tx, &actor, "clock.set_back", &Subject::Site, &detail)?;
             Ok(mark::set_back(tx)?)
         });
         site.close();

@@ -215,7 +215,7 @@ fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()>
             let mut progress = progress_sender(&stream);
             let attached = request.attached_bytes.map(|bytes| (&mut from_shell as &mut dyn Read, bytes));
             let mut streams = Streams { progress: &mut progress, attached, part: &mut part };
-            let by = shell::by(user);
+            let by = shell::actor(user);
             // A panic in one command must not end the others.
             let answered = catch_unwind(AssertUnwindSafe(|| run_request(site, by, &request, &mut streams)));
             answered

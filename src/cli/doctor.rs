@@ -10,7 +10,7 @@ use super::streams::OutputFile;
 use super::{CommandError, CommandResult, Global, control, failed, refused, text};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::health::{self, Fact, State};
 use crate::ops::health::{Depth, check, check_closed, leftovers, title};
 use crate::site::Site;
@@ -90,7 +90,7 @@ fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, C
     let left = leftovers(data_dir.dir());
     let facts = match Site::open(data_dir, config, Clock::machine(0), true) {
         Ok((site, _)) => {
-            let shell = Shell::new(&site, shell::by_us(), false);
+            let shell = Shell::new(&site, shell::shell_actor(), false);
             let done = if noted { note(&shell) } else { Ok(()) };
             let facts = done.map(|()| check(&shell, Depth::Full));
             site.close();
@@ -105,7 +105,7 @@ fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, C
 fn note(site: &Shell) -> Result<(), CommandError> {
     let stands = |kind: &alarm::Kind| alarm::find(&site.config.data, *kind).is_some();
     for kind in [alarm::Kind::LostLog, alarm::Kind::Changed].into_iter().filter(stands) {
-        site.store.write(site.now(), |tx| site.record(tx, "alarm.noted", &Whom::Site, &Detail::none()))?;
+        site.store.write(site.now(), |tx| site.record(tx, "alarm.noted", &Subject::Site, &Detail::none()))?;
         alarm::clear(&site.config.data, kind);
         site.forget_health();
     }

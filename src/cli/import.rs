@@ -4,7 +4,7 @@ use super::shell::Shell;
 use super::streams::Streams;
 use super::{CommandError, CommandResult, done, failed, refused};
 use crate::app::import_export::{self, Kind, Mistake, Refusal, Taken};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::store::Write;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -82,13 +82,13 @@ impl Import {
     pub(super) fn run(&self, site: &Shell, streams: &mut Streams) -> CommandResult {
         let (kind, from, what) = self.parts();
         let (list, bytes) = streams.attached.as_mut().ok_or_else(|| failed("the list did not come along"))?;
-        let deed = match kind {
+        let action = match kind {
             Kind::Members => "members.imported",
             Kind::Logbook => "entries.imported",
             Kind::Bookings => "bookings.imported",
         };
         let record = |tx: &Write, taken: &Taken| {
-            site.record(tx, deed, &Whom::Site, &Detail::none().number("count", taken.new as i64))
+            site.record(tx, action, &Subject::Site, &Detail::none().number("count", taken.new as i64))
         };
         let outcome = import_export::import(site, kind, *list, *bytes, from.dry_run, streams.progress, &record);
         let Taken { new, same } = outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;

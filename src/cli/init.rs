@@ -2,11 +2,11 @@
 
 use super::acquire;
 use super::owner::become_owner;
-use super::shell::by_us;
+use super::shell::shell_actor;
 use super::{CommandError, CommandResult, Global, done, failed, refused};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::local_time;
 use crate::domain::zones::clocks_of;
 use crate::http::failure::Failure;
@@ -97,7 +97,7 @@ impl Init {
         };
         let config = global.checked()?;
         let dir = config.data.clone();
-        let by = by_us();
+        let actor = shell_actor();
         become_owner(&dir)?;
         let data_dir = acquire::lock(&dir, DataDir::create).map_err(|error| match error {
             LockError::InUse => refused(format!("a tunneldesk is using {} already", dir.display())),
@@ -107,7 +107,7 @@ impl Init {
         refuse_where_a_site_is(&data_dir)?;
         let record = |tx: &Write| {
             tunnels::set_time_zone(tx, identity.tunnel_id, &zone)?;
-            Ok(audit::insert(tx, &by.who, "site.made", &Whom::Site, &by.origin, &Detail::none())?)
+            Ok(audit::insert(tx, &actor, "site.made", &Subject::Site, &Detail::none())?)
         };
         let site = make(&data_dir, config, &identity, record).map_err(failed)?;
         let words = format!(

@@ -2,7 +2,7 @@
 
 use super::acquire;
 use super::owner::become_owner;
-use super::shell::by_us;
+use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed, stop_it_first};
 use crate::clock::Clock;
 use crate::site::Site;
@@ -21,7 +21,7 @@ impl Key {
         let Key::Rotate = self;
         let config = global.checked()?;
         let dir = config.data.clone();
-        let by = by_us();
+        let by = shell_actor();
         become_owner(&dir)?;
         let data_dir = acquire::lock(&dir, DataDir::lock).map_err(|error| stop_it_first(error, &dir))?;
         let (site, _) = Site::open(&data_dir, config, Clock::machine(0), true).map_err(failed)?;

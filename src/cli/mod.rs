@@ -43,7 +43,7 @@ mod tunnel;
 
 use crate::clock::Clock;
 use crate::config::{Config, Settings};
-use crate::domain::audit::By;
+use crate::domain::audit::Actor;
 use crate::domain::local_time::TimeZone;
 use crate::site::Site;
 use crate::store::engine::data_dir::LockError;
@@ -263,7 +263,7 @@ fn run_on_site(global: &Global, command: &Command, args: &[OsString]) -> Result<
     let output = match control::lock_or_connect(&dir) {
         Ok(Acquired::Locked(data_dir)) => {
             // A command reaches a running server as the user who typed it; work on the file is done as its owner.
-            let by = shell::by_us();
+            let actor = shell::shell_actor();
             match output_path(command) {
                 Some(_) => output_file.root_access = become_owner_reversibly(&dir)?,
                 None => become_owner(&dir)?,
@@ -280,7 +280,7 @@ fn run_on_site(global: &Global, command: &Command, args: &[OsString]) -> Result<
                     Ok(())
                 },
             };
-            let shell = Shell::new(&site, by, global.json);
+            let shell = Shell::new(&site, actor, global.json);
             let output = Output::of(perform(&shell, command, secret.as_deref(), &mut streams), global.json);
             site.close();
             output
@@ -319,13 +319,13 @@ fn output_path(command: &Command) -> Option<PathBuf> {
 }
 
 /// Carries out a command line on the server's own site.
-fn run_request(site: &Site, by: By, request: &control::Request, streams: &mut Streams) -> Output {
+fn run_request(site: &Site, actor: Actor, request: &control::Request, streams: &mut Streams) -> Output {
     let Cli { global, command } = match Cli::try_parse_from(&request.args) {
         Ok(cli) => cli,
         Err(e) => return Output::refused(e.to_string()),
     };
     show_moments_of(site);
-    let shell = Shell::new(site, by, global.json);
+    let shell = Shell::new(site, actor, global.json);
     Output::of(perform(&shell, &command, request.secret.as_deref(), streams), global.json)
 }
 

@@ -2,7 +2,7 @@
 
 use super::shell::Shell;
 use super::{CommandResult, Row, Table, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::reminder::Reminder;
 use crate::jobs::reminders;
 use clap::Args;
@@ -27,7 +27,7 @@ impl Reminders {
         if !self.dry_run {
             // Each member's was a transaction of its own.
             let detail = Detail::none().number("reminders", given.reminders.len() as i64);
-            site.store.write(site.now(), |tx| site.record(tx, "reminders.given", &Whom::Site, &detail))?;
+            site.store.write(site.now(), |tx| site.record(tx, "reminders.given", &Subject::Site, &detail))?;
         }
         let count = given.reminders.len();
         let verb = if self.dry_run { "would be given" } else { "given" };

@@ -3,7 +3,7 @@
 use super::acquire;
 use super::owner::become_owner;
 use super::point_in_time::{self, PointInTime, SiteClock};
-use super::shell::by_us;
+use super::shell::shell_actor;
 use super::{CommandError, CommandResult, Global, done, failed, refused, stop_it_first};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -98,9 +98,10 @@ impl Restore {
         }
         let wanted = RestoreRequest { backup: &choice.backup, keys: keys.as_ref(), replay: choice.replay.as_ref() };
         let mut bar = global.bar();
-        let restored = restore::restore(&data_dir, &wanted, &config, &by_us(), self.dry_run, &mut |step, done, all| {
-            bar.set(step, done, all);
-        });
+        let restored =
+            restore::restore(&data_dir, &wanted, &config, &shell_actor(), self.dry_run, &mut |step, done, all| {
+                bar.set(step, done, all);
+            });
         drop(bar);
         let restored = restored.map_err(|e| failed(format!("nothing was changed: {e}")))?;
         self.say(&choice, &restored, &until, &config)
@@ -340,7 +341,7 @@ fn refuse_sealed(choice: &Choice) -> Result<(), CommandError> {
 
 fn take_back(data_dir: &DataDir, config: &Config) -> CommandResult {
     let undo::Undone { from, replaced } =
-        undo::run(data_dir, config, &by_us()).map_err(|e| failed(format!("nothing was changed: {e}")))?;
+        undo::run(data_dir, config, &shell_actor()).map_err(|e| failed(format!("nothing was changed: {e}")))?;
     let kept = replaced
         .as_deref()
         .map_or_else(String::new, |dir: &Path| format!(" What it replaced is in {}.", dir.display()));

@@ -2,7 +2,7 @@
 
 use super::acquire;
 use super::owner::become_owner;
-use super::shell::by_us;
+use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed, refused, show_moments_in, shown_moment, stop_it_first};
 use crate::domain::local_time::TimeZone;
 use crate::ops::backup::rollback::{self, RollbackError, RolledBack};
@@ -12,7 +12,7 @@ use serde_json::json;
 
 pub(super) fn run(global: &Global) -> CommandResult {
     let config = global.checked()?;
-    let by = by_us();
+    let by = shell_actor();
     become_owner(&config.data)?;
     let data_dir = acquire::lock(&config.data, DataDir::lock).map_err(|error| stop_it_first(error, &config.data))?;
     let mut bar = global.bar();

@@ -3,7 +3,7 @@
 use super::shell::Shell;
 use super::{CommandResult, done, refused, shown_moment};
 use crate::auth::new_token;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::store::Write;
@@ -35,7 +35,7 @@ impl Session {
             let (token, hash) = new_token();
             sessions::insert(tx, &hash, member_id, Role::Sync, "issued in the shell")?;
             let detail = Detail::none().word("role", Role::Sync.name());
-            site.record(tx, "session.issued", &Whom::Member(member_id), &detail)?;
+            site.record(tx, "session.issued", &Subject::Member(member_id), &detail)?;
             Ok((token, member_id, tx.now() + Role::Sync.session_lifetime().1.as_secs() as i64))
         })?;
         done(

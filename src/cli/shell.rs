@@ -1,7 +1,7 @@
 //! The site as a command sees it: with the user who typed the command, for the audit log.
 
-use crate::app::{self, Actor, Change};
-use crate::domain::audit::{By, Detail, Origin, Who, Whom};
+use crate::app::{self, Change, RankedActor};
+use crate::domain::audit::{Actor, ActorId, Detail, Origin, Subject};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -12,13 +12,13 @@ use std::ops::Deref;
 /// A site for one command.
 pub(super) struct Shell<'s> {
     site: &'s Site,
-    by: By,
+    actor: Actor,
     lists_all: bool,
 }
 
 impl<'s> Shell<'s> {
-    pub(super) fn new(site: &'s Site, by: By, lists_all: bool) -> Shell<'s> {
-        Shell { site, by, lists_all }
+    pub(super) fn new(site: &'s Site, actor: Actor, lists_all: bool) -> Shell<'s> {
+        Shell { site, actor, lists_all }
     }
 
     /// Whether a list without a limit is whole, as with `--json`.
@@ -26,19 +26,25 @@ impl<'s> Shell<'s> {
         self.lists_all
     }
 
-    pub(super) fn by(&self) -> &By {
-        &self.by
+    pub(super) fn actor(&self) -> &Actor {
+        &self.actor
     }
 
     /// Runs an effect with the user who typed the command as its actor.
     #[track_caller]
     pub(super) fn change<T>(&self, effect: impl FnOnce(&Change) -> Result<T, Failure>) -> Result<T, Failure> {
-        app::change(self.site, Actor::owner(&self.by), Language::default(), effect)
+        app::change(self.site, RankedActor::owner(&self.actor), Language::default(), effect)
     }
 
-    /// The row of a deed, in the deed's own transaction.
-    pub(super) fn record(&self, tx: &Write, deed: &'static str, whom: &Whom, detail: &Detail) -> Result<(), Failure> {
-        audit::insert(tx, &self.by.who, deed, whom, &self.by.origin, detail)?;
+    /// The row of an action, in the action's own transaction.
+    pub(super) fn record(
+        &self,
+        tx: &Write,
+        action: &'static str,
+        whom: &Subject,
+        detail: &Detail,
+    ) -> Result<(), Failure> {
+        audit::insert(tx, &self.actor, action, whom, detail)?;
         Ok(())
     }
 }
@@ -52,14 +58,14 @@ impl Deref for Shell<'_> {
 }
 
 /// The user who runs this process, as the actor of the audit log.
-pub(super) fn by_us() -> By {
+pub(super) fn shell_actor() -> Actor {
     // SAFETY: takes nothing and cannot fail.
-    by(unsafe { libc::getuid() })
+    actor(unsafe { libc::getuid() })
 }
 
 /// A user of the machine.
-pub(super) fn by(uid: u32) -> By {
-    By { who: Who::Cli { uid, user: user_name(uid) }, origin: Origin::Shell }
+pub(super) fn actor(uid: u32) -> Actor {
+    Actor { id: ActorId::Cli { uid, user: user_name(uid) }, origin: Origin::Shell }
 }
 
 /// Reads the file itself: libc may load modules, which a static binary cannot.

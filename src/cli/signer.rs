@@ -3,7 +3,7 @@
 use super::member::find;
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -82,7 +82,7 @@ impl Add {
         site.store.write(site.now(), |tx| {
             let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
             let first = self.first.map_or(detail.clone(), |level| detail.number("first", level.into()));
-            site.record(tx, "signer.added", &Whom::Member(account.member_id), &first)?;
+            site.record(tx, "signer.added", &Subject::Member(account.member_id), &first)?;
             Ok(signers::insert(tx, &new)?)
         })?;
         let words = match self.first {
@@ -162,7 +162,7 @@ fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64) -> CommandR
         let ended = signers::end(tx, tunnel_id, account.member_id, programme, None)?;
         if ended > 0 {
             let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
-            site.record(tx, "signer.removed", &Whom::Member(account.member_id), &detail)?;
+            site.record(tx, "signer.removed", &Subject::Member(account.member_id), &detail)?;
         }
         Ok(ended)
     })?;

@@ -3,7 +3,7 @@
 
 use super::acquire;
 use super::owner::become_owner;
-use super::shell::by_us;
+use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed, refused, stop_it_first};
 use crate::jobs::standby::{follow, token_in};
 use crate::ops::backup::restore;
@@ -78,7 +78,7 @@ impl Promote {
         let raises = true;
         let mut bar = global.bar();
         let promoted =
-            promote::run(&data_dir, &config, &by_us(), raises, &mut |step, done, all| bar.set(step, done, all));
+            promote::run(&data_dir, &config, &shell_actor(), raises, &mut |step, done, all| bar.set(step, done, all));
         drop(bar);
         say(&promoted.map_err(|e| failed(format!("nothing was promoted: {e}")))?, &config.data)
     }

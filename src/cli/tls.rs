@@ -44,7 +44,7 @@ impl Tls {
             Tls::Status => status(site),
             Tls::Renew => {
                 authority(site)?;
-                let made = tls::renew(site, site.by())?;
+                let made = tls::renew(site, site.actor())?;
                 let words = format!("The site shows a new certificate, good until {}.", shown_moment(made.ends_at));
                 done(words, facts(&made))
             }
@@ -65,7 +65,7 @@ impl Init {
         names.extend(self.addresses.iter().map(ToString::to_string));
         let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?;
         let subject = format!("{} tunneldesk authority", home.map_or_else(String::new, |tunnel| tunnel.name));
-        let made = tls::init(site, &subject, &names, site.by())?;
+        let made = tls::init(site, &subject, &names, site.actor())?;
         let first = &names[0];
         let missing: Vec<_> = self
             .names

@@ -2,7 +2,7 @@
 
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row as Shown, Table, done, refused};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::tunnel::{self, FIELDS, Listed};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -112,7 +112,7 @@ fn import(site: &Shell, text: &str) -> CommandResult {
             }
         }
         let detail = Detail::none().number("new", new).number("changed", changed).number("same", same);
-        site.record(tx, "tunnels.imported", &Whom::Site, &detail)
+        site.record(tx, "tunnels.imported", &Subject::Site, &detail)
     })?;
     done(
         format!("{new} new, {changed} changed, {same} as they were"),

@@ -3,9 +3,9 @@
 use super::PASSWORD;
 use super::data::PEOPLE;
 use crate::app::partners::Terms;
-use crate::app::{self, Actor};
+use crate::app::{self, RankedActor};
 use crate::auth::{new_token, token_hash};
-use crate::domain::audit::{By, Origin, Who};
+use crate::domain::audit::{Actor, ActorId, Origin};
 use crate::domain::password::{self, Cost};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -168,8 +168,8 @@ fn is_in_force(site: &Site, tx: &Read, partner: &PartnerFacts, now: i64) -> Resu
 
 /// Replaces the secret of the partner who made the bookings; if that partner was revoked, a new one is added.
 fn renew_partner(site: &Site) -> Result<PartnerFacts, Failure> {
-    let by = By { who: Who::Job("demo"), origin: Origin::Site };
-    let handed = app::change(site, Actor::owner(&by), Language::default(), |cx| {
+    let actor = Actor { id: ActorId::Job("demo"), origin: Origin::Site };
+    let handed = app::change(site, RankedActor::owner(&actor), Language::default(), |cx| {
         match partners::list(cx.tx)?.iter().rfind(|partner| partner.revoked_at.is_none()) {
             Some(partner) => app::partners::rotate(cx, partner, 0),
             None => app::partners::create(cx, None, super::fill::PARTNER_NAME, &Terms::default()),

@@ -18,9 +18,9 @@ use std::net::IpAddr;
 
 const DETAIL_NAME_CHARS_MAX: usize = 80;
 
-/// Who did it: numbers and names of machines, never a person's name.
+/// Who makes a change: numbers and names of machines, never a person's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Who {
+pub enum ActorId {
     /// By the number.
     Member(i64),
     /// Somebody at the machine's shell.
@@ -38,9 +38,9 @@ pub enum Who {
     Sender(&'static str),
 }
 
-/// To whom or what it was done.
+/// The account or thing that a change is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whom {
+pub enum Subject {
     /// The site as a whole.
     Site,
     /// By the number.
@@ -51,11 +51,11 @@ pub enum Whom {
     Tunnel(i64),
     /// By the number of the claim.
     Payment(i64),
-    /// By its name on the shelf.
+    /// By its name in the backup store.
     Backup(String),
 }
 
-/// Where it was done from.
+/// Where a change was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// A caller's IP address.
@@ -66,16 +66,16 @@ pub enum Origin {
     Site,
 }
 
-/// Somebody somewhere, about to do something.
+/// Who makes a change, and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct By {
-    /// The actor.
-    pub who: Who,
-    /// Where the actor is.
+pub struct Actor {
+    /// The member, machine user, partner, job or third party.
+    pub id: ActorId,
+    /// The address, the shell or the product itself.
     pub origin: Origin,
 }
 
-/// What else is to be said of a deed, as JSON. It takes numbers and words that stand in the program, so that nothing of a
+/// What else is to be said of an action, as JSON. It takes numbers and words that stand in the program, so that nothing of a
 /// person's can come into the log, and nothing secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Detail(String);
@@ -120,34 +120,39 @@ pub(crate) fn hash_of_kept(key: Option<&ChainKey>, before: &Hash, row: &Row) -> 
     }
 }
 
-impl By {
-    /// A job of the product's own.
-    pub fn job(name: &'static str) -> By {
-        By { who: Who::Job(name), origin: Origin::Site }
+impl Actor {
+    /// A caller at an address.
+    pub(crate) fn caller(id: ActorId, address: IpAddr) -> Actor {
+        Actor { id, origin: Origin::Address(address) }
+    }
+
+    /// A job of the product.
+    pub fn job(name: &'static str) -> Actor {
+        Actor { id: ActorId::Job(name), origin: Origin::Site }
     }
 }
 
-impl Display for Who {
+impl Display for ActorId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Who::Member(member_id) => write!(f, "member:{member_id}"),
-            Who::Cli { uid, user } => write!(f, "cli:{}({uid})", plain(user)),
-            Who::Partner(client_id) => write!(f, "partner:{}", plain(client_id)),
-            Who::Job(name) => write!(f, "job:{name}"),
-            Who::Sender(name) => write!(f, "sender:{name}"),
+            ActorId::Member(member_id) => write!(f, "member:{member_id}"),
+            ActorId::Cli { uid, user } => write!(f, "cli:{}({uid})", plain(user)),
+            ActorId::Partner(client_id) => write!(f, "partner:{}", plain(client_id)),
+            ActorId::Job(name) => write!(f, "job:{name}"),
+            ActorId::Sender(name) => write!(f, "sender:{name}"),
         }
     }
 }
 
-impl Display for Whom {
+impl Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Whom::Site => f.write_str("site"),
-            Whom::Member(member_id) => write!(f, "member:{member_id}"),
-            Whom::Partner(client_id) => write!(f, "partner:{}", plain(client_id)),
-            Whom::Tunnel(tunnel_id) => write!(f, "tunnel:{tunnel_id}"),
-            Whom::Payment(payment_id) => write!(f, "payment:{payment_id}"),
-            Whom::Backup(name) => write!(f, "backup:{}", plain(name)),
+            Subject::Site => f.write_str("site"),
+            Subject::Member(member_id) => write!(f, "member:{member_id}"),
+            Subject::Partner(client_id) => write!(f, "partner:{}", plain(client_id)),
+            Subject::Tunnel(tunnel_id) => write!(f, "tunnel:{tunnel_id}"),
+            Subject::Payment(payment_id) => write!(f, "payment:{payment_id}"),
+            Subject::Backup(name) => write!(f, "backup:{}", plain(name)),
         }
     }
 }
@@ -306,9 +311,9 @@ mod tests {
 
     #[test]
     fn names_of_machines_come_in_plain_letters_and_details_are_json() {
-        let who = Who::Cli { uid: 0, user: "ro\u{1b}[31mot".to_owned() };
-        assert_eq!(who.to_string(), "cli:ro__31mot(0)");
-        assert_eq!(Whom::Backup("../a b".to_owned()).to_string(), "backup:.._a_b");
+        let cli = ActorId::Cli { uid: 0, user: "ro\u{1b}[31mot".to_owned() };
+        assert_eq!(cli.to_string(), "cli:ro__31mot(0)");
+        assert_eq!(Subject::Backup("../a b".to_owned()).to_string(), "backup:.._a_b");
         let detail = Detail::none().number("days", 7).word("role", "desk").fields(&["email"]).numbers("ids", &[1, 2]);
         let detail = detail.flag("all", true).to_string();
         let read: serde_json::Value = serde_json::from_str(&detail).unwrap();

@@ -2,6 +2,7 @@
 
 pub(crate) mod age;
 pub mod audit;
+pub(crate) mod audit_action;
 pub mod booking;
 pub(crate) mod card;
 pub mod catalogue;
@@ -9,7 +10,6 @@ pub(crate) mod category;
 pub(crate) mod certificate;
 pub(crate) mod country;
 pub mod currency;
-pub(crate) mod deeds;
 pub(crate) mod email;
 pub mod entry;
 pub(crate) mod health;

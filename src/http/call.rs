@@ -1,6 +1,6 @@
 //! A request, whole: its body is read before an operation sees the request.
 
-use crate::domain::audit::{self, By, Origin};
+use crate::domain::audit::{Actor, ActorId};
 use crate::http::accept;
 use crate::http::body::{Body, ParsedBody};
 use crate::http::failure::Failure;
@@ -176,8 +176,8 @@ impl Call {
     }
 
     /// A member as the actor of this call, for the audit log.
-    pub(crate) fn by(&self, member_id: i64) -> By {
-        By { who: audit::Who::Member(member_id), origin: Origin::Address(self.peer) }
+    pub(crate) fn actor(&self, member_id: i64) -> Actor {
+        Actor::caller(ActorId::Member(member_id), self.peer)
     }
 
     /// Records the token that the answer hands out: the stored answer is repeated only while that token is in force.

@@ -4,7 +4,7 @@
 use super::backup::backup_store::Backup;
 use super::backup::{Progress, local_store};
 use super::on_demand;
-use crate::domain::audit::{self, By, ChainKey, Detail, Hash, Head, Whom};
+use crate::domain::audit::{self, Actor, ChainKey, Detail, Hash, Head, Subject};
 use crate::http::failure::Failure;
 use crate::keys::hex;
 use crate::ops::backup::off_site::OffSite;
@@ -95,12 +95,12 @@ pub(crate) const VERIFIED: &str = "audit.verified";
 pub(crate) struct Verify;
 
 /// Starts a verification, whose outcome is written to the log. `false`: one that was started so is still running.
-pub(crate) fn begin_verifying(site: &Site, by: &By) -> bool {
-    let by = by.clone();
-    on_demand::begin(site, Verify, move |site| verify(site, &by).map(|()| String::new()).map_err(|e| e.to_string()))
+pub(crate) fn begin_verifying(site: &Site, actor: &Actor) -> bool {
+    let actor = actor.clone();
+    on_demand::begin(site, Verify, move |site| verify(site, &actor).map(|()| String::new()).map_err(|e| e.to_string()))
 }
 
-fn verify(site: &Site, by: &By) -> Result<(), Failure> {
+fn verify(site: &Site, actor: &Actor) -> Result<(), Failure> {
     let found = walk(site, &mut |_, _, _| ())?;
     let detail = Detail::none().number("rows", found.rows).number("backups", found.witnesses as i64);
     let detail = match &found.broken {
@@ -108,7 +108,7 @@ fn verify(site: &Site, by: &By) -> Result<(), Failure> {
         Some(broken) => detail.flag("sound", false).word("what", broken.word()).number("row", broken.row()),
     };
     site.store.write(site.now(), |tx| {
-        insert(tx, &by.who, VERIFIED, &Whom::Site, &by.origin, &detail)?;
+        insert(tx, actor, VERIFIED, &Subject::Site, &detail)?;
         Ok(())
     })
 }

@@ -4,7 +4,7 @@
 //! The new key lies beside the old one until the database is flushed; then it replaces the old one. After a crash in between,
 //! the next start finds that the new key fits, and completes the rotation.
 
-use crate::domain::audit::{By, Detail, Head, Whom};
+use crate::domain::audit::{Actor, Detail, Head, Subject};
 use crate::keys::Keys;
 use crate::ops::lifecycle::fits;
 use crate::site::Site;
@@ -58,9 +58,9 @@ fn clear_next_key(data_dir: &DataDir) -> std::io::Result<()> {
 
 impl Site {
     /// Rotates the site key of a locked data directory. `self` keeps the old keys: close it afterwards.
-    pub(crate) fn rotate_key(&self, data_dir: &DataDir, by: &By) -> Result<Resealed, String> {
+    pub(crate) fn rotate_key(&self, data_dir: &DataDir, actor: &Actor) -> Result<Resealed, String> {
         let next = self.prepare_next_key(data_dir)?;
-        let done = self.reseal(&next, by)?;
+        let done = self.reseal(&next, actor)?;
         data_dir.take_next_key().map_err(|e| format!("cannot put the new site key in its place: {e}"))?;
         // Removes values that the old key sealed from free pages of the database.
         let emptied = self.store.writer().exclusive(|conn| conn.execute_batch("VACUUM"));
@@ -78,7 +78,7 @@ impl Site {
     }
 
     /// Seals everything with the new keys, in one transaction.
-    fn reseal(&self, next: &Keys, by: &By) -> Result<Resealed, String> {
+    fn reseal(&self, next: &Keys, actor: &Actor) -> Result<Resealed, String> {
         let done = self.store.write(self.now(), |tx| {
             let mut sum = Resealed::default();
             for column in COLUMNS {
@@ -87,7 +87,7 @@ impl Site {
                 (sum.values, sum.damaged) = (sum.values + one.values, sum.damaged + one.damaged);
             }
             let detail = Detail::none().number("values", sum.values as i64).number("damaged", sum.damaged as i64);
-            audit::insert(tx, &by.who, "key.rotated", &Whom::Site, &by.origin, &detail)?;
+            audit::insert(tx, actor, "key.rotated", &Subject::Site, &detail)?;
             Ok(sum)
         });
         done.map_err(|e| format!("nothing was changed: {e}"))
@@ -143,7 +143,7 @@ mod tests {
         let site = new_site(&data_dir);
         let pin = site.keys.hash(Purpose::Pin, &[b"123456"]);
         let old = std::fs::read(data_dir.key()).unwrap();
-        assert_eq!(site.rotate_key(&data_dir, &By::job("test")).unwrap(), Resealed { values: 5, damaged: 1 });
+        assert_eq!(site.rotate_key(&data_dir, &Actor::job("test")).unwrap(), Resealed { values: 5, damaged: 1 });
         drop(site);
         assert!(!data_dir.next_key().exists());
         check(&open(&data_dir).unwrap(), pin);
@@ -162,7 +162,7 @@ mod tests {
         let site = open(&data_dir).unwrap();
         check(&site, pin);
         let next = site.prepare_next_key(&data_dir).unwrap();
-        site.reseal(&next, &By::job("test")).unwrap();
+        site.reseal(&next, &Actor::job("test")).unwrap();
         drop(site);
         check(&open(&data_dir).unwrap(), pin);
         assert!(!data_dir.next_key().exists(), "the start has finished the rotation");
@@ -179,7 +179,7 @@ mod tests {
         let pin = Keys::open(&data_dir.key()).unwrap().hash(Purpose::Pin, &[b"123456"]);
         let site = open(&data_dir).unwrap();
         check(&site, pin);
-        site.rotate_key(&data_dir, &By::job("test")).unwrap();
+        site.rotate_key(&data_dir, &Actor::job("test")).unwrap();
         drop(site);
         check(&open(&data_dir).unwrap(), pin);
     }

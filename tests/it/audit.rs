@@ -1,4 +1,4 @@
-//! The audit rows of requests: deeds of staff and signers, and changes of the ways into accounts.
+//! The audit rows of requests: what staff and signers do, and changes of credentials.
 
 use crate::desk;
 use crate::harness::{Caller, PASSWORD, Site};
@@ -8,8 +8,8 @@ use tunneldesk::domain::role::Role;
 use tunneldesk::ops::audit::walk;
 use tunneldesk::store::tables::audit::{Filter, list};
 
-/// Every row as `who deed whom`, oldest first; each must be from the callers' address.
-fn deeds(site: &Site) -> Vec<String> {
+/// Every row as `actor action subject`, oldest first. Fails unless each is from the callers' address.
+fn audit_rows(site: &Site) -> Vec<String> {
     let inside = site.for_a_job();
     let rows = inside.store.read(|tx| Ok(list(tx, &Filter::default(), 1_000)?)).expect("the log can be read");
     assert!(rows.iter().all(|kept| kept.row.origin == "127.0.0.1"), "{rows:?}");
@@ -17,8 +17,8 @@ fn deeds(site: &Site) -> Vec<String> {
 }
 
 /// The rows of a caller's doings.
-fn by(caller: &Caller, deed: &str, whom: &Caller) -> String {
-    format!("member:{} {deed} member:{}", caller.id, whom.id)
+fn by(actor: &Caller, action: &str, subject: &Caller) -> String {
+    format!("member:{} {action} member:{}", actor.id, subject.id)
 }
 
 fn is_whole(site: &Site) {
@@ -49,7 +49,7 @@ fn sign_offs_refusals_and_pauses_are_recorded_with_their_signer() {
         by(&admin, "entry.reinstated", &jane),
         by(&ines, "entry.denied", &jane),
     ];
-    assert_eq!(deeds(&site), expected);
+    assert_eq!(audit_rows(&site), expected);
     is_whole(&site);
 }
 
@@ -64,12 +64,12 @@ fn what_staff_do_with_the_logbooks_of_others_is_recorded_and_what_members_do_wit
     let entry_id = flight(&jane);
     let path = format!("/account/logbook/time/{entry_id}");
     jane.put(&path, json!({"time": 13})).ok();
-    assert_eq!(deeds(&site), [""; 0]);
+    assert_eq!(audit_rows(&site), [""; 0]);
     desk.put(&path, json!({"time": 14})).ok();
     desk.delete(&format!("/account/logbook/{entry_id}")).ok();
     let own = flight(&jane);
     jane.delete(&format!("/account/logbook/{own}")).ok();
-    assert_eq!(deeds(&site), [by(&desk, "entry.edited", &jane), by(&desk, "entry.deleted", &jane)]);
+    assert_eq!(audit_rows(&site), [by(&desk, "entry.edited", &jane), by(&desk, "entry.deleted", &jane)]);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn staff_who_sign_in_are_recorded_and_members_are_not() {
         let wrong = json!({"username": caller.name, "password": "no"});
         assert_eq!(site.stranger().post("/auth/login", wrong).ok().json()["status"], false);
     }
-    assert_eq!(deeds(&site), [by(&desk, "staff.signed_in", &desk)]);
+    assert_eq!(audit_rows(&site), [by(&desk, "staff.signed_in", &desk)]);
 }
 
 #[test]
@@ -96,21 +96,21 @@ fn changes_in_the_ways_into_an_account_are_recorded_without_a_word_of_what_they_
     let on = jane.post(factor, json!({"operation": "enable"})).ok().json();
     let anew = jane.post(factor, json!({"operation": "recovery-codes", "code": on["recovery_codes"][0]})).ok().json();
     jane.post(factor, json!({"operation": "disable", "code": anew["recovery_codes"][0]})).ok();
-    let deed = |deed| by(&jane, deed, &jane);
+    let own = |action| by(&jane, action, &jane);
     let expected = [
-        deed("member.password_changed"),
-        deed("member.second_factor_on"),
-        deed("member.recovery_code_used"),
-        deed("member.recovery_codes_made"),
-        deed("member.recovery_code_used"),
-        deed("member.second_factor_off"),
+        own("member.password_changed"),
+        own("member.second_factor_on"),
+        own("member.recovery_code_used"),
+        own("member.recovery_codes_made"),
+        own("member.recovery_code_used"),
+        own("member.second_factor_off"),
     ];
-    assert_eq!(deeds(&site), expected);
+    assert_eq!(audit_rows(&site), expected);
     is_whole(&site);
 }
 
 #[test]
-fn an_answer_that_is_given_again_is_no_second_deed() {
+fn a_repeated_answer_writes_no_second_audit_row() {
     let site = Site::open();
     let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]));
     let entry_id = site.ask_for(&jane, "10101", &ines);
@@ -118,7 +118,7 @@ fn an_answer_that_is_given_again_is_no_second_deed() {
     for _ in 0..2 {
         ines.ask(http::Method::POST, &path).header("idempotency-key", "once").json(&json!({})).send().ok();
     }
-    assert_eq!(deeds(&site), [by(&ines, "entry.signed", &jane)]);
+    assert_eq!(audit_rows(&site), [by(&ines, "entry.signed", &jane)]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn an_old_session_of_staff_makes_rows_of_its_own_member() {
     let again = site.sign_in(desk.id, &desk.name, Role::Desk, Duration::from_secs(60));
     let made = jane.post("/account/logbook/time/", json!({"entry_date": site.now(), "time": 12})).ok().json();
     again.delete(&format!("/account/logbook/{}", made["entry_id"])).ok();
-    assert_eq!(deeds(&site), [by(&desk, "entry.deleted", &jane)]);
+    assert_eq!(audit_rows(&site), [by(&desk, "entry.deleted", &jane)]);
 }
 
 #[test]
@@ -145,5 +145,5 @@ fn what_the_desk_does_in_its_pages_is_recorded_and_a_second_check_in_is_none() {
         by(&staff, "booking.checked_in", &jane),
         by(&staff, "booking.check_in_undone", &jane),
     ];
-    assert_eq!(deeds(&site), expected);
+    assert_eq!(audit_rows(&site), expected);
 }

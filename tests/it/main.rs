@@ -33,7 +33,7 @@ mod paths;
 mod profile;
 mod public;
 mod public_client;
-mod same_deed;
+mod same_effect;
 mod sync;
 mod table;
 mod verify;

@@ -1,10 +1,10 @@
 //! Sign-up.
 
 use crate::app::person::{self, Person};
-use crate::app::{self, Actor, signup};
+use crate::app::{self, RankedActor, signup};
 use crate::auth::RateLimiter;
 use crate::auth::{RateLimit, RateLimitKey, count_message_request};
-use crate::domain::audit::Who;
+use crate::domain::audit::ActorId;
 use crate::domain::{password, questions, username};
 use crate::http::Answer;
 use crate::http::body::{Field, Flattened, Ignored};
@@ -114,7 +114,7 @@ pub(crate) fn create(site: &Site, call: &Call) -> Answer {
         .into_iter()
         .map(|(number, answer)| (number, site.hash(&questions::normalise(answer))))
         .collect();
-    let stranger = Actor::outside(Who::Sender("sign-up"), call);
+    let stranger = RankedActor::outside(ActorId::Sender("sign-up"), call);
     app::change_once(site, call, stranger, |cx| {
         let member_id = signup::create(cx, request.as_new(site.tunnel_id, &password_hash), None, &answers, 0)?;
         let message = call.say("done.signed_up");

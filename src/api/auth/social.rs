@@ -101,7 +101,7 @@ fn find_or_make(site: &Site, call: &Call, tx: &Write, person: &Person, user: Opt
             Event::SocialLinked,
             &detail,
             call.language(),
-            &call.by(member_id),
+            &call.actor(member_id),
         )?;
     }
     Ok(Found::Member(member_id))

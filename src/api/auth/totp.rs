@@ -160,7 +160,7 @@ pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
                     member_id,
                     session.as_ref(),
                     language,
-                    &call.by(member_id),
+                    &call.actor(member_id),
                 )?;
                 let message = call.say("factor.turned_on");
                 Ok(reply::ok(&TurnedOnReply { status: true, message, member_id, recovery_codes }))

@@ -1,8 +1,8 @@
 //! Deletion requests of social networks: a person wants the data deleted that this site has from the network.
 
-use crate::app::{self, Actor, Change, accounts};
+use crate::app::{self, Change, RankedActor, accounts};
 use crate::auth::DeletionRequest;
-use crate::domain::audit::{Detail, Who, Whom};
+use crate::domain::audit::{ActorId, Detail, Subject};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -33,7 +33,7 @@ pub(crate) fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> 
     let key = hex(request.digest());
     let link = (network, request.user_id());
     let leaving = find_leaving(site, link)?;
-    app::change_once(site, call, Actor::outside(Who::Sender("social"), call), |cx| {
+    app::change_once(site, call, RankedActor::outside(ActorId::Sender("social"), call), |cx| {
         let tx = cx.tx;
         let known = deletions::find_code(tx, &subject)?;
         // A repeated request deletes nothing, because the person may have come back meanwhile.
@@ -93,7 +93,7 @@ fn forget(
     sessions::delete_of_member(cx.tx, member_id, None)?;
     if queries::erasure::has_other_ways_in(cx.tx, member_id, link)? {
         queries::erasure::forget_name(cx.tx, member_id, name)?;
-        cx.record("member.social_unlinked", &Whom::Member(member_id), &Detail::none())?;
+        cx.record("member.social_unlinked", &Subject::Member(member_id), &Detail::none())?;
         return Ok(Outcome::Unlinked);
     }
     // The last other credential ended since the search: the network will retry.

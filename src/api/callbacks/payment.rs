@@ -2,9 +2,9 @@
 
 use super::claim;
 use super::payment_event::{self, EventEffect};
-use crate::app::{self, Actor, payments};
+use crate::app::{self, RankedActor, payments};
 use crate::auth::{PaymentCaller, Processor};
-use crate::domain::audit::Who;
+use crate::domain::audit::ActorId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
@@ -31,7 +31,7 @@ pub(crate) fn take(site: &Site, call: &Call, caller: &PaymentCaller) -> Answer {
 
 fn record(site: &Site, call: &Call, _: &Processor) -> Answer {
     let event = payment_event::read(call)?;
-    app::change_once(site, call, Actor::outside(Who::Sender("processor"), call), |cx| {
+    app::change_once(site, call, RankedActor::outside(ActorId::Sender("processor"), call), |cx| {
         let verdict = if callbacks::repeat(cx.tx, Sender::Processor, &event.key)? {
             "repeated"
         } else {

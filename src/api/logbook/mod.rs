@@ -13,7 +13,7 @@ pub(crate) mod signers;
 pub(crate) mod skills;
 pub(crate) mod time;
 
-use crate::app::Actor;
+use crate::app::RankedActor;
 use crate::app::logbook::reads_every_logbook;
 use crate::auth::Bearer;
 use crate::http::call::Call;
@@ -30,7 +30,7 @@ pub(super) fn read_member(site: &Site, call: &Call, bearer: &Bearer, index: usiz
     }
     match bearer {
         Bearer::Member(member)
-            if site.store.read(|tx| reads_every_logbook(tx, Actor::from(member).rank, site.now()))? => {}
+            if site.store.read(|tx| reads_every_logbook(tx, RankedActor::from(member).rank, site.now()))? => {}
         _ => return Err(Failure::not_allowed()),
     }
     let member_id = asked.ok_or_else(Failure::not_found)?;

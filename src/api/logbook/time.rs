@@ -4,7 +4,7 @@ use super::read_member;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::rules::check_place;
 use crate::app::logbook::time::{self, Patch};
-use crate::app::{self, Actor};
+use crate::app::{self, RankedActor};
 use crate::auth::{Bearer, Member};
 use crate::domain::role::Role;
 use crate::http::Answer;
@@ -129,10 +129,10 @@ pub(crate) fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     })
 }
 
-fn actor(call: &Call, bearer: &Bearer) -> Actor {
+fn actor(call: &Call, bearer: &Bearer) -> RankedActor {
     match bearer {
-        Bearer::Member(member) => Actor::from(member),
-        Bearer::Booking { member_id, .. } => Actor::account(*member_id, Role::Member, &call.by(*member_id)),
+        Bearer::Member(member) => RankedActor::from(member),
+        Bearer::Booking { member_id, .. } => RankedActor::account(*member_id, Role::Member, &call.actor(*member_id)),
     }
 }
 

@@ -1,9 +1,9 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
 use crate::app::booking_fields::{BOOKING_FIELDS, BookingFields, NEEDED};
-use crate::app::{self, Actor, bookings, flights};
+use crate::app::{self, RankedActor, bookings, flights};
 use crate::auth::{Partner, idempotency, new_token, pin, pin_guesses};
-use crate::domain::audit::Who;
+use crate::domain::audit::ActorId;
 use crate::domain::booking::{Booking, Denial};
 use crate::http::Answer;
 use crate::http::body::Flattened;
@@ -61,7 +61,7 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     if paused_for > 0 {
         return Ok(paused(call, paused_for));
     }
-    let actor = Actor::outside(Who::Partner(partner.client_id().to_owned()), call);
+    let actor = RankedActor::outside(ActorId::Partner(partner.client_id().to_owned()), call);
     app::change_once(site, call, actor, |cx| {
         let tx = cx.tx;
         if !pin_is_right(site, tx, &request)? {

@@ -1,6 +1,6 @@
 //! The second factor from inside a session.
 
-use crate::app::{self, Change, Subject, credentials};
+use crate::app::{self, Change, SubjectAccount, credentials};
 use crate::auth::second_factor::{self, Proof, RequiredCode, Requirement};
 use crate::auth::{Member, sign_in};
 use crate::http::Answer;
@@ -81,7 +81,7 @@ struct Request<'a> {
     tx: &'a Write<'a>,
     cx: &'a Change<'a>,
     member: &'a Member,
-    account: &'a Subject,
+    account: &'a SubjectAccount,
     factor: &'a Factor,
     code: Option<&'a str>,
 }
@@ -118,7 +118,7 @@ impl Request<'_> {
             self.account.member_id,
             session,
             language,
-            self.member.by(),
+            self.member.actor(),
         )?;
         self.answer(Some(Kind::Passcode), "factor.turned_on", codes)
     }

@@ -157,5 +157,5 @@ fn set_address(site: &Site, call: &Call, tx: &Write, member_id: i64, place: &New
     if old.eq_ignore_ascii_case(&place.address) {
         return Ok(());
     }
-    security_event::record_address_change(site, tx, &before, place.channel, call.language(), &call.by(member_id))
+    security_event::record_address_change(site, tx, &before, place.channel, call.language(), &call.actor(member_id))
 }

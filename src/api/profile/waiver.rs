@@ -1,7 +1,7 @@
 //! The waiver in the members' app: the text, and its signature for the member and for children for whom the member acts.
 
 use crate::app::waivers::{self, Due, FLYERS_MAX, Flyer, NAME_CHARS_MAX, Signing};
-use crate::app::{self, Actor};
+use crate::app::{self, RankedActor};
 use crate::auth::Member;
 use crate::domain::role::Role;
 use crate::domain::waiver::{Place, QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, questions};
@@ -181,7 +181,7 @@ pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     };
     let waits_for_staff = signing.flyers.iter().any(|flyer| flyer.answers.contains('y'));
     // The actor is a plain member even for staff, who sign for others only at the desk.
-    let actor = Actor::account(member.id(), Role::Member, member.by());
+    let actor = RankedActor::account(member.id(), Role::Member, member.actor());
     app::change_once(site, call, actor, |cx| {
         let signature_ids = waivers::sign(cx, &signing)?;
         let message = call.say(if waits_for_staff { "waiver.staff_next" } else { "waiver.done" });

@@ -32,8 +32,8 @@ pub(crate) struct Patch {
 /// signer: a signature or a denial. By the desk and the admins: what the holder may do, and a signature by the rules for
 /// every signer. Returns the new status.
 pub(crate) fn edit(cx: &Change, entry_id: i64, patch: &Patch) -> Result<Status, Failure> {
-    let entry = find_entry(cx.tx, cx.actor.rank, entry_id, cx.now())?;
-    let relation = relation(cx.actor.rank, &entry);
+    let entry = find_entry(cx.tx, cx.rank, entry_id, cx.now())?;
+    let relation = relation(cx.rank, &entry);
     if relation.holder {
         by_holder(cx, &entry, patch)
     } else if relation.named {

@@ -10,7 +10,7 @@ pub(crate) mod sign_offs;
 pub(crate) mod time;
 
 use super::Change;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::entry::Relation;
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
@@ -66,7 +66,7 @@ fn no_change(may_read: bool) -> Failure {
 pub(crate) fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
     let holder = entries::find_owner(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     let signable = skills::find(cx.tx, entry_id)?;
-    let rank = cx.actor.rank;
+    let rank = cx.rank;
     if cx.member_id() != Some(holder) && !rank.is_staff() {
         return Err(no_change(match &signable {
             Some(entry) => may_read(cx.tx, rank, entry, cx.now())?,
@@ -85,11 +85,11 @@ fn delete_unsigned(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
     if whole.iter().any(|one| one.status.is_signed()) {
         return Err(Failure::entry_signed());
     }
-    if entry.opening.is_some() && !cx.actor.rank.is_staff() {
+    if entry.opening.is_some() && !cx.rank.is_staff() {
         return Err(Failure::not_allowed());
     }
-    let by = actor_id(cx)?;
-    whole.iter().try_for_each(|one| Ok(skills::delete(cx.tx, one, by)?))
+    let actor = actor_id(cx)?;
+    whole.iter().try_for_each(|one| Ok(skills::delete(cx.tx, one, actor)?))
 }
 
 /// The member who acts: an event of an entry names one, so nobody without an account changes a logbook here.
@@ -99,7 +99,7 @@ fn actor_id(cx: &Change) -> Result<i64, Failure> {
 
 /// An action on an entry, in the audit log.
 fn record(cx: &Change, action: &'static str, holder_id: i64, entry_id: i64) -> Result<(), Failure> {
-    cx.record(action, &Whom::Member(holder_id), &Detail::none().number("entry_id", entry_id))
+    cx.record(action, &Subject::Member(holder_id), &Detail::none().number("entry_id", entry_id))
 }
 
 /// The same of what members do with their own logbooks too: only what was done for another is in the audit log.

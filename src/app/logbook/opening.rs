@@ -33,7 +33,7 @@ pub(crate) struct Balance {
 /// instructor has signed it, who must be one that may sign all of it. Audited; the instructor is told. Returns the number of
 /// the first entry, which is the balance's.
 pub(crate) fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i64, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     if balance.minutes == 0 && balance.skills.is_empty() {
         return Err(Failure::field("time", Text::new("field.time_or_skills")));
     }

@@ -88,7 +88,7 @@ pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Opti
 /// Denies an entry as it was shown, and with it its whole opening balance: by the named signer alone, who was asked. Others
 /// at the desk withdraw it. Audited; the member is told the reason, and of an opening balance its author.
 pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str) -> Result<Status, Failure> {
-    if !entry::may(relation(cx.actor.rank, entry), Act::Deny) {
+    if !entry::may(relation(cx.rank, entry), Act::Deny) {
         return Err(Failure::not_allowed());
     }
     shown.check(entry)?;
@@ -123,7 +123,7 @@ fn pause(
     subject: &'static str,
     action: &'static str,
 ) -> Result<Status, Failure> {
-    if !entry::may(relation(cx.actor.rank, entry), act) {
+    if !entry::may(relation(cx.rank, entry), act) {
         return Err(Failure::not_allowed());
     }
     let to = entry::step(Some(entry.status), act).ok_or_else(Failure::entry_state)?;
@@ -136,7 +136,7 @@ fn pause(
 /// Withdraws a request: by its holder, the desk and the admins. The signer is told. Audited, unless the logbook is the
 /// actor's own.
 pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
-    if !entry::may(relation(cx.actor.rank, entry), Act::Cancel) || entry.opening.is_some() {
+    if !entry::may(relation(cx.rank, entry), Act::Cancel) || entry.opening.is_some() {
         return Err(Failure::not_allowed());
     }
     let to = entry::step(Some(entry.status), Act::Cancel).ok_or_else(Failure::entry_state)?;

@@ -4,7 +4,7 @@ mod membership;
 pub(crate) mod till;
 
 use super::Change;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::payment::{Decision, Event, Status};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -108,7 +108,7 @@ pub(crate) fn decide(
     decision: Decision,
     member_id: Option<i64>,
 ) -> Result<Option<Account>, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let mut account = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::not_found)?;
     if is_of_till(cx, &account.intent_id)? {
         return Err(Failure::entry_state().saying(Text::new("till.kept")));
@@ -127,7 +127,7 @@ pub(crate) fn decide(
             Decision::Counts => "payment.assigned",
             Decision::Void => "payment.voided",
         };
-        let subject = account.member_id.map_or(Whom::Payment(payment_id), Whom::Member);
+        let subject = account.member_id.map_or(Subject::Payment(payment_id), Subject::Member);
         cx.record(action, &subject, &Detail::none().number("payment_id", payment_id))?;
     }
     Ok(Some(account))

@@ -6,8 +6,8 @@ mod request;
 
 pub(crate) use request::AccountAccess;
 
+use super::RankedActor;
 use super::credentials::{self, Kept};
-use super::{Actor, Change};
 use crate::auth::RateLimiter;
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::{RateLimit, RateLimitKey, count_message_request, sign_in};
@@ -183,8 +183,8 @@ fn set_password(
                 if let Err(Weak::ForOwner(text)) = strength {
                     return Err(Failure::field("password", text));
                 }
-                let actor = Actor::account(account.member_id, account.role, &call.by(account.member_id));
-                let cx = Change { site, tx, actor: &actor, language: call.language() };
+                let actor = RankedActor::account(account.member_id, account.role, &call.actor(account.member_id));
+                let cx = actor.change(site, tx, call.language());
                 credentials::reset_password(&cx, &cx.own()?, &password_hash, &proof.kept)?;
                 for (question, answer_hash) in &renewed {
                     security_answers::renew(tx, account.member_id, *question, answer_hash)?;

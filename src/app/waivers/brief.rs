@@ -3,7 +3,7 @@
 use crate::app::logbook::requests;
 use crate::app::logbook::rules::{self, Item, Request};
 use crate::app::{Change, Outcome};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::catalogue::SafetyKind;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -75,7 +75,7 @@ pub(crate) fn add_picture(cx: &Change, jpeg: &[u8]) -> Result<i64, Failure> {
         return Err(Failure::field("picture", Text::new("texts.pictures_many").with("most", PICTURES_MAX)));
     }
     let picture_id = brief_pictures::insert(cx.tx, jpeg, cx.member_id())?;
-    cx.record("text.picture_added", &Whom::Site, &Detail::none().number("picture_id", picture_id))?;
+    cx.record("text.picture_added", &Subject::Site, &Detail::none().number("picture_id", picture_id))?;
     Ok(picture_id)
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn remove_picture(cx: &Change, picture_id: i64) -> Result<Outcome, Fa
     if brief_pictures::remove(cx.tx, picture_id)? == 0 {
         return Ok(Outcome::Unchanged);
     }
-    cx.record("text.picture_removed", &Whom::Site, &Detail::none().number("picture_id", picture_id))?;
+    cx.record("text.picture_removed", &Subject::Site, &Detail::none().number("picture_id", picture_id))?;
     Ok(Outcome::Done)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Signing, find_right};
 use crate::app::{Change, Outcome};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::waiver::Place;
 use crate::http::failure::Failure;
 use crate::store::tables::consents::{self, Consent};
@@ -50,13 +50,13 @@ pub(crate) fn say(cx: &Change, member_id: i64, said: &Said, place: Place) -> Res
     consents::insert(cx.tx, &consent)?;
     let detail =
         Detail::none().word("kind", said.kind.name()).flag("given", said.given).number("version", said.version);
-    cx.record("consent.said", &Whom::Member(member_id), &detail)?;
+    cx.record("consent.said", &Subject::Member(member_id), &detail)?;
     Ok(Outcome::Done)
 }
 
 /// Takes a consent back that a member gave: by staff. Audited.
 pub(crate) fn withdraw(cx: &Change, member_id: i64, kind: Kind) -> Result<Outcome, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let Some(last) = consents::find_last(cx.tx, member_id, kind)?.filter(|last| last.given) else {
         return Ok(Outcome::Unchanged);
     };
@@ -64,7 +64,7 @@ pub(crate) fn withdraw(cx: &Change, member_id: i64, kind: Kind) -> Result<Outcom
     let version = withdrawn.version;
     consents::insert(cx.tx, &withdrawn)?;
     let detail = Detail::none().word("kind", kind.name()).flag("given", false).number("version", version);
-    cx.record("consent.said", &Whom::Member(member_id), &detail)?;
+    cx.record("consent.said", &Subject::Member(member_id), &detail)?;
     Ok(Outcome::Done)
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn set_emergency(cx: &Change, member_id: i64, contact: &Emergency) ->
         true => emergency_contacts::delete(cx.tx, member_id)?,
         false => emergency_contacts::set(cx.tx, member_id, contact)?,
     };
-    cx.record("emergency.set", &Whom::Member(member_id), &Detail::none().flag("empty", is_empty))?;
+    cx.record("emergency.set", &Subject::Member(member_id), &Detail::none().flag("empty", is_empty))?;
     Ok(Outcome::Done)
 }
 

@@ -1,7 +1,7 @@
 //! Codes by which somebody signs on a telephone: shown as a QR code at the kiosk or the desk, each for one signing.
 
-use crate::app::{Actor, Change};
-use crate::domain::audit::{Detail, Whom};
+use crate::app::{Change, RankedActor};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
 use crate::http::call::Call;
@@ -22,14 +22,14 @@ fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
 /// A new code for a member, in place of the one before: by staff, or by the member. Audited where staff shows it.
 pub(crate) fn make(cx: &Change, member_id: i64) -> Result<String, Failure> {
     if cx.member_id() != Some(member_id) {
-        cx.actor.check_staff()?;
+        cx.check_staff()?;
         cx.check_here(member_id)?;
     }
     let code = recovery_code::from_bytes(random());
     let hash = hash(cx.site, &code).ok_or_else(Failure::broken)?;
     signing_links::set(cx.tx, &hash, member_id, cx.now() + LINK_SECONDS)?;
     if cx.member_id() != Some(member_id) {
-        cx.record("waiver.link_made", &Whom::Member(member_id), &Detail::none())?;
+        cx.record("waiver.link_made", &Subject::Member(member_id), &Detail::none())?;
     }
     Ok(code)
 }
@@ -47,6 +47,6 @@ pub(crate) fn end(cx: &Change, member_id: i64) -> Result<(), Failure> {
 }
 
 /// Who holds a code makes changes as its member, and signs, nothing else.
-pub(crate) fn actor(call: &Call, member_id: i64) -> Actor {
-    Actor::account(member_id, Role::Member, &call.by(member_id))
+pub(crate) fn actor(call: &Call, member_id: i64) -> RankedActor {
+    RankedActor::account(member_id, Role::Member, &call.actor(member_id))
 }

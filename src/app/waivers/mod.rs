@@ -8,7 +8,7 @@ pub(crate) mod texts;
 
 use super::person::AGE_SECONDS_MAX;
 use super::{Change, family, flights};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::waiver::{self, Place, Reason, Relation};
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -119,7 +119,7 @@ fn judge(
     // Who answered with yes does not answer anew until staff has spoken: nobody signs around a decision.
     let open =
         waivers::find_latest(cx.tx, flyer.member_id)?.filter(|known| known.has_yes && known.decision != Some(true));
-    if open.is_some() && !cx.actor.rank.is_staff() {
+    if open.is_some() && !cx.rank.is_staff() {
         refuse("answers", "waiver.staff_first");
         return Ok(None);
     }
@@ -141,7 +141,7 @@ fn judge(
         Relation::Own if is_minor => refuse("relation", "waiver.guardian_needed"),
         Relation::Own => {}
         _ if !is_minor => refuse("relation", "waiver.adult_signs"),
-        Relation::Permission if guardianship.is_none() && !cx.actor.rank.is_staff() => {
+        Relation::Permission if guardianship.is_none() && !cx.rank.is_staff() => {
             refuse("relation", "waiver.permission_at_desk");
         }
         _ => {}
@@ -171,7 +171,7 @@ fn judge(
 /// Each signature is kept for years: 429 where so many were made for one flyer, unless by staff.
 fn check_pace(cx: &Change, member_id: i64) -> Result<(), Failure> {
     let of_today = waivers::count_since(cx.tx, member_id, cx.now() - DAY.as_secs().cast_signed())?;
-    match of_today < SIGNATURES_PER_DAY || cx.actor.rank.is_staff() {
+    match of_today < SIGNATURES_PER_DAY || cx.rank.is_staff() {
         true => Ok(()),
         false => Err(Failure::too_fast().retry_after(DAY)),
     }
@@ -186,7 +186,7 @@ fn find_right(cx: &Change, flyer: &Profile) -> Result<Option<Guardianship>, Fail
     }
     let guardian_id = cx.member_id().unwrap_or_default();
     match guardianships::find(cx.tx, flyer.member_id, guardian_id)? {
-        _ if cx.actor.rank.is_staff() => Ok(None),
+        _ if cx.rank.is_staff() => Ok(None),
         Some(known) if family::may_act(cx.site, cx.tx, guardian_id)? => Ok(Some(known)),
         _ => Err(Failure::not_found()),
     }
@@ -201,7 +201,7 @@ fn put(cx: &Change, paper: &Signature, knows_dob: bool) -> Result<i64, Failure> 
     let subject = if waits { "notice.waiver_waits" } else { "notice.waiver_signed" };
     notices::insert(cx.tx, paper.member_id, subject, &json!({ "signature_id": signature_id }).to_string())?;
     let detail = Detail::none().number("signature_id", signature_id).word("place", paper.place.name());
-    cx.record("waiver.signed", &Whom::Member(paper.member_id), &detail)?;
+    cx.record("waiver.signed", &Subject::Member(paper.member_id), &detail)?;
     Ok(signature_id)
 }
 
@@ -245,7 +245,7 @@ fn name_of(profile: &Profile) -> String {
 
 /// 403 where staff would decide on the own flying: a colleague does.
 fn check_other(cx: &Change, member_id: i64) -> Result<(), Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     match cx.member_id() == Some(member_id) {
         true => Err(Failure::not_allowed().saying(Text::new("waiver.not_own"))),
         false => Ok(()),
@@ -255,7 +255,7 @@ fn check_other(cx: &Change, member_id: i64) -> Result<(), Failure> {
 /// Decides on a waiver in which something was answered with yes: by staff but the flyer, with a word. Another decision replaces it. 409
 /// where nothing waits for one. Audited without the word; the flyer is told.
 pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) -> Result<i64, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let known = waivers::find(cx.tx, signature_id)?.ok_or_else(Failure::not_found)?;
     check_other(cx, known.member_id)?;
     if word.trim().is_empty() {
@@ -271,7 +271,7 @@ pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) 
         notices::insert(cx.tx, member_id, subject, &json!({ "signature_id": signature_id }).to_string())?;
     }
     let detail = Detail::none().number("signature_id", signature_id).flag("may_fly", may_fly);
-    cx.record("waiver.decided", &Whom::Member(known.member_id), &detail)?;
+    cx.record("waiver.decided", &Subject::Member(known.member_id), &detail)?;
     Ok(known.member_id)
 }
 
@@ -304,5 +304,5 @@ pub(crate) fn override_today(cx: &Change, member_id: i64, reason: &str) -> Resul
     }
     let ends_at = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0).to;
     let override_id = waivers::insert_override(cx.tx, member_id, reason, cx.member_id(), ends_at)?;
-    cx.record("waiver.overridden", &Whom::Member(member_id), &Detail::none().number("override_id", override_id))
+    cx.record("waiver.overridden", &Subject::Member(member_id), &Detail::none().number("override_id", override_id))
 }

@@ -1,7 +1,7 @@
 //! The operator's texts: written as drafts, and published as versions that are never changed.
 
 use crate::app::{Change, Outcome};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::waiver::{self, BODY_CHARS_MAX, QUESTION_CHARS_MAX, QUESTIONS_MAX, TITLE_CHARS_MAX};
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -67,7 +67,7 @@ pub(crate) fn publish(cx: &Change, kind: Kind, asks_again: bool, seen: Option<i6
         site_texts::insert(cx.tx, (kind, version, asks_again || version == 1), draft, &hash, cx.member_id())?;
     }
     let detail = Detail::none().word("kind", kind.name()).number("version", version).flag("asks_again", asks_again);
-    cx.record("text.published", &Whom::Site, &detail)?;
+    cx.record("text.published", &Subject::Site, &detail)?;
     Ok(version)
 }
 

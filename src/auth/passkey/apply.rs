@@ -3,7 +3,7 @@
 use super::response::{CheckedResponse, Proof};
 use super::{Label, passkey_from, text_of};
 use crate::auth::security_event::{self, Event};
-use crate::domain::audit::{Detail, Origin, Who, Whom};
+use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::passkey::{KEYS_MAX, is_copied};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
@@ -107,7 +107,7 @@ fn register(
         Event::PasskeyAdded,
         &named(&label.name),
         call.language(),
-        &call.by(member_id),
+        &call.actor(member_id),
     )?;
     call.outcome.set(AuthOutcome::Plain);
     Ok(Outcome::Registered(account))
@@ -123,14 +123,22 @@ pub(crate) fn remove(
 ) -> Result<bool, Failure> {
     let Some(name) = passkeys::delete(tx, member_id, passkey_id)? else { return Ok(false) };
     sessions::delete_of_member(tx, member_id, Some(session))?;
-    let by = call.by(member_id);
-    security_event::record_and_notify(site, tx, member_id, Event::PasskeyRemoved, &named(&name), call.language(), &by)?;
+    let actor = call.actor(member_id);
+    security_event::record_and_notify(
+        site,
+        tx,
+        member_id,
+        Event::PasskeyRemoved,
+        &named(&name),
+        call.language(),
+        &actor,
+    )?;
     Ok(true)
 }
 
 fn warn_of_copy(call: &Call, tx: &Write, member_id: i64, held: &StoredPasskey) -> Result<(), Failure> {
-    let (who, origin) = (Who::Job("passkeys"), Origin::Address(call.peer));
-    audit::insert(tx, &who, "member.passkey_copied", &Whom::Member(member_id), &origin, &Detail::none())?;
+    let actor = Actor::caller(ActorId::Job("passkeys"), call.peer);
+    audit::insert(tx, &actor, "member.passkey_copied", &Subject::Member(member_id), &Detail::none())?;
     notices::insert(tx, member_id, "notice.passkey_copied", &named(&held.name).to_string())?;
     Ok(())
 }

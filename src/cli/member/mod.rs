@@ -8,7 +8,7 @@ use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_
 use crate::app::credentials::Kept;
 use crate::app::{Change, accounts, credentials};
 use crate::auth::counters::ClearedLimits;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, minutes, password, username};
@@ -172,7 +172,7 @@ impl Add {
                 members::confirm_email(tx, member_id)?;
             }
             let detail = Detail::none().word("role", self.role.name()).flag("confirmed", self.confirmed);
-            site.record(tx, "member.added", &Whom::Member(member_id), &detail)?;
+            site.record(tx, "member.added", &Subject::Member(member_id), &detail)?;
             Ok(member_id)
         })?;
         given.shown(member_id, &name, format!("{name} is {} {member_id}", self.role.name()))

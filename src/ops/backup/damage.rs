@@ -1,7 +1,7 @@
 //! What follows a corrupt copy or page: the live database is checked. Damaged indexes are rebuilt; any other damage raises an
 //! alarm and stops all writes.
 
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::site::Site;
 use crate::store::engine::alarm;
 use crate::store::engine::repair::{self, Finding};
@@ -83,11 +83,10 @@ fn rebuild(site: &Site, names: &BTreeSet<String>, line: &str) -> Result<(), Stri
         "indexes of the database are damaged and are rebuilt from their rows"
     );
     repair::rebuild_indexes(&site.store, names)?;
-    let by = By::job("backup");
+    let actor = Actor::job("backup");
     let detail = Detail::none().number("indexes", names.len() as i64);
-    let recorded = site
-        .store
-        .write(site.now(), |tx| Ok(audit::insert(tx, &by.who, "indexes.rebuilt", &Whom::Site, &by.origin, &detail)?));
+    let recorded =
+        site.store.write(site.now(), |tx| Ok(audit::insert(tx, &actor, "indexes.rebuilt", &Subject::Site, &detail)?));
     recorded.map_err(|e| format!("the indexes were rebuilt, and that could not be recorded: {e}"))?;
     tracing::warn!(
         indexes = listed,

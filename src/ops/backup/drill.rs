@@ -5,7 +5,7 @@
 use super::backup_store::Backup;
 use super::off_site::OffSite;
 use super::{Progress, local_store, restore};
-use crate::domain::audit::{By, Detail};
+use crate::domain::audit::{Actor, Detail};
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::{Replay, Replayed};
 use crate::site::Site;
@@ -59,7 +59,7 @@ pub(crate) fn is_due(site: &Site) -> bool {
 }
 
 pub(crate) fn run_and_log(site: &Site) {
-    match run(site, &By::job("drill"), &mut |_, _, _| ()) {
+    match run(site, &Actor::job("drill"), &mut |_, _, _| ()) {
         Ok(drill) if drill.trouble.is_empty() => {
             tracing::info!(backup = drill.backup, rows = drill.rows, "restore drill: the backup opens and is whole");
         }
@@ -70,7 +70,7 @@ pub(crate) fn run_and_log(site: &Site) {
 
 /// Restores a backup, records the outcome, and removes what was restored. The error: there was no backup, or the outcome
 /// could not be written.
-pub(crate) fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill, String> {
+pub(crate) fn run(site: &Site, actor: &Actor, progress: &mut Progress) -> Result<Drill, String> {
     let off_site = restore_off_site(site, progress)?;
     let is_half = off_site.is_none() && site.config.backup.off_site.is_some() && !is_encrypted(site);
     let Trial { backup, moment, rows } = match off_site {
@@ -90,7 +90,7 @@ pub(crate) fn run(site: &Site, by: &By, progress: &mut Progress) -> Result<Drill
     let kept = serde_json::to_vec(&drill).map_err(Into::into).and_then(|json| write(&record(&site.config.data), &json));
     kept.map_err(|e| write_error(site, &e))?;
     let detail = Detail::none().flag("sound", drill.trouble.is_empty());
-    super::record(site, by, "backup.drilled", &backup, detail);
+    super::record(site, actor, "backup.drilled", &backup, detail);
     Ok(drill)
 }
 

@@ -18,7 +18,7 @@ pub(crate) mod undo;
 pub(crate) mod upgrade;
 
 use crate::clock::Clock;
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::erasure;
 use crate::ops::replication;
@@ -83,7 +83,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         let is_due = hours > 0 && !is_replaced && newest.is_none_or(|made| site.now() >= made + hours * 3_600);
         // The base of the off-site copy is a backup too, and a large file's takes minutes.
         if is_due && !backup_store.is_locked() {
-            log(&make(site, &By::job("backup"), &mut |_, _, _| ()));
+            log(&make(site, &Actor::job("backup"), &mut |_, _, _| ()));
         }
         if drill::is_due(site) {
             drill::run_and_log(site);
@@ -107,15 +107,15 @@ pub(crate) fn log(made: &Result<BackupOutcome, String>) {
 
 /// Makes a backup now. A corrupt copy raises an alarm until a later one is intact. The database is then checked, and copied
 /// once more where the check repaired it.
-pub(crate) fn make(site: &Site, by: &By, progress: &mut Progress) -> Result<BackupOutcome, String> {
+pub(crate) fn make(site: &Site, actor: &Actor, progress: &mut Progress) -> Result<BackupOutcome, String> {
     if site.store.writer().condition() == Condition::Replaced {
         // Backups of a replaced machine would pass for the newest at a restore.
         return Err("another machine has taken this one's place, and makes the backups".to_owned());
     }
     let dir = &site.config.data;
-    let made = match try_make(site, by, progress) {
+    let made = match try_make(site, actor, progress) {
         Err(BackupError::Corrupt(cause)) => match damage::check_database(site, &cause) {
-            damage::Outcome::Repaired => try_make(site, by, progress),
+            damage::Outcome::Repaired => try_make(site, actor, progress),
             damage::Outcome::Unrepaired => Err(BackupError::Corrupt(cause)),
         },
         made => made,
@@ -157,7 +157,7 @@ impl From<String> for BackupError {
 
 /// Copies, checks the copy, writes the manifest, flushes and renames; then prunes; then copies off site. The error is one
 /// line, and leaves every older backup as it was.
-fn try_make(site: &Site, by: &By, progress: &mut Progress) -> Result<BackupOutcome, BackupError> {
+fn try_make(site: &Site, actor: &Actor, progress: &mut Progress) -> Result<BackupOutcome, BackupError> {
     let (backup_store, made_at) = (local_store(&site.config.data), site.now());
     let lock = backup_store.lock_within(BUSY_TIME_MAX).map_err(BackupError::Busy)?;
     let unconfirmed_bytes_max = replication::unconfirmed_bytes_max(site);
@@ -169,7 +169,7 @@ fn try_make(site: &Site, by: &By, progress: &mut Progress) -> Result<BackupOutco
     // The off-site target may be slow: other work on the local backup store does not wait for it.
     drop(lock);
     let removed = pruned.as_ref().map_or(0, |removed| *removed as i64);
-    record(site, by, "backup.made", &backup, Detail::none().number("pruned", removed));
+    record(site, actor, "backup.made", &backup, Detail::none().number("pruned", removed));
     // Also when nothing could be pruned: a failing disk is what the off-site copy is for.
     let off_site = OffSite::of(site).map(|off_site| {
         let mut progress = |done, all| progress("copying off site", done, all);
@@ -182,10 +182,10 @@ fn try_make(site: &Site, by: &By, progress: &mut Progress) -> Result<BackupOutco
 }
 
 /// Writes the audit row. A backup counts also where its row cannot be written, on a full disk for example.
-fn record(site: &Site, by: &By, deed: &'static str, backup: &Backup, detail: Detail) {
-    let whom = Whom::Backup(backup.name());
-    let recorded = site.store.write(site.now(), |tx| Ok(audit::insert(tx, &by.who, deed, &whom, &by.origin, &detail)?));
-    _ = recorded.inspect_err(|e| tracing::error!(deed, cause = %e, "an action is missing in the audit log"));
+fn record(site: &Site, actor: &Actor, action: &'static str, backup: &Backup, detail: Detail) {
+    let whom = Subject::Backup(backup.name());
+    let recorded = site.store.write(site.now(), |tx| Ok(audit::insert(tx, actor, action, &whom, &detail)?));
+    _ = recorded.inspect_err(|e| tracing::error!(deed = action, cause = %e, "an action is missing in the audit log"));
 }
 
 /// `2026-11-21T12-00-00Z`.

@@ -7,7 +7,7 @@ use super::off_site::OffSite;
 use super::{Progress, check_space, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::ops::erasure;
@@ -110,7 +110,7 @@ pub(crate) fn restore(
     data_dir: &DataDir,
     request: &RestoreRequest,
     config: &Config,
-    by: &By,
+    actor: &Actor,
     is_dry: bool,
     progress: &mut Progress,
 ) -> Result<Restored, String> {
@@ -126,9 +126,9 @@ pub(crate) fn restore(
         erased = again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
         erasure::rebuild(site, progress)?;
         // The audit row goes into the restored database before the swap, so that neither comes without the other.
-        let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", moment));
+        let (whom, detail) = (Subject::Backup(backup.name()), Detail::none().number("made_at", moment));
         let written = site.store.write(site.now(), |tx| {
-            audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &detail)?;
+            audit::insert(tx, actor, "site.restored", &whom, &detail)?;
             skip_history_numbers(tx, moment)
         });
         written.map_err(|e| format!("the restored site takes no writes: {e}"))

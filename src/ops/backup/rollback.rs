@@ -5,7 +5,7 @@ use super::upgrade::Upgraded;
 use super::{Progress, local_store, restore, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::http::failure::Failure;
 use crate::keys::Keys;
 use crate::ops::lifecycle;
@@ -37,7 +37,7 @@ pub(crate) enum RollbackError {
 pub(crate) fn run(
     data_dir: &DataDir,
     config: &Config,
-    by: &By,
+    actor: &Actor,
     progress: &mut Progress,
 ) -> Result<RolledBack, RollbackError> {
     let dir = data_dir.dir().display();
@@ -62,7 +62,7 @@ pub(crate) fn run(
         ))
     })?;
     let erased_and_back = remember_erased(data_dir, &backup, config).map_err(RollbackError::Failed)?;
-    let replaced = put_back(data_dir, &backup, by, progress).map_err(RollbackError::Failed)?;
+    let replaced = put_back(data_dir, &backup, actor, progress).map_err(RollbackError::Failed)?;
     Ok(RolledBack { backup, replaced, erased_and_back })
 }
 
@@ -79,7 +79,12 @@ fn remember_erased(data_dir: &DataDir, backup: &Backup, config: &Config) -> Resu
         .count())
 }
 
-fn put_back(data_dir: &DataDir, backup: &Backup, by: &By, progress: &mut Progress) -> Result<Option<PathBuf>, String> {
+fn put_back(
+    data_dir: &DataDir,
+    backup: &Backup,
+    actor: &Actor,
+    progress: &mut Progress,
+) -> Result<Option<PathBuf>, String> {
     let trial_dir = restore::trial_dir(data_dir);
     let (unpacked, sound) = restore::unpack(&trial_dir, backup, None, progress)?;
     let keys = Keys::open(&unpacked.key())?;
@@ -88,28 +93,28 @@ fn put_back(data_dir: &DataDir, backup: &Backup, by: &By, progress: &mut Progres
     }
     // A database from before there was an audit log takes no row, and stays as it was.
     if sound.audit.is_some() {
-        record(&unpacked, &keys, backup, by)?;
+        record(&unpacked, &keys, backup, actor)?;
     }
     restore::swap_in(data_dir, &trial_dir)
 }
 
 /// Writes the audit row into the unpacked database before the swap, so that neither comes without the other. The row is
 /// hashed as the earlier version does it: with the key in the backup's own key file, and plain where there is none.
-fn record(unpacked: &DataDir, keys: &Keys, backup: &Backup, by: &By) -> Result<(), String> {
+fn record(unpacked: &DataDir, keys: &Keys, backup: &Backup, actor: &Actor) -> Result<(), String> {
     let failed = |e: String| format!("{} takes no record: {e}", unpacked.database().display());
     let store = Store::open(&unpacked.database(), true)?;
     store.set_chain_key(keys.chain_key());
     let (now, made_at) = (Clock::machine(backup.manifest.made_at).now(), backup.manifest.made_at);
-    let written = store.write(now, |tx| insert(tx, backup, by, made_at));
+    let written = store.write(now, |tx| insert(tx, backup, actor, made_at));
     written.map_err(|e| failed(e.to_string()))?;
     store.release();
     store.truncate_wal().map_err(|e| failed(e.to_string()))
 }
 
 /// Writes the audit row, and skips history numbers that others may know.
-fn insert(tx: &Write, backup: &Backup, by: &By, back_to: i64) -> Result<(), Failure> {
-    let (whom, detail) = (Whom::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
-    audit::insert(tx, &by.who, "site.rolled_back", &whom, &by.origin, &detail)?;
+fn insert(tx: &Write, backup: &Backup, actor: &Actor, back_to: i64) -> Result<(), Failure> {
+    let (whom, detail) = (Subject::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
+    audit::insert(tx, actor, "site.rolled_back", &whom, &detail)?;
     restore::skip_history_numbers(tx, back_to)
 }
 
@@ -122,6 +127,6 @@ pub(crate) fn record_late(site: &Site, upgraded: &Upgraded) -> Result<(), String
     let backups = local_store(&site.config.data).list();
     let had_log = |backup: &&Backup| backup.manifest.site_id == *site.site_id && backup.manifest.audit.is_some();
     let Some(since) = backups.iter().filter(had_log).map(|backup| backup.manifest.made_at).min() else { return Ok(()) };
-    let written = site.store.write(site.now(), |tx| insert(tx, &upgraded.backup, &By::job("upgrade"), since));
+    let written = site.store.write(site.now(), |tx| insert(tx, &upgraded.backup, &Actor::job("upgrade"), since));
     written.map_err(|e| format!("the upgraded site takes no writes: {e}"))
 }

@@ -3,7 +3,7 @@
 use super::{local_store, restore, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::ops::erasure;
 use crate::site::Site;
 use crate::store::engine::data_dir::{self, DataDir, LockError};
@@ -21,7 +21,7 @@ pub(crate) struct Undone {
 
 /// Swaps in what the last restore replaced, without the people who were erased since. The error is one line, and nothing was
 /// changed.
-pub(crate) fn run(data_dir: &DataDir, config: &Config, by: &By) -> Result<Undone, String> {
+pub(crate) fn run(data_dir: &DataDir, config: &Config, actor: &Actor) -> Result<Undone, String> {
     let dir = newest(data_dir.dir())
         .ok_or_else(|| format!("no restore replaced anything in {}", data_dir.dir().display()))?;
     let held = DataDir::lock(&dir).map_err(|error| match error {
@@ -35,7 +35,7 @@ pub(crate) fn run(data_dir: &DataDir, config: &Config, by: &By) -> Result<Undone
              backup back, and `tunneldesk backup list` shows them"
         )
     })?;
-    let worked = prepare(&site, data_dir, by, &from);
+    let worked = prepare(&site, data_dir, actor, &from);
     site.close();
     worked?;
     Ok(Undone { from, replaced: restore::swap_in(data_dir, &dir)? })
@@ -51,14 +51,14 @@ fn newest(data: &Path) -> Option<PathBuf> {
         .map(|one| one.1)
 }
 
-fn prepare(site: &Site, data_dir: &DataDir, by: &By, from: &str) -> Result<(), String> {
+fn prepare(site: &Site, data_dir: &DataDir, actor: &Actor, from: &str) -> Result<(), String> {
     let gone: Vec<_> = tombstones::list(local_store(data_dir.dir()).dir(), &site.site_id)?.into_iter().collect();
     let erased = erasure::erase_again(site, &gone, &mut |_, _, _| ());
     erased.map_err(|e| format!("people who were erased are in {from}, and stay in it: {e}"))?;
     erasure::rebuild(site, &mut |_, _, _| ())?;
     let written = site.store.write(site.now(), |tx| {
-        let whom = Whom::Backup(from.to_owned());
-        audit::insert(tx, &by.who, "site.restored", &whom, &by.origin, &Detail::none())?;
+        let whom = Subject::Backup(from.to_owned());
+        audit::insert(tx, actor, "site.restored", &whom, &Detail::none())?;
         restore::skip_history_numbers(tx, tx.now())
     });
     site.store.release();

@@ -1,7 +1,7 @@
 //! New bases of the off-site copy: when one is due, and how it is made.
 
 use super::{Replicator, TICK_TIME_MAX};
-use crate::domain::audit::By;
+use crate::domain::audit::Actor;
 use crate::ops::backup;
 use crate::site::priority;
 use crate::store::engine::data_dir;
@@ -40,7 +40,7 @@ impl Replicator<'_> {
         let begun = std::thread::Builder::new().name("base".to_owned()).spawn(move || {
             priority::lower();
             let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                backup::log(&backup::make(&site, &By::job("backup"), &mut |_, _, _| ()));
+                backup::log(&backup::make(&site, &Actor::job("backup"), &mut |_, _, _| ()));
             }));
             is_making.store(false, Ordering::Release);
             if made.is_err() {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::audit::By;
+use crate::domain::audit::Actor;
 use crate::ops::backup;
 use crate::ops::lifecycle::Identity;
 use crate::store::engine::data_dir::DataDir;
@@ -20,7 +20,7 @@ fn a_base_with_too_many_unconfirmed_bytes_behind_it_begins_no_chain_and_the_stat
     let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
     site.state::<Replica>().is_on.store(true, Ordering::Release);
     lock(&site.state::<Replica>().report).chainless_since = Some(site.now());
-    backup::make(&site, &By::job("backup"), &mut |_, _, _| ()).unwrap().off_site.unwrap().unwrap();
+    backup::make(&site, &Actor::job("backup"), &mut |_, _, _| ()).unwrap().off_site.unwrap().unwrap();
     let mut replicator = Replicator::new(&site, OffSite::of(&site).unwrap());
     replicator.take_over(lock(&site.state::<Replica>().next).take().unwrap());
     let status = status(&site).unwrap();

@@ -1,7 +1,7 @@
 //! The base of a standby's copy: a copy of the database that is made for the standby alone, and removed once the standby has it.
 
 use super::copy::Meta;
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::keys::hex;
 use crate::ops::backup::check_space;
 use crate::ops::replication::tick::{Lineage, PageSums};
@@ -111,10 +111,10 @@ impl Base {
 
 /// Writes the audit row: a copy of the whole site leaves this machine. A read-only site is copied without the row.
 fn record(site: &Site) {
-    let by = By::job("standby");
-    let recorded = site.store.write(site.now(), |tx| {
-        Ok(audit::insert(tx, &by.who, "standby.copied", &Whom::Site, &by.origin, &Detail::none())?)
-    });
+    let actor = Actor::job("standby");
+    let recorded = site
+        .store
+        .write(site.now(), |tx| Ok(audit::insert(tx, &actor, "standby.copied", &Subject::Site, &Detail::none())?));
     site.store.release();
     _ = recorded.inspect_err(|e| tracing::error!(cause = %e, "an action is missing in the audit log"));
 }

@@ -6,7 +6,7 @@ use super::copy_in;
 use super::epoch::{self, Main, Own};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::local_time::TimeZone;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::{Progress, restore};
@@ -38,14 +38,14 @@ pub(crate) struct Promoted {
 pub(crate) fn run(
     data_dir: &DataDir,
     config: &Config,
-    by: &By,
+    actor: &Actor,
     raises: bool,
     progress: &mut Progress,
 ) -> Result<Promoted, String> {
     let data = data_dir.dir();
     progress("reading the copy", 0, 1);
     let Some((ready, state)) = copy::begin_promotion(&copy_in(data))? else {
-        return promote_site(data_dir, config, by, raises);
+        return promote_site(data_dir, config, actor, raises);
     };
     let copy::State { site_id, moment, main, epoch: known, .. } = state;
     let held = DataDir::lock(&ready).map_err(|error| match error {
@@ -55,7 +55,7 @@ pub(crate) fn run(
     let gone = OffSite::new(config).and_then(|off_site| off_site.list_erased(&site_id).ok()).unwrap_or_default();
     let Raised { epoch: raised, unwritten, not_off_site } = raise(data_dir, config, &site_id, known, raises);
     let site = Site::open_copy(&held, Config { data: ready.clone(), ..config.clone() }, Clock::machine(0))?;
-    let prepared = prepare(&site, &gone, by, raised, moment, progress);
+    let prepared = prepare(&site, &gone, actor, raised, moment, progress);
     let zone = site.time_zone().unwrap_or(TimeZone::UTC);
     site.store.release();
     site.close();
@@ -94,7 +94,7 @@ fn raise(data_dir: &DataDir, config: &Config, site_id: &str, known: u64, raises:
 fn prepare(
     site: &Site,
     gone: &[Tombstone],
-    by: &By,
+    actor: &Actor,
     epoch: u64,
     moment: i64,
     progress: &mut Progress,
@@ -103,7 +103,7 @@ fn prepare(
         .map_err(|e| format!("people who were erased are in the copy, and stay in it: {e}"))?;
     let written = site.store.write(site.now(), |tx| {
         let detail = Detail::none().number("epoch", epoch.cast_signed());
-        audit::insert(tx, &by.who, "site.promoted", &Whom::Site, &by.origin, &detail)?;
+        audit::insert(tx, actor, "site.promoted", &Subject::Site, &detail)?;
         restore::skip_history_numbers(tx, moment)
     });
     site.store.release();
@@ -118,7 +118,7 @@ fn swap_in(data_dir: &DataDir, ready: &Path) -> Result<(), String> {
 }
 
 /// Promotes the site of a data directory: one that was replaced, or was restored on a second machine.
-fn promote_site(data_dir: &DataDir, config: &Config, by: &By, raises: bool) -> Result<Promoted, String> {
+fn promote_site(data_dir: &DataDir, config: &Config, actor: &Actor, raises: bool) -> Result<Promoted, String> {
     let data = data_dir.dir();
     if !epoch::has_site(data) {
         return Err(format!(
@@ -130,7 +130,7 @@ fn promote_site(data_dir: &DataDir, config: &Config, by: &By, raises: bool) -> R
     let Raised { epoch: raised, unwritten, not_off_site } = raise(data_dir, config, &site.site_id, 0, raises);
     let written = site.store.write(site.now(), |tx| {
         let detail = Detail::none().number("epoch", raised.cast_signed());
-        audit::insert(tx, &by.who, "site.promoted", &Whom::Site, &by.origin, &detail)?;
+        audit::insert(tx, actor, "site.promoted", &Subject::Site, &detail)?;
         restore::skip_history_numbers(tx, tx.now())
     });
     let zone = site.time_zone().unwrap_or(TimeZone::UTC);

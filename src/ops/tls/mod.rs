@@ -9,7 +9,7 @@ mod validity;
 pub(crate) use validity::ends_at_of_file;
 
 use crate::config::CertificateFiles;
-use crate::domain::audit::{By, Detail, Whom};
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -119,7 +119,7 @@ pub(crate) fn refresh(site: &Site) -> Result<(), String> {
     let server = find(site, Kind::Server).map_err(|e| format!("cannot read the certificate: {e}"))?;
     let half_life = |made: &Certificate| made.created_at + (made.ends_at - made.created_at) / 2;
     if server.is_some_and(|made| site.now() >= half_life(&made)) {
-        let made = renew(site, &By::job("tls")).map_err(|e| format!("cannot renew the certificate: {e}"))?;
+        let made = renew(site, &Actor::job("tls")).map_err(|e| format!("cannot renew the certificate: {e}"))?;
         tracing::info!(ends_at = made.ends_at, "the certificate was renewed");
     }
     Ok(())
@@ -132,12 +132,12 @@ pub(crate) fn find(site: &Site, kind: Kind) -> Result<Option<Certificate>, Failu
 }
 
 /// Makes the authority and the server's certificate, and replaces earlier ones.
-pub fn init(site: &Site, subject: &str, names: &[String], by: &By) -> Result<Certificate, Failure> {
+pub fn init(site: &Site, subject: &str, names: &[String], actor: &Actor) -> Result<Certificate, Failure> {
     let made = authority::make(subject, names, site.now()).map_err(|e| Failure::broken().because(e))?;
     let authority = row(site, subject, names, made);
     let server = signed_by(site, &authority)?;
     site.store.write(site.now(), |tx| {
-        record(tx, by, "tls.made", names)?;
+        record(tx, actor, "tls.made", names)?;
         tls::replace(tx, Kind::Authority, &authority)?;
         Ok(tls::replace(tx, Kind::Server, &server)?)
     })?;
@@ -146,20 +146,20 @@ pub fn init(site: &Site, subject: &str, names: &[String], by: &By) -> Result<Cer
 }
 
 /// Makes and loads a new certificate of the present authority.
-pub(crate) fn renew(site: &Site, by: &By) -> Result<Certificate, Failure> {
+pub(crate) fn renew(site: &Site, actor: &Actor) -> Result<Certificate, Failure> {
     let authority = find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
     let server = signed_by(site, &authority)?;
     site.store.write(site.now(), |tx| {
-        record(tx, by, "tls.renewed", &server.names)?;
+        record(tx, actor, "tls.renewed", &server.names)?;
         Ok(tls::replace(tx, Kind::Server, &server)?)
     })?;
     load(site).map_err(|e| Failure::broken().because(e))?;
     Ok(server)
 }
 
-fn record(tx: &Write, by: &By, action: &'static str, names: &[String]) -> Result<(), Failure> {
+fn record(tx: &Write, actor: &Actor, action: &'static str, names: &[String]) -> Result<(), Failure> {
     let detail = Detail::none().number("names", names.len() as i64);
-    audit::insert(tx, &by.who, action, &Whom::Site, &by.origin, &detail)?;
+    audit::insert(tx, actor, action, &Subject::Site, &detail)?;
     Ok(())
 }
 
@@ -219,7 +219,7 @@ mod tests {
         let site = new_site(dir.path(), Config::defaults());
         assert!(load(&site).unwrap_err().contains("tunneldesk tls init"));
         refresh(&site).unwrap();
-        let made = init(&site, "Here", &["tunnel.example.org".to_owned()], &By::job("test")).unwrap();
+        let made = init(&site, "Here", &["tunnel.example.org".to_owned()], &Actor::job("test")).unwrap();
         let first = shown(&site);
         let half = (made.ends_at - made.created_at) / 2;
         site.clock.advance(Duration::from_secs(half as u64 - 1));

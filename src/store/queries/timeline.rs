@@ -71,6 +71,6 @@ pub(crate) fn list_moments(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<
 }
 
 /// The action and the actor of a row of the audit log.
-pub(crate) fn find_deed(tx: &Read, seq: i64) -> Result<Option<(String, String)>> {
+pub(crate) fn find_action(tx: &Read, seq: i64) -> Result<Option<(String, String)>> {
     tx.find(sql!("SELECT deed, who FROM audit WHERE seq = ?1"), [seq], row)
 }

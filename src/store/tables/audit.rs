@@ -1,8 +1,8 @@
 //! The audit log: who did what to whom from where. A row is written in the transaction of its action, and never
 //! changed.
 
-use crate::domain::audit::{self, Detail, Hash, Head, Origin, Row, Who, Whom};
-use crate::domain::deeds::DEEDS;
+use crate::domain::audit::{self, Actor, Detail, Hash, Head, Row, Subject};
+use crate::domain::audit_action::ACTIONS;
 use crate::store::engine::columns::row;
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
@@ -38,16 +38,16 @@ pub struct Filter {
 }
 
 /// Adds a row to the chain, in the transaction of the action. Returns the row's number.
-pub fn insert(tx: &Write, who: &Who, deed: &'static str, whom: &Whom, origin: &Origin, detail: &Detail) -> Result<i64> {
-    debug_assert!(DEEDS.contains(&deed), "{deed} is not on the list of deeds, so nobody can say it in words");
+pub fn insert(tx: &Write, actor: &Actor, action: &'static str, subject: &Subject, detail: &Detail) -> Result<i64> {
+    debug_assert!(ACTIONS.contains(&action), "{action} is not on the list of actions, so it has no text");
     let head = head(tx)?;
     let row = Row {
         seq: head.seq + 1,
         at: tx.now(),
-        who: who.to_string(),
-        deed: deed.to_owned(),
-        whom: whom.to_string(),
-        origin: origin.to_string(),
+        who: actor.id.to_string(),
+        deed: action.to_owned(),
+        whom: subject.to_string(),
+        origin: actor.origin.to_string(),
         detail: detail.to_string(),
     };
     let hash = match tx.chain_key {
@@ -131,9 +131,9 @@ fn find_since(tx: &Read, moment: i64) -> Result<Option<i64>> {
     tx.find(sql!("SELECT seq FROM audit WHERE at >= ?1 ORDER BY at, seq LIMIT 1"), [moment], row)
 }
 
-/// The latest row of a deed.
-pub(crate) fn find_last(tx: &Read, deed: &str) -> Result<Option<HashedRow>> {
-    Ok(list(tx, &Filter { deed: Some(deed.to_owned()), ..Filter::default() }, 1)?.pop())
+/// The latest row of an action.
+pub(crate) fn find_last(tx: &Read, action: &str) -> Result<Option<HashedRow>> {
+    Ok(list(tx, &Filter { deed: Some(action.to_owned()), ..Filter::default() }, 1)?.pop())
 }
 
 /// The rows after a number, oldest first: to walk the chain.
@@ -152,6 +152,7 @@ pub(crate) fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::audit::{ActorId, Origin};
     use crate::store::engine::migrate;
     use rusqlite::Connection;
     use std::net::Ipv4Addr;
@@ -169,15 +170,15 @@ mod tests {
 
     fn fill(conn: &Connection) {
         let here = Origin::Address(Ipv4Addr::LOCALHOST.into());
-        let cli = Who::Cli { uid: 0, user: "root".to_owned() };
-        let member = |member_id| Whom::Member(member_id);
-        for (at, who, deed, whom, from) in [
-            (10, Who::Member(1), "member.banned", member(7), here),
+        let cli = ActorId::Cli { uid: 0, user: "root".to_owned() };
+        let member = |member_id| Subject::Member(member_id);
+        for (at, id, action, subject, origin) in [
+            (10, ActorId::Member(1), "member.banned", member(7), here),
             (20, cli, "member.banned", member(8), Origin::Shell),
-            (30, Who::Member(10), "entry.signed", member(7), here),
-            (40, Who::Job("tls"), "tls.renewed", Whom::Site, Origin::Site),
+            (30, ActorId::Member(10), "entry.signed", member(7), here),
+            (40, ActorId::Job("tls"), "tls.renewed", Subject::Site, Origin::Site),
         ] {
-            insert(&Write::on(conn, at), &who, deed, &whom, &from, &Detail::none()).unwrap();
+            insert(&Write::on(conn, at), &Actor { id, origin }, action, &subject, &Detail::none()).unwrap();
         }
     }
 

@@ -1,7 +1,7 @@
 //! The proof of identity of a signer in a clerk's browser, for everything that a page submits: by password and code, or by
 //! passkey. The effect runs with the signer as actor.
 
-use crate::app::{self, Actor, Change};
+use crate::app::{self, Change, RankedActor};
 use crate::auth::Clerk;
 use crate::auth::challenge::Intent;
 use crate::auth::passkey;
@@ -140,8 +140,8 @@ fn prove(
         let proven = proof(cx.tx)?;
         if let ProofOutcome::Signer(signer) = &proven {
             // A signer acts in the role of a member, whatever role the account has.
-            let actor = &Actor::account(signer.id(), Role::Member, &call.by(signer.id()));
-            effect(&Change { actor, ..*cx })?;
+            let signing = RankedActor::account(signer.id(), Role::Member, &call.actor(signer.id()));
+            effect(&signing.change(cx.site, cx.tx, cx.language))?;
         }
         Ok(proven)
     });

@@ -102,7 +102,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
             account.member_id,
             None,
             call.language(),
-            &call.by(account.member_id),
+            &call.actor(account.member_id),
         )?;
         let opened = sign_in::open_session(site, call, tx, passed, &account, None)?;
         Ok(Ok((opened.ok_or_else(Failure::not_signed_in)?, account.username, codes)))

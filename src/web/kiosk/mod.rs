@@ -19,7 +19,7 @@ pub(crate) mod time;
 pub(crate) mod waiver;
 
 use super::{Frame, refused, show};
-use crate::app::Actor;
+use crate::app::RankedActor;
 use crate::auth::Guest;
 use crate::auth::kiosk::IDLE_SECONDS;
 use crate::domain::role::Role;
@@ -105,6 +105,6 @@ pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Repl
 }
 
 /// The guest as the actor of a change, in the role of a member whatever role the account has.
-fn actor(call: &Call, guest: &Guest) -> Actor {
-    Actor::account(guest.member_id(), Role::Member, &call.by(guest.member_id()))
+fn actor(call: &Call, guest: &Guest) -> RankedActor {
+    RankedActor::account(guest.member_id(), Role::Member, &call.actor(guest.member_id()))
 }

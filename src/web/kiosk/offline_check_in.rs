@@ -1,9 +1,8 @@
 //! A check-in that a kiosk took while the server was unreachable and sends afterwards, with an idempotency key.
 
-use crate::app::{self, Actor};
+use crate::app::{self, RankedActor};
 use crate::auth::Kiosk;
 use crate::auth::kiosk;
-use crate::domain::audit::{By, Origin, Who};
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -26,10 +25,14 @@ pub(crate) fn check_in(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let ticket = ticket.get(&ok);
     let ticket = site.store.read(|tx| kiosk::read_ticket(site, tx, kiosk, &ticket))?;
     let ticket = ticket.ok_or_else(|| Failure::field("ticket", Text::new("kiosk.kept_late")))?;
-    let by = By { who: Who::Member(ticket.member_id), origin: Origin::Address(call.peer) };
-    app::change_once(site, call, Actor::account(ticket.member_id, Role::Member, &by), |cx| {
-        let at = at.get(&ok).clamp(ticket.issued_at, cx.now().max(ticket.issued_at));
-        _ = app::bookings::check_in_at(cx, ticket.booking_id, at)?;
-        Ok(reply::done(call.say("kiosk.done_arrived")))
-    })
+    app::change_once(
+        site,
+        call,
+        RankedActor::account(ticket.member_id, Role::Member, &call.actor(ticket.member_id)),
+        |cx| {
+            let at = at.get(&ok).clamp(ticket.issued_at, cx.now().max(ticket.issued_at));
+            _ = app::bookings::check_in_at(cx, ticket.booking_id, at)?;
+            Ok(reply::done(call.say("kiosk.done_arrived")))
+        },
+    )
 }

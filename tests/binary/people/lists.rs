@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, chown};
 use std::path::PathBuf;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
-use tunneldesk::domain::audit::{Detail, Origin, Who, Whom};
+use tunneldesk::domain::audit::{Actor, Detail, Subject};
 use tunneldesk::site::Site;
 use tunneldesk::store::tables::audit;
 
@@ -313,7 +313,7 @@ fn record(desk: &Desk, rows: usize) {
     let (site, _) = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();
     let recorded = site.store.write(site.now(), |tx| {
         for _ in 0..rows {
-            audit::insert(tx, &Who::Job("tls"), "tls.renewed", &Whom::Site, &Origin::Site, &Detail::none())?;
+            audit::insert(tx, &Actor::job("tls"), "tls.renewed", &Subject::Site, &Detail::none())?;
         }
         Ok(())
     });

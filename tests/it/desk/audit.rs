@@ -3,15 +3,15 @@
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Caller, Site};
 use std::time::Duration;
-use tunneldesk::domain::audit::{Detail, Origin, Who, Whom};
+use tunneldesk::domain::audit::{Actor, ActorId, Detail, Origin, Subject};
 use tunneldesk::store::tables::audit;
 
 const PAGE: &str = "/desk/site/audit";
 
 /// A deed of a clerk to a member.
 fn did(site: &Site, clerk: &Caller, deed: &'static str, whom: i64) {
-    let here = Origin::Address("10.0.0.5".parse().unwrap());
-    site.change(|tx| Ok(audit::insert(tx, &Who::Member(clerk.id), deed, &Whom::Member(whom), &here, &Detail::none())?));
+    let actor = Actor { id: ActorId::Member(clerk.id), origin: Origin::Address("10.0.0.5".parse().unwrap()) };
+    site.change(|tx| Ok(audit::insert(tx, &actor, deed, &Subject::Member(whom), &Detail::none())?));
 }
 
 /// The numbers of the rows that a page shows.

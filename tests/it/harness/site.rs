@@ -24,7 +24,7 @@ use tunneldesk::cli::control;
 use tunneldesk::cli::socket::SocketFile;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
-use tunneldesk::domain::audit::By;
+use tunneldesk::domain::audit::Actor;
 use tunneldesk::http::failure::Failure;
 use tunneldesk::keys::Purpose;
 use tunneldesk::ops::lifecycle::Identity;
@@ -191,8 +191,8 @@ impl Site {
     }
 
     /// Moves the clock.
-    pub fn advance(&self, by: Duration) {
-        self.inside().clock.advance(by);
+    pub fn advance(&self, actor: Duration) {
+        self.inside().clock.advance(actor);
     }
 
     /// Resets the rate limits, which go by the machine's clock and not by the clock that tests move.
@@ -287,7 +287,7 @@ impl Site {
     /// Gives the site an authority of its own, for its certificate.
     pub fn with_authority(&self) {
         let names = ["tunnel.example.org".to_owned()];
-        tunneldesk::ops::tls::init(self.inside(), "Windwerk", &names, &By::job("test"))
+        tunneldesk::ops::tls::init(self.inside(), "Windwerk", &names, &Actor::job("test"))
             .expect("a certificate can be made");
     }
 

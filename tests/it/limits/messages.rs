@@ -164,7 +164,7 @@ fn messages_about_changes_are_limited_and_notices_are_not() {
     let jane = site.member("jane");
     site.change(|tx| {
         for _ in 0..40 {
-            let by = tunneldesk::domain::audit::By::job("test");
+            let actor = tunneldesk::domain::audit::Actor::job("test");
             let (event, language) = (tunneldesk::auth::security_event::Event::RecoveryCodes, Default::default());
             tunneldesk::auth::security_event::record_and_notify(
                 site.inside(),
@@ -173,7 +173,7 @@ fn messages_about_changes_are_limited_and_notices_are_not() {
                 event,
                 &json!({}),
                 language,
-                &by,
+                &actor,
             )?;
         }
         Ok(())

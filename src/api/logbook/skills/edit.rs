@@ -6,7 +6,7 @@ use crate::api::logbook::time::check_number;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::edit::Patch;
 use crate::app::logbook::rules::{self, PartialRequest};
-use crate::app::{self, Actor, logbook};
+use crate::app::{self, RankedActor, logbook};
 use crate::auth::Member;
 use crate::domain::entry::{self, Status};
 use crate::http::Answer;
@@ -104,7 +104,7 @@ fn check_request(site: &Site, member: &Member, entry_id: i64, body: &mut ParsedB
     let ParsedBody { read, fields } = body;
     site.store.read(|tx| {
         let Some(entry) = skills::find(tx, entry_id)? else { return Ok(()) };
-        let relation = logbook::relation(Actor::from(member).rank, &entry);
+        let relation = logbook::relation(RankedActor::from(member).rank, &entry);
         let may_ask = relation.holder || (relation.staff && !relation.named && !fields.has("comment_denial"));
         if !may_ask || entry.status.is_signed() || entry.opening.is_some() {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use super::super::read_member;
 use super::row::row;
-use crate::app::{Actor, logbook};
+use crate::app::{RankedActor, logbook};
 use crate::auth::{Bearer, Member};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -76,7 +76,7 @@ pub(crate) fn events(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let page = call.page()?;
     site.store.read(|tx| {
-        logbook::find_entry(tx, Actor::from(member).rank, entry_id, site.now())?;
+        logbook::find_entry(tx, RankedActor::from(member).rank, entry_id, site.now())?;
         let rows = entry_events::list(tx, entry_id)?.into_iter().map(|one| EventRow {
             step: one.step,
             at: one.at,

@@ -4,7 +4,7 @@ use super::membership;
 use crate::app::Change;
 use crate::auth::message_quota::{self, Cause, LimitReached};
 use crate::auth::passcode;
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::domain::payment::{Decision, Price, Said, Status};
 use crate::domain::till::{Kind, Sums};
 use crate::domain::when;
@@ -159,7 +159,7 @@ pub(crate) struct Taken {
 /// the same fee. The receipt goes out by mail where mail leaves the house and the member has confirmed the address: nobody
 /// need be asked for what everybody expects. Audited; the member is told.
 pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<Taken, Denial>, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     let subject = cx.served(fee.member_id)?;
     let mails = subject.email_confirmed && !subject.email.is_empty() && cx.site.delivers(Channel::Email);
     if let Some(entry_id) = till::find_by_form(cx.tx, fee.form_number)? {
@@ -200,7 +200,7 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<Taken, Denial>, 
         },
     )?;
     let detail = Detail::none().number("entry_id", entry_id).word("kind", fee.kind.name());
-    cx.record("payment.taken", &Whom::Member(fee.member_id), &detail.number("amount_cents", cents))?;
+    cx.record("payment.taken", &Subject::Member(fee.member_id), &detail.number("amount_cents", cents))?;
     // A member who had as many mails as there may be has the receipt on paper.
     let is_mailed = mails && post_receipt(cx, entry_id, fee.member_id, &subject.email)?.is_ok();
     Ok(Ok(Taken { entry_id, is_mailed }))
@@ -263,7 +263,7 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
             ..entry
         },
     )?;
-    let subject = account.member_id.map_or(Whom::Payment(entry.payment_id), Whom::Member);
+    let subject = account.member_id.map_or(Subject::Payment(entry.payment_id), Subject::Member);
     let detail = Detail::none().number("entry_id", undo).number("undoes", entry_id).word("kind", entry.kind.name());
     cx.record("payment.undone", &subject, &detail.number("amount_cents", -entry.amount_cents))?;
     Ok(Ok(undo))
@@ -272,7 +272,7 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
 /// Closes the day: everything since the last closing is counted, and stays as it is. The same form sent again is the same
 /// closing. Audited. Returns its number.
 pub(crate) fn close_day(cx: &Change, counting: &Counting) -> Result<Result<i64, Unclosed>, Failure> {
-    cx.actor.check_staff()?;
+    cx.check_staff()?;
     if let Some(closing_id) = till::find_closing_by_form(cx.tx, counting.form_number)? {
         return Ok(Ok(closing_id));
     }
@@ -283,7 +283,7 @@ pub(crate) fn close_day(cx: &Change, counting: &Counting) -> Result<Result<i64, 
     };
     let closing_id = till::insert_closing(cx.tx, &closing)?;
     let detail = Detail::none().number("closing_id", closing_id).number("counted_cents", closing.counted_cents);
-    cx.record("till.closed", &Whom::Site, &detail.number("difference_cents", closing.difference_cents()))?;
+    cx.record("till.closed", &Subject::Site, &detail.number("difference_cents", closing.difference_cents()))?;
     Ok(Ok(closing_id))
 }
 
@@ -375,7 +375,7 @@ fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Resu
         }),
     };
     outbox::insert(cx.tx, &cx.site.keys, &message)?;
-    cx.record("receipt.mailed", &Whom::Member(member_id), &Detail::none().number("entry_id", entry_id))?;
+    cx.record("receipt.mailed", &Subject::Member(member_id), &Detail::none().number("entry_id", entry_id))?;
     Ok(Ok(()))
 }
 

@@ -1,10 +1,10 @@
 //! The till adds up to the cent, whatever is taken, undone and closed, in whatever order and by however many desks at once.
 
 use super::*;
-use crate::app::{Actor, change, payments as app_payments};
+use crate::app::{RankedActor, change, payments as app_payments};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::audit::{By, Origin, Who};
+use crate::domain::audit::{Actor, ActorId, Origin};
 use crate::domain::payment::Event;
 use crate::domain::role::Role;
 use crate::ops::lifecycle::Identity;
@@ -20,7 +20,7 @@ const MEMBERS: i64 = 4;
 
 struct Till {
     site: Site,
-    admin: Actor,
+    admin: RankedActor,
     _dir: TempDir,
     _data_dir: DataDir,
 }
@@ -41,8 +41,8 @@ impl Till {
             add(tx, "admin", "admin")
         });
         let admin = admin.unwrap();
-        let by = By { who: Who::Member(admin), origin: Origin::Site };
-        Till { site, admin: Actor::account(admin, Role::Admin, &by), _dir: dir, _data_dir: data_dir }
+        let actor = Actor { id: ActorId::Member(admin), origin: Origin::Site };
+        Till { site, admin: RankedActor::account(admin, Role::Admin, &actor), _dir: dir, _data_dir: data_dir }
     }
 
     fn on_another_thread(&self) -> Site {
@@ -89,7 +89,7 @@ fn a_fee_of_a_closed_day_is_undone_at_the_till_and_becomes_no_other_s_by_any_pat
     assert_eq!((till.paid_until(1), till.day().sums.of(Kind::Cash).cents), (None, -FEE_CENTS));
 }
 
-fn take(site: &Site, actor: &Actor, member_id: i64, kind: Kind, form_number: i64) -> Result<i64, Denial> {
+fn take(site: &Site, actor: &RankedActor, member_id: i64, kind: Kind, form_number: i64) -> Result<i64, Denial> {
     change(site, actor.clone(), Language::English, |cx| {
         let seen_until = members::find_paid_until(cx.tx, member_id)?.flatten();
         let taken = take_fee(cx, &Fee { member_id, kind, reason: "42", form_number, seen_until })?;
@@ -98,11 +98,11 @@ fn take(site: &Site, actor: &Actor, member_id: i64, kind: Kind, form_number: i64
     .unwrap()
 }
 
-fn undo(site: &Site, actor: &Actor, entry_id: i64) -> Result<i64, Denial> {
+fn undo(site: &Site, actor: &RankedActor, entry_id: i64) -> Result<i64, Denial> {
     change(site, actor.clone(), Language::English, |cx| undo_fee(cx, entry_id, "a mistake")).unwrap()
 }
 
-fn close(site: &Site, actor: &Actor, day: &Day, over: i64, form_number: i64) -> Result<i64, Unclosed> {
+fn close(site: &Site, actor: &RankedActor, day: &Day, over: i64, form_number: i64) -> Result<i64, Unclosed> {
     let counted_cents = (day.expected_cents() + over).max(0);
     let counting = Counting {
         counted_cents,

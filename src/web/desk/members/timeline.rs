@@ -83,7 +83,7 @@ fn of_move(tx: &Read, view: &ViewContext, event: Event) -> Result<Option<Line>, 
 }
 
 fn of_deed(tx: &Read, view: &ViewContext, event: Event) -> Result<Option<Line>, Failure> {
-    let Some((deed, who)) = timeline::find_deed(tx, event.id)? else { return Ok(None) };
+    let Some((deed, who)) = timeline::find_action(tx, event.id)? else { return Ok(None) };
     let by = who.strip_prefix("member:").and_then(|id| id.parse().ok());
     let name = by.map(|member_id| name_of(tx, member_id)).transpose()?.flatten();
     let words = Text::find(&format!("deed.{deed}"), |_| None);

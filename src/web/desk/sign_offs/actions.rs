@@ -4,7 +4,7 @@
 use super::entry::{self, DENIAL_BOUND, SignForm};
 use crate::app::logbook::sign_offs::{self, Shown};
 use crate::app::logbook::{self, COMMENT_CHARS_MAX};
-use crate::app::{self, Actor, Change};
+use crate::app::{self, Change, RankedActor};
 use crate::auth::Clerk;
 use crate::auth::challenge::Intent;
 use crate::auth::passkey;
@@ -154,8 +154,13 @@ fn prove(
         let proven = proof(cx.tx)?;
         if let ProofOutcome::Signer(signer) = &proven {
             // A signer acts in the role of a member, whatever role the account has.
-            let actor = &Actor::account(signer.id(), Role::Member, &call.by(signer.id()));
-            sign_offs::sign(&Change { actor, ..*cx }, &entry, &Shown::version(sent.version), comment)?;
+            let signing = RankedActor::account(signer.id(), Role::Member, &call.actor(signer.id()));
+            sign_offs::sign(
+                &signing.change(cx.site, cx.tx, cx.language),
+                &entry,
+                &Shown::version(sent.version),
+                comment,
+            )?;
         }
         Ok(proven)
     });

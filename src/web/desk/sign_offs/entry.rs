@@ -1,7 +1,7 @@
 //! The page of one entry: request, status, history, and the actions that are open to clerk and signer.
 
 use super::{DONE, PART, signer, subject};
-use crate::app::Actor;
+use crate::app::RankedActor;
 use crate::app::logbook::relation;
 use crate::auth::Clerk;
 use crate::domain::entry::{self, Act, Status};
@@ -113,7 +113,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
     let empty = ProofForm::new(site, format!("{PART}/{entry_id}/deny"), DENIAL_BOUND, String::new())?;
     let page = site.store.read(|tx| {
         let found = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
-        let relation = relation(Actor::from(clerk).rank, &found);
+        let relation = relation(RankedActor::from(clerk).rank, &found);
         let may = |act, from| found.status == from && entry::may(relation, act);
         let mut form = sent.unwrap_or_default();
         form.version = form.version.or(Some(found.version));

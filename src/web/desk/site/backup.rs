@@ -19,6 +19,6 @@ pub(crate) fn drill(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn begin(site: &Site, clerk: &Clerk, work: Work) -> Answer {
-    let word = if on_demand::begin(site, work, clerk.by()) { "begun" } else { "busy" };
+    let word = if on_demand::begin(site, work, clerk.actor()) { "begun" } else { "busy" };
     Ok(reply::see_other(&format!("{PART}?done={word}#backups")))
 }

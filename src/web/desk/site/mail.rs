@@ -4,7 +4,7 @@ use super::PART;
 use crate::app;
 use crate::auth::message_quota::{self, Cause};
 use crate::auth::{Clerk, passcode};
-use crate::domain::audit::{Detail, Whom};
+use crate::domain::audit::{Detail, Subject};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -40,7 +40,7 @@ pub(crate) fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             values: &json!({}),
         };
         outbox::insert(tx, &site.keys, &message)?;
-        cx.record("mail.tested", &Whom::Site, &Detail::none())?;
+        cx.record("mail.tested", &Subject::Site, &Detail::none())?;
         Ok(reply::see_other(&format!("{PART}?done=queued#mail")))
     })
 }

@@ -4,7 +4,7 @@ mod words;
 
 use super::PART;
 use crate::auth::Clerk;
-use crate::domain::deeds::DEEDS;
+use crate::domain::audit_action::ACTIONS;
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
@@ -92,7 +92,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/site/audit`: starts a verification, whose result becomes an audit row.
 pub(crate) fn verify(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
-    begin_verifying(site, clerk.by());
+    begin_verifying(site, clerk.actor());
     Ok(reply::see_other(&format!("{PART}/audit#verdict")))
 }
 
@@ -119,7 +119,7 @@ impl FilterInput {
             (_, Some(start)) => Some(zone.day(start, 0)),
             (_, None) => return Ok(Err("audit.no_day")),
         };
-        let deed = DEEDS.iter().find(|deed| **deed == self.deed).map(|deed| (*deed).to_owned());
+        let deed = ACTIONS.iter().find(|deed| **deed == self.deed).map(|deed| (*deed).to_owned());
         let (since, until) = (day.map(|day| day.from), day.map(|day| day.to));
         Ok(Ok(Filter { who, whom, deed, since, until, before: self.before }))
     }
@@ -161,7 +161,7 @@ const WAIVER_ACTIONS: [&str; 5] = ["waiver.", "consent.", "emergency.", "text.",
 fn deeds(site: &Site, call: &Call) -> Vec<(&'static str, String)> {
     let is_known =
         |deed: &&&str| site.config.waiver.required || !WAIVER_ACTIONS.iter().any(|part| deed.starts_with(part));
-    DEEDS.iter().filter(is_known).map(|deed| (*deed, words::of_deed(call.language(), deed))).collect()
+    ACTIONS.iter().filter(is_known).map(|deed| (*deed, words::of_deed(call.language(), deed))).collect()
 }
 
 /// The result of the last verification, or that one is in progress.

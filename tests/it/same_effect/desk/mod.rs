@@ -1,7 +1,7 @@
-//! Two equal sites with an admin at the desk, a technician at the shell and a partner, and the deeds that more than one of
+//! Two equal sites with an admin at the desk, a technician at the shell and a partner, and the effects that more than one of
 //! them asks for.
 
-mod deeds;
+mod effects;
 
 use super::{Changes, Refused, done, list_rows};
 use crate::desk::Clerk;
@@ -18,7 +18,7 @@ const REQUESTS: [&str; 2] = ["callbacks", "deletions"];
 /// Columns of random text.
 const RANDOM: [&str; 3] = ["partners.client_id", "site.site_id", "erasures.rebuilt_at"];
 
-/// A site with the people of the deeds.
+/// A site with the people of the effects.
 struct Stage {
     site: Site,
     jane: Caller,
@@ -163,26 +163,26 @@ fn without_random(row: &str, client_id: &str) -> String {
 }
 
 #[test]
-fn one_deed_leaves_the_same_rows_wherever_it_is_asked_for() {
+fn one_effect_leaves_the_same_rows_wherever_it_is_asked_for() {
     let (one, other) = (Stage::new(), Stage::new());
     let mut wrong = Vec::new();
-    for deed in deeds::DEEDS {
-        let id = (deed.prepare)(&one);
-        assert_eq!(id, (deed.prepare)(&other), "{}", deed.name);
+    for effect in effects::EFFECTS {
+        let id = (effect.prepare)(&one);
+        assert_eq!(id, (effect.prepare)(&other), "{}", effect.name);
         let before = one.rows();
-        // What an earlier deed left is that deed's fault.
+        // What an earlier effect left is that effect's fault.
         let known = differ(&before, &other.rows());
-        let done = [(deed.one)(&one, id), (deed.other)(&other, id)];
+        let done = [(effect.one)(&one, id), (effect.other)(&other, id)];
         let after = one.rows();
         let new: Vec<_> = differ(&after, &other.rows()).difference(&known).cloned().collect();
         if !new.is_empty() {
-            wrong.push(format!("{}: the rows differ: {new:#?}", deed.name));
+            wrong.push(format!("{}: the rows differ: {new:#?}", effect.name));
         }
-        if done != [deed.expected != Refused; 2] {
-            wrong.push(format!("{}: done {done:?}, expected {:?}", deed.name, deed.expected));
+        if done != [effect.expected != Refused; 2] {
+            wrong.push(format!("{}: done {done:?}, expected {:?}", effect.name, effect.expected));
         }
-        if (before != after) != (deed.expected == Changes) {
-            wrong.push(format!("{}: expected {:?}: {:#?}", deed.name, deed.expected, differ(&before, &after)));
+        if (before != after) != (effect.expected == Changes) {
+            wrong.push(format!("{}: expected {:?}: {:#?}", effect.name, effect.expected, differ(&before, &after)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

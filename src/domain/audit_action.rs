@@ -1,7 +1,7 @@
-//! Every deed that the audit log knows. Each has its words, under `deed.` and its name.
+//! Every action that the audit log knows. Each has its words, under `action.` and its name.
 
 /// In the order in which people look for them.
-pub(crate) const DEEDS: &[&str] = &[
+pub(crate) const ACTIONS: &[&str] = &[
     "member.added",
     "members.imported",
     "member.role_set",
@@ -113,15 +113,15 @@ pub(crate) const DEEDS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::DEEDS;
+    use super::ACTIONS;
     use crate::i18n::language::Language;
 
     #[test]
-    fn every_deed_has_its_words_in_every_language_and_stands_once() {
-        for (place, deed) in DEEDS.iter().enumerate() {
-            assert!(!DEEDS[..place].contains(deed), "{deed} stands twice");
+    fn every_action_is_listed_once_and_has_a_text_in_every_language() {
+        for (place, action) in ACTIONS.iter().enumerate() {
+            assert!(!ACTIONS[..place].contains(action), "{action} is listed twice");
             for language in Language::ALL {
-                assert!(language.texts().contains_key(&format!("deed.{deed}")), "{deed} {language:?}");
+                assert!(language.texts().contains_key(&format!("deed.{action}")), "{action} {language:?}");
             }
         }
     }

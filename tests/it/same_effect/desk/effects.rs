@@ -1,244 +1,244 @@
-//! The deeds of the desk and the command line: accounts, partners, kiosks, messages.
+//! The effects of the desk and the command line: accounts, partners, kiosks, messages.
 
-use super::super::{Deed, Nothing, Refused};
+use super::super::{Effect, Nothing, Refused};
 use super::Stage;
 use crate::harness::senders;
 use serde_json::json;
 use tunneldesk::store::tables::social_links;
 
-pub(super) const DEEDS: &[Deed<Stage>] = &[
-    Deed {
+pub(super) const EFFECTS: &[Effect<Stage>] = &[
+    Effect {
         name: "renew a PIN",
         one: |s, _| s.card("pin"),
         other: |s, _| s.jane.post("/account/profile/booking-pin", json!({})).status < 400,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed { name: "ban", one: |s, _| s.card("ban"), other: |s, _| s.shell("member ban jane"), ..Deed::PLAIN },
-    Deed {
+    Effect { name: "ban", one: |s, _| s.card("ban"), other: |s, _| s.shell("member ban jane"), ..Effect::PLAIN },
+    Effect {
         name: "ban again",
         one: |s, _| s.card("ban"),
         other: |s, _| s.shell("member ban jane"),
         expected: Nothing,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "lift a ban",
         one: |s, _| s.card("ban/lift"),
         other: |s, _| s.shell("member ban jane --lift"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "lift no ban",
         one: |s, _| s.card("ban/lift"),
         other: |s, _| s.shell("member ban jane --lift"),
         expected: Nothing,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "confirm",
         prepare: |s| s.sql("UPDATE members SET email_confirmed_at = NULL WHERE username = 'jane'"),
         one: |s, _| s.card("email"),
         other: |s, _| s.shell("member confirm jane"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "confirm again",
         one: |s, _| s.card("email"),
         other: |s, _| s.shell("member confirm jane"),
         expected: Nothing,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "reset a second factor",
         prepare: factor,
         one: |s, _| s.card("second-factor"),
         other: |s, _| s.shell("member reset-second-factor jane"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "give a role",
         one: |s, _| s.desk("/desk/site/users", &[("member", "jane"), ("role", "desk")]),
         other: |s, _| s.shell("member set-role jane desk"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "give the same role",
         one: |s, _| s.desk("/desk/site/users", &[("member", "jane"), ("role", "desk")]),
         other: |s, _| s.shell("member set-role jane desk"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "take a role",
         one: |s, _| s.desk("/desk/site/users", &[("member", "jane"), ("role", "member")]),
         other: |s, _| s.shell("member set-role jane member"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "add a partner",
         one: |s, _| s.desk("/desk/partners", &[("name", "Sky"), ("networks", "10.0.0.0/8"), ("per_minute", "60")]),
         other: |s, _| s.shell("partner add Sky --allow 10.0.0.0/8 --requests-per-minute 60"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "add a partner without a name",
         one: |s, _| s.desk("/desk/partners", &[("name", " ")]),
         other: |s, _| s.shell("partner add _"),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "add a partner of a long name",
         one: |s, _| s.desk("/desk/partners", &[("name", &"x".repeat(101))]),
         other: |s, _| s.shell(&format!("partner add {}", "x".repeat(101))),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "rotate a secret",
         one: |s, _| s.partner_page("rotate", &[("keep_days", "3")]),
         other: |s, _| s.shell(&format!("partner rotate {} --keep-days 3", s.partner.client_id())),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "restore a record",
         prepare: Stage::deleted_record,
         one: |s, id| s.partner_page(&format!("users/{id}/restore"), &[]),
         other: |s, _| s.partner_page("users/restore", &[]),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "revoke a partner",
         one: |s, _| s.partner_page("revoke", &[("name", "Skyline")]),
         other: |s, _| s.shell(&format!("partner revoke {}", s.partner.client_id())),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "revoke a partner again",
         one: |s, _| s.partner_page("revoke", &[("name", "Skyline")]),
         other: |s, _| s.shell(&format!("partner revoke {}", s.partner.client_id())),
         expected: Nothing,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "rotate what is revoked",
         one: |s, _| s.partner_page("rotate", &[("keep_days", "3")]),
         other: |s, _| s.shell(&format!("partner rotate {}", s.partner.client_id())),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "pair a kiosk",
         one: |s, _| s.desk("/desk/kiosks", &[("name", " Entrance ")]),
         other: |s, _| s.shell("kiosk pair _Entrance_"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "pair a kiosk of no name",
         one: |s, _| s.desk("/desk/kiosks", &[("name", " ")]),
         other: |s, _| s.shell("kiosk pair _"),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "pair a kiosk of a long name",
         one: |s, _| s.desk("/desk/kiosks", &[("name", &"x".repeat(61))]),
         other: |s, _| s.shell(&format!("kiosk pair {}", "x".repeat(61))),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "pair a kiosk of two lines",
         one: |s, _| s.desk("/desk/kiosks", &[("name", "a\nb")]),
         other: |s, _| s.shell("kiosk pair a\nb"),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "revoke a kiosk",
         prepare: |s| s.sql("INSERT INTO kiosks (name, key_hash, paired_at, used_at) VALUES ('Bar', x'00', 1, 1)"),
         one: |s, _| s.desk("/desk/kiosks/1/revoke", &[]),
         other: |s, _| s.shell("kiosk revoke 1"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "revoke a kiosk again",
         one: |s, _| s.desk("/desk/kiosks/1/revoke", &[]),
         other: |s, _| s.shell("kiosk revoke 1"),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "be done with a contact",
         prepare: Stage::contact_message,
         one: |s, id| s.desk(&format!("/desk/contact/{id}/done"), &[]),
         other: |s, id| s.shell(&format!("contact done {id}")),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "be done with a contact again",
         prepare: |_| 1,
         one: |s, id| s.desk(&format!("/desk/contact/{id}/done"), &[]),
         other: |s, id| s.shell(&format!("contact done {id}")),
         expected: Nothing,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "be done with two contacts",
         prepare: |s| s.contact_message().max(s.contact_message()),
         one: |s, id| (id - 1..=id).all(|id| s.desk(&format!("/desk/contact/{id}/done"), &[])),
         other: |s, id| s.shell(&format!("contact done {} {id}", id - 1)),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "be done with no contact",
         one: |s, _| s.desk("/desk/contact/99/done", &[]),
         other: |s, _| s.shell("contact done 99"),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "read a message out",
         prepare: Stage::dead_message,
         one: |s, id| s.desk(&format!("/desk/messages/{id}/read"), &[]),
         other: |s, id| s.shell(&format!("outbox show {id}")),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "send a message again",
         prepare: Stage::dead_message,
         one: |s, id| s.desk(&format!("/desk/messages/{id}/retry"), &[]),
         other: |s, id| s.shell(&format!("outbox retry {id}")),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "send what is dead again",
         prepare: Stage::dead_message,
         one: |s, _| s.desk("/desk/messages/retry", &[]),
         other: |s, _| s.shell("outbox retry --dead"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "send to a marked address",
         prepare: |s| s.mark() + s.dead_message(),
         one: |s, id| s.desk(&format!("/desk/messages/{id}/retry"), &[]),
         other: |s, id| s.shell(&format!("outbox retry {id}")),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "lift a mark",
         one: |s, _| s.desk("/desk/messages/lift", &[("address", "jane@example.com")]),
         other: |s, _| s.shell("outbox lift jane@example.com"),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "lift no mark",
         one: |s, _| s.desk("/desk/messages/lift", &[("address", "jane@example.com")]),
         other: |s, _| s.shell("outbox lift jane@example.com"),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "erase",
         prepare: leave,
         one: |s, _| s.shell("member erase zoe --yes"),
@@ -247,7 +247,7 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
             let body = json!({ "signed_request": senders::signed_request(senders::APP_SECRET, &payload) });
             s.site.stranger().post("/social-data-deletion", body).status < 400
         },
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
 ];
 

@@ -1,9 +1,9 @@
-//! Two equal sites with members, a signer, an admin at the desk, a kiosk and a partner, and the deeds of flying that more
+//! Two equal sites with members, a signer, an admin at the desk, a kiosk and a partner, and the effects of flying that more
 //! than one of them asks for.
 
-mod deeds;
+mod effects;
 
-use super::{Changes, Deed, Refused, done, list_rows};
+use super::{Changes, Effect, Refused, done, list_rows};
 use crate::desk::{Clerk, kiosk};
 use crate::harness::{Caller, Site, senders};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ const TABLES: [(&str, &[&str]); 11] = [
     ("payments", &[]),
 ];
 
-/// A site with the people of the deeds.
+/// A site with the people of the effects.
 struct Stage {
     site: Site,
     jane: Caller,
@@ -123,7 +123,7 @@ impl Stage {
     }
 }
 
-/// What a deed left: the new rows, the old ones, and of the audit log action, subject and detail.
+/// What an effect left: the new rows, the old ones, and of the audit log action, subject and detail.
 #[derive(Debug, PartialEq)]
 struct Left {
     new: Vec<String>,
@@ -131,13 +131,13 @@ struct Left {
     audited: Vec<String>,
 }
 
-/// Runs a deed at one edge of one site; the deeds come one after the other, in the order of their table.
-fn run(stage: &Stage, deed: &Deed<Stage>, edge: fn(&Stage, i64) -> bool) -> Left {
-    let number = (deed.prepare)(stage);
-    let before = stage.rows(deed.except);
+/// Runs an effect at one edge of one site; the effects come one after the other, in the order of their table.
+fn run(stage: &Stage, effect: &Effect<Stage>, edge: fn(&Stage, i64) -> bool) -> Left {
+    let number = (effect.prepare)(stage);
+    let before = stage.rows(effect.except);
     let known = stage.last("SELECT coalesce(max(seq), 0) FROM audit");
-    assert_eq!(edge(stage, number), deed.expected != Refused, "{}", deed.name);
-    let after = stage.rows(deed.except);
+    assert_eq!(edge(stage, number), effect.expected != Refused, "{}", effect.name);
+    let after = stage.rows(effect.except);
     let sql = "SELECT deed || ' ' || whom || ' ' || detail FROM audit WHERE seq > ?1 ORDER BY seq";
     Left {
         new: after.difference(&before).cloned().collect(),
@@ -147,20 +147,20 @@ fn run(stage: &Stage, deed: &Deed<Stage>, edge: fn(&Stage, i64) -> bool) -> Left
 }
 
 #[test]
-fn the_same_deed_leaves_the_same_rows_at_whichever_edge() {
+fn the_same_effect_leaves_the_same_rows_at_whichever_edge() {
     let (one, other) = (Stage::new(), Stage::new());
-    for deed in deeds::DEEDS {
-        let name = deed.name;
-        let (mut left, mut right) = (run(&one, deed, deed.one), run(&other, deed, deed.other));
-        if deed.expected != Changes {
+    for effect in effects::EFFECTS {
+        let name = effect.name;
+        let (mut left, mut right) = (run(&one, effect, effect.one), run(&other, effect, effect.other));
+        if effect.expected != Changes {
             for left in [&left, &right] {
                 assert!(left.new.is_empty() && left.gone.is_empty() && left.audited.is_empty(), "{name}: {left:#?}");
             }
         }
-        if deed.except.contains(&"audit") {
+        if effect.except.contains(&"audit") {
             (left.audited, right.audited) = (Vec::new(), Vec::new());
         }
         assert_eq!(left, right, "{name}");
-        assert_ne!(left.new.is_empty() && left.gone.is_empty(), deed.expected == Changes, "{name}");
+        assert_ne!(left.new.is_empty() && left.gone.is_empty(), effect.expected == Changes, "{name}");
     }
 }

@@ -1,5 +1,5 @@
-//! The same deed asked for at two edges of two equal sites leaves the same rows: audit, notices, and whatever else the
-//! deed changes. One line a deed; what differs is who did the deed from where, and what is random.
+//! The same effect asked for at two edges of two equal sites leaves the same rows: audit, notices, and whatever else the
+//! effect changes. One line an effect; what differs is who did the effect from where, and what is random.
 
 mod desk;
 mod flying;
@@ -8,10 +8,10 @@ use crate::harness::Reply;
 use Expected::{Changes, Nothing, Refused};
 use tunneldesk::store::Write;
 
-/// One deed at both edges. Each function says whether the edge did what it was asked.
-struct Deed<Stage> {
+/// One effect at both edges. Each function says whether the edge did what it was asked.
+struct Effect<Stage> {
     name: &'static str,
-    /// What the deed needs, at both sites; a number for it.
+    /// What the effect needs, at both sites; a number for it.
     prepare: fn(&Stage) -> i64,
     one: fn(&Stage, i64) -> bool,
     other: fn(&Stage, i64) -> bool,
@@ -20,10 +20,10 @@ struct Deed<Stage> {
     except: &'static [&'static str],
 }
 
-impl<Stage> Deed<Stage> {
-    /// A deed that needs nothing, changes something, and leaves the same in every table.
-    const PLAIN: Deed<Stage> =
-        Deed { name: "", prepare: |_| 0, one: |_, _| false, other: |_, _| false, expected: Changes, except: &[] };
+impl<Stage> Effect<Stage> {
+    /// An effect that needs nothing, changes something, and leaves the same in every table.
+    const PLAIN: Effect<Stage> =
+        Effect { name: "", prepare: |_| 0, one: |_, _| false, other: |_, _| false, expected: Changes, except: &[] };
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

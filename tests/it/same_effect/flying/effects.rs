@@ -1,71 +1,71 @@
-//! The deeds of flying and of paying for it.
+//! The effects of flying and of paying for it.
 
-use super::super::{Deed, Nothing, Refused, done};
+use super::super::{Effect, Nothing, Refused, done};
 use super::Stage;
 use crate::desk::book;
 use crate::harness::{PASSWORD, Site, pictures};
 use http::Method;
 use serde_json::json;
 
-pub(super) const DEEDS: &[Deed<Stage>] = &[
-    Deed {
+pub(super) const EFFECTS: &[Effect<Stage>] = &[
+    Effect {
         name: "log flight time",
         prepare: |s| s.at_kiosk(&s.jane),
         one: |s, _| s.log_time(&s.jane, 12),
         other: |s, _| s.kiosk("time", &[("minutes", "12")]),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "log more flight time than there is",
         one: |s, _| s.log_time(&s.jane, 601),
         other: |s, _| s.kiosk("time", &[("minutes", "601")]),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "log flight time of one's own at the desk",
         one: |s, _| s.log_time(&s.root, 12),
         other: |s, _| s.desk(&format!("members/{}/time", s.root.id), &[("minutes", "12")]),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "log flight time by a list",
         one: |s, _| s.log_time(&s.jane, 13),
         other: |s, _| s.import(&format!("username,kind,entry_date,minutes\njane,time,{},13\n", s.site.now())),
         // A list is one row of the audit log.
         except: &["audit"],
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "ask for a signature",
         one: |s, _| s.ask("10101"),
         other: |s, _| s.kiosk("sign-off/10101", &[("signer", &s.ines.id.to_string())]),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "ask for a signature again",
         one: |s, _| s.ask("10101"),
         other: |s, _| s.kiosk("sign-off/10101", &[("signer", &s.ines.id.to_string())]),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "suspend what waits",
         prepare: Stage::last_skill,
         one: |s, id| s.act(&s.root, id, "suspend", json!({})),
         other: |s, id| s.desk(&format!("sign-offs/{id}/suspend"), &[]),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "sign without the authority",
         prepare: Stage::last_skill,
         one: |s, id| s.act(&s.root, id, "sign", json!({})),
         other: |s, id| s.desk(&format!("sign-offs/{id}/sign"), &[("username", &s.root.name), ("password", PASSWORD)]),
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "sign",
         prepare: Stage::last_skill,
         one: |s, id| s.act(&s.ines, id, "sign", json!({ "comments_instructor": "steady" })),
@@ -73,23 +73,23 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
             let form = [("username", "ines"), ("password", PASSWORD), ("comment", "steady")];
             s.desk(&format!("sign-offs/{id}/sign"), &form)
         },
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "suspend",
         prepare: Stage::last_skill,
         one: |s, id| s.act(&s.root, id, "suspend", json!({})),
         other: |s, id| s.desk(&format!("sign-offs/{id}/suspend"), &[]),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "reinstate",
         prepare: Stage::last_skill,
         one: |s, id| s.act(&s.root, id, "reinstate", json!({})),
         other: |s, id| s.desk(&format!("sign-offs/{id}/reinstate"), &[]),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "deny",
         prepare: |s| {
             assert!(s.ask("10102"));
@@ -100,9 +100,9 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
             let form = [("reason", "not yet"), ("username", "ines"), ("password", PASSWORD)];
             s.desk(&format!("sign-offs/{id}/deny"), &form)
         },
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "deny again",
         prepare: Stage::last_skill,
         one: |s, id| s.act(&s.ines, id, "deny", json!({ "comment_denial": "not yet" })),
@@ -111,9 +111,9 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
             s.desk(&format!("sign-offs/{id}/deny"), &form)
         },
         expected: Refused,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "check in for one's own booking",
         prepare: |s| {
             s.at_kiosk(&s.root);
@@ -121,17 +121,17 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
         },
         one: |s, id| s.desk(&format!("bookings/{id}/check-in"), &[]),
         other: |s, id| s.kiosk(&format!("bookings/{id}/check-in"), &[]),
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "check in again",
         prepare: Stage::last_booking,
         one: |s, id| s.desk(&format!("bookings/{id}/check-in"), &[]),
         other: |s, id| s.kiosk(&format!("bookings/{id}/check-in"), &[]),
         expected: Nothing,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "check in for another's booking",
         prepare: |s| {
             s.at_kiosk(&s.jane);
@@ -141,9 +141,9 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
         other: |s, id| s.kiosk(&format!("bookings/{id}/check-in"), &[]),
         // What the desk does for a member is audited, what members do themselves is not.
         except: &["audit"],
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "take back a check-in that there is not",
         prepare: |s| book(&s.site, &s.jane, 1200),
         one: |s, id| s.desk(&format!("bookings/{id}/check-in/undo"), &[]),
@@ -151,9 +151,9 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
             s.desk(&format!("bookings/{id}/check-in/undo"), &[]) && s.desk(&format!("bookings/{id}/check-in/undo"), &[])
         },
         expected: Nothing,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "book",
         prepare: |s| {
             s.site.pin(&s.jane);
@@ -175,9 +175,9 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
         },
         // A partner's doings are in the history; the desk's are in the audit log.
         except: &["audit", "history", "event_days"],
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "take a picture",
         one: |s, _| {
             let asking = s.jane.ask(Method::POST, "/account/profile/media").header("content-type", "image/png");
@@ -185,23 +185,23 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
         },
         other: |s, _| done(&s.clerk.upload(&format!("/desk/members/{}/photo", s.jane.id), &pictures::png(20, 20))),
         except: &["audit"],
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "remove a picture",
         one: |s, _| s.api(&s.jane, "/account/profile/remove-media", json!({})),
         other: |s, _| s.desk(&format!("members/{}/photo/remove", s.jane.id), &[]),
         except: &["audit"],
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "remove no picture",
         one: |s, _| s.api(&s.jane, "/account/profile/remove-media", json!({})),
         other: |s, _| s.desk(&format!("members/{}/photo/remove", s.jane.id), &[]),
         expected: Nothing,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "say whose a payment is",
         prepare: Stage::unmatched,
         one: |s, id| s.desk(&format!("payments/{id}/count"), &[("question", "unmatched"), ("member", "jane")]),
@@ -209,9 +209,9 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
             s.site.shell(&["callbacks", "match", "pi_1", "jane"]);
             true
         },
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
-    Deed {
+    Effect {
         name: "say again whose a payment is",
         one: |s, _| {
             s.site.shell(&["callbacks", "match", "pi_1", "jane"]);
@@ -219,6 +219,6 @@ pub(super) const DEEDS: &[Deed<Stage>] = &[
         },
         other: |_, _| true,
         expected: Nothing,
-        ..Deed::PLAIN
+        ..Effect::PLAIN
     },
 ];
