@@ -39,7 +39,7 @@ fn as_nobody<T: Send>(desk: &Desk, work: impl FnOnce() -> T + Send) -> Option<T>
 }
 
 #[test]
-fn whoever_takes_the_name_that_servers_once_had_gains_nothing() {
+fn a_process_that_listens_at_the_socket_name_of_earlier_versions_gets_no_command() {
     let desk = Desk::with_site();
     let digest = Sha256::digest(desk.data().canonicalize().unwrap().as_os_str().as_bytes());
     let name = format!("tunneldesk-{}", hex(&digest[..16]));
@@ -56,7 +56,7 @@ fn whoever_takes_the_name_that_servers_once_had_gains_nothing() {
 }
 
 #[test]
-fn the_socket_of_a_killed_server_is_in_nobody_s_way() {
+fn the_socket_of_a_killed_server_blocks_neither_commands_nor_the_next_server() {
     let desk = Desk::with_site();
     let server = desk.serve();
     server.kill();
@@ -72,7 +72,7 @@ fn the_socket_of_a_killed_server_is_in_nobody_s_way() {
 }
 
 #[test]
-fn a_path_longer_than_an_address_of_a_socket_is_no_obstacle() {
+fn a_data_directory_may_have_a_path_longer_than_a_socket_address() {
     let desk = Desk::empty();
     let long = desk.path().join("d".repeat(120)).join("e".repeat(120));
     let at = |args: &[&str]| {
@@ -89,7 +89,7 @@ fn a_path_longer_than_an_address_of_a_socket_is_no_obstacle() {
 }
 
 #[test]
-fn a_command_tells_nothing_to_a_stranger_in_the_place_of_the_server() {
+fn a_command_sends_nothing_to_another_user_who_listens_in_place_of_the_server() {
     let desk = Desk::with_site();
     let _held = DataDir::lock(&desk.data()).unwrap();
     let Some(stranger) = as_nobody(&desk, || UnixListener::bind(socket(&desk)).unwrap()) else { return };
@@ -110,7 +110,7 @@ fn a_command_tells_nothing_to_a_stranger_in_the_place_of_the_server() {
 }
 
 #[test]
-fn a_server_hears_no_command_of_a_stranger_who_reaches_its_socket() {
+fn a_server_takes_no_command_from_another_user() {
     let desk = Desk::with_site();
     let server = desk.serve();
     set_mode(&socket(&desk), 0o666);

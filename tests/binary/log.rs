@@ -1,4 +1,4 @@
-//! The log of a busy day: one line a request with what is needed, and nothing that is a secret or somebody's own.
+//! The log of a busy day: one line a request with what is needed, and no secret and no personal data.
 
 use crate::harness::{Caller, Client, Desk, text};
 use serde_json::{Value, json};
@@ -146,7 +146,7 @@ fn a_request_id_is_the_same_in_the_answer_and_the_log() {
 }
 
 #[test]
-fn a_log_that_nobody_reads_holds_up_no_request_and_says_how_many_lines_it_dropped() {
+fn a_blocked_log_delays_no_request_and_reports_how_many_lines_were_dropped() {
     let desk = Desk::with_site();
     let mut command = desk.command(&["serve"]);
     command.env("TUNNELDESK_LISTEN", "127.0.0.1:0").env("TUNNELDESK_METRICS_LISTEN", "");

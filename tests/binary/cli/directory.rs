@@ -32,7 +32,7 @@ fn a_directory_without_a_site_names_the_commands_that_make_one() {
 }
 
 #[test]
-fn where_a_site_s_key_log_or_backups_lie_nobody_is_told_to_make_a_new_one() {
+fn no_message_proposes_a_new_site_where_the_key_log_or_backups_of_a_site_are() {
     let never_init = |desk: &Desk, what: &str| {
         for said in [serve(desk, FREE).trouble(2), desk.run(&["member", "list"]).trouble(2)] {
             assert!(said.contains("tunneldesk restore") && !said.contains("tunneldesk init"), "{what}: {said}");

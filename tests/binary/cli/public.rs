@@ -78,7 +78,7 @@ fn a_list_with_mistakes_names_each_and_nothing_of_it_is_taken() {
 }
 
 #[test]
-fn the_desk_reads_what_was_written_and_marks_it_done() {
+fn the_desk_reads_messages_of_the_contact_form_and_marks_them_as_done() {
     let desk = Desk::with_site();
     let server = desk.serve();
     assert_eq!(

@@ -26,7 +26,7 @@ fn flags_win_over_the_environment_and_the_environment_over_the_file() {
 }
 
 #[test]
-fn check_prints_every_setting_with_who_said_it() {
+fn check_prints_every_setting_with_its_origin() {
     let out = check(&Desk::empty(), &[("TUNNELDESK_LIMITS_QUEUE_MAX", "77")], &[]).done();
     let line = |key: &str| out.lines().find(|line| line.starts_with(key)).unwrap_or_else(|| panic!("{key}: {out}"));
     assert!(

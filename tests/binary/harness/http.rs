@@ -34,7 +34,7 @@ impl Client {
         Client { address, stream: None }
     }
 
-    /// Sends a request and reads its answer; an error means that nobody knows what became of it.
+    /// Sends a request and reads its answer; an error means that its effect is not known.
     pub fn send(&mut self, request: &[u8]) -> io::Result<Answer> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,

@@ -88,7 +88,7 @@ impl Server {
         self.signal(libc::SIGTERM);
     }
 
-    /// Kills it as a power cut would: nothing is flushed, nobody is told.
+    /// Kills the server as a power cut would: nothing is flushed and no client gets an answer.
     pub fn kill(&self) {
         self.signal(libc::SIGKILL);
     }
