@@ -235,7 +235,7 @@ fn a_server_whose_threads_all_hang_exits_at_the_deadline() {
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
     assert!(said.contains("://"), "{said}");
     // Whatever the threads do at this moment, locks of the allocator and of the log included.
-    let frozen = Frozen::all_but("ending", child.id());
+    let frozen = Frozen::all_but("shutdown", child.id());
     assert!(frozen.threads.len() > 4, "{:?}", frozen.threads);
     // SAFETY: the process is our child and not waited for yet, so the number is still its own.
     unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
