@@ -25,7 +25,7 @@ const PRINTED_DAYS: i64 = 30;
 
 /// A code on paper.
 #[derive(Debug)]
-pub(crate) struct Printed {
+pub(crate) struct PrintedCode {
     /// `abcd-efgh-jkmn`.
     pub(crate) code: String,
     /// Unix seconds.
@@ -70,7 +70,7 @@ pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language,
 
 /// A new code for paper; one that was printed before is dead. Audited. 403 where the actor may not serve the account, or
 /// somebody has a way into it: its owner has it already.
-pub(crate) fn print(cx: &Change, member_id: i64) -> Result<Printed, Failure> {
+pub(crate) fn print(cx: &Change, member_id: i64) -> Result<PrintedCode, Failure> {
     cx.check_staff()?;
     let account = cx.served(member_id)?;
     if account.banned || account.role != Role::Member {
@@ -83,7 +83,7 @@ pub(crate) fn print(cx: &Change, member_id: i64) -> Result<Printed, Failure> {
     let (code, ends_at) = insert(cx, member_id, "", PRINTED_DAYS)?;
     cx.record("member.code_printed", &Subject::Member(member_id), &Detail::none())?;
     let tag = members::find_language(cx.tx, member_id)?.unwrap_or_default();
-    Ok(Printed { code, ends_at, language: Language::of_member(&tag).unwrap_or(cx.language) })
+    Ok(PrintedCode { code, ends_at, language: Language::of_member(&tag).unwrap_or(cx.language) })
 }
 
 /// The claim of a code as it was typed, if it is good.

@@ -15,7 +15,7 @@ const PINS: u64 = 1_000_000;
 
 /// The other ways into an account that stay open after a new password: numbers of passkeys, names of social networks.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct KeptCredentials {
     pub passkeys: Vec<i64>,
     pub social: Vec<String>,
 }
@@ -81,7 +81,7 @@ pub(crate) fn reset_password(
     cx: &Change,
     subject: &SubjectAccount,
     password_hash: &str,
-    kept: &Kept,
+    kept: &KeptCredentials,
 ) -> Result<(), Failure> {
     let member_id = subject.member_id;
     members::set_password(cx.tx, member_id, password_hash)?;

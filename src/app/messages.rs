@@ -16,7 +16,7 @@ const NOBODY: i64 = 0;
 
 /// Why a message cannot be sent again.
 #[derive(Debug)]
-pub(crate) enum Unsendable {
+pub(crate) enum RetryDenial {
     /// A server took it.
     Sent,
     /// The text of the message was wiped.
@@ -36,23 +36,23 @@ pub(crate) fn set_contact_done(cx: &Change, contact_id: i64) -> Result<Outcome, 
 }
 
 /// Why a message cannot be sent again; `None` where it can.
-pub(crate) fn find_obstacle(tx: &Read, message: &Message) -> Result<Option<Unsendable>, Failure> {
+pub(crate) fn find_obstacle(tx: &Read, message: &Message) -> Result<Option<RetryDenial>, Failure> {
     if message.sealed.is_none() {
-        return Ok(Some(if message.sent_at.is_some() { Unsendable::Sent } else { Unsendable::Wiped }));
+        return Ok(Some(if message.sent_at.is_some() { RetryDenial::Sent } else { RetryDenial::Wiped }));
     }
-    Ok(suppressed::find(tx, &message.recipient)?.map(Unsendable::Marked))
+    Ok(suppressed::find(tx, &message.recipient)?.map(RetryDenial::Marked))
 }
 
 /// Puts a message in line anew. Audited. `Err` inside: why it cannot be sent. 404 where there is none, 403 where the actor
 /// may not serve the member whom it is for.
-pub(crate) fn retry(cx: &Change, message_id: i64) -> Result<Result<(), Unsendable>, Failure> {
+pub(crate) fn retry(cx: &Change, message_id: i64) -> Result<Result<(), RetryDenial>, Failure> {
     let message = outbox::find(cx.tx, message_id)?.ok_or_else(Failure::not_found)?;
     refuse(denial_to_send(cx.tx, cx.rank, &message)?)?;
     if let Some(obstacle) = find_obstacle(cx.tx, &message)? {
         return Ok(Err(obstacle));
     }
     if outbox::retry(cx.tx, message_id)? == 0 {
-        return Ok(Err(Unsendable::Wiped));
+        return Ok(Err(RetryDenial::Wiped));
     }
     cx.record("messages.retried", &subject_of(&message), &Detail::none().number("message_id", message_id))?;
     Ok(Ok(()))

@@ -10,6 +10,7 @@ pub(crate) mod bookings;
 pub(crate) mod card;
 pub(crate) mod cards;
 pub(crate) mod certificates;
+pub(crate) mod children;
 pub(crate) mod claims;
 pub(crate) mod credentials;
 pub(crate) mod family;
@@ -29,7 +30,6 @@ pub(crate) mod registration;
 pub(crate) mod shift_note;
 pub(crate) mod signup;
 pub(crate) mod waivers;
-pub(crate) mod wards;
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};

@@ -43,7 +43,7 @@ pub(crate) struct Terms {
 
 /// The outcome of restoring a deleted record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Restored {
+pub(crate) enum RestoreOutcome {
     Done,
     /// The partner deleted no such record.
     Unknown,
@@ -53,7 +53,7 @@ pub(crate) enum Restored {
 
 /// The credentials that a partner is handed, once.
 #[derive(Debug)]
-pub(crate) struct Handed {
+pub(crate) struct IssuedCredentials {
     pub partner_id: i64,
     pub client_id: String,
     pub secret: String,
@@ -80,7 +80,12 @@ fn administered(found: Option<Partner>) -> Result<Partner, Failure> {
 
 /// Adds a partner with its first secret. `client_id`: one that the partner has already, from another site's list. Audited.
 /// An admin's. 422 at `name` or `networks`; 409 where the client-id is known.
-pub(crate) fn create(cx: &Change, client_id: Option<&str>, name: &str, terms: &Terms) -> Result<Handed, Failure> {
+pub(crate) fn create(
+    cx: &Change,
+    client_id: Option<&str>,
+    name: &str,
+    terms: &Terms,
+) -> Result<IssuedCredentials, Failure> {
     cx.check_admin()?;
     let name = fields::name("name", name, NAME_CHARS_MAX)?;
     terms.check()?;
@@ -91,7 +96,7 @@ pub(crate) fn create(cx: &Change, client_id: Option<&str>, name: &str, terms: &T
     let partner_id = partners::insert(cx.tx, &client_id, &name, terms.strict, terms.per_minute())?;
     add_networks(cx, partner_id, terms)?;
     cx.record("partner.added", &Subject::Partner(client_id.clone()), &terms.detail())?;
-    Ok(Handed { partner_id, client_id, secret: add_secret(cx, partner_id)? })
+    Ok(IssuedCredentials { partner_id, client_id, secret: add_secret(cx, partner_id)? })
 }
 
 /// Sets from where, how fast and how strictly signed a partner calls. Audited. An admin's.
@@ -114,7 +119,7 @@ pub(crate) fn set_terms(cx: &Change, partner: &Partner, terms: &Terms) -> Result
 
 /// Gives a partner a new secret; the newest before it goes on for so many days. Audited. An admin's. 409 where the partner
 /// is revoked.
-pub(crate) fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<Handed, Failure> {
+pub(crate) fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<IssuedCredentials, Failure> {
     cx.check_admin()?;
     if partner.revoked_at.is_some() {
         return Err(Failure::partner_revoked());
@@ -124,7 +129,7 @@ pub(crate) fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<H
     partners::end_secrets(cx.tx, partner_id, cx.now() + keep_days * DAY_SECONDS)?;
     let detail = Detail::none().number("keep_days", keep_days);
     cx.record("partner.rotated", &Subject::Partner(client_id.clone()), &detail)?;
-    Ok(Handed { partner_id, client_id, secret: add_secret(cx, partner_id)? })
+    Ok(IssuedCredentials { partner_id, client_id, secret: add_secret(cx, partner_id)? })
 }
 
 /// Ends a partner's access for good, with its secrets. Audited. An admin's.
@@ -139,18 +144,18 @@ pub(crate) fn revoke(cx: &Change, partner: &Partner) -> Result<Outcome, Failure>
 }
 
 /// Brings one record back that the partner deleted. Audited, and in the partner's history.
-pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Result<Restored, Failure> {
+pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Result<RestoreOutcome, Failure> {
     match partner_users::restore(cx.tx, partner.partner_id, user_id) {
-        Ok(0) => return Ok(Restored::Unknown),
+        Ok(0) => return Ok(RestoreOutcome::Unknown),
         Ok(_) => {}
-        Err(failure) if failure.code() == Failure::email_taken().code() => return Ok(Restored::Taken),
+        Err(failure) if failure.code() == Failure::email_taken().code() => return Ok(RestoreOutcome::Taken),
         Err(failure) => return Err(failure),
     }
     let about = EventSubject { user_id: Some(user_id), detail: Some(BY_DESK), ..EventSubject::default() };
     history::insert(cx.tx, partner.partner_id, Event::UserCreated, &about)?;
     let detail = Detail::none().number("user_id", user_id);
     cx.record("partner_user.restored", &Subject::Partner(partner.client_id.clone()), &detail)?;
-    Ok(Restored::Done)
+    Ok(RestoreOutcome::Done)
 }
 
 /// Brings every deleted record back whose address has no new one, the latest first; how many came back.
@@ -159,7 +164,7 @@ pub(crate) fn restore_users(cx: &Change, partner: &Partner) -> Result<usize, Fai
     for user in partner_users::list_deleted(cx.tx, partner.partner_id, RESTORED_MAX)? {
         // Of two deleted records of one address the later one comes back.
         let taken = user.replaced || partner_users::has(cx.tx, partner.partner_id, &user.email)?;
-        restored += usize::from(!taken && restore_user(cx, partner, user.id)? == Restored::Done);
+        restored += usize::from(!taken && restore_user(cx, partner, user.id)? == RestoreOutcome::Done);
     }
     Ok(restored)
 }

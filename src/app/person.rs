@@ -35,16 +35,16 @@ crate::body! {
 }
 
 /// The fields, each as it was read.
-pub(crate) type Given = <Person as Body>::Read;
+pub(crate) type ReadPerson = <Person as Body>::Read;
 
 /// Judges what a field alone does not show. A telephone number without a calling code is one of `country_code`, else of
 /// `country`, else of the site's own country (`home`).
-pub(crate) fn judge(given: &mut Given, now: i64, home: &str, fields: &mut Fields) {
-    if let (Some(Some(typed)), Some(code), Some(country)) = (&given.phone, &given.country_code, &given.country) {
+pub(crate) fn judge(read: &mut ReadPerson, now: i64, home: &str, fields: &mut Fields) {
+    if let (Some(Some(typed)), Some(code), Some(country)) = (&read.phone, &read.country_code, &read.country) {
         let number = phone::parse(code.as_deref().or(country.as_deref()).unwrap_or(home), typed);
-        given.phone = number.map_err(|text| fields.refuse("phone", text)).ok().map(Some);
+        read.phone = number.map_err(|text| fields.refuse("phone", text)).ok().map(Some);
     }
-    if let Some(Some(dob)) = given.dob
+    if let Some(Some(dob)) = read.dob
         && !(now - AGE_SECONDS_MAX + 1..=now).contains(&dob)
     {
         fields.refuse("dob", Text::new("field.dob"));
@@ -52,15 +52,15 @@ pub(crate) fn judge(given: &mut Given, now: i64, home: &str, fields: &mut Fields
 }
 
 /// Who would set a password here, at the tunnel of this name: what could be read of them.
-pub(crate) fn owner<'a>(given: &'a Given, site: &'a str) -> Owner<'a> {
+pub(crate) fn owner<'a>(read: &'a ReadPerson, site: &'a str) -> Owner<'a> {
     fn text(field: &Option<Option<String>>) -> &str {
         field.as_ref().and_then(Option::as_deref).unwrap_or("")
     }
     Owner {
-        username: given.username.as_deref().unwrap_or(""),
-        email: text(&given.email),
-        real_name: given.real_name.as_deref().unwrap_or(""),
-        screen_name: text(&given.screen_name),
+        username: read.username.as_deref().unwrap_or(""),
+        email: text(&read.email),
+        real_name: read.real_name.as_deref().unwrap_or(""),
+        screen_name: text(&read.screen_name),
         site,
     }
 }

@@ -12,7 +12,7 @@ const ALIKE_MAX: i64 = 5;
 
 /// Somebody who is at the desk and wants to be a member. Unknown fields are empty.
 #[derive(Debug)]
-pub(crate) struct Newcomer<'a> {
+pub(crate) struct Registration<'a> {
     pub(crate) real_name: &'a str,
     pub(crate) email: &'a str,
     /// Midnight of the day of birth in UTC, in Unix seconds.
@@ -40,43 +40,43 @@ pub(crate) enum Denial {
 /// Makes an account for somebody who accepted the terms, and where minutes are given, a booking of now with its check-in:
 /// who stands at the desk needs no confirmed address for that. The same form sent again is the same member. The owner chooses
 /// a password by the link that is mailed, or by a code on paper. Audited. Returns the member's number.
-pub(crate) fn register(cx: &Change, newcomer: &Newcomer) -> Result<Result<i64, Denial>, Failure> {
+pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Result<i64, Denial>, Failure> {
     cx.check_staff()?;
-    if let Some(member_id) = account_claims::find_registered(cx.tx, newcomer.form_number)? {
+    if let Some(member_id) = account_claims::find_registered(cx.tx, registration.form_number)? {
         return Ok(Ok(member_id));
     }
-    if let Some(denial) = find_alike(cx, newcomer)? {
+    if let Some(denial) = find_alike(cx, registration)? {
         return Ok(Err(denial));
     }
     let new = members::NewMember {
-        screen_name: newcomer.real_name,
-        real_name: newcomer.real_name,
-        email: newcomer.email,
-        phone: newcomer.phone,
-        dob: newcomer.dob,
+        screen_name: registration.real_name,
+        real_name: registration.real_name,
+        email: registration.email,
+        phone: registration.phone,
+        dob: registration.dob,
         tunnel_id: Some(cx.site.tunnel_id),
         ..members::NewMember::default()
     };
-    let member_id = signup::create(cx, new, Some(newcomer.language), &[], newcomer.form_number)?;
-    account_claims::insert_registration(cx.tx, newcomer.form_number, member_id, cx.member_id())?;
+    let member_id = signup::create(cx, new, Some(registration.language), &[], registration.form_number)?;
+    account_claims::insert_registration(cx.tx, registration.form_number, member_id, cx.member_id())?;
     cx.record("member.added", &Subject::Member(member_id), &Detail::none().flag("desk", true))?;
-    if let Some(minutes) = newcomer.minutes {
-        let booked = bookings::book_here_now(cx, member_id, minutes, newcomer.form_number)?;
+    if let Some(minutes) = registration.minutes {
+        let booked = bookings::book_here_now(cx, member_id, minutes, registration.form_number)?;
         // Who was just registered is not banned and has no fee to pay yet.
         booked.map_err(|denial| Failure::broken().because(denial.key()))?;
     }
     Ok(Ok(member_id))
 }
 
-fn find_alike(cx: &Change, newcomer: &Newcomer) -> Result<Option<Denial>, Failure> {
-    let mut alike = account_claims::list_with_email(cx.tx, newcomer.email, ALIKE_MAX)?;
+fn find_alike(cx: &Change, registration: &Registration) -> Result<Option<Denial>, Failure> {
+    let mut alike = account_claims::list_with_email(cx.tx, registration.email, ALIKE_MAX)?;
     if let Some(owner) = alike.first().filter(|one| one.email_confirmed) {
         return Ok(Some(Denial::EmailTaken(owner.clone())));
     }
-    if let Some(dob) = newcomer.dob {
-        let born = account_claims::list_born(cx.tx, dob, newcomer.real_name, ALIKE_MAX)?;
+    if let Some(dob) = registration.dob {
+        let born = account_claims::list_born(cx.tx, dob, registration.real_name, ALIKE_MAX)?;
         let known: Vec<i64> = alike.iter().map(|one| one.member_id).collect();
         alike.extend(born.into_iter().filter(|one| !known.contains(&one.member_id)));
     }
-    Ok((!alike.is_empty() && !newcomer.is_somebody_else).then_some(Denial::Alike(alike)))
+    Ok((!alike.is_empty() && !registration.is_somebody_else).then_some(Denial::Alike(alike)))
 }

@@ -79,18 +79,18 @@ fn free_username(cx: &Change, real_name: &str, form_number: i64) -> Result<Strin
 
 /// Where people sign up by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SignupPlace {
     /// By its number.
     Kiosk(i64),
     /// On one's own telephone, which can type a password.
     Telephone,
 }
 
-impl Place {
+impl SignupPlace {
     fn detail(self) -> Detail {
         match self {
-            Place::Kiosk(kiosk_id) => Detail::none().number("kiosk_id", kiosk_id),
-            Place::Telephone => Detail::none().flag("telephone", true),
+            SignupPlace::Kiosk(kiosk_id) => Detail::none().number("kiosk_id", kiosk_id),
+            SignupPlace::Telephone => Detail::none().flag("telephone", true),
         }
     }
 }
@@ -106,7 +106,7 @@ crate::body! {
 
 /// Somebody who has just become a member.
 #[derive(Debug)]
-pub(crate) struct Joined {
+pub(crate) struct SignedUp {
     pub(crate) member_id: i64,
     /// The booking PIN, which is shown this once.
     pub(crate) pin: String,
@@ -118,10 +118,10 @@ pub(crate) struct Joined {
 pub(crate) fn join(
     site: &Site,
     call: &Call,
-    place: Place,
+    place: SignupPlace,
     language: Language,
     typed: &[(String, String)],
-) -> Result<Joined, Failure> {
+) -> Result<SignedUp, Failure> {
     // Every mistake is named at once, and judging a password takes its time: so the limit comes before all of it.
     check_rate(site, call, place)?;
     let form = read(site, place, typed)?;
@@ -137,13 +137,13 @@ pub(crate) fn join(
             own.record("member.added", &Subject::Member(member_id), &place.detail())?;
         }
         let pin = credentials::renew_pin(&own, &own.own()?)?;
-        Ok(Joined { member_id, pin })
+        Ok(SignedUp { member_id, pin })
     })
 }
 
 /// Takes one sign-up from the limit of the address and of the kiosk: 429 above it.
-pub(crate) fn check_rate(site: &Site, call: &Call, place: Place) -> Result<(), Failure> {
-    if let Place::Kiosk(kiosk_id) = place {
+pub(crate) fn check_rate(site: &Site, call: &Call, place: SignupPlace) -> Result<(), Failure> {
+    if let SignupPlace::Kiosk(kiosk_id) = place {
         site.state::<RateLimiter>().take(RateLimitKey::SignupAt(kiosk_id), RateLimit::per_hour(PER_HOUR_PER_KIOSK))?;
     }
     let limit = RateLimit::per_hour(site.config.limits.signups_per_hour_per_address);
@@ -185,7 +185,7 @@ fn find_same(cx: &Change, form: &JoinForm, email: &str) -> Result<Option<i64>, F
 
 /// Judges the form by the rules of signing up; every mistake is named at once. The day of birth is `dob`, or `day`, `month`
 /// and `year`.
-fn read(site: &Site, place: Place, typed: &[(String, String)]) -> Result<JoinForm, Failure> {
+fn read(site: &Site, place: SignupPlace, typed: &[(String, String)]) -> Result<JoinForm, Failure> {
     const READ: [&str; 6] = ["real_name", "email", "dob", "phone", "number", "password"];
     let given = |name: &str| {
         let found = typed.iter().find(|(field, _)| field == name).map(|(_, text)| text.trim());
@@ -194,7 +194,7 @@ fn read(site: &Site, place: Place, typed: &[(String, String)]) -> Result<JoinFor
     let said = typed.iter().filter(|(name, text)| READ.contains(&name.as_str()) && !text.trim().is_empty());
     let mut map: Map<String, Value> = said.map(|(name, text)| (name.clone(), text.clone().into())).collect();
     map.insert("username".to_owned(), username::derived(given("real_name")).into());
-    if place != Place::Telephone {
+    if place != SignupPlace::Telephone {
         map.remove("password");
         map.remove("dob");
     }
@@ -206,7 +206,7 @@ fn read(site: &Site, place: Place, typed: &[(String, String)]) -> Result<JoinFor
     fields.convert("dob", read_birthday_of_form);
     fields.demand("email");
     fields.demand("dob");
-    if place == Place::Telephone {
+    if place == SignupPlace::Telephone {
         fields.demand("password");
     }
     let tunnel = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?;

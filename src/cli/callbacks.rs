@@ -175,7 +175,7 @@ fn assign(site: &Shell, intent_id: &str, name: &str) -> CommandResult {
     let (member, payment) =
         assigned.map_err(|what| refused(format!("there is no such {what}; nothing was changed")))?;
     let paid_until = payment.grant.map(|grant| grant.until);
-    let status = payment.heard.status.name();
+    let status = payment.report.status.name();
     let words = match paid_until {
         Some(until) => format!("{intent_id} is {}'s: paid until {}", member.username, shown_moment(until)),
         None => format!("{intent_id} is {}'s; it is {status} and extends no membership", member.username),

@@ -3,7 +3,7 @@
 use super::shell::Shell;
 use super::streams::Streams;
 use super::{CommandError, CommandResult, done, failed, refused};
-use crate::app::import_export::{self, Kind, Mistake, Refusal, Taken};
+use crate::app::import_export::{self, ImportCounts, Kind, Mistake, Refusal};
 use crate::domain::audit::{Detail, Subject};
 use crate::store::Write;
 use clap::{Args, Subcommand};
@@ -87,11 +87,11 @@ impl Import {
             Kind::Logbook => "entries.imported",
             Kind::Bookings => "bookings.imported",
         };
-        let record = |tx: &Write, taken: &Taken| {
+        let record = |tx: &Write, taken: &ImportCounts| {
             site.record(tx, action, &Subject::Site, &Detail::none().number("count", taken.new as i64))
         };
         let outcome = import_export::import(site, kind, *list, *bytes, from.dry_run, streams.progress, &record);
-        let Taken { new, same } = outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
+        let ImportCounts { new, same } = outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
         if !from.dry_run {
             tracing::info!(what = what[1], new, same, "a list was imported from the shell");
         }

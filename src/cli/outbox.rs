@@ -2,7 +2,7 @@
 
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Part, Row, Table, bounces, done, refused, shown_moment};
-use crate::app::messages::{self, Unsendable};
+use crate::app::messages::{self, RetryDenial};
 use crate::http::failure::Failure;
 use crate::jobs::outbox::render_message;
 use crate::site::Site;
@@ -170,13 +170,13 @@ impl Retry {
             let message = find(site, *message_id)?;
             match site.store.read(|tx| messages::find_obstacle(tx, &message))? {
                 None => {}
-                Some(Unsendable::Sent) => {
+                Some(RetryDenial::Sent) => {
                     return Err(refused(format!("message {message_id} is sent; have a new one made")));
                 }
-                Some(Unsendable::Wiped) => {
+                Some(RetryDenial::Wiped) => {
                     return Err(refused(format!("message {message_id} says nothing any more; have a new one made")));
                 }
-                Some(Unsendable::Marked(Suppression { address, reason, .. })) => {
+                Some(RetryDenial::Marked(Suppression { address, reason, .. })) => {
                     return Err(refused(format!(
                         "no mail goes to {address} since its {reason}; lift that first: tunneldesk outbox lift {address}"
                     )));

@@ -4,7 +4,7 @@ use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
 use crate::app::Change;
 use crate::app::partners::{
-    self as access, Handed, KEEP_DAYS, KEEP_DAYS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
+    self as access, IssuedCredentials, KEEP_DAYS, KEEP_DAYS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
 };
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -85,7 +85,7 @@ impl Add {
     }
 }
 
-fn shown_secret(Handed { client_id, secret, .. }: &Handed) -> CommandResult {
+fn shown_secret(IssuedCredentials { client_id, secret, .. }: &IssuedCredentials) -> CommandResult {
     let words = format!("client-id: {client_id}\nsecret:    {secret}   (shown this once)");
     done(words, json!({ "client_id": client_id, "secret": secret }))
 }

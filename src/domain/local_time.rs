@@ -1,4 +1,4 @@
-//! The site's own clock: days and hours as its people count them, whatever zone the server is in.
+//! Days and hours by the time zone of the site, whatever zone the server is in.
 
 use super::tunnel;
 use jiff::civil::{DateTime, Time, Weekday};
@@ -9,14 +9,14 @@ use jiff::{Timestamp, ToSpan, Zoned};
 #[derive(Debug, Clone)]
 pub struct TimeZone(tz::TimeZone);
 
-/// A day of the site, from its first moment to the next day's. Unix seconds.
+/// A day of the site, from its first moment to the first moment of the next day. Unix seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Day {
     pub from: i64,
     pub to: i64,
 }
 
-/// Writes many moments of few days as [`TimeZone::written`] does: the day that they share is worked out once.
+/// Writes many moments as [`TimeZone::written`] does. The day of the last moment is kept, so moments of one day are cheap.
 pub(crate) struct MomentWriter {
     zone: TimeZone,
     /// The day of the moment that was written last.
@@ -24,7 +24,7 @@ pub(crate) struct MomentWriter {
     date: String,
 }
 
-/// A moment as people type it.
+/// A moment as it was typed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum MomentInput {
     /// With its offset from UTC: Unix seconds.
@@ -93,7 +93,7 @@ pub(crate) fn parse_zone_name(text: &str) -> Result<String, &'static str> {
 }
 
 impl TimeZone {
-    /// A site that does not say where it is.
+    /// The time zone of a site that names none.
     pub const UTC: TimeZone = TimeZone(tz::TimeZone::UTC);
 
     /// By the zone's IANA name; UTC where there is none or it is not known.

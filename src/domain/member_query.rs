@@ -1,5 +1,5 @@
-//! What somebody types who looks for a member, and how well a member fits it: words of the name, as they begin, as they
-//! are spelt and nearly as they are spelt; a number, a telephone number, an e-mail address. Knows no row.
+//! A search for members: the typed text as search patterns, and the distance of a member from it. A search goes by the
+//! beginnings and parts of names, by names with typing mistakes, by member number, telephone number and e-mail address.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,10 @@ const WORDS_MAX: usize = 6;
 const WORD_CHARS_MAX: usize = 40;
 /// The index knows three letters in a row.
 const GRAM_CHARS: usize = 3;
-/// A fit of this much and more is a guess: somebody may have mistyped.
+/// A member at this distance or more is a guess: the text may have a typing mistake.
 pub(crate) const GUESS: u32 = 10;
 
-/// What is looked for.
+/// A parsed search text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct MemberQuery {
     /// Folded: lower case, without accents.
@@ -57,24 +57,24 @@ impl MemberQuery {
         self.words.len() > 1
     }
 
-    /// The index's pattern of a telephone number.
+    /// The pattern of members with this telephone number.
     pub(crate) fn phone_pattern(&self) -> Option<String> {
         self.digits.as_deref().map(quoted)
     }
 
-    /// The index's pattern of members who have words that begin like each of those typed.
+    /// The pattern of members with a word that begins like each typed word.
     pub(crate) fn prefix_pattern(&self) -> Option<String> {
         all(self.words.iter().map(|word| quoted(&format!(" {word}"))))
     }
 
-    /// The pattern of members in whose words each of those typed is found anywhere.
+    /// The pattern of members whose words contain each typed word.
     pub(crate) fn substring_pattern(&self) -> Option<String> {
         let long = self.words.iter().filter(|word| word.chars().count() >= GRAM_CHARS);
         all(long.map(|word| quoted(word)))
     }
 
-    /// Patterns of members who may be meant by somebody who mistyped, the likelier first: words that `is_known`, asked with a
-    /// word's pattern, finds as they were typed are right and of each other one a piece is; then of each word a piece is.
+    /// Patterns for a text with typing mistakes, the likelier first. In the first pattern, words for which `is_known` is
+    /// true stand as typed, and each other word is replaced by its pieces. In the second, every word is replaced.
     pub(crate) fn misspelling_patterns<E>(
         &self,
         mut is_known: impl FnMut(&str) -> Result<bool, E>,

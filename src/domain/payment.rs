@@ -1,5 +1,5 @@
-//! A payment, as far as its processor has told of it. Events come at least once and in any order, so hearing one is a
-//! step up in an order and never down: whatever the sequence, the same events end in the same payment.
+//! The state of a payment by the events of its processor. Events arrive at least once and in any order. Each event has a
+//! weight, and a lighter event never replaces a heavier one, so the same events give the same state in every order.
 
 use iso_currency::Currency;
 use jiff::tz::Offset;
@@ -37,16 +37,16 @@ pub(crate) struct Fee {
     pub currency: Option<String>,
 }
 
-/// What keeps a payment from extending a membership until the desk has decided.
+/// The reason why a payment waits for a decision of the desk before it extends a membership.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Question {
-    /// The fee came, and nobody knows whose it is.
+pub(crate) enum Issue {
+    /// The fee was paid, and no member is known.
     Unmatched,
-    /// Two members' apps claim it, and the processor names nobody.
+    /// The apps of two members claim the payment, and the processor names no member.
     DoublyClaimed,
-    /// The processor said no amount.
+    /// The processor gave no amount.
     Unpriced,
-    /// The site has a fee, and nobody said in which currency.
+    /// The site has a fee, and its currency is not known.
     FeeUnknown,
     OtherCurrency,
     Underpaid,
@@ -63,10 +63,10 @@ pub(crate) enum Decision {
     Void,
 }
 
-/// Something that an event said, and how much that event weighs.
+/// A value with the weight of the event that gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Said<T> {
-    /// Empty: nobody said it yet.
+pub(crate) struct Weighted<T> {
+    /// Empty: no event gave the value yet.
     pub weight: String,
     pub value: T,
 }
@@ -84,12 +84,12 @@ pub(crate) struct Event {
     pub member_id: Option<i64>,
 }
 
-/// What is known of a payment by its processor.
+/// The state of a payment by the processor's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct ProcessorReport {
     pub status: Status,
-    pub price: Said<Option<Price>>,
-    pub member_id: Said<Option<i64>>,
+    pub price: Weighted<Option<Price>>,
+    pub member_id: Weighted<Option<i64>>,
 }
 
 impl Status {
@@ -131,29 +131,29 @@ impl Fee {
     /// # Errors
     ///
     /// What is to be decided instead.
-    pub(crate) fn paid_by(&self, price: Option<&Price>) -> Result<(), Question> {
+    pub(crate) fn paid_by(&self, price: Option<&Price>) -> Result<(), Issue> {
         if self.cents == 0 {
             return Ok(());
         }
-        let price = price.ok_or(Question::Unpriced)?;
+        let price = price.ok_or(Issue::Unpriced)?;
         match &self.currency {
-            None => Err(Question::FeeUnknown),
-            Some(currency) if *currency != price.currency => Err(Question::OtherCurrency),
-            Some(_) if price.cents < self.cents => Err(Question::Underpaid),
+            None => Err(Issue::FeeUnknown),
+            Some(currency) if *currency != price.currency => Err(Issue::OtherCurrency),
+            Some(_) if price.cents < self.cents => Err(Issue::Underpaid),
             Some(_) => Ok(()),
         }
     }
 }
 
-impl Question {
-    pub(crate) const ALL: [Question; 7] = [
-        Question::Unmatched,
-        Question::DoublyClaimed,
-        Question::Unpriced,
-        Question::FeeUnknown,
-        Question::OtherCurrency,
-        Question::Underpaid,
-        Question::PartlyRefunded,
+impl Issue {
+    pub(crate) const ALL: [Issue; 7] = [
+        Issue::Unmatched,
+        Issue::DoublyClaimed,
+        Issue::Unpriced,
+        Issue::FeeUnknown,
+        Issue::OtherCurrency,
+        Issue::Underpaid,
+        Issue::PartlyRefunded,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -161,8 +161,8 @@ impl Question {
             [self as usize]
     }
 
-    pub(crate) fn parse(name: &str) -> Option<Question> {
-        Question::ALL.into_iter().find(|question| question.name() == name)
+    pub(crate) fn parse(name: &str) -> Option<Issue> {
+        Issue::ALL.into_iter().find(|issue| issue.name() == name)
     }
 }
 
@@ -192,21 +192,21 @@ impl Event {
     }
 }
 
-impl Heard {
-    /// A payment of which the processor has said nothing.
-    pub(crate) fn nothing() -> Heard {
-        Heard { status: Status::Claimed, price: Said::default(), member_id: Said::default() }
+impl ProcessorReport {
+    /// The state before the first event.
+    pub(crate) fn empty() -> ProcessorReport {
+        ProcessorReport { status: Status::Claimed, price: Weighted::default(), member_id: Weighted::default() }
     }
 
-    /// The payment after one event more. Whatever several events say differently is believed of the weightiest.
-    pub(crate) fn hear(&mut self, event: &Event) {
+    /// Applies one event. Of several values the one of the heaviest event counts.
+    pub(crate) fn apply(&mut self, event: &Event) {
         let weight = event.weight();
         self.status = self.status.max(event.status);
         if let Some(price) = event.price.as_ref().filter(|_| weight > self.price.weight) {
-            self.price = Said { weight: weight.clone(), value: Some(price.clone()) };
+            self.price = Weighted { weight: weight.clone(), value: Some(price.clone()) };
         }
         if event.member_id.is_some() && weight > self.member_id.weight {
-            self.member_id = Said { weight, value: event.member_id };
+            self.member_id = Weighted { weight, value: event.member_id };
         }
     }
 }
@@ -260,9 +260,9 @@ mod tests {
     }
 
     fn after(statuses: &[Status]) -> Status {
-        let mut heard = Heard::nothing();
-        statuses.iter().enumerate().for_each(|(key, status)| heard.hear(&event(key, *status)));
-        heard.status
+        let mut report = ProcessorReport::empty();
+        statuses.iter().enumerate().for_each(|(key, status)| report.apply(&event(key, *status)));
+        report.status
     }
 
     #[test]
@@ -302,12 +302,12 @@ mod tests {
                 (Just(events), proptest::collection::vec(0..places, 0..40))
             })
         ) {
-            let mut straight = Heard::nothing();
-            events.iter().for_each(|event| straight.hear(event));
-            let mut shuffled = Heard::nothing();
+            let mut straight = ProcessorReport::empty();
+            events.iter().for_each(|event| straight.apply(event));
+            let mut shuffled = ProcessorReport::empty();
             // Some of them often, in any order; and then each of them, backwards, so that none is missing.
-            order.iter().filter_map(|place| events.get(*place)).for_each(|event| shuffled.hear(event));
-            events.iter().rev().for_each(|event| shuffled.hear(event));
+            order.iter().filter_map(|place| events.get(*place)).for_each(|event| shuffled.apply(event));
+            events.iter().rev().for_each(|event| shuffled.apply(event));
             prop_assert_eq!(straight, shuffled);
         }
     }
@@ -341,12 +341,12 @@ mod tests {
         for enough in [3000, 3001] {
             assert_eq!(paid(fee(Some("CHF")), price(enough, "CHF")), Ok(()));
         }
-        assert_eq!(paid(fee(Some("CHF")), price(2999, "CHF")), Err(Question::Underpaid));
-        assert_eq!(paid(fee(Some("CHF")), price(3000, "JPY")), Err(Question::OtherCurrency));
-        assert_eq!(paid(fee(None), price(3000, "CHF")), Err(Question::FeeUnknown));
-        assert_eq!(paid(fee(Some("CHF")), None), Err(Question::Unpriced));
+        assert_eq!(paid(fee(Some("CHF")), price(2999, "CHF")), Err(Issue::Underpaid));
+        assert_eq!(paid(fee(Some("CHF")), price(3000, "JPY")), Err(Issue::OtherCurrency));
+        assert_eq!(paid(fee(None), price(3000, "CHF")), Err(Issue::FeeUnknown));
+        assert_eq!(paid(fee(Some("CHF")), None), Err(Issue::Unpriced));
         assert_eq!(paid(Fee { cents: 0, currency: None }, None), Ok(()));
-        assert_eq!(Question::ALL.map(|one| Question::parse(one.name())), Question::ALL.map(Some));
+        assert_eq!(Issue::ALL.map(|one| Issue::parse(one.name())), Issue::ALL.map(Some));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The waiver form, as the desk, the kiosk and the public page show it: the operator's text, the questions for each flyer,
 //! consents, an emergency contact and a signature.
 
-use crate::app::waivers::consents::{KINDS, Said};
+use crate::app::waivers::consents::{ConsentAnswer, KINDS};
 use crate::app::waivers::{Due, Flyer, NAME_CHARS_MAX, Signing};
 use crate::domain::local_time::TimeZone;
-use crate::domain::waiver::{self, Place, QUESTIONS_MAX, Relation, STROKES_CHARS_MAX};
+use crate::domain::waiver::{self, QUESTIONS_MAX, Relation, STROKES_CHARS_MAX, SigningPlace};
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::i18n::language::{Language, Text};
@@ -170,7 +170,7 @@ impl WaiverForm {
 }
 
 /// Reads a form that was sent, for those flyers who are ticked; a single flyer needs no tick.
-pub(crate) fn read(mut body: Fields, due: &[Due], place: Place) -> Result<Signing, Failure> {
+pub(crate) fn read(mut body: Fields, due: &[Due], place: SigningPlace) -> Result<Signing, Failure> {
     let version = body.required("version", fields::whole_in(1..=i64::MAX));
     let language = body.required("language", fields::line(5));
     let signer_name = body.optional("signer_name", fields::line(NAME_CHARS_MAX));
@@ -201,7 +201,7 @@ pub(crate) fn read(mut body: Fields, due: &[Due], place: Place) -> Result<Signin
         let language = body.optional(&format!("{name}_language"), fields::line(5)).into_option().flatten();
         let given = body.optional(name, fields::line(5)).into_option().flatten().is_some();
         if let (Some(version), Some(language)) = (version, language) {
-            said.push(Said { kind, version, language, given });
+            said.push(ConsentAnswer { kind, version, language, given });
         }
     }
     let emergency_name = body.optional("emergency_name", fields::line(NAME_CHARS_MAX));

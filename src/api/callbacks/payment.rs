@@ -36,7 +36,7 @@ fn record(site: &Site, call: &Call, _: &Processor) -> Answer {
             "repeated"
         } else {
             let verdict = match &event.effect {
-                EventEffect::Payment(payment) => payments::hear(cx, &payment.intent_id, &payment.event)?,
+                EventEffect::Payment(payment) => payments::apply_event(cx, &payment.intent_id, &payment.event)?,
                 EventEffect::PartialRefund { intent_id, cents } => {
                     payments::refund_part(cx, intent_id, *cents)?;
                     "partial_refund"

@@ -4,7 +4,7 @@ use crate::app::waivers::{self, Due, FLYERS_MAX, Flyer, NAME_CHARS_MAX, Signing}
 use crate::app::{self, RankedActor};
 use crate::auth::Member;
 use crate::domain::role::Role;
-use crate::domain::waiver::{Place, QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, questions};
+use crate::domain::waiver::{QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, SigningPlace, questions};
 use crate::http::Answer;
 use crate::http::body::{Field, shared};
 use crate::http::call::Call;
@@ -174,7 +174,7 @@ pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
         language,
         signer_name,
         strokes: strokes.unwrap_or_default(),
-        place: Place::App,
+        place: SigningPlace::App,
         flyers,
         consents: Vec::new(),
         emergency: Emergency { name: emergency_name.unwrap_or_default(), phone: emergency_phone.unwrap_or_default() },

@@ -43,9 +43,9 @@ pub(crate) enum Kind {
     Bookings,
 }
 
-/// The counts of an import, or of its dry run.
+/// The number of rows that an import, or its dry run, found new and found known.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) struct Taken {
+pub(crate) struct ImportCounts {
     pub new: u64,
     /// Rows that the site has already; they stay as they are.
     pub same: u64,
@@ -92,8 +92,8 @@ pub(crate) fn import(
     bytes: u64,
     dry: bool,
     progress: &mut Progress,
-    beside: &dyn Fn(&Write, &Taken) -> Result<(), Failure>,
-) -> Result<Taken, Refusal> {
+    beside: &dyn Fn(&Write, &ImportCounts) -> Result<(), Failure>,
+) -> Result<ImportCounts, Refusal> {
     match kind {
         Kind::Members => take(site, members::Members::new(site)?, list, bytes, dry, progress, beside),
         Kind::Logbook => take(site, logbook::Logbook::new(site.time_zone()?), list, bytes, dry, progress, beside),
@@ -108,8 +108,8 @@ fn take<L: List>(
     bytes: u64,
     dry: bool,
     progress: &mut Progress,
-    beside: &dyn Fn(&Write, &Taken) -> Result<(), Failure>,
-) -> Result<Taken, Refusal> {
+    beside: &dyn Fn(&Write, &ImportCounts) -> Result<(), Failure>,
+) -> Result<ImportCounts, Refusal> {
     let mut stage =
         Stage::new(&site.config.data).map_err(|e| Refusal::Unreadable(format!("no room to work in: {e}")))?;
     let taken = judge_all(site, &mut list, text, bytes, &mut stage, progress)?;
@@ -140,9 +140,9 @@ fn judge_all<L: List>(
     bytes: u64,
     stage: &mut Stage,
     progress: &mut Progress,
-) -> Result<Taken, Refusal> {
+) -> Result<ImportCounts, Refusal> {
     let mut rows = Rows::open(text, L::COLUMNS)?;
-    let (mut taken, mut mistakes, mut count) = (Taken::default(), Vec::new(), 0_u64);
+    let (mut taken, mut mistakes, mut count) = (ImportCounts::default(), Vec::new(), 0_u64);
     let mut ended = false;
     while !ended {
         let lines = rows.take(LINES_AT_ONCE)?;

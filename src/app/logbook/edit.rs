@@ -5,7 +5,7 @@ use super::rules::{self, Request};
 use super::sign_offs::{self, Shown};
 use super::{actor_id, find_entry, no_change, record_for_other, relation};
 use crate::app::Change;
-use crate::domain::entry::{self, Act, Status};
+use crate::domain::entry::{self, Action, Status};
 use crate::domain::signoff::Denial;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -110,7 +110,7 @@ fn by_desk(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Fai
 fn ask_again(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
     let to = match entry.status {
         Status::Pending => Status::Pending,
-        from => entry::step(Some(from), Act::Ask).ok_or_else(Failure::entry_state)?,
+        from => entry::step(Some(from), Action::Ask).ok_or_else(Failure::entry_state)?,
     };
     let request = Request {
         skill: patch.skill.clone().unwrap_or_else(|| entry.skill.clone()),

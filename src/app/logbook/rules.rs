@@ -1,7 +1,7 @@
 //! The rules of an entry, checked against the catalogue, the logbook and the signers.
 
 use crate::domain::catalogue::{Level, LevelKey, SafetyKind, Skill};
-use crate::domain::entry::{self, Kind, Obstacle, Status};
+use crate::domain::entry::{self, Kind, MissingPrerequisite, Status};
 use crate::domain::signoff;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -101,7 +101,7 @@ pub(crate) fn judge(
         problems.refuse("skill", Text::new("field.unknown_skill"));
         return Ok(());
     };
-    if let Some(text) = obstacle(site, tx, holder_id, skill, now)? {
+    if let Some(text) = missing_prerequisite(site, tx, holder_id, skill, now)? {
         problems.refuse("skill", text);
     }
     if let (Some(instructor_id), Some(tunnel_id)) = (request.instructor_id, request.tunnel_id) {
@@ -196,7 +196,7 @@ fn list_open_skills(
     taken: &[String],
 ) -> Vec<(&'static Level, &'static Skill)> {
     let is_taken = |skill: &Skill| taken.binary_search(&skill.skill).is_ok();
-    let open = |level: &&Level| entry::level_obstacle(site.catalogue, level, held, briefed).is_none();
+    let open = |level: &&Level| entry::missing_level_prerequisite(site.catalogue, level, held, briefed).is_none();
     let skills = site.catalogue.levels().filter(open);
     let skills = skills.flat_map(|level| level.skills.iter().map(move |skill| (level, skill)));
     skills.filter(|(_, skill)| !is_taken(skill)).collect()
@@ -226,7 +226,7 @@ pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: i64) -> Result<
                 SafetyKind::Recurrent => known,
             };
             if !is_next
-                || entry::obstacle(site.catalogue, &safety.skill, &held, &briefed).is_some()
+                || entry::missing_prerequisite(site.catalogue, &safety.skill, &held, &briefed).is_some()
                 || is_taken(tx, member_id, &safety.skill, &item, 0)?
             {
                 continue;
@@ -244,12 +244,20 @@ pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: i64) -> Result<
     Ok(recordable)
 }
 
-fn obstacle(site: &Site, tx: &Read, holder_id: i64, skill: &str, now: i64) -> Result<Option<Text>, Failure> {
+fn missing_prerequisite(
+    site: &Site,
+    tx: &Read,
+    holder_id: i64,
+    skill: &str,
+    now: i64,
+) -> Result<Option<Text>, Failure> {
     let holdings = holdings::list(tx, holder_id)?;
     let briefed = list_briefed(tx, holder_id, now)?;
-    Ok(entry::obstacle(site.catalogue, skill, &keys(&holdings), &briefed).map(|obstacle| match obstacle {
-        Obstacle::Brief(name) => Text::new("field.brief_first").with("brief", name),
-        Obstacle::Level(name) => Text::new("field.level_first").with("level", name),
+    Ok(entry::missing_prerequisite(site.catalogue, skill, &keys(&holdings), &briefed).map(|missing_prerequisite| {
+        match missing_prerequisite {
+            MissingPrerequisite::Brief(name) => Text::new("field.brief_first").with("brief", name),
+            MissingPrerequisite::Level(name) => Text::new("field.level_first").with("level", name),
+        }
     }))
 }
 

@@ -4,7 +4,7 @@
 use super::{actor_id, record, record_for_other, relation};
 use crate::app::Change;
 use crate::domain::catalogue::Level;
-use crate::domain::entry::{self, Act, Kind, Status};
+use crate::domain::entry::{self, Action, Kind, Status};
 use crate::domain::signoff::{self, Denial};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -74,7 +74,7 @@ pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Opti
         let authority =
             signers::find_authority(cx.tx, cx.site.catalogue, signer_id, holder_id, level, tunnel_id, cx.now())?;
         let authority = authority.map_err(refusal)?;
-        to = entry::step(Some(one.status), Act::Sign(&authority)).ok_or_else(Failure::entry_state)?;
+        to = entry::step(Some(one.status), Action::Sign(&authority)).ok_or_else(Failure::entry_state)?;
         shown.check(entry)?;
         check_holder(cx.tx, holder_id)?;
         skills::sign(cx.tx, one, &authority, comment)?;
@@ -88,13 +88,13 @@ pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Opti
 /// Denies an entry as it was shown, and with it its whole opening balance: by the named signer alone, who was asked. Others
 /// at the desk withdraw it. Audited; the member is told the reason, and of an opening balance its author.
 pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str) -> Result<Status, Failure> {
-    if !entry::may(relation(cx.rank, entry), Act::Deny) {
+    if !entry::may(relation(cx.rank, entry), Action::Deny) {
         return Err(Failure::not_allowed());
     }
     shown.check(entry)?;
     let (mut to, by) = (entry.status, actor_id(cx)?);
     for one in &whole(cx.tx, entry)? {
-        to = entry::step(Some(one.status), Act::Deny).ok_or_else(Failure::entry_state)?;
+        to = entry::step(Some(one.status), Action::Deny).ok_or_else(Failure::entry_state)?;
         skills::deny(cx.tx, one, by, reason)?;
     }
     // The author of an opening balance mends it; the member asked for the rest.
@@ -108,38 +108,38 @@ pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str)
 
 /// Suspends an open entry: by an admin. Audited; the member is told.
 pub(crate) fn suspend(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
-    pause(cx, entry, Act::Suspend, "notice.suspended", "entry.suspended")
+    pause(cx, entry, Action::Suspend, "notice.suspended", "entry.suspended")
 }
 
 /// Opens a suspended entry again: by an admin. Audited; the member is told.
 pub(crate) fn reinstate(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
-    pause(cx, entry, Act::Reinstate, "notice.reinstated", "entry.reinstated")
+    pause(cx, entry, Action::Reinstate, "notice.reinstated", "entry.reinstated")
 }
 
 fn pause(
     cx: &Change,
     entry: &SkillEntry,
-    act: Act,
+    action: Action,
     subject: &'static str,
-    action: &'static str,
+    audit_action: &'static str,
 ) -> Result<Status, Failure> {
-    if !entry::may(relation(cx.rank, entry), act) {
+    if !entry::may(relation(cx.rank, entry), action) {
         return Err(Failure::not_allowed());
     }
-    let to = entry::step(Some(entry.status), act).ok_or_else(Failure::entry_state)?;
+    let to = entry::step(Some(entry.status), action).ok_or_else(Failure::entry_state)?;
     skills::step(cx.tx, entry, actor_id(cx)?, to)?;
     apply(cx, entry, subject)?;
-    record(cx, action, entry.member_id, entry.entry_id)?;
+    record(cx, audit_action, entry.member_id, entry.entry_id)?;
     Ok(to)
 }
 
 /// Withdraws a request: by its holder, the desk and the admins. The signer is told. Audited, unless the logbook is the
 /// actor's own.
 pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
-    if !entry::may(relation(cx.rank, entry), Act::Cancel) || entry.opening.is_some() {
+    if !entry::may(relation(cx.rank, entry), Action::Cancel) || entry.opening.is_some() {
         return Err(Failure::not_allowed());
     }
-    let to = entry::step(Some(entry.status), Act::Cancel).ok_or_else(Failure::entry_state)?;
+    let to = entry::step(Some(entry.status), Action::Cancel).ok_or_else(Failure::entry_state)?;
     skills::step(cx.tx, entry, actor_id(cx)?, to)?;
     if let Some(signer_id) = entry.instructor_id {
         tell(cx, signer_id, "notice.signoff_withdrawn", entry, entry.member_id, "")?;
@@ -163,8 +163,8 @@ pub(super) fn check_holder(tx: &Read, holder_id: i64) -> Result<(), Failure> {
 }
 
 /// The reason in the words of a refusal.
-pub(super) fn refusal(bar: Denial) -> Failure {
-    let key = match bar {
+pub(super) fn refusal(denial: Denial) -> Failure {
+    let key = match denial {
         Denial::Oneself => "signing.oneself",
         Denial::Level => "signing.level",
         Denial::NotListed => "signing.not_listed",

@@ -3,7 +3,7 @@
 //! not pay the fee waits for the desk.
 
 use crate::app::Change;
-use crate::domain::payment::{Decision, Fee, Price, Question, Status, a_year_after, without_year};
+use crate::domain::payment::{Decision, Fee, Issue, Price, Status, a_year_after, without_year};
 use crate::http::failure::Failure;
 use crate::store::Write;
 use crate::store::tables::payments::{self, Account, Grant};
@@ -13,9 +13,9 @@ use crate::store::tables::{members, notices};
 /// app's. A year that was given stays when the fee is raised later.
 pub(super) fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
     let (tx, fee) = (cx.tx, &cx.site.fee(cx.tx)?);
-    let owner = account.assigned_to.or(account.heard.member_id.value).or(account.claimed_by);
+    let owner = account.assigned_to.or(account.report.member_id.value).or(account.claimed_by);
     account.member_id = owner.or(account.member_id);
-    let stands = account.heard.status == Status::Succeeded && account.decision != Some(Decision::Void);
+    let stands = account.report.status == Status::Succeeded && account.decision != Some(Decision::Void);
     let owner = account.member_id.filter(|_| stands);
     if let Some(grant) = account.grant.take_if(|grant| Some(grant.member_id) != owner) {
         take_back(tx, account, &grant)?;
@@ -27,7 +27,7 @@ pub(super) fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
     let before = account.question;
     account.question = question(account, fee);
     if let Some(member_id) = account.member_id.filter(|_| before.is_none() && account.grant.is_none())
-        && account.question.is_some_and(|question| question != Question::DoublyClaimed)
+        && account.question.is_some_and(|question| question != Issue::DoublyClaimed)
     {
         tell(tx, account, member_id, "notice.payment_waits", None)?;
     }
@@ -36,8 +36,8 @@ pub(super) fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
 }
 
 /// The decision that a received payment needs.
-fn question(account: &Account, fee: &Fee) -> Option<Question> {
-    let came = account.heard.status == Status::Succeeded && account.decision.is_none();
+fn question(account: &Account, fee: &Fee) -> Option<Issue> {
+    let came = account.report.status == Status::Succeeded && account.decision.is_none();
     if !came {
         return None;
     }
@@ -45,28 +45,28 @@ fn question(account: &Account, fee: &Fee) -> Option<Question> {
     if account.grant.is_none() {
         // Of a site's other sales the processor tells too: what is nobody's and no fee is no question.
         return match (account.member_id, doubt) {
-            (None, None) if fee.cents > 0 => Some(Question::Unmatched),
-            (None, doubt) => doubt.filter(|doubt| *doubt == Question::DoublyClaimed),
+            (None, None) if fee.cents > 0 => Some(Issue::Unmatched),
+            (None, doubt) => doubt.filter(|doubt| *doubt == Issue::DoublyClaimed),
             (Some(_), doubt) => doubt,
         };
     }
-    let left = account.heard.price.value.as_ref().map(|price| Price {
+    let left = account.report.price.value.as_ref().map(|price| Price {
         cents: price.cents - account.refunded_cents.unwrap_or(0),
         currency: price.currency.clone(),
     });
     match account.refunded_cents {
-        Some(_) if fee.paid_by(left.as_ref()).is_err() => Some(Question::PartlyRefunded),
-        _ => doubt.filter(|doubt| *doubt == Question::DoublyClaimed),
+        Some(_) if fee.paid_by(left.as_ref()).is_err() => Some(Issue::PartlyRefunded),
+        _ => doubt.filter(|doubt| *doubt == Issue::DoublyClaimed),
     }
 }
 
 /// The doubt that keeps a payment from counting without a decision.
-fn doubt(account: &Account, fee: &Fee) -> Option<Question> {
-    let named = account.assigned_to.or(account.heard.member_id.value).is_some();
+fn doubt(account: &Account, fee: &Fee) -> Option<Issue> {
+    let named = account.assigned_to.or(account.report.member_id.value).is_some();
     if account.rival_claim.is_some() && !named {
-        return Some(Question::DoublyClaimed);
+        return Some(Issue::DoublyClaimed);
     }
-    fee.paid_by(account.heard.price.value.as_ref()).err()
+    fee.paid_by(account.report.price.value.as_ref()).err()
 }
 
 /// A year, from where the membership ends or from now, whichever is later.
@@ -75,7 +75,7 @@ fn give(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Grant>, 
     let until = a_year_after(paid_before.unwrap_or(i64::MIN).max(tx.now()));
     members::set_paid_until(tx, member_id, Some(until))?;
     // A year that the desk gives away is no payment that arrived.
-    let is_free = account.heard.price.value.as_ref().is_some_and(|price| price.cents == 0);
+    let is_free = account.report.price.value.as_ref().is_some_and(|price| price.cents == 0);
     let subject = if is_free { "notice.membership_free" } else { "notice.payment_counts" };
     tell(tx, account, member_id, subject, Some(until))?;
     Ok(Some(Grant { member_id, until, paid_before }))
@@ -85,13 +85,13 @@ fn take_back(tx: &Write, account: &Account, grant: &Grant) -> Result<(), Failure
     let paid_until = members::find_paid_until(tx, grant.member_id)?.flatten();
     let left = without_year(paid_until, grant.until, grant.paid_before);
     members::set_paid_until(tx, grant.member_id, left)?;
-    let is_free = account.heard.price.value.as_ref().is_some_and(|price| price.cents == 0);
+    let is_free = account.report.price.value.as_ref().is_some_and(|price| price.cents == 0);
     let subject = if is_free { "notice.membership_free_ended" } else { "notice.payment_taken_back" };
     tell(tx, account, grant.member_id, subject, left)
 }
 
 fn tell(tx: &Write, account: &Account, member_id: i64, subject: &str, until: Option<i64>) -> Result<(), Failure> {
-    let detail = match &account.heard.price.value {
+    let detail = match &account.report.price.value {
         Some(price) => serde_json::json!({ "amount_cents": price.cents, "currency": price.currency, "until": until }),
         None => serde_json::json!({ "amount": account.intent_id, "until": until }),
     };

@@ -27,7 +27,7 @@ fn is_of_till(cx: &Change, intent_id: &str) -> Result<bool, Failure> {
 
 /// Takes what an event of the processor says of a payment, in whatever order events come. Returns `late` (the payment was
 /// further already), `applied`, or `unmatched` (applied; nobody knows yet whose the payment is). The member is told.
-pub(crate) fn hear(cx: &Change, intent_id: &str, event: &Event) -> Result<&'static str, Failure> {
+pub(crate) fn apply_event(cx: &Change, intent_id: &str, event: &Event) -> Result<&'static str, Failure> {
     let mut event = event.clone();
     if let Some(member_id) = event.member_id {
         // Metadata is typed by people: a number that is nobody's is as good as none.
@@ -37,11 +37,11 @@ pub(crate) fn hear(cx: &Change, intent_id: &str, event: &Event) -> Result<&'stat
         return Ok("late");
     }
     let mut account = payments::find(cx.tx, intent_id)?.unwrap_or_else(|| Account::new(intent_id));
-    let before = account.heard.status;
-    account.heard.hear(&event);
+    let before = account.report.status;
+    account.report.apply(&event);
     membership::apply(cx, &mut account)?;
     Ok(match account.member_id {
-        _ if account.heard.status == before => "late",
+        _ if account.report.status == before => "late",
         Some(_) => "applied",
         None => "unmatched",
     })
@@ -54,8 +54,8 @@ pub(crate) fn refund_part(cx: &Change, intent_id: &str, cents: Option<i64>) -> R
         return Ok(());
     }
     let mut account = payments::find(cx.tx, intent_id)?.unwrap_or_else(|| Account::new(intent_id));
-    account.heard.status = account.heard.status.max(Status::Created);
-    let whole = account.heard.price.value.as_ref().map_or(0, |price| price.cents);
+    account.report.status = account.report.status.max(Status::Created);
+    let whole = account.report.price.value.as_ref().map_or(0, |price| price.cents);
     let cents = cents.unwrap_or(whole);
     if account.refunded_cents.is_none_or(|known| cents > known) {
         // The desk decides anew about what is left.
@@ -84,7 +84,7 @@ pub(crate) fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failur
         Some(_) if account.claimed_by != account.member_id || account.rival_claim.is_some() => {
             return Ok("claimed_by_another");
         }
-        Some(_) if account.assigned_to.or(account.heard.member_id.value).is_some() => return Ok("claimed_by_another"),
+        Some(_) if account.assigned_to.or(account.report.member_id.value).is_some() => return Ok("claimed_by_another"),
         Some(_) => "claimed_twice",
     };
     if verdict != "matched" && count >= CLAIMS_MAX {

@@ -7,7 +7,7 @@ mod request;
 pub(crate) use request::AccountAccess;
 
 use super::RankedActor;
-use super::credentials::{self, Kept};
+use super::credentials::{self, KeptCredentials};
 use crate::auth::RateLimiter;
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::{RateLimit, RateLimitKey, count_message_request, sign_in};
@@ -45,7 +45,7 @@ struct Proof {
     passcode: String,
     password: String,
     answers: Vec<(i64, String)>,
-    kept: Kept,
+    kept: KeptCredentials,
 }
 
 /// The outcome of a recovery, as the person who asked is told it.

@@ -1,7 +1,7 @@
 //! The fields of a request to recover a password, read alike from the API's body and from the form of the public page.
 
 use super::{Proof, Recovery, stranger};
-use crate::app::credentials::Kept;
+use crate::app::credentials::KeptCredentials;
 use crate::auth::social::Network;
 use crate::domain::{password, questions};
 use crate::http::body::{BodyItem, Field, Object, ParsedBody};
@@ -60,8 +60,10 @@ impl Recovery {
             }
         }
         let body: AccountAccess = ParsedBody { read, fields }.finish()?;
-        let kept =
-            Kept { passkeys: body.keep_passkeys.unwrap_or_default(), social: body.keep_social.unwrap_or_default() };
+        let kept = KeptCredentials {
+            passkeys: body.keep_passkeys.unwrap_or_default(),
+            social: body.keep_social.unwrap_or_default(),
+        };
         let proof = body.passcode.zip(body.password);
         let proof = proof.map(|(passcode, password)| Proof { passcode, password, answers: body.answers, kept });
         Ok(Recovery { username: body.username, channel: body.option.unwrap_or(Channel::Email), proof })

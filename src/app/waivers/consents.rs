@@ -3,7 +3,7 @@
 use super::{Signing, find_right};
 use crate::app::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::waiver::Place;
+use crate::domain::waiver::SigningPlace;
 use crate::http::failure::Failure;
 use crate::store::tables::consents::{self, Consent};
 use crate::store::tables::emergency_contacts::{self, Emergency};
@@ -14,7 +14,7 @@ pub(crate) const KINDS: [Kind; 2] = [Kind::Photos, Kind::Newsletter];
 
 /// What somebody said to a consent that was shown.
 #[derive(Debug, Clone)]
-pub(crate) struct Said {
+pub(crate) struct ConsentAnswer {
     pub(crate) kind: Kind,
     pub(crate) version: i64,
     /// ISO 639-1.
@@ -24,7 +24,7 @@ pub(crate) struct Said {
 
 /// Adds what a member said to the register, unless it is what the member said last of the same text: by the member, who acts
 /// for the member, or staff. 409 where another text is in force. Audited.
-pub(crate) fn say(cx: &Change, member_id: i64, said: &Said, place: Place) -> Result<Outcome, Failure> {
+pub(crate) fn say(cx: &Change, member_id: i64, said: &ConsentAnswer, place: SigningPlace) -> Result<Outcome, Failure> {
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     find_right(cx, &profile)?;
     let in_force = site_texts::find_in_force(cx.tx, said.kind)?.filter(|_| cx.site.config.waiver.required);
@@ -60,7 +60,8 @@ pub(crate) fn withdraw(cx: &Change, member_id: i64, kind: Kind) -> Result<Outcom
     let Some(last) = consents::find_last(cx.tx, member_id, kind)?.filter(|last| last.given) else {
         return Ok(Outcome::Unchanged);
     };
-    let withdrawn = Consent { given: false, said_at: cx.now(), place: Place::Desk, said_by: cx.member_id(), ..last };
+    let withdrawn =
+        Consent { given: false, said_at: cx.now(), place: SigningPlace::Desk, said_by: cx.member_id(), ..last };
     let version = withdrawn.version;
     consents::insert(cx.tx, &withdrawn)?;
     let detail = Detail::none().word("kind", kind.name()).flag("given", false).number("version", version);

@@ -9,7 +9,7 @@ pub(crate) mod texts;
 use super::person::AGE_SECONDS_MAX;
 use super::{Change, family, flights};
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::waiver::{self, Place, Reason, Relation};
+use crate::domain::waiver::{self, Reason, Relation, SigningPlace};
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
@@ -56,10 +56,10 @@ pub(crate) struct Signing {
     pub(crate) signer_name: String,
     /// Empty: the typed name is the signature.
     pub(crate) strokes: String,
-    pub(crate) place: Place,
+    pub(crate) place: SigningPlace,
     pub(crate) flyers: Vec<Flyer>,
     /// What was said to the consents beside it.
-    pub(crate) consents: Vec<consents::Said>,
+    pub(crate) consents: Vec<consents::ConsentAnswer>,
     /// Whom to call for the flyers; empty: as before.
     pub(crate) emergency: Emergency,
 }
@@ -161,7 +161,7 @@ fn judge(
         signer_id: guardianship.map(|known| known.guardian_id),
         strokes: signing.strokes.clone(),
         answers: flyer.answers.clone(),
-        witness_id: cx.member_id().filter(|_| signing.place == Place::Desk),
+        witness_id: cx.member_id().filter(|_| signing.place == SigningPlace::Desk),
         kept: keep_years > 0,
         kept_until: (keep_years > 0).then(|| now + keep_years * YEAR_SECONDS),
     };

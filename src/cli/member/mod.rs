@@ -5,7 +5,7 @@ mod leaving;
 use super::shell::Shell;
 use super::streams::Streams;
 use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_moment};
-use crate::app::credentials::Kept;
+use crate::app::credentials::KeptCredentials;
 use crate::app::{Change, accounts, credentials};
 use crate::auth::counters::ClearedLimits;
 use crate::domain::audit::{Detail, Subject};
@@ -236,7 +236,9 @@ fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> CommandResu
     let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
     let given = given_or_made(secret, &profile.owner(&site.name()?))?;
     let hash = site.hash(&given.text);
-    site.change(|cx| credentials::reset_password(cx, &cx.served(account.member_id)?, &hash, &Kept::default()))?;
+    site.change(|cx| {
+        credentials::reset_password(cx, &cx.served(account.member_id)?, &hash, &KeptCredentials::default())
+    })?;
     let what = format!(
         "{} (member {}) has a new password; every session has ended, and passkeys and social links are removed",
         account.username, account.member_id

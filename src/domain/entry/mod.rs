@@ -37,9 +37,9 @@ pub(crate) enum Status {
 /// What an open entry of a lapsed programme shows as.
 pub(crate) const NOT_CURRENT: &str = "not_current";
 
-/// Something done to an entry.
+/// An action on an entry.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Act<'a> {
+pub(crate) enum Action<'a> {
     /// For the first time, or anew after a refusal.
     Ask,
     /// Only whoever has the authority for it can even say this.
@@ -61,9 +61,9 @@ pub(crate) struct Relation {
     pub admin: bool,
 }
 
-/// What keeps a member from asking for a skill.
+/// What a member must have before asking for a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Obstacle {
+pub(crate) enum MissingPrerequisite {
     /// The programme's safety brief comes first: its name.
     Brief(String),
     /// Another level comes first: its name.
@@ -107,25 +107,25 @@ impl Status {
 }
 
 /// The state after an act; `None` where the act does not go from this state. An entry that is to be begins from none.
-pub(crate) fn step(from: Option<Status>, act: Act) -> Option<Status> {
-    match (from, act) {
-        (None | Some(Status::Denied), Act::Ask) => Some(Status::Pending),
-        (None | Some(Status::Pending), Act::Sign(_)) => Some(Status::Open),
-        (Some(Status::Pending), Act::Deny) => Some(Status::Denied),
-        (Some(Status::Pending), Act::Cancel) => Some(Status::Cancelled),
-        (Some(Status::Open), Act::Suspend) => Some(Status::Suspended),
-        (Some(Status::Suspended), Act::Reinstate) => Some(Status::Open),
+pub(crate) fn step(from: Option<Status>, action: Action) -> Option<Status> {
+    match (from, action) {
+        (None | Some(Status::Denied), Action::Ask) => Some(Status::Pending),
+        (None | Some(Status::Pending), Action::Sign(_)) => Some(Status::Open),
+        (Some(Status::Pending), Action::Deny) => Some(Status::Denied),
+        (Some(Status::Pending), Action::Cancel) => Some(Status::Cancelled),
+        (Some(Status::Open), Action::Suspend) => Some(Status::Suspended),
+        (Some(Status::Suspended), Action::Reinstate) => Some(Status::Open),
         _ => None,
     }
 }
 
 /// Whether somebody may do this to an entry at all.
-pub(crate) fn may(relation: Relation, act: Act) -> bool {
-    match act {
-        Act::Ask | Act::Cancel => relation.holder || relation.staff,
-        Act::Sign(_) => !relation.holder,
-        Act::Deny => relation.named,
-        Act::Suspend | Act::Reinstate => relation.admin,
+pub(crate) fn may(relation: Relation, action: Action) -> bool {
+    match action {
+        Action::Ask | Action::Cancel => relation.holder || relation.staff,
+        Action::Sign(_) => !relation.holder,
+        Action::Deny => relation.named,
+        Action::Suspend | Action::Reinstate => relation.admin,
     }
 }
 
@@ -148,9 +148,14 @@ pub(crate) fn shown(kind: Kind, cat_group: &str, status: Status, lapsed: &[&str]
 
 /// What keeps somebody who holds these levels, and has open safety records in these logbooks, from this skill or safety
 /// record; `None` also for a skill that the catalogue does not have.
-pub(crate) fn obstacle(catalogue: &Catalogue, skill: &str, held: &[LevelKey], briefed: &[String]) -> Option<Obstacle> {
+pub(crate) fn missing_prerequisite(
+    catalogue: &Catalogue,
+    skill: &str,
+    held: &[LevelKey],
+    briefed: &[String],
+) -> Option<MissingPrerequisite> {
     if let Some((level, _)) = catalogue.find_skill(skill) {
-        return level_obstacle(catalogue, level, held, briefed);
+        return missing_level_prerequisite(catalogue, level, held, briefed);
     }
     let (programme, safety) = catalogue.find_safety(skill)?;
     if safety.kind == SafetyKind::Recurrent && !briefed.contains(&programme.safety_logbook) {
@@ -166,12 +171,12 @@ pub(crate) fn obstacle(catalogue: &Catalogue, skill: &str, held: &[LevelKey], br
 }
 
 /// The same for each skill of a level.
-pub(crate) fn level_obstacle(
+pub(crate) fn missing_level_prerequisite(
     catalogue: &Catalogue,
     level: &Level,
     held: &[LevelKey],
     briefed: &[String],
-) -> Option<Obstacle> {
+) -> Option<MissingPrerequisite> {
     let programme = catalogue.find_programme(&level.cat_group)?;
     if !briefed.contains(&programme.safety_logbook) {
         return Some(brief_of(catalogue, programme));
@@ -179,12 +184,12 @@ pub(crate) fn level_obstacle(
     missing(catalogue, level, held)
 }
 
-fn brief_of(catalogue: &Catalogue, programme: &Programme) -> Obstacle {
+fn brief_of(catalogue: &Catalogue, programme: &Programme) -> MissingPrerequisite {
     let initial = catalogue.safety(&programme.cat_group).iter().find(|one| one.kind == SafetyKind::Initial);
-    Obstacle::Brief(initial.map(|one| one.name.clone()).unwrap_or_default())
+    MissingPrerequisite::Brief(initial.map(|one| one.name.clone()).unwrap_or_default())
 }
 
-fn missing(catalogue: &Catalogue, level: &Level, held: &[LevelKey]) -> Option<Obstacle> {
+fn missing(catalogue: &Catalogue, level: &Level, held: &[LevelKey]) -> Option<MissingPrerequisite> {
     let required = level.missing(held).next()?;
     let meant = |one: &&Level| {
         (&one.cat_group, &one.cat_id) == (&required.cat_group, &required.cat_id)
@@ -195,7 +200,7 @@ fn missing(catalogue: &Catalogue, level: &Level, held: &[LevelKey]) -> Option<Ob
         Some(one) if required.track.is_some() || one.track.is_empty() => one.name.clone(),
         _ => format!("{} Level {}", required.cat_group, required.cat_id),
     };
-    Some(Obstacle::Level(name))
+    Some(MissingPrerequisite::Level(name))
 }
 
 #[cfg(test)]

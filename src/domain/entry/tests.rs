@@ -21,7 +21,7 @@ fn authority() -> Authority {
 #[test]
 fn the_moves_are_those_of_the_table_and_no_others() {
     let proof = authority();
-    let acts = [Act::Ask, Act::Sign(&proof), Act::Deny, Act::Cancel, Act::Suspend, Act::Reinstate];
+    let actions = [Action::Ask, Action::Sign(&proof), Action::Deny, Action::Cancel, Action::Suspend, Action::Reinstate];
     use Status::*;
     for (from, to) in [
         (None, [Some(Pending), Some(Open), None, None, None, None]),
@@ -31,25 +31,25 @@ fn the_moves_are_those_of_the_table_and_no_others() {
         (Some(Suspended), [None, None, None, None, None, Some(Open)]),
         (Some(Cancelled), [None; 6]),
     ] {
-        assert_eq!(acts.map(|act| step(from, act)), to, "from {from:?}");
+        assert_eq!(actions.map(|action| step(from, action)), to, "from {from:?}");
     }
 }
 
 #[test]
-fn each_act_has_its_people() {
+fn each_action_is_open_to_its_relations_only() {
     let proof = authority();
     let nobody = Relation::default();
     let (holder, named) = (Relation { holder: true, ..nobody }, Relation { named: true, ..nobody });
     let (staff, admin) = (Relation { staff: true, ..nobody }, Relation { staff: true, admin: true, ..nobody });
-    for (act, who) in [
-        (Act::Ask, [false, true, false, true, true]),
-        (Act::Sign(&proof), [true, false, true, true, true]),
-        (Act::Deny, [false, false, true, false, false]),
-        (Act::Cancel, [false, true, false, true, true]),
-        (Act::Suspend, [false, false, false, false, true]),
-        (Act::Reinstate, [false, false, false, false, true]),
+    for (action, who) in [
+        (Action::Ask, [false, true, false, true, true]),
+        (Action::Sign(&proof), [true, false, true, true, true]),
+        (Action::Deny, [false, false, true, false, false]),
+        (Action::Cancel, [false, true, false, true, true]),
+        (Action::Suspend, [false, false, false, false, true]),
+        (Action::Reinstate, [false, false, false, false, true]),
     ] {
-        assert_eq!([nobody, holder, named, staff, admin].map(|actor| may(actor, act)), who, "{act:?}");
+        assert_eq!([nobody, holder, named, staff, admin].map(|actor| may(actor, action)), who, "{action:?}");
     }
 }
 
@@ -77,10 +77,10 @@ fn a_brief_comes_first_and_then_the_levels_in_their_order() {
     let catalogue = Catalogue::built_in();
     let ask = |skill: &str, held: &[LevelKey], briefed: &[&str]| {
         let briefed: Vec<String> = briefed.iter().map(|one| (*one).to_owned()).collect();
-        obstacle(catalogue, skill, held, &briefed)
+        missing_prerequisite(catalogue, skill, held, &briefed)
     };
-    let level = |name: &str| Some(Obstacle::Level(name.to_owned()));
-    let brief = |name: &str| Some(Obstacle::Brief(name.to_owned()));
+    let level = |name: &str| Some(MissingPrerequisite::Level(name.to_owned()));
+    let brief = |name: &str| Some(MissingPrerequisite::Brief(name.to_owned()));
     let first = key("Flyer", "1", "");
     assert_eq!(ask("10101", &[], &[]), brief("Flyer safety brief before the first flight"));
     assert_eq!(ask("10101", &[], &["Flyer"]), None);
@@ -98,7 +98,7 @@ fn a_brief_comes_first_and_then_the_levels_in_their_order() {
     assert_eq!(ask("70001", &[], &[]), None);
 }
 
-/// One of a few people, in some state, at the moment of an act.
+/// One of a few people, in some state, at the moment of an action.
 #[derive(Debug, Clone)]
 struct Person {
     held: Vec<usize>,
@@ -129,8 +129,8 @@ fn person() -> impl Strategy<Value = Person> {
 }
 
 fn tries() -> impl Strategy<Value = Vec<(usize, Try)>> {
-    let acts = [Try::Ask, Try::Sign, Try::Deny, Try::Cancel, Try::Suspend, Try::Reinstate];
-    prop::collection::vec((0_usize..4, prop::sample::select(acts.to_vec())), 1..40)
+    let actions = [Try::Ask, Try::Sign, Try::Deny, Try::Cancel, Try::Suspend, Try::Reinstate];
+    prop::collection::vec((0_usize..4, prop::sample::select(actions.to_vec())), 1..40)
 }
 
 const NOW: i64 = 1_780_000_000;
@@ -177,18 +177,18 @@ proptest! {
             };
             let proof = signoff::authority(&signer, 0, level);
             prop_assert_eq!(proof.is_ok(), who != 0 && naive(person, level), "{} by {:?}", level, person);
-            let act = match (attempt, &proof) {
-                (Try::Sign, Ok(proof)) => Act::Sign(proof),
+            let action = match (attempt, &proof) {
+                (Try::Sign, Ok(proof)) => Action::Sign(proof),
                 (Try::Sign, Err(_)) => continue,
-                (Try::Ask, _) => Act::Ask,
-                (Try::Deny, _) => Act::Deny,
-                (Try::Cancel, _) => Act::Cancel,
-                (Try::Suspend, _) => Act::Suspend,
-                (Try::Reinstate, _) => Act::Reinstate,
+                (Try::Ask, _) => Action::Ask,
+                (Try::Deny, _) => Action::Deny,
+                (Try::Cancel, _) => Action::Cancel,
+                (Try::Suspend, _) => Action::Suspend,
+                (Try::Reinstate, _) => Action::Reinstate,
             };
             let actor = Relation { holder: who == 0, named: who == 1, staff: who == 3, admin: who == 3 };
-            let Some(next) = step(status, act).filter(|_| may(actor, act)) else { continue };
-            signed |= matches!(act, Act::Sign(_)) && who != 0 && naive(person, level);
+            let Some(next) = step(status, action).filter(|_| may(actor, action)) else { continue };
+            signed |= matches!(action, Action::Sign(_)) && who != 0 && naive(person, level);
             status = Some(next);
             prop_assert!(signed || !next.is_signed(), "{:?} by {} made it {:?}", attempt, who, next);
         }

@@ -41,7 +41,7 @@ impl Relation {
 
 /// Where something was signed or said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SigningPlace {
     Kiosk,
     /// A browser of the signer's own.
     Phone,
@@ -50,14 +50,16 @@ pub(crate) enum Place {
     App,
 }
 
-impl Place {
+impl SigningPlace {
     /// As the file keeps it.
     pub(crate) fn name(self) -> &'static str {
         ["kiosk", "phone", "desk", "app"][self as usize]
     }
 
-    pub(crate) fn parse(name: &str) -> Option<Place> {
-        [Place::Kiosk, Place::Phone, Place::Desk, Place::App].into_iter().find(|one| one.name() == name)
+    pub(crate) fn parse(name: &str) -> Option<SigningPlace> {
+        [SigningPlace::Kiosk, SigningPlace::Phone, SigningPlace::Desk, SigningPlace::App]
+            .into_iter()
+            .find(|one| one.name() == name)
     }
 }
 

@@ -98,8 +98,11 @@ fn names_go_both_ways() {
     for relation in [Relation::Own, Relation::Parent, Relation::Guardian, Relation::Permission] {
         assert_eq!(Relation::parse(relation.name()), Some(relation));
     }
-    for place in [Place::Kiosk, Place::Phone, Place::Desk, Place::App] {
-        assert_eq!(Place::parse(place.name()), Some(place));
+    for place in [SigningPlace::Kiosk, SigningPlace::Phone, SigningPlace::Desk, SigningPlace::App] {
+        assert_eq!(SigningPlace::parse(place.name()), Some(place));
     }
-    assert_eq!((Reason::CameOfAge.name(), Relation::parse("aunt"), Place::parse("")), ("came_of_age", None, None));
+    assert_eq!(
+        (Reason::CameOfAge.name(), Relation::parse("aunt"), SigningPlace::parse("")),
+        ("came_of_age", None, None)
+    );
 }

@@ -2,7 +2,7 @@
 //! of a kind counts.
 
 use super::site_texts::Kind;
-use crate::domain::waiver::Place;
+use crate::domain::waiver::SigningPlace;
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -19,7 +19,7 @@ row! {
         pub(crate) language: String,
         pub(crate) text_hash: [u8; 32],
         pub(crate) said_at: i64,
-        pub(crate) place: Place,
+        pub(crate) place: SigningPlace,
         /// The guardian or clerk who said it, where it was not the member.
         pub(crate) said_by: Option<i64>,
     }

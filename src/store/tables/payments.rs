@@ -1,6 +1,6 @@
 //! Payments, as the processor reports them, and whose they are.
 
-use crate::domain::payment::{Decision, Heard, Price, Question, Said, Status};
+use crate::domain::payment::{Decision, Issue, Price, ProcessorReport, Status, Weighted};
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -26,7 +26,7 @@ row! {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Account {
     pub intent_id: String,
-    pub heard: Heard,
+    pub report: ProcessorReport,
     /// Whose it is by an app's word.
     pub claimed_by: Option<i64>,
     /// Whose it is by the desk's.
@@ -39,7 +39,7 @@ pub(crate) struct Account {
     /// The refunded part, in the smallest unit of the payment's currency.
     pub refunded_cents: Option<i64>,
     /// The decision that waits for the desk.
-    pub question: Option<Question>,
+    pub question: Option<Issue>,
     pub decision: Option<Decision>,
 }
 
@@ -80,7 +80,7 @@ impl Account {
     pub(crate) fn new(intent_id: &str) -> Account {
         Account {
             intent_id: intent_id.to_owned(),
-            heard: Heard::nothing(),
+            report: ProcessorReport::empty(),
             claimed_by: None,
             assigned_to: None,
             member_id: None,
@@ -157,10 +157,10 @@ impl From<PaymentRow> for Account {
         let grant = kept.granted_to.zip(kept.granted_until);
         Account {
             intent_id: kept.intent_id,
-            heard: Heard {
+            report: ProcessorReport {
                 status: kept.status,
-                price: Said { weight: kept.priced_by, value: price.filter(|price| !price.currency.is_empty()) },
-                member_id: Said { weight: kept.named_by, value: kept.named_member },
+                price: Weighted { weight: kept.priced_by, value: price.filter(|price| !price.currency.is_empty()) },
+                member_id: Weighted { weight: kept.named_by, value: kept.named_member },
             },
             claimed_by: kept.claimed_by,
             assigned_to: kept.assigned_to,
@@ -168,7 +168,7 @@ impl From<PaymentRow> for Account {
             grant: grant.map(|(member_id, until)| Grant { member_id, until, paid_before: kept.paid_before }),
             rival_claim: kept.rival_claim,
             refunded_cents: kept.refunded_cents,
-            question: Question::parse(&kept.question),
+            question: Issue::parse(&kept.question),
             decision: Decision::parse(&kept.decision),
         }
     }
@@ -176,16 +176,16 @@ impl From<PaymentRow> for Account {
 
 impl From<Account> for PaymentRow {
     fn from(account: Account) -> PaymentRow {
-        let (heard, grant) = (account.heard, account.grant);
-        let price = heard.price.value.unwrap_or(Price { cents: 0, currency: String::new() });
+        let (report, grant) = (account.report, account.grant);
+        let price = report.price.value.unwrap_or(Price { cents: 0, currency: String::new() });
         PaymentRow {
             intent_id: account.intent_id,
-            status: heard.status,
+            status: report.status,
             amount_cents: price.cents,
             currency: price.currency,
-            priced_by: heard.price.weight,
-            named_member: heard.member_id.value,
-            named_by: heard.member_id.weight,
+            priced_by: report.price.weight,
+            named_member: report.member_id.value,
+            named_by: report.member_id.weight,
             claimed_by: account.claimed_by,
             assigned_to: account.assigned_to,
             member_id: account.member_id,
@@ -194,7 +194,7 @@ impl From<Account> for PaymentRow {
             paid_before: grant.and_then(|grant| grant.paid_before),
             rival_claim: account.rival_claim,
             refunded_cents: account.refunded_cents,
-            question: account.question.map_or("", Question::name).to_owned(),
+            question: account.question.map_or("", Issue::name).to_owned(),
             decision: account.decision.map_or("", Decision::name).to_owned(),
         }
     }

@@ -1,7 +1,7 @@
 //! Signed waivers, the staff's decisions on them, and the staff's permissions to fly without one. A signed waiver is
 //! never changed.
 
-use crate::domain::waiver::{Place, Relation, Signed};
+use crate::domain::waiver::{Relation, Signed, SigningPlace};
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -15,7 +15,7 @@ row! {
         pub(crate) language: String,
         pub(crate) text_hash: [u8; 32],
         pub(crate) signed_at: i64,
-        pub(crate) place: Place,
+        pub(crate) place: SigningPlace,
         pub(crate) flyer_name: String,
         /// Midnight of the day of birth in UTC.
         pub(crate) born: i64,

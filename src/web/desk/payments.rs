@@ -2,7 +2,7 @@
 
 use crate::app;
 use crate::auth::Clerk;
-use crate::domain::payment::{Decision, Question};
+use crate::domain::payment::{Decision, Issue};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -82,7 +82,7 @@ fn page(
 }
 
 fn row(tx: &Read, call: &Call, payment_id: i64, at: String, account: Account) -> Result<Row, Failure> {
-    let question = account.question.map_or("", Question::name);
+    let question = account.question.map_or("", Issue::name);
     let mut people = Vec::new();
     for member_id in account.member_id.into_iter().chain(account.rival_claim) {
         if let Some(one) = member_search::find(tx, member_id)? {
@@ -93,7 +93,7 @@ fn row(tx: &Read, call: &Call, payment_id: i64, at: String, account: Account) ->
     let sure = account.member_id.filter(|_| account.rival_claim.is_none());
     Ok(Row {
         payment_id,
-        amount: account.heard.price.value.as_ref().map(ToString::to_string).unwrap_or_default(),
+        amount: account.report.price.value.as_ref().map(ToString::to_string).unwrap_or_default(),
         at,
         intent_id: account.intent_id,
         why: why.unwrap_or_default(),
@@ -123,7 +123,7 @@ fn decide(site: &Site, call: &Call, clerk: &Clerk, decision: Decision) -> Answer
     let refusal = app::change(site, clerk, call.language(), |cx| {
         let open = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::not_found)?.question;
         // Another clerk decided, or the processor reported something new since the page was shown.
-        if open.map(Question::name) != Some(&question) {
+        if open.map(Issue::name) != Some(&question) {
             return Ok(Some((StatusCode::CONFLICT, "payments.changed")));
         }
         let typed = member.as_deref().filter(|_| decision == Decision::Counts);

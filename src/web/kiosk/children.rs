@@ -1,7 +1,7 @@
 //! Adding a child at a kiosk: sign one up, or link the account of one by its number and PIN.
 
 use super::{Screen, show};
-use crate::app::wards::{self, Child};
+use crate::app::children::{self, Child};
 use crate::app::{self, Outcome, signup};
 use crate::auth::{Guest, kiosk};
 use crate::http::Answer;
@@ -35,7 +35,7 @@ struct LinkPage {
 
 /// 404 where the guest may not add children.
 fn check_may_add(site: &Site, guest: &Guest) -> Result<(), Failure> {
-    let may = site.store.read(|tx| wards::may_have(site, tx, guest.member_id()))?;
+    let may = site.store.read(|tx| children::may_have(site, tx, guest.member_id()))?;
     if may { Ok(()) } else { Err(Failure::not_found()) }
 }
 
@@ -49,11 +49,11 @@ pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
 /// `POST /kiosk/family/child`: signs a child up, with the guest as guardian.
 pub(crate) fn sign_up(site: &Site, call: &Call, guest: &Guest) -> Answer {
     check_may_add(site, guest)?;
-    signup::check_rate(site, call, signup::Place::Kiosk(guest.kiosk_id()))?;
+    signup::check_rate(site, call, signup::SignupPlace::Kiosk(guest.kiosk_id()))?;
     let typed = form_pairs(call)?;
     let actor = super::actor(call, guest);
     let signed_up = Child::read(site.now(), &typed)
-        .and_then(|child| app::change(site, actor, call.language(), |cx| wards::sign_up(cx, &child)));
+        .and_then(|child| app::change(site, actor, call.language(), |cx| children::sign_up(cx, &child)));
     match signed_up {
         Ok(_) => Ok(reply::see_other("/kiosk/family?done=child")),
         Err(failure) if failure.problems().is_empty() => Err(failure),
@@ -82,7 +82,7 @@ pub(crate) fn link(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let mut body = form(call)?;
     let number = body.required("number", fields::line(NUMBER_CHARS_MAX));
     let pin = body.required("pin", fields::line(PIN_CHARS_MAX));
-    let relation = body.required("relation", wards::read_relation);
+    let relation = body.required("relation", children::read_relation);
     let typed = number.peek().cloned().unwrap_or_default();
     let Ok(ok) = body.finish() else {
         return link_page(site, call, guest, typed, Some(call.say("kiosk.link_missing")));
@@ -93,7 +93,9 @@ pub(crate) fn link(site: &Site, call: &Call, guest: &Guest) -> Answer {
     // A separate transaction: a failed attempt is counted even if the link is refused.
     let judged = site.store.write(site.now(), |tx| kiosk::check_pin(site, call, tx, &guest.kiosk(), child_id, &pin))?;
     let linked = match judged {
-        Some(account) => app::change(site, actor, call.language(), |cx| wards::link(cx, account.member_id, relation)),
+        Some(account) => {
+            app::change(site, actor, call.language(), |cx| children::link(cx, account.member_id, relation))
+        }
         None => return link_page(site, call, guest, typed, Some(call.say("kiosk.wrong_pin"))),
     };
     match linked {

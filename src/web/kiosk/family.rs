@@ -4,7 +4,7 @@ use super::{Screen, show};
 use crate::app;
 use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::waivers::{self, Due};
-use crate::app::{bookings as effect, family, wards};
+use crate::app::{bookings as effect, children, family};
 use crate::auth::{Guest, kiosk};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -73,7 +73,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, guest: &Guest) -> Answer {
 fn find(site: &Site, guest: &Guest) -> Result<FamilyData, Failure> {
     let day = site.time_zone()?.day(site.now(), 0);
     site.store.read(|tx| {
-        let may_have = wards::may_have(site, tx, guest.member_id())?;
+        let may_have = children::may_have(site, tx, guest.member_id())?;
         if !may_have && family::list_wards(site, tx, guest.member_id())?.is_empty() {
             return Err(Failure::not_found());
         }

@@ -3,7 +3,7 @@
 use super::{Screen, show};
 use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::waivers::brief;
-use crate::app::{self, family, flights, wards};
+use crate::app::{self, children, family, flights};
 use crate::auth::{Guest, kiosk};
 use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::{minutes, when};
@@ -151,7 +151,7 @@ fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<HomeData, F
         has_photo: media::exists(tx, member_id)?,
         secrets: members::find_secrets(tx, member_id)?.ok_or_else(Failure::not_found)?,
         signs: flights::find_denial(site, tx, member_id, now)?.is_some(),
-        has_family: wards::may_have(site, tx, member_id)? || !family::list_wards(site, tx, member_id)?.is_empty(),
+        has_family: children::may_have(site, tx, member_id)? || !family::list_wards(site, tx, member_id)?.is_empty(),
         reads_brief: brief::is_due(site, tx, member_id)?,
         flyer,
     })

@@ -1,7 +1,7 @@
 //! Signing up at a kiosk, with sign-in at once.
 
 use super::{Screen, show};
-use crate::app::signup::{self, Joined, Place};
+use crate::app::signup::{self, SignedUp, SignupPlace};
 use crate::auth::{Kiosk, kiosk};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -39,7 +39,7 @@ pub(crate) fn show_form(site: &Site, call: &Call, _: &Kiosk) -> Answer {
 /// `POST /kiosk/join`: signs a member up and in, and shows number and PIN once.
 pub(crate) fn enter(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let typed = form_pairs(call)?;
-    match signup::join(site, call, Place::Kiosk(kiosk.id()), call.language(), &typed) {
+    match signup::join(site, call, SignupPlace::Kiosk(kiosk.id()), call.language(), &typed) {
         Ok(joined) => welcome(site, call, kiosk, &joined),
         Err(failure) if failure.problems().is_empty() => Err(failure),
         Err(failure) => {
@@ -50,7 +50,7 @@ pub(crate) fn enter(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     }
 }
 
-fn welcome(site: &Site, call: &Call, kiosk: &Kiosk, joined: &Joined) -> Answer {
+fn welcome(site: &Site, call: &Call, kiosk: &Kiosk, joined: &SignedUp) -> Answer {
     let token = site.store.write(site.now(), |tx| {
         let account = members::find_account_by_id(tx, joined.member_id)?.ok_or_else(Failure::not_found)?;
         kiosk::enter(tx, kiosk, &account)?.ok_or_else(Failure::not_allowed)

@@ -5,7 +5,7 @@ use crate::app;
 use crate::app::waivers::{self, Due, Signing, links};
 use crate::auth::Guest;
 use crate::documents::qr;
-use crate::domain::waiver::Place;
+use crate::domain::waiver::SigningPlace;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -72,7 +72,7 @@ pub(crate) fn sign(site: &Site, call: &Call, guest: &Guest) -> Answer {
         // The form was sent twice, or the waivers were signed elsewhere meanwhile.
         return Ok(reply::see_other("/kiosk/home?done=signed"));
     }
-    let signing = waiver_form::read(form(call)?, &due, Place::Kiosk)?;
+    let signing = waiver_form::read(form(call)?, &due, SigningPlace::Kiosk)?;
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| waivers::sign(cx, &signing)) {
         Ok(_) if signing.flyers.iter().any(|flyer| flyer.answers.contains('y')) => {

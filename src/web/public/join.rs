@@ -1,7 +1,7 @@
 //! Signing up on a phone: the target of the QR codes at the kiosk and on the entrance card.
 
 use super::{Frame, show};
-use crate::app::signup::{self, Place};
+use crate::app::signup::{self, SignupPlace};
 use crate::app::waivers::links;
 use crate::app::{self, flights};
 use crate::http::Answer;
@@ -72,7 +72,7 @@ fn sign_link(site: &Site, call: &Call, member_id: i64, language: Language) -> Re
 pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
     let typed = form_pairs(call)?;
     let language = language(call, form_state::value(&typed, "language"));
-    match signup::join(site, call, Place::Telephone, language, &typed) {
+    match signup::join(site, call, SignupPlace::Telephone, language, &typed) {
         Ok(joined) => {
             let page = Welcome {
                 frame: frame(site, language)?,

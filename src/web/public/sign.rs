@@ -3,9 +3,9 @@
 
 use super::{Frame, show};
 use crate::app;
+use crate::app::children;
 use crate::app::waivers::{self, Due, Signing, links};
-use crate::app::wards;
-use crate::domain::waiver::Place;
+use crate::domain::waiver::SigningPlace;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -84,7 +84,7 @@ fn show_page(site: &Site, language: Language, code: &str, sent: Submission, done
     };
     let is_refused = problem.is_some() || child.is_some();
     let status = form_status(is_refused);
-    let may_have = site.store.read(|tx| wards::may_have(site, tx, member_id))?;
+    let may_have = site.store.read(|tx| children::may_have(site, tx, member_id))?;
     let child = may_have.then(|| child.unwrap_or_else(FormState::empty));
     let today = site.time_zone()?.date(site.now());
     let frame = Frame::named(site.name()?, language);
@@ -119,7 +119,7 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
 fn sign(site: &Site, call: &Call, body: Fields, code: &str, language: Language) -> Answer {
     let Some(member_id) = find(site, code)? else { return link_expired(site, language) };
     let (due, _) = list_due(site, member_id)?;
-    let signing = waiver_form::read(body, &due, Place::Phone)?;
+    let signing = waiver_form::read(body, &due, SigningPlace::Phone)?;
     let signed = app::change(site, links::actor(call, member_id), language, |cx| {
         // The code may have been used since it was read.
         if links::find(site, cx.tx, code)? != Some(member_id) {

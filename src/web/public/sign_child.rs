@@ -1,8 +1,8 @@
 //! Adding a child on the signing page: the adult's code identifies the adult.
 
 use super::sign::{self, CODE_CHARS_MAX};
+use crate::app::children::{self, Child};
 use crate::app::waivers::links;
-use crate::app::wards::{self, Child};
 use crate::app::{self, signup};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -14,13 +14,14 @@ use crate::web::form_state::{self, FormState};
 
 /// `POST /sign/child`: signs a child up, with the code's member as guardian.
 pub(crate) fn add(site: &Site, call: &Call) -> Answer {
-    signup::check_rate(site, call, signup::Place::Telephone)?;
+    signup::check_rate(site, call, signup::SignupPlace::Telephone)?;
     let typed = form_pairs(call)?;
     let code: String = form_state::value(&typed, "code").chars().take(CODE_CHARS_MAX).collect();
     let language = sign::language(call, form_state::value(&typed, "lang"));
     let Some(member_id) = sign::find(site, &code)? else { return sign::link_expired(site, language) };
-    let signed_up = Child::read(site.now(), &typed)
-        .and_then(|child| app::change(site, links::actor(call, member_id), language, |cx| wards::sign_up(cx, &child)));
+    let signed_up = Child::read(site.now(), &typed).and_then(|child| {
+        app::change(site, links::actor(call, member_id), language, |cx| children::sign_up(cx, &child))
+    });
     match signed_up {
         Ok(_) => Ok(reply::see_other(&path(&code, language))),
         Err(failure) if failure.problems().is_empty() => Err(failure),

@@ -5,7 +5,7 @@ use crate::app::Change;
 use crate::auth::message_quota::{self, Cause, LimitReached};
 use crate::auth::passcode;
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::payment::{Decision, Price, Said, Status};
+use crate::domain::payment::{Decision, Price, Status, Weighted};
 use crate::domain::till::{Kind, Sums};
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -64,7 +64,7 @@ impl Denial {
 
 /// A clerk's count at the end of a day. Amounts in the smallest unit of the currency.
 #[derive(Debug)]
-pub(crate) struct Counting<'a> {
+pub(crate) struct CashCount<'a> {
     pub(crate) counted_cents: i64,
     /// The cash that stays in the drawer for the next day.
     pub(crate) left_cents: i64,
@@ -78,7 +78,7 @@ pub(crate) struct Counting<'a> {
 
 /// Why a day is not closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unclosed {
+pub(crate) enum ClosingDenial {
     /// Somebody else closed it.
     ClosedBefore,
     /// A fee was taken or undone since the clerk looked.
@@ -90,15 +90,15 @@ pub(crate) enum Unclosed {
     NoCurrency,
 }
 
-impl Unclosed {
+impl ClosingDenial {
     /// The key of its text.
     pub(crate) fn key(self) -> &'static str {
         match self {
-            Unclosed::ClosedBefore => "till.closed_before",
-            Unclosed::Changed => "till.moved",
-            Unclosed::LeftTooMuch => "till.left_too_much",
-            Unclosed::NoteMissing => "till.note_missing",
-            Unclosed::NoCurrency => "till.no_currency",
+            ClosingDenial::ClosedBefore => "till.closed_before",
+            ClosingDenial::Changed => "till.moved",
+            ClosingDenial::LeftTooMuch => "till.left_too_much",
+            ClosingDenial::NoteMissing => "till.note_missing",
+            ClosingDenial::NoCurrency => "till.no_currency",
         }
     }
 }
@@ -148,7 +148,7 @@ pub(crate) fn read_day(site: &Site, tx: &Read) -> Result<Day, Failure> {
 
 /// A fee that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct TakenFee {
     /// The till's entry, whose number is the receipt's.
     pub(crate) entry_id: i64,
     /// Whether the receipt goes out by mail with it.
@@ -158,14 +158,14 @@ pub(crate) struct Taken {
 /// Takes a year's fee of a member whom the actor may serve: the membership lasts a year longer. The same form sent again is
 /// the same fee. The receipt goes out by mail where mail leaves the house and the member has confirmed the address: nobody
 /// need be asked for what everybody expects. Audited; the member is told.
-pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<Taken, Denial>, Failure> {
+pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial>, Failure> {
     cx.check_staff()?;
     let subject = cx.served(fee.member_id)?;
     let mails = subject.email_confirmed && !subject.email.is_empty() && cx.site.delivers(Channel::Email);
     if let Some(entry_id) = till::find_by_form(cx.tx, fee.form_number)? {
         let line = till::find_line(cx.tx, entry_id)?;
         let same = line.is_some_and(|line| line.member_id == Some(fee.member_id));
-        return Ok(if same { Ok(Taken { entry_id, is_mailed: mails }) } else { Err(Denial::Changed) });
+        return Ok(if same { Ok(TakenFee { entry_id, is_mailed: mails }) } else { Err(Denial::Changed) });
     }
     let day = read_day(cx.site, cx.tx)?;
     let price = match price(cx, fee, &day)? {
@@ -179,8 +179,8 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<Taken, Denial>, 
     let (intent_id, cents) = (format!("desk-{}", fee.form_number), price.cents);
     let currency = price.currency.clone();
     let mut account = Account::new(&intent_id);
-    account.heard.status = Status::Succeeded;
-    account.heard.price = Said { value: Some(price), ..Said::default() };
+    account.report.status = Status::Succeeded;
+    account.report.price = Weighted { value: Some(price), ..Weighted::default() };
     (account.assigned_to, account.decision) = (Some(fee.member_id), Some(Decision::Counts));
     membership::apply(cx, &mut account)?;
     let payment_id = payments::find_number(cx.tx, &intent_id)?.ok_or_else(Failure::broken)?;
@@ -203,7 +203,7 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<Taken, Denial>, 
     cx.record("payment.taken", &Subject::Member(fee.member_id), &detail.number("amount_cents", cents))?;
     // A member who had as many mails as there may be has the receipt on paper.
     let is_mailed = mails && post_receipt(cx, entry_id, fee.member_id, &subject.email)?.is_ok();
-    Ok(Ok(Taken { entry_id, is_mailed }))
+    Ok(Ok(TakenFee { entry_id, is_mailed }))
 }
 
 /// The price of the fee, or why it cannot be taken.
@@ -248,7 +248,7 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
     if let Some(member_id) = account.member_id {
         cx.served(member_id)?;
     }
-    (account.heard.status, account.refunded_cents) = (Status::Refunded, Some(entry.amount_cents));
+    (account.report.status, account.refunded_cents) = (Status::Refunded, Some(entry.amount_cents));
     membership::apply(cx, &mut account)?;
     let undo = till::insert(
         cx.tx,
@@ -271,15 +271,15 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
 
 /// Closes the day: everything since the last closing is counted, and stays as it is. The same form sent again is the same
 /// closing. Audited. Returns its number.
-pub(crate) fn close_day(cx: &Change, counting: &Counting) -> Result<Result<i64, Unclosed>, Failure> {
+pub(crate) fn close_day(cx: &Change, count: &CashCount) -> Result<Result<i64, ClosingDenial>, Failure> {
     cx.check_staff()?;
-    if let Some(closing_id) = till::find_closing_by_form(cx.tx, counting.form_number)? {
+    if let Some(closing_id) = till::find_closing_by_form(cx.tx, count.form_number)? {
         return Ok(Ok(closing_id));
     }
     let day = read_day(cx.site, cx.tx)?;
-    let closing = match judge(cx, counting, &day) {
+    let closing = match judge(cx, count, &day) {
         Ok(closing) => closing,
-        Err(unclosed) => return Ok(Err(unclosed)),
+        Err(denial) => return Ok(Err(denial)),
     };
     let closing_id = till::insert_closing(cx.tx, &closing)?;
     let detail = Detail::none().number("closing_id", closing_id).number("counted_cents", closing.counted_cents);
@@ -287,32 +287,32 @@ pub(crate) fn close_day(cx: &Change, counting: &Counting) -> Result<Result<i64, 
     Ok(Ok(closing_id))
 }
 
-fn judge(cx: &Change, counting: &Counting, day: &Day) -> Result<Closing, Unclosed> {
-    if day.closing_id != counting.seen_closing {
-        return Err(Unclosed::ClosedBefore);
+fn judge(cx: &Change, count: &CashCount, day: &Day) -> Result<Closing, ClosingDenial> {
+    if day.closing_id != count.seen_closing {
+        return Err(ClosingDenial::ClosedBefore);
     }
-    if day.to != counting.seen_entry {
-        return Err(Unclosed::Changed);
+    if day.to != count.seen_entry {
+        return Err(ClosingDenial::Changed);
     }
-    if counting.left_cents > counting.counted_cents {
-        return Err(Unclosed::LeftTooMuch);
+    if count.left_cents > count.counted_cents {
+        return Err(ClosingDenial::LeftTooMuch);
     }
-    if counting.counted_cents != day.expected_cents() && counting.note.is_empty() {
-        return Err(Unclosed::NoteMissing);
+    if count.counted_cents != day.expected_cents() && count.note.is_empty() {
+        return Err(ClosingDenial::NoteMissing);
     }
     Ok(Closing {
         last_entry_id: day.to,
-        currency: day.currency.clone().ok_or(Unclosed::NoCurrency)?,
+        currency: day.currency.clone().ok_or(ClosingDenial::NoCurrency)?,
         float_cents: day.float_cents,
         cash_cents: day.sums.of(Kind::Cash).cents,
         terminal_cents: day.sums.of(Kind::Terminal).cents,
         voucher_cents: day.sums.of(Kind::Voucher).cents,
-        counted_cents: counting.counted_cents,
-        left_cents: counting.left_cents,
-        note: counting.note.to_owned(),
+        counted_cents: count.counted_cents,
+        left_cents: count.left_cents,
+        note: count.note.to_owned(),
         closed_by: cx.member_id(),
         closed_at: moment(cx, day),
-        form_number: counting.form_number,
+        form_number: count.form_number,
     })
 }
 

@@ -80,8 +80,9 @@ fn a_fee_of_a_closed_day_is_undone_at_the_till_and_becomes_no_other_s_by_any_pat
     for status in [Status::Canceled, Status::Refunded, Status::Succeeded] {
         let price = Some(Price { cents: 1, currency: "EUR".to_owned() });
         let event = Event { status, price, member_id: Some(2), at: START, key: format!("evt_{status:?}") };
-        let heard = change(site, admin.clone(), Language::English, |cx| app_payments::hear(cx, intent_id, &event));
-        assert_eq!(heard.unwrap(), "late", "{status:?}");
+        let report =
+            change(site, admin.clone(), Language::English, |cx| app_payments::apply_event(cx, intent_id, &event));
+        assert_eq!(report.unwrap(), "late", "{status:?}");
     }
     change(site, admin.clone(), Language::English, |cx| app_payments::refund_part(cx, intent_id, None)).unwrap();
     assert_eq!(kept(), before);
@@ -102,9 +103,9 @@ fn undo(site: &Site, actor: &RankedActor, entry_id: i64) -> Result<i64, Denial> 
     change(site, actor.clone(), Language::English, |cx| undo_fee(cx, entry_id, "a mistake")).unwrap()
 }
 
-fn close(site: &Site, actor: &RankedActor, day: &Day, over: i64, form_number: i64) -> Result<i64, Unclosed> {
+fn close(site: &Site, actor: &RankedActor, day: &Day, over: i64, form_number: i64) -> Result<i64, ClosingDenial> {
     let counted_cents = (day.expected_cents() + over).max(0);
-    let counting = Counting {
+    let count = CashCount {
         counted_cents,
         left_cents: counted_cents / 2,
         note: "a note",
@@ -112,7 +113,7 @@ fn close(site: &Site, actor: &RankedActor, day: &Day, over: i64, form_number: i6
         seen_closing: day.closing_id,
         seen_entry: day.to,
     };
-    change(site, actor.clone(), Language::English, |cx| close_day(cx, &counting)).unwrap()
+    change(site, actor.clone(), Language::English, |cx| close_day(cx, &count)).unwrap()
 }
 
 /// Every entry is counted by exactly one closing or by the open day, and every sum is that of its entries.
@@ -156,7 +157,7 @@ fn check(site: &Site) {
 }
 
 #[derive(Debug, Clone)]
-enum Deed {
+enum Step {
     Take(i64, usize),
     Undo(usize),
     Close(i64),
@@ -164,49 +165,49 @@ enum Deed {
     Wait(i64),
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-    let deed = prop_oneof![
-        6 => (1..=MEMBERS, 0..4_usize).prop_map(|(member, kind)| Deed::Take(member, kind)),
-        2 => (0..20_usize).prop_map(Deed::Undo),
-        2 => (-500..500_i64).prop_map(Deed::Close),
-        1 => (-100..90_000_i64).prop_map(Deed::Wait),
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (1..=MEMBERS, 0..4_usize).prop_map(|(member, kind)| Step::Take(member, kind)),
+        2 => (0..20_usize).prop_map(Step::Undo),
+        2 => (-500..500_i64).prop_map(Step::Close),
+        1 => (-100..90_000_i64).prop_map(Step::Wait),
     ];
-    proptest::collection::vec(deed, 1..40)
+    proptest::collection::vec(step, 1..40)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
     #[test]
-    fn random_days_of_fees_and_undos_add_up_to_the_cent(deeds in deeds()) {
+    fn random_days_of_fees_and_undos_add_up_to_the_cent(steps in steps()) {
         let till = Till::open();
         let (mut taken, mut undone): (Vec<(i64, i64)>, Vec<i64>) = (Vec::new(), Vec::new());
         let (mut now, mut latest) = (START, START);
-        for (number, deed) in (1..).zip(deeds) {
-            match deed {
-                Deed::Take(member_id, kind) => {
+        for (number, step) in (1..).zip(steps) {
+            match step {
+                Step::Take(member_id, kind) => {
                     let entry = take(&till.site, &till.admin, member_id, Kind::ALL[kind], number).unwrap();
                     taken.push((entry, member_id));
                 }
-                Deed::Undo(data_dir) if !taken.is_empty() => {
-                    let (entry, _) = taken[data_dir % taken.len()];
+                Step::Undo(index) if !taken.is_empty() => {
+                    let (entry, _) = taken[index % taken.len()];
                     let (first, second) = (undo(&till.site, &till.admin, entry), undo(&till.site, &till.admin, entry));
                     prop_assert_eq!(first, second, "a fee is undone once");
                     if !undone.contains(&entry) {
                         undone.push(entry);
                     }
                 }
-                Deed::Close(over) => {
+                Step::Close(over) => {
                     let day = till.day();
                     let first = close(&till.site, &till.admin, &day, over, number);
                     prop_assert_eq!(first, close(&till.site, &till.admin, &day, over, number), "the same form");
-                    prop_assert_eq!(close(&till.site, &till.admin, &day, over, -number), Err(Unclosed::ClosedBefore));
+                    prop_assert_eq!(close(&till.site, &till.admin, &day, over, -number), Err(ClosingDenial::ClosedBefore));
                 }
-                Deed::Wait(seconds) => {
+                Step::Wait(seconds) => {
                     now += seconds;
                     latest = latest.max(now);
                     till.site.clock.set(now);
                 }
-                Deed::Undo(_) => {}
+                Step::Undo(_) => {}
             }
             check(&till.site);
         }
@@ -249,7 +250,7 @@ fn two_desks_take_and_close_at_once_and_nothing_is_counted_twice_or_lost() {
                     let day = site.store.read(|tx| read_day(&site, tx)).expect("the day can be read");
                     match close(&site, &actor, &day, 0, 100_000 + closer * 1_000 + number) {
                         Ok(_) => closed += 1,
-                        Err(Unclosed::Changed | Unclosed::ClosedBefore) => {}
+                        Err(ClosingDenial::Changed | ClosingDenial::ClosedBefore) => {}
                         Err(other) => panic!("{other:?}"),
                     }
                 }

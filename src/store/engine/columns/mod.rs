@@ -120,7 +120,7 @@ macro_rules! kept_by_name {
     )+};
 }
 
-kept_by_name!(Role, entry::Kind, entry::Status, payment::Status, till::Kind, waiver::Relation, waiver::Place);
+kept_by_name!(Role, entry::Kind, entry::Status, payment::Status, till::Kind, waiver::Relation, waiver::SigningPlace);
 
 /// Declares an enum that the database stores by name: each variant with its name.
 macro_rules! named {

@@ -7,7 +7,7 @@ use crate::app::waivers::{self as app_waivers, Due, NAME_CHARS_MAX, Signing, WOR
 use crate::app::{self, family, flights};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
-use crate::domain::waiver::{self, Place, Relation};
+use crate::domain::waiver::{self, Relation, SigningPlace};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -82,7 +82,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
     let due = site.store.read(|tx| app_waivers::find_due(site, tx, member_id))?;
-    let signing = waiver_form::read(form(call)?, &[due], Place::Desk)?;
+    let signing = waiver_form::read(form(call)?, &[due], SigningPlace::Desk)?;
     match app::change(site, clerk, call.language(), |cx| app_waivers::sign(cx, &signing)) {
         Ok(_) => back(member_id, "signed"),
         Err(failure) => {
@@ -355,6 +355,6 @@ pub(super) fn relation_key(relation: Relation) -> &'static str {
         [relation as usize]
 }
 
-fn place_key(place: Place) -> &'static str {
+fn place_key(place: SigningPlace) -> &'static str {
     ["papers.at_kiosk", "papers.at_phone", "papers.at_desk", "papers.at_app"][place as usize]
 }

@@ -2,7 +2,7 @@
 
 use super::{PART, is_legible, what};
 use crate::app;
-use crate::app::messages::{self, Unsendable};
+use crate::app::messages::{self, RetryDenial};
 use crate::auth::Clerk;
 use crate::domain::when;
 use crate::http::Answer;
@@ -59,9 +59,9 @@ pub(crate) fn retry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let message_id = path_id(call, 0)?;
     let word = match app::change(site, clerk, call.language(), |cx| messages::retry(cx, message_id))? {
         Ok(()) => "again",
-        Err(Unsendable::Wiped) => "wiped",
-        Err(Unsendable::Sent) => "sent",
-        Err(Unsendable::Marked(_)) => return Err(Failure::not_allowed().saying(Text::new("messages.marked_first"))),
+        Err(RetryDenial::Wiped) => "wiped",
+        Err(RetryDenial::Sent) => "sent",
+        Err(RetryDenial::Marked(_)) => return Err(Failure::not_allowed().saying(Text::new("messages.marked_first"))),
     };
     Ok(reply::see_other(&format!("{PART}?box=dead&done={word}")))
 }

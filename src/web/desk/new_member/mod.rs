@@ -5,7 +5,7 @@ pub(crate) mod welcome;
 use crate::app;
 use crate::app::import_export::cell::read_birthday_of_form;
 use crate::app::person::{self, Person};
-use crate::app::registration::{self, Denial, Newcomer};
+use crate::app::registration::{self, Denial, Registration};
 use crate::auth::Clerk;
 use crate::domain::username;
 use crate::http::Answer;
@@ -98,7 +98,7 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let (email, phone) = (text(&read.person.email), text(&read.person.phone));
-    let newcomer = Newcomer {
+    let registration = Registration {
         real_name: &read.person.real_name,
         email: &email,
         dob: read.person.dob,
@@ -108,7 +108,7 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         form_number: read.number,
         is_somebody_else: !value(&typed, "somebody_else").trim().is_empty(),
     };
-    match app::change(site, clerk, call.language(), |cx| registration::register(cx, &newcomer))? {
+    match app::change(site, clerk, call.language(), |cx| registration::register(cx, &registration))? {
         Ok(member_id) => {
             let done = if read.minutes.is_some() { "here" } else { "registered" };
             Ok(reply::see_other(&format!("/desk/members/{member_id}/welcome?done={done}")))

@@ -8,7 +8,8 @@ pub(crate) mod restore_users;
 use crate::app;
 use crate::app::bookings::DESK_CLIENT_ID;
 use crate::app::partners::{
-    self as access, Handed, NAME_CHARS_MAX, NETWORKS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX, Terms,
+    self as access, IssuedCredentials, NAME_CHARS_MAX, NETWORKS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX,
+    Terms,
 };
 use crate::auth::refusals::Refusals;
 use crate::auth::{Clerk, pin_guesses};
@@ -68,7 +69,7 @@ struct TermsInput {
 struct Secret {
     frame: Frame,
     name: String,
-    handed: Handed,
+    handed: IssuedCredentials,
 }
 
 /// `GET /desk/partners`: all partners, and the latest refused calls.
@@ -144,7 +145,7 @@ pub(crate) fn create(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// The page that shows a secret once. It is not cached.
-fn show_secret(site: &Site, call: &Call, clerk: &Clerk, name: String, handed: Handed) -> Answer {
+fn show_secret(site: &Site, call: &Call, clerk: &Clerk, name: String, handed: IssuedCredentials) -> Answer {
     let frame = Frame::of(site, call, clerk, PART)?;
     let reply: Reply = shown(StatusCode::OK, call.language(), &Secret { frame, name, handed });
     Ok(reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))

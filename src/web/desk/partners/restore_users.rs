@@ -3,7 +3,7 @@
 
 use super::card;
 use crate::app;
-use crate::app::partners::{self, Restored};
+use crate::app::partners::{self, RestoreOutcome};
 use crate::auth::Clerk;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -27,14 +27,14 @@ pub(crate) fn restore_all(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let partner = card::find(cx.tx, call)?;
         Ok((partner.partner_id, partners::restore_users(cx, &partner)?))
     })?;
-    back(partner_id, if restored == 0 { Restored::Unknown } else { Restored::Done })
+    back(partner_id, if restored == 0 { RestoreOutcome::Unknown } else { RestoreOutcome::Done })
 }
 
-fn back(partner_id: i64, restored: Restored) -> Answer {
+fn back(partner_id: i64, restored: RestoreOutcome) -> Answer {
     let word = match restored {
-        Restored::Done => "restored",
-        Restored::Unknown => "nothing",
-        Restored::Taken => "taken",
+        RestoreOutcome::Done => "restored",
+        RestoreOutcome::Unknown => "nothing",
+        RestoreOutcome::Taken => "taken",
     };
     Ok(reply::see_other(&format!("/desk/partners/{partner_id}?done={word}#deleted")))
 }

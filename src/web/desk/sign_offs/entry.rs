@@ -4,7 +4,7 @@ use super::{DONE, PART, signer, subject};
 use crate::app::RankedActor;
 use crate::app::logbook::relation;
 use crate::auth::Clerk;
-use crate::domain::entry::{self, Act, Status};
+use crate::domain::entry::{self, Action, Status};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -39,10 +39,10 @@ struct Page {
 impl Page {
     /// Whether the entry has no open action and no comment.
     fn is_settled(&self) -> bool {
-        let acts = [self.may_sign, self.may_deny, self.may_withdraw, self.may_delete, self.may_suspend];
+        let actions = [self.may_sign, self.may_deny, self.may_withdraw, self.may_delete, self.may_suspend];
         let entry = &self.entry;
         let said = [&entry.comment, &entry.comments_instructor, &entry.comment_denial];
-        !acts.contains(&true) && !self.may_reinstate && said.iter().all(|text| text.is_empty())
+        !actions.contains(&true) && !self.may_reinstate && said.iter().all(|text| text.is_empty())
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
     let page = site.store.read(|tx| {
         let found = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
         let relation = relation(RankedActor::from(clerk).rank, &found);
-        let may = |act, from| found.status == from && entry::may(relation, act);
+        let may = |action, from| found.status == from && entry::may(relation, action);
         let mut form = sent.unwrap_or_default();
         form.version = form.version.or(Some(found.version));
         let asked = signer_username(tx, &found)?;
@@ -130,10 +130,10 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
             may_sign: found.status == Status::Pending,
             // The proof establishes that the requested signer denies.
             may_deny: found.status == Status::Pending && found.instructor_id.is_some(),
-            may_withdraw: may(Act::Cancel, Status::Pending) && found.opening.is_none(),
+            may_withdraw: may(Action::Cancel, Status::Pending) && found.opening.is_none(),
             may_delete: !found.status.is_signed() && (found.status != Status::Pending || found.opening.is_some()),
-            may_suspend: may(Act::Suspend, Status::Open),
-            may_reinstate: may(Act::Reinstate, Status::Suspended),
+            may_suspend: may(Action::Suspend, Status::Open),
+            may_reinstate: may(Action::Reinstate, Status::Suspended),
             entry: entry_view(tx, &view, found)?,
             form,
             proof,

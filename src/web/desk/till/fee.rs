@@ -2,7 +2,7 @@
 
 use super::{PART, TEXT_CHARS_MAX, money};
 use crate::app;
-use crate::app::payments::till::{self as effect, Denial, Fee, Taken};
+use crate::app::payments::till::{self as effect, Denial, Fee, TakenFee};
 use crate::auth::Clerk;
 use crate::domain::payment::a_year_after;
 use crate::domain::till::Kind;
@@ -111,7 +111,7 @@ pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let typed = Typed { kind, reason: reason.get(&ok).unwrap_or_default(), number: number.get(&ok) };
     let fee = Fee { member_id, kind, reason: &typed.reason, form_number: typed.number, seen_until };
     match app::change(site, clerk, call.language(), |cx| effect::take_fee(cx, &fee))? {
-        Ok(Taken { entry_id, is_mailed }) => {
+        Ok(TakenFee { entry_id, is_mailed }) => {
             let done = if is_mailed { "taken-mailed" } else { "taken" };
             Ok(reply::see_other(&format!("/desk/till/entries/{entry_id}?done={done}")))
         }

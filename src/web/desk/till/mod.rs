@@ -5,7 +5,7 @@ pub(crate) mod entries;
 pub(crate) mod fee;
 
 use crate::app;
-use crate::app::payments::till::{self as effect, Counting, Day};
+use crate::app::payments::till::{self as effect, CashCount, Day};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
 use crate::domain::payment::Price;
@@ -172,7 +172,7 @@ pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (Some(counted_cents), Some(left_cents)) = amounts else {
         return page(site, call, clerk, StatusCode::UNPROCESSABLE_ENTITY, Some((typed, "till.no_amount")));
     };
-    let counting = Counting {
+    let count = CashCount {
         counted_cents,
         left_cents,
         note: &typed.note,
@@ -180,14 +180,14 @@ pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         seen_closing: typed.seen_closing,
         seen_entry: typed.seen_entry,
     };
-    match app::change(site, clerk, call.language(), |cx| effect::close_day(cx, &counting))? {
+    match app::change(site, clerk, call.language(), |cx| effect::close_day(cx, &count))? {
         Ok(closing_id) => Ok(reply::see_other(&format!("/desk/till/closings/{closing_id}?done=closed"))),
-        Err(unclosed) => {
-            let status = match unclosed {
-                effect::Unclosed::ClosedBefore | effect::Unclosed::Changed => StatusCode::CONFLICT,
+        Err(denial) => {
+            let status = match denial {
+                effect::ClosingDenial::ClosedBefore | effect::ClosingDenial::Changed => StatusCode::CONFLICT,
                 _ => StatusCode::UNPROCESSABLE_ENTITY,
             };
-            page(site, call, clerk, status, Some((typed, unclosed.key())))
+            page(site, call, clerk, status, Some((typed, denial.key())))
         }
     }
 }
