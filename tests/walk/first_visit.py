@@ -322,7 +322,7 @@ def reloaded_while_away(kiosk, phone, hall):
     kiosk.go("/kiosk")
     kiosk.wait("return document.getElementById('main')?.dataset.wiped")
     kiosk.keep("away")
-    assert "cannot reach the site" in kiosk.run("return document.body.innerText")
+    assert "cannot reach the server" in kiosk.run("return document.body.innerText")
     assert kiosk.run("return localStorage.getItem('kept-check-ins').includes('1.1.1.1')"), "what was kept is gone"
     hall.serve(f"127.0.0.1:{hall.port}")
     kiosk.wait("return document.querySelector('.newcomer')")

@@ -158,7 +158,7 @@ fn the_desk_decides_once_and_the_log_says_who() {
     let clerk = Clerk::at(&site, &site.desk());
     assert!(clerk.get("/desk").page().contains("Payments to decide: 3"));
     let page = clerk.get("/desk/payments").page();
-    for said in ["20.00 CHF", "It is less than the fee", "nobody knows by whom", "name=\"member\" value=\"1\""] {
+    for said in ["20.00 CHF", "It is less than the fee", "the payer is unknown", "name=\"member\" value=\"1\""] {
         assert!(page.contains(said), "{said}: {page}");
     }
     let underpaid = ("question", "underpaid");

@@ -50,7 +50,7 @@ fn somebody_walks_in_and_is_booked_once() {
     for (member, minutes, clock, said) in [
         ("nobody", "12", "23:30", "No member has that number"),
         (number.as_str(), "0", "23:30", "from 1 to 600"),
-        (number.as_str(), "12", "24:30", "hours and minutes of today"),
+        (number.as_str(), "12", "24:30", "Enter a time of today"),
     ] {
         let reply = form(member, minutes, clock);
         assert!(reply.status == 422 && reply.page().contains(said), "{reply}");
@@ -242,9 +242,9 @@ fn an_unpaid_member_is_not_booked_and_the_way_out_stands_beside() {
     site.pay(&jane, Duration::from_secs(86_400));
     for (day, clock, said) in [
         ("2020-01-01", "12:00", "This day is over"),
-        ("2027-02-29", "12:00", "Day and time are"),
-        ("2030-01-01", "25:00", "Day and time are"),
-        ("", "25:00", "hours and minutes of today"),
+        ("2027-02-29", "12:00", "Enter a day, and a time"),
+        ("2030-01-01", "25:00", "Enter a day, and a time"),
+        ("", "25:00", "Enter a time of today"),
     ] {
         let refused = book(day, clock);
         assert!(refused.status == 422 && refused.page().contains(said), "{day} {clock}: {refused}");

@@ -193,10 +193,10 @@ fn a_day_is_closed_once_with_what_the_clerk_saw() {
         let reply = close(&clerk, counted, left, note);
         assert!(reply.status == 422 && reply.page().contains(words), "{words}: {reply}");
     };
-    refused("about thirty", "0", "", "Type the amounts in figures");
-    refused("30.005", "0", "", "Type the amounts in figures");
-    refused("-30", "0", "", "Type the amounts in figures");
-    refused("30", "30.01", "", "More cannot stay in the drawer");
+    refused("about thirty", "0", "", "Enter the amounts as numbers");
+    refused("30.005", "0", "", "Enter the amounts as numbers");
+    refused("-30", "0", "", "Enter the amounts as numbers");
+    refused("30", "30.01", "", "cannot be more than was counted");
     refused("29.95", "0", "", "The count differs");
 
     let seen = other.get("/desk/till").page();
