@@ -1,4 +1,4 @@
-//! People as lists that come and go, and people who leave.
+//! Import and export of lists, and erasure of members.
 
-mod leaving;
-mod lists;
+mod erasure;
+mod import_export;

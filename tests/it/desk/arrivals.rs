@@ -1,10 +1,10 @@
-//! Who comes, who is here, and who walks in.
+//! Arrivals, check-in and walk-in bookings on *Today*.
 
 use super::{Clerk, HOSTILE, book, day, demo};
 use std::time::Duration;
 
 #[test]
-fn a_clerk_checks_somebody_in_and_takes_it_back() {
+fn a_clerk_checks_a_member_in_and_undoes_it() {
     let site = demo();
     let jane = site.flyer("jane");
     let booking = book(&site, &jane, 600);
@@ -39,7 +39,7 @@ fn a_banned_member_is_not_checked_in() {
 }
 
 #[test]
-fn somebody_walks_in_and_is_booked_once() {
+fn a_walk_in_form_sent_twice_makes_one_booking() {
     let site = demo();
     let jane = site.flyer("jane");
     let clerk = Clerk::at(&site, &site.desk());
@@ -76,7 +76,7 @@ fn somebody_walks_in_and_is_booked_once() {
 }
 
 #[test]
-fn a_number_that_is_somebody_else_s_username_books_nobody() {
+fn a_number_that_is_also_a_username_is_ambiguous_and_books_nobody() {
     let site = demo();
     let jane = site.flyer("jane");
     let number = jane.id.to_string();
@@ -94,7 +94,7 @@ fn a_number_that_is_somebody_else_s_username_books_nobody() {
 }
 
 #[test]
-fn what_people_wrote_is_text() {
+fn user_input_is_escaped_on_today() {
     let site = demo();
     day(&site);
     let clerk = Clerk::at(&site, &site.desk());
@@ -129,7 +129,7 @@ fn shown(page: &str) -> usize {
 }
 
 #[test]
-fn three_hundred_arrivals_are_on_one_light_page_and_more_are_a_click_away() {
+fn three_hundred_arrivals_fit_on_one_small_page_and_more_are_linked() {
     const PAGE_BYTES_MAX: usize = 86_000;
     let site = demo();
     crowd(&site, 330);
@@ -149,7 +149,7 @@ fn three_hundred_arrivals_are_on_one_light_page_and_more_are_a_click_away() {
 }
 
 #[test]
-fn any_day_is_shown_with_what_is_out_of_the_ordinary() {
+fn any_day_is_shown_with_badges_for_what_needs_attention() {
     let site = demo();
     let (jane, ann) = (site.flyer("jane"), site.member("ann"));
     let day = 24 * 3600;
@@ -194,7 +194,7 @@ fn quarters_with_more_booked_than_the_tunnel_has_are_marked() {
 }
 
 #[test]
-fn a_member_is_booked_by_name_and_is_here_at_once() {
+fn a_member_is_booked_by_name_and_checked_in_at_once() {
     let site = demo();
     let (ann, other) = (site.flyer("ann"), site.flyer("other"));
     let name = |id: i64, name: &str| {
@@ -220,7 +220,7 @@ fn a_member_is_booked_by_name_and_is_here_at_once() {
 }
 
 #[test]
-fn an_unpaid_member_is_not_booked_and_the_way_out_stands_beside() {
+fn an_unpaid_member_is_not_booked_and_the_page_links_to_the_payment() {
     let site = crate::harness::Site::open_with(|config| (config.demo, config.yearly_fee_cents) = (true, 3000));
     let jane = site.flyer("jane");
     let clerk = Clerk::at(&site, &site.desk());

@@ -1,4 +1,4 @@
-//! The audit log at the desk: in words, by person, deed and day, page by page, and whether it is whole.
+//! The audit log at the desk: texts, filters, paging and verification.
 
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Caller, Site};
@@ -21,7 +21,7 @@ fn numbers(page: &str) -> Vec<i64> {
 }
 
 #[test]
-fn deeds_are_told_in_words_newest_first_and_found_by_person_deed_and_day() {
+fn actions_are_shown_in_words_newest_first_and_filtered_by_person_action_and_day() {
     let site = demo();
     let (jane, desk, boss) = (site.member("jane"), site.desk(), site.admin());
     site.change(|tx| Ok(tx.run("UPDATE members SET real_name = ?2 WHERE member_id = ?1", (jane.id, HOSTILE))?));
@@ -55,7 +55,7 @@ fn deeds_are_told_in_words_newest_first_and_found_by_person_deed_and_day() {
 }
 
 #[test]
-fn the_log_goes_on_page_by_page_whatever_is_added_meanwhile() {
+fn the_audit_log_pages_are_stable_while_rows_are_added() {
     let site = demo();
     let (desk, boss) = (site.desk(), site.admin());
     (0..120).for_each(|_| did(&site, &desk, "member.pin_renewed", boss.id));
@@ -73,7 +73,7 @@ fn the_log_goes_on_page_by_page_whatever_is_added_meanwhile() {
 }
 
 #[test]
-fn the_log_is_read_whole_from_the_desk_and_a_changed_row_is_named() {
+fn the_desk_verifies_the_audit_log_and_names_a_changed_row() {
     let site = demo();
     let (desk, boss) = (site.desk(), site.admin());
     did(&site, &desk, "member.banned", 1);
@@ -93,7 +93,7 @@ fn the_log_is_read_whole_from_the_desk_and_a_changed_row_is_named() {
 }
 
 #[test]
-fn only_admins_see_it() {
+fn only_admins_see_the_audit_log() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     assert_eq!((clerk.get(PAGE).status, clerk.post(PAGE, &[]).status), (403, 403));

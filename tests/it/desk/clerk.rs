@@ -1,4 +1,4 @@
-//! A browser without a window: forms, cookies, and no redirect that nobody looked at.
+//! A browser client without a window: forms and cookies; it follows no redirect by itself.
 
 use crate::harness::{Caller, PASSWORD, Reply, Site};
 use http::Method;

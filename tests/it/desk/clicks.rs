@@ -1,5 +1,5 @@
-//! What is done most, from *Today*, in a real Chromium and with the clicks counted: at most three to check in, four to add
-//! twelve minutes, four to sign a skill.
+//! The most frequent tasks, from *Today*, in a real Chromium, with counted clicks: at most three to check in, four to add twelve
+//! minutes, four to sign a skill.
 
 use super::day;
 use crate::harness::{Browser, PASSWORD, Site};
@@ -18,7 +18,7 @@ fn fill(browser: &Browser, id: &str, text: &str) {
 }
 
 #[test]
-fn what_is_done_most_takes_few_clicks() {
+fn the_most_frequent_tasks_take_few_clicks() {
     let site = Site::open_with(|config| config.demo = true);
     day(&site);
     let desk = site.desk();

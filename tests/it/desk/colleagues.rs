@@ -1,4 +1,4 @@
-//! Several clerks at one screen: each deed under the right name, a PIN that proves little, and the own account.
+//! Several clerks at one browser: change of clerk by PIN, audit under the right name, and the clerk's own account.
 
 use super::{Clerk, demo};
 use crate::harness::{Caller, PASSWORD, Site};
@@ -28,7 +28,7 @@ fn enter(clerk: &Clerk, member: &Caller) {
 }
 
 #[test]
-fn a_colleague_goes_on_at_the_same_page_by_pin_and_each_deed_has_the_right_name() {
+fn a_colleague_takes_over_on_the_same_page_by_pin_and_each_action_is_audited_under_the_right_name() {
     let site = demo();
     let (jane, ann, ben) = (site.member("jane"), site.desk(), site.desk());
     let (anns, bens) = (site.pin(&ann), site.pin(&ben));
@@ -62,7 +62,7 @@ fn a_colleague_goes_on_at_the_same_page_by_pin_and_each_deed_has_the_right_name(
 }
 
 #[test]
-fn a_session_that_waits_opens_nothing_without_its_owner() {
+fn a_parked_session_opens_nothing_without_its_owner() {
     let site = demo();
     let (ann, ben) = (site.desk(), site.desk());
     let clerk = Clerk::at(&site, &ann);
@@ -77,7 +77,7 @@ fn a_session_that_waits_opens_nothing_without_its_owner() {
 }
 
 #[test]
-fn five_wrong_pins_end_what_waits() {
+fn five_wrong_pins_end_parked_sessions() {
     let site = demo();
     let (ann, ben) = (site.desk(), site.desk());
     let pin = site.pin(&ann);
@@ -93,7 +93,7 @@ fn five_wrong_pins_end_what_waits() {
 }
 
 #[test]
-fn a_pin_never_makes_an_admin_and_is_good_for_one_shift() {
+fn a_pin_never_opens_an_admins_session_and_works_for_one_shift() {
     let site = demo();
     let (root, ben) = (site.admin(), site.desk());
     let (roots, bens) = (site.pin(&root), site.pin(&ben));
@@ -111,7 +111,7 @@ fn a_pin_never_makes_an_admin_and_is_good_for_one_shift() {
 }
 
 #[test]
-fn a_new_password_and_a_ban_end_what_waits() {
+fn a_new_password_and_a_ban_end_parked_sessions() {
     let site = demo();
     let (ann, ben, root) = (site.desk(), site.desk(), site.admin());
     let pin = site.pin(&ann);
@@ -123,7 +123,7 @@ fn a_new_password_and_a_ban_end_what_waits() {
 }
 
 #[test]
-fn the_own_account_changes_the_password_and_what_else_opens_it() {
+fn a_clerk_changes_the_credentials_of_their_own_account() {
     let site = demo();
     let ann = site.desk();
     let clerk = Clerk::at(&site, &ann);
@@ -152,7 +152,7 @@ fn the_own_account_changes_the_password_and_what_else_opens_it() {
 }
 
 #[test]
-fn recovery_codes_are_renewed_by_a_code_of_the_app_and_shown_to_be_printed() {
+fn new_recovery_codes_need_a_code_of_the_app_and_are_shown_for_printing() {
     let site = Site::open();
     let ann = site.desk();
     let protected = site.protect(&ann);
@@ -174,7 +174,7 @@ fn recovery_codes_are_renewed_by_a_code_of_the_app_and_shown_to_be_printed() {
 }
 
 #[test]
-fn the_card_has_a_note_for_colleagues_that_the_member_gets_only_with_a_copy() {
+fn the_staff_note_is_shown_to_staff_and_in_the_members_data_export_only() {
     let site = demo();
     let (jane, ann) = (site.member("jane"), site.desk());
     let clerk = Clerk::at(&site, &ann);
@@ -194,7 +194,7 @@ fn the_card_has_a_note_for_colleagues_that_the_member_gets_only_with_a_copy() {
 }
 
 #[test]
-fn who_a_member_is_can_be_corrected_and_a_new_address_counts_once_confirmed() {
+fn a_members_data_can_be_corrected_and_a_new_address_takes_effect_once_confirmed() {
     let site = demo();
     let jane = site.member("jane");
     let clerk = Clerk::at(&site, &site.desk());
@@ -221,7 +221,7 @@ fn who_a_member_is_can_be_corrected_and_a_new_address_counts_once_confirmed() {
 }
 
 #[test]
-fn a_ban_has_a_reason_and_an_end_and_ends_by_itself() {
+fn a_ban_with_a_reason_and_an_end_expires() {
     let site = demo();
     let jane = site.member("jane");
     let clerk = Clerk::at(&site, &site.desk());
@@ -246,7 +246,7 @@ fn a_ban_has_a_reason_and_an_end_and_ends_by_itself() {
 }
 
 #[test]
-fn a_note_for_the_next_shift_stands_above_today_until_it_is_read() {
+fn the_shift_note_is_shown_above_today_until_it_is_dismissed() {
     let site = demo();
     let ann = site.desk();
     let clerk = Clerk::at(&site, &ann);
@@ -258,7 +258,7 @@ fn a_note_for_the_next_shift_stands_above_today_until_it_is_read() {
 }
 
 #[test]
-fn papers_are_handed_over_from_the_card() {
+fn logbook_and_certificates_are_printed_from_the_card() {
     let site = demo();
     let jane = site.flyer("jane");
     site.hold(&jane, "Flyer", "3", "Static", site.now());

@@ -1,4 +1,4 @@
-//! Colleagues, invited by an admin: by mail or on paper; and what nobody gets by an invitation.
+//! Invitations of colleagues by an admin, by mail and on paper.
 
 use super::{Clerk, demo};
 use crate::harness::{Caller, Reply, Site, senders};
@@ -83,7 +83,7 @@ fn an_invited_colleague_has_the_account_that_the_mail_names_once_and_sets_up_a_s
 }
 
 #[test]
-fn a_code_on_paper_opens_one_account_and_dies_with_its_end_or_its_inviter() {
+fn a_printed_code_opens_one_account_and_expires_with_its_inviter() {
     let site = demo();
     let (admin, other) = (site.admin(), site.admin());
     let clerk = Clerk::at(&site, &admin);
@@ -184,7 +184,7 @@ fn an_invitation_is_withdrawn_replaced_and_never_a_second_account_of_an_address(
 }
 
 #[test]
-fn nobody_at_the_desk_reads_the_mail_that_makes_a_colleague() {
+fn the_desk_cannot_read_a_mailed_invitation() {
     let site = with_mail(true);
     let (admin, desk) = (Clerk::at(&site, &site.admin()), Clerk::at(&site, &site.desk()));
     invite(&admin, "2", "nora@example.org", "admin");

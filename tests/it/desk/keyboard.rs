@@ -1,4 +1,4 @@
-//! Signing in with the keyboard alone, in a real Chromium, and by a passkey.
+//! The desk with the keyboard alone, in a real Chromium; and sign-in by passkey.
 
 use super::day;
 use crate::harness::{Browser, PASSWORD, Site};
@@ -53,7 +53,7 @@ fn tab_to(browser: &Browser, selector: &str) {
 }
 
 #[test]
-fn the_keyboard_alone_does_what_is_done_most() {
+fn the_most_frequent_tasks_need_only_the_keyboard() {
     let site = Site::open();
     day(&site);
     let protected = site.protect(&site.desk());
@@ -149,7 +149,7 @@ fn saturday(site: &Site) {
 }
 
 #[test]
-fn a_named_person_among_three_hundred_is_checked_in_by_a_slash_a_name_and_enter() {
+fn one_of_three_hundred_arrivals_is_checked_in_by_slash_name_and_enter() {
     let site = super::demo();
     saturday(&site);
     let desk = site.desk();

@@ -1,4 +1,4 @@
-//! The kiosk: paired and locked out, three ways in, and what a member does there.
+//! The kiosk: pairing, revoking, sign-in, and what a member does there.
 
 use super::{Clerk, HOSTILE, book, demo};
 use crate::harness::{Caller, Site, pictures};
@@ -32,7 +32,7 @@ fn number(kiosk: &Clerk, number: &str, pin: &str) -> crate::harness::Reply {
 }
 
 #[test]
-fn a_code_pairs_one_browser_once_and_for_ten_minutes() {
+fn a_pairing_code_pairs_one_browser_within_ten_minutes() {
     let site = demo();
     let desk = Clerk::at(&site, &site.desk());
     let browser = Clerk::outside(&site);
@@ -55,7 +55,7 @@ fn a_code_pairs_one_browser_once_and_for_ten_minutes() {
 }
 
 #[test]
-fn whoever_guesses_pairing_codes_has_to_wait() {
+fn guessing_of_pairing_codes_is_rate_limited() {
     let site = demo();
     let desk = Clerk::at(&site, &site.desk());
     let code = code_on(&desk.post("/desk/kiosks", &[("name", "Entrance")]).page());
@@ -100,7 +100,7 @@ fn the_shell_pairs_and_revokes_too() {
 }
 
 #[test]
-fn wrong_pins_delay_this_member_at_this_kiosk_and_not_for_long() {
+fn wrong_pins_delay_one_member_at_one_kiosk_for_a_short_time() {
     let site = demo();
     let (jane, mark) = (site.flyer("jane"), site.flyer("mark"));
     let kiosk = paired(&site);
@@ -201,7 +201,7 @@ fn a_member_checks_in_logs_time_and_asks_for_a_signature() {
 }
 
 #[test]
-fn home_says_how_things_stand_and_asks_nothing_twice() {
+fn the_home_page_shows_currency_and_flights_and_offers_nothing_twice() {
     let site = demo();
     let jane = site.flyer("jane");
     let today = book(&site, &jane, 600);
@@ -251,7 +251,7 @@ fn a_member_s_photo_is_taken_at_the_kiosk() {
 }
 
 #[test]
-fn a_card_says_who_somebody_is_and_proves_nothing() {
+fn a_card_fills_in_the_member_number_and_does_not_replace_the_pin() {
     let site = demo();
     let (jane, mark) = (site.flyer("jane"), site.flyer("mark"));
     let desk = Clerk::at(&site, &site.desk());
@@ -277,7 +277,7 @@ fn a_card_says_who_somebody_is_and_proves_nothing() {
 }
 
 #[test]
-fn whoever_goes_away_is_forgotten() {
+fn a_guest_who_leaves_is_signed_out() {
     let site = demo();
     let (jane, mark) = (site.flyer("jane"), site.flyer("mark"));
     let kiosk = paired(&site);
@@ -300,7 +300,7 @@ fn whoever_goes_away_is_forgotten() {
 }
 
 #[test]
-fn a_guest_is_no_session_and_no_clerk() {
+fn a_guest_token_opens_neither_the_api_nor_the_desk() {
     let site = demo();
     let desk = site.desk();
     let kiosk = paired(&site);
@@ -314,7 +314,7 @@ fn a_guest_is_no_session_and_no_clerk() {
 }
 
 #[test]
-fn every_language_of_the_kiosk_says_all_of_it() {
+fn every_language_of_the_kiosk_has_all_texts() {
     let site = demo();
     let jane = site.flyer("jane");
     let kiosk = paired(&site);
@@ -342,7 +342,7 @@ fn every_language_of_the_kiosk_says_all_of_it() {
 }
 
 #[test]
-fn what_people_wrote_is_text_at_the_kiosk() {
+fn user_input_is_escaped_at_the_kiosk() {
     let site = demo();
     let (evil, ines) = (site.flyer("evil"), site.signer("ines", &[("Instructor", "4")]));
     site.brief(&evil, "Flyer");
@@ -371,7 +371,7 @@ fn what_people_wrote_is_text_at_the_kiosk() {
 }
 
 #[test]
-fn more_kiosks_than_fit_on_a_page_are_told_and_shown() {
+fn kiosks_beyond_one_page_are_counted_and_linked() {
     let site = demo();
     let sql = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 130)
                INSERT INTO kiosks (name, paired_at, used_at) SELECT 'Gate ' || n, ?1, ?1 FROM number";

@@ -1,5 +1,5 @@
-//! The kiosk's camera, in a real Chromium that is shown a film: a member's code signs in, and where there is no camera the
-//! screen says what to do instead.
+//! The kiosk's camera, in a real Chromium with a recorded video: a member's code signs in; without a camera the page says what
+//! to do instead.
 
 use super::demo;
 use super::kiosk_screens::{judge, pair};
@@ -62,7 +62,7 @@ fn look(browser: &Browser) {
 }
 
 #[test]
-fn a_member_holds_a_code_before_the_camera_and_is_in() {
+fn a_member_signs_in_with_a_code_before_the_camera() {
     let site = demo();
     let jane = site.flyer("jane");
     let made = jane.ask(Method::POST, "/account/profile/kiosk-code").send().ok().json();
@@ -89,7 +89,7 @@ fn a_member_holds_a_code_before_the_camera_and_is_in() {
 }
 
 #[test]
-fn a_camera_that_sees_no_code_goes_on_looking() {
+fn the_camera_keeps_searching_until_it_sees_a_code() {
     let site = demo();
     let dir = tempfile::tempdir().unwrap();
     let hall = dir.path().join("hall.y4m");

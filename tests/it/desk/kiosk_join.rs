@@ -1,4 +1,4 @@
-//! Signing up: at the kiosk by its keys, and on one's own telephone.
+//! Signing up at a kiosk and on a phone.
 
 use super::kiosk::paired;
 use super::kiosk_screens::{a_kiosk, judge};
@@ -52,7 +52,7 @@ fn count(site: &Site, sql: &str) -> i64 {
 }
 
 #[test]
-fn four_answers_at_the_kiosk_make_a_member_who_is_in() {
+fn four_answers_at_the_kiosk_sign_a_new_member_up_and_in() {
     let site = with_mail(false);
     let kiosk = paired(&site);
     kiosk.post("/kiosk/language", &[("language", "it")]);
@@ -84,7 +84,7 @@ fn four_answers_at_the_kiosk_make_a_member_who_is_in() {
 }
 
 #[test]
-fn whose_an_address_is_shows_nowhere_and_its_owner_is_told() {
+fn signing_up_with_a_used_address_reveals_nothing_and_notifies_its_owner() {
     let site = with_mail(false);
     site.member("mark");
     let kiosk = paired(&site);
@@ -95,7 +95,7 @@ fn whose_an_address_is_shows_nowhere_and_its_owner_is_told() {
 }
 
 #[test]
-fn a_telephone_signs_up_in_its_language_with_a_password() {
+fn a_member_signs_up_on_a_phone_in_the_phones_language_with_a_password() {
     let site = with_mail(false);
     let phone = Clerk::outside(&site);
     assert!(phone.get("/join?language=it").page().contains("La prima volta qui?"));
@@ -128,7 +128,7 @@ fn a_telephone_signs_up_in_its_language_with_a_password() {
 }
 
 #[test]
-fn a_kiosk_and_an_address_sign_up_so_many_an_hour() {
+fn sign_ups_per_kiosk_and_per_network_are_limited_by_the_hour() {
     let site = Site::open_with(|config| {
         config.demo = true;
         config.limits.signups_per_hour_per_address = 1;
@@ -145,7 +145,7 @@ fn a_kiosk_and_an_address_sign_up_so_many_an_hour() {
 }
 
 #[test]
-fn the_first_flight_waits_for_no_mail_where_the_site_says_so() {
+fn the_first_flight_needs_no_confirmed_address_where_the_settings_say_so() {
     for allowed in [false, true] {
         let site = with_mail(allowed);
         let kiosk = paired(&site);
@@ -209,7 +209,7 @@ fn brings_a_child(site: &Site, browser: &crate::harness::Browser) {
 }
 
 #[test]
-fn a_newcomer_signs_up_by_the_keys_of_the_screen_with_a_child() {
+fn a_new_member_signs_up_with_a_child_on_the_screen_keyboard() {
     let site = Site::open_with(|config| {
         (config.demo, config.waiver.required, config.kiosk_minutes) = (true, true, vec![4, 10]);
     });

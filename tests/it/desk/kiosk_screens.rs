@@ -1,4 +1,4 @@
-//! The kiosk in a real Chromium: touched, looked at in both sizes and schemes, and left alone until it forgets.
+//! The kiosk in a real Chromium: touch targets, both sizes and colour schemes, and sign-out of idle guests.
 
 use super::kiosk::paired;
 use super::pages::{SHIFT_MAX, keep};
@@ -101,7 +101,7 @@ pub fn judge(browser: &Browser, name: &str) {
 }
 
 #[test]
-fn every_screen_of_the_kiosk_is_fit_to_be_touched() {
+fn every_screen_of_the_kiosk_is_usable_by_touch() {
     let site = demo();
     let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));
     site.brief(&jane, "Flyer");
@@ -148,7 +148,7 @@ fn every_screen_of_the_kiosk_is_fit_to_be_touched() {
 }
 
 #[test]
-fn a_screen_that_nobody_touches_is_announced_to_end_and_forgets() {
+fn an_idle_kiosk_shows_a_countdown_and_signs_the_guest_out() {
     let site = demo();
     let jane = site.flyer("jane");
     let browser = a_kiosk(&site);
@@ -184,7 +184,7 @@ fn judge_ending(browser: &Browser) {
 }
 
 #[test]
-fn a_passkey_opens_a_kiosk_and_leaves_no_session() {
+fn a_passkey_signs_in_at_a_kiosk_and_opens_no_other_session() {
     let site = demo();
     let jane = site.flyer("jane");
     let browser = a_kiosk(&site);

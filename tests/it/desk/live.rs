@@ -1,5 +1,5 @@
-//! Pages that renew themselves, in a real Chromium: what others do appears without a reload, and what somebody types or is
-//! about to press stays.
+//! Pages that refresh themselves, in a real Chromium: changes of others appear without a reload and do not disturb typing or
+//! focus.
 
 use super::pages::SHIFT_MAX;
 use super::{Clerk, book, day, demo};
@@ -45,7 +45,7 @@ fn focused(browser: &Browser) -> String {
 }
 
 #[test]
-fn an_arrival_shows_at_the_other_desk_and_what_is_typed_stays() {
+fn an_arrival_appears_at_the_other_desk_without_disturbing_typing() {
     let site = demo();
     let bookings = day(&site);
     let browser = a_clerk(&site);
@@ -86,7 +86,7 @@ fn an_arrival_shows_at_the_other_desk_and_what_is_typed_stays() {
 }
 
 #[test]
-fn a_refused_call_shows_while_the_desk_looks() {
+fn a_refused_call_appears_on_the_open_page() {
     let site = demo();
     let partner = site.partner();
     let browser = signed_in(&site, &site.admin());
@@ -101,7 +101,7 @@ fn a_refused_call_shows_while_the_desk_looks() {
 }
 
 #[test]
-fn a_page_that_nobody_touches_for_twenty_minutes_stops_asking() {
+fn a_page_that_is_unattended_for_twenty_minutes_stops_polling() {
     let site = demo();
     day(&site);
     let browser = a_clerk(&site);
@@ -146,7 +146,7 @@ fn hears(stream: &mut BufReader<TcpStream>, start: &str) -> bool {
 }
 
 #[test]
-fn twenty_screens_hear_of_a_check_in_and_none_keeps_the_server_from_stopping() {
+fn twenty_event_streams_receive_a_check_in_and_do_not_block_shutdown() {
     const SCREENS: usize = 20;
     let site = demo();
     let bookings = day(&site);
@@ -159,7 +159,7 @@ fn twenty_screens_hear_of_a_check_in_and_none_keeps_the_server_from_stopping() {
 }
 
 #[test]
-fn nobody_but_a_clerk_listens() {
+fn only_clerks_can_open_the_event_stream() {
     let site = demo();
     let stranger = Clerk::outside(&site).get("/desk/live");
     assert_eq!((stranger.status, stranger.body.len()), (303, 0), "{stranger}");

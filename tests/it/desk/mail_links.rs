@@ -1,4 +1,4 @@
-//! Where the links of mails lead: an address is confirmed, and a lost password replaced, in any browser.
+//! Targets of mailed links: confirmation of an address and password recovery, in any browser.
 
 use super::{Clerk, HOSTILE};
 use crate::harness::{PASSWORD, Site};
@@ -39,7 +39,7 @@ fn a_mailed_link_opens_a_page_whose_button_confirms_the_address() {
 }
 
 #[test]
-fn a_worn_out_link_brings_a_new_one_that_works() {
+fn an_expired_link_offers_a_new_one_that_works() {
     let site = Site::open();
     let body = json!({"username": "jane", "password": PASSWORD, "email": "jane@example.com", "real_name": "Jane", "terms": true});
     site.stranger().post("/auth/signup", body).ok();
@@ -80,7 +80,7 @@ fn a_lost_password_is_replaced_by_code_and_answers() {
 }
 
 #[test]
-fn nobody_learns_whether_a_name_is_somebody_s() {
+fn recovery_does_not_reveal_whether_a_username_exists() {
     let site = Site::open();
     site.member("jane");
     let browser = Clerk::outside(&site);

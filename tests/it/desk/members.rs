@@ -1,4 +1,4 @@
-//! Finding members, their card, and what the desk changes about them.
+//! The member search, the card, and changes of members by the desk.
 
 use super::{Clerk, HOSTILE, day, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures};
@@ -20,7 +20,7 @@ fn found(clerk: &Clerk, typed: &str) -> Vec<i64> {
 }
 
 #[test]
-fn members_are_found_by_what_people_remember_of_them() {
+fn members_are_found_by_parts_of_names_numbers_and_addresses() {
     let site = demo();
     let (jane, jose, mike) = (site.member("flying.jane"), site.member("jgarcia"), site.member("mike77"));
     name(&site, &jane, "Jane Okonkwo-Schmidt", "+41791234567");
@@ -68,7 +68,7 @@ fn members_are_found_by_what_people_remember_of_them() {
 }
 
 #[test]
-fn the_card_counts_what_was_flown_and_shows_what_a_lapse_does() {
+fn the_card_adds_up_flight_time_and_shows_the_effect_of_a_lapse() {
     let site = demo();
     let jane = site.flyer("jane");
     let entry = site.skill(&jane, "open");
@@ -93,7 +93,7 @@ fn the_card_counts_what_was_flown_and_shows_what_a_lapse_does() {
 }
 
 #[test]
-fn who_changed_or_went_is_found_by_the_old_name_no_more() {
+fn renamed_and_erased_members_are_not_found_by_their_old_names() {
     let site = demo();
     let jane = site.member("jane");
     name(&site, &jane, "Quetzalina Okonkwo", "+41791234567");
@@ -113,7 +113,7 @@ fn who_changed_or_went_is_found_by_the_old_name_no_more() {
 }
 
 #[test]
-fn names_that_are_not_kept_leave_no_trace_in_the_index_of_the_search() {
+fn removed_names_leave_no_trace_in_the_search_index() {
     const TURNS: usize = 12;
     let site = demo();
     let members: Vec<Caller> = ["anna", "bert", "carl"].map(|name| site.member(name)).into();
@@ -192,7 +192,7 @@ fn a_clerk_takes_a_photo() {
 }
 
 #[test]
-fn a_new_pin_is_shown_once_and_the_old_one_is_dead() {
+fn a_new_pin_is_shown_once_and_the_old_one_stops_working() {
     let site = demo();
     let jane = site.flyer("jane");
     let old = site.pin(&jane);
@@ -242,7 +242,7 @@ fn a_clerk_helps_a_member_with_the_account() {
 }
 
 #[test]
-fn nobody_at_the_desk_opens_the_account_of_somebody_who_works_here() {
+fn the_desk_cannot_open_a_staff_account() {
     let site = demo();
     let (desk, other, admin) = (site.desk(), site.desk(), site.admin());
     let clerk = Clerk::at(&site, &desk);
@@ -262,7 +262,7 @@ fn nobody_at_the_desk_opens_the_account_of_somebody_who_works_here() {
 }
 
 #[test]
-fn a_card_has_its_tabs_and_what_people_wrote_is_text() {
+fn the_card_has_its_tabs_and_escapes_user_input() {
     let site = demo();
     let bookings = day(&site);
     let evil = site.change(|tx| {
@@ -299,7 +299,7 @@ fn a_card_has_its_tabs_and_what_people_wrote_is_text() {
 }
 
 #[test]
-fn a_card_with_more_lines_than_it_shows_leads_to_the_older_ones() {
+fn a_tab_with_more_lines_than_it_shows_links_to_the_older_ones() {
     let site = demo();
     let jane = site.member("jane");
     let sql = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 130)
@@ -328,7 +328,7 @@ fn a_card_with_more_lines_than_it_shows_leads_to_the_older_ones() {
 }
 
 #[test]
-fn more_sign_ins_than_fit_on_the_security_tab_are_told_and_shown() {
+fn sessions_beyond_the_security_tabs_limit_are_counted_and_linked() {
     let site = demo();
     let jane = site.member("jane");
     let sql = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 30)

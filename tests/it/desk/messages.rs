@@ -1,4 +1,4 @@
-//! Messages at the desk: read out where nobody takes them, sent again, and what people wrote.
+//! Messages at the desk: reading out, retrying, and the contact form.
 
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Site, senders};
@@ -28,7 +28,7 @@ fn write(site: &Site) -> i64 {
 }
 
 #[test]
-fn a_passcode_is_read_out_on_purpose_and_never_listed() {
+fn a_passcode_is_shown_only_on_request_and_never_in_a_list() {
     let site = demo();
     let id = passcode(&site);
     let clerk = Clerk::at(&site, &site.desk());
@@ -50,7 +50,7 @@ fn a_passcode_is_read_out_on_purpose_and_never_listed() {
 }
 
 #[test]
-fn what_is_sent_or_on_its_way_is_not_read_out() {
+fn sent_messages_and_messages_in_delivery_cannot_be_read_out() {
     let site = Site::open_with(|config| {
         config.demo = true;
         config.mail = Some(senders::mail_to_nowhere());
@@ -62,7 +62,7 @@ fn what_is_sent_or_on_its_way_is_not_read_out() {
 }
 
 #[test]
-fn a_dead_message_is_sent_again_unless_its_address_is_marked() {
+fn a_dead_message_is_retried_unless_its_address_bounced() {
     let site = demo();
     let id = passcode(&site);
     let clerk = Clerk::at(&site, &site.desk());
@@ -97,7 +97,7 @@ fn a_dead_message_is_sent_again_unless_its_address_is_marked() {
 }
 
 #[test]
-fn what_people_wrote_is_read_and_done_with() {
+fn messages_of_the_contact_form_are_read_and_marked_as_done() {
     let site = demo();
     let id = write(&site);
     let clerk = Clerk::at(&site, &site.desk());

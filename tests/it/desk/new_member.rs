@@ -1,4 +1,4 @@
-//! New members at the desk: registered, booked and checked in by one form, and taken over by their owners.
+//! New members at the desk: registered, booked and checked in by one form; and claimed by their owners.
 
 use super::till::{close, field, pay};
 use super::{Clerk, demo};
@@ -81,7 +81,7 @@ fn one_form_makes_a_member_books_now_and_checks_in() {
 }
 
 #[test]
-fn what_signing_up_refuses_the_desk_refuses_with_the_field_and_keeps_what_was_typed() {
+fn the_desk_refuses_what_sign_up_refuses_beside_the_field_and_keeps_the_values() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     for (name, value, words) in [
@@ -107,7 +107,7 @@ fn what_signing_up_refuses_the_desk_refuses_with_the_field_and_keeps_what_was_ty
 }
 
 #[test]
-fn somebody_who_may_be_a_member_already_is_shown_with_the_card() {
+fn a_possible_duplicate_is_shown_with_a_link_to_the_card() {
     let site = demo();
     let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
     let card = format!("href=\"/desk/members/{}\"", jane.id);
@@ -179,7 +179,7 @@ fn know_the_code(site: &Site, code: &str) {
 }
 
 #[test]
-fn without_mail_a_code_on_paper_opens_the_account_while_it_is_good() {
+fn without_mail_a_printed_code_opens_the_account_until_it_expires() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     let ada = made(&register(&clerk, &[]));
@@ -245,7 +245,7 @@ fn no_code_opens_an_account_that_somebody_signs_in_to_without_a_password() {
 }
 
 #[test]
-fn guesses_at_codes_are_limited_and_staff_is_served_by_nobody_below() {
+fn guesses_of_codes_are_limited_and_no_lower_rank_serves_staff() {
     let site = Site::open_with(|config| {
         config.demo = true;
         config.limits.recoveries_per_hour_per_address = 3;

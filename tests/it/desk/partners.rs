@@ -1,4 +1,4 @@
-//! Partners at the desk: access given and taken, refused calls with their reason, digests, and deletes that come back.
+//! Partners at the desk: add, rotate, revoke, refused calls, expected digests, and restored users.
 
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Caller, Site};
@@ -59,7 +59,7 @@ fn a_refused_form_keeps_what_was_typed_and_names_the_mistake() {
 }
 
 #[test]
-fn only_an_admin_gives_or_takes_access() {
+fn only_admins_add_or_revoke_partners() {
     let site = demo();
     let partner = site.partner();
     let id = number(&site, &partner);
@@ -191,7 +191,7 @@ fn the_expected_digest_is_shown_for_each_way_the_body_may_have_been_sent() {
 }
 
 #[test]
-fn what_a_partner_deleted_comes_back() {
+fn users_that_a_partner_deleted_are_restored() {
     let site = demo();
     let partner = site.partner();
     let clerk = Clerk::at(&site, &site.admin());

@@ -1,4 +1,4 @@
-//! Records and corrections by the desk: skills and briefs with one proof, flight time, opening balances.
+//! Recording and correcting at the desk: skills and briefs under one proof, flight time, opening balances.
 
 use super::signing::with_passkeys;
 use super::{Clerk, demo};
@@ -58,7 +58,7 @@ fn an_instructor_records_a_brief_and_skills_with_one_proof() {
 }
 
 #[test]
-fn a_code_signs_the_paper_that_the_password_was_given_for_and_no_other() {
+fn a_code_signs_only_the_document_that_the_password_was_given_for() {
     let site = demo();
     let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));
     site.brief(&jane, "Flyer");
@@ -78,7 +78,7 @@ fn a_code_signs_the_paper_that_the_password_was_given_for_and_no_other() {
 }
 
 #[test]
-fn several_that_wait_are_signed_with_one_proof_or_none_is() {
+fn several_pending_entries_are_signed_with_one_proof_or_none_is() {
     let site = demo();
     let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));
     site.brief(&jane, "Flyer");
@@ -166,7 +166,7 @@ fn a_flight_is_corrected_and_deleted_in_three_clicks_and_audited() {
 }
 
 #[test]
-fn signed_entries_and_opening_balances_stay_as_they_are() {
+fn signed_entries_and_opening_balances_cannot_be_corrected() {
     let site = demo();
     let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]));
     let clerk = Clerk::at(&site, &site.desk());
@@ -196,7 +196,7 @@ fn signed_entries_and_opening_balances_stay_as_they_are() {
 }
 
 #[test]
-fn the_signer_who_was_asked_denies_and_the_desk_withdraws() {
+fn the_requested_signer_denies_and_the_desk_withdraws() {
     let site = demo();
     let (jane, _, entry) = super::sign_offs::asked(&site);
     let otto = site.signer("otto", &[("Instructor", "4")]);

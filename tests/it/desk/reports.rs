@@ -1,4 +1,4 @@
-//! Reports at the desk: days, partners and members, as pages and as tables for other programs.
+//! Reports at the desk: days, partners and members, as pages and as CSV.
 
 use super::{Clerk, HOSTILE, book, day, demo};
 use crate::harness::Site;
@@ -53,7 +53,7 @@ fn days_add_up_to_what_was_booked_and_flown() {
 }
 
 #[test]
-fn a_long_table_is_sent_in_pieces_with_every_booking_once_and_a_short_one_whole() {
+fn a_long_csv_file_is_streamed_with_every_booking_once_and_a_short_one_is_sent_whole() {
     const BOOKINGS: usize = 4_500;
     let site = demo();
     let (jane, _) = (site.member("jane"), site.partner());
@@ -110,7 +110,7 @@ fn read_slowly(clerk: &Clerk, path: &str, meanwhile: impl FnOnce()) -> Vec<u8> {
 }
 
 #[test]
-fn each_total_stands_once_beside_that_of_the_days_before() {
+fn each_total_is_shown_once_beside_that_of_the_range_before() {
     let site = demo();
     let (jane, _) = (site.member("jane"), site.partner());
     let add = |hours_ago: i64, count: i64| {
@@ -139,7 +139,7 @@ fn each_total_stands_once_beside_that_of_the_days_before() {
 }
 
 #[test]
-fn counts_that_are_kept_follow_the_clock_the_bookings_and_the_partners_requests() {
+fn cached_sums_follow_the_clock_the_bookings_and_the_partners_requests() {
     let site = demo();
     let bookings = day(&site);
     let (jane, partner) = (site.flyer("flown"), site.partner());
@@ -175,7 +175,7 @@ fn counts_that_are_kept_follow_the_clock_the_bookings_and_the_partners_requests(
 
 /// Against the rows themselves the harness holds the sums, after this test like after every other.
 #[test]
-fn sums_follow_whatever_becomes_of_a_booking() {
+fn sums_follow_every_change_of_a_booking() {
     let site = demo();
     let (jane, _) = (site.member("jane"), site.partner());
     let step = |sql: &str| site.change(|tx| Ok(tx.run(sql, [jane.id])?));
@@ -199,7 +199,7 @@ fn sums_follow_whatever_becomes_of_a_booking() {
 }
 
 #[test]
-fn a_range_that_is_none_is_refused_with_a_reason() {
+fn an_invalid_range_is_refused_with_a_reason() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     for (query, said) in [
@@ -218,7 +218,7 @@ fn a_range_that_is_none_is_refused_with_a_reason() {
 }
 
 #[test]
-fn no_cell_of_a_table_is_a_formula_and_no_name_breaks_out() {
+fn csv_cells_are_no_formulas_and_names_cannot_break_out_of_them() {
     let site = demo();
     day(&site);
     let evil = site.member("formula");
@@ -248,7 +248,7 @@ fn jiff_date(moment: i64) -> String {
 }
 
 #[test]
-fn members_are_counted_by_level_and_currency_and_counted_again_later() {
+fn members_are_counted_by_level_and_currency_and_recounted_later() {
     let site = demo();
     site.flyer("jane");
     site.signer("ines", &[("Instructor", "4")]);
@@ -275,7 +275,7 @@ fn members_are_counted_by_level_and_currency_and_counted_again_later() {
 }
 
 #[test]
-fn many_members_are_counted_aside_and_nobody_waits_for_it() {
+fn many_members_are_counted_in_the_background() {
     let site = demo();
     site.flyer("jane");
     let clerk = Clerk::at(&site, &site.desk());
@@ -322,7 +322,7 @@ fn counted(clerk: &Clerk) {
 }
 
 #[test]
-fn what_lies_ahead_is_booked_and_not_flown_until_its_time_has_come() {
+fn a_booking_counts_as_flown_only_once_its_time_has_come() {
     let site = demo();
     let jane = site.flyer("jane");
     book(&site, &jane, 3_600);

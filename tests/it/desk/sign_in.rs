@@ -1,4 +1,4 @@
-//! The way in: for whom, by what, and what is said to those who stay outside.
+//! Sign-in at the desk: who may, with which credentials, and what a refusal says.
 
 use super::{Clerk, demo};
 use crate::auth::passkeys::{self, Page};
@@ -28,7 +28,7 @@ fn a_password_and_a_code_open_the_desk() {
 }
 
 #[test]
-fn a_clerk_without_a_second_factor_sets_one_up_on_the_way_in() {
+fn a_clerk_without_a_second_factor_sets_one_up_at_sign_in() {
     let site = Site::open();
     let desk = site.desk();
     let clerk = Clerk::outside(&site);
@@ -50,7 +50,7 @@ fn a_clerk_without_a_second_factor_sets_one_up_on_the_way_in() {
 }
 
 #[test]
-fn a_clerk_whose_factor_is_a_sent_passcode_comes_in_by_a_recovery_code_alone() {
+fn a_clerk_with_passcodes_as_second_factor_signs_in_only_by_a_recovery_code() {
     let site = demo();
     let jane = site.member("jane");
     let enabled = jane.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok_json();
@@ -82,7 +82,7 @@ fn a_member_s_passkey_does_not_sign_in_at_the_desk_and_leaves_no_session_and_no_
 }
 
 #[test]
-fn whoever_stays_outside_is_told_what_to_do() {
+fn a_refused_sign_in_says_what_to_do() {
     let site = demo();
     let (jane, desk) = (site.member("jane"), site.desk());
     let clerk = Clerk::outside(&site);
@@ -119,7 +119,7 @@ fn a_session_ends_by_signing_out_by_time_and_with_its_role() {
 }
 
 #[test]
-fn the_cookie_is_the_browser_s_alone_and_no_key_to_the_api() {
+fn the_session_cookie_is_http_only_and_does_not_open_the_api() {
     let site = demo();
     let clerk = Clerk::outside(&site);
     let desk = site.desk();

@@ -1,4 +1,4 @@
-//! The queue of signatures, and the moves at the desk.
+//! The queue of sign-offs, and the actions on entries at the desk.
 
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Caller, PASSWORD, Site};
@@ -16,7 +16,7 @@ pub fn status(site: &Site, entry: i64) -> String {
 }
 
 #[test]
-fn a_signer_signs_at_the_desk_by_the_own_password() {
+fn a_signer_signs_at_the_desk_with_their_own_password() {
     let site = demo();
     let (jane, ines, entry) = asked(&site);
     let clerk = Clerk::at(&site, &site.desk());
@@ -55,7 +55,7 @@ fn a_signer_signs_at_the_desk_by_the_own_password() {
 }
 
 #[test]
-fn a_clerk_cannot_sign_by_being_signed_in() {
+fn a_clerks_session_alone_cannot_sign() {
     let site = demo();
     let (_, _, entry) = asked(&site);
     let desk = site.desk();
@@ -68,7 +68,7 @@ fn a_clerk_cannot_sign_by_being_signed_in() {
 }
 
 #[test]
-fn a_signer_with_a_second_factor_proves_it_too() {
+fn a_signer_with_a_second_factor_needs_a_code() {
     let site = demo();
     let (_, ines, entry) = asked(&site);
     let protected = site.protect(&ines);
@@ -89,7 +89,7 @@ fn a_signer_with_a_second_factor_proves_it_too() {
 }
 
 #[test]
-fn guessing_at_a_signer_is_slowed_down_like_signing_in() {
+fn guessing_a_signers_password_is_delayed_like_sign_in() {
     let site = demo();
     let (_, _, entry) = asked(&site);
     let clerk = Clerk::at(&site, &site.desk());
@@ -105,7 +105,7 @@ fn guessing_at_a_signer_is_slowed_down_like_signing_in() {
 }
 
 #[test]
-fn an_entry_is_denied_suspended_and_given_back() {
+fn an_entry_is_denied_suspended_and_reinstated() {
     let site = demo();
     let (jane, ines, entry) = asked(&site);
     let clerk = Clerk::at(&site, &site.desk());
@@ -142,7 +142,7 @@ fn version_in(page: &str, action: &str) -> String {
 }
 
 #[test]
-fn an_entry_that_changed_since_the_page_was_opened_is_shown_anew_instead_of_signed() {
+fn an_entry_that_changed_since_the_page_was_opened_is_shown_again_and_not_signed() {
     let site = demo();
     let (jane, _, entry) = asked(&site);
     let clerk = Clerk::at(&site, &site.desk());
@@ -190,7 +190,7 @@ fn the_code_of_a_second_factor_signs_what_was_shown_with_the_password() {
 }
 
 #[test]
-fn a_queue_longer_than_its_page_says_so_and_goes_on() {
+fn a_queue_longer_than_a_page_counts_and_links_the_rest() {
     let site = demo();
     let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]));
     site.ask_for(&jane, "10101", &ines);

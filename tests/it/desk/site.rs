@@ -1,4 +1,4 @@
-//! The site at the desk: backups and drills, mail, roles.
+//! The site pages: backups and drills, mail, roles, system status.
 
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Site, senders};
@@ -24,7 +24,7 @@ fn a_backup_and_a_drill_are_made_from_the_desk() {
 }
 
 #[test]
-fn what_the_disk_spoilt_and_what_another_program_changed_stands_on_the_page() {
+fn damage_by_the_disk_and_changes_by_other_programs_are_shown() {
     use tunneldesk::store::engine::alarm::{self, Kind};
     let site = demo();
     let admin = Clerk::at(&site, &site.admin());
@@ -43,7 +43,7 @@ fn what_the_disk_spoilt_and_what_another_program_changed_stands_on_the_page() {
 }
 
 #[test]
-fn what_only_admins_do_is_refused_to_the_desk() {
+fn admin_actions_are_refused_to_clerks() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     let rows = site.rows();
@@ -59,7 +59,7 @@ fn what_only_admins_do_is_refused_to_the_desk() {
 }
 
 #[test]
-fn a_role_is_given_and_the_sessions_end() {
+fn a_new_role_ends_the_sessions_of_the_account() {
     let site = demo();
     let (jane, boss) = (site.member("jane"), site.admin());
     let admin = Clerk::at(&site, &boss);
@@ -106,7 +106,7 @@ fn a_test_message_goes_to_the_clerk_s_own_address() {
 }
 
 #[test]
-fn how_far_the_off_site_copy_is_stands_beside_the_backups() {
+fn the_progress_of_the_off_site_backup_is_shown_beside_the_backups() {
     let backups = |site: &Site| {
         let page = Clerk::at(site, &site.admin()).get("/desk/site").page().to_owned();
         let section = page.split("id=\"backups\"").nth(1).and_then(|rest| rest.split("</section>").next());
@@ -124,7 +124,7 @@ fn how_far_the_off_site_copy_is_stands_beside_the_backups() {
 }
 
 #[test]
-fn problems_stand_on_top_and_what_passed_is_folded() {
+fn problems_are_listed_first_and_passed_checks_are_collapsed() {
     let site = demo();
     let page = Clerk::at(&site, &site.admin()).get("/desk/site").page();
     let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words}: {page}"));

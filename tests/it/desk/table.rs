@@ -1,4 +1,4 @@
-//! Tests of every page, generated from the table.
+//! Tests of every page, generated from the route table.
 
 use super::{Clerk, demo};
 use crate::harness::Site;
@@ -25,7 +25,7 @@ pub fn path(path: &str) -> String {
 }
 
 #[test]
-fn pages_stand_outside_the_api_and_are_nobody_else_s_rows() {
+fn page_routes_are_outside_the_api_and_have_their_own_access() {
     for page in PAGES {
         assert!(page.is_page() && page.base.is_empty() && !page.path.starts_with("/api"), "{}", page.path);
         assert!(page.path == "/" || !page.path.ends_with('/'), "{}", page.path);
@@ -37,7 +37,7 @@ fn pages_stand_outside_the_api_and_are_nobody_else_s_rows() {
 }
 
 #[test]
-fn nobody_but_a_clerk_sees_a_page_of_the_desk() {
+fn only_clerks_see_pages_of_the_desk() {
     let site = demo();
     let jane = site.member("jane");
     let stranger = Clerk::outside(&site);
@@ -61,7 +61,7 @@ fn nobody_but_a_clerk_sees_a_page_of_the_desk() {
 }
 
 #[test]
-fn nobody_but_a_kiosk_and_its_guest_sees_what_is_theirs() {
+fn only_a_kiosk_and_its_guest_see_pages_of_the_kiosk() {
     let site = demo();
     let (stranger, clerk) = (Clerk::outside(&site), Clerk::at(&site, &site.desk()));
     let kiosk = super::kiosk::paired(&site);
@@ -83,7 +83,7 @@ fn nobody_but_a_kiosk_and_its_guest_sees_what_is_theirs() {
 }
 
 #[test]
-fn a_form_from_elsewhere_changes_nothing() {
+fn a_form_of_another_origin_changes_nothing() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     let rows = site.rows();
@@ -109,7 +109,7 @@ fn a_form_from_elsewhere_changes_nothing() {
 }
 
 #[test]
-fn every_page_says_what_it_may_load_and_is_kept_by_nobody() {
+fn every_page_has_a_content_policy_and_is_not_cached() {
     let site = demo();
     super::day(&site);
     let clerk = Clerk::at(&site, &site.desk());
@@ -127,7 +127,7 @@ fn every_page_says_what_it_may_load_and_is_kept_by_nobody() {
 }
 
 #[test]
-fn files_that_pages_are_made_of_are_named_by_what_is_in_them() {
+fn assets_are_named_by_the_hash_of_their_content() {
     let site = Site::open();
     let page = Clerk::outside(&site).get("/desk/sign-in").page();
     let named: Vec<&str> = page.split("\"/assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
@@ -141,7 +141,7 @@ fn files_that_pages_are_made_of_are_named_by_what_is_in_them() {
 }
 
 #[test]
-fn every_text_that_a_page_names_is_in_the_catalogue() {
+fn every_text_key_of_the_pages_is_in_the_catalogue() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let texts = tunneldesk::i18n::language::Language::English.texts();
     let mut named = 0;
@@ -160,7 +160,7 @@ fn every_text_that_a_page_names_is_in_the_catalogue() {
 
 /// Of two texts under one key one page says the other's.
 #[test]
-fn no_text_stands_in_two_files() {
+fn no_text_key_is_in_two_files() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/translations");
     for language in ["en", "de", "fr", "es"] {
         let mut seen = std::collections::BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The till: fees in every way, receipts, undoing, and the closing of a day.
+//! The till: fees of every kind, receipts, undoing, and the closing of a day.
 
 use super::{Clerk, demo};
 use crate::harness::{Caller, Site};
@@ -103,7 +103,7 @@ fn a_fee_gives_a_year_once_however_often_its_form_is_sent() {
 }
 
 #[test]
-fn what_no_fee_can_be_taken_for_is_refused_in_words() {
+fn a_fee_that_cannot_be_taken_is_refused_with_the_reason() {
     let site = site();
     let (jane, desk) = (site.member("jane"), site.desk());
     let clerk = Clerk::at(&site, &desk);
@@ -130,7 +130,7 @@ fn what_no_fee_can_be_taken_for_is_refused_in_words() {
 }
 
 #[test]
-fn an_admin_undoes_a_fee_once_and_the_year_goes_with_it() {
+fn an_admin_undoes_a_fee_once_and_the_year_is_taken_back() {
     let site = site();
     let (jane, clerk, admin) = (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
     let receipt = pay(&clerk, jane.id, "cash", "");
@@ -238,7 +238,7 @@ fn a_day_is_closed_once_with_what_the_clerk_saw() {
 }
 
 #[test]
-fn what_an_erased_member_paid_stays_without_the_person() {
+fn payments_of_an_erased_member_stay_without_personal_data() {
     let site = site();
     let (jane, clerk, admin) = (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
     let receipt = pay(&clerk, jane.id, "free", "jane helped at the open day");
@@ -254,7 +254,7 @@ fn what_an_erased_member_paid_stays_without_the_person() {
 }
 
 #[test]
-fn a_receipt_goes_by_mail_by_itself_and_a_free_year_is_told_as_one() {
+fn a_receipt_is_mailed_automatically_and_names_a_free_year() {
     let site = Site::open_with(|config| {
         config.demo = true;
         config.yearly_fee_cents = FEE_CENTS;
@@ -294,7 +294,7 @@ fn number_of_last(site: &Site) -> i64 {
 }
 
 #[test]
-fn the_open_day_is_a_table_too_and_tables_say_whose_clock_they_show() {
+fn the_open_day_has_a_csv_file_and_csv_files_name_their_time_zone() {
     let site = site();
     let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
     let read = |path: &str| String::from_utf8(clerk.get(path).body).unwrap();

@@ -1,4 +1,4 @@
-//! The timeline of a card: every event of every kind once, whatever the page it is on.
+//! The timeline of a card: every kind of event exactly once, on whatever page.
 
 use super::till::pay;
 use super::{Clerk, book};
@@ -6,7 +6,7 @@ use crate::harness::Site;
 use std::collections::BTreeMap;
 
 #[test]
-fn a_card_has_all_that_happened_by_year_and_loses_nothing_between_two_pages() {
+fn the_timeline_has_every_event_by_year_and_loses_none_between_pages() {
     let site = Site::open_with(|config| {
         config.demo = true;
         config.yearly_fee_cents = 3_000;

@@ -78,7 +78,7 @@ fn an_app_reads_the_waiver_and_signs_it_for_oneself_and_ones_children() {
 }
 
 #[test]
-fn nobody_fills_the_site_with_signatures() {
+fn signatures_per_member_are_limited() {
     let site = Site::open_with(on);
     let jane = site.flyer("jane");
     let admin = demand(&site);
@@ -94,7 +94,7 @@ fn nobody_fills_the_site_with_signatures() {
 }
 
 #[test]
-fn a_flyer_signs_on_the_own_telephone_from_the_desk() {
+fn a_flyer_signs_on_their_own_phone_from_the_desk() {
     let site = Site::open_with(on);
     let (admin, jane) = (demand(&site), site.flyer("jane"));
     let page = admin.post(&format!("/desk/members/{}/waiver/phone", jane.id), &[]).page();
@@ -110,7 +110,7 @@ fn a_flyer_signs_on_the_own_telephone_from_the_desk() {
 }
 
 #[test]
-fn a_partner_learns_of_its_own_bookings_that_a_check_in_waits_and_not_why() {
+fn a_partner_sees_that_a_check_in_of_its_booking_waits_but_not_why() {
     for required in [true, false] {
         let site = Site::open_with(|config| (config.demo, config.waiver.required) = (true, required));
         if required {

@@ -1,5 +1,4 @@
-//! Families who come for the first time: an adult brings children along at a kiosk or on a telephone, and nobody takes over
-//! somebody else's account.
+//! Families at their first visit: an adult adds children at a kiosk or on a phone, and cannot take over another account.
 
 use super::{YEAR, demand, flown, on};
 use crate::desk::kiosk::{enter, paired};
@@ -173,7 +172,7 @@ fn an_account_that_was_there_before_is_linked_by_its_pin_or_by_staff() {
 }
 
 #[test]
-fn a_telephone_signs_a_family_up_and_signs_for_all() {
+fn a_family_signs_up_and_signs_on_one_phone() {
     let site = Site::open_with(on);
     demand(&site);
     let phone = Clerk::outside(&site);
@@ -221,7 +220,7 @@ fn a_telephone_signs_a_family_up_and_signs_for_all() {
 type End<'a> = (&'a str, &'a dyn Fn(&Caller));
 
 #[test]
-fn codes_to_sign_by_and_tickets_end_with_the_credentials() {
+fn signing_links_and_tickets_expire_when_credentials_change() {
     let site = Site::open_with(on);
     let (admin, kiosk) = (demand(&site), paired(&site));
     let new = "four dry socks in a row";
@@ -257,7 +256,7 @@ fn codes_to_sign_by_and_tickets_end_with_the_credentials() {
 }
 
 #[test]
-fn a_guardians_address_stands_for_a_childs_and_the_guardians_membership_does_not() {
+fn a_childs_account_uses_the_guardians_address_but_needs_its_own_membership() {
     let site = Site::open_with(|config| {
         on(config);
         (config.kiosk_minutes, config.yearly_fee_cents) = (vec![4, 10], 3000);

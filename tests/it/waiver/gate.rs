@@ -1,4 +1,4 @@
-//! The gate: no waiver, no flight, by any path in any state.
+//! No check-in and no flight time without a waiver, by any path in any state.
 
 use super::*;
 

@@ -1,10 +1,10 @@
-//! Waivers: no waiver, no flight; how one is signed, decided on and done without; and nothing of it where it is off.
+//! Waivers: signing, decisions, overrides, consents; and sites that require none.
 
 mod app;
+mod erased;
 mod family;
 mod gate;
-mod gone;
-mod off;
+mod not_required;
 
 use crate::desk::kiosk::{enter, paired};
 use crate::desk::{Clerk, book};
@@ -144,7 +144,7 @@ fn a_waiver_is_signed_at_the_desk_and_staff_decides_on_a_yes() {
 }
 
 #[test]
-fn a_member_signs_at_the_kiosk_or_on_a_telephone_and_not_around_a_decision() {
+fn a_member_signs_at_the_kiosk_or_on_a_phone_and_cannot_bypass_a_pending_decision() {
     let site = Site::open_with(on);
     let (_, kiosk) = (demand(&site), paired(&site));
     let (jane, mark) = (site.flyer("jane"), site.flyer("mark"));
@@ -183,7 +183,7 @@ fn a_member_signs_at_the_kiosk_or_on_a_telephone_and_not_around_a_decision() {
 }
 
 #[test]
-fn where_no_waiver_is_asked_for_nothing_of_it_shows() {
+fn a_site_that_requires_no_waiver_shows_nothing_of_waivers() {
     let site = Site::open_with(|config| config.demo = true);
     let (admin, jane, kiosk) = (Clerk::at(&site, &site.admin()), site.flyer("jane"), paired(&site));
     enter(&site, &kiosk, &jane);
@@ -301,7 +301,7 @@ fn publish(admin: &Clerk, kind: &str, body: &str) {
 }
 
 #[test]
-fn consents_are_a_register_and_staff_knows_whom_to_call() {
+fn consents_are_recorded_and_staff_sees_the_emergency_contact() {
     let site = Site::open_with(on);
     let (admin, jane) = (demand(&site), site.flyer("jane"));
     publish(&admin, "photos", "We may show pictures of your flight.");

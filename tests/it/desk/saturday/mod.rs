@@ -1,5 +1,5 @@
-//! A whole Saturday: two desks at once, 300 arrivals of which 20 are new, 5 no-shows, 12 fees, 30 signatures, and a day closing
-//! that adds up. What the pages and tables say in the evening is held against what the test itself did.
+//! A whole Saturday: two desks, 300 arrivals of which 20 are new members, 5 no-shows, 12 fees, 30 signatures, and a day closing.
+//! In the evening, pages and CSV files are compared with what the test did.
 
 mod evening;
 

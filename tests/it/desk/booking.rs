@@ -1,4 +1,4 @@
-//! One booking at the desk: moved, cancelled, a no-show, and each of these taken back; and what its partner may still say.
+//! One booking at the desk: move, cancel, no-show and reinstate; and later calls of its partner.
 
 use super::{Clerk, book, demo};
 use crate::harness::{Caller, Site};
@@ -27,7 +27,7 @@ fn audit(site: &Site) -> Vec<String> {
 }
 
 #[test]
-fn a_cancelled_booking_takes_its_flight_time_along_and_brings_it_back() {
+fn cancelling_a_booking_removes_its_flight_time_and_reinstating_restores_it() {
     let site = demo();
     let (partner, jane) = (site.partner(), site.flyer("jane"));
     let booking = sent(&site, (&partner, &jane), 7, 600, 12);
@@ -63,7 +63,7 @@ fn a_cancelled_booking_takes_its_flight_time_along_and_brings_it_back() {
 }
 
 #[test]
-fn a_no_show_is_noted_once_its_time_has_come_and_is_in_no_logbook() {
+fn a_no_show_is_possible_once_its_time_has_come_and_removes_the_flight_time() {
     let site = demo();
     let (partner, jane) = (site.partner(), site.flyer("jane"));
     let booking = sent(&site, (&partner, &jane), 7, 600, 12);
@@ -123,7 +123,7 @@ fn a_partner_who_sends_a_booking_again_does_not_move_it_back() {
 }
 
 #[test]
-fn a_booking_without_a_number_is_known_by_the_flight_that_its_partner_named() {
+fn a_booking_without_a_registration_id_is_identified_by_its_flight() {
     let site = demo();
     let (partner, jane) = (site.partner(), site.flyer("jane"));
     let pin = site.pin(&jane);
@@ -159,7 +159,7 @@ fn a_cancelled_booking_that_its_partner_books_anew_is_in_force_again() {
 }
 
 #[test]
-fn who_is_here_is_not_moved_to_another_day_and_a_missed_flight_is_flown_by_no_later_word() {
+fn a_checked_in_booking_is_not_moved_to_another_day_and_a_no_show_is_not_flown_later() {
     let site = demo();
     let (partner, jane) = (site.partner(), site.flyer("jane"));
     let booking = sent(&site, (&partner, &jane), 7, 600, 12);
@@ -203,7 +203,7 @@ fn who_is_here_is_not_moved_to_another_day_and_a_missed_flight_is_flown_by_no_la
 }
 
 #[test]
-fn a_booking_of_nobody_is_not_found() {
+fn an_unknown_booking_is_not_found() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     book(&site, &site.member("jane"), 600);

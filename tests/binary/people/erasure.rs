@@ -1,4 +1,4 @@
-//! `member export` and `member erase`: what is held on one person, and that nothing of it is left anywhere.
+//! `member export` and `member erase`: the personal data of a member, and that none is left after erasure.
 
 use crate::harness::{Caller, Desk, PASSWORD, Server, text};
 use serde_json::{Value, json};
@@ -161,7 +161,7 @@ fn a_restored_backup_does_not_bring_an_erased_member_back() {
 }
 
 #[test]
-fn nor_when_the_site_s_file_is_lost_with_its_disk() {
+fn an_erased_member_stays_erased_when_the_database_is_lost_with_its_disk() {
     let (hall, server) = Hall::new();
     assert_eq!(server.stop().code, Some(0));
     let second = hall.desk.path().join("second");
@@ -180,7 +180,7 @@ fn nor_when_the_site_s_file_is_lost_with_its_disk() {
 }
 
 #[test]
-fn the_number_of_an_erased_member_is_never_another_s() {
+fn the_number_of_an_erased_member_is_never_reused() {
     let desk = Desk::with_site();
     desk.add_member("first", "member");
     desk.run(&["backup"]).done();
@@ -197,7 +197,7 @@ fn the_number_of_an_erased_member_is_never_another_s() {
 }
 
 #[test]
-fn nobody_who_works_here_is_erased_and_nobody_by_mistake() {
+fn staff_and_unknown_accounts_cannot_be_erased() {
     let desk = Desk::with_site();
     desk.add_member("boss", "admin");
     let said = desk.run(&["member", "erase", "boss", "--yes"]).trouble(1);

@@ -1,4 +1,4 @@
-//! The kiosk while the site does not answer: check-ins are kept and sent once each, nothing else is begun.
+//! The kiosk while the server is unreachable: check-ins are queued and sent exactly once.
 
 use super::kiosk::{enter, paired};
 use super::kiosk_screens::pair;
@@ -42,7 +42,7 @@ fn send(kiosk: &Clerk, key: &str, ticket: &str, at: i64) -> u16 {
 }
 
 #[test]
-fn fifty_check_ins_of_half_an_hour_without_the_site_arrive_once_each() {
+fn fifty_offline_check_ins_of_half_an_hour_arrive_once_each() {
     let site = demo();
     let kiosk = paired(&site);
     let tickets = fifty(&site, &kiosk);
@@ -95,7 +95,7 @@ fn offline(browser: &Browser, off: bool) {
 }
 
 #[test]
-fn a_kiosk_without_its_site_says_so_and_sends_what_it_kept_when_the_site_is_back() {
+fn an_offline_kiosk_says_so_and_sends_its_check_ins_when_the_server_answers() {
     let site = demo();
     let browser = Browser::open();
     let kiosk = pair(&site, &browser);

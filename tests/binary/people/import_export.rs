@@ -65,7 +65,7 @@ fn filled() -> Desk {
 }
 
 #[test]
-fn what_one_site_exports_another_imports_and_exports_alike() {
+fn an_export_imports_at_another_site_and_exports_identically() {
     let (one, other) = (filled(), Desk::with_site());
     other.run(&["partner", "add", "Skyline", "--client-id", "CLIENT"]).done();
     for kind in ["members", "bookings", "logbook"] {
@@ -98,7 +98,7 @@ fn what_one_site_exports_another_imports_and_exports_alike() {
 }
 
 #[test]
-fn a_list_with_mistakes_is_not_taken_and_each_is_named_by_line_and_column() {
+fn a_list_with_mistakes_is_refused_with_line_and_column_of_each() {
     let desk = filled();
     let before = exported(&desk, "members");
     let list = "username,real_name,email,phone,dob,role,email_confirmed_at\n\
@@ -138,7 +138,7 @@ fn a_list_with_mistakes_is_not_taken_and_each_is_named_by_line_and_column() {
 }
 
 #[test]
-fn entries_and_bookings_are_judged_by_the_api_s_rules() {
+fn imported_entries_and_bookings_follow_the_rules_of_the_api() {
     let desk = filled();
     let logbook = format!(
         "username,kind,entry_date,minutes,skill,instructor,status,tunnel,booking\n\
@@ -192,7 +192,7 @@ fn entries_and_bookings_are_judged_by_the_api_s_rules() {
 }
 
 #[test]
-fn a_running_server_takes_a_list_and_gives_one_in_files_that_it_could_not_open() {
+fn a_running_server_imports_and_exports_files_that_only_the_command_can_open() {
     let desk = filled();
     let before = ["members", "logbook", "bookings"].map(|kind| exported(&desk, kind));
     let server = desk.serve();
@@ -225,7 +225,7 @@ fn a_running_server_takes_a_list_and_gives_one_in_files_that_it_could_not_open()
 }
 
 #[test]
-fn what_root_has_written_is_root_s_although_the_site_is_somebody_else_s() {
+fn files_exported_by_root_belong_to_root() {
     let desk = filled();
     if desk.database().metadata().unwrap().uid() != 0 {
         return println!("SKIPPED: only root acts as somebody else");
@@ -244,7 +244,7 @@ fn what_root_has_written_is_root_s_although_the_site_is_somebody_else_s() {
 }
 
 #[test]
-fn a_table_of_members_says_how_many_it_leaves_out_and_a_machine_gets_all() {
+fn a_table_of_members_counts_what_it_leaves_out_and_json_has_all() {
     let desk = Desk::with_site();
     let rows: String = (0..60).map(|n| format!("flyer{n},Flyer {n},flyer{n}@example.com\n")).collect();
     import(&desk, "members", &format!("username,real_name,email\n{rows}")).done();
@@ -259,7 +259,7 @@ fn a_table_of_members_says_how_many_it_leaves_out_and_a_machine_gets_all() {
 }
 
 #[test]
-fn tables_of_messages_and_of_events_say_how_many_they_leave_out_and_a_machine_gets_all() {
+fn tables_of_messages_and_events_count_what_they_leave_out_and_json_has_all() {
     let desk = Desk::with_site();
     let file = rusqlite::Connection::open(desk.database()).unwrap();
     let numbers = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 53)";
@@ -322,7 +322,7 @@ fn record(desk: &Desk, rows: usize) {
 }
 
 #[test]
-fn a_table_of_the_audit_log_says_how_many_rows_it_leaves_out_and_a_machine_gets_all() {
+fn a_table_of_the_audit_log_counts_what_it_leaves_out_and_json_has_all() {
     const ROWS: usize = 2_100;
     let desk = Desk::with_site();
     record(&desk, ROWS);
@@ -348,7 +348,7 @@ fn a_table_of_the_audit_log_says_how_many_rows_it_leaves_out_and_a_machine_gets_
 }
 
 #[test]
-fn tables_of_kiosks_and_of_payments_say_how_many_they_leave_out_and_a_machine_gets_all() {
+fn tables_of_kiosks_and_payments_count_what_they_leave_out_and_json_has_all() {
     let desk = Desk::with_site();
     let file = rusqlite::Connection::open(desk.database()).unwrap();
     let numbers = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 1003)";

@@ -1,4 +1,4 @@
-//! Nobody climbs: what a clerk may read, reset or send follows the rank of the account it is for.
+//! Privilege escalation: what a clerk may read, reset or send depends on the rank of the account.
 
 use super::{Clerk, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures, senders};
@@ -43,7 +43,7 @@ fn last_deed(site: &Site, deed: &str) -> (String, String) {
 }
 
 #[test]
-fn an_account_above_a_members_is_not_recovered_by_a_message_that_stays_in_the_house() {
+fn a_staff_account_is_not_recovered_by_a_message_that_the_desk_could_read() {
     let site = demo();
     let jane = site.member("jane");
     let known = recover(&site, "jane");
@@ -61,7 +61,7 @@ fn an_account_above_a_members_is_not_recovered_by_a_message_that_stays_in_the_ho
 }
 
 #[test]
-fn with_a_mail_server_an_account_above_a_members_is_recovered_by_mail() {
+fn with_a_mail_server_a_staff_account_is_recovered_by_mail() {
     let site = Site::open_with(|config| config.mail = Some(senders::mail_to_nowhere()));
     let admin = site.admin();
     recover(&site, &admin.name);
@@ -71,7 +71,7 @@ fn with_a_mail_server_an_account_above_a_members_is_recovered_by_mail() {
 }
 
 #[test]
-fn a_clerk_reads_and_sends_what_is_a_members_and_nothing_of_those_who_work_here() {
+fn a_clerk_reads_and_retries_messages_of_members_and_none_of_staff() {
     let site = demo();
     let (desk, admin, jane) = (site.desk(), site.admin(), site.member("jane"));
     let passcode = json!({ "passcode": "481516" });
@@ -105,7 +105,7 @@ fn a_clerk_reads_and_sends_what_is_a_members_and_nothing_of_those_who_work_here(
 }
 
 #[test]
-fn an_admin_reads_what_others_are_told_and_nobody_reads_what_opens_an_account_of_staff() {
+fn an_admin_reads_messages_of_others_and_nobody_reads_credentials_of_staff() {
     let site = demo();
     let (admin, other) = (site.admin(), site.admin());
     let told = message(&site, &other, "security_event", &json!({ "event": "password_changed" }));
@@ -132,7 +132,7 @@ fn an_admin_reads_what_others_are_told_and_nobody_reads_what_opens_an_account_of
 }
 
 #[test]
-fn a_clerk_changes_no_picture_and_sees_no_way_in_of_those_who_work_here() {
+fn a_clerk_changes_no_photo_and_sees_no_credentials_of_staff() {
     let site = demo();
     let (desk, admin, jane) = (site.desk(), site.admin(), site.member("jane"));
     let clerk = Clerk::at(&site, &desk);
@@ -153,7 +153,7 @@ fn a_clerk_changes_no_picture_and_sees_no_way_in_of_those_who_work_here() {
 }
 
 #[test]
-fn a_sent_passcode_is_no_second_factor_for_those_who_work_here() {
+fn a_sent_passcode_is_no_second_factor_for_staff() {
     let site = demo();
     let mail = Site::open_with(|config| config.mail = Some(senders::mail_to_nowhere()));
     for (site, who) in [(&site, site.desk()), (&site, site.admin()), (&mail, mail.admin()), (&mail, mail.sync())] {
@@ -177,7 +177,7 @@ fn a_sent_passcode_is_no_second_factor_for_those_who_work_here() {
 }
 
 #[test]
-fn what_the_desk_knew_of_a_member_ends_when_the_member_comes_to_work_here() {
+fn codes_that_the_desk_saw_expire_when_the_member_becomes_staff() {
     let site = demo();
     let jane = site.flyer("jane");
     let pin = site.pin(&jane);

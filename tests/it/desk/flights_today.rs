@@ -1,4 +1,4 @@
-//! Nobody is asked at the desk for minutes that are in the logbook already.
+//! The desk does not ask for minutes that are in the logbook already.
 
 use super::{Clerk, demo};
 use crate::harness::{Caller, Site};
@@ -33,7 +33,7 @@ fn asked(page: &str) -> Option<String> {
 }
 
 #[test]
-fn minutes_that_a_booking_logged_are_told_and_not_asked_for() {
+fn minutes_that_a_booking_logged_are_shown_and_not_asked_for() {
     let site = demo();
     let clerk = Clerk::at(&site, &site.desk());
     let each = |member: &Caller, asks: Option<&str>, said: &str| {

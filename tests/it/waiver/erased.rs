@@ -1,4 +1,4 @@
-//! Who is not there any more, or cannot be a guardian after all: nothing is done for the one, and nothing by the other.
+//! Erased members, and guardians who turn out to be minors.
 
 use super::{YEAR, demand, on};
 use crate::desk::kiosk::{enter, paired};
@@ -16,7 +16,7 @@ fn family(site: &Site, admin: &Clerk) -> (Caller, Caller) {
 }
 
 #[test]
-fn nothing_is_done_for_an_erased_member_and_no_notice_waits_for_one() {
+fn nothing_is_done_for_an_erased_member_and_no_notice_is_queued() {
     let site = Site::open_with(on);
     let admin = demand(&site);
     let (mother, child) = family(&site, &admin);
@@ -65,7 +65,7 @@ fn nothing_is_done_for_an_erased_member_and_no_notice_waits_for_one() {
 }
 
 #[test]
-fn a_guardian_who_is_a_minor_by_a_corrected_day_of_birth_acts_for_nobody() {
+fn a_guardian_who_turns_out_to_be_a_minor_loses_the_guardianship() {
     let site = Site::open_with(on);
     let (admin, kiosk) = (demand(&site), paired(&site));
     let (mother, child) = family(&site, &admin);

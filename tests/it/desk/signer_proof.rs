@@ -1,5 +1,5 @@
-//! The signer's own proof at a shared desk: a passkey, and a password with a passcode that is sent. Neither works for
-//! somebody else, and neither works twice.
+//! The proof of a signer at a shared desk: by passkey, and by password with a passcode. Neither works for another signer, and
+//! neither works twice.
 
 use super::sign_offs::{asked, status};
 use super::{Clerk, keyboard};
@@ -45,7 +45,7 @@ fn signed_by(site: &Site, entry: i64) -> (Option<i64>, String) {
 }
 
 #[test]
-fn a_signer_signs_in_the_clerks_browser_by_the_own_passkey() {
+fn a_signer_signs_in_the_clerks_browser_with_their_own_passkey() {
     let site = demo();
     let (jane, ines, entry) = asked(&site);
     let desk = site.desk();
@@ -77,7 +77,7 @@ fn a_signer_signs_in_the_clerks_browser_by_the_own_passkey() {
 }
 
 #[test]
-fn an_answer_of_a_passkey_signs_once_and_for_two_minutes_and_only_as_its_owner() {
+fn a_passkey_answer_signs_once_within_two_minutes_and_only_as_its_owner() {
     let site = demo();
     let (jane, ines, entry) = asked(&site);
     let browser = with_passkeys(&site, &[&ines]);
@@ -125,7 +125,7 @@ fn step_on(page: &str) -> String {
 }
 
 #[test]
-fn a_signer_with_passcodes_signs_by_the_one_that_was_sent_and_once() {
+fn a_signer_signs_once_with_the_passcode_that_was_sent() {
     let site = demo();
     let (jane, ines, entry) = asked(&site);
     let otto = site.signer("otto", &[("Instructor", "4")]);
@@ -183,7 +183,7 @@ fn a_signer_with_passcodes_signs_by_the_one_that_was_sent_and_once() {
 }
 
 #[test]
-fn a_step_to_sign_one_entry_leads_nowhere_else() {
+fn a_challenge_to_sign_one_entry_is_good_for_nothing_else() {
     let site = demo();
     let (_, ines, entry) = asked(&site);
     ines.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok();

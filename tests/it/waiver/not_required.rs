@@ -1,4 +1,4 @@
-//! Where no waiver is asked for, nothing of it shows, and nothing is asked of the file: its tables are away in this test.
+//! A site that requires no waivers shows none, and reads no waiver table: the tables are dropped in this test.
 
 use crate::desk::kiosk::{enter, paired};
 use crate::desk::{Clerk, book, table};
@@ -55,7 +55,7 @@ fn keys(value: &Value) -> Vec<String> {
 }
 
 #[test]
-fn where_it_is_off_no_page_and_no_answer_knows_of_it_and_the_file_is_asked_nothing() {
+fn without_required_waivers_no_page_or_reply_mentions_them_and_no_query_reads_them() {
     let site = Site::open_with(|config| config.demo = true);
     let (admin, jane, kiosk, partner) =
         (Clerk::at(&site, &site.admin()), site.flyer("jane"), paired(&site), site.partner());

@@ -1,4 +1,4 @@
-//! Paths that lead nowhere, as a browser and as a program see them.
+//! Error pages and JSON errors for unknown paths.
 
 use super::demo;
 use http::Method;
@@ -6,7 +6,7 @@ use http::Method;
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 #[test]
-fn a_browser_gets_a_page_with_the_hall_s_name_wherever_there_is_nothing() {
+fn a_browser_gets_an_error_page_with_the_site_s_name() {
     let site = demo();
     let hall = site.inside().name().unwrap();
     for path in ["/nowhere", "/desk/nowhere", "/kiosk/nowhere", "/confirm/nowhere"] {
@@ -19,7 +19,7 @@ fn a_browser_gets_a_page_with_the_hall_s_name_wherever_there_is_nothing() {
 }
 
 #[test]
-fn a_program_and_whoever_asks_the_api_get_json() {
+fn programs_and_requests_to_the_api_get_json_errors() {
     let site = demo();
     for (path, accept) in [("/nowhere", "*/*"), ("/nowhere", "application/json"), ("/api/nowhere", BROWSER)] {
         let reply = site.stranger().ask_at_root(Method::GET, path).header("accept", accept).send();
@@ -28,7 +28,7 @@ fn a_program_and_whoever_asks_the_api_get_json() {
 }
 
 #[test]
-fn a_site_without_an_authority_says_how_one_is_made_in_plain_words() {
+fn a_site_without_an_authority_explains_how_to_make_one() {
     let site = demo();
     let page = site.stranger().ask_at_root(Method::GET, "/ca").header("accept", BROWSER).send().page();
     assert!(page.contains("tunneldesk tls init") && !page.contains('`'), "{page}");
