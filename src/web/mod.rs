@@ -123,16 +123,17 @@ fn refused(failure: &Failure, language: Language, request_id: &str, page: &impl 
 
 /// Renders a public page, with the strict policy: no scripts, no forms, no referrer.
 pub(crate) fn show_public(status: StatusCode, language: Language, page: &impl Template) -> Reply {
-    reply::page(status, language, rendered(page))
+    reply::page(status, language, render(page))
 }
 
 /// Renders a page.
 pub(crate) fn show(status: StatusCode, language: Language, page: &impl Template) -> Reply {
-    reply::console(status, language, rendered(page))
+    reply::console(status, language, render(page))
         .with_header(header::VARY, HeaderValue::from_static("accept-language"))
 }
 
-fn rendered(page: &impl Template) -> String {
+/// Renders a template to HTML.
+pub(crate) fn render(page: &impl Template) -> String {
     write_scope::forbid("a page");
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
     page.render().unwrap_or_default()

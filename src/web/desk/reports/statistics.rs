@@ -10,8 +10,8 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::i18n::number::{change, grouped};
 use crate::site::Site;
-use crate::web::Frame;
 use crate::web::desk::today::WEEKDAYS;
+use crate::web::{self, Frame};
 use askama::Template;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -80,8 +80,7 @@ pub(super) fn render(site: &Site, zone: &TimeZone, range: &Range, language: Lang
     if let Some((_, rendered)) = all().iter().find(|(known, _)| *known == data) {
         return Ok(rendered.clone());
     }
-    // Writing to memory fails only where a value's own `Display` does, and none of ours does.
-    let rendered: Arc<str> = draw(zone, range, earlier.as_ref(), &data).render().unwrap_or_default().into();
+    let rendered: Arc<str> = web::render(&draw(zone, range, earlier.as_ref(), &data)).into();
     let mut all = all();
     let is_same = |known: &ReportData| {
         let days =

@@ -6,7 +6,7 @@ use super::flight_chart::{self, Chart};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
-use askama::Template;
+use crate::web;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Entries of the cache: one a day, page and language.
@@ -78,8 +78,7 @@ pub(super) fn render(
     }
     let made = key(site.store.change_feed().count());
     let arrivals = site.store.read(|tx| arrivals::of(site, tx, query))?;
-    // Writing to memory fails only where a value's own `Display` does, and none of ours does.
-    let arrivals = arrivals.render().unwrap_or_default().into();
+    let arrivals = web::render(&arrivals).into();
     let chart = match is_today {
         true => Some(Arc::new(flight_chart::draw(site, query.zone, query.now, weekday, query.language)?)),
         false => None,
