@@ -23,10 +23,17 @@ impl FormState {
         FormState { number: number.unwrap_or_else(super::new_form_number), typed, problems: Vec::new() }
     }
 
-    /// A form that was refused.
-    pub(crate) fn refused(typed: Vec<(String, String)>, failure: &Failure, language: Language) -> FormState {
+    /// A form that was refused. A failure without problems of fields is returned.
+    pub(crate) fn refused(
+        typed: Vec<(String, String)>,
+        failure: Failure,
+        language: Language,
+    ) -> Result<FormState, Failure> {
+        if failure.problems().is_empty() {
+            return Err(failure);
+        }
         let problems = failure.problems().iter().map(|problem| (problem.field.clone(), language.say(&problem.text)));
-        FormState { problems: problems.collect(), ..FormState::sent(typed) }
+        Ok(FormState { problems: problems.collect(), ..FormState::sent(typed) })
     }
 
     pub(crate) fn typed(&self, field: &str) -> &str {

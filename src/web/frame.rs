@@ -100,6 +100,17 @@ impl Frame {
         Ok(Frame { part, clerk: name, admin, here, shift_note, ..Frame::outside(site, call)? })
     }
 
+    /// [`Frame::of`], with the message about the action that the query names as done.
+    pub(crate) fn after_action(
+        site: &Site,
+        call: &Call,
+        clerk: &Clerk,
+        part: &'static str,
+        messages: &[(&str, &'static str)],
+    ) -> Result<Frame, Failure> {
+        Ok(Frame { done: super::done(call, messages), ..Frame::of(site, call, clerk, part)? })
+    }
+
     pub(crate) fn language(&self) -> Language {
         self.language
     }

@@ -40,6 +40,10 @@ pub(crate) fn home(_: &Site, _: &Call) -> Answer {
 
 /// Longest value that is read from a query; no page of this site sends a longer one.
 const QUERY_CHARS_MAX: usize = 100;
+/// Longest answer of a passkey, as JSON.
+pub(crate) const CREDENTIAL_CHARS_MAX: usize = 60_000;
+/// Longest code of an authenticator app, passcode or recovery code, with room for spaces.
+pub(crate) const CODE_CHARS_MAX: usize = 40;
 
 /// Renders a failure as a page; the last argument is the request ID.
 pub(crate) type Refusal = fn(&Failure, Frame, &str) -> Reply;
@@ -147,6 +151,28 @@ pub(crate) fn form_pairs(call: &Call) -> Result<Vec<(String, String)>, Failure> 
 /// The fields of a form, ready to be judged.
 pub(crate) fn form(call: &Call) -> Result<Fields, Failure> {
     Ok(Fields::new(form_pairs(call)?.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
+}
+
+/// The value of a form's only field, which is required.
+pub(crate) fn form_field<T>(
+    call: &Call,
+    name: &str,
+    kind: impl FnOnce(&Value) -> Result<T, Text>,
+) -> Result<T, Failure> {
+    let mut body = form(call)?;
+    let field = body.required(name, kind);
+    Ok(field.get(&body.finish()?))
+}
+
+/// The value of a form's only field; `None` where it is missing or empty.
+pub(crate) fn optional_form_field<T>(
+    call: &Call,
+    name: &str,
+    kind: impl FnOnce(&Value) -> Result<T, Text>,
+) -> Result<Option<T>, Failure> {
+    let mut body = form(call)?;
+    let field = body.optional(name, kind);
+    Ok(field.get(&body.finish()?))
 }
 
 /// The first problem of a form, after the label of its field. `labels` maps field names to the keys of their labels.

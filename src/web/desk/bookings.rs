@@ -1,6 +1,6 @@
 //! One booking: move, cancel, mark as a no-show, reinstate.
 
-use super::today::name_of;
+use super::members::lookup::name_of;
 use crate::app::{self, Change, Outcome, bookings};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;

@@ -11,7 +11,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::brief_pictures;
-use crate::web::{check_waivers_required, form, query_text, upload};
+use crate::web::{check_waivers_required, form_field, query_text, upload};
 use http::{HeaderValue, header};
 
 const BACK: &str = "/desk/texts?kind=brief";
@@ -28,10 +28,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/texts/picture/remove`
 pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     check_waivers_required(site)?;
-    let mut body = form(call)?;
-    let picture = body.required("picture", fields::id);
-    let ok = body.finish()?;
-    let picture_id = picture.get(&ok);
+    let picture_id = form_field(call, "picture", fields::id)?;
     _ = app::change(site, clerk, call.language(), |cx| brief::remove_picture(cx, picture_id))?;
     Ok(reply::see_other(&format!("{BACK}&done=no-picture")))
 }

@@ -14,7 +14,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::member_search;
 use crate::store::tables::payments::{self, Account};
-use crate::web::desk::walk_in::{LookupError, find_member};
+use crate::web::desk::members::lookup::{LookupError, find_member};
 use crate::web::{Frame, done, form, path_id, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;

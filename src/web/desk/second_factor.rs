@@ -10,11 +10,10 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::{Frame, form, show};
+use crate::web::{CODE_CHARS_MAX, Frame, form, show};
 use askama::Template;
 use http::StatusCode;
 
-const CODE_CHARS_MAX: usize = 40;
 /// Where an expired sign-in challenge leads: to a new sign-in.
 pub(crate) const SIGN_IN_AGAIN: &str = "/desk/sign-in?ended=1";
 

@@ -15,11 +15,10 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::Account;
 use crate::store::tables::sessions;
-use crate::web::{Frame, form, show};
+use crate::web::{CREDENTIAL_CHARS_MAX, Frame, form, show};
 use askama::Template;
 use http::StatusCode;
 
-const CREDENTIAL_CHARS_MAX: usize = 60_000;
 const HOME: &str = "/desk";
 
 #[derive(Template)]

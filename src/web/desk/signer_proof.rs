@@ -14,11 +14,9 @@ use crate::http::fields;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::signers;
-use crate::web::{first_problem, form, form_pairs};
+use crate::web::{CODE_CHARS_MAX, CREDENTIAL_CHARS_MAX, first_problem, form, form_pairs};
 use http::StatusCode;
 
-const CREDENTIAL_CHARS_MAX: usize = 60_000;
-const CODE_CHARS_MAX: usize = 40;
 const STEP_CHARS_MAX: usize = 128;
 const NAME_CHARS_MAX: usize = 254;
 

@@ -17,7 +17,7 @@ use crate::store::tables::brief_pictures;
 use crate::store::tables::site_texts::{self, Draft, Kind, SiteText};
 use crate::web::waiver_form::paragraphs;
 use crate::web::{
-    Frame, check_waivers_required, client_error_text, done, form, form_status, query_text, show as shown,
+    Frame, check_waivers_required, client_error_text, form, form_field, form_status, query_text, show as shown,
 };
 use askama::Template;
 use http::StatusCode;
@@ -131,8 +131,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<String>) -> Answer {
-    let mut frame = Frame::of(site, call, clerk, PART)?;
-    frame.done = done(call, &DONE);
+    let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let (zone, language) = (site.time_zone()?, call.language());
     let (drafts, versions) = site
         .store
@@ -234,8 +233,7 @@ fn edit_page(
     draft: Draft,
     problem: Option<String>,
 ) -> Answer {
-    let mut frame = Frame::of(site, call, clerk, PART)?;
-    frame.done = done(call, &DONE);
+    let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let status = form_status(problem.is_some());
     let page = EditPage {
         kind: kind.name(),
@@ -272,10 +270,7 @@ pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/texts/discard`: deletes the drafts of a kind.
 pub(crate) fn discard(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let kind = body.required("kind", fields::line(20));
-    let ok = body.finish()?;
-    let kind = find_kind(site, &kind.get(&ok))?;
+    let kind = find_kind(site, &form_field(call, "kind", fields::line(20))?)?;
     _ = app::change(site, clerk, call.language(), |cx| texts::discard(cx, kind))?;
     Ok(reply::see_other(&format!("/desk/texts?kind={}&done=discarded", kind.name())))
 }

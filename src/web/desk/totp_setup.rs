@@ -16,11 +16,9 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::members::Account;
 use crate::store::tables::second_factors;
-use crate::web::{Frame, form, show};
+use crate::web::{CODE_CHARS_MAX, Frame, optional_form_field, show};
 use askama::Template;
 use http::StatusCode;
-
-const CODE_CHARS_MAX: usize = 40;
 
 #[derive(Template)]
 #[template(path = "desk/totp_setup.html", config = "assets/templates/askama.toml")]
@@ -70,10 +68,7 @@ pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
 
 /// `POST /desk/sign-in/setup`: the first code turns the authenticator on and opens the session.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
-    let mut body = form(call)?;
-    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
-    let ok = body.finish()?;
-    let code = code.get(&ok).unwrap_or_default();
+    let code = optional_form_field(call, "code", fields::line(CODE_CHARS_MAX))?.unwrap_or_default();
     let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     let again = StatusCode::UNPROCESSABLE_ENTITY;
     let set_up = site.store.write(site.now(), |tx| {

@@ -1,9 +1,9 @@
 //! Bookings made at the desk, for walk-ins and by telephone.
 
 use super::bookings::to_day;
+use super::members::lookup::{LookupError, find_member};
 use super::members::{search, waiver};
 use super::today::{self, BookingInput};
-pub(crate) use super::today::{LookupError, find_member};
 use crate::app::{self, bookings, flights};
 use crate::auth::Clerk;
 use crate::domain::booking::Denial;

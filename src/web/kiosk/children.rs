@@ -56,9 +56,8 @@ pub(crate) fn sign_up(site: &Site, call: &Call, guest: &Guest) -> Answer {
         .and_then(|child| app::change(site, actor, call.language(), |cx| children::sign_up(cx, &child)));
     match signed_up {
         Ok(_) => Ok(reply::see_other("/kiosk/family?done=child")),
-        Err(failure) if failure.problems().is_empty() => Err(failure),
         Err(failure) => {
-            let form = FormState::refused(typed, &failure, call.language());
+            let form = FormState::refused(typed, failure, call.language())?;
             let page = Page { screen: Screen::of(site, call, guest)?, form };
             Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
         }

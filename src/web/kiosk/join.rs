@@ -41,9 +41,8 @@ pub(crate) fn enter(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let typed = form_pairs(call)?;
     match signup::join(site, call, SignupPlace::Kiosk(kiosk.id()), call.language(), &typed) {
         Ok(joined) => welcome(site, call, kiosk, &joined),
-        Err(failure) if failure.problems().is_empty() => Err(failure),
         Err(failure) => {
-            let form = FormState::refused(typed, &failure, call.language());
+            let form = FormState::refused(typed, failure, call.language())?;
             let page = Page { screen: Screen::outside(site, call)?, form };
             Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
         }

@@ -14,10 +14,9 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::cards;
 use crate::store::tables::members::Account;
-use crate::web::{form, form_status};
+use crate::web::{CREDENTIAL_CHARS_MAX, form, form_status};
 use askama::Template;
 
-const CREDENTIAL_CHARS_MAX: usize = 60_000;
 const NUMBER_CHARS_MAX: usize = 19;
 const PIN_CHARS_MAX: usize = 12;
 const SCAN_CHARS_MAX: usize = 200;

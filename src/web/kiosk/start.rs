@@ -13,7 +13,7 @@ use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::kiosks;
-use crate::web::{form, form_status};
+use crate::web::{form, form_field, form_status};
 use askama::Template;
 use http::{HeaderName, HeaderValue, StatusCode};
 
@@ -73,10 +73,7 @@ pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
 
 /// `POST /kiosk/language`: sets the language until sign-out.
 pub(crate) fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
-    let mut body = form(call)?;
-    let tag = body.required("language", fields::line(5));
-    let ok = body.finish()?;
-    let tag = tag.get(&ok);
+    let tag = form_field(call, "language", fields::line(5))?;
     let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag).ok_or_else(Failure::not_found)?;
     Ok(kiosk::with_language(site, call, reply::see_other("/kiosk"), Some(language)))
 }

@@ -82,7 +82,6 @@ pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
             };
             Ok(show(StatusCode::OK, language, &page))
         }
-        Err(failure) if failure.problems().is_empty() => Err(failure),
-        Err(failure) => page(site, language, FormState::refused(typed, &failure, language)),
+        Err(failure) => page(site, language, FormState::refused(typed, failure, language)?),
     }
 }

@@ -24,9 +24,8 @@ pub(crate) fn add(site: &Site, call: &Call) -> Answer {
     });
     match signed_up {
         Ok(_) => Ok(reply::see_other(&path(&code, language))),
-        Err(failure) if failure.problems().is_empty() => Err(failure),
         Err(failure) => {
-            sign::page(site, language, &code, sign::Submission::Child(FormState::refused(typed, &failure, language)))
+            sign::page(site, language, &code, sign::Submission::Child(FormState::refused(typed, failure, language)?))
         }
     }
 }

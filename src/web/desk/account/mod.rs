@@ -17,12 +17,11 @@ use crate::site::Site;
 use crate::store::tables::second_factors::{self, Kind};
 use crate::store::tables::{members, passkeys as keys, sessions};
 use crate::web::badge::Badge;
-use crate::web::{Frame, done, form, form_status, show};
+use crate::web::{CODE_CHARS_MAX, Frame, form_status, optional_form_field, show};
 use askama::Template;
 use http::StatusCode;
 
 pub(crate) const PATH: &str = "/desk/account";
-const CODE_CHARS_MAX: usize = 40;
 /// Passkeys that are shown; no account has more.
 const KEYS_SHOWN_MAX: i64 = 100;
 const DONE: [(&str, &str); 5] = [
@@ -76,8 +75,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// The page, with a problem or with a new PIN.
 pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Problem>, pin: Option<String>) -> Answer {
-    let mut frame = Frame::of(site, call, clerk, PATH)?;
-    frame.done = done(call, &DONE);
+    let frame = Frame::after_action(site, call, clerk, PATH, &DONE)?;
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let page = site.store.read(|tx| {
         let profile = members::find(tx, clerk.id())?.ok_or_else(Failure::not_signed_in)?;
@@ -118,10 +116,7 @@ pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, part: &'static str
 
 /// `POST /desk/account/prove`: proves the clerk's identity by password; for ten minutes credentials may be changed.
 pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let secret = body.optional("password", fields::secret);
-    let ok = body.finish()?;
-    let Some(secret) = secret.get(&ok) else {
+    let Some(secret) = optional_form_field(call, "password", fields::secret)? else {
         return refuse(site, call, clerk, "prove", call.say("account.password_missing"));
     };
     if let Err(text) = sign_in::check_own_password(site, call, clerk.id(), &secret)? {
@@ -138,10 +133,7 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/account/recovery-codes`: makes ten new recovery codes and shows them once; needs a code of the authenticator
 /// app.
 pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
-    let ok = body.finish()?;
-    let Some(code) = code.get(&ok) else {
+    let Some(code) = optional_form_field(call, "code", fields::line(CODE_CHARS_MAX))? else {
         return refuse(site, call, clerk, "codes", call.say("desk.code_missing"));
     };
     let renewed = app::change(site, clerk, call.language(), |cx| {

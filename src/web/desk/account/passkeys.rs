@@ -10,23 +10,20 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::form;
+use crate::web::{CREDENTIAL_CHARS_MAX, form_field, optional_form_field};
 use serde_json::json;
 
-const CREDENTIAL_CHARS_MAX: usize = 60_000;
 const NAME_CHARS_MAX: usize = 60;
 
 /// `POST /desk/account/passkeys/question`: the challenge for a new passkey, as JSON for the script of the page.
 pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let name = body.optional("name", fields::line(NAME_CHARS_MAX));
-    let ok = body.finish()?;
+    let name = optional_form_field(call, "name", fields::line(NAME_CHARS_MAX))?;
     clerk.check_proven(site.now())?;
     let party = RelyingParty::of(site, call)?;
     let limit = RateLimit::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
     site.state::<RateLimiter>().take(RateLimitKey::PasskeysFrom(call.network()), limit)?;
     let user_agent = call.header("user-agent").unwrap_or("");
-    let label = Label { name: name.get(&ok).unwrap_or_else(|| passkey::name_from(user_agent)), device_id: None };
+    let label = Label { name: name.unwrap_or_else(|| passkey::name_from(user_agent)), device_id: None };
     let question = ceremony::start_registration(site, &party, (clerk.id(), clerk.session()), label)?;
     site.store.write(site.now(), |tx| question.store(tx))?;
     Ok(reply::ok(&json!({ "publicKey": question.public_key })))
@@ -34,12 +31,9 @@ pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/account/passkeys`: registers a passkey with the browser's answer.
 pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let credential = body.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX));
-    let ok = body.finish()?;
+    let credential = optional_form_field(call, "credential", fields::lines(CREDENTIAL_CHARS_MAX))?;
     let refused = || refuse(site, call, clerk, "passkeys", call.say("account.passkey_refused"));
-    let Some(answer) = ceremony::check_response(site, call, &credential.get(&ok).unwrap_or_default(), Intent::SignIn)?
-    else {
+    let Some(answer) = ceremony::check_response(site, call, &credential.unwrap_or_default(), Intent::SignIn)? else {
         return refused();
     };
     // A response that signs in opens nothing here.
@@ -53,10 +47,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/account/passkeys/remove`: removes a passkey and ends all other sessions.
 pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let passkey_id = body.required("passkey", fields::id);
-    let ok = body.finish()?;
-    let passkey_id = passkey_id.get(&ok);
+    let passkey_id = form_field(call, "passkey", fields::id)?;
     clerk.check_proven(site.now())?;
     let owner = (clerk.id(), clerk.session());
     match site.store.write(site.now(), |tx| ceremony::remove(site, call, tx, owner, passkey_id))? {

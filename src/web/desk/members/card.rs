@@ -22,7 +22,7 @@ use crate::store::tables::media;
 use crate::store::tables::members::{self, Profile};
 use crate::web::badge::{self, Badge};
 use crate::web::flights_today::{self, FlightsToday};
-use crate::web::{Frame, done, form_status, initials, path_id, query_text, show as shown, skipped};
+use crate::web::{Frame, form_status, initials, path_id, query_text, show as shown, skipped};
 use askama::Template;
 
 const DONE: [(&str, &str); 16] = [
@@ -141,8 +141,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// The card, with the form for flight time where that was refused.
 pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Option<TimeForm>) -> Answer {
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
-    let mut frame = Frame::of(site, call, clerk, PART)?;
-    frame.done = done(call, &DONE);
+    let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let (tab, skip) = asked_tab(call);
     let (person, mut lines, security, denial, (standing, years, may_serve, flights_today)) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;

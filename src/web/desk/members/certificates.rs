@@ -12,7 +12,7 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::{Frame, form, path_id, show};
+use crate::web::{Frame, form_field, path_id, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -62,10 +62,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// be verified.
 pub(crate) fn certificate(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
-    let mut body = form(call)?;
-    let place = body.required("place", fields::whole_in(0..=1_000));
-    let ok = body.finish()?;
-    let place = place.get(&ok) as usize;
+    let place = form_field(call, "place", fields::whole_in(0..=1_000))? as usize;
     let wanted = site.store.read(|tx| {
         let mut rows = certificates::read_earned(site, tx, member_id)?.rows.into_iter();
         rows.nth(place).map(|(row, _)| row).ok_or_else(Failure::not_found)

@@ -14,7 +14,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
-use crate::web::{Frame, form, path_id, show};
+use crate::web::{Frame, form, form_field, optional_form_field, path_id, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -80,10 +80,7 @@ pub(crate) fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/members/{member_id}/note`: replaces the staff note; an empty text removes it.
 pub(crate) fn set_note(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let text = body.optional("text", fields::lines(NOTE_CHARS_MAX));
-    let ok = body.finish()?;
-    let text = text.get(&ok).unwrap_or_default();
+    let text = optional_form_field(call, "text", fields::lines(NOTE_CHARS_MAX))?.unwrap_or_default();
     _ = change(site, call, clerk, |cx, member_id| card::set_note(cx, member_id, &text))?;
     Ok(reply::see_other(&format!("{PART}/{}?done=note", call.param(0))))
 }
@@ -103,10 +100,7 @@ pub(crate) fn untie_card(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn read_card(call: &Call) -> Result<String, Failure> {
-    let mut body = form(call)?;
-    let typed = body.required("card", fields::line(CARD_CHARS_MAX));
-    let ok = body.finish()?;
-    Ok(typed.get(&ok))
+    form_field(call, "card", fields::line(CARD_CHARS_MAX))
 }
 
 /// `POST /desk/members/{member_id}/ban/lift`: admins only.

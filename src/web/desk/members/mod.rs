@@ -6,6 +6,7 @@ pub(crate) mod changes;
 pub(crate) mod edit;
 mod heading;
 pub(crate) mod list_tabs;
+pub(crate) mod lookup;
 pub(crate) mod opening_balance;
 pub(crate) mod record_skills;
 pub(crate) mod search;

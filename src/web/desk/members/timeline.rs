@@ -10,7 +10,7 @@ use crate::store::queries::{logbook as entries, standing};
 use crate::store::tables::bookings::{self, BookingRow, Ending, Filter};
 use crate::store::tables::{entry_events, payments};
 use crate::web::badge::Badge;
-use crate::web::desk::today::name_of;
+use crate::web::desk::members::lookup::name_of;
 
 /// Events that are counted by year; nobody has more.
 const EVENTS_MAX: i64 = 100_000;

@@ -23,7 +23,9 @@ use crate::store::tables::site_texts::{self, Kind};
 use crate::store::tables::{briefs, consents, members, tunnels, waivers};
 use crate::web::badge::Badge;
 use crate::web::waiver_form::{self, WaiverForm};
-use crate::web::{Frame, check_waivers_required, client_error_text, done, form, form_status, path_id, show};
+use crate::web::{
+    Frame, check_waivers_required, client_error_text, form, form_field, form_status, optional_form_field, path_id, show,
+};
 use askama::Template;
 
 /// Signed waivers and consents that the page lists; older ones are in the member's data export.
@@ -118,10 +120,7 @@ pub(crate) fn decide(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/waiver/override`: lets the member fly today without a waiver.
 pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let mut body = form(call)?;
-    let reason = body.optional("reason", fields::line(WORD_CHARS_MAX));
-    let ok = body.finish()?;
-    let reason = reason.get(&ok).unwrap_or_default();
+    let reason = optional_form_field(call, "reason", fields::line(WORD_CHARS_MAX))?.unwrap_or_default();
     match app::change(site, clerk, call.language(), |cx| app_waivers::override_today(cx, member_id, &reason)) {
         Ok(()) => back(member_id, "overridden"),
         Err(failure) if !failure.problems().is_empty() => {
@@ -156,10 +155,7 @@ pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/guardians/end`: ends a guardianship.
 pub(crate) fn end_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let mut body = form(call)?;
-    let guardian = body.required("guardian", fields::id);
-    let ok = body.finish()?;
-    let guardian_id = guardian.get(&ok);
+    let guardian_id = form_field(call, "guardian", fields::id)?;
     _ = app::change(site, clerk, call.language(), |cx| family::end(cx, member_id, guardian_id))?;
     back(member_id, "guardian-ended")
 }
@@ -179,10 +175,7 @@ pub(crate) fn set_emergency(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/consents/withdraw`: records that the member withdrew a consent.
 pub(crate) fn withdraw(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let mut body = form(call)?;
-    let kind = body.required("kind", fields::line(20));
-    let ok = body.finish()?;
-    let kind = Kind::parse(&kind.get(&ok)).ok_or_else(Failure::not_found)?;
+    let kind = Kind::parse(&form_field(call, "kind", fields::line(20))?).ok_or_else(Failure::not_found)?;
     _ = app::change(site, clerk, call.language(), |cx| app_consents::withdraw(cx, member_id, kind))?;
     back(member_id, "withdrawn")
 }
@@ -204,8 +197,7 @@ fn back(member_id: i64, word: &str) -> Answer {
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing>, String)>) -> Answer {
     let member_id = find_id(site, call)?;
-    let mut frame = Frame::of(site, call, clerk, PART)?;
-    frame.done = done(call, &DONE);
+    let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let language = call.language();
     let status = form_status(refused.is_some());
     let (sent, problem) = refused.map_or((None, None), |(sent, problem)| (sent, Some(problem)));

@@ -16,7 +16,7 @@ use crate::store::Read;
 use crate::store::tables::outbox::Message;
 use crate::store::tables::{contact as received, outbox, suppressed};
 use crate::web::badge::Badge;
-use crate::web::{Frame, done, query_text, show as shown};
+use crate::web::{Frame, query_text, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -97,8 +97,7 @@ struct Bounce {
 
 /// `GET /desk/messages`: the box that `box` names; by default the contact form, or dead messages where only these wait.
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (mut frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
-    frame.done = done(call, &DONE);
+    let (frame, zone) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?);
     let offset = query_text(call, "offset").parse().unwrap_or(0_i64).clamp(0, 1_000_000);
     let word = query_text(call, "box");
     let page = site.store.read(|tx| {

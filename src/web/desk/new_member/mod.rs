@@ -90,9 +90,8 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let typed = form_pairs(call)?;
     let read = match read(site, &typed) {
         Ok(read) => read,
-        Err(failure) if failure.problems().is_empty() => return Err(failure),
         Err(failure) => {
-            let form = FormState::refused(typed, &failure, call.language());
+            let form = FormState::refused(typed, failure, call.language())?;
             return page(site, call, clerk, form, None);
         }
     };

@@ -13,7 +13,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::{account_claims, members};
 use crate::web::desk::slip::{self, Recipient};
-use crate::web::{Frame, done, path_id, show as shown};
+use crate::web::{Frame, path_id, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -36,8 +36,7 @@ struct Page {
 /// `GET /desk/members/{member_id}/welcome`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
-    let mut frame = Frame::of(site, call, clerk, PART)?;
-    frame.done = done(call, &DONE);
+    let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
     let (profile, account, mailed, is_unclaimed) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;

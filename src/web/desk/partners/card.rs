@@ -20,7 +20,7 @@ use crate::store::tables::history;
 use crate::store::tables::partner_users::{self, Deleted};
 use crate::store::tables::partners::{self, Partner};
 use crate::web::badge::Badge;
-use crate::web::{Frame, done, form, form_status, path_id, show as shown};
+use crate::web::{Frame, form, form_field, form_status, optional_form_field, path_id, show as shown};
 use askama::Template;
 
 const DELETED_SHOWN: i64 = 50;
@@ -74,8 +74,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<TermsInput>) -> Answer {
-    let (mut frame, zone, now) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, site.now());
-    frame.done = done(call, &DONE);
+    let (frame, zone, now) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, site.now());
     let status = form_status(refused.is_some());
     let page = site.store.read(|tx| {
         let partner = find(tx, call)?;
@@ -161,10 +160,7 @@ pub(crate) fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/partners/{partner_id}/rotate`: makes a second secret and shows it once; the old one stays valid for some days.
 pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let keep_days = body.required("keep_days", fields::whole_in(0..=KEEP_DAYS_MAX));
-    let ok = body.finish()?;
-    let keep_days = keep_days.get(&ok);
+    let keep_days = form_field(call, "keep_days", fields::whole_in(0..=KEEP_DAYS_MAX))?;
     let (name, handed) = app::change(site, clerk, call.language(), |cx| {
         let partner = find(cx.tx, call)?;
         let handed = access::rotate(cx, &partner, keep_days)?;
@@ -175,10 +171,7 @@ pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/partners/{partner_id}/revoke`: revokes the partner for good; the typed name confirms it.
 pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let typed = body.optional("name", fields::line(254));
-    let ok = body.finish()?;
-    let typed = typed.get(&ok).unwrap_or_default();
+    let typed = optional_form_field(call, "name", fields::line(254))?.unwrap_or_default();
     app::change(site, clerk, call.language(), |cx| {
         let partner = find(cx.tx, call)?;
         if typed != partner.name.trim() {

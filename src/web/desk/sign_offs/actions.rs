@@ -21,11 +21,9 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::skills::{self, SkillEntry};
 use crate::web::desk::signer_proof::{self, Outcome};
-use crate::web::{form, path_id};
+use crate::web::{CODE_CHARS_MAX, CREDENTIAL_CHARS_MAX, form, path_id};
 use http::StatusCode;
 
-const CREDENTIAL_CHARS_MAX: usize = 60_000;
-const CODE_CHARS_MAX: usize = 40;
 const STEP_CHARS_MAX: usize = 128;
 
 /// `POST /desk/sign-offs/{entry_id}/sign`: signs with the signer's password, and a code where one is due.

@@ -16,7 +16,7 @@ use crate::store::tables::{entry_events, members};
 use crate::web::badge::{self, Badge};
 use crate::web::desk::members::list_tabs::{ViewContext, entry_badge};
 use crate::web::desk::signer_proof::ProofForm;
-use crate::web::{Frame, done, initials, path_id, show as shown};
+use crate::web::{Frame, initials, path_id, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -100,8 +100,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// The page, with a form that is shown again.
 pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignForm>) -> Answer {
     let entry_id = path_id(call, 0)?;
-    let mut frame = Frame::of(site, call, clerk, PART)?;
-    frame.done = done(call, &DONE);
+    let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let zone = site.time_zone()?;
     let view = ViewContext { site, zone: &zone, language: call.language(), now: site.now() };
     let status = match &sent {

@@ -15,7 +15,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::member_search;
 use crate::store::tables::skills::{self, SkillEntry};
-use crate::web::desk::today::name_of;
+use crate::web::desk::members::lookup::name_of;
 use crate::web::{Frame, done_with, initials, query_text, show, skipped};
 use askama::Template;
 use http::StatusCode;

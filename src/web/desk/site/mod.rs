@@ -23,7 +23,7 @@ use crate::site::Site;
 use crate::store::tables::outbox;
 use crate::store::tables::tls::Kind;
 use crate::store::tables::tunnels;
-use crate::web::{Frame, done, show as shown};
+use crate::web::{Frame, show as shown};
 use askama::Template;
 use health::Facts;
 use http::StatusCode;
@@ -67,8 +67,7 @@ struct Row {
 
 /// `GET /desk/site`
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (mut frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
-    frame.done = done(call, &DONE);
+    let (frame, zone) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?);
     // Read before the list, so that a backup reported as made is in the list.
     let asked = on_demand::last::<Work>(site);
     let backups = local_store(&site.config.data).list();

@@ -14,8 +14,8 @@ use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::members;
 use crate::store::tables::outbox::Channel;
-use crate::web::desk::walk_in::{LookupError, find_member};
-use crate::web::{Frame, done, form, form_status, show as shown};
+use crate::web::desk::members::lookup::{LookupError, find_member};
+use crate::web::{Frame, form, form_status, show as shown};
 use askama::Template;
 
 const DONE: [(&str, &str); 3] =
@@ -70,8 +70,7 @@ fn page(
     problem: Option<&'static str>,
     invite: InvitationInput,
 ) -> Answer {
-    let mut frame = Frame::of(site, call, clerk, PART)?;
-    frame.done = done(call, &DONE);
+    let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let zone = site.time_zone()?;
     let (found, open) =
         site.store.read(|tx| Ok((members::list_with_role(tx)?, invitations::list(site, tx, call, &zone)?)))?;

@@ -13,7 +13,7 @@ use crate::site::Site;
 use crate::store::tables::members;
 use crate::store::tables::till::{self, Closing, Line};
 use crate::web::desk::reports::tables::{ROWS_AT_ONCE, continue_after, long_file, time_heading};
-use crate::web::{Frame, done, path_id, show as shown, skipped};
+use crate::web::{Frame, path_id, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
 
@@ -97,8 +97,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `GET /desk/till/closings/{closing_id}`: a closed day with its entries.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let closing_id = path_id(call, 0)?;
-    let mut frame = Frame::of(site, call, clerk, PART)?;
-    frame.done = done(call, &DONE);
+    let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let (zone, language) = (site.time_zone()?, call.language());
     let (closing, clerk_name, lines, sums) = site.store.read(|tx| {
         let closing = till::find_closing(tx, closing_id)?.ok_or_else(Failure::not_found)?;

@@ -7,7 +7,7 @@ mod flight_chart;
 mod search_results;
 mod to_do;
 
-pub(crate) use booking_form::{BookingInput, LookupError, find_member, name_of};
+pub(crate) use booking_form::BookingInput;
 
 use super::bookings as changes;
 use crate::auth::Clerk;

@@ -17,7 +17,7 @@ use crate::ops::audit::{VERIFIED, begin_verifying};
 use crate::ops::on_demand;
 use crate::site::Site;
 use crate::store::tables::audit::{self, Filter, HashedRow};
-use crate::web::desk::walk_in::{LookupError, find_member};
+use crate::web::desk::members::lookup::{LookupError, find_member};
 use crate::web::{Frame, form_status, query_text, show as shown};
 use askama::Template;
 use words::{Named, Namer};

@@ -1,0 +1,30 @@
+//! Looking a member up by ID, or by an identifier that a clerk typed.
+
+use crate::http::failure::Failure;
+use crate::store::Read;
+use crate::store::tables::members;
+
+/// The display name of a member; `None` where there is no such member.
+pub(crate) fn name_of(tx: &Read, member_id: i64) -> Result<Option<String>, Failure> {
+    let profile = members::find(tx, member_id)?;
+    Ok(profile.map(|one| one.display_name().to_owned()))
+}
+
+/// Why a typed identifier names no single member.
+pub(crate) enum LookupError {
+    NotFound,
+    /// The number of one member and the username of another.
+    Ambiguous,
+}
+
+/// The member with this number, username or e-mail address.
+pub(crate) fn find_member(tx: &Read, typed: &str) -> Result<Result<i64, LookupError>, Failure> {
+    let number = typed.parse::<i64>().ok();
+    let by_number = number.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
+    let by_name = members::find_account(tx, typed)?;
+    Ok(match (by_number.map(|one| one.member_id), by_name.map(|one| one.member_id)) {
+        (Some(one), Some(other)) if one != other => Err(LookupError::Ambiguous),
+        (Some(member_id), _) | (None, Some(member_id)) => Ok(member_id),
+        (None, None) => Err(LookupError::NotFound),
+    })
+}
