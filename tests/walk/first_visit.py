@@ -1,4 +1,4 @@
-"""A family comes for the first time, and a flyer comes back: at a kiosk and a telephone, each touch a real one, and counted."""
+"""The first visit of a family and the return of a flyer, at a kiosk and on a phone, with real, counted touches."""
 
 import base64
 import json
@@ -19,8 +19,8 @@ from person import Person
 
 PASSWORD = "fly-high-land-soft"
 DAY = 86_400
-# What people need at a screen that they touch, in seconds: a button wherever it is, a letter of the screen's own keyboard, a letter
-# of a telephone's, a signature drawn by finger, and the waiver read: whole the first time, over once it is known.
+# Seconds that a person needs: to touch a button, to type a letter on the kiosk's keys or on a phone, to draw a signature, and to
+# read the waiver for the first time or again.
 TAP, SCREEN_LETTER, PHONE_LETTER, SIGNATURE = 1.0, 0.5, 0.35, 3.0
 READ, READ_AGAIN = 20.0, 8.0
 FAMILY_SECONDS_MAX, RETURN_SECONDS_MAX = 300, 40
@@ -30,7 +30,7 @@ QUESTIONS = "Is your weight outside the limits that are posted here?\nAre you pr
 
 
 class Hand(Person):
-    """A finger on a screen of this size."""
+    """A touch screen of this size."""
 
     def __init__(self, origin, name, width, height, letter):
         super().__init__(Browser([], {}), origin)
@@ -48,7 +48,7 @@ class Hand(Person):
         self.by_hand += TAP - 1.3
 
     def keys_of_the_screen(self, text):
-        """The field that has the focus, by the keys that the page shows."""
+        """Types into the focused field with the keys of the page."""
         for one in text:
             found = self.run("""const keys = [...document.querySelectorAll('.board button')].filter(key => key.checkVisibility());
                 const key = arguments[0] === ' ' ? keys.find(key => key.className === 'space') : keys.find(key => key.textContent.toLowerCase() === arguments[0].toLowerCase());
@@ -59,7 +59,7 @@ class Hand(Person):
         self.by_hand += SCREEN_LETTER * len(text)
 
     def digits(self, text):
-        """By the number keys of signing in."""
+        """Types with the number keys of the sign-in page."""
         for one in text:
             self.run("document.querySelector(`[data-key='${arguments[0]}']`).click()", one)
         self.keys += len(text)
@@ -67,7 +67,7 @@ class Hand(Person):
         self.by_hand += SCREEN_LETTER * len(text)
 
     def write(self, selector, text):
-        """With the keys of a telephone."""
+        """Types with the keyboard of a phone."""
         self.tap(selector)
         self.run("const field = document.querySelector(arguments[0]); field.value = arguments[1]; field.dispatchEvent(new Event('input', { bubbles: true }))", selector, text)
         self.keys += len(text)
@@ -75,7 +75,7 @@ class Hand(Person):
         self.by_hand += self.letter * len(text)
 
     def draw(self):
-        """A signature, in the field for it; a key takes the keys of the screen away."""
+        """Draws a signature, after hiding the on-screen keys."""
         if self.run("return !!document.querySelector('.board')?.checkVisibility()"):
             self.tap(".board .away")
         self.run("document.getElementById('pad').scrollIntoView({ block: 'center', behavior: 'instant' })")
@@ -99,7 +99,7 @@ class Hand(Person):
 
 
 class Hall:
-    """A site with a waiver, on which people may book at the kiosk, and a server on it."""
+    """A server with a waiver and with bookings at the kiosk."""
 
     def __init__(self, program, directory):
         self.program, self.directory, self.data = program, directory, f"{directory}/data"
@@ -162,7 +162,7 @@ def next_step(one):
 def signs(one, flyers, name, read):
     one.by_hand += read
     assert one.run("return document.querySelectorAll('fieldset.flyer').length") == flyers, "another number of flyers"
-    # Each question of each flyer is one touch.
+    # One touch for each question of each flyer.
     for place in range(one.run("return document.querySelectorAll('fieldset.question').length")):
         one.run("[...document.querySelectorAll('fieldset.question')][arguments[0]].querySelector('input[value=n]').click()", place)
         one.clicks += 1
@@ -178,7 +178,7 @@ def signs(one, flyers, name, read):
 
 
 def born(kiosk, text):
-    # The keys of the date go from part to part by themselves.
+    # The focus moves from part to part of the date by itself.
     kiosk.keys_of_the_screen(text)
     kiosk.keep("born")
     next_step(kiosk)
@@ -232,7 +232,7 @@ def first_adult(kiosk):
 
 
 def second_adult(phone):
-    """Number and PIN, which the page shows."""
+    """Number and PIN from the page."""
     phone.go("/join")
     phone.at("/join", "join")
     phone.write("#real_name", "Paul Meier")
@@ -276,7 +276,7 @@ def family(kiosk, phone, hall):
     assert hall.arrivals() - before == 4, f"{hall.arrivals() - before} check-ins"
     kiosk.tap(".foot form button")
     kiosk.page("/kiosk")
-    # One after the other, as if nobody touched the telephone while the kiosk is busy.
+    # The times add up, as if kiosk and phone were used one after the other.
     return kiosk, phone
 
 
@@ -314,7 +314,7 @@ def comes_back(kiosk, phone, hall):
 
 
 def reloaded_while_away(kiosk, phone, hall):
-    """The kiosk is loaded anew while the site is away, says so, keeps its check-ins, and goes on by itself."""
+    """A kiosk that is reloaded while the server is down shows the offline page, keeps its check-ins, and resumes."""
     kiosk.tap(".foot form button")
     kiosk.wait("return navigator.serviceWorker.controller && document.querySelector('.newcomer')")
     kiosk.run("localStorage.setItem('kept-check-ins', JSON.stringify([{ key: 'k', ticket: '1.1.1.1.x', at: 1 }]))")
@@ -326,7 +326,7 @@ def reloaded_while_away(kiosk, phone, hall):
     assert kiosk.run("return localStorage.getItem('kept-check-ins').includes('1.1.1.1')"), "what was kept is gone"
     hall.serve(f"127.0.0.1:{hall.port}")
     kiosk.wait("return document.querySelector('.newcomer')")
-    # The site answered, and refused what was no ticket.
+    # The server answered, and refused the invalid ticket.
     assert kiosk.run("return localStorage.getItem('kept-check-ins')") == "[]"
     return ()
 

@@ -1,11 +1,11 @@
-"""A clerk at a browser: each key and each click is a real one, and counted."""
+"""A clerk at a browser, with real, counted keys and clicks."""
 
 import time
 
 TAB, ENTER, SPACE, CONTROL, ALT = "\ue004", "\ue007", " ", "\ue009", "\ue00a"
 WAIT_SECONDS_MAX = 30
-# What people need at a desk (the keystroke-level model of Card, Moran and Newell): a key of an average typist, pointing with a
-# click, the hand from the keys to the mouse or back, and a thought before each page.
+# Seconds of the keystroke-level model (Card, Moran and Newell): a key, pointing with a click, moving the hand between keyboard and
+# mouse, and thinking before each page.
 KEY, CLICK, HAND, THOUGHT = 0.2, 1.3, 0.4, 1.35
 
 
@@ -19,11 +19,11 @@ class Person:
         self.by_hand, self.thoughts, self.waited, self.hand = 0.0, 1, 0.0, None
 
     def practised(self):
-        """Seconds by somebody who need not think any more, with what the pages made them wait."""
+        """Seconds of an expert, without thinking, with the waiting times of the pages."""
         return self.by_hand + self.waited
 
     def seconds(self):
-        """By a person who thinks before they begin and at each page."""
+        """Seconds of a person who thinks before beginning and at each page."""
         return self.practised() + THOUGHT * self.thoughts
 
     def go(self, path):
@@ -33,7 +33,7 @@ class Person:
         return self.browser.order("/execute/sync", {"script": script, "args": list(values)})
 
     def wait(self, script, *values):
-        """What a script returns as soon as that is something; the time is the page's."""
+        """The first truthy result of a script; the waiting time counts as the page's."""
         began = time.monotonic()
         while not (found := self.try_to_run(script, *values)):
             if time.monotonic() - began > WAIT_SECONDS_MAX:
@@ -43,14 +43,14 @@ class Person:
         return found
 
     def try_to_run(self, script, *values):
-        # A page that is being left has no answer.
+        # A page that is being unloaded does not answer.
         try:
             return self.run(script, *values)
         except AssertionError:
             return None
 
     def page(self, path):
-        """Until the page with this path is there, to be thought about."""
+        """Waits for the page with this path and counts a thought."""
         self.wait("return location.pathname === arguments[0] && document.readyState === 'complete'", path)
         self.thoughts += 1
 
@@ -69,7 +69,7 @@ class Person:
         self.press([step for key in text for step in (("keyDown", key), ("keyUp", key))])
 
     def chord(self, modifier, key):
-        """Both at once."""
+        """Presses two keys at once."""
         self.uses("keys")
         self.keys += 2
         self.by_hand += 2 * KEY
@@ -80,7 +80,7 @@ class Person:
         self.browser.order("/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
     def retype(self, text):
-        """Over all that a field has."""
+        """Replaces the content of a field."""
         self.chord(CONTROL, "a")
         self.type(text)
         self.fields += 1
@@ -97,7 +97,7 @@ class Person:
         raise AssertionError(f"Tab never leads to {selector}")
 
     def click(self, selector, text=""):
-        """The first that is seen, with this in its text."""
+        """The first visible element with this text."""
         script = ("return [...document.querySelectorAll(arguments[0])].find(one => one.checkVisibility()"
                   " && (one.innerText + (one.getAttribute('aria-label') ?? '')).includes(arguments[1]))")
         element = self.wait(script, selector, text)

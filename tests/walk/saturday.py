@@ -1,4 +1,4 @@
-"""A demo site in the middle of a Saturday: 300 arrivals today, a third of them here, and a server on it."""
+"""A server with a demo site on a Saturday at two: 300 arrivals today, of which a third are checked in."""
 
 import random
 import re
@@ -10,7 +10,7 @@ ARRIVALS = 300
 MEMBERS = 1_200
 ENTRIES = 30_000
 HOUR, DAY = 3_600, 86_400
-# Two in the afternoon: most of the day is over or near, and nobody's arrival falls on another day.
+# At two in the afternoon no arrival of the test falls on another day.
 HOUR_NOW = 14
 PASSWORD = "fly-high-land-soft"
 
@@ -31,7 +31,7 @@ class Site:
             return conn.execute(sql, values).fetchall()
 
     def fill(self):
-        """The hall is where it is two in the afternoon; its day goes from ten to ten."""
+        """The time zone in which it is two in the afternoon now."""
         chosen, now = random.Random(1), int(time.time())
         east = (HOUR_NOW - now // HOUR % 24 + 11) % 24 - 11
         midnight = (now + east * HOUR) // DAY * DAY - east * HOUR
@@ -52,7 +52,7 @@ class Site:
         conn.close()
 
     def serve(self):
-        """Its origin."""
+        """Origin of the server."""
         command = [self.program, "serve", "--config", self.settings, "--data", self.data, "--listen", "127.0.0.1:0"]
         with open(f"{self.directory}/log", "w") as log:
             self.server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)

@@ -1,4 +1,4 @@
-"""The daily tasks of a desk, each from *Today* to what says that it is done."""
+"""The daily tasks of a desk, each from *Today* to the message of its success."""
 
 
 from person import ALT, ENTER, SPACE, TAB
@@ -9,12 +9,12 @@ NOT_HERE = ROW + ".filter(row => row.querySelector('button:not(.quiet)') && row.
 
 
 def names(one, rows):
-    """Of these arrivals, the number and name of each member and the number of the booking."""
+    """Member ID, name and booking ID of these arrivals."""
     return one.run(f"return {rows}.map(row => [+row.querySelector('.n').pathname.split('/').pop(), row.querySelector('.n').innerText, row.id])")
 
 
 def to_card(one, member):
-    """By the name in the list."""
+    """Checks in by searching for the name."""
     one.click(f"#coming a[href='/desk/members/{member}']")
     one.page(f"/desk/members/{member}")
 
@@ -25,7 +25,7 @@ def checks_in_one_of_300(one, site):
     member = next(row for row, name in zip(rows, words) if sum(other[-1] == name[-1] for other in words) == 1)
     one.type("/")
     one.fields += 1
-    # Letter by letter, until the name stands first.
+    # Types letter by letter until the name is first.
     first = "return document.querySelector('.first .n')?.innerText === arguments[0]"
     for letter in member[1].split()[-1].lower():
         one.type(letter)
@@ -47,7 +47,7 @@ def books_somebody(one, typed, name):
 
 
 def walk_in(site, place):
-    """Somebody who has no booking today and whose name nobody else has."""
+    """A member with a unique name and without a booking today."""
     sql = """SELECT member_id, real_name FROM members m WHERE role = 'member' AND banned_at IS NULL AND paid_until > unixepoch()
              AND real_name NOT GLOB '*[^A-Za-z ]*' AND length(real_name) - length(replace(real_name, ' ', '')) = 1
              AND NOT EXISTS (SELECT 1 FROM bookings b WHERE b.member_id = m.member_id AND abs(b.flight_date - unixepoch()) < 86400)
@@ -103,7 +103,7 @@ def takes_a_fee(one, site):
 
 
 def a_beginner(one, site):
-    """Who comes today, has no level yet and three skills of the first to be signed."""
+    """An arrival of today without a level, with three pending skills."""
     here = [row[0] for row in names(one, NOT_HERE)]
     levels = dict(site.ask("SELECT member_id, count(*) FROM entries WHERE kind = 'skill' GROUP BY 1"))
     return next(member for member in here if member not in levels)
@@ -119,7 +119,7 @@ def notes_minutes(one, site):
 
 
 def records(one, site, fieldsets, count):
-    """So many ticks of the last or first part, signed once."""
+    """Ticks so many items of the last or first group and signs them once."""
     member = a_beginner(one, site)
     to_card(one, member)
     one.click("a.button", "Record")
@@ -147,7 +147,7 @@ def records_a_brief(one, site):
 
 
 def to_entry(one, site):
-    """The latest flight time of somebody who comes today."""
+    """The latest flight time of an arrival of today."""
     sql = "SELECT member_id, max(entry_date) FROM entries WHERE kind = 'time' AND status = 'open' AND opening IS NULL AND booking_id IS NULL GROUP BY 1"
     latest = dict(site.ask(sql))
     member = next(row[0] for row in names(one, NOT_HERE)[8:] if row[0] in latest)
@@ -292,7 +292,7 @@ def reads_a_report(one, site):
     assert one.run("return document.querySelectorAll('.sums strong').length") == 5
 
 
-# What it is called, who does it, and what it may cost: by name of the figure.
+# Each task: name, function, and limits by measure.
 TASKS = [
     ("check in one of 300", checks_in_one_of_300, {"seconds": 3, "clicks": 0}),
     ("walk-in by number", books_a_walk_in_by_number, {}),

@@ -1,4 +1,4 @@
-"""Walks the tasks and prints the table; exits 1 where a task fails or costs more than its bar."""
+"""Runs the tasks and prints a table; exits 1 where a task fails or exceeds a limit."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ SECRETS = {}
 
 
 def code(secret, ahead=0):
-    """Six digits of an authenticator (RFC 6238); `ahead`: of a later step, where this one's were used."""
+    """Six digits of an authenticator (RFC 6238); `ahead` time steps later, where the present code was used."""
     key = base64.b32decode(secret.replace(" ", "") + "=" * (-len(secret.replace(" ", "")) % 8))
     mac = hmac.new(key, struct.pack(">Q", int(time.time()) // CODE_SECONDS + ahead), hashlib.sha1).digest()
     place = mac[-1] & 15
@@ -29,7 +29,7 @@ def code(secret, ahead=0):
 
 
 def sign_in(one, username, password=PASSWORD):
-    """With an authenticator that is set up on the way."""
+    """Signs in and sets up an authenticator."""
     one.go("/desk/sign-in?another=1")
     one.wait("return document.activeElement?.id === 'username'")
     one.run("const form = document.forms[0]; form.username.value = arguments[0]; form.password.value = arguments[1]; form.requestSubmit()",
@@ -63,7 +63,7 @@ def missed(one, bars):
 
 
 def walk(one, site, wanted):
-    """Prints a row a task, of those that are named or of all; whether all is well."""
+    """Runs the named tasks or all, and prints a row for each; whether all passed."""
     well = True
     for name, task, bars in (row for row in TASKS if not wanted or row[0] in wanted):
         one.go("/desk")
