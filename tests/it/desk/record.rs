@@ -1,6 +1,6 @@
 //! Recording and correcting at the desk: skills and briefs under one proof, flight time, opening balances.
 
-use super::signing::with_passkeys;
+use super::signer_proof::with_passkeys;
 use super::{Clerk, demo};
 use crate::harness::{Caller, PASSWORD, Site};
 use serde_json::json;
@@ -113,7 +113,7 @@ fn several_pending_entries_are_signed_with_one_proof_or_none_is() {
 
 #[test]
 fn a_passkey_signs_everything_that_is_ticked() {
-    let site = super::signing::demo();
+    let site = super::signer_proof::demo();
     let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));
     site.brief(&jane, "Flyer");
     let desk = site.desk();

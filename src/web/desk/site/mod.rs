@@ -17,7 +17,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::ops::backup::on_demand::Work;
 use crate::ops::backup::{drill, local_store};
-use crate::ops::on_demand;
+use crate::ops::on_demand::{self, Run};
 use crate::ops::tls;
 use crate::site::Site;
 use crate::store::tables::outbox;
@@ -29,7 +29,6 @@ use health::Facts;
 use http::StatusCode;
 
 pub(crate) const PART: &str = "/desk/site";
-type Asked = on_demand::Run<Work>;
 const BACKUPS_SHOWN: usize = 10;
 const DONE: [(&str, &str); 4] = [
     ("begun", "site.done_begun"),
@@ -45,8 +44,8 @@ struct Page {
     facts: Facts,
     passed_said: String,
     backups: Vec<Row>,
-    asked: Option<String>,
-    asked_tone: &'static str,
+    last_run: Option<String>,
+    last_run_tone: &'static str,
     drill: String,
     places: Vec<(String, String)>,
     mail: String,
@@ -69,15 +68,15 @@ struct Row {
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, zone) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?);
     // Read before the list, so that a backup reported as made is in the list.
-    let asked = on_demand::last::<Work>(site);
+    let last_run = on_demand::last::<Work>(site);
     let backups = local_store(&site.config.data).list();
     let drill = drill::last(&site.config.data);
     let facts = health::read(site, call);
     let page = Page {
         passed_said: health::passed_said(call, facts.passed.len()),
         facts,
-        asked_tone: tone(asked.as_ref()),
-        asked: asked.map(|asked| in_words(call, &zone, &asked)),
+        last_run_tone: tone(last_run.as_ref()),
+        last_run: last_run.map(|run| run_text(call, &zone, &run)),
         drill: drill_in_words(call, &zone, drill.as_ref()),
         backups: backups.iter().take(BACKUPS_SHOWN).map(|one| row(call.language(), &zone, one)).collect(),
         places: places(site, call, &zone)?,
@@ -101,17 +100,17 @@ fn row(language: Language, zone: &TimeZone, backup: &crate::ops::backup::backup_
     }
 }
 
-fn tone<W>(asked: Option<&on_demand::Run<W>>) -> &'static str {
-    match asked.and_then(|asked| asked.outcome.as_ref()) {
+fn tone<W>(run: Option<&Run<W>>) -> &'static str {
+    match run.and_then(|run| run.outcome.as_ref()) {
         None => "soon",
         Some(Ok(_)) => "good",
         Some(Err(_)) => "bad",
     }
 }
 
-fn in_words(call: &Call, zone: &TimeZone, asked: &Asked) -> String {
-    let (work, at) = (asked.work, when::moment(call.language(), zone, asked.began_at));
-    let text = match (&asked.outcome, work) {
+fn run_text(call: &Call, zone: &TimeZone, run: &Run<Work>) -> String {
+    let (work, at) = (run.work, when::moment(call.language(), zone, run.began_at));
+    let text = match (&run.outcome, work) {
         (None, Work::Backup) => Text::new("site.backup_under_way").with("at", at),
         (None, Work::Drill) => Text::new("site.drill_under_way").with("at", at),
         (Some(Ok(name)), Work::Backup) => Text::new("site.backup_made").with("name", name),

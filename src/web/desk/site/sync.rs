@@ -20,12 +20,12 @@ pub(crate) struct Upstream {
     pub receiver: String,
     pub text: String,
     /// CSS class and text of the outcome of the last manual run.
-    pub asked: Option<(&'static str, String)>,
+    pub last_run: Option<(&'static str, String)>,
 }
 
 pub(crate) fn status(site: &Site, call: &Call, zone: &TimeZone) -> Result<Upstream, Failure> {
     // Read before the counts, so that rows reported as sent are not counted as waiting.
-    let asked = on_demand::last::<SyncNow>(site);
+    let last_run = on_demand::last::<SyncNow>(site);
     let status = sync::status(site)?;
     let text = match (status.upstream.is_empty(), status.taken_at) {
         (true, _) => Text::new("site.sync_none"),
@@ -34,20 +34,20 @@ pub(crate) fn status(site: &Site, call: &Call, zone: &TimeZone) -> Result<Upstre
             .with("cursor", status.cursor)
             .with("at", when::moment(call.language(), zone, at)),
     };
-    let asked = asked.map(|asked| {
-        let text = match &asked.outcome {
-            None => Text::new("site.sync_under_way").with("at", when::moment(call.language(), zone, asked.began_at)),
+    let last_run = last_run.map(|run| {
+        let text = match &run.outcome {
+            None => Text::new("site.sync_under_way").with("at", when::moment(call.language(), zone, run.began_at)),
             Some(Ok(rows)) => Text::new("site.sync_made").with("rows", rows),
             Some(Err(why)) => Text::new("site.sync_failed").with("why", why),
         };
-        (tone(Some(&asked)), call.language().say(&text))
+        (tone(Some(&run)), call.language().say(&text))
     });
     let mut text = call.language().say(&text);
     if status.waiting_rows > 0 {
         text =
             format!("{text} {}", call.language().say(&Text::new("site.sync_waits").with("rows", status.waiting_rows)));
     }
-    Ok(Upstream { receiver: status.upstream, text, asked })
+    Ok(Upstream { receiver: status.upstream, text, last_run })
 }
 
 /// `POST /desk/site/sync`

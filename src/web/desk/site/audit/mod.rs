@@ -29,9 +29,9 @@ const ROWS_SHOWN: usize = 50;
 struct Page {
     frame: Frame,
     rows: Vec<Row>,
-    asked: FilterInput,
+    filter: FilterInput,
     problem: Option<String>,
-    deeds: Vec<(&'static str, String)>,
+    actions: Vec<(&'static str, String)>,
     /// The next page begins before the row with this number.
     older: Option<i64>,
     verdict: Verdict,
@@ -40,9 +40,9 @@ struct Page {
 struct Row {
     seq: i64,
     at: String,
-    who: Named,
-    deed: String,
-    whom: Named,
+    actor: Named,
+    action: String,
+    subject: Named,
     origin: String,
 }
 
@@ -69,8 +69,8 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     // Read before the rows, so that a verification reported as complete has its row in the list.
     let verdict = verdict(site, call, &zone)?;
-    let wanted = FilterInput::read(call);
-    let (found, problem) = match wanted.filter(site, &zone)? {
+    let input = FilterInput::read(call);
+    let (found, problem) = match input.filter(site, &zone)? {
         Ok(filter) => (site.store.read(|tx| Ok(audit::list(tx, &filter, ROWS_SHOWN as i64 + 1)?))?, None),
         Err(key) => (Vec::new(), Some(call.say(key))),
     };
@@ -80,9 +80,9 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let status = form_status(problem.is_some());
     let page = Page {
         rows: rows.collect::<Result<_, Failure>>()?,
-        deeds: deeds(site, call),
+        actions: actions(site, call),
         verdict,
-        asked: wanted,
+        filter: input,
         problem,
         older,
         frame,
@@ -147,9 +147,9 @@ fn row(namer: &mut Namer, zone: &TimeZone, kept: &HashedRow) -> Result<Row, Fail
     Ok(Row {
         seq: row.seq,
         at: namer.moment(zone, row.at),
-        who: namer.who(&row.who)?,
-        deed: namer.deed(row),
-        whom: namer.whom(&row.whom)?,
+        actor: namer.actor(&row.who)?,
+        action: namer.action(row),
+        subject: namer.subject(&row.whom)?,
         origin: namer.origin(&row.origin),
     })
 }
@@ -158,28 +158,28 @@ fn row(namer: &mut Namer, zone: &TimeZone, kept: &HashedRow) -> Result<Row, Fail
 const WAIVER_ACTIONS: [&str; 5] = ["waiver.", "consent.", "emergency.", "text.", "guardian."];
 
 /// Name and text of each action, for the filter.
-fn deeds(site: &Site, call: &Call) -> Vec<(&'static str, String)> {
+fn actions(site: &Site, call: &Call) -> Vec<(&'static str, String)> {
     let is_known =
-        |deed: &&&str| site.config.waiver.required || !WAIVER_ACTIONS.iter().any(|part| deed.starts_with(part));
-    ACTIONS.iter().filter(is_known).map(|deed| (*deed, words::of_deed(call.language(), deed))).collect()
+        |action: &&&str| site.config.waiver.required || !WAIVER_ACTIONS.iter().any(|part| action.starts_with(part));
+    ACTIONS.iter().filter(is_known).map(|action| (*action, words::action_text(call.language(), action))).collect()
 }
 
 /// The result of the last verification, or that one is in progress.
 fn verdict(site: &Site, call: &Call, zone: &TimeZone) -> Result<Verdict, Failure> {
     let say = |tone, text: Text| Verdict { tone, text: call.language().say(&text), under_way: false };
     match on_demand::last::<Verify>(site) {
-        Some(asked) if asked.outcome.is_none() => {
-            let text = Text::new("audit.under_way").with("at", when::moment(call.language(), zone, asked.began_at));
+        Some(run) if run.outcome.is_none() => {
+            let text = Text::new("audit.under_way").with("at", when::moment(call.language(), zone, run.began_at));
             return Ok(Verdict { under_way: true, ..say("soon", text) });
         }
-        Some(asked) if matches!(asked.outcome, Some(Err(_))) => {
-            let why = asked.outcome.and_then(Result::err).unwrap_or_default();
+        Some(run) if matches!(run.outcome, Some(Err(_))) => {
+            let why = run.outcome.and_then(Result::err).unwrap_or_default();
             return Ok(say("bad", Text::new("audit.failed").with("why", why)));
         }
         _ => {}
     }
     let last = site.store.read(|tx| Ok(audit::find_last(tx, VERIFIED)?))?;
     let Some(last) = last else { return Ok(say("soon", Text::new("audit.never"))) };
-    let (sound, text) = words::of_verdict(call.language(), zone, &last.row);
+    let (sound, text) = words::verification_text(call.language(), zone, &last.row);
     Ok(say(if sound { "good" } else { "bad" }, text))
 }

@@ -36,7 +36,7 @@ impl<'a> Namer<'a> {
     }
 
     /// The actor of a row.
-    pub(super) fn who(&mut self, who: &str) -> Result<Named, Failure> {
+    pub(super) fn actor(&mut self, who: &str) -> Result<Named, Failure> {
         match who.split_once(':') {
             Some(("job", _)) => Ok(self.plain(Text::new("audit.by_job"))),
             Some(("sender", _)) => Ok(self.plain(Text::new("audit.by_sender"))),
@@ -44,12 +44,12 @@ impl<'a> Namer<'a> {
                 let name = user.split('(').next().unwrap_or(user);
                 Ok(self.plain(Text::new("audit.by_shell").with("name", name)))
             }
-            _ => self.whom(who),
+            _ => self.subject(who),
         }
     }
 
     /// The subject of a row. An erased member is shown by number.
-    pub(super) fn whom(&mut self, whom: &str) -> Result<Named, Failure> {
+    pub(super) fn subject(&mut self, whom: &str) -> Result<Named, Failure> {
         if let Some(known) = self.known.get(whom) {
             return Ok(known.clone());
         }
@@ -89,8 +89,8 @@ impl<'a> Namer<'a> {
     }
 
     /// The action of a row, with the role that was given.
-    pub(super) fn deed(&self, row: &Row) -> String {
-        let said = of_deed(self.call.language(), &row.deed);
+    pub(super) fn action(&self, row: &Row) -> String {
+        let said = action_text(self.call.language(), &row.deed);
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
         let role = detail["role"].as_str().and_then(Role::parse);
         role.map_or(said.clone(), |role| format!("{said}: {}", self.call.say(super::super::staff::role_key(role))))
@@ -106,12 +106,12 @@ impl<'a> Namer<'a> {
 }
 
 /// The text of an action, else its name, which a newer version may have written.
-pub(super) fn of_deed(language: Language, deed: &str) -> String {
+pub(super) fn action_text(language: Language, deed: &str) -> String {
     Text::find(&format!("deed.{deed}"), |_| None).map_or_else(|| deed.to_owned(), |text| language.say(&text))
 }
 
 /// Whether the log was intact and the text about it, from the row of a verification.
-pub(super) fn of_verdict(language: Language, zone: &TimeZone, row: &Row) -> (bool, Text) {
+pub(super) fn verification_text(language: Language, zone: &TimeZone, row: &Row) -> (bool, Text) {
     let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
     let number = |name: &str| detail[name].as_i64().unwrap_or_default();
     let at = when::moment(language, zone, row.at);
