@@ -39,11 +39,11 @@ fn is_file(head: &[u8]) -> bool {
     String::from_utf8_lossy(head).to_ascii_lowercase().contains("filename=")
 }
 
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    let first = *wanted.first()?;
+fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
+    let first = *needle.first()?;
     let mut from = 0;
     while let Some(at) = text[from..].iter().position(|byte| *byte == first) {
-        if text[from + at..].starts_with(wanted) {
+        if text[from + at..].starts_with(needle) {
             return Some(from + at);
         }
         from += at + 1;

@@ -66,11 +66,11 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     let secret = body.required("password", fields::secret);
     let to = body.optional("to", fields::line(200));
     let typed = username.peek().cloned().unwrap_or_default();
-    let wanted = to.peek().cloned().flatten().unwrap_or_default();
-    let Ok(ok) = body.finish() else { return Page::refused(site, call, &typed, &wanted, "desk.both_needed") };
+    let target = to.peek().cloned().flatten().unwrap_or_default();
+    let Ok(ok) = body.finish() else { return Page::refused(site, call, &typed, &target, "desk.both_needed") };
     let secret = secret.get(&ok);
     let Some(account) = sign_in::check_password(site, call, &typed, &secret)? else {
-        return Page::refused(site, call, &typed, &wanted, "desk.wrong");
+        return Page::refused(site, call, &typed, &target, "desk.wrong");
     };
     let renewed = sign_in::renewed_hash(site, &account, &secret);
     let outcome = site.store.write(site.now(), |tx| {
@@ -86,7 +86,7 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
                 call.outcome.set(AuthOutcome::SecondFactorDue);
                 // Staff accounts get no passcodes.
                 let by = if due == RequiredCode::Totp { "app" } else { "none" };
-                let page = format!("/desk/sign-in/code?by={by}&to={}", safe_target(&wanted));
+                let page = format!("/desk/sign-in/code?by={by}&to={}", safe_target(&target));
                 begin_challenge(call, tx, &account, Intent::Desk, page)
             }
             Requirement::SetupMissing => {
@@ -95,7 +95,7 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
             }
         }
     })?;
-    answer(site, call, outcome, &typed, &wanted)
+    answer(site, call, outcome, &typed, &target)
 }
 
 /// The outcome of a sign-in attempt.

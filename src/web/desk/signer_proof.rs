@@ -47,8 +47,8 @@ pub(crate) enum Outcome {
 /// builds the same text for a passkey.
 fn paper(path: &str, bound: &str, pairs: &[(String, String)]) -> DocumentDigest {
     let is_bound = |name: &str| bound.split(' ').any(|one| one == name);
-    let said = pairs.iter().filter(|(name, _)| is_bound(name)).map(|(name, value)| format!("{name}={value}"));
-    signer::document_digest(&format!("{path}?{}", said.collect::<Vec<_>>().join("&")))
+    let bound_fields = pairs.iter().filter(|(name, _)| is_bound(name)).map(|(name, value)| format!("{name}={value}"));
+    signer::document_digest(&format!("{path}?{}", bound_fields.collect::<Vec<_>>().join("&")))
 }
 
 /// Every value that a form sent under a name.

@@ -59,8 +59,8 @@ fn page(site: &Site, call: &Call, guest: &Guest, refused: Option<(Signing, Strin
         true => None,
         false => Some(site.store.read(|tx| WaiverForm::read(tx, &due, language, false, sent.as_ref()))?),
     };
-    let said = |one: Due| (one.name, one.reason.map(|reason| call.say(reason.key())).unwrap_or_default());
-    let waiting = waiting.into_iter().map(said).collect();
+    let name_and_reason = |one: Due| (one.name, one.reason.map(|reason| call.say(reason.key())).unwrap_or_default());
+    let waiting = waiting.into_iter().map(name_and_reason).collect();
     let page = Page { screen: Screen::of(site, call, guest)?, waiting, sheet, problem };
     Ok(show(form_status(page.problem.is_some()), language, &page))
 }

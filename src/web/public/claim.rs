@@ -99,17 +99,17 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
         return page(site, call, code, None, Some(call.say("claim.not_good")));
     };
     let again = |text: String| page(site, call, code.clone(), Some(name.clone()), Some(text));
-    let wanted = match username::parse(&name) {
-        Ok(wanted) => wanted,
+    let chosen = match username::parse(&name) {
+        Ok(chosen) => chosen,
         Err(text) => return again(call.language().say(&text)),
     };
-    if let Err(text) = opens.check_password(&secret, &wanted, &site.name()?) {
+    if let Err(text) = opens.check_password(&secret, &chosen, &site.name()?) {
         return again(call.language().say(&text));
     }
     let hash = site.hash(&secret);
     let taken = match &opens {
-        Opens::Account(_) => claims::take(site, call, &code, &wanted, &hash),
-        Opens::Invitation(_) => invitations::accept(site, call, &code, &wanted, &hash),
+        Opens::Account(_) => claims::take(site, call, &code, &chosen, &hash),
+        Opens::Invitation(_) => invitations::accept(site, call, &code, &chosen, &hash),
     };
     match taken {
         Ok(true) => message_page(site, call, TITLE, "good", "claim.done"),

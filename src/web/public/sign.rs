@@ -29,7 +29,7 @@ struct Page {
     code: String,
     sheet: Option<WaiverForm>,
     /// Messages above, or instead of, the waiver.
-    said: Vec<Badge>,
+    messages: Vec<Badge>,
     /// The form that adds a child; `None` where the signer may add none.
     child: Option<FormState>,
     /// The latest day of birth.
@@ -94,16 +94,16 @@ fn show_page(site: &Site, language: Language, code: &str, sent: Submission, done
     };
     let reason = |one: &Due| one.reason.map(|reason| frame.say(reason.key())).unwrap_or_default();
     let waits = waiting.iter().map(|one| Badge::new("soon", format!("{}: {}", one.name, reason(one))));
-    let said = problem.map(|problem| Badge::new("bad", problem)).into_iter();
-    let said = said.chain(done.map(|done| Badge::new("good", done))).chain(waits).collect();
-    Ok(show(status, language, &Page { code: code.to_owned(), sheet, said, frame, child, today }))
+    let messages = problem.map(|problem| Badge::new("bad", problem)).into_iter();
+    let messages = messages.chain(done.map(|done| Badge::new("good", done))).chain(waits).collect();
+    Ok(show(status, language, &Page { code: code.to_owned(), sheet, messages, frame, child, today }))
 }
 
 fn message_page(site: &Site, language: Language, tone: &'static str, key: &'static str) -> Answer {
     let frame = Frame::named(site.name()?, language);
     let status = if tone == "bad" { StatusCode::NOT_FOUND } else { StatusCode::OK };
-    let said = vec![Badge::new(tone, frame.say(key))];
-    let page = Page { code: String::new(), sheet: None, said, frame, child: None, today: String::new() };
+    let messages = vec![Badge::new(tone, frame.say(key))];
+    let page = Page { code: String::new(), sheet: None, messages, frame, child: None, today: String::new() };
     Ok(show(status, language, &page))
 }
 

@@ -18,30 +18,30 @@ use crate::web::form;
 pub(crate) fn change(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut body = form(call)?;
     let current = body.optional("current", fields::secret);
-    let wanted = body.optional("password", fields::secret);
+    let new = body.optional("password", fields::secret);
     let again = body.optional("again", fields::secret);
     let ok = body.finish()?;
-    let (Some(current), Some(wanted), Some(again)) = (current.get(&ok), wanted.get(&ok), again.get(&ok)) else {
+    let (Some(current), Some(new), Some(again)) = (current.get(&ok), new.get(&ok), again.get(&ok)) else {
         return refuse(site, call, clerk, "password", call.say("account.password_missing"));
     };
     let no = |text: &Text| refuse(site, call, clerk, "password", call.language().say(text));
     let profile = site.store.read(|tx| members::find(tx, clerk.id())?.ok_or_else(Failure::not_signed_in))?;
     let tunnel = site.name()?;
     let owner = profile.owner(&tunnel);
-    if let Err(text) = password::check_form(&wanted, &owner) {
+    if let Err(text) = password::check_form(&new, &owner) {
         return no(&text);
     }
-    if !password::is_same(&wanted, &again) {
+    if !password::is_same(&new, &again) {
         return no(&Text::new("field.not_confirmed"));
     }
     if let Err(text) = sign_in::check_own_password(site, call, clerk.id(), &current)? {
         return no(&text);
     }
     // Judging the strength takes milliseconds, so the current password comes first: its failed attempts are limited.
-    if let Err(text) = password::check(&wanted, &owner) {
+    if let Err(text) = password::check(&new, &owner) {
         return no(&text);
     }
-    let password_hash = site.hash(&wanted);
+    let password_hash = site.hash(&new);
     app::change(site, clerk, call.language(), |cx| {
         credentials::change_password(cx, &cx.own()?, &password_hash, clerk.session())
     })?;

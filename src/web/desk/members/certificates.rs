@@ -63,14 +63,14 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub(crate) fn certificate(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
     let place = form_field(call, "place", fields::whole_in(0..=1_000))? as usize;
-    let wanted = site.store.read(|tx| {
+    let chosen = site.store.read(|tx| {
         let mut rows = certificates::read_earned(site, tx, member_id)?.rows.into_iter();
         rows.nth(place).map(|(row, _)| row).ok_or_else(Failure::not_found)
     })?;
-    let is_wanted = |row: &certificates::Row| {
-        (&row.r#type, row.cat_id, row.entry_date) == (&wanted.r#type, wanted.cat_id, wanted.entry_date)
+    let is_chosen = |row: &certificates::Row| {
+        (&row.r#type, row.cat_id, row.entry_date) == (&chosen.r#type, chosen.cat_id, chosen.entry_date)
     };
-    let paper = certificates::prepare(site, member_id, call.language(), is_wanted)?;
+    let paper = certificates::prepare(site, member_id, call.language(), is_chosen)?;
     let pdf = paper.draw(site)?;
     site.store.write(site.now(), |tx| certificates::publish(site, tx, member_id, &paper.held))?;
     Ok(reply::file("application/pdf", "inline", &format!("certificate-{member_id}.pdf"), pdf))

@@ -101,15 +101,15 @@ pub(super) fn of_entry(view: &ViewContext, member_id: i64, entry: entries::Liste
         _ => (format!("{} min", entry.minutes), entry.tunnel_name),
     };
     let status = shown(entry.kind, signed.map_or("", |signed| &signed.cat_group), entry.status, lapsed);
-    let [by, said, denied] = entry.signed.map_or_else(Default::default, |signed| {
+    let [signer, signer_comment, denial] = entry.signed.map_or_else(Default::default, |signed| {
         [signed.instructor_name, signed.comments_instructor, signed.comment_denial]
     });
     let at = view.zone.calendar(entry.entry_date);
     Line {
         when: in_full(view.language, at.date()),
         what,
-        about: joined(&[about, by]),
-        note: clipped(joined(&[entry.comment, said, denied])),
+        about: joined(&[about, signer]),
+        note: clipped(joined(&[entry.comment, signer_comment, denial])),
         // Flight time in the future is booked, not flown.
         badge: match flown && status == "open" {
             true => (entry.entry_date > view.now).then(|| Badge::new("plain", view.say("desk.mark_booked"))),

@@ -66,11 +66,11 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// How many members were found, in words.
 pub(crate) fn found_text(language: Language, typed: &str, found: &search::Hits) -> String {
-    let said = match (typed.is_empty(), found.hits.len()) {
+    let text = match (typed.is_empty(), found.hits.len()) {
         (true, _) => Text::new("desk.newest_members"),
         (false, 0) => Text::new("desk.found_nobody"),
         (false, count) if found.more => Text::new("desk.found_many").with("count", count),
         (false, count) => Text::new("desk.found").with("count", count),
     };
-    language.say(&said)
+    language.say(&text)
 }

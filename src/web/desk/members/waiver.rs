@@ -229,9 +229,9 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
         let wards = wards.iter().map(|one| (one.child_id, one.child.clone(), right(one))).collect();
         let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
         let brief = briefs::find_last(tx, member_id)?.map(|(version, at)| {
-            let said =
+            let text =
                 Text::new("papers.brief_read").with("version", version).with("day", when::moment(language, &zone, at));
-            language.say(&said)
+            language.say(&text)
         });
         Ok(Page {
             emergency: emergency_contacts::find(tx, member_id)?.unwrap_or_default(),
@@ -283,17 +283,17 @@ fn papers(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<
     let mut papers = Vec::new();
     for (signature_id, paper) in waivers::list(tx, member_id, PAPERS_MAX)? {
         let text = site_texts::find(tx, Kind::Waiver, paper.version, &paper.language)?;
-        let asked = text.map(|text| text.questions).unwrap_or_default();
-        let yes = waiver::questions(&asked).zip(paper.answers.chars()).filter(|(_, answer)| *answer == 'y');
+        let questions = text.map(|text| text.questions).unwrap_or_default();
+        let yes = waiver::questions(&questions).zip(paper.answers.chars()).filter(|(_, answer)| *answer == 'y');
         let yes: Vec<String> = yes.map(|(question, _)| question.to_owned()).collect();
         let mut decisions = Vec::new();
         for decision in waivers::list_decisions(tx, signature_id)? {
             let key = if decision.may_fly { "papers.decided_yes" } else { "papers.decided_no" };
-            let said = Text::new(key)
+            let text = Text::new(key)
                 .with("by", members::find_clerk_name(tx, decision.decided_by)?)
                 .with("day", when::moment(language, &zone, decision.decided_at))
                 .with("word", decision.word);
-            decisions.push(language.say(&said));
+            decisions.push(language.say(&text));
         }
         let about = Text::new("papers.signed_by")
             .with("name", &paper.signer_name)
@@ -316,7 +316,7 @@ fn papers(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<
 /// A row of the list of consents.
 struct ConsentRow {
     kind: &'static str,
-    said: String,
+    text: String,
     /// Whether the consent is in force.
     in_force: bool,
 }
@@ -330,14 +330,14 @@ fn list_consents(tx: &Read, member_id: i64, zone: &TimeZone, language: Language)
             Kind::Newsletter => ("waiver.newsletter", one.given),
             _ => ("waiver.photos", one.given),
         };
-        let said = Text::new(if given { "papers.consent_given" } else { "papers.consent_refused" })
+        let text = Text::new(if given { "papers.consent_given" } else { "papers.consent_refused" })
             .with("what", language.say(&Text::new(name)))
             .with("version", one.version)
             .with("day", when::moment(language, zone, one.said_at))
             .with("place", language.say(&Text::new(place_key(one.place))));
         let is_last = !seen.contains(&one.kind);
         seen.push(one.kind);
-        rows.push(ConsentRow { kind: one.kind.name(), said: language.say(&said), in_force: is_last && given });
+        rows.push(ConsentRow { kind: one.kind.name(), text: language.say(&text), in_force: is_last && given });
     }
     Ok(rows)
 }

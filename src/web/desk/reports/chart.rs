@@ -13,7 +13,7 @@ pub(super) struct Chart {
     pub id: &'static str,
     pub title: String,
     /// Text alternative of the chart.
-    pub said: String,
+    pub description: String,
     pub width: f64,
     pub height: f64,
     pub bars: Vec<Bar>,
@@ -32,12 +32,12 @@ pub(super) struct Bar {
     pub width: String,
     pub height: String,
     /// Tooltip.
-    pub said: String,
+    pub tooltip: String,
 }
 
 impl Chart {
     /// One bar a day. `days` has a short label and the value of each.
-    pub(super) fn bars(id: &'static str, title: String, said: String, days: &[(&str, i64)]) -> Chart {
+    pub(super) fn bars(id: &'static str, title: String, description: String, days: &[(&str, i64)]) -> Chart {
         let most = round_up(days.iter().map(|(_, value)| *value).max().unwrap_or(0));
         let step = (WIDTH - LEFT) / days.len().max(1) as f64;
         let up = |value: i64| HEIGHT * (1.0 - value as f64 / most as f64);
@@ -47,7 +47,7 @@ impl Chart {
             y: px(up(*value)),
             width: px(step * 0.8),
             height: px(HEIGHT - up(*value)),
-            said: format!("{date}: {value}"),
+            tooltip: format!("{date}: {value}"),
         };
         let seen = || days.iter().enumerate().filter(|(_, (_, value))| *value > 0);
         let pointed = days.len() <= SINGLE_BARS_MAX;
@@ -60,7 +60,7 @@ impl Chart {
         Chart {
             id,
             title,
-            said,
+            description,
             width: WIDTH,
             height: HEIGHT,
             bars: if pointed { seen().map(bar).collect() } else { Vec::new() },

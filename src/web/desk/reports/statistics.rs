@@ -131,11 +131,11 @@ fn sums(language: Language, total: &DayCounts, before: Option<&DayCounts>) -> Ve
 fn charts(language: Language, zone: &TimeZone, range: &Range, days: &[DayCounts]) -> Vec<Chart> {
     let (from, to) = in_words(language, zone, range);
     let short: Vec<String> = days.iter().map(|day| when::short(language, zone, day.from)).collect();
-    let draw = |id, title, said, value: fn(&DayCounts) -> i64| {
+    let draw = |id, title, description, value: fn(&DayCounts) -> i64| {
         let series: Vec<(&str, i64)> = short.iter().map(String::as_str).zip(days.iter().map(value)).collect();
         let sum = grouped(language, days.iter().map(value).sum());
-        let said = Text::new(said).with("sum", sum).with("from", &from).with("to", &to);
-        Chart::bars(id, language.say(&Text::new(title)), language.say(&said), &series)
+        let description = Text::new(description).with("sum", sum).with("from", &from).with("to", &to);
+        Chart::bars(id, language.say(&Text::new(title)), language.say(&description), &series)
     };
     vec![
         draw("flown", "reports.flown", "reports.flown_said", |day| day.flown),

@@ -59,8 +59,8 @@ pub(crate) fn time_heading(name: &str, zone: &TimeZone) -> String {
 }
 
 fn range(site: &Site, call: &Call) -> Result<Range, Failure> {
-    let asked = Range::from_query(call, &site.time_zone()?, site.now());
-    asked.map_err(|key| Failure::field("from", Text::new(key)))
+    let range = Range::from_query(call, &site.time_zone()?, site.now());
+    range.map_err(|key| Failure::field("from", Text::new(key)))
 }
 
 /// `GET /desk/reports/days.csv`: one row a day.

@@ -111,8 +111,8 @@ fn page(
             let found = number.map(|number| skills::find(tx, number)).transpose()?.flatten();
             let Some(entry) = found.filter(|entry| entry.status == Status::Pending) else { continue };
             if let (true, Some(signer_id)) = (username.is_empty(), entry.instructor_id) {
-                let asked = members::find_account_by_id(tx, signer_id)?;
-                username = asked.map(|account| account.username).unwrap_or_default();
+                let signer = members::find_account_by_id(tx, signer_id)?;
+                username = signer.map(|account| account.username).unwrap_or_default();
             }
             // A code that is due is bound to the same versions as the password.
             let seen = if is_code_due { one.clone() } else { format!("{}-{}", entry.entry_id, entry.version) };

@@ -41,8 +41,8 @@ impl Page {
     fn is_settled(&self) -> bool {
         let actions = [self.may_sign, self.may_deny, self.may_withdraw, self.may_delete, self.may_suspend];
         let entry = &self.entry;
-        let said = [&entry.comment, &entry.comments_instructor, &entry.comment_denial];
-        !actions.contains(&true) && !self.may_reinstate && said.iter().all(|text| text.is_empty())
+        let comments = [&entry.comment, &entry.comments_instructor, &entry.comment_denial];
+        !actions.contains(&true) && !self.may_reinstate && comments.iter().all(|text| text.is_empty())
     }
 }
 
@@ -116,14 +116,14 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
         let may = |action, from| found.status == from && entry::may(relation, action);
         let mut form = sent.unwrap_or_default();
         form.version = form.version.or(Some(found.version));
-        let asked = signer_username(tx, &found)?;
+        let signer = signer_username(tx, &found)?;
         if form.username.is_empty() {
-            form.username.clone_from(&asked);
+            form.username.clone_from(&signer);
         }
         let mut proof = empty;
         match form.denial.take() {
             Some((_, sent)) => proof = sent,
-            None => proof.username = asked,
+            None => proof.username = signer,
         }
         Ok(Page {
             may_sign: found.status == Status::Pending,
@@ -144,8 +144,8 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
 
 /// The username of the requested signer; empty where none was requested.
 fn signer_username(tx: &Read, entry: &SkillEntry) -> Result<String, Failure> {
-    let asked = entry.instructor_id.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
-    Ok(asked.map(|account| account.username).unwrap_or_default())
+    let account = entry.instructor_id.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
+    Ok(account.map(|account| account.username).unwrap_or_default())
 }
 
 fn entry_view(tx: &Read, view: &ViewContext, entry: SkillEntry) -> Result<EntryView, Failure> {

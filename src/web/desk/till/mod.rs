@@ -223,12 +223,12 @@ fn table(language: Language, sums: &Sums, currency: &str) -> Table {
 
 /// `30.00 CHF`; with a decimal comma in other languages than English.
 fn money(language: Language, cents: i64, currency: &str) -> String {
-    let said = Price { cents, currency: currency.to_owned() }.to_string();
-    if language == Language::English { said } else { said.replace('.', ",") }
+    let price = Price { cents, currency: currency.to_owned() }.to_string();
+    if language == Language::English { price } else { price.replace('.', ",") }
 }
 
 /// `30.00`, for fields and CSV.
 fn amount_without_currency(cents: i64, currency: &str) -> String {
-    let said = Price { cents, currency: currency.to_owned() }.to_string();
-    said.split(' ').next().unwrap_or_default().to_owned()
+    let price = Price { cents, currency: currency.to_owned() }.to_string();
+    price.split(' ').next().unwrap_or_default().to_owned()
 }

@@ -21,7 +21,7 @@ pub(super) struct Chart {
     /// Average minutes of this weekday by this time of day.
     pub usual: i64,
     /// Text alternative of the chart.
-    pub said: String,
+    pub description: String,
     pub weekday: String,
     pub bars: Vec<Bar>,
     pub width: f64,
@@ -80,11 +80,11 @@ pub(super) fn draw(
     })?;
     let flown = today.iter().sum();
     let usual_minutes = usual_by_now / WEEKS;
-    let said = Text::new("desk.flown_said").with("flown", flown).with("usual", usual_minutes).with("weekday", weekday);
+    let text = Text::new("desk.flown_said").with("flown", flown).with("usual", usual_minutes).with("weekday", weekday);
     Ok(Chart {
         flown,
         usual: usual_minutes,
-        said: language.say(&said),
+        description: language.say(&text),
         weekday: weekday.to_owned(),
         bars: bars(&today, &usual.map(|minutes| minutes as f64 / WEEKS as f64)),
         width: WIDTH,

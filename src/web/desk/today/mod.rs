@@ -92,14 +92,14 @@ impl PageQuery {
 /// `GET /desk`: today, or the day that `day` names (`2026-11-24`). `q` searches for members, `book` is the member to fill
 /// into the booking form; with `part=found` the reply is the list of search results alone.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let wanted = PageQuery::read(call);
-    if wanted.part == "found" {
+    let page_query = PageQuery::read(call);
+    if page_query.part == "found" {
         let zone = site.time_zone()?;
-        let (day, query) = day_of(&zone, site.now(), &wanted.day);
-        let found = search_results::search(site, &zone, day, query, &wanted.typed, call.language())?;
+        let (day, query) = day_of(&zone, site.now(), &page_query.day);
+        let found = search_results::search(site, &zone, day, query, &page_query.typed, call.language())?;
         return Ok(shown(StatusCode::OK, call.language(), &found));
     }
-    page(site, call, clerk, wanted, None)
+    page(site, call, clerk, page_query, None)
 }
 
 /// `GET /desk/live`: a stream with one event per change that the page may show. The stream ends after a while, so that an
@@ -124,24 +124,24 @@ fn day_of(zone: &TimeZone, now: i64, named: &str) -> (Day, String) {
     }
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, wanted: PageQuery, refused: Option<BookingInput>) -> Answer {
+fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused: Option<BookingInput>) -> Answer {
     let mut frame = Frame::of(site, call, clerk, "/desk")?;
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
-    let (day, query) = day_of(&zone, now, &wanted.day);
+    let (day, query) = day_of(&zone, now, &page_query.day);
     let is_today = query.is_empty();
     let done = changes::done(site, call, &zone)?;
     let undo = done.as_ref().and_then(|done| done.undo);
     frame.done = done.map(|done| done.message);
-    let question = DayQuery { zone: &zone, day, now, skip: wanted.skip, language };
-    let found = match wanted.typed.is_empty() {
+    let day_query = DayQuery { zone: &zone, day, now, skip: page_query.skip, language };
+    let found = match page_query.typed.is_empty() {
         true => None,
-        false => Some(search_results::search(site, &zone, day, query, &wanted.typed, language)?),
+        false => Some(search_results::search(site, &zone, day, query, &page_query.typed, language)?),
     };
     let status = form_status(refused.is_some());
     let weekday = call.say(WEEKDAYS[zone.weekday(day.from)]);
     // The reply to a change must show that change.
     let count = if call.reads() { call.changes_before } else { site.store.change_feed().count() };
-    let day_cache::RenderedDay { arrivals, chart } = day_cache::render(site, &question, count, is_today, &weekday)?;
+    let day_cache::RenderedDay { arrivals, chart } = day_cache::render(site, &day_query, count, is_today, &weekday)?;
     let date = |days| zone.date_beside(day.from, days);
     let page = Page {
         title: if is_today { frame.say("desk.today") } else { weekday.clone() },
@@ -149,10 +149,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, wanted: PageQuery, refused: Opt
         clock: zone.clock(now),
         is_today,
         days: Days { shown: date(0), before: date(-1), after: date(1), tomorrow: zone.date_beside(now, 1) },
-        typed: wanted.typed,
+        typed: page_query.typed,
         arrivals,
         found,
-        book: booking_form::build(site, call, (&zone, day, is_today), wanted.book, refused)?,
+        book: booking_form::build(site, call, (&zone, day, is_today), page_query.book, refused)?,
         undo,
         chart,
         tasks: to_do::list(site, language)?,
