@@ -114,7 +114,7 @@ fn a_partner_who_sends_a_booking_again_does_not_move_it_back() {
     let past = [("day", "2020-01-01"), ("clock", "12:00"), ("minutes", "20")];
     let refused = clerk.post(&path, &past);
     assert!(refused.status == 422 && refused.page().contains("This day is over"), "{refused}");
-    for (wrong, said) in [(("day", "x"), "Day and time are"), (("minutes", "0"), "from 1 to 600")] {
+    for (wrong, said) in [(("day", "x"), "Enter a day, and a time"), (("minutes", "0"), "from 1 to 600")] {
         let form = form.map(|(name, value)| if name == wrong.0 { wrong } else { (name, value) });
         let refused = clerk.post(&path, &form);
         assert!(refused.status == 422 && refused.page().contains(said), "{refused}");
@@ -166,8 +166,8 @@ fn a_checked_in_booking_is_not_moved_to_another_day_and_a_no_show_is_not_flown_l
     let clerk = Clerk::at(&site, &site.desk());
     let (path, card) = (format!("/desk/bookings/{booking}"), format!("/desk/members/{}", jane.id));
     let card = || clerk.get(&card).page();
-    let mark = "<span class=\"mark plain\">booked</span>";
-    assert!(card().contains(mark), "what lies ahead is booked: {}", card());
+    let badge = "<span class=\"badge plain\">booked</span>";
+    assert!(card().contains(badge), "what lies ahead is booked: {}", card());
     let zone = site.inside().time_zone().unwrap();
     let (at, tomorrow) = (zone.clock(site.now()), zone.date(site.now() + 24 * 3600));
     let move_to = |day: &str| clerk.post(&format!("{path}/move"), &[("day", day), ("clock", &at), ("minutes", "12")]);
@@ -175,7 +175,7 @@ fn a_checked_in_booking_is_not_moved_to_another_day_and_a_no_show_is_not_flown_l
     let refused = move_to(&tomorrow);
     assert!(refused.status == 409 && refused.page().contains("Undo the check-in first"), "{refused}");
     assert_eq!(move_to(&zone.date(site.now())).status, 303, "earlier on the same day");
-    assert!(!card().contains(mark), "it has been flown: {}", card());
+    assert!(!card().contains(badge), "it has been flown: {}", card());
 
     assert_eq!(clerk.post(&format!("{path}/check-in/undo"), &[]).status, 303);
     for _ in 0..2 {

@@ -131,6 +131,6 @@ fn problems_are_listed_first_and_passed_checks_are_collapsed() {
     assert!(at("Make the first backup") < at("<details class=\"passed\">"), "{page}");
     assert!(at("<details class=\"passed\">") < at("The database can be read and written."), "{page}");
     let passed = page[at("class=\"passed\"")..at("checks passed")].rsplit('>').next().unwrap().trim().parse::<usize>();
-    let folded = page[at("checks passed")..].split("</details>").next().unwrap().matches("mark good").count();
+    let folded = page[at("checks passed")..].split("</details>").next().unwrap().matches("badge good").count();
     assert_eq!(passed, Ok(folded), "{page}");
 }
