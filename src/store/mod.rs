@@ -22,10 +22,10 @@ use std::path::Path;
 use std::sync::Arc;
 use transaction::Conditions;
 
-/// The first SQLite that cannot lose a commit when a second connection checkpoints.
+/// The first version of SQLite that cannot lose a commit when a second connection checkpoints.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
-/// The SQLite that this binary carries.
+/// The version of SQLite in this binary.
 pub(crate) fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
@@ -141,12 +141,12 @@ impl Store {
         &self.writer
     }
 
-    /// Counts the commits that changed what the desk's pages show.
+    /// The feed that counts the commits that changed what the desk's pages show.
     pub(crate) fn change_feed(&self) -> Arc<ChangeFeed> {
         self.writer.change_feed.clone()
     }
 
-    /// Signals that messages wait in the outbox.
+    /// The signal that messages wait in the outbox.
     pub(crate) fn outbox_signal(&self) -> &OutboxSignal {
         &self.outbox_signal
     }
@@ -219,8 +219,8 @@ impl Store {
         Ok(value)
     }
 
-    /// Runs an operation whose last write is not waited for: the caller flushes it later by [`Store::flush`]. Reads and
-    /// writes of the operation after a write still wait for that write.
+    /// Runs an operation without waiting for the flush of its last write: the caller flushes that write later by
+    /// [`Store::flush`]. Reads and writes of the operation after a write still wait for that write.
     pub(crate) fn deferring_last_flush<T>(&self, operation: impl FnOnce() -> T) -> (T, Option<PendingFlush>) {
         self.defers_flush.set(true);
         let value = operation();

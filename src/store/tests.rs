@@ -1,4 +1,4 @@
-//! The promises that the store makes to its callers.
+//! Tests of the guarantees that the store gives its callers.
 
 use super::*;
 use http::StatusCode;
@@ -91,7 +91,7 @@ fn a_read_without_a_free_connection_waits_no_longer_than_the_limit() {
     assert_eq!(count(&store), 0);
 }
 
-/// Otherwise those who wait for the flush hold what the next in line needs to get there.
+/// Otherwise threads that wait for the flush would keep the read connections that the next writer in the queue needs.
 #[test]
 fn a_thread_that_writes_has_released_its_read_connection() {
     let (_dir, store) = numbers();
@@ -99,7 +99,7 @@ fn a_thread_that_writes_has_released_its_read_connection() {
         std::iter::repeat_with(|| store.for_another_thread()).take(store.readers.open_max()).collect();
     assert_eq!(count(&store), 0);
     let written = store.write(0, |_| {
-        // Every connection there is, each held until the last was taken.
+        // Takes every connection of the pool; each is kept until the last one was taken.
         let reading = others.into_iter().map(|other| {
             std::thread::spawn(move || {
                 assert_eq!(count(&other), 0);
@@ -111,7 +111,7 @@ fn a_thread_that_writes_has_released_its_read_connection() {
     assert_eq!(written.unwrap().len(), store.readers.open_max());
 }
 
-/// An act of a thread that holds the writer.
+/// Checks that `tried` panics inside a write transaction, and that the store works afterwards.
 #[cfg(debug_assertions)]
 fn is_refused_in_a_write(tried: impl FnOnce(&Store)) {
     let (_dir, store) = numbers();
@@ -134,7 +134,7 @@ fn slow_work_inside_a_write_panics_in_debug_builds() {
     is_refused_in_a_write(|_| super::engine::write_scope::forbid("a page"));
 }
 
-/// The error of a read that the disk failed.
+/// A read error of the disk.
 fn failed_read() -> Failure {
     let code = rusqlite::ffi::SQLITE_IOERR_READ;
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None).into()

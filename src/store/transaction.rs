@@ -110,7 +110,7 @@ impl<'c> Write<'c> {
         self.now
     }
 
-    /// Has the sender of messages woken after the commit.
+    /// Wakes the sender of messages after the commit.
     pub(super) fn wake_sender(&self) {
         self.queued.set(true);
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Characters of a cause that are kept.
 const CAUSE_CHARS_MAX: usize = 400;
 
-/// What the alarm is about.
+/// The fault that an alarm reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A page, a row or an index of the database is damaged. Ends when a backup was verified, or restored.
@@ -22,12 +22,12 @@ pub enum Kind {
     SpoiltBackup,
 }
 
-/// An alarm that stands.
+/// An active alarm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alarm {
-    /// Unix seconds of the first time.
+    /// The moment at which the alarm was first raised (Unix seconds).
     pub since: i64,
-    /// One line.
+    /// The cause in one line.
     pub cause: String,
 }
 
@@ -41,7 +41,7 @@ fn path(dir: &Path, kind: Kind) -> PathBuf {
     })
 }
 
-/// Raises the alarm at `now` (Unix seconds). An alarm that stands keeps its first moment and gets the new cause.
+/// Raises the alarm at `now` (Unix seconds). An active alarm keeps its first moment and gets the new cause.
 pub fn raise(dir: &Path, kind: Kind, now: i64, cause: &str) {
     let since = find(dir, kind).map_or(now, |alarm| alarm.since);
     let cause: String = cause.chars().take(CAUSE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -53,7 +53,7 @@ pub fn raise(dir: &Path, kind: Kind, now: i64, cause: &str) {
     );
 }
 
-/// Ends the alarm; whether it stood.
+/// Ends the alarm. Returns whether it was active.
 pub fn clear(dir: &Path, kind: Kind) -> bool {
     std::fs::remove_file(path(dir, kind)).is_ok()
 }
@@ -62,7 +62,7 @@ pub(crate) fn find(dir: &Path, kind: Kind) -> Option<Alarm> {
     let bytes = std::fs::read(path(dir, kind)).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
-    // An alarm whose file is damaged stands too.
+    // An alarm whose file is damaged is active too.
     let since = lines.next().and_then(|line| line.parse().ok()).unwrap_or(0);
     Some(Alarm { since, cause: lines.next().unwrap_or_default().to_owned() })
 }

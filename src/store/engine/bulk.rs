@@ -58,7 +58,8 @@ pub(crate) struct Signed<'a> {
 }
 
 impl Bulk<'_> {
-    /// The transaction under way at the moment `now`. It ends with [`Bulk::commit`], and may carry several moments.
+    /// The load's open transaction, with the moment `now` (Unix seconds). The transaction ends with [`Bulk::commit`],
+    /// and may carry several moments.
     pub(crate) fn at(&self, now: i64) -> Write<'_> {
         Write::on(self.conn, now)
     }
@@ -93,7 +94,7 @@ impl Bulk<'_> {
         })
     }
 
-    /// Marks older notices as read.
+    /// Marks the notices that were created before `before` (Unix seconds) as read, an hour after their creation.
     pub(crate) fn read_notices(&self, before: i64) -> Result<usize> {
         self.at(before).run(sql!("UPDATE notices SET read_at = created_at + 3600 WHERE created_at < ?1"), [before])
     }

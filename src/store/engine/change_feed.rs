@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const WATCHED: [&str; 7] =
     ["bookings", "entries", "members", "tunnels", "waiver_signatures", "waiver_decisions", "waiver_overrides"];
 
-/// Called with the new count; `false` ends the subscription.
+/// A subscriber, called with the new count; `false` ends the subscription.
 type Listener = Box<dyn Fn(u64) -> bool + Send>;
 
 /// The table of the partners' requests, which only the desk's reports count.
@@ -65,7 +65,8 @@ impl ChangeFeed {
         listeners.retain(|listener| listener(count));
     }
 
-    /// Has `listener` called after each counted commit, on the thread that committed: it must not block.
+    /// Registers `listener`, which is called after each counted commit on the thread that committed: it must not
+    /// block.
     pub(crate) fn subscribe(&self, listener: impl Fn(u64) -> bool + Send + 'static) {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
     }

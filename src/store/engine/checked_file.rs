@@ -172,7 +172,8 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     }
 }
 
-/// The page that these bytes of a file contain in whole: its index from 0, and where it begins in the bytes.
+/// The page that a read or write of `amount` bytes at `offset` contains in whole: its index from 0, and its offset in
+/// these bytes.
 fn page_in(part: Part, amount: usize, offset: usize) -> Option<(usize, usize)> {
     match part {
         Part::Database => {
@@ -222,7 +223,7 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, to: *mut c_void, amount:
     }
 }
 
-/// Whether a frame of the WAL matches SQLite's own checksum, as one does that another program wrote.
+/// Whether a frame of the WAL matches SQLite's own checksum, as a frame does that another program wrote.
 unsafe fn is_valid_frame(file: *mut ffi::sqlite3_file, index: usize) -> bool {
     let read = |to: &mut [u8], offset: usize| unsafe {
         system!(file, xRead, to.as_mut_ptr().cast(), to.len() as c_int, offset as i64) == ffi::SQLITE_OK
@@ -311,7 +312,7 @@ pub(super) struct Handle<'c> {
 }
 
 impl<'c> Handle<'c> {
-    /// `None` where the connection has none, or was not opened through this VFS.
+    /// The connection's file of this part; `None` where there is no such file, or it was not opened through this VFS.
     pub(super) fn of(conn: &'c Connection, part: Part) -> Option<Handle<'c>> {
         let op = match part {
             Part::Database => ffi::SQLITE_FCNTL_FILE_POINTER,
@@ -338,7 +339,7 @@ impl<'c> Handle<'c> {
     pub(super) fn pages(&self) -> usize {
         let mut bytes = 0;
         let file = self.file;
-        // SAFETY: as above.
+        // SAFETY: the file is one that `open` made, and is open as long as its connection.
         match unsafe { system!(file, xFileSize, &raw mut bytes) } {
             ffi::SQLITE_OK => bytes as usize / PAGE_BYTES,
             _ => 0,
@@ -351,7 +352,7 @@ impl<'c> Handle<'c> {
             Part::Database => index * PAGE_BYTES,
             Part::Wal => HEADER_BYTES + index * FRAME_BYTES + FRAME_HEADER_BYTES,
         };
-        // SAFETY: as above, and the page has so many bytes.
+        // SAFETY: the file is one that `open` made, is open as long as its connection, and the page has so many bytes.
         match unsafe { read(self.file, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset as i64) } {
             ffi::SQLITE_OK => Ok(()),
             code => Err(code),
@@ -362,7 +363,7 @@ impl<'c> Handle<'c> {
     pub(super) fn read_unchecked(&self, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
         let file = self.file;
         let offset = (index * PAGE_BYTES) as i64;
-        // SAFETY: as above.
+        // SAFETY: the file is one that `open` made, is open as long as its connection, and the page has so many bytes.
         match unsafe { system!(file, xRead, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset) } {
             ffi::SQLITE_OK => Ok(()),
             code => Err(code),

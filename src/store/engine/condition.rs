@@ -93,7 +93,7 @@ impl ConditionMonitor {
         self.check_due.load(Ordering::Relaxed) && self.check_due.swap(false, Ordering::AcqRel)
     }
 
-    /// The whole database was checked and is sound.
+    /// Records that the whole database was checked and is sound, which ends [`Suspect`].
     pub(crate) fn clear_suspicion(&self) {
         self.caches_stale.store(true, Ordering::Release);
         let was = self.condition.compare_exchange(Suspect as u8, Healthy as u8, Ordering::AcqRel, Ordering::Relaxed);
@@ -109,13 +109,13 @@ impl ConditionMonitor {
         self.caches_stale.load(Ordering::Relaxed) && self.caches_stale.swap(false, Ordering::AcqRel)
     }
 
-    /// Sets the condition where it was better before; whether it was.
+    /// Sets a worse condition. Returns false where the present one is as bad or worse.
     fn worsen(&self, to: Condition) -> bool {
         let before = self.condition.fetch_max(to as u8, Ordering::AcqRel);
         before < to as u8
     }
 
-    /// The disk is full: releases the emergency reserve.
+    /// Records that the disk is full, and releases the emergency reserve.
     pub(crate) fn mark_full(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Full) {
             let room = self.reserve().as_ref().map_or(0, Reserve::release);
@@ -133,7 +133,7 @@ impl ConditionMonitor {
         }
     }
 
-    /// Another machine was promoted in this one's place.
+    /// Records that another machine was promoted in this one's place.
     pub(crate) fn mark_replaced(&self, cause: &dyn std::fmt::Display) {
         if self.worsen(Replaced) {
             tracing::error!(%cause, "another machine has taken this one's place: nothing is written any more");
@@ -152,8 +152,8 @@ impl ConditionMonitor {
         self.check_free_space();
     }
 
-    /// Marks the disk as full where hardly any space is left; restores the reserve and allows writes again where there
-    /// is.
+    /// Marks the disk as full where hardly any space is left. Restores the reserve and allows writes again where
+    /// enough space is free.
     pub(crate) fn check_free_space(&self) {
         let guard = self.reserve();
         let Some(reserve) = guard.as_ref() else { return };

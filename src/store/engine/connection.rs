@@ -15,20 +15,20 @@ pub(crate) const WRITER_CACHE_KIB: i64 = 1024;
 /// The writer's cache during [`crate::store::Store::write_many`]: all pages that a hundred thousand entries and their
 /// indexes touch.
 pub(crate) const MANY_CACHE_KIB: i64 = 48 * 1024;
-/// Pages in the WAL from which on a commit runs a checkpoint.
+/// A commit runs a checkpoint when the WAL has at least this many pages.
 pub(crate) const WAL_PAGES_MAX: i32 = 1000;
-/// Pages in the WAL from which on writers wait for a checkpoint, where the WAL is kept for an off-site copy or a
-/// standby and there is no pause between writes. This large, so that fewer than one write in a hundred waits: with half
-/// of it the p99 of a busy site's writes was 1.35 of that without a copy, with this value 1.05 (and p99.9 30 ms instead
-/// of 13).
+/// Writers wait for a checkpoint when the WAL has at least this many pages, where the WAL is kept for an off-site copy
+/// or a standby and there is no pause between writes. The value is large, so that fewer than one write in a hundred
+/// waits: with half of it the p99 of a busy site's writes was 1.35 times that without a copy, with this value 1.05
+/// times (and p99.9 30 ms instead of 13).
 pub(crate) const KEPT_WAL_PAGES_MIN: u32 = 24 * WAL_PAGES_MAX.cast_unsigned();
-/// SQLite truncates a WAL that begins anew to this size, which a WAL that is kept for a copy may reach: to overwrite a
-/// file takes less of the processor than to truncate it and let it grow (a tenth of a busy site's writes).
+/// The size to which SQLite truncates a WAL that begins anew. A WAL that is kept for a copy may reach it, and
+/// overwriting a file takes less CPU time than truncating it and letting it grow (a tenth of a busy site's writes).
 const WAL_FILE_BYTES_MAX: u32 = (KEPT_WAL_PAGES_MIN + KEPT_WAL_PAGES_MIN / 4) * FRAME_BYTES as u32;
 /// The busy timeout. No other process writes (the directory is locked), so it covers SQLite's own short locks alone.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
-/// The connection that alone writes and checkpoints.
+/// Opens the one connection that writes and runs checkpoints.
 pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     let mut conn = open_checked(
         path,

@@ -1,5 +1,6 @@
 //! A copy of the live database, made page by page by SQLite's online backup from the writer's connection: writes that
-//! happen meanwhile go into the copy too, no reader pins the WAL, and a writer waits for some dozen pages at most.
+//! happen meanwhile go into the copy too, no reader pins the WAL, and a writer waits for [`PAGES_AT_ONCE`] pages at
+//! most.
 
 use super::capture::{End, FollowerKind};
 use super::connection::{open_immutable, prepare_connection};
@@ -22,7 +23,7 @@ const PAUSE: Duration = Duration::from_micros(500);
 /// The row count of each table.
 pub(crate) type Rows = BTreeMap<String, i64>;
 
-/// A file that passed its check.
+/// The properties of a database that passed its check.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Sound {
     pub schema: i64,
@@ -108,10 +109,11 @@ impl<'w> Copying<'w> {
         Ok(Copying { writer, handle, _target: target, following, followed: None })
     }
 
-    /// Copies some pages. True: the copy is complete, and `counter` has a snapshot of the same moment.
+    /// Copies up to [`PAGES_AT_ONCE`] pages. Returns true when the copy is complete and `counter` has a snapshot of
+    /// its moment.
     fn step(&mut self, counter: &Connection, progress: &mut dyn FnMut(u64, u64)) -> rusqlite::Result<bool> {
         let (handle, writer, following, followed) = (self.handle, self.writer, self.following, &mut self.followed);
-        // SAFETY: the handle is live until `drop`, and its source connection is held while this runs.
+        // SAFETY: the handle is live until `drop`, and its source connection is locked while this runs.
         let (code, left, all) = writer.exclusive(|_| unsafe {
             let code = ffi::sqlite3_backup_step(handle, PAGES_AT_ONCE);
             if code == ffi::SQLITE_DONE
@@ -138,7 +140,7 @@ impl<'w> Copying<'w> {
 impl Drop for Copying<'_> {
     fn drop(&mut self) {
         let handle = self.handle;
-        // SAFETY: ended once, here, while the source connection is held.
+        // SAFETY: ended once, here, while the source connection is locked.
         self.writer.exclusive(|_| unsafe { ffi::sqlite3_backup_finish(handle) });
     }
 }

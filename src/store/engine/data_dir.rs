@@ -48,7 +48,7 @@ impl DataDir {
                 "{shown} is on {name}, which corrupts databases: put the data directory on a local disk"
             )));
         }
-        // SAFETY: the descriptor is open for as long as `held` lives.
+        // SAFETY: the descriptor is open for as long as `lock_file` lives.
         if unsafe { libc::flock(lock_file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
             let error = std::io::Error::last_os_error();
             return Err(match error.kind() {
@@ -90,7 +90,7 @@ impl DataDir {
         key(&self.dir)
     }
 
-    /// The file of a new site key, until every value of the database is sealed by it.
+    /// The file of a new site key, while sealed values of the database are still sealed by the old one.
     pub(crate) fn next_key(&self) -> PathBuf {
         self.dir.join("site.key.next")
     }
@@ -133,7 +133,7 @@ impl DataDir {
         format!("{} was not finished by `tunneldesk init`: {next}", database.display())
     }
 
-    /// Whether the file system takes writes; a full one counts as one that does. An error: the test itself failed.
+    /// Whether the file system takes writes. A full one counts as taking them. The error: the test itself failed.
     fn takes_writes(&self) -> std::io::Result<bool> {
         let probe = self.dir.join(".writable");
         let written = std::fs::write(&probe, b"1");
@@ -191,12 +191,12 @@ pub(crate) fn wal_index(dir: &Path) -> PathBuf {
     dir.join("tunneldesk.sqlite-shm")
 }
 
-/// See [`super::wal_mark`].
+/// The WAL mark: see [`super::wal_mark`].
 pub(crate) fn wal_mark(dir: &Path) -> PathBuf {
     dir.join("log-mark")
 }
 
-/// See [`super::page_checksums`].
+/// The checksum file: see [`super::page_checksums`].
 pub(crate) fn page_checksums(dir: &Path) -> PathBuf {
     super::page_checksums::beside(&database(dir))
 }
@@ -210,12 +210,12 @@ pub(crate) fn control(dir: &Path) -> PathBuf {
     dir.join("control.sock")
 }
 
-/// Exists from the moment that damage was found until a check finds the database sound.
+/// The damage marker, which exists from the moment that damage was found until a check finds the database sound.
 pub(crate) fn damage_marker(dir: &Path) -> PathBuf {
     dir.join("damaged")
 }
 
-/// See [`super::reserve`].
+/// The emergency reserve: see [`super::reserve`].
 pub(crate) fn reserve(dir: &Path) -> PathBuf {
     dir.join("ballast")
 }

@@ -136,7 +136,7 @@ fn message(e: &rusqlite::Error) -> String {
     if is_of_bad_page(e) { BAD_PAGE.to_owned() } else { e.to_string() }
 }
 
-/// Notes on disk that the file was found damaged, so that the next start checks it before it is served.
+/// Writes the damage marker where the database was found damaged, so that the next start checks it before serving it.
 pub(crate) fn remember(store: &Store) {
     if store.writer().condition() == Condition::Damaged {
         let damage_marker = data_dir::damage_marker(store.path().parent().unwrap_or(store.path()));

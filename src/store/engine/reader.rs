@@ -26,7 +26,7 @@ const WAIT_TIME_MAX: Duration = Duration::from_secs(2);
 pub(crate) const CACHE_KIB: i64 = 480;
 /// Connections for each core.
 const OPEN_PER_CORE: usize = 1;
-/// Connections beside those, for the short reads of threads that write afterwards.
+/// Connections in addition, for the short reads of threads that write afterwards.
 const OPEN_BESIDE: usize = 2;
 
 /// The pool of read connections.
@@ -71,13 +71,13 @@ impl Drop for Change<'_> {
     }
 }
 
-/// A connection with a snapshot of the file.
+/// A connection with a snapshot of the database.
 pub(crate) struct Reader {
     conn: WithStatements,
     opened: Instant,
     /// The deadline of statements, in milliseconds after `opened`.
     stop_at: Arc<AtomicU64>,
-    /// [`Readers::generation`] before its snapshot was begun.
+    /// The value of [`Readers::generation`] before the snapshot was begun.
     begun_at: Cell<u64>,
     distrusted: Cell<bool>,
 }
@@ -248,7 +248,7 @@ impl Reader {
         self.stop_at.store(millis, Ordering::Relaxed);
     }
 
-    /// Has the connection closed instead of reused, because its page cache may hold bad pages.
+    /// Marks the connection to be closed instead of reused, because its page cache may hold bad pages.
     pub(crate) fn distrust(&self) {
         self.distrusted.set(true);
     }
@@ -258,7 +258,7 @@ impl Reader {
         self.conn.run(&BEGIN, []).map(drop)
     }
 
-    /// Ends the snapshot. False: that failed, and the connection must be closed.
+    /// Ends the snapshot. Returns false where that failed: then the connection must be closed.
     fn ends(&self) -> bool {
         static COMMIT: Sql = Sql::new("COMMIT");
         let outcome = if self.conn.is_autocommit() { Ok(0) } else { self.conn.run(&COMMIT, []) };

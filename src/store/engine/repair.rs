@@ -1,4 +1,4 @@
-//! Finds out what is damaged while the database is served, and rebuilds damaged indexes from their rows.
+//! Locates damage while the database is served, and rebuilds damaged indexes from their rows.
 
 use super::page_checksums::accepting_bad;
 use crate::http::failure::is_of_bad_page;
@@ -7,14 +7,14 @@ use crate::store::queries::erasure;
 use rusqlite::{Connection, ErrorCode, ffi};
 use std::collections::BTreeSet;
 
-/// Lines that are read of one check; the next check finds damage beyond them.
+/// Lines that are read of one check. Damage beyond them is found by the next check.
 const LINES_MAX: usize = 1_000;
 
 /// The outcome of a check of every page, row and index.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     Sound,
-    /// Only these indexes differ from their rows; and the first line of the check.
+    /// Only these indexes differ from their rows. The text is the first line of the check.
     Indexes(BTreeSet<String>, String),
     /// Every page can be read, and a foreign key has no row.
     Inconsistent(String),

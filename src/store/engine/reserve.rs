@@ -71,8 +71,8 @@ impl Reserve {
     }
 }
 
-/// Allocates blocks on the disk, not only a length. Where `fallocate` does not (some file systems, or those that
-/// compress zeros), incompressible bytes are written.
+/// Allocates blocks on the disk, not only a length. Some file systems do not allocate blocks by `fallocate`, or
+/// compress zeros: there incompressible bytes are written.
 fn allocate(mut file: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open for as long as `file` lives.
     let answer = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, RESERVE_BYTES as i64) };

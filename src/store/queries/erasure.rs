@@ -25,10 +25,10 @@ use std::time::Duration;
 /// Tries to truncate the WAL, which a reader may prevent for as long as a read may take.
 const TRUNCATE_TRIES: u32 = 100;
 const TRUNCATE_PAUSE: Duration = Duration::from_millis(50);
-/// How long the off-site copy and the standby may take for the earlier commits, and as long again for the rewritten
-/// database.
+/// How long the off-site copy and the standby may take to confirm the earlier commits, and as long again for the
+/// rewritten database.
 const REPLICATION_TIME_MAX: Duration = Duration::from_secs(10);
-/// How long they may take while all writers wait.
+/// How long the off-site copy and the standby may take while all writers wait.
 const LOCKED_REPLICATION_TIME_MAX: Duration = Duration::from_secs(2);
 /// Free space that is needed beside the rewritten database in its own file and in the WAL.
 const SPARE_BYTES: u64 = 16 * 1024 * 1024;
@@ -154,7 +154,7 @@ pub(crate) fn remember(tx: &Write, tombstone: &Tombstone) -> Result<()> {
     Ok(())
 }
 
-/// Erased members whose data may still be in free space of the file.
+/// Erased members whose data may still be in free space of the database.
 pub(crate) fn list_to_do(tx: &Read) -> Result<Vec<i64>> {
     tx.list(sql!("SELECT member_id FROM erasures WHERE rebuilt_at IS NULL"), [], row)
 }
@@ -164,11 +164,11 @@ pub(crate) fn set_rebuilt(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE erasures SET rebuilt_at = ?2 WHERE member_id = ?1"), (member_id, tx.now()))
 }
 
-/// Rewrites the database (`VACUUM`) and truncates the WAL, so that neither has anything that no row has. Readers go on;
-/// writers wait, about a second for 100 MB. The off-site copy and a standby get the earlier commits first, so that
-/// every second before this can be restored, and then the rewritten database. Where they do not confirm it in time, or
-/// it is larger than `backup.unconfirmed_mib`, they need a new base. The error is one line, and leaves the database as
-/// it was.
+/// Rewrites the database (`VACUUM`) and truncates the WAL, so that neither keeps values that no row has any more.
+/// Readers go on; writers wait, about a second for 100 MB. The off-site copy and a standby get the earlier commits
+/// first, so that every second before this can be restored, and then the rewritten database. Where they do not confirm
+/// it in time, or it is larger than `backup.unconfirmed_mib`, they need a new base. The error is one line, and leaves
+/// the database as it was.
 pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     let dir = store.path().parent().unwrap_or(Path::new("."));
     check_space(dir)?;
@@ -176,7 +176,7 @@ pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     let failed = |e: rusqlite::Error| format!("the file could not be written anew: {e}");
     let (writer, capture) = (store.writer(), &store.writer().capture);
     let _expedited = capture.expedite();
-    // Most is sent while others write; only for the rest do writers wait.
+    // Most commits are sent while others write; writers wait only for the rest.
     let keeps_up = capture.wait_until_replicated(REPLICATION_TIME_MAX);
     let replicate_rest = || keeps_up && capture.wait_until_replicated(LOCKED_REPLICATION_TIME_MAX);
     let rewritten = writer.exclusive(|conn| {
@@ -201,7 +201,8 @@ pub(crate) fn rebuild(store: &Store) -> std::result::Result<(), String> {
     Err("the log could not be cut, because somebody reads all the time".to_owned())
 }
 
-/// SQLite's temporary copy is an unnamed file in the data directory: neither in memory nor on another disk.
+/// Runs `VACUUM`. SQLite's temporary copy is an unnamed file in the data directory: neither in memory nor on another
+/// disk.
 fn rewrite(conn: &Connection, dir: &Path) -> Result<()> {
     conn.pragma_update(None, "temp_store", "file")?;
     _ = conn.pragma_update(None, "temp_store_directory", &*dir.to_string_lossy());
@@ -232,12 +233,12 @@ pub(crate) fn site_of(path: &Path) -> Option<String> {
     look_at(path, |tx| tx.get(sql!("SELECT site_id FROM site"), [], row)).ok()
 }
 
-/// The clock of the site in the file, if it can be read.
+/// The time zone of the site in a database, if it can be read.
 pub(crate) fn zone_of(path: &Path) -> Option<TimeZone> {
     look_at(path, tunnels::find_own_time_zone).ok().flatten()
 }
 
-/// Whether the file, with its log, can be read and holds no site: an `init` of an earlier version was cut off.
+/// Whether the database, with its WAL, can be read and has no site: an `init` of an earlier version was interrupted.
 pub(crate) fn is_without_site(path: &Path) -> bool {
     let has_table = sql!("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'site'");
     let is_empty = |table: &str| format!("SELECT count(*) = 0 FROM {table}");

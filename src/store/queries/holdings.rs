@@ -25,7 +25,7 @@ pub(crate) fn list(tx: &Read, member_id: i64) -> Result<Vec<Holding>> {
     tx.list(sql, [member_id], row)
 }
 
-/// The last open safety brief or training of each safety logbook that has been held by `now`.
+/// Each safety logbook of the member, and the date of its last open safety brief or training by `now`.
 pub(crate) fn list_trained(tx: &Read, member_id: i64, now: i64) -> Result<Vec<(String, i64)>> {
     let sql = sql!(
         "SELECT cat_group, max(entry_date) FROM entries

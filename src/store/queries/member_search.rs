@@ -31,7 +31,7 @@ pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Found>> {
     tx.find(sql!("SELECT ", Found::COLUMNS, " FROM members m WHERE m.member_id = ?1"), [member_id], row)
 }
 
-/// Whose words have these letters, the newest members first. The pattern is in the index's own language, see
+/// The members who match the pattern, newest first. The pattern is in the query language of the index: see
 /// [`crate::domain::member_query`].
 pub(crate) fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
     let sql = sql!(

@@ -1,4 +1,4 @@
-//! Questions and changes that go over several tables.
+//! Queries and changes that involve several tables.
 
 pub mod erasure;
 pub mod holdings;

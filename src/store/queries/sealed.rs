@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// `Purpose::X` wherever something is sealed for X.
+    /// Adds `Purpose::X` to `found` for each place in the sources that seals for X.
     fn sealed_purposes(dir: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();

@@ -10,7 +10,7 @@ use rusqlite::Result;
 
 pub(crate) struct Flyer {
     pub last_flight: Option<i64>,
-    /// Booked and not flown yet.
+    /// Minutes that are booked and not flown yet.
     pub minutes_ahead: i64,
     pub currency: Currencies,
     /// The highest programme held.

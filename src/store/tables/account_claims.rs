@@ -10,7 +10,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Claim in "c." {
         pub(crate) member_id: i64,
-        /// Where the code was mailed; empty: it was printed.
+        /// The address to which the code was mailed; empty: the code was printed.
         pub(crate) email: String,
     }
 }

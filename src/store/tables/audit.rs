@@ -23,17 +23,17 @@ row! {
 /// A filter of the audit log. Pages go by key: `before` is the last `seq` of the page before.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// As it is stored, `member:7`, or the kind alone, `cli`.
+    /// The actor as stored, `member:7`, or the kind of actor alone, `cli`.
     pub who: Option<String>,
-    /// As it is stored, `member:9`, or the kind alone.
+    /// The subject as stored, such as `member:9`.
     pub whom: Option<String>,
-    /// The action, `member.banned`.
+    /// The action, such as `member.banned`.
     pub deed: Option<String>,
-    /// From this moment on, and before that one; Unix seconds.
+    /// The begin, included; Unix seconds.
     pub since: Option<i64>,
-    /// Not included.
+    /// The end, not included; Unix seconds.
     pub until: Option<i64>,
-    /// A `seq`, not included.
+    /// Only rows with a smaller `seq`.
     pub before: Option<i64>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn head(tx: &Read) -> Result<Head> {
 
 const HASHED_ROW: &str = joined!("SELECT ", HashedRow::COLUMNS, " FROM audit a");
 
-/// A page, newest first.
+/// A page of the rows that match the filter, newest first.
 pub fn list(tx: &Read, filter: &Filter, limit: i64) -> Result<Vec<HashedRow>> {
     let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(Vec::new()) };
     let conditions = bounds.conditions(filter).with(":limit", &limit);
@@ -78,7 +78,7 @@ pub fn list(tx: &Read, filter: &Filter, limit: i64) -> Result<Vec<HashedRow>> {
     tx.list(&sql, &*conditions.params, row)
 }
 
-/// How many rows there are.
+/// The number of rows that match the filter.
 pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(0) };
     let conditions = bounds.conditions(filter);
@@ -88,17 +88,18 @@ pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
 
 /// A filter as bounds of the table's columns.
 struct Bounds {
-    /// One, or all of a kind, which are a range: `cli` is everything from `cli:` up to, not with, `cli;`.
+    /// The actor of the filter. A kind of actor is a range instead: `cli` is everything from `cli:` up to `cli;`, not
+    /// included.
     who: Option<String>,
     who_from: Option<String>,
     who_to: Option<String>,
-    /// Numbers and moments grow together, so a span of time is one of numbers, which every index has.
+    /// A span of time as a range of `seq`, which every index has: numbers and moments increase together.
     first: Option<i64>,
     end: Option<i64>,
 }
 
 impl Bounds {
-    /// `None`: nothing is so new.
+    /// `None`: no row is as new as the begin of the filter.
     fn of(tx: &Read, filter: &Filter) -> Result<Option<Bounds>> {
         let first = match filter.since.map(|since| find_since(tx, since)).transpose()? {
             Some(None) => return Ok(None),

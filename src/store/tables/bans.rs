@@ -4,7 +4,7 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-/// `None` lifts the ban.
+/// Sets the moment of a ban, in Unix seconds; `None` lifts the ban. Clears the end and the reason of an earlier one.
 pub fn set(tx: &Write, member_id: i64, banned_at: Option<i64>) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET banned_at = :banned_at, banned_until = NULL, ban_reason = '', updated_at = :now WHERE member_id = :id"
@@ -16,7 +16,7 @@ row! {
     /// The terms of a ban. Moments in Unix seconds.
     #[derive(Debug)]
     pub(crate) struct Ban {
-        /// `None`: until somebody lifts it.
+        /// The end of the ban; `None`: it has none, and a clerk must lift it.
         pub banned_until: Option<i64>,
         pub ban_reason: String,
     }
@@ -27,14 +27,14 @@ pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Ban>> {
     tx.find(sql, [member_id], row)
 }
 
-/// Says why an account that is banned is so, and until when.
+/// Sets the end (`None`: none) and the reason of a ban, where the account is banned.
 pub(crate) fn set_terms(tx: &Write, member_id: i64, until: Option<i64>, reason: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET banned_until = ?2, ban_reason = ?3 WHERE member_id = ?1 AND banned_at IS NOT NULL");
     tx.run(sql, (member_id, until, reason))
 }
 
-/// Whose ban has an end, and it has come.
+/// The members whose ban has ended by `now` and is not lifted yet.
 pub(crate) fn list_ended(tx: &Read, now: i64) -> Result<Vec<i64>> {
     tx.list(sql!("SELECT member_id FROM members WHERE banned_until <= ?1 AND banned_at IS NOT NULL"), [now], row)
 }

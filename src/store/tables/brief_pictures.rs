@@ -4,7 +4,7 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
-/// `by`: the admin.
+/// Adds a picture; returns its number. `by`: the admin.
 pub(crate) fn insert(tx: &Write, jpeg: &[u8], by: Option<i64>) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO brief_pictures" { jpeg, added_at: tx.now(), added_by: by })
 }

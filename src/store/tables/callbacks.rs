@@ -35,7 +35,7 @@ pub(crate) struct NewCallback<'a> {
     pub key: &'a str,
     /// The sender's identifier of the event.
     pub event: &'a str,
-    /// The payment, message or deletion that it names.
+    /// The payment, message or deletion that the event names.
     pub about: &'a str,
     pub verdict: &'a str,
     /// The body as received.
@@ -101,7 +101,7 @@ pub(crate) fn list(
     tx.list(sql, params, row)
 }
 
-/// How many [`list`] has.
+/// The number of callbacks that [`list`] returns on all its pages.
 pub(crate) fn count(tx: &Read, sender: Option<&str>, verdict: Option<&str>) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM callbacks WHERE ", LISTED);
     tx.get(sql, named_params! {":sender": sender, ":verdict": verdict}, row)

@@ -7,21 +7,21 @@ use rusqlite::Result;
 /// A new message.
 #[derive(Debug)]
 pub struct NewContactMessage<'a> {
-    /// The sender's, as typed.
+    /// The sender's name, as typed.
     pub name: &'a str,
-    /// Where an answer goes.
+    /// The address for an answer.
     pub email: &'a str,
-    /// As typed; empty: not given.
+    /// The sender's country, as typed; empty: not given.
     pub country: &'a str,
-    /// What it is about, in the sender's words or the form's.
+    /// The subject, in the sender's words or the form's.
     pub enquiry: &'a str,
-    /// With line breaks.
+    /// The text, with line breaks.
     pub message: &'a str,
-    /// ISO 639-1.
+    /// The language of the form; ISO 639-1.
     pub language: &'a str,
-    /// As it was given: perhaps nobody's.
+    /// The member number that the request gave; there may be no such member.
     pub member_id: Option<i64>,
-    /// Whether the member's session came with it.
+    /// Whether the request came with that member's session.
     pub signed_in: bool,
 }
 
@@ -31,23 +31,23 @@ row! {
     pub struct Message {
         /// The message's number.
         pub contact_id: i64,
-        /// The sender's, as typed.
+        /// The sender's name, as typed.
         pub name: String,
-        /// Where an answer goes.
+        /// The address for an answer.
         pub email: String,
-        /// As it was written; empty: not said.
+        /// The sender's country, as typed; empty: not given.
         pub country: String,
-        /// What it is about, in the sender's words or the form's.
+        /// The subject, in the sender's words or the form's.
         pub enquiry: String,
-        /// With line breaks.
+        /// The text, with line breaks.
         pub message: String,
-        /// ISO 639-1.
+        /// The language of the form; ISO 639-1.
         pub language: String,
-        /// As it was given: perhaps nobody's.
+        /// The member number that the request gave; there may be no such member.
         pub member_id: Option<i64>,
-        /// Whether the member's session came with it.
+        /// Whether the request came with that member's session.
         pub signed_in: bool,
-        /// In Unix seconds.
+        /// When the message was sent, in Unix seconds.
         pub created_at: i64,
         /// When the desk marked it as done, in Unix seconds.
         pub done_at: Option<i64>,
@@ -80,7 +80,7 @@ pub(crate) fn count_open(tx: &Read) -> Result<i64> {
     count(tx, false)
 }
 
-/// How many [`list`] has.
+/// The number of messages that [`list`] returns on all its pages.
 pub(crate) fn count(tx: &Read, all: bool) -> Result<i64> {
     let open = sql!("SELECT count(*) FROM contact_messages WHERE done_at IS NULL");
     tx.get(if all { sql!("SELECT count(*) FROM contact_messages WHERE true") } else { open }, [], row)

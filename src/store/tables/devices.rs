@@ -6,7 +6,7 @@ use rusqlite::{Result, named_params};
 
 pub(crate) type DeviceHash = [u8; 32];
 
-/// A device without a sign-in for so long counts as unknown.
+/// A device counts as unknown after so many seconds without a sign-in.
 pub(crate) const KEPT_SECONDS: i64 = 180 * 86_400;
 /// A member whose client loses its token gets a new one at each sign-in; tokens that were never used again are deleted
 /// first.
@@ -23,7 +23,7 @@ row! {
     }
 }
 
-/// `None`: the device is unknown.
+/// Finds a device; `None`: the device is unknown.
 pub(crate) fn find(tx: &Read, device_hash: &DeviceHash, member_id: i64, now: i64) -> Result<Option<Seen>> {
     let sql = sql!("SELECT ", Seen::COLUMNS, " FROM devices WHERE device_hash = :hash AND used_at > :old LIMIT 1");
     let params = named_params! {":hash": &device_hash[..], ":id": member_id, ":old": now - KEPT_SECONDS};

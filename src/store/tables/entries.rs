@@ -34,7 +34,7 @@ row! {
         pub comment: String,
         pub author_id: i64,
         pub booking_id: Option<i64>,
-        /// Whether it is part of an opening balance.
+        /// Whether the entry is part of an opening balance.
         pub opening: bool = "e.opening IS NOT NULL",
         pub created_at: i64,
     }
@@ -44,7 +44,7 @@ row! {
 #[derive(Debug)]
 pub(crate) struct Flown {
     pub last_flight: Option<i64>,
-    /// Booked and not flown yet.
+    /// Minutes that are booked and not flown yet.
     pub minutes_ahead: i64,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn update_time(tx: &Write, entry_id: i64, time: &NewTime) -> Result<u
     update!(tx, "UPDATE entries" NewTime: time, { updated_at: tx.now() } "WHERE entry_id = ? AND kind = 'time'", entry_id)
 }
 
-/// Changes the entry that a booking made, in the values that are given. The member's comment stays.
+/// Changes the entry that a booking made, in the values that are `Some`. The member's comment stays.
 pub(crate) fn update_booked_time(
     tx: &Write,
     booking_id: i64,
@@ -99,7 +99,7 @@ pub(crate) fn find_time(tx: &Read, entry_id: i64) -> Result<Option<TimeEntry>> {
     tx.find(sql!(TIME, " WHERE e.entry_id = ?1 AND e.kind = 'time'"), [entry_id], row)
 }
 
-/// Newest flight first.
+/// Calls `take` with a member's flight-time entries, newest flight first.
 pub(crate) fn each_time(
     tx: &Read,
     member_id: i64,
@@ -117,8 +117,8 @@ pub(crate) fn count_time(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'"), [member_id], row)
 }
 
-/// The last flight by `now` and the minutes booked after it. One walk over the index from the latest booked flight back
-/// to the last flown one, because every profile reads this.
+/// The last flight by `now`, and the minutes booked after it. Reads the index once, from the latest booked flight back
+/// to the last flown one, because every profile needs both.
 pub(crate) fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
     let sql = sql!(
         "SELECT entry_date, minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open'
@@ -142,7 +142,7 @@ row! {
     pub(crate) struct Logged {
         pub(crate) entry_date: i64,
         pub(crate) minutes: i64,
-        /// The booking that made the entry; `None`: it was typed.
+        /// The booking that made the entry; `None`: the entry was typed.
         pub(crate) booking_id: Option<i64>,
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn list_of_guardian(tx: &Read, guardian_id: i64) -> Result<Vec<Guardi
     tx.list(sql!(IN_FORCE, " AND g.guardian_id = ?1 ORDER BY g.guardianship_id"), [guardian_id], row)
 }
 
-/// `by`: the clerk who records it; `None`: the guardian.
+/// Adds a guardianship; returns its number. `by`: the clerk who records it; `None`: the guardian does.
 pub(crate) fn insert(
     tx: &Write,
     (child_id, guardian_id): (i64, i64),

@@ -45,7 +45,7 @@ row! {
     pub struct HistoryRow in "h." {
         /// From 1 on, without gaps.
         pub seq: i64,
-        /// The partner's.
+        /// The partner's `client_id`.
         pub client_id: String = "p.client_id",
         /// See [`Event`].
         pub event: String,
@@ -142,7 +142,7 @@ pub(crate) fn first_younger(tx: &Read, first: i64, last: i64, at: i64) -> Result
     tx.find(sql, [first, last, at], row)
 }
 
-/// Renumbers the rows from `first` on to the numbers from `to` on, in the same order; returns how many they are.
+/// Renumbers the rows from `first` on to the numbers from `to` on, in the same order. Returns the number of rows.
 pub(crate) fn renumber(tx: &Write, first: i64, to: i64) -> Result<usize> {
     let by = to - first;
     // Via negative numbers, because a new number may still be that of another row.

@@ -11,7 +11,7 @@ row! {
     pub(crate) struct Invitation in "i." {
         pub(crate) invitation_id: i64,
         pub(crate) name: String,
-        /// Where the code was mailed; empty: it was printed.
+        /// The address to which the code was mailed; empty: the code was printed.
         pub(crate) email: String,
         pub(crate) role: Role,
         pub(crate) language: String,
@@ -42,7 +42,7 @@ pub(crate) struct NewInvitation<'a> {
     pub(crate) ends_at: i64,
 }
 
-/// Returns its number.
+/// Adds an invitation; returns its number.
 pub(crate) fn insert(tx: &Write, new: &NewInvitation) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO invitations" {
         code_hash: &new.code_hash[..], form_number: new.form_number, name: new.name, email: new.email,

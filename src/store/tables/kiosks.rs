@@ -11,7 +11,7 @@ row! {
         pub kiosk_id: i64,
         pub name: String,
         pub paired_at: i64,
-        /// The latest sign-in there.
+        /// The latest sign-in at the kiosk.
         pub used_at: i64,
         pub revoked_at: Option<i64>,
     }

@@ -55,7 +55,7 @@ impl Profile {
         name_on_paper(&self.real_name, &self.screen_name, &self.username)
     }
 
-    /// The owner of a new password, at the tunnel of this name: for the rules of passwords.
+    /// The member as the rules of passwords see the owner of a new one, at the tunnel of this name.
     pub(crate) fn owner<'a>(&'a self, site: &'a str) -> Owner<'a> {
         Owner {
             username: &self.username,
@@ -90,7 +90,7 @@ pub struct NewMember<'a> {
     pub tunnel_id: Option<i64>,
     /// A name of [`Role`]; empty: a member.
     pub role: &'a str,
-    /// A PHC string; `None`: no password opens the account yet.
+    /// A PHC string; `None`: the account has no password yet.
     pub password_hash: Option<&'a str>,
     /// Whether the site's terms were accepted, now.
     pub accepted_terms: bool,
@@ -281,7 +281,7 @@ pub(crate) fn set_claimed_email(tx: &Write, member_id: i64, email: &str) -> Resu
     tx.run(sql, (member_id, email, tx.now()))
 }
 
-/// When the membership ends, in Unix seconds; `None`: as if never paid.
+/// Sets until when the membership is paid, in Unix seconds; `None`: as if never paid.
 pub fn set_paid_until(tx: &Write, member_id: i64, paid_until: Option<i64>) -> Result<usize> {
     let sql = sql!("UPDATE members SET paid_until = :paid_until, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":paid_until": paid_until, ":now": tx.now(), ":id": member_id})
@@ -400,7 +400,7 @@ pub(crate) fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize
     tx.run(sql, named_params! {":phone": phone, ":now": tx.now(), ":id": member_id})
 }
 
-/// The language in which the member signed in last.
+/// Sets the language in which the member signed in last, as a tag.
 pub(crate) fn set_language(tx: &Write, member_id: i64, tag: &str) -> Result<usize> {
     tx.run(sql!("UPDATE members SET language = ?2 WHERE member_id = ?1 AND language <> ?2"), (member_id, tag))
 }

@@ -4,7 +4,7 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
-/// As many as one list shows; older ones are deleted.
+/// The notices that are kept for a member, as many as one list shows. Older ones are deleted.
 const NOTICES_PER_MEMBER_MAX: i64 = 5_000;
 
 row! {
@@ -54,7 +54,7 @@ pub(crate) fn counts(tx: &Read, member_id: i64) -> Result<(i64, i64)> {
     tx.get(sql, [member_id], row)
 }
 
-/// Marks a notice of the member as read; a second time changes nothing. Whether there is such a notice.
+/// Marks a notice of the member as read; a second time changes nothing. Returns whether there is such a notice.
 pub(crate) fn set_read(tx: &Write, member_id: i64, notification_id: i64) -> Result<bool> {
     let sql = sql!(
         "UPDATE notices SET read_at = coalesce(read_at, :now) WHERE notification_id = :id AND member_id = :member_id"

@@ -8,7 +8,7 @@ use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 named! {
-    /// How a message travels.
+    /// The channel by which a message is sent.
     pub enum Channel {
         /// By mail.
         Email = "email",
@@ -18,20 +18,20 @@ named! {
 }
 
 row! {
-    /// A message in line.
+    /// A message of the outbox.
     #[derive(Debug)]
     pub struct Message {
         /// The message's number.
         pub message_id: i64,
-        /// How it travels.
+        /// The channel by which the message is sent.
         pub channel: Channel,
         /// An e-mail address, or a telephone number in E.164.
         pub recipient: String,
         /// ISO 639-1.
         pub language: String,
-        /// Its name in `assets/mail`.
+        /// The template's name in `assets/mail`.
         pub template: String,
-        /// `None` once it is sent, or its secret is out of date.
+        /// The parameters, sealed; `None` once the message is sent, or its secret has expired.
         pub sealed: Option<Vec<u8>>,
         /// `waiting`, `sent` or `dead`.
         pub state: String,
@@ -51,7 +51,7 @@ row! {
         pub sent_at: Option<i64>,
         /// The delivery state that the mail provider reported; empty while it reported nothing.
         pub delivery: String,
-        /// Deliveries that the provider put off.
+        /// Deliveries that the provider deferred.
         pub deferrals: i64,
         /// Deliveries that failed and may succeed later.
         pub soft_bounces: i64,
@@ -75,7 +75,7 @@ impl Message {
 /// A new message.
 #[derive(Debug)]
 pub struct NewMessage<'a> {
-    /// How it travels.
+    /// The channel by which the message is sent.
     pub channel: Channel,
     /// The member that the message is for, if any.
     pub member_id: Option<i64>,
@@ -83,7 +83,7 @@ pub struct NewMessage<'a> {
     pub recipient: &'a str,
     /// ISO 639-1.
     pub language: &'a str,
-    /// Its name in `assets/mail`.
+    /// The template's name in `assets/mail`.
     pub template: &'a str,
     /// The values of the template.
     pub values: &'a serde_json::Value,
@@ -152,7 +152,7 @@ pub(crate) fn list(tx: &Read, state: Option<&str>, limit: i64, offset: i64) -> R
     tx.list(sql, (limit, offset), row)
 }
 
-/// How many [`list`] has.
+/// The number of messages that [`list`] returns on all its pages.
 pub(crate) fn count(tx: &Read, state: Option<&str>) -> Result<i64> {
     tx.get(listed!(state, joined!("SELECT count(*) FROM outbox"), ""), [], row)
 }
@@ -173,7 +173,7 @@ pub(crate) fn next_due(tx: &Read, channel: Channel) -> Result<Option<i64>> {
     tx.get(sql, [channel.name()], row)
 }
 
-/// How many wait, and how many are dead.
+/// The number of waiting messages, and of dead ones.
 pub(crate) fn counts(tx: &Read) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT (SELECT count(*) FROM outbox WHERE state = 'waiting'),

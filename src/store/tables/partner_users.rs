@@ -56,7 +56,7 @@ pub(crate) fn find(tx: &Read, partner_id: i64, id: i64) -> Result<Option<Partner
     tx.find(sql, named_params! {":partner_id": partner_id, ":id": id}, row)
 }
 
-/// Newest first.
+/// A partner's records, newest first.
 pub(crate) fn list(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Result<Vec<PartnerUser>> {
     let sql = sql!(USER, " ORDER BY u.user_id DESC LIMIT :limit OFFSET :offset");
     tx.list(sql, named_params! {":partner_id": partner_id, ":limit": limit, ":offset": offset}, row)

@@ -13,11 +13,11 @@ row! {
         pub partner_id: i64,
         /// The partner's public name in requests.
         pub client_id: String,
-        /// As the desk sees it.
+        /// The name that the desk sees.
         pub name: String,
-        /// Whether the time is signed too, and a signature is good once.
+        /// Whether a signature must cover the time, and is valid only once.
         pub strict: bool,
-        /// `None`: as many as the settings say.
+        /// The rate limit; `None`: that of the settings.
         pub requests_per_minute: Option<i64>,
         /// In Unix seconds.
         pub created_at: i64,
@@ -154,7 +154,7 @@ pub(crate) fn count_events(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
     tx.get(sql, [partner_id], row)
 }
 
-/// Recounts everything after rows were written without the triggers.
+/// Recounts the bookings, events and user records of every partner, after rows were written without the triggers.
 pub(crate) fn count_anew(tx: &Write) -> Result<usize> {
     let sql = sql!(
         "UPDATE partners SET bookings = (SELECT count(*) FROM bookings b WHERE b.partner_id = partners.partner_id),
@@ -169,7 +169,7 @@ pub(crate) fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {
     tx.list(sql!("SELECT network FROM partner_networks WHERE partner_id = ?1 ORDER BY network"), [partner_id], row)
 }
 
-/// Records the use of a signature; whether it was the first.
+/// Records the use of a signature. Returns whether it was the first use.
 pub(crate) fn use_signature(tx: &Write, partner_id: i64, signature: &[u8; 32]) -> Result<bool> {
     Ok(insert!(tx.run, "INSERT OR IGNORE INTO partner_signatures" {
         partner_id, signature: &signature[..], used_at: tx.now(),

@@ -35,19 +35,19 @@ row! {
 pub struct NewPasskey<'a> {
     /// The owner.
     pub member_id: i64,
-    /// The host name for which it was made.
+    /// The host name for which the passkey was made.
     pub rp_id: &'a str,
-    /// As the authenticator gave it.
+    /// The identifier that the authenticator gave.
     pub credential_id: &'a [u8],
-    /// JSON, as the library keeps it.
+    /// The public key as JSON of the WebAuthn library.
     pub public_key: &'a str,
-    /// As its owner knows it.
+    /// The name by which the owner knows the passkey.
     pub name: &'a str,
-    /// As the client gave it.
+    /// The device number that the client gave.
     pub device_id: Option<i64>,
 }
 
-/// Stands for no member.
+/// The member number of a challenge for an unknown username.
 pub(crate) const NOBODY: i64 = 0;
 
 named! {
@@ -70,7 +70,7 @@ row! {
     } saved
 }
 
-/// Newest first.
+/// A member's passkeys, newest first.
 pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Passkey>> {
     let sql = sql!(
         "SELECT ",
@@ -91,7 +91,7 @@ pub(crate) fn list_public_keys(tx: &Read, member_id: i64, rp_id: &str) -> Result
     tx.list(sql, (member_id, rp_id), row)
 }
 
-/// The public key of any member: an unknown username must cost the same time.
+/// The public key of any member, so that an unknown username costs the same time as a known one.
 pub(crate) fn find_any_public_key(tx: &Read) -> Result<Option<String>> {
     tx.find(sql!("SELECT public_key FROM passkeys ORDER BY passkey_id LIMIT 1"), [], row)
 }

@@ -1,4 +1,4 @@
-//! Payments, as the processor reports them, and whose they are.
+//! Payments as the processor reports them, and the members to whom they belong.
 
 use crate::domain::payment::{Decision, Issue, Price, ProcessorReport, Status, Weighted};
 use crate::store::engine::columns::row;
@@ -22,19 +22,19 @@ row! {
     }
 }
 
-/// A payment with all that decides whose it is and what it does.
+/// A payment with all that decides its member and its effect.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Account {
     pub intent_id: String,
     pub report: ProcessorReport,
-    /// Whose it is by an app's word.
+    /// The member who claimed the payment by an app.
     pub claimed_by: Option<i64>,
-    /// Whose it is by the desk's.
+    /// The member to whom the desk assigned the payment.
     pub assigned_to: Option<i64>,
-    /// Whose it is.
+    /// The member to whom the payment belongs.
     pub member_id: Option<i64>,
     pub grant: Option<Grant>,
-    /// Whose it is by the word of another app.
+    /// Another member who claimed the payment after the first.
     pub rival_claim: Option<i64>,
     /// The refunded part, in the smallest unit of the payment's currency.
     pub refunded_cents: Option<i64>,
@@ -44,8 +44,8 @@ pub(crate) struct Account {
 }
 
 row! {
-    /// An [`Account`] as the table stores it: no price is 0 of no currency, no question and no decision is an empty
-    /// text.
+    /// An [`Account`] as the table stores it: a missing price is 0 with an empty currency, a missing question or
+    /// decision is an empty text.
     struct PaymentRow {
         intent_id: String,
         status: Status,
@@ -207,18 +207,19 @@ pub(crate) fn save(tx: &Write, account: &Account) -> Result<usize> {
             "ON CONFLICT (intent_id) DO UPDATE SET updated_at = excluded.updated_at, ", PaymentRow::EXCLUDED)
 }
 
-/// Claims of a member that the processor has said nothing of.
+/// The number of a member's claims to payments that the processor has not reported.
 pub(crate) fn count_claims(tx: &Read, member_id: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1 AND status = 'claimed'"), [member_id], row)
 }
 
-/// Claims of a member to what another had claimed first, which the desk has not decided.
+/// The number of a member's claims to payments that another member had claimed first, and that the desk has not
+/// decided.
 pub(crate) fn count_rival_claims(tx: &Read, member_id: i64) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM payments WHERE question <> '' AND rival_claim = ?1");
     tx.get(sql, [member_id], row)
 }
 
-/// Removes claims of `old` or before of which the processor never said anything.
+/// Deletes claims, made at `old` or before, to payments that the processor has not reported.
 pub(crate) fn purge_expired_claims(tx: &Write, old: i64, rows: i64) -> Result<usize> {
     purge!(tx, rows, "payments" by "payment_id" where "status = 'claimed' AND created_at <= ?2", old)
 }

@@ -76,7 +76,7 @@ pub(crate) fn exists(tx: &Read, member_id: i64, reminder: &Reminder) -> Result<b
     tx.get(sql, (member_id, reminder.programme, reminder.kind.name(), reminder.renewal), row)
 }
 
-/// Adds a reminder; whether it is new. A new one's notice belongs in the same transaction.
+/// Adds a reminder; returns whether it is new. The notice of a new reminder belongs in the same transaction.
 pub(crate) fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool> {
     Ok(insert!(tx.run, "INSERT INTO reminders" {
         member_id, programme: reminder.programme, kind: reminder.kind.name(), renewal: reminder.renewal,

@@ -1,4 +1,4 @@
-//! Second factors, the ones that are being set up, and recovery codes.
+//! Second factors, those that are being set up, and recovery codes.
 
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
@@ -37,19 +37,21 @@ row! {
     }
 }
 
-/// A member without a row has no factor.
+/// A member's second factor; the default for a member without a row, who has none.
 pub(crate) fn find(tx: &Read, member_id: i64, now: i64) -> Result<Factor> {
     let sql = sql!("SELECT ", Factor::COLUMNS, " FROM second_factors WHERE member_id = ?1");
     let found = tx.find(sql, (member_id, now), row)?;
     Ok(found.unwrap_or_default())
 }
 
-/// A secret to be proven, in place of an older one that was not; what is on stays on.
+/// Stores a secret that the member must prove until `until` (Unix seconds), in place of an earlier unproven one. The
+/// factor in force stays.
 pub(crate) fn set_pending(tx: &Write, member_id: i64, sealed: &[u8], until: i64) -> Result<usize> {
     insert!(tx.run, "INSERT INTO second_factors" { member_id, sealed_pending: sealed, pending_until: until } "ON CONFLICT (member_id) DO UPDATE SET sealed_pending = excluded.sealed_pending, pending_until = excluded.pending_until")
 }
 
-/// The secret that was proven is the one in force, whatever was on before.
+/// Turns on the pending secret, which the member has proven, in place of any other factor. `step`: the time step of
+/// the code.
 pub(crate) fn confirm_pending(tx: &Write, member_id: i64, step: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE second_factors SET kind = 'totp', sealed = sealed_pending, last_step = :step, since = :now,
@@ -59,23 +61,24 @@ pub(crate) fn confirm_pending(tx: &Write, member_id: i64, step: i64) -> Result<u
     tx.run(sql, named_params! {":id": member_id, ":step": step, ":now": tx.now()})
 }
 
-/// Sent passcodes are the second factor from now on; what was being set up is dead.
+/// Turns on sent passcodes as the second factor, in place of any other, and deletes a pending secret.
 pub(crate) fn set_passcodes(tx: &Write, member_id: i64) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO second_factors" { member_id, kind: "passcode", since: tx.now() })
 }
 
-/// No code of this step or an earlier one works again.
+/// Records the time step of the last accepted code: no code of this step or an earlier one is accepted again.
 pub(crate) fn set_last_step(tx: &Write, member_id: i64, step: i64) -> Result<usize> {
     tx.run(sql!("UPDATE second_factors SET last_step = ?2 WHERE member_id = ?1"), (member_id, step))
 }
 
-/// Nothing is on, nothing is being set up, and no recovery code works.
+/// Turns off the second factor: deletes the factor, a pending secret and all recovery codes.
 pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
     delete_recovery_codes(tx, member_id)?;
     tx.run(sql!("DELETE FROM second_factors WHERE member_id = ?1"), [member_id])
 }
 
-/// The same, where the factor was turned on at this moment or later, or none is on yet.
+/// Deletes the second factor where it was turned on at this moment or later, or is not turned on yet. Recovery codes
+/// stay.
 pub(crate) fn delete_since(tx: &Write, member_id: i64, since: i64) -> Result<usize> {
     tx.run(
         sql!("DELETE FROM second_factors WHERE member_id = ?1 AND (kind IS NULL OR since >= ?2)"),
@@ -87,7 +90,7 @@ pub(crate) fn insert_recovery_code(tx: &Write, member_id: i64, code_hash: &[u8; 
     insert!(tx.run, "INSERT INTO recovery_codes" { member_id, code_hash: &code_hash[..] })
 }
 
-/// Whether the code was there; it is not any more.
+/// Uses up a recovery code. Returns whether the code was valid.
 pub(crate) fn take_recovery_code(tx: &Write, member_id: i64, code_hash: &[u8; 32]) -> Result<bool> {
     let sql = sql!("DELETE FROM recovery_codes WHERE member_id = ?1 AND code_hash = ?2");
     Ok(tx.run(sql, (member_id, &code_hash[..]))? == 1)

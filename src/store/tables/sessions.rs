@@ -27,7 +27,7 @@ row! {
         pub role: Role = "m.role",
         /// Whether the account is banned now.
         pub banned: bool = "m.banned_at IS NOT NULL",
-        /// When its holder last proved who they are.
+        /// When the member last proved their identity; Unix seconds.
         pub proven_at: i64,
         seen_at: i64,
         idle_seconds: i64,
@@ -58,7 +58,7 @@ row! {
         pub user_agent: String,
         pub created_at: i64,
         pub seen_at: i64,
-        /// When it ends unless it is used.
+        /// When the session ends unless it is used.
         pub ends_at: i64 = "min(ends_at, seen_at + idle_seconds)",
     }
 }
@@ -156,7 +156,7 @@ pub(crate) fn is_in_force(tx: &Read, token_hash: &TokenHash, now: i64) -> Result
     Ok(find_booking_token(tx, token_hash, now)?.is_some() || sign_in_steps::find(tx, token_hash, now)?.is_some())
 }
 
-/// The holder of the session has just proved who they are.
+/// Records that the holder of the session has just proved their identity.
 pub(crate) fn set_proven(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run(
         sql!("UPDATE sessions SET proven_at = max(proven_at, ?2) WHERE token_hash = ?1"),
@@ -181,8 +181,9 @@ pub(crate) fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHas
     delete_of_member(tx, member_id, kept)
 }
 
-/// Ends what a member's old credentials opened: every session but `kept`, every booking token, every passkey challenge,
-/// a sign-in that waits for its second step, what is open at a kiosk or would open one, and the code to sign by.
+/// Ends everything that a member's old credentials opened: every session except `kept`, every booking token, every
+/// passkey challenge, a sign-in that waits for its second step, guest sign-ins and codes at kiosks, and the code for
+/// signing a waiver.
 pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     kiosks::end_of_member(tx, member_id)?;
     signing_links::delete_of_member(tx, member_id)?;
@@ -193,7 +194,7 @@ pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) ->
     tx.run(sql, named_params! {":id": member_id, ":kept": kept.map(|hash| &hash[..])})
 }
 
-/// A token for one member and one booking, until `ends_at` (Unix seconds).
+/// Adds a token for one member and one booking, valid until `ends_at` (Unix seconds).
 pub fn insert_booking_token(
     tx: &Write,
     token_hash: &TokenHash,

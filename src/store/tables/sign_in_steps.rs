@@ -13,7 +13,7 @@ row! {
     }
 }
 
-/// Replaces the member's earlier step.
+/// Adds a step, in place of the member's earlier one.
 pub(crate) fn insert(tx: &Write, member_id: i64, step_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO sign_in_steps" { member_id, step_hash: &step_hash[..], ends_at })
 }

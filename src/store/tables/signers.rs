@@ -1,4 +1,4 @@
-//! Whom the tunnels let sign for others, and what that is worth at a given moment.
+//! The signers whom each tunnel appointed, and the authority that a signer has at a given moment.
 
 use super::entries;
 use crate::domain::catalogue::{Catalogue, Level, LevelKey};
@@ -30,7 +30,7 @@ row! {
 /// A new row of a tunnel's list of signers.
 #[derive(Debug, Clone, Copy)]
 pub struct NewSigner<'a> {
-    /// The tunnel whose list it is.
+    /// The tunnel of the list.
     pub tunnel_id: i64,
     /// The signer.
     pub member_id: i64,
@@ -92,7 +92,8 @@ pub(crate) fn is_listed(tx: &Read, tunnel_id: i64, member_id: i64, cat_group: &s
     tx.get(sql, (tunnel_id, member_id, cat_group), row)
 }
 
-/// Whether this signer may sign a skill of the level for the holder, at that tunnel, now; the reason against it.
+/// The signer's authority to sign a skill of the level for the holder, at that tunnel, now. The inner error is the
+/// reason against it.
 pub(crate) fn find_authority(
     tx: &Read,
     catalogue: &Catalogue,
@@ -123,7 +124,7 @@ pub(crate) fn list_able(
     let mut able = Vec::new();
     for (member_id, screen_name, real_name) in listed {
         let rows = read(tx, catalogue, member_id, tunnel_id, now)?;
-        // No member has the number 0: any holder but the signer.
+        // No member has the number 0, so the holder is any member other than the signer.
         if rows.judge(member_id, 0, level).is_ok() {
             able.push(EligibleSigner { member_id, screen_name, real_name, role_name: rows.role_name });
         }

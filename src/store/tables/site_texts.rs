@@ -6,11 +6,11 @@ use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 named! {
-    /// What a text is for.
+    /// The purpose of a text.
     pub(crate) enum Kind {
         Waiver = "waiver",
         Brief = "brief",
-        /// Consents.
+        /// Consent to photographs.
         Photos = "photos",
         Newsletter = "newsletter",
     }
@@ -63,11 +63,11 @@ pub(crate) struct Version {
     pub(crate) version: i64,
     pub(crate) published_at: i64,
     pub(crate) asks_again: bool,
-    /// Languages, with commas between.
+    /// The languages of the version, separated by commas.
     pub(crate) languages: String,
 }
 
-/// `None`: nothing was published yet.
+/// The versions of a kind that are in force; `None`: no version was published yet.
 pub(crate) fn find_in_force(tx: &Read, kind: Kind) -> Result<Option<InForce>> {
     tx.find(sql!("SELECT ", InForce::COLUMNS, " FROM site_texts WHERE kind = ?1 HAVING count(*) > 0"), [kind], row)
 }
@@ -98,7 +98,7 @@ pub(crate) fn list_versions(tx: &Read, kind: Kind, limit: i64) -> Result<Vec<Ver
     Ok(tx.list(sql, (kind, limit), row)?.into_iter().map(version).collect())
 }
 
-/// `by`: the admin.
+/// Publishes a draft as a version. `by`: the admin.
 pub(crate) fn insert(
     tx: &Write,
     (kind, version, asks_again): (Kind, i64, bool),

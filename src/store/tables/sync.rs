@@ -6,13 +6,13 @@ use rusqlite::Result;
 use serde::{Deserialize, Serialize};
 
 row! {
-    /// Moments in Unix seconds; numbers are `seq` of the history.
+    /// The progress of the sync. Moments are Unix seconds; numbers are `seq` of the history.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     #[serde(default)]
     pub struct State {
         /// The receiver's address, without credentials. All other values are about this receiver.
         pub upstream: String,
-        /// Every row up to this one was taken or refused.
+        /// The receiver has accepted or refused every row up to this one.
         pub cursor: i64,
         /// The last row that the receiver has.
         pub held: i64,

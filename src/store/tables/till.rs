@@ -15,7 +15,7 @@ row! {
         /// Negative where a fee was undone.
         pub(crate) amount_cents: i64,
         pub(crate) currency: String,
-        /// Why free of charge or undone; the number of a voucher.
+        /// The reason why the fee is free of charge or was undone; or the number of a voucher.
         pub(crate) reason: String,
         /// The entry that this one undoes.
         pub(crate) undoes: Option<i64>,
@@ -82,7 +82,7 @@ impl Closing {
     }
 }
 
-/// Returns the number of the entry.
+/// Adds an entry; returns its number.
 pub(crate) fn insert(tx: &Write, entry: &Entry) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO till_entries" Entry: entry, {})
 }
@@ -145,7 +145,7 @@ pub(crate) fn find_currency(tx: &Read, from: i64) -> Result<Option<String>> {
     tx.find(sql, [from], row)
 }
 
-/// Returns the number of the closing.
+/// Adds a closing; returns its number.
 pub(crate) fn insert_closing(tx: &Write, closing: &Closing) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO till_closings" Closing: closing, {})
 }
@@ -170,7 +170,7 @@ pub(crate) fn find_closing(tx: &Read, closing_id: i64) -> Result<Option<Closing>
     tx.find(sql, [closing_id], row)
 }
 
-/// The last entry of the closing before this one; 0: there is none.
+/// The last entry that the closing before this one summed up; 0: there is no earlier closing.
 pub(crate) fn find_start(tx: &Read, closing_id: i64) -> Result<i64> {
     let sql = sql!("SELECT last_entry_id FROM till_closings WHERE closing_id < ?1 ORDER BY closing_id DESC LIMIT 1");
     Ok(tx.find(sql, [closing_id], row)?.unwrap_or(0))

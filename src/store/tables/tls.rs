@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::ops::Deref;
 
 named! {
-    /// Which certificate of the site.
+    /// The certificates of a site.
     pub(crate) enum Kind {
         /// The site's own authority.
         Authority = "authority",
@@ -21,9 +21,9 @@ row! {
     /// A certificate that the site made.
     #[derive(Debug, Clone)]
     pub struct Certificate {
-        /// The names and addresses that it is for.
+        /// The names and addresses for which the certificate is valid.
         pub names: Names,
-        /// In readable form.
+        /// The subject in readable form.
         pub subject: String,
         /// PEM.
         pub certificate: String,

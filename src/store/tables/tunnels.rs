@@ -10,9 +10,9 @@ row! {
     /// A tunnel that the site knows.
     #[derive(Debug)]
     pub struct Tunnel {
-        /// The number by which partners and entries name it.
+        /// The number by which partners and entries name the tunnel.
         pub tunnel_id: i64,
-        /// As people say it.
+        /// The tunnel's common name.
         pub name: String,
         /// Empty: not known.
         pub city: String,
@@ -28,7 +28,7 @@ row! {
         pub site_id: String,
         pub tunnel_id: i64,
         pub key_check: Vec<u8>,
-        /// Null in a file from before there was one.
+        /// The sealed key of hashes; `None` in a database of a version that had none.
         pub sealed_hash_key: Option<Vec<u8>>,
         pub clock_high_water: i64,
     } saved
@@ -47,7 +47,7 @@ pub(crate) fn find(tx: &Read, tunnel_id: i64) -> Result<Option<Tunnel>> {
     tx.find(sql!("SELECT ", Tunnel::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)
 }
 
-/// By name.
+/// All tunnels, by name.
 pub(crate) fn list(tx: &Read) -> Result<Vec<Tunnel>> {
     tx.list(sql!("SELECT ", Tunnel::COLUMNS, " FROM tunnels ORDER BY name, tunnel_id"), [], row)
 }
@@ -67,18 +67,18 @@ pub(crate) fn set_hash_key(tx: &Write, sealed: &[u8]) -> Result<usize> {
 
 columns! { Whole in "" { tunnel_id, name, city, country, time_zone, website, phone } saved }
 
-/// With all that the public sees of it.
+/// A tunnel with all its public data.
 pub(crate) fn find_whole(tx: &Read, tunnel_id: i64) -> Result<Option<Whole>> {
     tx.find(sql!("SELECT ", Whole::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)
 }
 
-/// The clock of a tunnel's site: UTC where no time zone is named.
+/// The time zone of a tunnel; UTC where no time zone is named.
 pub(crate) fn find_time_zone(tx: &Read, tunnel_id: i64) -> Result<TimeZone> {
     let zone: Option<String> = tx.find(sql!("SELECT time_zone FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)?;
     Ok(TimeZone::named(&zone.unwrap_or_default()))
 }
 
-/// The clock of the site whose file this is, in a file of any version; `None` in one from before there were time zones.
+/// The time zone of the site, in a database of any version; `None` in one of a version without time zones.
 pub(crate) fn find_own_time_zone(tx: &Read) -> Result<Option<TimeZone>> {
     let has_zones = sql!("SELECT count(*) > 0 FROM pragma_table_info('tunnels') WHERE name = 'time_zone'");
     let zone = sql!("SELECT t.time_zone FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id");
@@ -89,7 +89,7 @@ pub(crate) fn find_own_time_zone(tx: &Read) -> Result<Option<TimeZone>> {
     Ok(zone.map(|zone| TimeZone::named(&zone)))
 }
 
-/// By number.
+/// Tunnels with all their public data, by number.
 pub(crate) fn list_whole(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Whole>> {
     tx.list(
         sql!("SELECT ", Whole::COLUMNS, " FROM tunnels ORDER BY tunnel_id LIMIT ?1 OFFSET ?2"),
@@ -112,7 +112,7 @@ pub(crate) fn set_time_zone(tx: &Write, tunnel_id: i64, zone: &str) -> Result<us
     tx.run(sql!("UPDATE tunnels SET time_zone = ?2 WHERE tunnel_id = ?1"), (tunnel_id, zone))
 }
 
-/// The version that opened the file last.
+/// The version of the program that opened the database last.
 pub(crate) fn find_version(tx: &Read) -> Result<String> {
     tx.get(sql!("SELECT version FROM site"), [], row)
 }

@@ -21,7 +21,7 @@ row! {
         pub(crate) born: i64,
         pub(crate) relation: Relation,
         pub(crate) signer_name: String,
-        /// The signer's own account, where it is another's than the flyer's.
+        /// The signer's account, where the signer is not the flyer.
         pub(crate) signer_id: Option<i64>,
         /// An SVG path; empty: the typed name is the signature.
         pub(crate) strokes: String,
@@ -29,7 +29,7 @@ row! {
         pub(crate) answers: String,
         /// The clerk at the desk.
         pub(crate) witness_id: Option<i64>,
-        /// Whether it outlives the account.
+        /// Whether the waiver outlives the account.
         pub(crate) kept: bool,
         pub(crate) kept_until: Option<i64>,
     }
@@ -55,7 +55,7 @@ row! {
     }
 }
 
-/// Returns the number of the signature.
+/// Adds a signature; returns its number.
 pub(crate) fn insert(tx: &Write, new: &Signature) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO waiver_signatures" {
         member_id: new.member_id, version: new.version, language: &new.language, text_hash: &new.text_hash[..],
@@ -101,16 +101,16 @@ pub(crate) fn find_latest(tx: &Read, member_id: i64) -> Result<Option<Signed>> {
     tx.find(sql, [member_id], row)
 }
 
-/// Signatures for a flyer from a moment on.
+/// The number of waivers signed for a flyer from a moment on.
 pub(crate) fn count_since(tx: &Read, member_id: i64, since: i64) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM waiver_signatures WHERE member_id = ?1 AND signed_at >= ?2");
     tx.get(sql, (member_id, since), row)
 }
 
-/// Bookings at a tunnel between two moments; `to` is not included.
+/// The condition of bookings at a tunnel between two moments; `to` is not included.
 const BOOKED: &str = " WHERE b.tunnel_id = :tunnel_id AND b.flight_date >= :from AND b.flight_date < :to";
 
-/// The latest waiver of each member who has such a booking.
+/// The latest waiver of each member who has a booking at the tunnel between the two moments.
 pub(crate) fn list_latest_of_booked(tx: &Read, tunnel_id: i64, (from, to): (i64, i64)) -> Result<Vec<(i64, Signed)>> {
     let sql = sql!(
         "SELECT b.member_id, ",
@@ -122,7 +122,7 @@ pub(crate) fn list_latest_of_booked(tx: &Read, tunnel_id: i64, (from, to): (i64,
     tx.list(sql, named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to}, row)
 }
 
-/// The permissions of members with such a booking: member, begin and end.
+/// The permissions of members who have a booking at the tunnel between the two moments: member, begin and end.
 pub(crate) fn list_overrides_of_booked(
     tx: &Read,
     tunnel_id: i64,
@@ -161,7 +161,7 @@ pub(crate) fn list_undecided(tx: &Read, since: i64, limit: i64) -> Result<Vec<Un
     tx.list(sql, (since, limit), row)
 }
 
-/// `by`: the clerk.
+/// Adds a decision on a waiver. `by`: the clerk.
 pub(crate) fn insert_decision(
     tx: &Write,
     signature_id: i64,
@@ -182,7 +182,7 @@ pub(crate) fn list_decisions(tx: &Read, signature_id: i64) -> Result<Vec<Decisio
     tx.list(sql, [signature_id], row)
 }
 
-/// `by`: the clerk.
+/// Adds a permission; returns its number. `by`: the clerk.
 pub(crate) fn insert_override(tx: &Write, member_id: i64, reason: &str, by: Option<i64>, ends_at: i64) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO waiver_overrides" { member_id, reason, made_by: by, made_at: tx.now(), ends_at })
 }

@@ -20,7 +20,7 @@ pub(crate) struct Position {
     pub frames: u32,
 }
 
-/// What a commit appended to the WAL.
+/// The frames that a commit appended to the WAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Appended {
     /// There was no commit, or it changed nothing.
@@ -38,7 +38,7 @@ pub(crate) struct End {
     pub moment: i64,
 }
 
-/// For what the WAL is followed.
+/// The purpose for which the WAL is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FollowerKind {
     /// The off-site copy.
@@ -53,7 +53,7 @@ struct Follower {
     confirmed: Position,
     /// The ends of the ticks that the target has not confirmed, oldest first, each with the number of its last commit.
     ends: VecDeque<(End, u64)>,
-    /// Whether the first of them is being sent, so that no later commit joins it.
+    /// Whether the first of `ends` is being sent, so that no later commit joins its tick.
     is_sent: bool,
     /// The number of the last commit that the target has confirmed.
     replicated: u64,
@@ -145,8 +145,8 @@ impl Capture {
         state.commits
     }
 
-    /// Waits until a chain of the off-site copy, and a standby that keeps up, have all present commits; whether they
-    /// do. May be called under the writer's lock.
+    /// Waits until a chain of the off-site copy, and a standby that keeps up, have all commits that were made before
+    /// the call. Returns whether they have. May be called under the writer's lock.
     pub(crate) fn wait_until_replicated(&self, time_max: Duration) -> bool {
         let state = self.lock();
         let newest = state.commits;
@@ -163,7 +163,7 @@ impl Capture {
         state.is_waited_for &= !state.is_pressed();
     }
 
-    /// Has each commit sent at once, and no checkpoint run, until the result is dropped.
+    /// While the result lives, each commit is sent at once and no checkpoint runs.
     pub(crate) fn expedite(&self) -> Expedited<'_> {
         self.lock().expedited += 1;
         self.noted.notify_all();
@@ -174,8 +174,8 @@ impl Capture {
         self.lock().expedited > 0
     }
 
-    /// Follows the WAL from its present end on. To be called under the writer's lock. Returns the follower's number and
-    /// the begin.
+    /// Follows the WAL from its present end on. To be called under the writer's lock. Returns the follower's number
+    /// and the end at which it begins.
     pub(crate) fn follow(&self, kind: FollowerKind, unconfirmed_bytes_max: u64) -> (u64, End) {
         let mut state = self.lock();
         state.numbers += 1;
@@ -186,7 +186,7 @@ impl Capture {
         (number, End { position: confirmed, moment: state.moment })
     }
 
-    /// Removes a follower.
+    /// Removes a follower. Where it was the last standby, answers stop waiting for the standby.
     pub(crate) fn leave(&self, number: u64) {
         let mut state = self.lock();
         state.followers.retain(|follower| follower.number != number);

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 /// The longest wait of an answer for the standby.
 const STANDBY_WAIT_MAX: Duration = Duration::from_millis(200);
-/// A standby that is at most so many ticks behind keeps up: they have the commits made while the last tick was sent.
+/// A standby keeps up while it is at most this many ticks behind: they hold the commits made while the last tick was
+/// sent.
 const TICKS_IN_STEP_MAX: usize = 2;
 
 /// How answers wait for the standby.
@@ -65,8 +66,8 @@ impl Capture {
         }
     }
 
-    /// Waits until the standby has something to fetch, and then, where no answer waits, `gather` longer for more.
-    /// `ends` ends the wait.
+    /// Waits up to `time_max` until the standby has a tick to fetch. Where no answer waits for the standby, waits up
+    /// to `gather` longer, so that the tick takes more commits. Both waits end early when `ends` returns true.
     pub(crate) fn wait_for_news(&self, number: u64, time_max: Duration, gather: Duration, ends: impl Fn() -> bool) {
         let is_idle =
             |state: &mut State| !ends() && state.follower(number).is_some_and(|follower| follower.ends.is_empty());
@@ -90,7 +91,7 @@ impl Capture {
         let waited = self.confirmed.wait_timeout_while(self.lock(), time_max, is_waiting);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if is_waiting(&mut state) {
-            // Writers waited in vain, and must not again before the standby has confirmed something.
+            // Writers must not wait again before the standby has confirmed a commit.
             state.fall_out("it did not confirm the last writes while a checkpoint waited for it");
             self.confirmed.notify_all();
         }
@@ -103,7 +104,7 @@ impl Capture {
 }
 
 impl State {
-    /// Notes that the standby keeps up, where it misses the latest commits alone.
+    /// Marks the standby as keeping up where only the latest commits are unconfirmed ([`TICKS_IN_STEP_MAX`]).
     pub(super) fn update_in_step(&mut self, number: u64) {
         let standby = self.follower(number).filter(|follower| follower.kind == FollowerKind::Standby);
         let Some(waiting) = standby.map(|follower| follower.ends.len()) else { return };
@@ -113,7 +114,7 @@ impl State {
         }
     }
 
-    /// Notes that the standby does not keep up: nothing waits for it until it does again.
+    /// Marks the standby as not keeping up: answers and checkpoints do not wait for it until it keeps up again.
     pub(super) fn fall_out(&mut self, cause: &str) {
         self.standby.is_in_step = false;
         tracing::error!(cause, "the standby does not keep up");

@@ -1,4 +1,4 @@
-//! What the log holds for those who follow it, step by step.
+//! Tests of the followers of the WAL: which commits each still needs, and when checkpoints and answers wait for them.
 
 use super::*;
 use crate::domain::standby::Wait;
@@ -31,7 +31,7 @@ fn a_checkpoint_may_run_when_every_frame_is_confirmed_and_not_before() {
         (capture.allows_checkpoint(), capture.lag(FollowerKind::OffSite), capture.next_end(number)),
         (true, Lag::default(), Ok(None))
     );
-    // The log begins anew behind a checkpoint.
+    // The WAL begins anew after a checkpoint.
     capture.note(to(2, 1), 11);
     assert_eq!(capture.lag(FollowerKind::OffSite), Lag { bytes: FRAME_BYTES, since: Some(11) });
 }
@@ -66,7 +66,7 @@ fn only_a_follower_that_has_everything_survives_the_truncation_of_the_wal() {
     });
     capture.allow_checkpoints("a test");
     assert!(capture.allows_checkpoint() && capture.follows(sent) && !capture.follows(on_its_way));
-    // While somebody always writes, what was written before is carried all the same.
+    // A wait for replication ends although commits go on: it waits only for the commits made before it.
     capture.note(to(2, 1), 11);
     assert_eq!(capture.next_end(sent).unwrap().unwrap().position.frames, 1);
     std::thread::scope(|scope| {
@@ -99,7 +99,7 @@ fn an_answer_waits_for_a_standby_that_keeps_up_and_for_no_other() {
         assert!(waiting.join().unwrap().is_ok());
     });
     assert!(capture.is_in_step());
-    // One that does not confirm in time keeps nobody waiting any more.
+    // A standby that does not confirm in time delays no further answers.
     let late = capture.note(to(1, 6), 10);
     assert!(capture.wait(late).is_ok());
     assert!(!capture.is_in_step());
@@ -109,7 +109,7 @@ fn an_answer_waits_for_a_standby_that_keeps_up_and_for_no_other() {
     capture.next_end(number).unwrap().unwrap();
     capture.confirm(number);
     assert!(capture.refusal().is_none() && capture.wait(late).is_ok());
-    // Its chain ends, and with it all waiting; the off-site copy's does not.
+    // When the standby's chain is given up, the standby does not keep up any more; the off-site copy's chain goes on.
     let (chain, _) = capture.follow(FollowerKind::OffSite, 1_000_000);
     capture.lock().give_up_kind(FollowerKind::Standby, "test");
     assert_eq!((capture.follows(chain), capture.is_in_step(), capture.refusal().is_some()), (true, false, true));
@@ -158,7 +158,7 @@ fn writers_wait_for_a_lagging_copy_as_long_as_it_confirms_ticks() {
         capture.confirm(number);
     };
     capture.note(to(1, 7), 10);
-    // A base that is still on its way confirms nothing, however long somebody waits.
+    // A base that is still being sent confirms nothing, however long a writer waits.
     capture.wait_for_off_site_copy(long);
     send();
     capture.note(to(1, 13), 11);
@@ -172,7 +172,7 @@ fn writers_wait_for_a_lagging_copy_as_long_as_it_confirms_ticks() {
         writer.join().unwrap();
     });
     send();
-    // Nothing is confirmed meanwhile: that is waited for once.
+    // No commit is confirmed meanwhile: writers wait once in vain, and then not again.
     capture.note(to(1, 21), 13);
     capture.wait_for_off_site_copy(Duration::from_millis(1));
     capture.wait_for_off_site_copy(long);

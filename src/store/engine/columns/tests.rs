@@ -1,4 +1,4 @@
-//! No statement names what the schema lacks, and none escapes that test.
+//! Tests that every statement fits the schema, and that no statement escapes that test.
 
 use super::*;
 use crate::keys::Keys;
@@ -9,7 +9,7 @@ use crate::store::tables::{audit, bookings, history};
 use rusqlite::Connection;
 use std::path::Path;
 
-/// Files whose statements are put together while the program runs, each with what keeps them right.
+/// Files whose statements are built at run time, each with the test that covers them.
 const AT_RUN_TIME: [(&str, &str); 9] = [
     ("engine/", "statements of the file itself, before or beside its schema"),
     ("queries/erasure.rs", "below: a member is erased"),
@@ -88,7 +88,8 @@ fn no_statement_and_no_position_escapes_the_macros() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// Statements that do not stand in a macro, and columns read by number, in the files of a directory but their tests.
+/// Adds to `found` each statement outside a macro and each column read by number, in all files of a directory except
+/// tests.
 fn look(dir: &Path, name: &str, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();

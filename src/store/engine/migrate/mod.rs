@@ -44,7 +44,7 @@ pub(crate) fn create(data_dir: &DataDir) -> Result<(), String> {
     made.map_err(|e| format!("{} cannot be made: {e}", path.display()))
 }
 
-/// The schema of a database.
+/// Reads the schema version of a database.
 pub(crate) fn schema(data_dir: &DataDir) -> Result<i64, String> {
     let path = data_dir.database();
     let read = super::connection::open_writer(&path).and_then(|conn| version(&conn));

@@ -1,4 +1,4 @@
-//! Upgrades: of files that released versions left, and of files that nobody should have.
+//! Tests of upgrades: of databases of released versions, and of databases that no version writes.
 
 use super::*;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Files as released versions left them, and the last schema that each has.
+/// Databases of released versions, and the last schema that each has.
 const RELEASED: [(&str, i64); 3] = [
     (include_str!("../../../../tests/databases/V0008.sql"), 8),
     (include_str!("../../../../tests/databases/V0015.sql"), 15),
@@ -84,7 +84,7 @@ fn at_schema(last: i64) -> Connection {
     conn
 }
 
-/// Whether SQLite is about to change something; to take it back is no change.
+/// Whether an action that SQLite is about to take changes the database. A rollback is no change.
 fn changes(action: &AuthAction) -> bool {
     use rusqlite::hooks::TransactionOperation::Rollback;
     !matches!(
@@ -115,8 +115,8 @@ fn databases_of_every_released_schema_get_the_schema_of_a_new_site() {
     }
 }
 
-/// Has the upgrade of a released file fail at each of its changes in turn, until it is done; how often it failed. The
-/// same file is tried again and again, because it is each time as it was.
+/// Makes the upgrade of a released database fail at each of its changes in turn until it succeeds, and returns how
+/// often it failed. One database serves for all attempts, because each failure leaves it unchanged.
 fn fail_at_each_change(dump: &str, schema: i64) -> usize {
     let mut conn = released(dump);
     let before = content(&conn);

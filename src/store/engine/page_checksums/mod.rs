@@ -89,8 +89,8 @@ pub(super) fn sum(page: &[u8]) -> u32 {
     crc32fast::hash(page).max(1)
 }
 
-/// Whether two pages with these checksums may differ in a single bit. Other pages match by chance once in 130,000
-/// times.
+/// Whether two pages with these checksums may differ in a single bit. Other pages match by chance in one case in
+/// 130,000.
 pub(super) fn is_one_bit(a: u32, b: u32) -> bool {
     // By CRC-32's linearity one flipped bit changes the checksum in a way that does not depend on the other bits.
     static BITS: LazyLock<HashSet<u32>> = LazyLock::new(|| {

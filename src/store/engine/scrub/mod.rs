@@ -1,5 +1,5 @@
-//! The scrub: reads every page of a served database, a few at a time, so that damage by the disk is reported before the
-//! page is needed. And the detection of changes that another program made while the site was stopped.
+//! The scrub: reads every page of a served database, a few at a time, so that damage by the disk is reported before
+//! the page is needed. Also detects changes that another program made while the site was stopped.
 
 use super::checked_file::Handle;
 use super::connection::open_checked;
@@ -70,7 +70,7 @@ fn save(checksums: &PageChecksums) {
     _ = checksums.save().inspect_err(|e| tracing::warn!(cause = %e, "the page checksums were not saved"));
 }
 
-/// Says what is wrong with a page; `None`: the page matches its checksum.
+/// Describes the fault of a page; `None`: the page matches its checksum.
 fn fault(handle: &Handle, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<String> {
     let named = match part {
         Part::Database => format!("page {} of the file", index + 1),

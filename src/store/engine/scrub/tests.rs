@@ -1,4 +1,4 @@
-//! Bits that flip, and what other programs write: what is told, and what is taken.
+//! Tests of the scrub: flipped bits are reported, and changes by other programs are accepted.
 
 use super::super::repair::{self, Finding};
 use super::super::{alarm, data_dir::DataDir, integrity, migrate};
@@ -13,7 +13,7 @@ fn word(n: i64) -> String {
     format!("{n:->100}")
 }
 
-/// A site's file with some pages of rows, all of it in the database.
+/// A site's database with some pages of rows, all of which are in the database file.
 fn site() -> (tempfile::TempDir, DataDir) {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = DataDir::lock(dir.path()).unwrap();
@@ -38,7 +38,7 @@ fn insert(store: &Store, from: i64, to: i64) {
         .unwrap();
 }
 
-/// Whether every row is what was written; the error is that it could not be read.
+/// Whether every row has the value that was written. The error: the rows could not be read.
 fn is_right(store: &Store) -> Result<bool, String> {
     let rows = store.read(|tx| {
         Ok(tx.list("SELECT n, word FROM words", [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?)
@@ -58,12 +58,13 @@ fn flip(file: &File, bit: u64) {
     file.write_all_at(&[byte[0] ^ 1 << (bit % 8)], bit / 8).unwrap();
 }
 
-/// For the whole of a test: who closes a file drops the locks that SQLite has on it in this process.
+/// A file for direct writes. Keep it open for the whole test: closing it drops the locks that SQLite has on the file
+/// in this process.
 fn raw(path: impl AsRef<Path>) -> File {
     File::options().read(true).write(true).open(path).unwrap()
 }
 
-/// Bits all over a file, beginning with its very first.
+/// The offsets of `count` bits, spread over the file from its first bit on.
 fn bits(file: &File, count: u64) -> impl Iterator<Item = u64> + use<> {
     let all = file.metadata().unwrap().len() * 8;
     (0..count).map(move |nth| all / count * nth + nth % 8)
@@ -109,7 +110,7 @@ fn a_bit_that_flips_under_a_running_server_is_never_served() {
             assert!(!fresh.is_ok_and(|fresh| is_right(&fresh) == Ok(false)), "bit {bit}");
             flip(file, bit);
         }
-        // The heads of the log's frames are read by nobody before the next start, which looks at them all.
+        // The frame headers of the WAL are read only by the next start, which reads them all.
         assert!(told >= 38, "{told} of 40");
     }
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
@@ -145,7 +146,7 @@ fn changes_by_another_program_while_the_site_was_stopped_are_accepted_and_report
     Connection::open(&path).unwrap().execute_batch("UPDATE words SET size = 77777 WHERE n = 9").unwrap();
     assert_eq!(settled(), None, "it is nobody's but its owner's business");
     assert_eq!(pass(&open(&data_dir)), Step::Passed);
-    // One bit, as a disk flips it too: that the log is gone tells them apart.
+    // A single bit, as a disk might flip: the missing WAL file shows that another program wrote it.
     let other = Connection::open(&path).unwrap();
     other.execute_batch("UPDATE words SET size = 0 WHERE n = 7").unwrap();
     drop(other);
@@ -247,7 +248,7 @@ fn a_copy_that_replaces_the_site_is_reported_and_served_with_its_wal_and_without
             store.truncate_wal().unwrap();
         }
         copy_site(&data_dir, &copy);
-        // Nearly every page of rows is another one after this.
+        // Changes nearly every page of rows.
         store.write(0, |tx| Ok(tx.run("UPDATE words SET size = n", []).map(drop)?)).unwrap();
         store.truncate_wal().unwrap();
         insert(&store, ROWS + 100, ROWS + 200);

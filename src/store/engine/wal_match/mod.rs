@@ -79,7 +79,8 @@ pub(crate) fn is_sound_alone(path: &Path) -> bool {
     matches!(verdict, Ok(Verdict::Sound))
 }
 
-/// The error for such a WAL, in one line. The database file is sound, so no backup need replace it.
+/// The error for a WAL that does not belong to the database, in one line. The file is sound, so no backup need replace
+/// it.
 pub(crate) fn refusal(path: &Path) -> String {
     format!(
         "{wal} does not belong to {file}, which is sound without it: it is the log of another file, or of an older one; \

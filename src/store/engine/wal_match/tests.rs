@@ -1,5 +1,5 @@
-//! A crash in the middle of a checkpoint leaves a database file in which some pages already are those of the log. A
-//! kill leaves the first so many of them, a power cut any of them.
+//! Tests of a crash in the middle of a checkpoint: the database file has some pages of the WAL already. After a kill
+//! these are the first pages that the checkpoint moves, after a power cut any of them.
 
 use super::*;
 use crate::store::engine::data_dir::DataDir;
@@ -8,7 +8,7 @@ use crate::store::engine::migrate;
 use std::os::unix::fs::FileExt;
 
 const PAGE_BYTES: usize = 4096;
-/// Beside the checkpoints that a kill ends, which are one in so many pages.
+/// A kill is tried after every so many pages of a checkpoint.
 const KILL_EVERY_PAGES: usize = 7;
 const POWER_CUTS: usize = 25;
 
@@ -20,7 +20,7 @@ const SITE: &str = "
     INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at)
     SELECT 'u' || n, 's' || n, hex(n * 7919) || ' ' || hex(n * 104729), 'm' || n || '@example.com', 0, 0 FROM n;";
 const RENAMED: &str = "UPDATE members SET real_name = hex(member_id * 15485863) || ' ' || hex(member_id * 32452843)";
-/// The pages of the search are free for others, and are made anew.
+/// Frees the pages of the search index for other tables; [`SEARCH_REBUILT`] builds the index again.
 const SEARCH_EMPTIED: &str = "INSERT INTO members_search (members_search) VALUES ('delete-all')";
 const SEARCH_REBUILT: &str = "INSERT INTO members_search (members_search) VALUES ('rebuild')";
 const EVENTS: &str = "
@@ -32,7 +32,7 @@ const SET_BACK: &str = "
     SELECT audit_seq + 1, 0, 'shell:x', 'clock.set_back', 'site', '', '{}', zeroblob(32) FROM site;
     UPDATE site SET audit_seq = audit_seq + 1, audit_hash = zeroblob(32), clock_high_water = 5000;";
 
-/// A site with changes in its log, and the file that a whole checkpoint would make of both.
+/// A site with changes in its WAL, and the database file that a complete checkpoint makes of both.
 struct Moving {
     data_dir: DataDir,
     file: Vec<u8>,
@@ -41,7 +41,7 @@ struct Moving {
     _dir: tempfile::TempDir,
 }
 
-/// No checkpoint happens by itself on this connection.
+/// Opens a connection without automatic checkpoints.
 fn open(path: &Path) -> Connection {
     let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE | rusqlite::OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = connection::open_checked(path, flags).unwrap();
@@ -72,14 +72,14 @@ impl Moving {
         Moving { data_dir, file, wal, whole, _dir: dir }
     }
 
-    /// The pages that a checkpoint moves, by their place in the file.
+    /// The pages that a checkpoint moves, by their offset in the file.
     fn pages(&self) -> Vec<usize> {
         let page = |bytes: &[u8], at: usize| bytes.get(at..at + PAGE_BYTES).map(<[u8]>::to_vec);
         let changed = |at: &usize| page(&self.file, *at) != page(&self.whole, *at);
         (0..self.whole.len()).step_by(PAGE_BYTES).filter(changed).collect()
     }
 
-    /// Leaves the directory as a crash does after these pages have gone into the file.
+    /// Leaves the directory as a crash does after the checkpoint moved these pages into the database file.
     fn lay(&self, moved: &[usize]) {
         let path = self.data_dir.database();
         std::fs::write(&path, &self.file).unwrap();
@@ -89,7 +89,8 @@ impl Moving {
         _ = std::fs::remove_file(data_dir::wal_index(self.data_dir.dir()));
     }
 
-    /// Every crash is started from, and the file is the whole one then. How often the file alone was ahead of both.
+    /// Recovers from every crash, and checks that the file is the complete one then. Returns how often the file alone
+    /// was ahead of file and WAL together.
     fn survives(&self) -> usize {
         let pages = self.pages();
         assert!(pages.len() > 3, "{} pages", pages.len());
@@ -117,7 +118,7 @@ impl Moving {
 
 #[test]
 fn a_crash_during_a_checkpoint_is_recovered_although_the_file_alone_is_ahead_of_its_wal() {
-    // A page of the search that became one of the history: its numbers are far higher than any of the history.
+    // A page of the search index becomes one of the history: its numbers are far higher than any of the history.
     let ahead = Moving::of(&[EVENTS, RENAMED], &[SEARCH_EMPTIED, SOME_EVENTS, SEARCH_REBUILT]).survives();
     assert!(ahead > 0, "no state was misleading");
 }
@@ -146,7 +147,7 @@ fn a_wal_of_an_older_state_or_of_another_file_is_refused_without_the_advice_to_r
         assert!(said.contains("does not belong") && !said.contains("tunneldesk restore"), "{what}: {said}");
         assert!(said.contains("move ") && !said.contains('\n'), "{what}: {said}");
         assert!(std::fs::read(&path).unwrap() == file, "{what} went into the file");
-        // The advice is right.
+        // Following the advice of the error makes the start succeed.
         std::fs::remove_file(wal_of(&path)).unwrap();
         recover(&path).unwrap();
     }

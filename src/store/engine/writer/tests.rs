@@ -1,4 +1,4 @@
-//! What callers of the one writer are told, whatever becomes of the flush that they share.
+//! Tests of the group commit: each caller gets the outcome of its change and of the flush that the group shares.
 
 use super::*;
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn one_flush_serves_the_whole_queue_and_a_failing_change_fails_alone() {
     insert(&writer, 0).unwrap();
     let before = writer.commits.load(Ordering::Relaxed);
     let outcomes: Vec<bool> = std::thread::scope(|scope| {
-        // While the first holds the connection, nine more get in line; number 5 meets the 0 that is there.
+        // While the first caller has the connection, nine more queue for it; number 5 conflicts with the row 0.
         let first = scope.spawn(|| {
             write(&writer, |conn| {
                 while writer.waiting() < 9 {
@@ -75,7 +75,7 @@ fn a_deferred_flush_fails_at_once_where_the_next_writer_is_refused() {
             while first.waiting() == 0 {
                 std::thread::yield_now();
             }
-            // A read finds a damaged page while this one leaves its flush to the next in line.
+            // A read finds a damaged page while this caller leaves its flush to the next in the queue.
             first.monitor.mark_damaged(&"test");
             Ok(conn.execute("INSERT INTO numbers VALUES (1)", []).map(|_| ())?)
         });

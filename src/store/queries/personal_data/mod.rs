@@ -1,7 +1,8 @@
-//! The personal data of a member, one data set at a time: for the copy that a person may ask for, and for erasure. One
-//! list serves both, so nothing can be in one and forgotten in the other; tests hold it against the schema.
+//! The personal data of a member, one data set at a time: for the copy that a person may request, and for erasure. One
+//! list serves both, so that no data set can be in one and missing in the other; tests compare the list with the
+//! schema.
 //!
-//! A new table, or a new column that speaks of members, has its line here.
+//! A new table, or a new column about members, needs its line here.
 
 use crate::keys::{Keys, Purpose};
 use crate::store::Read;
@@ -101,7 +102,7 @@ impl DataSet {
     }
 }
 
-/// In the order of erasure: a data set that is found by way of other rows comes before those.
+/// The data sets in the order of erasure: a data set that is found by way of other rows comes before those.
 #[rustfmt::skip]
 pub(crate) const DATA_SETS: &[DataSet] = &[
     set("events_about_payments", "callbacks",

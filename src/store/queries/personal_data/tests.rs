@@ -1,10 +1,10 @@
-//! The list against the schema: what is new in the file has to be decided here.
+//! Tests that compare the list of data sets with the schema: each new table and column needs a decision here.
 
 use super::*;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 
-/// Tables that say nothing of a member, and why.
+/// Tables without data about members, and why.
 const NOBODY_S: &[(&str, &str)] = &[
     ("site", "the site's own"),
     ("tunnels", "places"),
@@ -37,7 +37,7 @@ const NOBODY_S: &[(&str, &str)] = &[
     ("refinery_schema_history", "the file's own"),
 ];
 
-/// Texts and bytes that stay in rows that stay, and why they are nobody's.
+/// Columns of text and bytes that an erasure leaves as they are, and why they are not personal data.
 const NOT_PERSONAL: &[(&str, &[&str], &str)] = &[
     ("bookings", &["ended_as"], "our word"),
     ("callbacks", &["sender", "event_key", "event", "about", "verdict"], "words and numbers of senders"),
@@ -81,7 +81,7 @@ fn columns() -> Vec<Column> {
     statement.query_map([], column).unwrap().map(Result::unwrap).collect()
 }
 
-/// Whether a column speaks of a member: it refers to one, or has the name of such a one.
+/// Whether a column is about a member: it refers to one, or has the name of such a column.
 fn is_about_members(column: &Column) -> bool {
     column.refers || column.name.contains("member") || column.name == "voucher_id"
 }
@@ -132,7 +132,8 @@ fn whatever_stays_of_an_erased_member_is_said_to_be_nobody_s() {
                     let set = sets.split(',').any(|one| one.trim().starts_with(&format!("{} =", column.name)));
                     if set { goes = true } else { kept_because = true }
                 }
-                // Another's row: what it says of the person is looked for and replaced.
+                // A data set with `only` is of another member's rows: mentions of the person in them are searched for
+                // and replaced.
                 Keep(_) if data_set.only.is_empty() => kept_because = true,
                 Keep(_) => {}
             }

@@ -24,17 +24,17 @@ pub struct NewEntry<'a> {
     pub cat_id: &'a str,
     /// The skill's id in the catalogue.
     pub skill: &'a str,
-    /// When it was shown, in Unix seconds.
+    /// When the skill was shown, in Unix seconds.
     pub entry_date: i64,
-    /// Flight time of an opening balance; 0 elsewhere.
+    /// Flight time of an opening balance; 0 for other entries.
     pub minutes: i64,
-    /// Where it was shown.
+    /// The tunnel where the skill was shown.
     pub tunnel_id: i64,
-    /// The member's; empty: none.
+    /// The member's comment; empty: none.
     pub comment: &'a str,
-    /// The signer who is asked.
+    /// The signer of whom the signature is requested.
     pub instructor_id: i64,
-    /// The opening balance that it is part of.
+    /// The opening balance that the entry is part of.
     pub opening: Option<i64>,
 }
 
@@ -55,7 +55,7 @@ row! {
         pub cat_group: String,
         pub cat_id: String,
         pub skill: String,
-        /// The signer, asked or done.
+        /// The signer who is requested, or who signed.
         pub instructor_id: Option<i64>,
         pub instructor_name: String = "coalesce(s.screen_name, '')",
         pub comments_instructor: String,
@@ -78,7 +78,7 @@ pub(crate) struct Shown<'a> {
     pub lapsed: &'a [&'static str],
 }
 
-/// Asks for a signature, on behalf of the member.
+/// Adds an entry that requests a signature, on behalf of the member; returns its number.
 pub fn insert(tx: &Write, new: &NewEntry) -> Result<i64> {
     let entry_id = insert!(tx.insert, "INSERT INTO entries" {
         member_id: new.member_id, kind: new.kind, status: Status::Pending, entry_date: new.entry_date,
@@ -190,8 +190,8 @@ pub(crate) fn list_statuses(tx: &Read, member_id: i64, kind: Kind, skill: &str, 
 const SHOWN_SKILLS: &str = "e.member_id = :id AND e.kind = 'skill'
     AND iif(e.status = 'open' AND e.cat_group IN (SELECT value FROM json_each(:lapsed)), 'not_current', e.status)
         IN (SELECT value FROM json_each(:statuses))";
-/// A member's safety briefs and trainings in the states of the filter. These are never `not_current`: their programme
-/// is, until a newer training.
+/// A member's safety briefs and trainings in the states of the filter. An entry of these kinds is never `not_current`:
+/// its programme is, until a newer training.
 const SHOWN_SAFETY: &str =
     "e.member_id = :id AND e.kind = 'safety' AND e.status IN (SELECT value FROM json_each(:statuses))";
 

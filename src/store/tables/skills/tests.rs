@@ -1,4 +1,4 @@
-//! Every question about signed entries meets an index, however large the logbook is.
+//! Tests that every query of signed entries uses an index, however large the logbook is.
 
 use super::*;
 use crate::domain::catalogue::Catalogue;
@@ -18,7 +18,7 @@ fn note(event: TraceEvent) {
     }
 }
 
-/// Runs everything once, on an empty file; what it finds does not matter.
+/// Runs every query once, on an empty database; the results do not matter.
 fn ask_everything(tx: &Write) {
     let everything = Shown { statuses: &["open", "not_current"], lapsed: &["Flyer"] };
     each(tx, 1, everything, (50, 0), |_| ControlFlow::Continue(())).unwrap();
@@ -50,7 +50,7 @@ fn no_question_reads_a_large_table_from_end_to_end() {
     conn.trace_v2(TraceEventCodes::empty(), None::<fn(TraceEvent)>).unwrap();
     assert!(asked.len() >= 15, "{asked:?}");
     for sql in asked.iter().filter(|sql| !sql.starts_with("--")) {
-        // Nothing is bound, as a plan here does not depend on values.
+        // No values are bound, because a plan does not depend on them here.
         let mut explained = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let plan: Vec<String> = explained.raw_query().mapped(|row| row.get(3)).collect::<Result<_>>().unwrap();
         let large = |step: &&String| {
