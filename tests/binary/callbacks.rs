@@ -1,4 +1,5 @@
-//! Callbacks to the real executable: what the desk sees of them, and that each counts once however often it dies.
+//! Callbacks to the real executable: the desk sees their effect, and each counts once however often the server is
+//! killed.
 
 use crate::harness::{Caller, Client, Desk, Random, Server, text};
 use rusqlite::Connection;
@@ -22,7 +23,7 @@ fn intent(intent_id: &str, member_id: i64) -> Value {
     json!({ "id": intent_id, "amount": 12_000, "currency": "chf", "metadata": { "member_id": member_id } })
 }
 
-/// Bytes of a delivery, signed now.
+/// The bytes of a delivery that is signed now.
 fn delivery(event: &Value) -> Vec<u8> {
     let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let body = event.to_string();
@@ -110,8 +111,8 @@ fn secrets_of_callbacks_are_never_shown() {
     assert!(out.contains("callbacks.payment_secret") && out.contains("(secret)") && !out.contains(SECRET), "{out}");
 }
 
-/// A processor delivers until it was answered, to a server that dies again and again: some events are done and never
-/// answered, some come often, and none counts twice or is lost.
+/// A payment processor repeats each delivery until it is answered, to a server that is killed again and again. Some
+/// events are processed but not answered, others arrive several times; none counts twice or is lost.
 #[test]
 fn each_event_counts_once_however_often_the_server_is_killed() {
     let seed = Random::seed();
@@ -138,7 +139,7 @@ fn each_event_counts_once_however_often_the_server_is_killed() {
         let order: Vec<usize> = (0..40).map(|_| random.below(events.len() as u64) as usize).collect();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Not to wait for anything: the kill shall meet every stage of a delivery.
+                // A random delay before the kill, so that kills meet every stage of a delivery.
                 std::thread::sleep(delay);
                 server.kill();
             });
@@ -158,7 +159,7 @@ fn each_event_counts_once_however_often_the_server_is_killed() {
     let heard = answered.iter().filter(|heard| **heard).count();
     assert!(cut > 0 && heard > 0, "seed {seed}: {cut} deliveries were cut off and {heard} events answered");
     let server = serve(&desk);
-    // Events that were answered are in the file; the others are sent again, as are all that follow.
+    // Answered events are in the database. The others are sent again, as are all that follow them.
     for (place, event) in events.iter().enumerate() {
         let verdict = deliver(&server, event);
         assert!(!answered[place] || verdict == "repeated", "seed {seed}: {event} was answered and lost");
@@ -185,7 +186,7 @@ fn each_event_counts_once_however_often_the_server_is_killed() {
     );
 }
 
-/// One year where the money stayed, none where it went back.
+/// Checks that a paid fee has renewed the membership by one year, and a refunded fee by none.
 fn audit(server: &Server, session: &Caller, number: usize) {
     let refunded = number % 3 == 2;
     let rows = server.get(session, "/api/account/profile/payment-history").ok();

@@ -1,4 +1,4 @@
-//! How commands reach a running server, and who else could sit at either end.
+//! How commands reach a running server, and how an impostor at either end is refused.
 
 use crate::harness::{Desk, Ran, Server, text};
 use sha2::{Digest, Sha256};
@@ -22,7 +22,8 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// Does something as another user, who may enter the directory of the desk. `None`: only root can.
+/// Runs `work` as another user, who may enter the directory of the desk. `None`: the tests do not run as root, which
+/// this needs.
 fn as_nobody<T: Send>(desk: &Desk, work: impl FnOnce() -> T + Send) -> Option<T> {
     if desk.path().metadata().unwrap().uid() != 0 {
         println!("SKIPPED: only root acts as somebody else");
@@ -31,7 +32,8 @@ fn as_nobody<T: Send>(desk: &Desk, work: impl FnOnce() -> T + Send) -> Option<T>
     set_mode(desk.path(), 0o755);
     set_mode(&desk.data(), 0o777);
     let become_nobody = || {
-        // SAFETY: plain numbers in; the bare call changes the user of this thread alone, which ends after it.
+        // SAFETY: the arguments are plain numbers. The raw system call changes the user of this thread alone, which
+        // ends after `work`.
         assert_eq!(unsafe { libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY) }, 0);
         work()
     };
@@ -98,7 +100,7 @@ fn a_command_sends_nothing_to_another_user_who_listens_in_place_of_the_server() 
     let said = desk.run_with_input(&command, "violet-anvil-harbour-93").trouble(2);
     assert!(said.contains("another user listens at") && said.contains("control.sock"), "{said}");
     assert_eq!(stranger.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "the file was the stranger's");
-    // The file may be given away; who listens cannot.
+    // The socket file may be given to another owner; the identity of the listening process stays.
     chown(socket(&desk), Some(0), Some(0)).unwrap();
     let said = desk.run_with_input(&command, "violet-anvil-harbour-93").trouble(2);
     assert!(said.contains("another user listens at"), "{said}");
@@ -116,7 +118,7 @@ fn a_server_takes_no_command_from_another_user() {
     set_mode(&socket(&desk), 0o666);
     let answered = as_nobody(&desk, || {
         let mut stream = UnixStream::connect(socket(&desk)).unwrap();
-        // Closed by the server already, perhaps.
+        // The server may have closed the connection already.
         _ = stream
             .write_all(b"{\"args\":[\"tunneldesk\",\"session\",\"issue\",\"--role\",\"sync\"],\"secret\":null}\n");
         let mut answer = String::new();

@@ -1,4 +1,4 @@
-//! The doctor: each thing that may go wrong is brought about, and its line, its advice and the exit code change.
+//! The doctor: for each fault, its line, its advice and its exit code change.
 
 use crate::harness::{Caller, Client, Desk, edit_manifest, text};
 use rusqlite::Connection;
@@ -16,7 +16,7 @@ fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64
 }
 
-/// A site with nothing to be said against it: backups in two places, and a drill.
+/// A site without findings: backups in the data directory and off site, and a restore drill.
 fn sound() -> Desk {
     let desk = Desk::with_site();
     std::fs::create_dir(desk.path().join("second")).unwrap();
@@ -31,15 +31,15 @@ fn settings(desk: &Desk, text: &str) {
     std::fs::write(desk.path().join("tunneldesk.toml"), text).unwrap();
 }
 
-/// As another connection of the site would write: what it wrote is left in the log. Where another program moves the log into
-/// the file, a change of a single bit looks like one that the disk made.
+/// Runs `sql` as another connection of the site would: the changes stay in the WAL. If another program moved the WAL
+/// into the database, a change of a single bit would look like one that the disk made.
 fn sql(desk: &Desk, sql: &str) {
     let conn = Connection::open(desk.database()).unwrap();
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
     conn.execute_batch(sql).unwrap();
 }
 
-/// What the doctor says for machines, and its exit code.
+/// The exit code and the `--json` output of the doctor.
 fn ask(desk: &Desk) -> (Option<i32>, Value) {
     let ran = desk.run(&["doctor", "--json"]);
     assert_eq!(ran.err, "");
@@ -51,7 +51,7 @@ fn fact<'a>(said: &'a Value, name: &str) -> &'a Value {
     facts.iter().find(|fact| fact["name"] == name).unwrap_or_else(|| panic!("no {name} in {said}"))
 }
 
-/// The doctor has this to say of one thing, and of nothing worse.
+/// Asserts that the doctor reports this state and these words for one fact, and nothing worse for any other.
 fn finds(desk: &Desk, name: &str, state: &str, words: &[&str]) {
     let (code, said) = ask(desk);
     let found = fact(&said, name);
@@ -138,7 +138,7 @@ fn files_that_others_can_read_are_named_and_the_key_is_an_alarm() {
     finds(&desk, "permissions", "warning", &["mode 755", "chmod 700"]);
 }
 
-/// Sets when every backup in a directory was made.
+/// Sets the time at which every backup of a backup store was made.
 fn backups_made_at(shelf: &std::path::Path, at: i64) {
     for entry in std::fs::read_dir(shelf).unwrap().flatten().filter(|entry| entry.path().join("manifest.json").exists())
     {
@@ -198,7 +198,7 @@ fn a_clock_high_water_mark_from_a_wrong_clock_is_reset_by_hand() {
     desk.json(&["session", "issue", "--role", "sync"]);
     let said = desk.run(&["clock", "set-back"]).trouble(1);
     assert!(said.contains("nothing to set back"), "{said}");
-    // Ten years ahead, for as long as it took to make a session and to use a code.
+    // The clock ran ten years ahead while a session was issued and a code was used.
     sql(&desk, "UPDATE site SET clock_high_water = clock_high_water + 315360000");
     desk.json(&["session", "issue", "--role", "sync"]);
     sql(
@@ -295,7 +295,7 @@ fn a_damaged_page_is_an_alarm() {
     file.write_all_at(&vec![0x5a; bytes as usize], ((page - 1) * bytes) as u64).unwrap();
     finds(&desk, "integrity", "alarm", &["damaged", "tunneldesk restore"]);
     server.stop();
-    // A file that is found damaged is not opened.
+    // A database that is known to be damaged is not opened.
     finds(&desk, "store", "alarm", &["damaged", "tunneldesk restore"]);
 }
 
@@ -314,10 +314,10 @@ fn a_certificate_that_ends_soon_is_noticed() {
     finds(&desk, "certificate", "alarm", &["tunneldesk tls renew"]);
 }
 
-/// On a small disk of its own, for which one must be root; the name space ends with the command.
+/// The site is on a small file system of its own, which needs root. The mount namespace ends with the command.
 #[test]
 fn a_disk_that_is_nearly_full_is_an_alarm() {
-    // SAFETY: takes nothing and cannot fail.
+    // SAFETY: `getuid` takes no argument and cannot fail.
     if unsafe { libc::getuid() } != 0 {
         return;
     }
@@ -345,7 +345,7 @@ fn probes_and_metrics_agree_and_show_the_end_of_the_audit_log() {
     let head = desk.json(&["audit", "list", "--limit", "1"])[0].clone();
     std::fs::remove_file(desk.data().join("backups/drill.json")).unwrap();
     backups_made_at(&desk.data().join("backups"), now() - 2 * DAY);
-    // Otherwise the server begins with a new backup there.
+    // Without this the server would begin with a new backup in the off-site target.
     std::fs::remove_dir_all(desk.path().join("second")).unwrap();
     let server = desk.serve();
     let asked = server.get(&Caller::Anyone, "/readyz?verbose");

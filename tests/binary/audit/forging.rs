@@ -1,4 +1,5 @@
-//! Somebody who has the database file but not the key file writes rows anew, with every later hash worked out again.
+//! Forged audit rows: an attacker with the database file but without the key file rewrites rows and recomputes all
+//! later hashes.
 
 use crate::harness::{Desk, text};
 use crate::upgrade::lay;
@@ -7,11 +8,11 @@ use tunneldesk::domain::audit::{ChainKey, Hash, Row, genesis, hash};
 use tunneldesk::store::Read;
 use tunneldesk::store::tables::audit::list_after;
 
-/// How a forger works out the hash of a row after the one before.
+/// A forger's function for the hash of a row, from the hash of the row before it.
 type Way<'a> = &'a dyn Fn(&Hash, &Row) -> Hash;
 
 const TRIGGERS: &str = "DROP TRIGGER audit_is_final; DROP TRIGGER audit_is_kept; DROP TRIGGER audit_goes_on; DROP TRIGGER audit_ends_forward";
-/// Of the rows that [`desk_with_rows`] leaves.
+/// The number of rows that [`desk_with_rows`] leaves.
 const ROWS: i64 = 6;
 
 fn desk_with_rows() -> Desk {
@@ -20,8 +21,8 @@ fn desk_with_rows() -> Desk {
     desk
 }
 
-/// Gives the rows of these numbers another object, and them and all after them, up to `last`, hashes that fit; what comes
-/// after `last` goes if `cut`, else stays as it is.
+/// Rewrites rows `from..=last` as a forger would: row `from` names another object, and the rows up to `last` get hashes
+/// that fit. With `cut`, the rows after `last` are deleted; otherwise they stay unchanged.
 fn forge(desk: &Desk, from: i64, last: i64, cut: bool, hash: impl Fn(&Hash, &Row) -> Hash) {
     let file = Connection::open(desk.database()).unwrap();
     file.execute_batch(TRIGGERS).unwrap();
@@ -56,7 +57,7 @@ fn a_rewritten_row_with_all_hashes_recomputed_without_the_key_is_found() {
             forge(&desk, from, ROWS, false, hash);
             let said = desk.run(&["audit", "verify"]).trouble(2);
             assert!(said.contains(&format!("row {from} was changed")), "way {way}: {said}");
-            // Going on does not hide it, and the running server says the same.
+            // Later rows do not hide the change, and a running server reports the same.
             desk.add_member("late", "member");
             let server = desk.serve();
             let said = desk.run(&["audit", "verify"]).trouble(2);
@@ -70,13 +71,13 @@ fn a_rewritten_row_with_all_hashes_recomputed_without_the_key_is_found() {
 fn a_log_passed_off_as_one_from_before_the_key_is_found() {
     let desk = desk_with_rows();
     forge(&desk, 1, ROWS, false, hash);
-    // Nothing in the database says from which row on there is a key, so nothing there can deny it.
+    // The database does not say from which row on hashes are keyed. Only the key file can refute the forged log.
     desk.serve().stop();
     let said = desk.run(&["audit", "verify"]).trouble(2);
     assert!(said.contains("row 1 was changed"), "{said}");
 }
 
-/// Rows that the version of before left, and after how many.
+/// A site upgraded from the version before the key, and the number of rows that the old version left.
 fn upgraded() -> (Desk, i64) {
     let desk = Desk::empty();
     lay(&desk.data(), 25);
@@ -96,10 +97,11 @@ fn rewritten_rows_from_before_the_key_are_found() {
     forge(&desk, 3, plain, false, hash);
     let said = desk.run(&["audit", "verify"]).trouble(2);
     assert!(said.contains(&format!("the log up to row {plain} was written anew")), "{said}");
-    // Nor with all after them cut off, which would be a whole log of the version of before.
+    // Cutting off all later rows, so that the log looks like a complete log of the old version, does not hide the
+    // change either.
     for last in [plain, plain - 1] {
         let (desk, _) = upgraded();
-        // The backup of before the upgrade would tell of it too.
+        // The backup that the upgrade made would also show the change.
         std::fs::remove_dir_all(desk.data().join("backups")).unwrap();
         forge(&desk, 3, last, true, hash);
         let said = desk.run(&["audit", "verify"]).trouble(2);
@@ -125,7 +127,7 @@ fn a_key_rotation_a_backup_and_a_restore_keep_the_log_intact() {
     let said = desk.run(&["audit", "verify"]).done();
     assert!(said.contains("is intact") && said.contains("2 backups remember"), "{said}");
     let listed = desk.json(&["backup", "list"]);
-    // The other one is of before the upgrade, when there was no key.
+    // The other backup was made before the upgrade, when there was no key.
     let mut names = listed["backups"].as_array().unwrap().iter().map(|backup| text(&backup["name"]));
     let name = names.find(|name| !name.contains("-schema-")).unwrap();
     desk.run(&["restore", name]).done();

@@ -1,4 +1,4 @@
-//! The audit log: every deed leaves its row, and nobody touches one without being found out.
+//! The audit log: every action leaves its row, and a changed or removed row is found.
 
 mod forging;
 
@@ -6,8 +6,8 @@ use crate::harness::{Desk, PASSWORD, text};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-/// Commands that change something: each with what is needed to type it, the row that it leaves, and whom that names.
-/// The list only grows: a new command has its line here or among the commands that only look.
+/// Commands that change something: the command line, the action of its audit row, and the subject that the row names.
+/// The list only grows: a new command gets its line here or in [`LOOKS`].
 const DEEDS: &[(&str, &str, &str)] = &[
     ("member add jane --email jane@example.com", "member.added", "member:1"),
     ("member set-role jane desk", "member.role_set", "member:1"),
@@ -40,7 +40,7 @@ const DEEDS: &[(&str, &str, &str)] = &[
     ("key rotate", "key.rotated", "site"),
 ];
 
-/// Commands that only look, and leave no row.
+/// Commands that only read, and leave no audit row.
 const LOOKS: &[&str] = &[
     "check",
     "routes",
@@ -69,10 +69,10 @@ const LOOKS: &[&str] = &[
     "export bookings",
 ];
 
-/// The doctor looks too, but its code says what it found.
+/// The doctor only reads too, but its exit code depends on its findings.
 const DOCTOR: &str = "doctor";
 
-/// Commands whose rows other tests look at, or that have none to leave: they run or make a site, or show what is not there.
+/// Commands whose audit rows other tests check, or that leave none: they run or make a site, or show nothing of it.
 const ELSEWHERE: &[&str] = &[
     "serve",
     "init",
@@ -94,7 +94,7 @@ fn rows(desk: &Desk) -> Vec<Value> {
     desk.json(&["audit", "list", "--limit", "1000"]).as_array().unwrap().clone()
 }
 
-/// Makes the members, partners and messages that the commands of the tables name.
+/// Adds the members, partners and messages that the command tables name.
 fn prepare(desk: &Desk) {
     let list = "tunnel_id,name,country\n9,Elsewhere,CH\n";
     std::fs::write(desk.path().join("list.csv"), list).unwrap();
@@ -114,7 +114,7 @@ fn typed<'a>(line: &'a str, client_id: &'a str) -> Vec<&'a str> {
     line.split(' ').map(|word| if word == "CLIENT" { client_id } else { word }).collect()
 }
 
-/// Types every line of the tables and looks at what the log has more after it.
+/// Runs every line of the tables and checks the audit rows that each adds.
 fn go_through(desk: &Desk, deeds: impl Iterator<Item = &'static (&'static str, &'static str, &'static str)>) {
     let mut client_id = String::new();
     for (line, deed, whom) in deeds {
@@ -150,7 +150,7 @@ fn every_command_that_changes_something_leaves_one_row_and_the_others_none() {
     looks_leave_nothing(&desk);
     let said = desk.run(&["audit", "verify"]).done();
     assert!(said.contains(&format!("{} rows", DEEDS.len() + 1)) && said.contains("1 backup remembers"), "{said}");
-    // No name, address or secret: what was typed does not come into the log.
+    // The log holds no name, address or secret that was typed.
     let whole = rows(&desk).iter().map(Value::to_string).collect::<String>();
     for word in ["jane", "example", "Skyline", "Elsewhere"] {
         assert!(!whole.contains(word), "{word}: {whole}");
@@ -166,7 +166,7 @@ fn a_running_server_records_its_commands_and_who_typed_them() {
     looks_leave_nothing(&desk);
     desk.run(&["member", "reset-password", "jane", "--password-stdin"]).trouble(1);
     desk.run_with_input(&["member", "reset-password", "jane", "--password-stdin"], PASSWORD).done();
-    // SAFETY: takes nothing and cannot fail.
+    // SAFETY: `getuid` takes no argument and cannot fail.
     let uid = unsafe { libc::getuid() };
     assert!(text(&rows(&desk)[0]["who"]).ends_with(&format!("({uid})")), "{}", rows(&desk)[0]);
     assert_eq!(server.stop().code, Some(0));
@@ -189,7 +189,7 @@ fn every_command_is_in_one_of_the_tables() {
     assert!(missing.is_empty(), "neither a deed nor a look: {missing:?}");
 }
 
-/// The commands that have no commands below them, from the help.
+/// The commands without subcommands, read from the help.
 fn leaves(desk: &Desk, path: &[&str]) -> Vec<String> {
     let help = desk.run(&[path, &["--help"]].concat()).done();
     let below = help.split_once("Commands:\n").map_or("", |(_, rest)| rest.split("\n\n").next().unwrap());
@@ -238,7 +238,7 @@ fn the_list_is_filtered_and_read_page_by_page() {
     }
 }
 
-/// A site with eight rows, changed by raw SQL as somebody would who has the file; what `verify` says then.
+/// The output of `audit verify` on a site with eight rows after `sql` was run on its database file.
 fn tampered(sql: &str) -> (String, Value) {
     let desk = Desk::with_site();
     for number in 1..=7 {
@@ -312,7 +312,7 @@ fn a_truncated_log_with_a_matching_end_is_found_by_the_backups() {
     drop(file);
     let said = desk.run(&["audit", "verify"]).trouble(2);
     assert!(said.contains("holds another row 5"), "{said}");
-    // Going on does not hide it.
+    // Later rows do not hide the change.
     (5..=8).for_each(|number| _ = desk.add_member(&format!("member{number}"), "member"));
     let said = desk.run(&["audit", "verify"]).trouble(2);
     assert!(said.contains("holds another row 5"), "{said}");

@@ -1,10 +1,10 @@
-//! Damage that a backup, a start or a command finds, and where the site tells of it.
+//! Damage that a backup, a server start or a command finds, and where the site reports it.
 
 use super::enter;
 use crate::harness::{Desk, PASSWORD};
 use std::time::{Duration, Instant};
 
-/// Has an index lack the rows that are written by `sql`.
+/// Damages an index: it lacks the rows that `sql` writes.
 fn spoil_index(desk: &Desk, index: &str, sql: &str) {
     let file = rusqlite::Connection::open(desk.database()).unwrap();
     let write = |change: &str| {
@@ -25,9 +25,11 @@ fn damage_found_by_a_backup_raises_the_alarm_at_once_and_a_damaged_index_is_rebu
     desk.json(&["session", "issue", "--role", "sync"]);
     spoil_index(&desk, "sessions_by_member", "DELETE FROM sessions");
     let server = desk.serve();
-    // The start or the backup finds it, whichever is first; a backup in the middle of that may be refused.
+    // The start of the server or the backup finds the damage, whichever is first. A backup during the rebuild may be
+    // refused.
     while desk.run(&["backup"]).code != Some(0) {}
-    // The row is written once the index is built, which a backup does not wait for where the start found the damage.
+    // The audit row is written once the index is rebuilt. A backup does not wait for that when the start found the
+    // damage.
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let rows = desk.json(&["audit", "list", "--limit", "9"]);
@@ -37,7 +39,7 @@ fn damage_found_by_a_backup_raises_the_alarm_at_once_and_a_damaged_index_is_rebu
         assert!(Instant::now() < deadline, "{rows}");
     }
     assert_eq!(desk.fact("integrity").unwrap().0, "ok");
-    // A row that refers to none, as a damaged page leaves it.
+    // A row that no other row refers to, as a damaged page leaves it.
     assert_eq!(server.stop().code, Some(0));
     let orphan = "PRAGMA foreign_keys = off; INSERT INTO media VALUES (999, x'00', 0)";
     rusqlite::Connection::open(desk.database()).unwrap().execute_batch(orphan).unwrap();

@@ -1,4 +1,4 @@
-//! Backups and their way back, on the running site.
+//! Backups and restores, on the running site.
 
 mod damage;
 mod moment;
@@ -15,7 +15,7 @@ fn backups(desk: &Desk) -> Vec<PathBuf> {
     said["backups"].as_array().unwrap().iter().map(|backup| desk.path().join(text(&backup["dir"]))).collect()
 }
 
-/// Names a second place in the settings, which is not there yet.
+/// Names an off-site target in the settings. Its directory does not exist yet.
 fn name_second_place(desk: &Desk) -> PathBuf {
     let second = desk.path().join("second");
     let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
@@ -49,7 +49,7 @@ fn a_backup_of_a_running_site_brings_it_back_as_it_was() {
     assert!(said.contains("replaced-1") && said.contains("tunneldesk serve"), "{said}");
     assert_eq!(names(&desk), ["jane"]);
     desk.serve().sign_in("jane", PASSWORD);
-    // What was replaced is whole: it is a site too.
+    // The replaced data directory is complete: it can be opened as a site.
     let replaced = desk.data().join("replaced-1");
     let listed = desk.run(&["member", "list", "--data", replaced.to_str().unwrap()]).done();
     assert!(listed.contains("late"), "{listed}");
@@ -84,7 +84,7 @@ fn restores_and_erasures_work_while_the_off_site_target_does_not_answer() {
     std::fs::create_dir_all(second.join("hanging")).unwrap();
     desk.run(&["backup"]).done();
     desk.add_member("late", "member");
-    // Whoever reads these waits until somebody writes them, as at a share whose server is gone.
+    // A reader of these FIFOs waits until a writer opens them, as with a network share whose server is gone.
     for name in ["hanging/manifest.json", "erased.jsonl"] {
         assert!(Command::new("mkfifo").arg(second.join(name)).status().unwrap().success());
     }
@@ -117,7 +117,7 @@ fn a_backup_dated_in_the_future_is_not_restored_by_default() {
     assert!(said.contains("yet to come") && said.contains("2096") && said.contains("backup list"), "{said}");
     desk.run(&["restore", newer.file_name().unwrap().to_str().unwrap()]).done();
     assert_eq!(names(&desk), ["jane"]);
-    // Where every one is ahead, it is this machine's clock that is behind.
+    // When every backup is dated in the future, the clock of this machine is behind, so the restore goes on.
     std::fs::remove_dir_all(newer).unwrap();
     desk.run(&["restore"]).done();
 }
@@ -156,7 +156,8 @@ fn a_backup_with_the_key_of_another_site_is_not_restored() {
     other.run(&["backup"]).done();
     desk.run(&["backup"]).done();
     let (ours, theirs) = (backups(&desk).remove(0), backups(&other).remove(0));
-    // The pair is broken and the manifest made to fit: only opening it tells.
+    // The backup gets the key of another site and a manifest that fits. Only opening the database with the key shows
+    // the mismatch.
     std::fs::copy(theirs.join("site.key"), ours.join("site.key")).unwrap();
     let print = |dir: &Path| {
         let manifest = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
@@ -205,7 +206,7 @@ fn a_backup_during_writes_has_every_write_acknowledged_before_it() {
     assert_eq!(text(&listed["total_flight_time"]), minutes, "{held} entries");
 }
 
-/// The pair of a key, as `age-keygen` writes it: the public one, and a file with the secret one.
+/// A key pair as `age-keygen` writes it: the public key, and a file with the secret key.
 pub fn key(desk: &Desk, name: &str) -> (String, PathBuf) {
     use age::secrecy::ExposeSecret;
     let key = age::x25519::Identity::generate();
@@ -233,7 +234,7 @@ fn encrypted_copies_open_with_their_key_alone() {
         assert!(bytes.starts_with(b"age-encryption.org/v1\n"), "{file}");
         assert!(!bytes.windows(10).any(|part| part == b"zaphodette" || part == b"SQLite for"), "{file}");
     }
-    // Beside the site lies a plain one, which is taken first; then the disk is lost.
+    // The local backup is not encrypted and is restored first. Then the disk is lost.
     desk.json(&["restore"]);
     std::fs::remove_dir_all(desk.data()).unwrap();
     let said = desk.run(&["restore"]).trouble(1);
@@ -275,7 +276,7 @@ fn pruning_keeps_the_backup_that_a_drill_restored() {
     };
     desk.json(&["backup"]);
     let unproven = backups(&desk).into_iter().find(|one| *one != dir).unwrap();
-    // Both too old to be kept for their age or their number; only one of them was ever opened.
+    // Both backups are too old to be kept for their age or their number. Only one of them was ever opened.
     const NEWER: i64 = 80;
     for days in 1..=NEWER {
         let newer = dir.with_file_name(format!("newer-{days}"));
@@ -304,10 +305,10 @@ fn a_backup_whose_off_site_target_hangs_does_not_block_other_commands() {
     std::thread::scope(|scope| {
         let began = Instant::now();
         let hung = scope.spawn(|| desk.run(&["backup"]).trouble(2));
-        // Each of them works on the shelf beside the file.
+        // Each command uses the local backup store and the database.
         desk.run(&["member", "list"]).done();
         desk.run(&["member", "erase", "jane", "--yes"]);
-        // Refused for as long as the file itself is copied.
+        // The drill is refused while the database itself is copied.
         while desk.run(&["backup", "drill"]).code != Some(0) {
             assert!(!hung.is_finished(), "the shelf is held while the second place hangs");
         }
@@ -324,7 +325,7 @@ fn a_restore_names_newer_backups_that_cannot_be_read() {
     desk.run(&["backup"]).done();
     let newest = backups(&desk).into_iter().max().unwrap();
     let name = newest.file_name().unwrap().to_str().unwrap();
-    // One digit of a number that JSON takes as well.
+    // The changed manifest is valid JSON: one digit of a number differs.
     let path = newest.join("manifest.json");
     let text = std::fs::read_to_string(&path).unwrap();
     let at = text.find("\"made_at\": 1").unwrap() + "\"made_at\": ".len();

@@ -1,10 +1,10 @@
-//! In whose time `restore --at` is read.
+//! The time zone in which the time of `restore --at` is read.
 
 use crate::harness::{Desk, edit_manifest, text};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// What the clock of a zone showed.
+/// The date and time that a clock in the zone showed.
 fn shown(moment: i64, zone: &str) -> String {
     let at = Timestamp::from_second(moment).unwrap().in_tz(zone).unwrap();
     at.strftime("%Y-%m-%d %H:%M:%S").to_string()
@@ -28,7 +28,7 @@ fn a_moment_is_read_in_the_time_zone_of_the_backup_or_of_the_local_site_and_othe
         said["at"].clone()
     };
     let empty = ["--data", "elsewhere"];
-    // On a machine without the site the backup says where it is from.
+    // On a machine without the site, the backup names the time zone.
     let (local, in_utc) = (shown(at, ZONE), shown(at, "UTC"));
     let as_typed = read(&local, &empty);
     assert_eq!(
@@ -46,7 +46,7 @@ fn a_moment_is_read_in_the_time_zone_of_the_backup_or_of_the_local_site_and_othe
         let said = run(time, &empty).trouble(1);
         assert!(said.contains(word) && said.contains("+01:00\"") && said.contains("+02:00\""), "{said}");
     }
-    // A backup of an earlier version does not; the site that is here does.
+    // A backup of an earlier version names no time zone; the site in the data directory does.
     edit_manifest(&dir, |_| ());
     assert_eq!(read(&local, &[]), as_typed);
     let said = run(&in_utc, &empty).done();

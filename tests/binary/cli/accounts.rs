@@ -3,7 +3,7 @@
 use crate::harness::{Caller, Desk, PASSWORD, Server, text};
 use serde_json::json;
 
-/// What the commands print for machines.
+/// Runs the commands and checks their `--json` output.
 fn go_through_the_commands(desk: &Desk) {
     let jane = desk.add_member("jane", "member");
     assert_eq!(desk.json(&["member", "show", "jane"])["email"], "jane@example.com");
@@ -60,7 +60,7 @@ fn commands_work_while_the_server_runs_and_it_knows_at_once() {
     server.post(&desk.sync_session(), "/api/admin/reports/external/partner-metrics/bookings", &report).ok();
 }
 
-/// Five wrong PINs.
+/// Enters five wrong PINs, after which the PIN is paused.
 fn pause_the_pin(server: &Server, partner: &Caller, jane: i64) {
     let wrong = json!({"member_id": jane, "member_pin": "wrong"});
     for _ in 0..5 {

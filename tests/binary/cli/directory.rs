@@ -8,13 +8,13 @@ use std::process::Stdio;
 
 const FREE: &str = "127.0.0.1:0";
 
-/// A server on free ports, which must not come to be one.
+/// Runs `serve` where the server must refuse to start.
 fn serve(desk: &Desk, listen: &str) -> Ran {
     let mut command = desk.command(&["serve", "--listen", listen]);
     Ran::from(command.env("TUNNELDESK_METRICS_LISTEN", "").output().unwrap())
 }
 
-/// Every command that opens the site must refuse with these words and this exit code.
+/// Asserts that every command that opens the site is refused with this text and this exit code.
 fn refused_everywhere(desk: &Desk, code: i32, part: &str) {
     for args in [&["serve"][..], &["member", "list"]] {
         let ran = if args == ["serve"] { serve(desk, FREE) } else { desk.run(args) };
@@ -51,7 +51,7 @@ fn no_message_proposes_a_new_site_where_the_key_log_or_backups_of_a_site_are() {
         never_init(&desk, what);
         let said = desk.run(&init).trouble(1);
         assert!(said.contains("tunneldesk restore") && said.contains("--data"), "{what}: {said}");
-        // An empty database makes no difference, and the log stays.
+        // An empty database file makes no difference, and the WAL stays.
         std::fs::write(desk.database(), "").unwrap();
         desk.run(&init).trouble(1);
         assert!(desk.data().join(what).exists());

@@ -54,7 +54,7 @@ fn a_new_site_says_what_to_do_next_and_is_made_once() {
     assert_eq!(made["time_zone"], "Europe/Zurich");
     assert_eq!(desk.json(&["tunnel", "list", "--data", "second"])[0]["time_zone"], "Europe/Zurich");
     assert_eq!(text(&made["site_id"]).len(), 32);
-    // Spain has two clocks, and no terminal is there to ask.
+    // Spain has two time zones, and there is no terminal to ask which one.
     let third = ["init", "--name", "Third", "--country", "ES", "--data", "third"];
     let said = desk.run(&third).trouble(1);
     assert!(said.contains("--time-zone, like Europe/Madrid, Atlantic/Canary"), "{said}");

@@ -21,7 +21,7 @@ fn import_and_look(desk: &Desk) {
         "website": "https://souffle.example", "phone": "+33400000000", "this_site": false,
     });
     assert_eq!((&rows[0]["this_site"], &rows[1], &rows[2]["name"]), (&json!(true), &souffle, &json!("Aufwind, Bern")));
-    // A list without a column leaves what it would say.
+    // A column that the list lacks keeps its values.
     write(desk, "list.json", r#"[{"tunnel_id": 12, "name": "Le Souffle", "country": "FR", "website": ""}]"#);
     assert_eq!(desk.run(&["tunnel", "import", "list.json"]).done().trim_end(), "0 new, 1 changed, 0 as they were");
     let changed = &desk.json(&["tunnel", "list"])[1];
@@ -109,7 +109,7 @@ fn the_desk_reads_messages_of_the_contact_form_and_marks_them_as_done() {
     assert_eq!((&rows["open"], rows["messages"].as_array().unwrap().len()), (&json!(1), 1));
     let all = desk.json(&["contact", "list", "--all"]);
     assert!(all["messages"][1]["done_at"].is_i64() && text(&all["messages"][1]["email"]) == "ann@example.com", "{all}");
-    // One that is not there, and nothing of the rest is done.
+    // With one number unknown, no message of the command is marked as done.
     assert!(desk.run(&["contact", "done", "2", "99"]).trouble(1).contains("there is no message 99"));
     assert_eq!(desk.json(&["contact", "list"])["open"], 1);
     assert!(desk.run(&["contact", "show", "99"]).trouble(1).contains("contact list"));

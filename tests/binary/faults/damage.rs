@@ -1,8 +1,8 @@
-//! A file that is not what was written: flipped bytes, a part missing, a log that is not its own. The server refuses it
-//! in one line that says what to do, or serves what is right.
+//! Damaged database files: flipped bytes, a missing part, the WAL of another database. The server either refuses to
+//! start, in one line that says what to do, or serves correct data.
 //!
-//! What `quick_check` can tell is judged here by SQLite itself, on a copy; a flip inside a value it cannot see, nor can
-//! anybody else. `TUNNELDESK_DAMAGES` says how many files are damaged.
+//! SQLite itself judges on a copy what `quick_check` can find; a flip inside a value is invisible to SQLite and to the
+//! server. `TUNNELDESK_DAMAGES` sets the number of damaged files.
 
 use super::rounds;
 use crate::harness::{Caller, Desk, Ended, PASSWORD, Ran, Random, Server};
@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const SHORT: u64 = 20;
-/// To look at a small file on a busy machine.
+/// The time within which a running server must find damage in a small file, on a busy machine.
 const NOTICE_TIME_MAX: Duration = Duration::from_secs(60);
 const PAGE_BYTES: u64 = 4096;
 const DATABASE: &str = "tunneldesk.sqlite";
 const LOG: &str = "tunneldesk.sqlite-wal";
 
-/// The files of a site at one moment.
+/// The database files of a site at one moment.
 pub(super) struct Files(Vec<(&'static str, Vec<u8>)>);
 
 impl Files {
@@ -45,7 +45,7 @@ impl Files {
     }
 }
 
-/// Writes for a while, and leaves the files as a kill does (`log`) or as a stop does.
+/// Writes for a while and returns the files as a kill (`killed`) or a clean stop leaves them.
 pub(super) fn written(site: &mut Site, operations: u64, killed: bool) -> Files {
     let server = site.desk.serve();
     let (done, cut) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -69,7 +69,7 @@ pub(super) fn written(site: &mut Site, operations: u64, killed: bool) -> Files {
     Files::of(&site.desk.data())
 }
 
-/// SQLite's own verdict on the files: `Err` where it cannot read them or finds them damaged.
+/// The verdict of SQLite on the files: `Err` if it cannot read them or finds damage.
 fn verdict(data: &Path) -> Result<(), String> {
     let copy = tempfile::tempdir().unwrap();
     for name in [DATABASE, LOG] {
@@ -88,7 +88,7 @@ fn verdict(data: &Path) -> Result<(), String> {
     }
 }
 
-/// Starts on whatever lies in the directory. A refusal must be one line with what to do.
+/// Starts the server on the files in the directory. A refusal must be one line that says what to do.
 fn start(desk: &Desk, what: &str) -> Option<Server> {
     match Server::try_start(desk.command(&["serve"])) {
         Ok(server) => Some(server),
@@ -131,7 +131,7 @@ fn a_damaged_file_is_refused_or_is_right() {
                 served += 1;
             }
             Some(server) => {
-                // After a clean end a start looks only for a moment, and on while it serves.
+                // After a clean stop the start checks only briefly, and the check goes on while the server runs.
                 assert!(files.get(LOG).is_empty(), "{what}: served after a crash although {verdict:?}");
                 let is_put_right = is_noticed(&server, &what);
                 server.stop();
@@ -150,7 +150,7 @@ fn a_damaged_file_is_refused_or_is_right() {
     assert!(refused > 0, "nothing was refused");
 }
 
-/// The server finds out by itself. Whether an index alone was damaged, which it built anew.
+/// Waits until the running server has found the damage. `true`: only an index was damaged, and the server rebuilt it.
 fn is_noticed(server: &Server, what: &str) -> bool {
     let since = Instant::now();
     loop {
@@ -166,13 +166,13 @@ fn is_noticed(server: &Server, what: &str) -> bool {
     }
 }
 
-/// Damages the file, and says how.
+/// Damages the file and describes how.
 fn damage(path: &Path, random: &mut Random) -> String {
     let mut bytes = std::fs::read(path).unwrap();
     let length = bytes.len() as u64;
     let page = random.below(length / PAGE_BYTES) * PAGE_BYTES;
     let what = match random.below(6) {
-        // Where the structure of a page is.
+        // These bytes hold the structure of a page.
         0 | 1 => {
             let at = page + random.below(64);
             bytes[at as usize] ^= 1 << random.below(8);
@@ -224,7 +224,7 @@ fn a_file_that_is_damaged_under_a_running_server_is_noticed_and_not_written_agai
     let server = desk.serve();
     let session = server.sign_in("flyer-0", PASSWORD);
     assert_eq!(server.get(&Caller::Anyone, "/readyz").status, 200);
-    // A fault of the disk: every page that nobody has read yet is changed.
+    // A fault of the disk: every page that has not been read yet is changed.
     let bytes = std::fs::read(desk.database()).unwrap();
     let file = std::fs::OpenOptions::new().write(true).open(desk.data().join(DATABASE)).unwrap();
     file.write_all_at(&vec![0x5a; bytes.len() - PAGE_BYTES as usize], PAGE_BYTES).unwrap();
@@ -235,7 +235,7 @@ fn a_file_that_is_damaged_under_a_running_server_is_noticed_and_not_written_agai
         answer.status == 503 && answer.json()["code"] == "store_damaged"
     });
     assert!(told, "pages of something else were served");
-    // Until a second look has found the same, a passing fault of the disk is possible; nothing is ready meanwhile.
+    // Until a second check finds the same, a passing fault of the disk is possible. The server is not ready meanwhile.
     let since = Instant::now();
     while server.get(&Caller::Anyone, "/readyz").refused(503)["code"] != "store_damaged" {
         assert!(since.elapsed() < NOTICE_TIME_MAX, "the second look has no end");
@@ -271,7 +271,7 @@ fn a_log_that_is_not_the_file_s_own_is_refused() {
         let doctor = site.desk.run(&["doctor"]);
         assert!(doctor.code == Some(2) && doctor.out.contains("does not belong to"), "{what}: {}", doctor.out);
         assert!(!format!("{said}{}", doctor.out).contains("tunneldesk restore"), "{what}: {said} {}", doctor.out);
-        // Nothing was done to either: without the log the file is what it was.
+        // The refused start changed neither file: without the WAL the database is as before.
         std::fs::remove_file(data.join(LOG)).unwrap();
         _ = std::fs::remove_file(data.join("tunneldesk.sqlite-shm"));
         assert!(std::fs::read(data.join(DATABASE)).unwrap() == newer.get(DATABASE), "{what} went into the file");
@@ -291,7 +291,7 @@ fn a_damaged_log_costs_what_it_held_and_nothing_before_it() {
     let before = entries(&kept);
     drop(kept);
     clean.put(&site.desk.data());
-    // So few that no checkpoint is met: after one the file is newer than what is left of a damaged log.
+    // So few operations that no checkpoint runs: after one the database would be newer than the rest of a damaged WAL.
     let files = written(&mut site, 60, true);
     assert!(files.get(DATABASE) == clean.get(DATABASE), "a checkpoint was met");
     for _ in 0..4 {

@@ -1,4 +1,5 @@
-//! Too few descriptors: connections wait or are turned away, and nothing spins, crashes or forgets the file.
+//! Too few file descriptors: connections wait or are refused, no thread spins, and the server neither crashes nor loses
+//! its database.
 
 use crate::harness::{Caller, Desk, PASSWORD, Server, read_answer};
 use serde_json::json;
@@ -11,9 +12,9 @@ const DESCRIPTORS: u64 = 64;
 const GREEDY: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(60);
 const WATCHED: Duration = Duration::from_millis(1_500);
-/// A thread that spins is busy at every look; one that is busy at a single look has work to do.
+/// The number of samples. A spinning thread is busy in every one; a thread that is busy in only one has work to do.
 const LOOKS: usize = 5;
-/// Of a processor, while nobody is served.
+/// The share of one processor that an idle server may use.
 const LOAD_MAX: f64 = 0.3;
 const ASK: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
 
@@ -22,7 +23,7 @@ fn limited() -> (Desk, Server) {
     desk.add_member("jane", "member");
     let mut command = desk.command(&["serve"]);
     let limit = libc::rlimit { rlim_cur: DESCRIPTORS, rlim_max: DESCRIPTORS };
-    // SAFETY: between fork and exec only this one call is made.
+    // SAFETY: `setrlimit` is the only call between fork and exec, and is async-signal-safe.
     unsafe {
         command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_NOFILE, &limit) {
             0 => Ok(()),
@@ -33,16 +34,16 @@ fn limited() -> (Desk, Server) {
     (desk, server)
 }
 
-/// Seconds of processor time that the server has used.
+/// The processor time of the server, in seconds.
 fn processor_seconds(server: &Server) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.process_id())).unwrap();
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
     let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
-    // SAFETY: takes a number, gives a number.
+    // SAFETY: `sysconf` takes a number and returns a number.
     ticks / unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64
 }
 
-/// The share of a processor that it takes while nothing is asked of it: the least of some looks.
+/// The share of a processor that an idle server uses: the least of several samples.
 fn load(server: &Server) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..LOOKS {
@@ -66,7 +67,7 @@ fn open_descriptors(server: &Server) -> u64 {
     std::fs::read_dir(format!("/proc/{}/fd", server.process_id())).unwrap().count() as u64
 }
 
-/// Asks until it is answered: connections that were closed are noticed one after the other.
+/// Repeats a request until it is answered: the server notices closed connections one after the other.
 fn is_served_again(server: &Server) {
     let since = Instant::now();
     while server.raw(ASK).is_err() {
@@ -88,7 +89,7 @@ fn more_connections_than_descriptors_are_turned_away_and_the_file_keeps_its_own(
     let load = load(&server);
     assert!(load < LOAD_MAX, "it spins: {load}");
     assert!(open_descriptors(&server) < DESCRIPTORS);
-    // Who is in is served, with all that this needs: readers, the log, a backup.
+    // Open connections are still served, with everything that this needs: readers, the WAL, a backup.
     kept.get(&session, "/api/account/profile/user").ok();
     for _ in 0..20 {
         kept.post(&session, "/api/account/logbook/time/", &json!({"entry_date": 1_700_000_000, "time": 5})).ok();
@@ -104,7 +105,7 @@ fn accepting_pauses_when_the_system_has_no_descriptor_and_goes_on_when_it_has() 
     let (_desk, server) = limited();
     let set = |limit: u64| {
         let limit = libc::rlimit { rlim_cur: limit, rlim_max: DESCRIPTORS };
-        // SAFETY: the process is our child and not waited for yet; the kernel reads one struct of ours.
+        // SAFETY: the process is our child and has not been waited for; the kernel only reads our struct.
         let done = unsafe { libc::prlimit(server.process_id(), libc::RLIMIT_NOFILE, &limit, std::ptr::null_mut()) };
         assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
     };

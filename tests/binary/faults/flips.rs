@@ -1,7 +1,7 @@
-//! A single bit flips: in the database, in its log, in a backup; while nobody runs and under a running server. No
-//! answer is wrong, and no backup is made and called verified, without an alarm.
+//! A single bit flips in the database, in the WAL or in a backup, of a stopped site or under a running server. Without
+//! an alarm, no answer may be wrong, and no backup may be made and called verified.
 //!
-//! `TUNNELDESK_FLIPS` says how many bits, `TUNNELDESK_SEED` which.
+//! `TUNNELDESK_FLIPS` sets the number of bits, `TUNNELDESK_SEED` their choice.
 
 use super::damage::written;
 use super::rounds;
@@ -17,16 +17,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const SHORT: u64 = 18;
-/// Each waits most of the time.
+/// The number of flips that run at once. Each run spends most of its time waiting.
 const AT_ONCE: usize = 6;
-/// Within it an alarm stands.
+/// The time within which the alarm must be raised.
 const ALARM_TIME_MAX: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(50);
 const DATABASE: &str = "tunneldesk.sqlite";
 const LOG: &str = "tunneldesk.sqlite-wal";
 const PAGE_BYTES: u64 = 4096;
 
-/// Where the bit flips.
+/// The file whose bit flips.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Target {
     AtRest,
@@ -49,7 +49,7 @@ const TARGETS: [Target; 6] = [
 /// Requests and their answers.
 type Answers = Vec<(Caller, String, String)>;
 
-/// A site as a stop leaves it, and as a kill does, with the right answers of each.
+/// A site as a clean stop leaves it and as a kill leaves it, with the correct answers of each.
 struct Origin {
     _dir: tempfile::TempDir,
     stopped: PathBuf,
@@ -70,7 +70,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A site with the files of another.
+/// A desk with a copy of the site's files.
 fn laid(origin: &Path) -> Desk {
     let desk = Desk::empty();
     copy(origin, &desk.data());
@@ -100,7 +100,7 @@ fn answers(server: &Server, site: &Site) -> Answers {
         .collect()
 }
 
-/// The rows that nobody writes by asking.
+/// The rows of the tables that requests do not write.
 fn rows(database: &Path) -> Vec<String> {
     let copy = tempfile::tempdir().unwrap();
     std::fs::copy(database, copy.path().join(DATABASE)).unwrap();
@@ -146,10 +146,10 @@ impl Origin {
     }
 }
 
-/// An alarm that stands, as the probe names it.
+/// The name of a standing alarm in the answer of the readiness probe.
 fn alarm(server: &Server) -> Option<String> {
     let told = server.get(&Caller::Anyone, "/readyz?verbose").body;
-    // A copy of a site has no off-site backups until it has run for a while, and no flip is about those.
+    // A copied site has no off-site backups until it has run for a while, and no flip is about those.
     let mut alarms = told.lines().filter_map(|line| line.strip_prefix("alarm "));
     alarms.find(|fact| *fact != "second_place").map(str::to_owned)
 }
@@ -164,7 +164,7 @@ fn alarm_in_time(server: &Server) -> Option<String> {
     }
 }
 
-/// Whether an alarm that stood ends because an index was built anew.
+/// Whether a standing alarm ends because an index was rebuilt.
 fn ends_in_time(server: &Server) -> bool {
     let since = Instant::now();
     while since.elapsed() < ALARM_TIME_MAX {
@@ -176,12 +176,12 @@ fn ends_in_time(server: &Server) -> bool {
     false
 }
 
-/// Whether an index was built anew, which ends what there was to be told.
+/// Whether an index was rebuilt, which ends the alarm.
 fn was_put_right(server: &Server) -> bool {
     server.log.so_far().iter().any(|line| line.contains("the indexes are rebuilt and the database is intact"))
 }
 
-/// Flips a bit of a file: of which byte, and in words.
+/// Flips a random bit of a file. Returns the offset of its byte and a description.
 fn flip(path: &Path, random: &mut Random) -> (u64, String) {
     let file = File::options().read(true).write(true).open(path).unwrap();
     let at = random.below(file.metadata().unwrap().len());
@@ -203,9 +203,9 @@ fn newest_backup(data: &Path) -> PathBuf {
 enum Outcome {
     Refused,
     Told,
-    /// An index was built anew, and the log says so.
+    /// An index was rebuilt, and the log says so.
     PutRight,
-    /// Nothing was wrong, and nothing was told.
+    /// All answers were correct, and no alarm was raised.
     Harmless,
 }
 
@@ -257,7 +257,7 @@ impl Case<'_> {
         }
         let right = answers(&server, self.site);
         let (at, what) = flip(&desk.data().join(LOG), &mut self.random);
-        // Nobody reads the head of a frame before the next start, which checks all of the log.
+        // A running server does not read the head of a frame. The next start does: it checks the whole WAL.
         let is_of_page = at >= 32 && (at - 32) % (24 + PAGE_BYTES) >= 24;
         self.judge(&desk, &server, &right, &format!("{what}, running"), is_of_page)
     }
@@ -312,7 +312,7 @@ impl Case<'_> {
             return Err(format!("{what}: silent; wrong: {wrong:?}"));
         };
         match stands_everywhere(desk, server, &fact, what) {
-            // The alarm ended between two looks at it; the probe and the log are told of that last.
+            // The alarm ended between two requests. The probe and the log learn of the end last.
             Err(_) if wrong.is_none() && ends_in_time(server) => Ok(Outcome::PutRight),
             stands => stands.map(|()| Outcome::Told),
         }

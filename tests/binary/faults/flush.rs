@@ -1,5 +1,5 @@
-//! A flush that fails, of the log or of the file itself, ends the server at once: nothing that is written after it
-//! could be trusted. Every write acknowledged before is there after the restart.
+//! A failed flush of the WAL or of the database ends the server at once, because later writes could not be trusted.
+//! Every write acknowledged before it is there after the restart.
 
 use super::{TRACER, or_skip, tracer};
 use crate::harness::{BINARY, Caller, Client, Desk, PASSWORD, Server};
@@ -8,17 +8,16 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// From the failed flush to the end of the process, on a machine that does much else: the server takes 0.8 s at the
-/// most.
+/// The time from the failed flush to the end of the process, on a busy machine. The server alone takes 0.8 s at most.
 const END_TIME_MAX: Duration = Duration::from_secs(3);
-/// More than make the server move the pages of its log into the file.
+/// More writes than it takes until a checkpoint moves pages of the WAL into the database.
 const WRITES_MAX: usize = 4_000;
 const COMMENT_CHARS: usize = 60;
 
-/// A server for which each flush of this file fails.
+/// A server for which each flush of `file` fails.
 fn serve(desk: &Desk, file: &Path) -> Server {
     let mut command = Command::new(TRACER);
-    // As a grandchild (-D), so that our child is the server itself.
+    // With -D the tracer runs as a grandchild, so that our child is the server itself.
     command.args(["-D", "-f", "-q", "-o", "/dev/null", "-P"]).arg(file);
     command.args(["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO", BINARY, "serve"]);
     command.current_dir(desk.path()).env_clear().stdin(Stdio::null());
@@ -47,7 +46,7 @@ fn a_failed_flush_ends_the_server(name: &str, keeps_some: bool) {
     }
     assert!(kept < WRITES_MAX, "no flush failed");
     let since = Instant::now();
-    // Until it is gone it is not ready.
+    // The server is not ready until it has ended.
     while let Ok(answer) = Client::new(server.address).call(&Caller::Anyone, "GET", "/readyz", None, &json!(null)) {
         assert_eq!(answer.status, 503, "{answer:?}");
     }

@@ -1,5 +1,5 @@
-//! A disk without room: writes are refused with 507 and a promise, reads and sign-in go on, and everything goes on by
-//! itself when there is room.
+//! A full disk: writes are refused with 507, reads and sign-in go on, and writes go on by themselves when there is
+//! room.
 
 use super::machine::{Mount, make_image, own_mounts};
 use super::or_skip;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const DISK_MEGABYTES: u32 = 64;
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// A site on a small disk of its own.
+/// A site on a small file system of its own.
 fn site() -> Option<(Mount, Desk)> {
     or_skip(own_mounts())?;
     let desk = Desk::empty();
@@ -21,7 +21,7 @@ fn site() -> Option<(Mount, Desk)> {
     Some((disk, desk))
 }
 
-/// The status of a time entry that is sent.
+/// The status of the answer to a new time entry.
 fn enter(server: &Server, jane: &Caller) -> u16 {
     let entry = json!({"entry_date": 1_700_000_000, "time": "5", "comment": "x".repeat(400)});
     let answer = server.post(jane, "/api/account/logbook/time/", &entry);
@@ -29,7 +29,7 @@ fn enter(server: &Server, jane: &Caller) -> u16 {
     answer.status
 }
 
-/// Enters until the status comes; how many were taken before.
+/// Sends time entries until one is answered with `status`; returns the number that were accepted before.
 fn enter_until(server: &Server, jane: &Caller, status: u16) -> i64 {
     let (since, mut taken) = (Instant::now(), 0);
     loop {
@@ -72,7 +72,7 @@ fn a_full_disk_stops_writes_and_nothing_else_and_passes_by_itself() {
     let ballast = ballast_bytes(&desk.data());
     assert!(ballast >= 8 << 20, "no ballast: {ballast}");
     let mut entries = 1;
-    // Twice: what is made again can be given up again.
+    // Two rounds: a reserve that was made again can be given up again.
     for round in 0..2 {
         let filler = disk.fill("filler");
         entries += enter_until(&server, &jane, 507);
@@ -136,7 +136,7 @@ fn without_a_single_free_byte_a_site_starts_and_is_served_as_it_is_until_there_i
     }
     let desk = Desk::empty();
     let image = desk.path().join("disk.img");
-    // Blocks smaller than a page: a page of a mapped file then has room for a part of it alone.
+    // Blocks are smaller than a page, so a page of a mapped file may have room for only a part of itself.
     let small_blocks = ["mkfs.ext4", "-q", "-F", "-b", "1024", "-m", "0"];
     let made =
         make_image(&image, DISK_MEGABYTES.into(), &small_blocks).and_then(|()| Mount::image(&image, &desk.data()));

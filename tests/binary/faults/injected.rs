@@ -1,8 +1,8 @@
 //! The N-th write, flush or rename fails, or the server is killed at it. Afterwards acknowledged writes are there,
 //! refused writes are not, and writes without an answer are there whole or not at all.
 //!
-//! The executable is static, so a shim would not be loaded: `strace` makes the calls fail. `TUNNELDESK_FAULTS` says how
-//! many faults must have struck.
+//! `strace` makes the calls fail: the executable is static, so a preloaded library would not be used.
+//! `TUNNELDESK_FAULTS` sets the number of faults that must have struck.
 
 use super::{or_skip, rounds};
 use crate::harness::{BINARY, Desk, Ended, Random, Server};
@@ -14,15 +14,15 @@ use std::time::{Duration, Instant};
 
 const SHORT: u64 = 12;
 const ROUNDS_A_SITE: u64 = 25;
-/// Answers in a round after which it ends, whether or not the fault struck.
+/// The number of answers after which a round ends, whether or not the fault struck.
 const ANSWERS_MAX: u64 = 400;
 /// Few threads, so that one of them soon makes its N-th call: `strace` counts for each thread.
 const WRITING_THREADS: &str = "4";
 pub const TRACER: &str = "/usr/bin/strace";
-/// For the tracer to write its last line.
+/// The time for the tracer to write its last line.
 const TRACER_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// Calls, and how many of them a thread makes in a round at the most.
+/// System calls, and the most of each that one thread makes in a round.
 const CALLS: [(&str, u64); 4] =
     [("pwrite64", 900), ("fsync,fdatasync", 60), ("rename,renameat,renameat2", 3), ("ftruncate,unlink", 3)];
 const FAULTS: [&str; 3] = ["error=EIO", "error=ENOSPC", "signal=SIGKILL"];
@@ -36,17 +36,17 @@ struct Fault {
 
 impl Fault {
     fn choose(random: &mut Random) -> Fault {
-        // Writes and flushes are where data is; the others are tried too.
+        // Writes and flushes are chosen most often, because they carry data.
         let (calls, most) = CALLS[[0, 0, 0, 1, 1, 1, 2, 3][random.below(8) as usize]];
         let what = FAULTS[random.below(3) as usize];
-        // Low numbers strike a start, and those in between are as likely as the high ones.
+        // Low numbers strike during the start; all other numbers are equally likely.
         let most = if random.below(3) == 0 { most.div_ceil(10) } else { most };
         Fault { calls, what, at: 1 + random.below(most) }
     }
 
     fn command(&self, desk: &Desk, trace: &Path) -> Command {
         let mut command = Command::new(TRACER);
-        // As a grandchild (-D), so that our child is the server itself.
+        // With -D the tracer runs as a grandchild, so that our child is the server itself.
         command.args(["-D", "-f", "--seccomp-bpf", "-q", "-o"]).arg(trace);
         command.args(["-e", &format!("trace={}", self.calls)]);
         command.args(["-e", &format!("inject={}:{}:when={}", self.calls, self.what, self.at)]);
@@ -112,7 +112,7 @@ fn no_answer_lies_when_a_write_a_flush_or_a_rename_fails() {
     assert!(done > wanted, "the clients did next to nothing: {done} deeds in {tried} rounds");
 }
 
-/// One server under one fault; whether the fault struck.
+/// Runs one server under one fault. Returns whether the fault struck.
 fn suffer(site: &mut Site, fault: &Fault, total: &Tally) -> bool {
     let trace = site.desk.path().join("trace");
     _ = std::fs::remove_file(&trace);
@@ -132,7 +132,7 @@ fn suffer(site: &mut Site, fault: &Fault, total: &Tally) -> bool {
     has_struck(&trace)
 }
 
-/// Clients write until they have had enough or nobody answers; meanwhile backups are made.
+/// Clients write until the round has enough answers or the server is gone. Backups are made meanwhile.
 fn work(site: &mut Site, server: &Server, tally: &Tally) {
     let (cut, done) = (AtomicBool::new(false), AtomicBool::new(false));
     let (cut, done, desk, clients) = (&cut, &done, &site.desk, &mut site.clients);
@@ -153,7 +153,7 @@ fn work(site: &mut Site, server: &Server, tally: &Tally) {
     });
 }
 
-/// A server ends as it was told, by the kill, or with 2 after a disk error; whatever it is, it does not panic.
+/// A server ends as requested, by the kill, or with 2 after a disk error. In no case does it panic.
 fn judge(fault: &Fault, ended: &Ended) {
     let said = ended.log.join("\n");
     assert!(!said.contains("panicked"), "{fault:?}: {said}");

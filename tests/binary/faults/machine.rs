@@ -1,24 +1,24 @@
-//! File systems to spoil. They are mounted in a namespace of the test's own thread and of the servers that it starts,
-//! so that nothing is left mounted whatever becomes of the test.
+//! File systems for fault tests. They are mounted in a namespace of the test's own thread and of the servers that it
+//! starts, so that no mount survives the test, however it ends.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A mount that is gone with this.
+/// A mount that ends when the value is dropped.
 pub struct Mount {
     path: PathBuf,
 }
 
-/// From here on this thread, and what it starts, has mounts of its own. The error says what is missing.
+/// Gives this thread and its children a mount namespace of their own. The error says what is missing.
 pub fn own_mounts() -> Result<(), String> {
-    // SAFETY: changes the calling thread's own view of the file systems.
+    // SAFETY: `unshare` changes only the calling thread's view of the file systems.
     if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
         return Err(format!("no mounts of its own: {} (needs root)", std::io::Error::last_os_error()));
     }
     run("mount", &["--make-rprivate", "/"])
 }
 
-/// Runs a program that must succeed; the error is what it said.
+/// Runs a program that must succeed. The error is its standard error.
 pub fn run(program: &str, args: &[&str]) -> Result<(), String> {
     let output = Command::new(program).args(args).output().map_err(|e| format!("{program}: {e}"))?;
     if output.status.success() {
@@ -33,12 +33,12 @@ pub fn shown(path: &Path) -> &str {
 }
 
 impl Mount {
-    /// A file system in memory of so many megabytes.
+    /// A file system in memory of this size.
     pub fn memory(path: &Path, megabytes: u32) -> Result<Mount, String> {
         Mount::at(path, &["-t", "tmpfs", "-o", &format!("size={megabytes}m,mode=700"), "tmpfs"])
     }
 
-    /// What is in an image file.
+    /// Mounts a file system image.
     pub fn image(image: &Path, path: &Path) -> Result<Mount, String> {
         Mount::at(path, &["-o", "loop", shown(image)])
     }
@@ -49,12 +49,12 @@ impl Mount {
         Ok(Mount { path: path.to_owned() })
     }
 
-    /// Mounts it anew with other options.
+    /// Mounts the file system again with other options.
     pub fn remount(&self, options: &str) {
         run("mount", &["-o", &format!("remount,{options}"), shown(&self.path)]).unwrap();
     }
 
-    /// Writes until nothing more goes in, and leaves a file that takes all of it.
+    /// Writes a file until the disk is full, and returns its path.
     pub fn fill(&self, name: &str) -> PathBuf {
         let filler = self.path.join(name);
         let mut file = std::fs::File::create(&filler).unwrap();
@@ -73,7 +73,7 @@ impl Drop for Mount {
     }
 }
 
-/// A new file system in a new file.
+/// Makes a new file system in a new image file.
 pub fn make_image(image: &Path, megabytes: u64, maker: &[&str]) -> Result<(), String> {
     let file = std::fs::File::create(image).map_err(|e| e.to_string())?;
     file.set_len(megabytes << 20).map_err(|e| e.to_string())?;

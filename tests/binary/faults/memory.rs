@@ -1,4 +1,5 @@
-//! A machine with 128 MiB for the server: sign-ins, pictures, reports, reads and writes at once, and nobody is killed.
+//! A server limited to 128 MiB of memory: sign-ins, pictures, reports, reads and writes at once, and no process is
+//! killed.
 
 use super::{or_skip, rounds};
 use crate::harness::{Caller, Client, Desk, PASSWORD, Server};
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 const LIMIT_BYTES: u64 = 128 << 20;
 const SECONDS: u64 = 3;
 
-/// A group of processes with a memory limit, by either version of the kernel's interface.
+/// A control group with a memory limit, in version 1 or 2 of the kernel's interface.
 struct Group {
     dir: PathBuf,
     version: u8,
@@ -35,7 +36,7 @@ impl Group {
         std::fs::create_dir(&dir).map_err(failed)?;
         let group = Group { dir: dir.clone(), version };
         std::fs::write(dir.join(limit), LIMIT_BYTES.to_string()).map_err(failed)?;
-        // Memory that is swapped out would not count; a machine without swap has no such file.
+        // Swapped memory would not count against the limit. A machine without swap has no such file.
         _ = std::fs::write(dir.join(swap), "0");
         Ok(group)
     }
@@ -58,7 +59,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // The last process is gone a moment after it was waited for.
+        // The group becomes empty a moment after its last process was waited for.
         let since = Instant::now();
         while std::fs::remove_dir(&self.dir).is_err() && since.elapsed() < Duration::from_secs(5) {
             std::thread::yield_now();
@@ -91,7 +92,7 @@ fn a_hundred_and_twenty_eight_megabytes_are_enough() {
     let ids: Vec<i64> = names.iter().map(|name| desk.add_member(name, "member")).collect();
     let mut command = desk.command(&["serve"]);
     let members = std::ffi::CString::new(group.dir.join("cgroup.procs").to_str().unwrap()).unwrap();
-    // SAFETY: between fork and exec only calls that are allowed there; the path is made before.
+    // SAFETY: the closure makes only async-signal-safe calls between fork and exec; the path is allocated before.
     unsafe {
         command.pre_exec(move || {
             let file = libc::open(members.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
@@ -103,7 +104,7 @@ fn a_hundred_and_twenty_eight_megabytes_are_enough() {
     }
     let server = Server::start(command);
     let sessions: Vec<Caller> = names.iter().map(|name| server.sign_in(name, PASSWORD)).collect();
-    // As large as is taken: what a phone makes, and a drawing of as many pixels.
+    // The largest pictures that are accepted: one as a phone takes it, and a drawing of as many pixels.
     let pictures =
         [("image/jpeg", picture(4000, 3000, ImageFormat::Jpeg)), ("image/png", picture(3500, 3500, ImageFormat::Png))];
     let until = Instant::now() + Duration::from_secs(rounds("TUNNELDESK_MEMORY_SECONDS", SECONDS));

@@ -1,9 +1,9 @@
-//! What the machine can do to a site: disks that fill, fail, turn read-only or lose their power, files that are
-//! damaged, clients that are slow, and too little of everything. On the real executable, and a short form of each
-//! campaign; `tests/faults` and `tests/power-cuts` run them at full length.
+//! Faults of the machine: disks that fill, fail, turn read-only or lose their power, damaged files, slow clients, and
+//! too few descriptors or too little memory. The tests use the real executable and are a short form of each campaign;
+//! `tests/faults` and `tests/power-cuts` run the full length.
 //!
-//! Where a machine does not let a test do what it needs, the test says so on standard error, past the harness that
-//! keeps what others print.
+//! A test that the machine cannot run says so directly on standard error, because the test harness captures what tests
+//! print.
 
 mod damage;
 mod descriptors;
@@ -20,13 +20,13 @@ mod slow_clients;
 pub use injected::{TRACER, tracer};
 use std::io::Write;
 
-/// How long a campaign is: the number in this variable, else the short form's.
+/// The length of a campaign: the number in this environment variable, otherwise `short`.
 pub fn rounds(variable: &str, short: u64) -> u64 {
     std::env::var(variable).map_or(short, |rounds| rounds.parse().expect("a number of rounds"))
 }
 
-/// What the machine gave, or `None` after saying why the test is skipped. With `TUNNELDESK_SKIPS=none`, as at full
-/// length, a test that cannot be run has failed.
+/// The value, or `None` after reporting why the test is skipped. With `TUNNELDESK_SKIPS=none`, as at full length, a
+/// test that cannot run fails.
 pub fn or_skip<T>(given: Result<T, String>) -> Option<T> {
     if let (Err(why), Ok("none")) = (&given, std::env::var("TUNNELDESK_SKIPS").as_deref()) {
         panic!("{why}");

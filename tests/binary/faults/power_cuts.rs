@@ -1,13 +1,13 @@
-//! The power fails at a random moment. The site is on ext4 in an image file, the image on xfs, which copies it in no
-//! time: what of the image is copied is what the disk held, without anything that was only in memory. The copy is
-//! mounted as the machine would after the cut, the server started on it, and what it acknowledged is looked for.
+//! The power fails at a random moment. The site is on ext4 in an image file on xfs, which copies the image almost
+//! instantly. The copy holds what was on the disk, without anything that was only in memory. The test mounts the copy
+//! as the machine would after the cut, starts the server on it, and looks for every acknowledged operation.
 //!
-//! The same with a server that flushes seldom, as others do by default, is the control: it must lose something, or the
-//! cuts cut nothing. `TUNNELDESK_POWER_CUTS` says how many cuts; one more in ten is on the control.
+//! The control is a server that flushes seldom, as other databases do by default: it must lose something, otherwise the
+//! cuts prove nothing. `TUNNELDESK_POWER_CUTS` sets the number of cuts; one more in ten is on the control.
 //!
-//! Others meet the server, and commands that write much, in the middle of a checkpoint (`TUNNELDESK_CHECKPOINT_CUTS`):
-//! `strace` stops the process at a write to the database file, some of the pages moved so far are flushed, as the
-//! system does by itself after a while, and then the power fails.
+//! Further cuts meet the server, and commands that write much, in the middle of a checkpoint
+//! (`TUNNELDESK_CHECKPOINT_CUTS`): `strace` stops the process at a write to the database, some of the pages moved so
+//! far are flushed, as the kernel does by itself after a while, and then the power fails.
 
 use super::machine::{Mount, make_image, own_mounts, run, shown};
 use super::{or_skip, rounds, tracer};
@@ -24,7 +24,7 @@ const SHORT: u64 = 4;
 const CONTROLS_MIN: u64 = 1;
 const CONTROLS_MAX: u64 = 8;
 const CUTS_A_CONTROL: u64 = 10;
-/// A site is used for so many cuts; then its audit would take longer than its writes.
+/// The number of cuts for which one site is used; with more, its audit would take longer than its writes.
 const CUTS_A_SITE: u64 = 25;
 const DEEDS_MIN: u64 = 100;
 const OPERATIONS_MAX: u64 = 600;
@@ -32,16 +32,16 @@ const DELAY_MICROS_MAX: u64 = 4_000;
 const HOST_MEGABYTES: u64 = 600;
 const DISK_MEGABYTES: u64 = 160;
 const CHECKPOINT_SHORT: u64 = 3;
-/// Writes to the database file of a command that is cut.
+/// The most writes to the database by a command before it is cut.
 const COMMAND_WRITES_MAX: u64 = 40;
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// A disk that can be copied at a moment.
+/// A disk that can be copied at any moment.
 struct Rig {
     images: PathBuf,
     number: u64,
     disk: Option<Mount>,
-    // Last: the images are on it.
+    // The last field, so that it is dropped last: the images are on this mount.
     _host: Mount,
     _dir: tempfile::TempDir,
 }
@@ -65,13 +65,13 @@ impl Rig {
         self.disk = Some(Mount::image(&self.image(self.number), &desk.data()).unwrap());
     }
 
-    /// Copies the disk as it is.
+    /// Copies the disk in its present state.
     fn snapshot(&self) {
         let (from, to) = (self.image(self.number), self.image(self.number + 1));
         run("cp", &["--reflink=always", shown(&from), shown(&to)]).unwrap();
     }
 
-    /// After the cut: the copy is the disk.
+    /// Mounts the copy as the disk, as a start after the cut does.
     fn boot(&mut self, desk: &Desk) {
         self.disk = None;
         std::fs::remove_file(self.image(self.number)).unwrap();
@@ -79,7 +79,7 @@ impl Rig {
         self.mount(desk);
     }
 
-    /// An empty disk.
+    /// Replaces the disk with an empty one.
     fn renew(&mut self, desk: &Desk) {
         self.disk = None;
         std::fs::remove_file(self.image(self.number)).unwrap();
@@ -112,12 +112,12 @@ fn nothing_acknowledged_is_lost_when_the_power_fails_and_a_server_that_flushes_s
             site.audit();
             done += 1;
         }
-        // The desk's directory goes with the site, so its disk goes first.
+        // The disk is mounted in the desk's directory, so it goes before the site.
         rig.disk = None;
         println!("{done} power cuts survived, {operations} deeds acknowledged and found");
     }
     let (mut tried, mut lost, mut losing) = (0, 0, 0);
-    // A cut just after its pages went into the file finds nothing to lose.
+    // A cut right after a checkpoint finds nothing to lose, so the control gets more tries.
     while tried < controls || (losing == 0 && tried < CONTROLS_MAX) {
         tried += 1;
         let mut site = rig.site(&mut random);
@@ -131,7 +131,8 @@ fn nothing_acknowledged_is_lost_when_the_power_fails_and_a_server_that_flushes_s
     assert!(losing > 0, "the control lost {lost}: the cuts cut nothing");
 }
 
-/// Writes on the mounted disk until the power fails, and mounts what is left. How many deeds were acknowledged.
+/// Writes on the mounted disk until the power fails, and mounts the copy. Returns the number of acknowledged
+/// operations.
 fn cut(rig: &mut Rig, site: &mut Site, serve: &[&str], random: &mut Random) -> u64 {
     let server = Server::start(site.desk.command(serve));
     let enough = DEEDS_MIN + random.below(OPERATIONS_MAX - DEEDS_MIN);
@@ -155,9 +156,9 @@ fn cut(rig: &mut Rig, site: &mut Site, serve: &[&str], random: &mut Random) -> u
         while done.load(Ordering::SeqCst) < enough {
             std::thread::park_timeout(Duration::from_secs(1));
         }
-        // Not to wait for anything: the cut shall meet every stage of a write.
+        // A random delay before the cut, so that cuts meet every stage of a write.
         std::thread::sleep(delay);
-        // An answer that comes from here on does not count. Earlier answers arrived before the copy is made.
+        // Answers from here on do not count. Earlier answers arrived before the copy was made.
         cut.store(true, Ordering::SeqCst);
         rig.snapshot();
         server.kill();
@@ -203,7 +204,7 @@ fn nothing_acknowledged_is_lost_when_the_power_fails_during_a_checkpoint() {
     }
 }
 
-/// Cuts the power of a server that stopped at a write to its database file; whether one did stop.
+/// Cuts the power of a server that stopped at a write to its database. Returns whether the server stopped there.
 fn cut_checkpoint(rig: &mut Rig, site: &mut Site, namer: &mut Namer, random: &mut Random) -> bool {
     let command = checkpoint::struck(&site.desk, &["serve"], "SIGSTOP", 1 + random.below(WRITES_MAX));
     let server = Server::start(command);
@@ -239,7 +240,7 @@ fn cut_checkpoint(rig: &mut Rig, site: &mut Site, namer: &mut Namer, random: &mu
     stopped
 }
 
-/// Cuts the power of a command likewise; then it is done again.
+/// Cuts the power of a command in the same way, then runs the command again.
 fn cut_command(rig: &mut Rig, desk: &Desk, args: &[String], random: &mut Random) -> bool {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut command = checkpoint::struck(desk, &args, "SIGSTOP", 1 + random.below(COMMAND_WRITES_MAX));
@@ -261,7 +262,7 @@ fn has_not_ended(child: &mut Child) -> bool {
     child.try_wait().unwrap().is_none()
 }
 
-/// Whether a process stands still under its tracer; for a moment it does so at each call that is traced.
+/// Whether a process is stopped by its tracer. A traced process also stops for a moment at each traced call.
 fn is_stopped(process_id: i32) -> bool {
     let state =
         || std::fs::read_to_string(format!("/proc/{process_id}/stat")).ok()?.rsplit_once(") ")?.1.chars().next();
@@ -272,7 +273,7 @@ fn is_stopped(process_id: i32) -> bool {
     })
 }
 
-/// A part of the database file, begun anywhere, goes from memory to the disk.
+/// Flushes a random range of the database from memory to the disk.
 fn flush_some(desk: &Desk, random: &mut Random) {
     let file = std::fs::File::open(desk.database()).unwrap();
     let length = file.metadata().unwrap().len();

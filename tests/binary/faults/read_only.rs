@@ -1,5 +1,5 @@
-//! A file system that takes no writes any more: the site is served as it is, and says so, instead of failing to start
-//! over and over.
+//! A file system that turned read-only: the server serves the site without writes and says so, instead of failing to
+//! start over and over.
 
 use super::machine::{Mount, make_image, own_mounts};
 use super::or_skip;
@@ -19,7 +19,7 @@ fn new_site(desk: &Desk) -> (Server, Caller) {
     (server, jane)
 }
 
-/// Everything that was acknowledged is shown; nothing else is promised.
+/// Asserts that every acknowledged entry is shown, and that writes are refused.
 fn is_served_as_it_is(desk: &Desk, server: &Server, jane: &Caller, minutes: i64) {
     let user = server.get(jane, "/api/account/profile/user").ok();
     assert_eq!(user["total_flight_time"], format!("{}:{:02}", minutes / 60, minutes % 60));
@@ -55,7 +55,7 @@ fn a_site_on_a_disk_that_takes_no_writes_starts_and_is_served_as_it_is() {
         assert!(said.contains("takes no writes") && said.contains("tunneldesk serve"), "{said}");
         let server = desk.serve();
         is_served_as_it_is(&desk, &server, &jane, 5);
-        // The disk is mended: the server ends, so that the service manager starts it with its writes.
+        // The disk is writable again: the server ends, so that the service manager starts it with writes.
         disk.remount("rw");
         let ended = server.ended();
         assert_eq!(ended.code, Some(2), "{:?}", ended.log);
@@ -80,7 +80,7 @@ fn a_disk_that_turns_read_only_under_a_running_site_ends_it_and_the_next_start_r
     for _ in 0..20 {
         assert_eq!(enter(&server, &jane).unwrap(), 201);
     }
-    // What ext4 does to itself when its device fails under it.
+    // The option puts ext4 into the state that it enters when its device fails.
     disk.remount("abort");
     let answer = enter(&server, &jane);
     assert!(!matches!(answer, Ok(200..300)), "acknowledged on a disk that takes nothing: {answer:?}");

@@ -1,5 +1,5 @@
-//! A thousand clients that take their time, with their heads, their bodies and the answers: honest ones are served as
-//! if they were not there.
+//! A thousand clients are slow with their heads, their bodies and in reading answers; other clients are served as if
+//! the slow ones were absent.
 
 use super::or_skip;
 use crate::harness::{Caller, Desk, PASSWORD, Server};
@@ -10,20 +10,22 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// As many as a site takes, but for some honest ones.
+/// As many slow clients as a site accepts, less a few places for honest ones.
 const SLOW: usize = 1_000;
 const ADDRESSES: usize = 4;
-/// Rounds of honest requests in the campaign; beside other tests fewer, lest they outlast the slow ones' limits.
+/// Rounds of honest requests in the campaign. Beside other tests there are fewer, so that they end before the slow
+/// clients' time limits.
 const HONEST_ROUNDS: usize = 60;
 const HONEST_ROUNDS_BESIDE: usize = 20;
-/// No honest request may take longer where nothing else runs: in the campaign. Beside other tests, no longer than slow
-/// ones would hold it up who had its place: until they are let go.
+/// The longest time of an honest request in the campaign, where no other test runs. Beside other tests the limit is the
+/// time after which the server closes the slow connections.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(3);
 const ANSWER_TIME_MAX_BESIDE: Duration = Duration::from_secs(15);
-/// For heads and bodies that never end: the longest limit (30 s), and some.
+/// The time within which the server closes connections whose head or body never ends: its longest limit (30 s) and a
+/// margin.
 const LET_GO_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// A connection from an address of its own; small buffers, so that unread answers are felt.
+/// A connection from a source address of its own, with small buffers, so that unread answers fill them.
 fn connect(number: usize, server: SocketAddr) -> std::io::Result<TcpStream> {
     // SAFETY: plain calls on a descriptor that is ours; the address is a whole `sockaddr_in`.
     let stream = unsafe {
@@ -51,7 +53,7 @@ fn connect(number: usize, server: SocketAddr) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Sends what each kind begins with, then a byte now and then; never reads.
+/// A slow client: sends the beginning of its kind, then one byte at a time, and never reads.
 struct Slow {
     stream: TcpStream,
     drip: &'static [u8],
@@ -71,7 +73,7 @@ impl Slow {
         Ok(Slow { stream, drip })
     }
 
-    /// Whether the server still has it.
+    /// Sends the next byte. Returns whether the server still keeps the connection.
     fn drips(&mut self) -> bool {
         let sent = if self.drip.is_empty() {
             self.stream.peek(&mut [0]).map(|_| ())
@@ -82,7 +84,7 @@ impl Slow {
     }
 }
 
-/// The test holds a descriptor for each of them.
+/// Raises the descriptor limit: the test needs one for each slow client.
 fn raise_descriptor_limit() -> Result<(), String> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the kernel fills in and reads one struct of ours.
@@ -138,7 +140,7 @@ fn honest_rounds() -> usize {
     if is_campaign() { HONEST_ROUNDS } else { HONEST_ROUNDS_BESIDE }
 }
 
-/// Signs in, then reads and writes; the longest that took.
+/// Signs in, then reads and writes. Returns the longest time of a request.
 fn serve_honest(server: &Server) -> Duration {
     let mut slowest = Duration::ZERO;
     let mut time = |work: &mut dyn FnMut() -> u16, wanted: u16| {
@@ -159,11 +161,12 @@ fn serve_honest(server: &Server) -> Duration {
     slowest
 }
 
-/// The limits close the connection of a client that never ends its request, also of one that sends a byte now and then.
+/// Asserts that the server's time limits close the connection of a client that never ends its request, even if it sends
+/// a byte now and then.
 fn are_let_go(slow: &mut [Slow]) {
     let since = Instant::now();
     loop {
-        // Each time all of them: it takes a byte or two to notice that nobody is there.
+        // Every connection is tried each time: a closed one is noticed only after a write or two.
         let kept = slow.iter_mut().filter_map(|one| (one.drips() && !one.drip.is_empty()).then_some(())).count();
         if kept == 0 {
             break;
