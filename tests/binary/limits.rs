@@ -1,5 +1,5 @@
-//! Slow, large, malformed and greedy clients are refused, and no other client notices. The limits that are times are
-//! tested beside their constants in `src/server`.
+//! Slow, large, malformed and greedy clients are refused, and other clients are not affected. Time limits are tested
+//! beside their constants in `src/server`.
 
 use crate::harness::{Answer, Caller, Desk, Server, answers_until_close};
 use serde_json::json;
@@ -8,7 +8,7 @@ use std::net::{Shutdown, TcpStream};
 
 const LOGIN: &str = "POST /api/auth/login HTTP/1.1\r\nhost: localhost\r\n";
 
-/// The answers to these bytes, of a server that must be ready afterwards.
+/// The answers of a server to these bytes. The server must be ready afterwards.
 fn answers(server: &Server, bytes: &[u8]) -> Vec<Answer> {
     let mut stream = server.connect();
     // The server may refuse and close before it has read everything.
@@ -61,18 +61,18 @@ fn a_length_that_lies_changes_nothing() {
     let Caller::Session(token) = &session else { unreachable!() };
     let head = format!("POST /api/account/logbook/time/ HTTP/1.1\r\nhost: localhost\r\ntoken: {token}\r\n");
     let body = r#"{"entry_date": 1700000000, "time": "10"}"#;
-    // More promised than sent: the rest never comes.
+    // The body is shorter than its `content-length`: the rest never arrives.
     assert!(
         statuses(&server, format!("{head}content-length: {}\r\n\r\n{body}", body.len() + 9).as_bytes())
             .iter()
             .all(|s| *s == 400)
     );
-    // Less promised than sent: what was promised is no JSON, and the rest is no request.
+    // The body is longer than its `content-length`: the part within it is not JSON, and the rest is no request.
     assert_eq!(
         statuses(&server, format!("{head}content-length: {}\r\n\r\n{body}", body.len() - 9).as_bytes()),
         [400, 400]
     );
-    // Two lengths, or a length beside chunks, is how a proxy and a server are made to disagree.
+    // Two lengths, or a length and chunks, may make a proxy and a server disagree about the end of a request.
     for lengths in
         ["content-length: 40\r\ncontent-length: 41\r\n", "content-length: -1\r\n", "content-length: 4, 5\r\n"]
     {
@@ -131,7 +131,7 @@ fn one_address_cannot_take_every_connection() {
     let mut other = connect_from("127.0.0.2:0", &server);
     other.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
     assert_eq!(answers_until_close(other)[0].status, 200);
-    // A place that is given back is somebody else's.
+    // A closed connection frees its place for another client.
     drop(greedy.pop());
     let mut tries = std::iter::repeat_with(|| server.raw(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"));
     assert!(tries.by_ref().take(10_000).any(|answer| answer.is_ok_and(|answer| answer.status == 200)));
@@ -147,7 +147,7 @@ fn idle_connections_of_a_few_addresses_shut_nobody_out() {
     for address in ["127.0.0.2:0", "127.0.0.3:0"] {
         for n in 0..8 {
             let mut stream = connect_from(address, &server);
-            // Nothing, half a head, half a body, and one that was served.
+            // Connections with nothing sent, with half a head, with half a body, and one that was served.
             let begun: &[u8] = [
                 b"",
                 &ASK[..20],

@@ -1,4 +1,4 @@
-//! The log of a busy day: one line a request with what is needed, and no secret and no personal data.
+//! The log of a busy day: one line for each request, with no secret and no personal data.
 
 use crate::harness::{Caller, Client, Desk, text};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// For a line that is to come.
+/// The time to wait for a line.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const PERSONAL: [&str; 8] = [
@@ -21,7 +21,7 @@ const PERSONAL: [&str; 8] = [
     "a comment for Sancho",
 ];
 
-/// A day with every kind of request, right and wrong; what must not be in the log of it.
+/// A day with every kind of request, right and wrong. Returns the words that the log must not contain.
 fn busy_day(desk: &Desk, server: &crate::harness::Server) -> Vec<String> {
     let [username, name, email, phone, password, wrong, answer, comment] = PERSONAL;
     let mut http = server.client();
@@ -105,7 +105,8 @@ fn a_failed_sign_in_is_recognised_in_the_log_whichever_way_it_failed() {
     let server = desk.serve_with(&[("TUNNELDESK_LOG_ADDRESSES", "network"), ("TUNNELDESK_PROXIES", "127.0.0.1")]);
     let mut http = server.client();
     let login = "/api/auth/login";
-    // The fifth miss closes the account for a second, which may pass before the next try; the eighth for eight.
+    // The fifth failed attempt locks the account for a second, which may pass before the next one; the eighth for eight
+    // seconds.
     for _ in 0..9 {
         http.post(&Caller::Anyone, login, &json!({"username": "jane", "password": "wrong"})).ok();
     }
@@ -161,7 +162,7 @@ fn a_blocked_log_delays_no_request_and_reports_how_many_lines_were_dropped() {
         let request = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-request-id: {number:064}\r\n\r\n");
         assert_eq!(http.send(request.as_bytes()).unwrap().status, 200);
     }
-    // From here on somebody reads.
+    // From here on the log is read.
     let (told, taken) = mpsc::channel();
     std::thread::spawn(move || lines.try_for_each(|line| told.send(line)));
     let mut read = 0;

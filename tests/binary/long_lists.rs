@@ -1,4 +1,5 @@
-//! Many read a long logbook at once: each gets it whole, others get their answers, and the server stays small.
+//! Many clients read a long logbook at once: each receives it whole, others are served, and the server's memory stays
+//! small.
 
 use crate::harness::{Caller, Desk, PASSWORD};
 
@@ -6,7 +7,7 @@ const ENTRIES: usize = 5_000;
 const READERS: usize = 16;
 const MEMORY_KIB_MAX: u64 = 96 * 1024;
 
-/// The most memory that the process has had.
+/// The peak memory of the process, in KiB.
 fn peak_kib(process_id: i32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process_id}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel says the peak");

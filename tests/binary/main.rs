@@ -1,6 +1,6 @@
 //! Tests of the real executable: its commands, its processes, its sockets, its end by any signal.
 //!
-//! Each test runs it in a directory of its own and knows nothing of its insides but the file it leaves.
+//! Each test runs the executable in a directory of its own and looks at nothing inside it but the database file.
 
 #![allow(unreachable_pub, clippy::too_many_lines, reason = "nothing imports from here; tables of cases are long")]
 

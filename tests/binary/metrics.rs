@@ -1,4 +1,4 @@
-//! Health and figures: for the service manager on the public port, for Prometheus on the loopback one.
+//! Health and metrics: for the service manager on the public port, for Prometheus on the loopback port.
 
 use crate::harness::{Caller, Client, Desk};
 use std::collections::BTreeSet;
@@ -32,7 +32,8 @@ fn prometheus_can_read_the_metrics() {
     assert!(samples.contains("tunneldesk_panics_total 0"));
 }
 
-/// Every sample; each family is announced by HELP and TYPE before its first one, and every value is a number.
+/// The names of all samples. Asserts that HELP and TYPE precede the first sample of each family, and that every value
+/// is a number.
 fn parse(text: &str) -> BTreeSet<&str> {
     let (mut helped, mut typed, mut samples) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     assert!(text.ends_with('\n'));

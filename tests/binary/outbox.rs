@@ -1,4 +1,4 @@
-//! Messages on their way out, as the desk sees them, and through the death of the process.
+//! The outbox: messages on their way out, as the desk sees them, and after kills of the server.
 
 #[allow(dead_code)] // It offers what the other suite needs, too.
 #[path = "../post/office.rs"]
@@ -13,10 +13,10 @@ use tunneldesk::config::Config;
 use tunneldesk::site::Site;
 use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 
-/// Each time takes a part of a millisecond.
+/// Polls of the metrics; each takes a fraction of a millisecond.
 const ASKED_MAX: usize = 20_000;
 
-/// Puts messages in line in a site that nobody runs.
+/// Queues messages in the outbox of a site that no server runs on.
 fn queue(desk: &Desk, messages: &[(Channel, &str, &str, Value)]) {
     let place = desk.hold();
     let (site, _) = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();
@@ -41,7 +41,7 @@ fn three(desk: &Desk) {
     );
 }
 
-/// A server that sends mail through the office.
+/// A server that sends mail through the test's mail server.
 fn serve(desk: &Desk, office: &Office) -> Server {
     desk.serve_with(&[
         ("TUNNELDESK_MAIL_SERVER", &format!("localhost:{}", office.port)),
@@ -104,7 +104,7 @@ fn metrics_count_messages_and_the_log_has_neither_recipient_nor_content() {
     let server = serve(&desk, &office);
     office.next();
     office.next();
-    // The last one is refused, which nobody hears of but from the figures.
+    // The last message is refused. Only the metrics tell.
     let figures = || Client::new(server.metrics_address).get(&Caller::Anyone, "/metrics").body;
     let refused = (0..ASKED_MAX).any(|_| figures().contains("\ntunneldesk_outbox_dead 1\n"));
     assert!(refused, "{}", figures());
@@ -120,7 +120,7 @@ fn metrics_count_messages_and_the_log_has_neither_recipient_nor_content() {
 fn a_killed_server_loses_no_message() {
     const MESSAGES: usize = 40;
     let desk = Desk::with_site();
-    // Each eighth is on its way for long, and dies with the server that sends it.
+    // Every eighth message is delivered slowly, so that the kill meets its delivery.
     let name = |n: usize| if n % 8 == 4 { "slow" } else { "prompt" };
     let messages: Vec<_> = (0..MESSAGES).map(|n| format!("{}{n}@example.com", name(n))).collect();
     let welcome = |to| (Channel::Email, to, "confirm_email", json!({"token": "the-token"}));
@@ -130,7 +130,7 @@ fn a_killed_server_loses_no_message() {
     let mut server = serve(&desk, &office);
     while arrived.len() < MESSAGES {
         let told = office.next();
-        // On its way, or just taken and perhaps not marked yet: both are moments to die.
+        // The kill comes during a delivery, or just after one that may not be marked as sent yet.
         let kill = !told["begun"].is_null() || arrived.len() % 8 == 6;
         if told["begun"].is_null() {
             copies += 1;
@@ -143,7 +143,7 @@ fn a_killed_server_loses_no_message() {
             server = serve(&desk, &office);
         }
     }
-    // A mail that arrived as its server died is still in line, and goes a second time.
+    // A mail that arrived when its server was killed is still in the outbox, and is sent a second time.
     let figures = || Client::new(server.metrics_address).get(&Caller::Anyone, "/metrics").body;
     let none_waits = (0..ASKED_MAX).any(|_| figures().contains("\ntunneldesk_outbox_waiting 0\n"));
     assert!(none_waits, "{}", figures());

@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT: what was begun is finished, and the process ends with 0.
+//! SIGTERM and SIGINT: open requests are finished, and the process ends with 0.
 
 use crate::harness::{Caller, Desk, PASSWORD, Server};
 use std::io::{BufRead, BufReader, Write};
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 /// How long the server waits for open requests when it is stopped.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// The longest a stop may take, with a request that never ends, on a machine that does much else: less than a body may take
-/// (20 s) after what a stop takes by itself.
+/// The longest time of a stop while a request never ends, on a busy machine: less than the limit for a body (20 s) in
+/// addition to the time of a stop by itself.
 const STOP_TIME_MAX: Duration = Duration::from_secs(19);
 
 /// A sign-in of which half has been sent.
@@ -30,7 +30,7 @@ fn a_request_in_progress_is_answered_before_the_server_ends() {
     desk.add_member("jane", "member");
     let server = desk.serve();
     let (mut stream, rest) = half_a_request(&server);
-    // Another request on the same connections' server: when it is answered, the half one has been seen.
+    // A request on a second connection: once it is answered, the server has read the first half of the other one.
     let mut idle = server.client();
     assert_eq!(idle.get(&Caller::Anyone, "/healthz").status, 200);
     server.terminate();
@@ -46,8 +46,8 @@ fn a_request_in_progress_is_answered_before_the_server_ends() {
     drop(idle);
 }
 
-/// Asks one request after the other until an answer says that it was the last, or nobody takes connections; how many were
-/// sent and never answered.
+/// Sends one request after the other until an answer closes the connection or the server accepts none. Returns the
+/// number of requests that were sent and never answered.
 fn ask_until_told(address: SocketAddr, number: usize, begun: &AtomicUsize) -> usize {
     let request = match number % 3 {
         0 => "GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned(),
@@ -62,7 +62,7 @@ fn ask_until_told(address: SocketAddr, number: usize, begun: &AtomicUsize) -> us
     while let Ok(stream) = TcpStream::connect(address) {
         let mut stream = BufReader::new(stream);
         loop {
-            // A connection that was never accepted is no request.
+            // A request on a connection that was never accepted does not count.
             if stream.get_mut().write_all(request.as_bytes()).is_err() {
                 break;
             }
@@ -141,7 +141,7 @@ fn a_killed_server_starts_again_and_so_does_one_that_got_two_signals() {
     desk.serve();
 }
 
-/// The threads of a process, but for the one that watches over its end, stopped where they are, as if the disk or a lock
+/// The threads of a process, except the one that watches over its end, stopped where they are, as if the disk or a lock
 /// never answered.
 struct Frozen {
     process: libc::pid_t,
@@ -152,7 +152,7 @@ impl Frozen {
     fn all_but(spared: &str, process: u32) -> Frozen {
         let mut frozen = Frozen { process: process as libc::pid_t, threads: Vec::new() };
         wait_for_thread(spared, process);
-        // A thread that still runs may have begun another meanwhile.
+        // A running thread may have started another meanwhile, so this repeats.
         loop {
             let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
             let tasks = tasks.map(|task| task.unwrap().path());
@@ -167,10 +167,10 @@ impl Frozen {
         }
     }
 
-    /// Whether the thread is stopped; otherwise it has just ended by itself.
+    /// Stops a thread. Returns false if the thread has just ended by itself.
     fn stop(thread: libc::pid_t) -> bool {
         const NOTHING: *mut libc::c_void = std::ptr::null_mut();
-        // SAFETY: the threads are our own child's; nothing of this process's memory is named.
+        // SAFETY: the threads are our own child's; no memory of this process is passed.
         let asked = unsafe {
             libc::ptrace(libc::PTRACE_SEIZE, thread, NOTHING, NOTHING) == 0
                 && libc::ptrace(libc::PTRACE_INTERRUPT, thread, NOTHING, NOTHING) == 0
@@ -184,8 +184,8 @@ impl Frozen {
         libc::WIFSTOPPED(next.unwrap_or_else(|| panic!("thread {thread} cannot be stopped")))
     }
 
-    /// Whether the process ended within the time. A process is gone once whoever stopped its threads has heard of the end of
-    /// each, of the first one last.
+    /// Whether the process ended within the time. A traced process is gone once the tracer has waited for the end of
+    /// each thread, the first thread last.
     fn end_within(mut self, time_max: Duration) -> bool {
         let deadline = Instant::now() + time_max;
         self.threads.retain(|thread| *thread != self.process);
@@ -193,7 +193,7 @@ impl Frozen {
     }
 }
 
-/// Waits for a thread of this name: a new one has its name once it runs.
+/// Waits for a thread of this name: a new thread has its name once it runs.
 fn wait_for_thread(name: &str, process: u32) {
     let deadline = Instant::now() + Duration::from_secs(10);
     let is_named = |task: &Path| std::fs::read_to_string(task.join("comm")).is_ok_and(|read| read.trim() == name);
@@ -207,11 +207,11 @@ fn wait_for_thread(name: &str, process: u32) {
     }
 }
 
-/// The next thing that happens to a thread of a child before the deadline: that it stops, or ends.
+/// The next event of a child's thread before the deadline: a stop or its end.
 fn next_event(thread: libc::pid_t, deadline: Instant) -> Option<i32> {
     let mut status = 0;
     while Instant::now() < deadline {
-        // SAFETY: the kernel writes the status into this place.
+        // SAFETY: the kernel writes the status into a variable of ours.
         match unsafe { libc::waitpid(thread, &raw mut status, libc::__WALL | libc::WNOHANG) } {
             0 => std::thread::sleep(Duration::from_millis(5)),
             heard => {
@@ -225,7 +225,7 @@ fn next_event(thread: libc::pid_t, deadline: Instant) -> Option<i32> {
 
 #[test]
 fn a_server_whose_threads_all_hang_exits_at_the_deadline() {
-    /// Longer than a stop may take (15 s in the server), on a machine that does much else.
+    /// Longer than the server's own limit for a stop (15 s), on a busy machine.
     const END_TIME_MAX: Duration = Duration::from_secs(40);
     let desk = Desk::with_site();
     let mut command = desk.command(&["serve"]);
@@ -234,10 +234,10 @@ fn a_server_whose_threads_all_hang_exits_at_the_deadline() {
     let mut said = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
     assert!(said.contains("://"), "{said}");
-    // Whatever the threads do at this moment, locks of the allocator and of the log included.
+    // The threads stop wherever they are, possibly with locks of the allocator or of the log.
     let frozen = Frozen::all_but("shutdown", child.id());
     assert!(frozen.threads.len() > 4, "{:?}", frozen.threads);
-    // SAFETY: the process is our child and not waited for yet, so the number is still its own.
+    // SAFETY: the process is our child and has not been waited for, so the number is still its own.
     unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
     let ended = frozen.end_within(END_TIME_MAX);
     if !ended {

@@ -1,5 +1,6 @@
-//! Many clients ask at random of every row of the tables, right and wrong, while `/readyz` is asked all the time and the
-//! server is told to end at random moments. `TUNNELDESK_STORM_SECONDS` says for how long; `tests/storm` is the campaign.
+//! Many clients send random requests to every row of the tables, valid and invalid, while `/readyz` is polled all the
+//! time and the server is stopped at random moments. `TUNNELDESK_STORM_SECONDS` sets the duration; `tests/storm` is the
+//! campaign.
 
 use crate::harness::{Answer, Caller, Client, Desk, Random, Server, text};
 use serde_json::{Value, json};
@@ -13,22 +14,23 @@ use tunneldesk::routes::{PAGES, ROUTES, Route};
 
 const SHORT_SECONDS: u64 = 4;
 const CLIENTS: u64 = 64;
-/// In the campaign, on the release build; the suite's build is slower and shares the machine.
+/// The limit in the campaign, on the release build; the suite's build is slower and shares the machine.
 const READY_TIME_MAX: Duration = Duration::from_secs(1);
 const READY_TIME_MAX_BESIDE: Duration = Duration::from_secs(15);
 const END_TIME_MAX: Duration = Duration::from_secs(20);
-/// How long one server runs, at the most, until it is told to end.
+/// The longest time that one server runs before it is stopped.
 const LIFE_MILLIS_MAX: u64 = 30_000;
-/// The demo's members: changes are asked of those who call nothing themselves.
+/// The number of the demo's members. Changes target members who are not callers.
 const MEMBERS: u64 = 60;
 const CALLERS_MAX: u64 = 39;
-/// Of what was asked with the right key, and not turned away for want of room, so much must come past the gate.
+/// The percentage of requests with the right key, without those refused for lack of room, that must pass
+/// authentication.
 const PAST_GATE_PERCENT_MIN: u64 = 25;
-/// The kinds of rows with a gate that the storm has the key of.
+/// The callers of rows with authentication for which the storm has the credentials.
 const KEPT: [&str; 7] = ["member", "bearer", "staff", "partner", "desk", "kiosk", "guest"];
-/// Rows that would take the callers' own keys from them.
+/// Rows that would end the callers' own sessions, or do not end.
 const LEFT_OUT: [&str; 7] = [
-    // Goes on for minutes.
+    // The answer goes on for minutes.
     "/desk/live",
     "/auth/logout",
     "/account/profile/sessions",
@@ -40,7 +42,7 @@ const LEFT_OUT: [&str; 7] = [
 const FIELDS: &str = "code=00000000&number=50&pin=000000&credential=%7B%7D&username=jane&password=wrong+one&email=x&token=x\
     &name=x&language=de&minutes=10&time=10&tunnel=1&reason=late&comment=x&flight_date=2030-01-01";
 
-/// A site full of people, and the key of each kind of caller, as lines of a head.
+/// A site full of people, and the credentials of each kind of caller, as header lines.
 struct World {
     desk: Desk,
     member: String,
@@ -53,17 +55,17 @@ struct World {
     password: String,
 }
 
-/// How the requests of one kind of row were answered.
+/// The answers to the requests of one kind of row.
 #[derive(Default)]
 struct Row {
-    /// By status.
+    /// Answers by status.
     all: BTreeMap<u16, u64>,
-    /// Of those with the right key and room for them: all, and those that came past the gate.
+    /// The requests with the right key and room for them, and those of them that passed authentication.
     with_key: u64,
     past_gate: u64,
 }
 
-/// The answers by kind of row, and the times of the slowest `/readyz` and of each end.
+/// The answers by kind of row, and the times of the slowest `/readyz` and of each stop.
 #[derive(Default)]
 struct Tally {
     rows: BTreeMap<&'static str, Row>,
@@ -107,7 +109,7 @@ impl World {
         }
     }
 
-    /// The lines of a head that open a row.
+    /// The header lines that authenticate a request of a row.
     fn key(&self, route: &Route, body: &str) -> String {
         match route.caller() {
             "member" | "bearer" => self.member.clone(),
@@ -124,7 +126,8 @@ impl World {
         }
     }
 
-    /// A request of the row, with its key or without, and with a body that is right or not; and whether the key is there.
+    /// A request of the row, with or without its key, with a valid or invalid body. Returns the request and whether it
+    /// has the key.
     fn request(&self, random: &mut Random, route: &Route) -> (String, bool) {
         let path = path(random, route);
         let (username, password) = (&self.username, &self.password);
@@ -157,12 +160,12 @@ impl World {
     }
 }
 
-/// The row's path with numbers in it that may stand for something.
+/// The row's path, with numbers that may exist.
 fn path(random: &mut Random, route: &Route) -> String {
     let beyond_callers = |random: &mut Random| CALLERS_MAX + 1 + random.below(MEMBERS - CALLERS_MAX);
     let part = |part: &str| match part {
         "{status}" => "open-suspended-not_current".to_owned(),
-        // What the desk changes is not the callers' own.
+        // Changes by the desk target members who are not callers.
         _ if part.starts_with('{') && route.caller() == "desk" && route.method != "GET" => {
             beyond_callers(random).to_string()
         }
@@ -214,7 +217,7 @@ fn serve(desk: &Desk) -> Server {
     Server::start(desk.command(&["serve", "--demo", "--data", "tunneldesk-data"]))
 }
 
-/// The cookies that a form's answer sets, beside those that it is sent with.
+/// The cookies that a form's answer sets, in addition to those that it is sent with.
 fn cookie(server: &Server, path: &str, form: &str, cookies: &str) -> String {
     let request = format!(
         "POST {path} HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\ncookie: {cookies}\r\n\
@@ -229,7 +232,7 @@ fn cookie(server: &Server, path: &str, form: &str, cookies: &str) -> String {
     values.collect::<Vec<_>>().join("; ")
 }
 
-/// Asks until the server is told to end.
+/// Sends requests until the server is told to end.
 fn ask(address: SocketAddr, seed: u64, world: &World, ends: &AtomicBool, tally: &Mutex<Tally>) {
     let (mut random, mut client) = (Random::new(seed), Client::new(address));
     let all = ROUTES.iter().chain(PAGES);
@@ -243,14 +246,14 @@ fn ask(address: SocketAddr, seed: u64, world: &World, ends: &AtomicBool, tally: 
                 assert!(fine, "{} {}: {answer:?}", route.method, route.path);
                 tally.lock().unwrap().rows.entry(route.caller()).or_default().count(&answer, with_key);
             }
-            // A picture or a PDF is no text, which the client of the tests reads alone.
+            // A picture or a PDF is not text, and this client reads only text.
             Err(e) if e.kind() == io::ErrorKind::InvalidData => {}
             Err(e) => assert!(ends.load(Ordering::SeqCst), "{} {}: {e}", route.method, route.path),
         }
     }
 }
 
-/// One server's life, until a random moment.
+/// Runs one server until a random moment.
 fn live(world: &World, random: &mut Random, life: Duration, ready_time_max: Duration, tally: &Mutex<Tally>) {
     let server = serve(&world.desk);
     let (ends, address, until) = (AtomicBool::new(false), server.address, Instant::now() + life);
@@ -268,7 +271,7 @@ fn live(world: &World, random: &mut Random, life: Duration, ready_time_max: Dura
             wrong = Some(answer).filter(|answer| answer.status != 200 || slowest >= ready_time_max);
             std::thread::park_timeout(Duration::from_millis(20));
         }
-        // The clients end before any complaint: whoever asks on would keep this test from its end.
+        // The clients end before any failure is raised: a client that went on would keep this test from ending.
         ends.store(true, Ordering::SeqCst);
         server.terminate();
         assert!(wrong.is_none(), "/readyz took {slowest:?} at the most: {wrong:?}");

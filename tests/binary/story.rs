@@ -1,4 +1,4 @@
-//! The main job, end to end: the tour of the README as it stands there, and the booking of a flyer who is current.
+//! The main job, end to end: the tour of the README as written there, and the booking of a flyer who is current.
 
 use crate::harness::{BINARY, Caller, Client, Desk, PASSWORD, Server, text};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 const README: &str = include_str!("../../README.md");
 
-/// The blocks of the tour that are run: the site, and what is typed beside it.
+/// The blocks of the tour that are run: the one that serves the site, and the one that is typed beside it.
 fn tour() -> (String, String) {
     let tour = README.split("\n## The tour\n").nth(1).unwrap().split("\n## ").next().unwrap();
     let mut blocks = tour.split("```bash\n").skip(1).map(|rest| rest.split("```").next().unwrap());
@@ -28,7 +28,7 @@ fn shell(directory: &Path, script: &str) -> Command {
 fn the_tour_of_the_readme_works_as_it_stands_there() {
     let desk = Desk::empty();
     let (site, tour) = tour();
-    // The shell becomes the server, so that a signal to it is one to the server.
+    // The shell execs the server, so that a signal to the shell's process reaches the server.
     let server = Server::start(shell(desk.path(), &site.replace("tunneldesk serve", "exec tunneldesk serve")));
     let mut tour = shell(desk.path(), &tour);
     let output = tour.env("SITE", format!("http://{}", server.address)).output().unwrap();
@@ -57,7 +57,7 @@ fn the_signatures_printed_in_the_readme_are_right() {
     assert!(README.contains(&digest("")) && README.contains(&digest(r#"{"limit":10,"offset":0}"#)));
 }
 
-/// Who takes part in a booking.
+/// The callers and numbers of a booking.
 struct Cast {
     partner: Caller,
     sync: Caller,
@@ -76,7 +76,7 @@ fn the_booking_of_a_current_flyer_is_in_the_logbook_and_its_token_edits_that_ent
     let (username, password) = ("jane".to_owned(), PASSWORD.to_owned());
     let server = desk.serve();
     book_as_a_current_flyer(&server, &Cast { partner, sync, username, password, member_id, tunnel_id: 1 });
-    // A booking that was not flown yet counts nowhere.
+    // A booking that was not flown yet counts in no total.
     let profile = server.client().get(&server.sign_in("jane", PASSWORD), "/api/account/profile/user").ok();
     let shown = desk.run(&["member", "show", "jane"]).done();
     assert!(shown.trim_end().ends_with(&format!("flight time  {}", text(&profile["total_flight_time"]))), "{shown}");
@@ -144,7 +144,7 @@ fn book_as_a_current_flyer(server: &Server, cast: &Cast) {
     assert_eq!(all, ["21", "15", "7"]);
 }
 
-/// A PIN, and a booking by it; the booking's token.
+/// Sets a PIN and books with it. Returns the booking's token.
 fn book(http: &mut Client, session: &Caller, cast: &Cast, registration_id: i64) -> Caller {
     let pin = http.post(session, "/api/account/profile/booking-pin", &Value::Null).ok()["pin"].clone();
     let booking = json!({"member_id": cast.member_id, "member_pin": pin, "registration_id": registration_id,

@@ -1,4 +1,4 @@
-//! The sync of the real executable: by itself, by command, from another machine, and through kills.
+//! The sync of the real executable: by the server, by command, from another machine, and through kills.
 
 #[path = "../upstream/book.rs"]
 #[allow(dead_code)] // It offers what the other suite needs, too.
@@ -22,11 +22,11 @@ use tunneldesk::site::Site;
 use tunneldesk::store::tables::history::{self, Event, EventSubject};
 use tunneldesk::store::tables::partners;
 
-/// Of a month: what a busy site writes.
+/// Rows of a month on a busy site.
 const MONTH_ROWS: i64 = 100_000;
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(180);
 
-/// Rows numbered upwards in their detail, in a site that nobody runs.
+/// Adds rows, numbered upwards in their detail, to a site that no server runs on.
 fn add_rows(desk: &Desk, numbers: std::ops::RangeInclusive<i64>) {
     let place = desk.hold();
     let (site, _) = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();
@@ -100,7 +100,7 @@ fn a_server_syncs_by_itself_and_reports_its_progress() {
     let server = desk.serve();
     drop(receiver.wait_until(|state| state.book.last_seq() == 1200));
     assert_eq!(receiver.state().book.rows.len(), 1199);
-    // The server has the answer to the last batch once it has asked for more.
+    // The next request proves that the server has processed the answer to the last batch.
     let done = desk.json(&["sync", "--once"]);
     assert_eq!(done["status"]["waiting_rows"], 0);
     let shown = desk.run(&["sync", "--status"]).done();
@@ -115,7 +115,7 @@ fn a_server_syncs_by_itself_and_reports_its_progress() {
     let again = desk.run(&["sync", "--again"]).done();
     assert!(again.contains("took 1 row"), "{again}");
 
-    // The receiver is away: a command says so, and the server goes on.
+    // The receiver is away: a command says so, and the server continues.
     receiver.will(&[Fault::Say(503, "retry-after: 1\r\n", r#"{"message": "we move house"}"#)]);
     receiver.state().book.rows.clear();
     drop(server);
@@ -133,7 +133,7 @@ fn a_sync_that_is_killed_in_the_middle_continues_where_it_was() {
     set(&desk, &format!("{}\nbatch_rows = 20", https(&receiver)));
     for killed_after in [200, 900, 1_700, 2_400] {
         let server = desk.serve();
-        // Nothing is taken while somebody looks at what was.
+        // The receiver takes no rows while the test looks at its state.
         let looking = receiver.wait_until(|state| state.book.last_seq() >= killed_after);
         server.kill();
         server.ended();
@@ -171,7 +171,7 @@ fn another_machine_syncs_for_a_site_with_a_sync_session() {
     let url = format!("http://{}", server.address);
     let from = ["sync", "--from", &url, "--token-file", "token"];
 
-    // One that runs until it is stopped, and is killed with half of it done.
+    // The command runs until it is killed with half of its rows sent.
     receiver.will(&vec![Fault::Repeat; 2]);
     let mut running = elsewhere.command(&from).stderr(std::process::Stdio::null()).spawn().unwrap();
     drop(receiver.wait_until(|state| state.book.last_seq() >= 500));
@@ -183,19 +183,19 @@ fn another_machine_syncs_for_a_site_with_a_sync_session() {
     let shown = elsewhere.run(&[&from[..], &["--status"]].concat()).done();
     assert!(shown.contains("row 1700 of 1700"), "{shown}");
 
-    // Without its memory it asks the receiver, and sends nothing twice.
+    // Without its state file the command asks the receiver, and sends no row twice.
     std::fs::remove_file(elsewhere.path().join("tunneldesk-sync.json")).unwrap();
     let before = receiver.state().seen.len();
     elsewhere.json(&[&from[..], &["--once"]].concat());
     assert_eq!(receiver.state().seen.len(), before + 1);
 
-    // A token of somebody else opens nothing.
+    // A wrong token is refused.
     std::fs::write(elsewhere.path().join("token"), "nobody").unwrap();
     let trouble = elsewhere.run(&[&from[..], &["--once"]].concat()).trouble(2);
     assert!(trouble.contains("session issue --role sync"), "{trouble}");
 }
 
-/// The receiver knows rows that a backup does not: their numbers are not given again.
+/// The receiver has rows that a restored backup lacks: their numbers are not used again.
 #[test]
 fn after_a_restore_new_rows_get_new_numbers_and_all_arrive() {
     let (desk, receiver) = (Desk::with_site(), Receiver::open());

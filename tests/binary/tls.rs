@@ -4,7 +4,7 @@ use crate::harness::{Caller, Desk, Ran, Server, text};
 use std::net::TcpStream;
 use std::process::Command;
 
-/// A site with an authority for tunnel.example.org, served over https too; and the port.
+/// A site with an authority for tunnel.example.org, served over https too. Returns the port as well.
 fn served() -> (Desk, Server, u16) {
     let desk = Desk::with_site();
     std::fs::write(
@@ -24,7 +24,7 @@ fn served() -> (Desk, Server, u16) {
     (desk, server, port)
 }
 
-/// curl's exit code and what it printed.
+/// The exit code of curl and its standard output.
 fn curl(desk: &Desk, port: u16, more: &[&str], path: &str) -> (Option<i32>, String) {
     let resolve = format!("tunnel.example.org:{port}:127.0.0.1");
     let mut curl = Command::new("curl");
@@ -34,7 +34,7 @@ fn curl(desk: &Desk, port: u16, more: &[&str], path: &str) -> (Option<i32>, Stri
 }
 
 const TRUSTING: [&str; 2] = ["--cacert", "authority"];
-/// curl's code for a certificate that it does not trust.
+/// curl's exit code for a certificate that it does not trust.
 const UNTRUSTED: Option<i32> = Some(60);
 
 #[test]
@@ -67,7 +67,7 @@ fn strict_transport_security_is_sent_where_it_is_configured() {
 fn many_unfinished_handshakes_do_not_keep_other_devices_from_https() {
     let (desk, _server, port) = served();
     let silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
-    // Those have ten seconds.
+    // The time limit of an unfinished handshake is ten seconds.
     let elsewhere = [&TRUSTING[..], &["--interface", "127.0.0.2", "--max-time", "8"]].concat();
     assert_eq!(curl(&desk, port, &elsewhere, "/readyz"), (Some(0), "ready\n".to_owned()));
     drop(silent);
@@ -96,7 +96,7 @@ fn a_device_fetches_the_authority_from_the_page_that_says_how_to_trust_it() {
     assert_eq!((fetched.status, fetched.body.trim()), (200, known.trim()));
     let told = server.get(&Caller::Anyone, "/ca").ok();
     assert_eq!(text(&told["certificate"]).trim(), known.trim());
-    // As a browser sees it that trusts nobody yet: with its style, and all of that in clear.
+    // The page as a browser that does not trust the authority yet sees it: with its style, all over plain HTTP.
     let plain = |path: &str| {
         let args = ["-sS", "-w", "%{http_code}", "-H", "accept: text/html"];
         let output = Command::new("curl").args(args).arg(format!("http://{}{path}", server.address)).output().unwrap();

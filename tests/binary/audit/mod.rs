@@ -72,7 +72,8 @@ const LOOKS: &[&str] = &[
 /// The doctor only reads too, but its exit code depends on its findings.
 const DOCTOR: &str = "doctor";
 
-/// Commands whose audit rows other tests check, or that leave none: they run or make a site, or show nothing of it.
+/// Commands whose audit rows other tests check, or that leave none: they run or make a site, or show things that this
+/// site lacks.
 const ELSEWHERE: &[&str] = &[
     "serve",
     "init",

@@ -1,4 +1,4 @@
-//! HTTP by hand, so that nothing is retried or mended behind a test's back.
+//! HTTP by hand, so that no library retries or corrects anything unseen.
 
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Write};
@@ -14,7 +14,7 @@ pub struct Client {
     stream: Option<BufReader<TcpStream>>,
 }
 
-/// Who calls.
+/// The credentials of a request.
 #[derive(Clone)]
 pub enum Caller {
     Anyone,
@@ -34,7 +34,7 @@ impl Client {
         Client { address, stream: None }
     }
 
-    /// Sends a request and reads its answer; an error means that its effect is not known.
+    /// Sends a request and reads its answer. After an error it is unknown whether the request took effect.
     pub fn send(&mut self, request: &[u8]) -> io::Result<Answer> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
@@ -108,7 +108,7 @@ impl Caller {
         Caller::Partner { client_id: client_id.to_owned(), secret: secret.to_owned() }
     }
 
-    /// Adds the lines that say who calls with this body.
+    /// Adds the header lines of the caller's credentials, for this body.
     pub fn sign(&self, head: &mut String, body: &str) {
         match self {
             Caller::Anyone => {}
@@ -131,7 +131,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
-    /// The body of an answer that must be a success.
+    /// The body of an answer, which must be a success.
     pub fn ok(&self) -> Value {
         assert!((200..300).contains(&self.status), "{self:?}");
         self.json()
@@ -151,7 +151,7 @@ pub fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// One answer off a connection.
+/// Reads one answer from a connection.
 pub fn read_answer(stream: &mut impl BufRead) -> io::Result<Answer> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {

@@ -35,7 +35,7 @@ impl Log {
         grown.notify_all();
     }
 
-    /// The first line with this message, once it is there. `None`: the log ended without it.
+    /// Waits for the first line with this message. `None`: the log ended without it.
     pub fn wait_for(&self, message: &str) -> Option<Value> {
         let found = |written: &Written| written.lines.iter().filter_map(|l| parse(l)).find(|l| l["message"] == message);
         let written = self.wait_until(|written| written.ended || found(written).is_some());
@@ -47,7 +47,7 @@ impl Log {
         self.0.0.lock().unwrap().lines.clone()
     }
 
-    /// Everything, once the process has closed it.
+    /// The whole log, once the process has closed it.
     pub fn whole(&self) -> Vec<String> {
         self.wait_until(|written| written.ended).lines.clone()
     }

@@ -21,7 +21,7 @@ use tunneldesk::store::engine::data_dir::{DataDir, LockError};
 pub const BINARY: &str = env!("CARGO_BIN_EXE_tunneldesk");
 pub const PASSWORD: &str = "violet-anvil-harbour-93";
 
-/// A directory to type commands in, gone after the test.
+/// A directory to run commands in, deleted after the test.
 pub struct Desk {
     dir: tempfile::TempDir,
     _deadline: Deadline,
@@ -51,7 +51,7 @@ impl Desk {
         self.dir.path()
     }
 
-    /// Where a site is made unless a test says otherwise.
+    /// The default data directory of the site.
     pub fn data(&self) -> PathBuf {
         self.dir.path().join("tunneldesk-data")
     }
@@ -60,13 +60,13 @@ impl Desk {
         self.data().join("tunneldesk.sqlite")
     }
 
-    /// The directory of a site that nobody serves, held by this process.
+    /// The data directory of a site that is not served, locked by this process.
     pub fn hold(&self) -> Held {
         Held { data_dir: Some(DataDir::lock(&self.data()).unwrap_or_else(|e| panic!("{e:?}"))), data: self.data() }
     }
 
-    /// The executable with nothing of ours in its environment. With `TUNNELDESK_TEST_OFF_SITE` the site has an off-site copy,
-    /// for the campaigns that are to pass with it too.
+    /// The executable with an empty environment of our variables. With `TUNNELDESK_TEST_OFF_SITE` the site has an
+    /// off-site target, for campaigns that must pass with one too.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(BINARY);
         command.args(args).current_dir(self.path()).env_clear().stdin(Stdio::null());
@@ -119,13 +119,13 @@ impl Desk {
         Server::start(command)
     }
 
-    /// A server together with the directory it needs.
+    /// A running server, together with the directory that it needs.
     pub fn serve_kept(self) -> (Desk, Server) {
         let server = self.serve();
         (self, server)
     }
 
-    /// A confirmed account with [`PASSWORD`]; its number.
+    /// Adds a confirmed account with [`PASSWORD`] and returns its number.
     pub fn add_member(&self, username: &str, role: &str) -> i64 {
         let email = format!("{username}@example.com");
         let args =
@@ -139,13 +139,14 @@ impl Desk {
         Caller::partner(text(&made["client_id"]), text(&made["secret"]))
     }
 
-    /// A session of the job that reads the reports.
+    /// A session of the sync, which reads the reports.
     pub fn sync_session(&self) -> Caller {
         Caller::session(text(&self.json(&["session", "issue", "--role", "sync"])["token"]))
     }
 }
 
-/// A held directory. A program that another test starts holds it too, between fork and exec: it is let go of when nobody does.
+/// A locked data directory. A process that another test starts inherits the lock between fork and exec; releasing waits
+/// until no process has it.
 pub struct Held {
     data_dir: Option<DataDir>,
     data: PathBuf,
@@ -177,7 +178,7 @@ impl Ran {
         self.out
     }
 
-    /// The error, in one line, of a command that had to end with `code`.
+    /// The error, in one line, of a command that must end with `code`.
     pub fn trouble(self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
         assert_eq!(self.out, "");
@@ -198,7 +199,7 @@ pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is not text"))
 }
 
-/// Changes what a backup says of itself, as a manifest of an earlier version: without a checksum, and without a time zone.
+/// Changes a backup's manifest, and makes it one of an earlier version: without a checksum and without a time zone.
 pub fn edit_manifest(backup: &Path, change: impl FnOnce(&mut Value)) {
     let path = backup.join("manifest.json");
     let mut manifest: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();

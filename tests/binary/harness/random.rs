@@ -1,4 +1,4 @@
-//! Chance that can be repeated: the same seed, the same numbers (SplitMix64).
+//! Random numbers that can be repeated: the same seed gives the same numbers (SplitMix64).
 
 const SUITE: u64 = 20_260_528;
 /// The variables that set the length of a campaign.
@@ -21,8 +21,8 @@ impl Random {
         Random(seed)
     }
 
-    /// `TUNNELDESK_SEED`, else in a campaign another one each time. The suite has the same one always: what it says of a
-    /// change shall not hang on chance.
+    /// The seed: `TUNNELDESK_SEED`, otherwise in a campaign a new one each time. The suite always has the same seed, so
+    /// that its verdict on a change does not depend on chance.
     pub fn seed() -> u64 {
         let given = std::env::var("TUNNELDESK_SEED").ok();
         match given.map(|seed| seed.parse().expect("TUNNELDESK_SEED is a number")) {
@@ -42,7 +42,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 to `end`, without it.
+    /// A number from 0 to `end`, exclusive.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }

@@ -26,12 +26,12 @@ pub struct Ended {
 }
 
 impl Server {
-    /// Starts `serve` on ports of the system's choice and returns once it listens.
+    /// Starts `serve` on ports that the system chooses, and returns once the server listens.
     pub fn start(command: Command) -> Server {
         Server::try_start(command).unwrap_or_else(|ended| panic!("did not start: {}", ended.log.join("\n")))
     }
 
-    /// The same where a start may fail; then how it ended.
+    /// As [`Server::start`], where a start may fail. The error is the outcome of the failed start.
     pub fn try_start(mut command: Command) -> Result<Server, Ended> {
         command.env("TUNNELDESK_LISTEN", "127.0.0.1:0").env("TUNNELDESK_METRICS_LISTEN", "127.0.0.1:0");
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -72,14 +72,14 @@ impl Server {
         Caller::session(super::text(&answer["token"]))
     }
 
-    /// A figure of `/metrics`.
+    /// The value of a metric in `/metrics`.
     pub fn figure(&self, name: &str) -> u64 {
         let text = Client::new(self.metrics_address).get(&Caller::Anyone, "/metrics").body;
         let number = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
         number.unwrap_or_else(|| panic!("no {name} among the figures"))
     }
 
-    /// A connection to write anything into.
+    /// A raw connection to the server.
     pub fn connect(&self) -> TcpStream {
         http::connect(self.address).unwrap()
     }
@@ -94,20 +94,20 @@ impl Server {
     }
 
     fn signal(&self, signal: libc::c_int) {
-        // SAFETY: the process is our child and not waited for yet, so the number is still its own.
+        // SAFETY: the process is our child and has not been waited for, so the number is still its own.
         unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
     }
 
-    /// Stops it as a service manager does.
+    /// Stops the server as a service manager does.
     pub fn stop(self) -> Ended {
         self.terminate();
         self.ended()
     }
 
-    /// Waits for its end, which the server itself sets a deadline.
+    /// Waits for the end of the process; the server itself limits how long that takes.
     pub fn ended(mut self) -> Ended {
         let since = Instant::now();
-        // Both outputs are closed by the end of the process.
+        // Both outputs are closed when the process ends.
         _ = self.log.whole();
         let code = self.child.wait().unwrap().code();
         Ended { code, out: self.out.whole().join("\n"), log: self.log.whole(), took: since.elapsed() }
@@ -116,7 +116,7 @@ impl Server {
     /// Writes raw bytes on a new connection and reads one answer.
     pub fn raw(&self, bytes: &[u8]) -> std::io::Result<Answer> {
         let mut stream = self.connect();
-        // The server may refuse and close before it has read everything.
+        // The server may refuse and close before it has read the whole request.
         _ = stream.write_all(bytes);
         http::read_answer(&mut BufReader::new(stream))
     }
@@ -129,7 +129,7 @@ impl Drop for Server {
     }
 }
 
-/// Reads answers off a connection until the server closes it.
+/// Reads answers from a connection until the server closes it.
 pub fn answers_until_close(stream: TcpStream) -> Vec<Answer> {
     let mut stream = BufReader::new(stream);
     let answers = std::iter::from_fn(|| http::read_answer(&mut stream).ok()).collect();

@@ -1,4 +1,4 @@
-//! What members, the partner and the report job see after a restart.
+//! The answers that members, the partner and the sync get after a restart.
 
 use super::client::Client;
 use super::operations::email;
@@ -6,7 +6,7 @@ use crate::harness::{Caller, Server};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Nobody's deed is in the air when this is asked.
+/// Checks the answers over HTTP. No client may have a pending operation.
 pub fn over_http(server: &Server, sync: &Caller, clients: &[Client]) {
     let mut http = server.client();
     for client in clients {
@@ -29,7 +29,7 @@ pub fn over_http(server: &Server, sync: &Caller, clients: &[Client]) {
     reports(server, sync, clients);
 }
 
-/// One row a booking; and the history read on and on has every number once.
+/// The reports have one row for each booking, and the history, read page by page, has every number once.
 fn reports(server: &Server, sync: &Caller, clients: &[Client]) {
     const REPORTS: &str = "/api/admin/reports/external/partner-metrics";
     let mut http = server.client();

@@ -1,8 +1,8 @@
-//! The server, and commands that write much, are killed while a checkpoint moves pages from the log into the database
-//! file. The next start takes what is left, and nothing acknowledged is lost.
+//! The server, and commands that write much, are killed while a checkpoint moves pages from the WAL into the database.
+//! The next start repairs the database, and nothing acknowledged is lost.
 //!
-//! `strace` kills at the N-th write to the database file: nothing but a checkpoint writes there.
-//! `TUNNELDESK_CHECKPOINT_KILLS` says how many kills must have struck.
+//! `strace` kills at the N-th write to the database file: only a checkpoint writes there. `TUNNELDESK_CHECKPOINT_KILLS`
+//! sets the number of kills that must have struck.
 
 use super::{Client, OperationOutcome, Seed, Site};
 use crate::faults::{TRACER, or_skip, rounds, tracer};
@@ -15,29 +15,30 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Answered to a request that waited in the queue too long.
+/// The status of a request that waited in the queue too long.
 pub const TOO_LATE: u16 = 503;
 const SHORT: u64 = 6;
 const ROUNDS_A_SITE: u64 = 25;
-/// Answers in a round after which it ends, whether or not a checkpoint was met.
+/// The number of answers after which a round ends, whether or not a checkpoint ran.
 pub const ANSWERS_MAX: u64 = 1_500;
-/// Writes to the database file of one thread in a round, at the most; of a command; of an upgrade of a large file.
+/// The most writes to the database file: by one thread in a round, by a command, and by the upgrade of a large
+/// database.
 pub const WRITES_MAX: u64 = 300;
 const COMMAND_WRITES_MAX: u64 = 60;
 const UPGRADE_WRITES_MAX: u64 = 6_000;
-/// `strace` counts for each thread, so there are few.
+/// Few threads: `strace` counts for each thread.
 const WRITING_THREADS: &str = "2";
 const UPGRADES_A_KILL: u64 = 40;
 const OLD_SCHEMA: i64 = 15;
-/// About 150 MB.
+/// As many entries as make a database of about 150 MB.
 const LARGE_ENTRIES: u64 = 475_000;
 const NAMER: &str = "namer";
 
-/// The executable under `strace`, which sends it a signal before the N-th write of a thread to the database file.
+/// The executable under `strace`, which sends it `signal` before the `at`-th write of a thread to the database file.
 pub fn struck(desk: &Desk, args: &[&str], signal: &str, at: u64) -> Command {
     let mut command = Command::new(TRACER);
-    // As a grandchild (-D), so that our child is the executable itself. With --seccomp-bpf it would not count by path
-    // (-P).
+    // With -D the tracer runs as a grandchild, so that our child is the executable itself. Without --seccomp-bpf, with
+    // which `strace` would not count by path (-P).
     command.args(["-D", "-f", "-q", "-o", "/dev/null", "-P"]).arg(desk.database());
     command.args(["-e", "trace=pwrite64", "-e", &format!("inject=pwrite64:signal={signal}:when={at}")]);
     command.arg(BINARY).args(args).current_dir(desk.path()).env_clear().stdin(Stdio::null());
@@ -45,7 +46,7 @@ pub fn struck(desk: &Desk, args: &[&str], signal: &str, at: u64) -> Command {
     command
 }
 
-/// A member who changes names all the time, and with them the rows of the search.
+/// A member who keeps changing names, and with them the rows of the search.
 pub struct Namer {
     session: Caller,
     sent: u64,
@@ -61,7 +62,7 @@ impl Namer {
         namer
     }
 
-    /// One name after the other until the server is gone, or `ended`.
+    /// Renames the member until the server is gone or `ended` is set.
     pub fn rename(&mut self, server: &Server, ended: &AtomicBool) {
         let mut http = server.client();
         while !ended.load(Ordering::SeqCst) {
@@ -79,7 +80,7 @@ impl Namer {
         }
     }
 
-    /// The file has the name that was acknowledged last, or the one that was sent after it.
+    /// Asserts that the database has the name that was acknowledged last, or the one that was sent after it.
     pub fn audit(&mut self, database: &Path) {
         if self.sent == 0 {
             return;
@@ -130,7 +131,7 @@ fn nothing_acknowledged_is_lost_when_a_kill_meets_a_checkpoint() {
     }
 }
 
-/// A server under writes until a checkpoint kills it; whether one did.
+/// Runs a server under writes until a checkpoint kills it. Returns whether one did.
 fn serve_until_killed(site: &mut Site, namer: &mut Namer, random: &mut Random) -> bool {
     let command = struck(&site.desk, &["serve"], "SIGKILL", 1 + random.below(WRITES_MAX));
     let ended = match Server::try_start(command) {
@@ -163,8 +164,8 @@ fn serve_until_killed(site: &mut Site, namer: &mut Namer, random: &mut Random) -
     ended.code.is_none()
 }
 
-/// A request that a busy machine left in the queue too long was refused, which is a promise that nothing of it was
-/// done. Any other refusal would be for the file.
+/// Asserts that a refused request was refused because it waited in the queue too long, on a busy machine; then nothing
+/// of it was done. A refusal for any other reason would be an error of the database.
 pub fn assert_refused_for_the_queue_alone(log: &[String]) {
     let others: Vec<_> = log
         .iter()
@@ -174,21 +175,21 @@ pub fn assert_refused_for_the_queue_alone(log: &[String]) {
     assert!(others.is_empty(), "{others:?}");
 }
 
-/// Makes the file remember a moment that is still to come, and names the command that has it forgotten.
+/// Makes the database remember a future time, and returns the command that resets it.
 pub fn set_back(desk: &Desk) -> Vec<String> {
     let conn = Connection::open(desk.database()).unwrap();
     conn.execute_batch("UPDATE site SET clock_high_water = unixepoch() + 1000000").unwrap();
     ["clock", "set-back"].map(str::to_owned).to_vec()
 }
 
-/// Somebody to be erased, by a command that writes the file anew (`VACUUM`).
+/// Adds a member, and returns the command that erases the member and writes the database anew (`VACUUM`).
 pub fn erasure(desk: &Desk, number: u64) -> Vec<String> {
     let username = format!("gone-{number}");
     desk.add_member(&username, "member");
     vec!["member".to_owned(), "erase".to_owned(), username, "--yes".to_owned()]
 }
 
-/// A command that is killed by a checkpoint, and done again. Whether it was killed.
+/// Runs a command that a checkpoint kills, then runs it again. Returns whether it was killed.
 fn killed_in(desk: &Desk, args: &[String], random: &mut Random) -> bool {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut command = struck(desk, &args, "SIGKILL", 1 + random.below(COMMAND_WRITES_MAX));
@@ -198,7 +199,7 @@ fn killed_in(desk: &Desk, args: &[String], random: &mut Random) -> bool {
     !status.success()
 }
 
-/// A command that was killed is done, or can be done now.
+/// Asserts that a killed command is done, or can be done now.
 pub fn do_again(desk: &Desk, args: &[&str]) {
     desk.run(&["member", "list"]).done();
     let again = desk.run(args);
@@ -239,7 +240,7 @@ fn a_kill_that_meets_the_checkpoint_of_an_upgrade_costs_nothing() {
     println!("{struck_} kills struck in {tried} upgrades of {entries} entries");
 }
 
-/// So many more entries, and what is in the file then.
+/// Adds entries. Returns the number and the minutes of all entries then.
 fn fill(dir: &Path, entries: u64) -> (i64, i64) {
     let database = dir.join("tunneldesk.sqlite");
     let conn = Connection::open(&database).unwrap();
@@ -254,7 +255,7 @@ fn fill(dir: &Path, entries: u64) -> (i64, i64) {
     content(&database)
 }
 
-/// How many entries there are, and their minutes, in a file that is sound.
+/// The number of entries and their minutes, in a database that is intact.
 fn content(database: &Path) -> (i64, i64) {
     let conn = Connection::open(database).unwrap();
     let verdict: String = conn.query_row("PRAGMA quick_check", [], |row| row.get(0)).unwrap();

@@ -1,4 +1,4 @@
-//! One client: a member with a session, and a partner's hand for that member's bookings.
+//! One client: a member with a session, and the partner that books for this member.
 
 use super::operations::{Known, Operation, Record};
 use crate::harness::{self, Answer, Caller, Random};
@@ -13,18 +13,18 @@ pub struct Client {
     pub member_id: i64,
     pub session: Caller,
     pub partner: Caller,
-    /// The acknowledged deeds.
+    /// The acknowledged operations.
     pub record: Record,
     pub known: Known,
-    /// A deed that was sent and not answered, with its `Idempotency-Key`.
+    /// An operation that was sent but not answered, with its `Idempotency-Key`.
     pub pending: Option<(Operation, Option<String>)>,
     random: Random,
-    /// Counts names.
+    /// A counter for new names.
     next: u64,
     flown_at: i64,
 }
 
-/// The outcome of a deed.
+/// The outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationOutcome {
     Done,
@@ -49,7 +49,7 @@ impl Client {
         }
     }
 
-    /// One deed after the other until the connection breaks.
+    /// Runs one operation after the other until the connection breaks.
     pub fn work(&mut self, address: SocketAddr, mut acknowledged: impl FnMut()) {
         let mut http = harness::Client::new(address);
         loop {
@@ -63,8 +63,9 @@ impl Client {
         }
     }
 
-    /// The same where the disk may fail or the power be cut: until the connection breaks, nobody knows what became of a
-    /// deed, or `go_on` says no. `cut` is read once an answer is here: after it, an answer comes too late to count.
+    /// Runs operations where the disk may fail or the power be cut: until the connection breaks, the outcome of an
+    /// operation is unknown, or `go_on` returns false. `cut` is read once an answer has arrived; an answer after the
+    /// cut does not count.
     pub fn endure(&mut self, address: SocketAddr, cut: &AtomicBool, mut go_on: impl FnMut(OperationOutcome) -> bool) {
         let mut http = harness::Client::new(address);
         loop {
@@ -82,12 +83,12 @@ impl Client {
                     self.acknowledge(&answer);
                     OperationOutcome::Done
                 }
-                // Not done, and that is a promise.
+                // The status promises that the operation was not done.
                 503 | 507 => {
                     self.pending = None;
                     OperationOutcome::Refused(answer.status)
                 }
-                // Done or not: the next look at the file tells.
+                // The operation may or may not be done: the next look at the database shows it.
                 500 => OperationOutcome::Unknown,
                 _ => panic!("client {}: {answer:?}", self.number),
             };
@@ -97,7 +98,7 @@ impl Client {
         }
     }
 
-    /// The pending deed again, under its key; without a key it stays open whether it was done.
+    /// Sends the pending operation again under its key. Without a key it stays open whether the operation was done.
     pub fn retry_pending(&mut self, address: SocketAddr) {
         if let Some((_, Some(_))) = &self.pending {
             let mut http = harness::Client::new(address);
@@ -150,18 +151,18 @@ impl Client {
         }
     }
 
-    /// A number of this client's own.
+    /// A registration number that belongs to this client alone.
     fn registration(&self) -> i64 {
         self.number as i64 * 1_000_000 + self.next as i64
     }
 }
 
-/// Whose a name, a comment or an address is.
+/// The number of the client to which a name, a comment or an address belongs.
 pub fn number_of(name: &str) -> Option<usize> {
     name.strip_prefix('c')?.split_once('n')?.0.parse().ok()
 }
 
-/// Whose a registration is.
+/// The number of the client to which a registration belongs.
 pub fn number_of_registration(registration: i64) -> usize {
     (registration / 1_000_000) as usize
 }

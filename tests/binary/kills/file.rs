@@ -1,12 +1,12 @@
-//! The file as a kill left it. Only a copy is opened: to look is to repair, and repairing is what the server is tested
-//! for.
+//! The database as a kill left it. Only a copy is opened: opening repairs the database, and the repair by the server is
+//! under test.
 
 use super::client::{Client, number_of, number_of_registration};
 use super::operations::{Known, Operation, Record, email};
 use rusqlite::{Connection, Row};
 use std::path::Path;
 
-/// Each must select nothing.
+/// Queries for half-finished changes; each must select nothing.
 const HALF_DONE: [(&str, &str); 11] = [
     ("a gap in history", "SELECT seq FROM history h WHERE seq > 1 AND NOT EXISTS (SELECT 1 FROM history WHERE seq = h.seq - 1)"),
     (
@@ -59,7 +59,7 @@ const HALF_DONE: [(&str, &str); 11] = [
     ("a row that points nowhere", "SELECT rowid FROM pragma_foreign_key_check"),
 ];
 
-/// Makes flyers who hold Level 1 and flew today; a site that has signers would come to this by itself.
+/// Makes flyers who hold Level 1 and flew today. On a site with signers this would come about through requests.
 pub fn make_current(database: &Path, members: &[i64]) {
     let conn = Connection::open(database).unwrap();
     for id in members {
@@ -74,7 +74,7 @@ pub fn make_current(database: &Path, members: &[i64]) {
     }
 }
 
-/// A connection to a copy of the file and its log, which is sound.
+/// Opens a copy of the database and its WAL, which must be intact.
 fn open_copy(data: &Path, copy: &Path) -> Connection {
     for name in ["tunneldesk.sqlite", "tunneldesk.sqlite-wal"] {
         if data.join(name).exists() {
@@ -87,8 +87,8 @@ fn open_copy(data: &Path, copy: &Path) -> Connection {
     conn
 }
 
-/// How many acknowledged entries, bookings and users are not there, or not as they were acknowledged; those that the
-/// deed in the air may have changed count too.
+/// The number of acknowledged entries, bookings and users that are missing or changed. Those that the pending operation
+/// may have changed count too.
 pub fn count_lost(data: &Path, clients: &[Client]) -> usize {
     let copy = tempfile::tempdir().unwrap();
     let conn = open_copy(data, copy.path());
@@ -102,7 +102,7 @@ pub fn count_lost(data: &Path, clients: &[Client]) -> usize {
     clients.iter().zip(&records).map(lost).sum()
 }
 
-/// Every acknowledged deed is there once, and the one in the air wholly or not at all.
+/// Asserts that every acknowledged operation is there once, and the pending one wholly or not at all.
 pub fn audit(data: &Path, clients: &mut [Client]) {
     let copy = tempfile::tempdir().unwrap();
     let conn = open_copy(data, copy.path());
@@ -121,7 +121,7 @@ fn list<T>(conn: &Connection, sql: &str, row: impl FnMut(&Row) -> rusqlite::Resu
     statement.query_map([], row).unwrap().map(Result::unwrap).collect()
 }
 
-/// What the file holds for each client.
+/// The rows of the database for each client.
 fn records(conn: &Connection, clients: usize) -> Vec<(Record, Known)> {
     let mut all: Vec<(Record, Known)> = (0..clients).map(|_| Default::default()).collect();
     let times = "SELECT comment, entry_id, minutes FROM entries WHERE comment <> ''";
@@ -172,7 +172,7 @@ fn parse_email(address: &str) -> (String, u64) {
 }
 
 impl Client {
-    /// Compares what is there with what must be, and takes over what the deed in the air has become.
+    /// Compares the rows found with those expected, and takes over the outcome of the pending operation.
     fn reconcile(&mut self, found: Record, known: Known) {
         let done = self.pending.as_ref().map(|(operation, _)| self.record.with(operation));
         if done.as_ref() != Some(&found) {
@@ -181,9 +181,9 @@ impl Client {
         for (comment, entry_id) in &self.known.entry_ids {
             assert!(!found.times.contains_key(comment) || known.entry_ids[comment] == *entry_id, "{comment} was moved");
         }
-        // After a kill in the middle of a new PIN nobody knows which one is alive.
+        // After a kill during a new PIN it is unknown which PIN is valid.
         let pin = self.known.pin.take().filter(|_| !matches!(self.pending, Some((Operation::NewPin, _))));
-        // With a key the deed is sent again, and then it must be there once.
+        // An operation with a key is sent again, and must then be there once.
         if !matches!(self.pending, Some((_, Some(_)))) {
             self.record = found;
             self.pending = None;

@@ -1,8 +1,8 @@
 //! Nothing acknowledged is lost: the server is killed at random moments under mixed writes, started again on the same
-//! directory, and audited, over HTTP and in the file.
+//! data directory, and audited, over HTTP and in the database.
 //!
-//! Each of the clients is one member and does one deed after the other, so it knows what must be there: everything
-//! that was answered, and at the moment of the kill one deed more or not. `TUNNELDESK_KILLS` says how many rounds.
+//! Each client is one member and runs one operation after the other, so the client knows what must be there: every
+//! answered operation, and at the moment of the kill possibly one more. `TUNNELDESK_KILLS` sets the number of rounds.
 
 mod audit;
 pub mod checkpoint;
@@ -20,16 +20,16 @@ use std::time::{Duration, Instant};
 
 pub const CLIENTS: usize = 16;
 const ROUNDS: u64 = 30;
-/// A directory is used for so many rounds; then its audit would take longer than its writes.
+/// The number of rounds for which one site is used; with more, its audit would take longer than its writes.
 const ROUNDS_A_SITE: u64 = 40;
-/// Deeds in a round, at the most, before the kill.
+/// The most operations in a round before the kill.
 const OPERATIONS_MAX: u64 = 300;
 const KILL_DELAY_MICROS_MAX: u64 = 4_000;
-/// For a start after a kill, where nothing else runs: in the campaign. Beside other tests only a hang counts.
+/// The time for a start after a kill in the campaign, where no other test runs. Beside other tests only a hang fails.
 const READY_TIME_MAX: Duration = Duration::from_secs(2);
 const READY_TIME_MAX_BESIDE: Duration = Duration::from_secs(30);
 
-/// So many rounds, where the kills are all that runs.
+/// The number of rounds in a campaign, where only the kills run; `None` in the suite.
 fn campaign() -> Option<u64> {
     std::env::var("TUNNELDESK_KILLS").ok().map(|rounds| rounds.parse().expect("a number of rounds"))
 }
@@ -49,7 +49,7 @@ fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
     assert!(operations > rounds, "the clients did next to nothing: {operations} deeds in {rounds} rounds");
 }
 
-/// Says how to repeat what failed.
+/// Prints on failure how to repeat the run.
 pub struct Seed(pub u64);
 
 impl Drop for Seed {
@@ -60,7 +60,7 @@ impl Drop for Seed {
     }
 }
 
-/// A site, and clients who know what must be in it.
+/// A site, and clients that know what must be in it.
 pub struct Site {
     pub desk: Desk,
     sync: Caller,
@@ -73,7 +73,7 @@ impl Site {
         Site::open_on(Desk::with_site(), random)
     }
 
-    /// The same on a desk that has a site.
+    /// As [`Site::open`], on a desk that has a site already.
     pub fn open_on(desk: Desk, random: &mut Random) -> Site {
         let ids: Vec<i64> = (0..CLIENTS).map(|n| desk.add_member(&format!("flyer-{n}"), "member")).collect();
         let partner = desk.add_partner(&["--requests-per-minute", "0"]);
@@ -89,22 +89,23 @@ impl Site {
         Site { desk, sync, clients }
     }
 
-    /// Looks at what a server left in the directory, in the file and then over HTTP, on a server of its own.
+    /// Checks what a server left: first in the database, then over HTTP with a new server.
     pub fn audit(&mut self) {
         file::audit(&self.desk.data(), &mut self.clients);
         let server = self.start(0);
         self.make_good(&server);
         audit::over_http(&server, &self.sync, &self.clients);
-        // Kept open until here: it may have moved what the log held.
+        // The site stays open until here, because opening it may have moved the WAL into the database.
         assert_eq!(server.stop().code, Some(0));
     }
 
-    /// How many acknowledged deeds are not in the file, where that is allowed: entries, bookings and records of users.
+    /// The number of acknowledged rows that are not in the database, where that is allowed: entries, bookings and
+    /// records of users.
     pub fn count_lost(&self) -> usize {
         file::count_lost(&self.desk.data(), &self.clients)
     }
 
-    /// So many kills; how many deeds were acknowledged.
+    /// Kills the server `rounds` times. Returns the number of acknowledged operations.
     fn suffer(mut self, rounds: u64, random: &mut Random) -> u64 {
         let mut operations = 0;
         for round in 0..rounds {
@@ -120,7 +121,7 @@ impl Site {
         operations
     }
 
-    /// Starts the server as it was left and counts the time until it takes requests.
+    /// Starts the server on the directory as the kill left it, within the time limit for accepting requests.
     fn start(&self, round: u64) -> Server {
         let since = Instant::now();
         let server = self.desk.serve();
@@ -132,7 +133,7 @@ impl Site {
         server
     }
 
-    /// A client that did not hear an answer and had given its request a key asks again.
+    /// Each client sends its unanswered request again if the request has a key.
     fn make_good(&mut self, server: &Server) {
         self.clients.iter_mut().for_each(|client| client.retry_pending(server.address));
     }
@@ -157,7 +158,7 @@ impl Site {
             while done.load(Ordering::SeqCst) < enough {
                 std::thread::park_timeout(Duration::from_secs(1));
             }
-            // Not to wait for anything: the kill shall meet every stage of a write.
+            // A random delay before the kill, so that kills meet every stage of a write.
             std::thread::sleep(delay);
             killed.store(true, Ordering::SeqCst);
             server.kill();

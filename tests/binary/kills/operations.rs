@@ -1,9 +1,9 @@
-//! The deeds of a client, and the rows that each must leave.
+//! The operations of a client, and the rows that each must leave.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// One write. Names carry the client's number, so that everything in the file can be told whose it is.
+/// One write. Names contain the client's number, so that every row in the database can be assigned to a client.
 #[derive(Debug, Clone)]
 pub enum Operation {
     EnterTime {
@@ -21,7 +21,7 @@ pub enum Operation {
     AddUser {
         name: String,
     },
-    /// The `version` makes another address of it.
+    /// `version` changes the address.
     EditUser {
         name: String,
         version: u64,
@@ -29,21 +29,21 @@ pub enum Operation {
     DeleteUser {
         name: String,
     },
-    /// New, or with other minutes than before.
+    /// A new booking, or new minutes for an existing one.
     Book {
         registration: i64,
         minutes: i64,
     },
 }
 
-/// All that a client is entitled to find.
+/// All rows that a client expects to find.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Record {
-    /// Minutes by comment.
+    /// Minutes by comment of the entry.
     pub times: BTreeMap<String, i64>,
-    /// Versions by name.
+    /// Versions by name of the user.
     pub users: BTreeMap<String, u64>,
-    /// Minutes by registration.
+    /// Minutes by registration number.
     pub bookings: BTreeMap<i64, i64>,
     /// The partner's history about this client, in order.
     pub events: Vec<String>,
@@ -54,7 +54,7 @@ pub fn email(name: &str, version: u64) -> String {
 }
 
 impl Record {
-    /// The record after a deed.
+    /// The record after an operation.
     pub fn with(&self, operation: &Operation) -> Record {
         let mut record = self.clone();
         record.add(operation);
@@ -94,16 +94,17 @@ impl Record {
     }
 }
 
-/// The numbers and tokens that a client needs for its deeds: learned from answers, or from the file after a kill.
+/// The numbers and tokens that a client needs for its operations, taken from answers, or from the database after a
+/// kill.
 #[derive(Debug, Default)]
 pub struct Known {
     pub entry_ids: BTreeMap<String, i64>,
     pub user_ids: BTreeMap<String, i64>,
-    /// Not known after a kill in the middle of a new one.
+    /// `None` after a kill during a change of the PIN.
     pub pin: Option<String>,
 }
 
-/// How a deed is sent.
+/// An operation as a request.
 pub struct Sent {
     pub method: &'static str,
     pub path: String,
@@ -151,7 +152,7 @@ impl Operation {
         )
     }
 
-    /// Takes from an answer what later deeds need.
+    /// Takes from an answer the numbers and tokens that later operations need.
     pub fn learn(&self, answer: &Value, known: &mut Known) {
         assert_eq!(answer["status"], true, "{self:?}: {answer}");
         match self {

@@ -1,12 +1,12 @@
-//! Commands that make a whole site beside its place: killed anywhere, they can be run again, and the next start leaves
-//! nothing of them behind.
+//! Commands that make a whole site in a directory beside the final one: killed at any point, they can be run again, and
+//! the next start leaves no remains.
 
 use crate::harness::Desk;
 use crate::upgrade::kills::{CALLS, at_every_point, copy, killed};
 use rusqlite::Connection;
 use std::path::PathBuf;
 
-/// More system calls that change a disk, beside those of an upgrade.
+/// System calls that change a disk, in addition to those of an upgrade.
 const MORE_CALLS: [&str; 4] = ["openat", "chmod", "unlinkat", "rmdir"];
 const INIT: [&str; 5] = ["init", "--name", "Windwerk", "--country", "CH"];
 

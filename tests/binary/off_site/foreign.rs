@@ -1,7 +1,8 @@
-//! A foreign check: the ticks, told in the LTX format (version 3), lead Litestream from the base to the same file.
+//! A check by a foreign program: Litestream replays the ticks, translated into the LTX format (version 3), from the
+//! base to the same database.
 //!
-//! A tick's head and the sums of pages are those of LTX; the encoding alone differs. Litestream refuses files that carry the sums
-//! of the database before and after them, so these are compared here.
+//! The head and the page checksums of a tick are those of LTX; only the encoding differs. Litestream refuses files that
+//! carry the checksums of the database before and after them, so the test compares these itself.
 
 use crc::{CRC_64_GO_ISO, Crc};
 use std::path::{Path, PathBuf};
@@ -9,31 +10,31 @@ use std::process::{Command, Stdio};
 
 static CRC: Crc<u64> = Crc::<u64>::new(&CRC_64_GO_ISO);
 const PAGE_BYTES: usize = 4096;
-/// Of a tick: its head, and the SHA-256 behind its pages.
+/// The size of a tick's head, and of the SHA-256 behind its pages.
 const HEAD_BYTES: usize = 80;
 const DIGEST_BYTES: usize = 32;
-/// LTX sets this bit in every sum, so that none is zero.
+/// LTX sets this bit in every checksum, so that none is zero.
 const SUM_FLAG: u64 = 1 << 63;
-/// A header says by this that there are no sums of the database.
+/// The header flag for a file without checksums of the database.
 const NO_SUMS: u32 = 2;
-/// A page header says by this that the size of the page's data follows.
+/// The page header flag for a size of the page's data that follows.
 const HAS_SIZE: u16 = 1;
 
-/// What changed from one state of the file to the next.
+/// The change from one state of the database to the next.
 struct Change<'t> {
-    /// From 1, which is the base.
+    /// Counted from 1, which is the base.
     transaction: u64,
     /// In Unix seconds.
     moment: u64,
-    /// Pages of the file after it.
+    /// The size of the database after the change, in pages.
     size: u32,
-    /// The sums of the file before and after it.
+    /// The checksums of the database before and after the change.
     before: u64,
     after: u64,
     pages: Vec<(u32, &'t [u8])>,
 }
 
-/// An LTX file under way: all but the bytes of pages are summed up as they are written.
+/// An LTX file being written. All bytes except those of pages are added to the checksum as they are written.
 struct Encoder {
     bytes: Vec<u8>,
     sum: crc::Digest<'static, u64>,
@@ -45,7 +46,7 @@ impl Encoder {
         self.bytes.extend(part);
     }
 
-    /// As LZ4 writes what cannot be made shorter: literals alone.
+    /// Writes a page as LZ4 encodes incompressible data: literals alone.
     fn put_page(&mut self, page: &[u8]) {
         let length = page.len() - 15;
         let head = [&[0xf0][..], &vec![0xff; length / 255], &[(length % 255) as u8]].concat();
@@ -92,7 +93,7 @@ impl Change<'_> {
         bytes
     }
 
-    /// Where Litestream looks for it: whole files are of level 9.
+    /// Writes the file where Litestream looks for it: snapshots are of level 9.
     fn put(&self, replica: &Path) {
         let level = replica.join(if self.transaction == 1 { "ltx/9" } else { "ltx/0" });
         std::fs::create_dir_all(&level).unwrap();
@@ -127,7 +128,8 @@ fn tick(bytes: &[u8]) -> Change<'_> {
     }
 }
 
-/// Has Litestream restore a base and the ticks behind it into `to`, and compares the sum of every page with the last tick's.
+/// Has Litestream restore a base and its ticks into `to`, and compares the checksum of every page with that of the last
+/// tick.
 pub fn restores_the_same(base: &Path, ticks: &[PathBuf], to: &Path) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     assert!(Command::new(root.join("tests/install-litestream")).stdout(Stdio::null()).status().unwrap().success());

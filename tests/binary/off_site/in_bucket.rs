@@ -1,6 +1,6 @@
-//! The same in a store that speaks S3, and what becomes of the copy while the store is in trouble.
+//! The off-site copy in a store that speaks S3, and while the store has faults.
 //!
-//! `TUNNELDESK_STORE_STORMS` says how many rounds of all troubles.
+//! `TUNNELDESK_STORE_STORMS` sets the number of rounds of all faults.
 
 use super::oracle::{self, Oracle, restored};
 use super::store::{Fault, Store};
@@ -18,7 +18,7 @@ fn site(store: &Store, members: usize, more: &str) -> Desk {
     desk
 }
 
-/// Writes until a tick of this process lies in the store.
+/// Writes until a tick of this server process is in the store.
 fn wait_for_chain(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracle) {
     until("a tick in the store", || {
         oracle.write_once(server);
@@ -36,14 +36,14 @@ fn a_lost_site_is_restored_from_a_bucket_as_from_a_directory() {
     let server = desk.serve();
     oracle.sign_in(&server);
     wait_for_chain(&desk, &store, &server, &mut oracle);
-    // Nothing is asked for by the list once the chain runs.
+    // While the chain runs, the server sends no list request: only PUT and HEAD.
     store.asked();
     let begun = oracle::now();
     oracle.write_until(&server, Duration::from_secs(3), || ());
     let (at, asked) = (oracle::now(), store.asked());
-    // The file is written anew at once, before the last writes are off the site by themselves.
+    // The erasure rewrites the database at once, possibly before the last writes have reached the store.
     desk.run(&["member", "erase", "flyer-1", "--yes"]).done();
-    // What is written from here on may be lost with the disk, and is of a later second.
+    // Writes from here on may be lost with the disk, and belong to a later second.
     until("the next second", || (oracle::now() > at).then_some(()));
     assert!(asked.iter().filter(|line| line.starts_with("PUT ")).count() >= 2, "{asked:#?}");
     assert!(asked.iter().all(|line| line.starts_with("PUT ") || line.starts_with("HEAD ")), "{asked:#?}");
@@ -87,8 +87,8 @@ fn a_lost_site_is_restored_from_a_bucket_as_from_a_directory() {
     refuses_what_is_wrong(&mut desk, &store);
 }
 
-/// Two machines have one site: each promotion takes an epoch of its own in the store. One that the store does not hear of is
-/// written there later, where nobody took it meanwhile; where somebody did, the machine gives way.
+/// Two machines have one site: each promotion takes an epoch of its own in the store. An epoch that could not be stored
+/// at once is written later if no other machine has taken it meanwhile; otherwise this machine counts as replaced.
 fn promotions_meet_in_the_store(desk: &Desk, elsewhere: &Path, store: &Store) {
     let (here, there) = (desk.data(), elsewhere.to_owned());
     let promote = |data: &Path| desk.json(&["promote", "--data", data.to_str().unwrap()]);
@@ -117,12 +117,12 @@ fn promotions_meet_in_the_store(desk: &Desk, elsewhere: &Path, store: &Store) {
     let servers = [serve(low), serve(high)];
     store.fail(Fault::None);
     until("the epoch in the store", || (epochs().len() == 3).then_some(()));
-    // Its epoch was taken by the other one.
+    // The other machine took the epoch of this one.
     until("one that gives way", || is_replaced(&servers[0]).then_some(()));
     assert!(!is_replaced(&servers[1]));
 }
 
-/// A secret that is wrong is named as what it is, and never shown.
+/// The error for a wrong secret names the setting and never shows the secret.
 fn refuses_what_is_wrong(desk: &mut Desk, store: &Store) {
     store.set(desk, "closesesame", "");
     let said = desk.run(&["backup"]).trouble(2);
@@ -133,7 +133,7 @@ fn refuses_what_is_wrong(desk: &mut Desk, store: &Store) {
     desk.run(&["backup"]).done();
 }
 
-/// Behind the site's back the store loses ticks: its last one, or all but the first.
+/// Removes ticks from the store without the site's knowledge: the last one, or all but the first.
 fn lose_ticks(store: &Store, kept: impl FnOnce(usize) -> usize, server: &Server, oracle: &mut Oracle) {
     until("some ticks", || {
         oracle.write_once(server);
@@ -142,11 +142,11 @@ fn lose_ticks(store: &Store, kept: impl FnOnce(usize) -> usize, server: &Server,
     let ticks = store.ticks();
     let base = ticks[0].split('/').next().unwrap().to_owned();
     ticks[kept(ticks.len())..].iter().for_each(|tick| store.remove(tick));
-    // Also when nobody writes: the promise would be a lie.
+    // A new base is made even if no client writes, because the copy's reported state would otherwise be wrong.
     until("a new base", || store.bases().pop().filter(|newest| *newest != base));
 }
 
-/// Where the ticks after the next ones belong.
+/// The paths of future ticks, after the next few.
 fn ticks_ahead(store: &Store, server: &Server, oracle: &mut Oracle, count: u64) -> Vec<String> {
     until("a tick in the new chain", || {
         oracle.write_once(server);
@@ -155,11 +155,11 @@ fn ticks_ahead(store: &Store, server: &Server, oracle: &mut Oracle, count: u64) 
     let last = store.ticks().pop().unwrap();
     let (ticks, name) = last.rsplit_once('/').unwrap();
     let number: u64 = name.trim_end_matches(".tick").parse().unwrap();
-    // A tick or two may come meanwhile.
+    // A tick or two may be written meanwhile.
     (4..4 + count).map(|ahead| format!("{ticks}/{:010}.tick", number + ahead)).collect()
 }
 
-/// The store kept names of ticks with nothing in them: they are filled, and nobody is accused.
+/// The store has empty files under the names of future ticks: they are overwritten, and no alarm names another machine.
 fn meet_nothing(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracle) {
     let ahead = ticks_ahead(store, server, oracle, 2);
     ahead.iter().for_each(|tick| store.put_empty(tick));
@@ -173,7 +173,8 @@ fn meet_nothing(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracle
     assert_eq!(store.bases(), bases, "the chain goes on");
 }
 
-/// Another machine puts files where this one's next ticks belong: that stays an alarm, and the site goes on elsewhere.
+/// Another machine puts files where this one's next ticks belong: that stays an alarm, and the site continues in a new
+/// chain.
 fn meet_stranger(desk: &Desk, store: &Store, server: &Server, oracle: &mut Oracle) {
     let ahead = ticks_ahead(store, server, oracle, 36);
     ahead.iter().for_each(|tick| store.put_foreign(tick));
@@ -198,7 +199,7 @@ fn a_failing_bucket_slows_no_request_is_reported_and_is_caught_up_with() {
     oracle.sign_in(&server);
     wait_for_chain(&desk, &store, &server, &mut oracle);
     for _ in 0..rounds.unwrap_or(1) {
-        // The answer to a tick is lost, and the tick is there: no alarm, and nothing twice.
+        // The answer to a tick is lost but the tick is stored: no alarm, and no tick twice.
         let lost = store.answers_lost();
         store.fail(Fault::LoseAnswers);
         until("a lost answer", || {
@@ -225,7 +226,7 @@ fn a_failing_bucket_slows_no_request_is_reported_and_is_caught_up_with() {
         lose_ticks(&store, |all| all - 1, &server, &mut oracle);
         wait_until_caught_up(&desk, &server, &mut oracle);
         if rounds.is_some() {
-            // As if it were put back from yesterday.
+            // The store loses all ticks but the first, as if restored from yesterday.
             lose_ticks(&store, |_| 1, &server, &mut oracle);
             wait_until_caught_up(&desk, &server, &mut oracle);
         }

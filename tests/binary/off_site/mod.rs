@@ -1,8 +1,8 @@
-//! The continuous off-site copy: the disk is lost, and a new machine has all but the last seconds; any second can be restored;
-//! a second place that hangs, goes or is set back is told, caught up with, and slows nobody down.
+//! The continuous off-site copy: after the loss of a disk, a new machine has all but the last seconds; any second can
+//! be restored; an off-site target that hangs, goes away or is set back is reported, catches up, and slows no request.
 //!
-//! `TUNNELDESK_DISK_LOSSES`, `TUNNELDESK_SECONDS` and `TUNNELDESK_ERASURES` say how many losses, seconds, and restores after
-//! erasures.
+//! `TUNNELDESK_DISK_LOSSES`, `TUNNELDESK_SECONDS` and `TUNNELDESK_ERASURES` set the number of losses, of seconds, and
+//! of restores after erasures.
 
 mod foreign;
 mod in_bucket;
@@ -16,25 +16,26 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// In the suite.
+/// The number of losses in the suite.
 const LOSSES: u64 = 2;
 const SECONDS: u64 = 2;
 const ERASURES: u64 = 3;
-/// A site loses its disk so many times; then its restores and audits would take longer than its writes.
+/// The number of disk losses for which one site is used; with more, its restores and audits would take longer than its
+/// writes.
 const LOSSES_A_SITE: u64 = 25;
-/// Restores to a random second after each person who is erased.
+/// Restores to a random second after each member's erasure.
 const RESTORES_PER_ERASURE: u64 = 10;
-/// The most recent writes that a lost disk may take along: every write acknowledged longer ago must be in the off-site
-/// copy.
+/// The age of the most recent writes that a lost disk may take along. Every write acknowledged earlier must be in the
+/// off-site copy.
 const LOST_TIME_MAX: Duration = Duration::from_secs(3);
-/// For a copy beside other tests, or a place that answers again.
+/// The time to wait for a copy beside other tests, or for a target that answers again.
 const WAIT_TIME_MAX: Duration = Duration::from_secs(90);
 
 pub fn campaign(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|rounds| rounds.parse().expect("a number of rounds"))
 }
 
-/// Asks again and again until something is so.
+/// Repeats `ask` until it returns a value.
 pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let since = Instant::now();
     loop {
@@ -46,7 +47,7 @@ pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A site with members who write, and a second place.
+/// A site with members who write, and an off-site target.
 fn site(clients: usize) -> Desk {
     let desk = Desk::with_site();
     (0..clients).for_each(|n| _ = desk.add_member(&format!("flyer-{n}"), "member"));
@@ -60,7 +61,7 @@ fn second(desk: &Desk) -> PathBuf {
     desk.path().join("second")
 }
 
-/// The ticks behind the newest base in the second place.
+/// The ticks behind the newest base in the off-site target.
 fn ticks(desk: &Desk) -> Vec<PathBuf> {
     let entries = |dir: &Path| {
         let all = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -74,17 +75,17 @@ fn ticks(desk: &Desk) -> Vec<PathBuf> {
     base.map(|base| entries(&base.join("ticks"))).unwrap_or_default()
 }
 
-/// Whether a backup is finished there.
+/// Whether the path is a finished backup.
 fn is_base(path: &Path) -> bool {
     !path.file_name().unwrap().to_string_lossy().starts_with('.') && path.join("manifest.json").exists()
 }
 
-/// The fact of the doctor about the off-site copy, as it is now.
+/// The current fact of the doctor about the off-site copy.
 fn fact(desk: &Desk) -> (String, String) {
     desk.fact("off_site").unwrap()
 }
 
-/// Writes until the second place has all but the last second.
+/// Writes until the off-site copy has all but the last second.
 fn wait_until_caught_up(desk: &Desk, server: &Server, oracle: &mut Oracle) {
     until("all of it in the second place", || {
         oracle.write_once(server);
@@ -93,11 +94,11 @@ fn wait_until_caught_up(desk: &Desk, server: &Server, oracle: &mut Oracle) {
     });
 }
 
-/// Writes until a tick of this process lies in the second place.
+/// Writes until a tick of this server process is in the off-site target.
 fn wait_for_chain(desk: &Desk, server: &Server, oracle: &mut Oracle) {
     until("a tick on the off-site target", || {
         oracle.write_once(server);
-        // An earlier process left ticks there too: the server says when there is a chain of its own.
+        // An earlier process left ticks there too, so the state must also say that this server has a chain of its own.
         (fact(desk).1.contains("behind the last write") && !ticks(desk).is_empty()).then_some(())
     });
 }
@@ -126,8 +127,8 @@ fn a_lost_disk_costs_the_last_seconds_and_no_more() {
     println!("lost: median {:?}, worst {:?}", lost[lost.len() / 2], lost.last().unwrap());
 }
 
-/// Everybody writes, the server is killed and its disk gone; how long before that the oldest write was acknowledged that a
-/// restore from the second place does not bring back.
+/// All clients write, the server is killed and its disk lost. Returns the age, at the kill, of the oldest acknowledged
+/// write that a restore from the off-site target does not bring back.
 fn lose_disk(desk: &Desk, server: Server, oracle: &mut Oracle, written_for: Duration) -> Duration {
     let killed_at = oracle.write_until(&server, written_for, || server.kill());
     drop(server);
@@ -141,7 +142,7 @@ fn lose_disk(desk: &Desk, server: Server, oracle: &mut Oracle, written_for: Dura
     lost
 }
 
-/// The audit above must fail for a server that gets it wrong.
+/// Proves the audit above: with an injected fault in the server it must fail.
 #[test]
 fn with_an_injected_fault_a_lost_disk_costs_more() {
     for fault in ["gate", "confirmation"] {
@@ -153,7 +154,7 @@ fn with_an_injected_fault_a_lost_disk_costs_more() {
             let bases = std::fs::read_dir(second(&desk)).unwrap().flatten().map(|entry| entry.path());
             bases.filter(|path| is_base(path)).last()
         });
-        // Over before the server makes up for its lost chain by another base.
+        // The kill comes before the server replaces the lost chain by a new base.
         let lost = lose_disk(&desk, server, &mut oracle, 2 * LOST_TIME_MAX);
         assert!(lost > LOST_TIME_MAX, "{fault}: only {lost:?} lost");
     }
@@ -166,7 +167,7 @@ fn any_second_can_be_restored() {
     let (mut random, clients) = (Random::new(Random::seed()), if campaign.is_some() { 6 } else { 2 });
     let desk = site(clients);
     desk.add_member("leaver", "member");
-    // Far from the limit no tick is due before its second is over, however much is written.
+    // With a limit this high, no tick is written before its second is over, however much is written.
     let settings = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();
     std::fs::write(desk.path().join("tunneldesk.toml"), settings + "unconfirmed_mib = 4096\n").unwrap();
     let mut oracle = Oracle::new(clients);
@@ -175,7 +176,7 @@ fn any_second_can_be_restored() {
     oracle.sign_in(&server);
     wait_for_chain(&desk, &server, &mut oracle);
     let begun = oracle::now();
-    // The file is written anew, and the chain goes over to another base, while people write.
+    // The erasure rewrites the database, and the backup makes the chain continue from a new base, while clients write.
     let written_for = Duration::from_secs(if campaign.is_some() { 20 } else { 2 });
     let mut seconds_of_note = Vec::new();
     for deed in [&["member", "erase", "leaver", "--yes"][..], &["backup"], &["member", "list"]] {
@@ -187,8 +188,8 @@ fn any_second_can_be_restored() {
     }
     assert_eq!(server.stop().code, Some(0));
     let ended = oracle::now();
-    // Somebody writes all the time, and still a round has a tick of each second that it meets, two at most, and one more when
-    // the log begins anew; a round without an end would have hundreds.
+    // Clients write all the time, yet a round has one tick for each second that it meets, two at most, and one more
+    // when the WAL restarts. A round that never ends would have hundreds.
     let (ticks, rounds) = (ticks(&desk).len(), (ended - started) as usize + 2);
     assert!(ticks <= 3 * rounds, "{ticks} ticks in {rounds} seconds");
     let drawn = (0..seconds).map(|_| begun + random.below((ended - begun) as u64) as i64);
@@ -202,7 +203,7 @@ fn any_second_can_be_restored() {
         assert!(missing.is_empty() && early.is_empty(), "{shown}: {missing:?} missing, {early:?} too early: {said}");
         std::fs::remove_dir_all(&elsewhere).unwrap();
     }
-    // A stop ships all there is, and a dry run says so.
+    // A clean stop ships all writes, and a dry run of a restore says so.
     let said = desk.json(&["restore", "--dry-run"]);
     assert_eq!((&said["dry_run"], &said["replaced"]), (&true.into(), &Value::Null), "{said}");
     std::fs::remove_dir_all(desk.data()).unwrap();
@@ -213,8 +214,7 @@ fn any_second_can_be_restored() {
     drills_from_the_second_place(&desk, begun - 60);
 }
 
-/// With nothing beside the site, the drill restores a second of the last day from the second place, and finds what is damaged
-/// there.
+/// Without local backups the drill restores a second of the last day from the off-site target, and finds damage there.
 fn drills_from_the_second_place(desk: &Desk, begun: i64) {
     let drill = desk.json(&["backup", "drill"]);
     let moment = drill["moment"].as_i64().unwrap();
@@ -251,7 +251,8 @@ fn a_restore_to_a_moment_can_be_undone() {
     assert!(ran.code != Some(0) && ran.err.contains("is no moment like"), "{}", ran.err);
     let said = desk.run(&["restore", "--at", "2020-01-01 00:00:00"]).trouble(1);
     assert!(said.contains("no backup from before 2020-01-01 00:00:00+01:00"), "{said}");
-    // Nobody is given another moment than the wanted one: not a later one, and not the present for one of another time zone.
+    // A restore never gives another moment than the requested one: neither a later one, nor the present for a time of
+    // another time zone.
     let later = desk.json(&["backup", "list"])["backups"][0]["name"].as_str().unwrap().to_owned();
     let said = desk.run(&["restore", &later, "--at", "2020-01-01 00:00:00"]).trouble(1);
     assert!(said.contains("without its name the newest from before then is taken"), "{said}");
@@ -266,7 +267,7 @@ fn a_restore_to_a_moment_can_be_undone() {
     assert_eq!(restored(&desk.data()).len(), all.len() - 1);
     desk.run(&["restore", "--undo"]).done();
     assert_eq!(restored(&desk.data()), all);
-    // What was written while no server ran is in the next base, and in no tick.
+    // Writes made while no server ran are in the next base, and in no tick.
     desk.add_member("newcomer", "member");
     let between = oracle::now();
     until("the next second", || (oracle::now() > between).then_some(()));
@@ -314,7 +315,7 @@ fn no_erased_member_comes_back_at_any_second() {
     }
 }
 
-/// All who left are erased by now: neither lists nor any byte of the file tell of them.
+/// Asserts that every member who left is erased: neither a list nor any byte of the database contains them.
 fn knows_nobody_who_left(desk: &Desk, data: &Path, at: &str) {
     let names = desk.json(&["member", "list", "--data", data.to_str().unwrap()]).to_string();
     assert!(names.contains("flyer-0") && !names.contains("leaver-"), "at {at}: {names}");
@@ -334,14 +335,14 @@ fn an_encrypted_off_site_copy_is_restored_with_its_key_alone() {
     wait_for_chain(&desk, &server, &mut oracle);
     assert!(ticks(&desk).iter().all(|tick| tick.to_string_lossy().ends_with(".tick.age")));
     assert_eq!(server.stop().code, Some(0));
-    // Nobody here can try what is off site.
+    // The drill cannot test the off-site copy, because the secret key is not on this machine.
     let drill = desk.json(&["backup", "drill"]);
     assert_eq!(
         (text(&drill["trouble"]), &drill["moment"], &drill["is_half"]),
         ("", &Value::Null, &false.into()),
         "{drill}"
     );
-    // The base is beside the site in the clear, and what comes behind it is not.
+    // The local base is not encrypted, but its ticks off site are.
     let said = desk.run(&["restore"]).trouble(1);
     assert!(said.contains("--identity"), "{said}");
     std::fs::remove_dir_all(desk.data()).unwrap();

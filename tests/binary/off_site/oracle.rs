@@ -1,4 +1,4 @@
-//! Who writes, and remembers what was acknowledged, and when.
+//! Clients that write and remember which writes were acknowledged, and when.
 
 use crate::harness::{Caller, Client, PASSWORD, Server};
 use serde_json::json;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Settings of a site on which each member writes as much as many do in a day.
+/// Settings that allow each member as many writes as many members make in a day.
 pub const LIMITS: &str = "[limits]\nchanges_per_day_per_member = 1000000\n";
 
 /// An acknowledged write.
@@ -15,7 +15,7 @@ pub const LIMITS: &str = "[limits]\nchanges_per_day_per_member = 1000000\n";
 struct Write {
     name: String,
     acknowledged: Instant,
-    /// The seconds in which it was asked for and acknowledged.
+    /// The seconds of the request and of its acknowledgement.
     from: i64,
     to: i64,
 }
@@ -31,13 +31,13 @@ pub fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64
 }
 
-/// As `restore --at` takes it.
+/// A moment in the format of `restore --at`.
 pub fn shown(moment: i64) -> String {
     let sql = "SELECT strftime('%Y-%m-%d %H:%M:%SZ', ?1, 'unixepoch')";
     rusqlite::Connection::open_in_memory().unwrap().query_row(sql, [moment], |row| row.get(0)).unwrap()
 }
 
-/// The names of the writes in a site's file.
+/// The names of the writes in the database of a site.
 pub fn restored(data: &Path) -> BTreeSet<String> {
     let file = rusqlite::Connection::open(data.join("tunneldesk.sqlite")).unwrap();
     let verdict: String = file.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
@@ -67,7 +67,7 @@ impl Oracle {
         &self.sessions[client]
     }
 
-    /// How long it took.
+    /// Makes one write and returns how long it took.
     pub fn write_once(&mut self, server: &Server) -> Duration {
         self.names += 1;
         let since = Instant::now();
@@ -76,7 +76,7 @@ impl Oracle {
         since.elapsed()
     }
 
-    /// All clients write, until `end` is called after some time; when that was.
+    /// All clients write until `end` is called after `time`. Returns the moment of that call.
     pub fn write_until(&mut self, server: &Server, time: Duration, end: impl FnOnce()) -> Instant {
         let ended = AtomicBool::new(false);
         self.names += 1;
@@ -111,7 +111,7 @@ impl Oracle {
         ended_at
     }
 
-    /// How long before `end` the oldest write was acknowledged that is not there; zero: all are.
+    /// The time before `end` at which the oldest missing write was acknowledged; zero if none is missing.
     pub fn lost(&self, there: &BTreeSet<String>, end: Instant) -> Duration {
         let missing = self.writes.iter().filter(|write| !there.contains(&write.name));
         missing.map(|write| end.saturating_duration_since(write.acknowledged)).max().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! A real store that speaks S3 (SeaweedFS), and a gate in front of it that has faults when a test wants them.
+//! A real store that speaks S3 (SeaweedFS), behind a proxy that injects faults.
 
 use super::oracle::LIMITS;
 use crate::harness::Desk;
@@ -15,27 +15,27 @@ pub const BUCKET: &str = "backups";
 const KEY_ID: &str = "tunnel-1";
 const SECRET: &str = "opensesame";
 const START_TIME_MAX: Duration = Duration::from_secs(60);
-/// Of a connection that waits for the next bytes, until it looks whether the fault is another.
+/// The time that a waiting connection takes at most to notice a changed fault.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 pub struct Store {
     child: Child,
     ports: Vec<u16>,
-    /// Where it is asked without a signature.
+    /// The port of the interface without signatures.
     filer: u16,
     gate: Gate,
     _dir: tempfile::TempDir,
 }
 
-/// What becomes of requests.
+/// The fault that requests meet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fault {
     None,
-    /// Refused with this status.
+    /// Requests are refused with this status.
     Status(u16),
-    /// Never answered.
+    /// Requests are never answered.
     Hang,
-    /// Carried out, but the answer to each PUT is lost.
+    /// Requests are carried out, but the answer to each PUT is lost.
     LoseAnswers,
 }
 
@@ -78,12 +78,12 @@ impl Store {
                 }
                 std::thread::sleep(LOOK_INTERVAL);
             }
-            // One of the ports was taken by somebody else.
+            // Another process took one of the ports.
             remove_sockets(&ports);
         }
     }
 
-    /// Has the site of the desk use a folder of it.
+    /// Sets a folder of this store as the site's off-site target.
     pub fn set(&self, desk: &Desk, secret: &str, more: &str) {
         std::fs::write(desk.path().join("secret"), format!("{secret}\n")).unwrap();
         let port = self.gate.port;
@@ -98,7 +98,7 @@ impl Store {
         SECRET
     }
 
-    /// What becomes of requests from now on, those under way included.
+    /// Sets the fault for all requests from now on, including those under way.
     pub fn fail(&self, fault: Fault) {
         *self.gate.state.fault.lock().unwrap() = fault;
     }
@@ -107,12 +107,12 @@ impl Store {
         self.gate.state.lost.load(Ordering::Relaxed)
     }
 
-    /// Forgets the requests so far.
+    /// Takes the requests recorded so far.
     pub fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.gate.state.asked.lock().unwrap())
     }
 
-    /// The names in a folder of the site's, in order.
+    /// The names in one of the site's folders, in order.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let path = format!("/buckets/{BUCKET}/tunnels/one/{folder}?limit=100000");
         let (status, text) = Client { port: self.filer }.ask("GET", &path);
@@ -127,24 +127,24 @@ impl Store {
         names
     }
 
-    /// The backups that are finished there, oldest first.
+    /// The finished backups in the store, oldest first.
     pub fn bases(&self) -> Vec<String> {
         let is_whole = |name: &String| self.names(name).iter().any(|file| file == "manifest.json");
         self.names("").into_iter().filter(|name| !name.starts_with('.')).filter(is_whole).collect()
     }
 
-    /// Their paths, of the newest base.
+    /// The paths of the ticks of the newest base.
     pub fn ticks(&self) -> Vec<String> {
         let Some(base) = self.bases().pop() else { return Vec::new() };
         self.names(&format!("{base}/ticks")).into_iter().map(|tick| format!("{base}/ticks/{tick}")).collect()
     }
 
-    /// A file with nothing in it, as this store keeps it of one whose connection broke before its first byte.
+    /// Puts an empty file, as this store keeps one for a connection that broke before the first byte.
     pub fn put_empty(&self, path: &str) {
         self.put_unsigned(path, "");
     }
 
-    /// A file of somebody else's, which nobody signs for.
+    /// Puts an unsigned file of another machine.
     pub fn put_foreign(&self, path: &str) {
         self.put_unsigned(path, "another's");
     }
@@ -154,7 +154,7 @@ impl Store {
         ureq::put(&url).config().proxy(None).timeout_global(Some(START_TIME_MAX)).build().send(text).unwrap();
     }
 
-    /// Behind the site's back.
+    /// Removes a file without the site's knowledge.
     pub fn remove(&self, path: &str) {
         let path = format!("/buckets/{BUCKET}/tunnels/one/{path}?recursive=true");
         let (status, text) = Client { port: self.filer }.ask("DELETE", &path);
@@ -170,7 +170,7 @@ impl Drop for Store {
     }
 }
 
-/// It names some sockets itself, in the directory for everybody's temporary files, and leaves them there.
+/// Removes the sockets that SeaweedFS makes in the system's directory for temporary files and leaves there.
 fn remove_sockets(ports: &[u16]) {
     for (part, port) in
         ["master", "volume", "filer", "s3"].iter().flat_map(|part| ports.iter().map(move |port| (part, port)))
@@ -251,7 +251,7 @@ impl Drop for Gate {
 }
 
 impl State {
-    /// Whether a connection goes on that began with this fault.
+    /// Whether a connection that began under this fault continues.
     fn stands(&self, fault: Fault) -> bool {
         *self.fault.lock().unwrap() == fault && !self.is_closed.load(Ordering::Relaxed)
     }
@@ -263,7 +263,7 @@ impl State {
     }
 }
 
-/// What came within a moment; `None`: nothing.
+/// Reads what arrives within a moment. `None`: nothing arrived.
 fn read(from: &mut TcpStream, piece: &mut [u8]) -> std::io::Result<Option<usize>> {
     match from.read(piece) {
         Ok(0) => Err(std::io::ErrorKind::UnexpectedEof.into()),
@@ -273,7 +273,7 @@ fn read(from: &mut TcpStream, piece: &mut [u8]) -> std::io::Result<Option<usize>
     }
 }
 
-/// One connection, until the fault changes or a side closes it.
+/// Serves one connection until the fault changes or a side closes it.
 fn serve(mut from: TcpStream, behind: u16, state: &State) -> std::io::Result<()> {
     let fault = *state.fault.lock().unwrap();
     from.set_read_timeout(Some(LOOK_INTERVAL))?;

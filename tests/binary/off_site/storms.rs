@@ -1,4 +1,4 @@
-//! A second place that hangs, fails, loses files and comes back.
+//! An off-site target that hangs, fails, loses files and comes back.
 
 use super::oracle::{Oracle, restored};
 use super::{LOST_TIME_MAX, fact, is_base, second, site, ticks, until, wait_for_chain, wait_until_caught_up};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Of a write while the second place is in trouble, beside other tests.
+/// The longest time of a write while the off-site target has a fault, beside other tests.
 pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 
 fn begin() -> (Desk, Server, Oracle) {
@@ -20,7 +20,7 @@ fn begin() -> (Desk, Server, Oracle) {
     (desk, server, oracle)
 }
 
-/// Writes until the fact has that state, and no write takes long.
+/// Writes until the fact has this state. No write may take long.
 pub(super) fn wait_for(state: &str, desk: &Desk, server: &Server, oracle: &mut Oracle) -> String {
     until(state, || {
         let took = oracle.write_once(server);
@@ -30,7 +30,7 @@ pub(super) fn wait_for(state: &str, desk: &Desk, server: &Server, oracle: &mut O
     })
 }
 
-/// The disk is lost, and what was written longer ago than some seconds comes back.
+/// Loses the disk and asserts that every write older than some seconds is restored.
 pub(super) fn lose_disk(desk: &Desk, server: Server, oracle: &Oracle) {
     let killed_at = Instant::now();
     server.kill();
@@ -48,7 +48,8 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn a_hanging_off_site_target_is_an_alarm_slows_no_request_and_is_caught_up_with() {
     let (desk, server, mut oracle) = begin();
-    // A FIFO in place of the tick: its writer hangs until somebody reads, as at a share whose server is gone.
+    // A FIFO in place of the tick: its writer hangs until a reader opens it, as with a network share whose server is
+    // gone.
     let hanging = ticks(&desk)[0].with_file_name(".unfinished");
     until("a pipe in the way of the next tick", || {
         _ = std::fs::remove_file(&hanging);
@@ -62,7 +63,7 @@ fn a_hanging_off_site_target_is_an_alarm_slows_no_request_and_is_caught_up_with(
     });
     let said = wait_for("alarm", &desk, &server, &mut oracle);
     assert!(said.contains("does not answer") || said.contains("behind the last write"), "{said}");
-    // Who hung there finds a pipe that nobody reads, and tries again.
+    // The writer that hung there finds a pipe without a reader, and tries again.
     std::fs::rename(&hanging, desk.path().join("aside")).unwrap();
     let free = || OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(desk.path().join("aside")).unwrap();
     let freed = free();
@@ -84,7 +85,7 @@ fn an_off_site_target_that_is_restored_from_yesterday_is_noticed_and_gets_a_new_
     let base = ticks(&desk)[0].parent().unwrap().parent().unwrap().to_owned();
     std::fs::rename(second(&desk), desk.path().join("gone")).unwrap();
     std::fs::rename(&yesterday, second(&desk)).unwrap();
-    // Also when nobody writes: the promise would be a lie.
+    // A new base is made even if no client writes, because the copy's reported state would otherwise be wrong.
     until("a new base", || {
         let bases = std::fs::read_dir(second(&desk)).unwrap().flatten().map(|entry| entry.path());
         bases.filter(|path| is_base(path)).any(|path| path != base).then_some(())

@@ -1,11 +1,11 @@
-//! `member export` and `member erase`: the personal data of a member, and that none is left after erasure.
+//! `member export` and `member erase`: the personal data of a member, and that none is left after an erasure.
 
 use crate::harness::{Caller, Desk, PASSWORD, Server, text};
 use serde_json::{Value, json};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// The person's name: words that stand nowhere else.
+/// The member's name: words that occur nowhere else.
 const NAME: &str = "Zaphodette Quuxley";
 const SCREEN_NAME: &str = "Zafdette";
 const USERNAME: &str = "zaphodette";
@@ -15,7 +15,7 @@ const COMMENT: &str = "a drizzlewick landing";
 const ALL: [&str; 8] =
     ["Zaphodette", "Quuxley", "zaphodette", "Zafdette", PHONE, "668 18 00", "drizzlewick", "zebrafinch"];
 
-/// The words of the person that are found in the bytes of the files below `dir`.
+/// The words of the member that occur in the bytes of the files below `dir`.
 fn traces(dir: &Path, passed_over: &[&str]) -> Vec<String> {
     let (mut found, mut dirs) = (Vec::new(), vec![dir.to_owned()]);
     while let Some(dir) = dirs.pop() {
@@ -42,7 +42,7 @@ fn traces(dir: &Path, passed_over: &[&str]) -> Vec<String> {
     found
 }
 
-/// A person with something in every corner, and others who speak of her.
+/// A member with rows in every data set, and others whose rows name her.
 struct Hall {
     desk: Desk,
     member_id: i64,
@@ -153,9 +153,10 @@ fn a_restored_backup_does_not_bring_an_erased_member_back() {
     let said = hall.desk.run(&["restore"]).done();
     assert!(said.contains("One member had been erased since"), "{said}");
     assert!(text(&hall.member()["username"]).starts_with("erased-"));
-    // Backups from before hold her until they are pruned; they, and what was replaced, are not the site.
+    // Backups from before the erasure contain her until they are pruned. The backups and the replaced data directory
+    // are not part of the site.
     assert_eq!(traces(&hall.desk.data(), &["backups"]), Vec::<String>::new());
-    // Twice is as good as once.
+    // A second restore has the same result.
     hall.desk.run(&["restore"]).done();
     assert!(text(&hall.member()["username"]).starts_with("erased-"));
 }
@@ -186,7 +187,7 @@ fn the_number_of_an_erased_member_is_never_reused() {
     desk.run(&["backup"]).done();
     let late = desk.add_member("late", "member");
     desk.run(&["member", "erase", "late", "--yes"]).done();
-    // A file from before late joined: the number would be free.
+    // The backup is from before `late` joined: the number of that member would be free.
     let restored = desk.json(&["restore"]);
     assert_eq!(restored["erased_again"], 0, "{restored}");
     let new = desk.add_member("new", "member");

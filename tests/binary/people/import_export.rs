@@ -10,7 +10,7 @@ use tunneldesk::domain::audit::{Actor, Detail, Subject};
 use tunneldesk::site::Site;
 use tunneldesk::store::tables::audit;
 
-/// The column names and rows of a list, written to a file beside the site.
+/// Writes a list of column names and rows to a file in the desk's directory.
 fn write(desk: &Desk, name: &str, list: &str) -> PathBuf {
     let path = desk.path().join(name);
     std::fs::write(&path, list).unwrap();
@@ -31,7 +31,7 @@ const MEMBERS: &str = "username,real_name,screen_name,email,email_confirmed_at,p
     mark,\"Mark, \"\"the\"\" Flyer\",,mark@example.com,,,,,2021-02-03T00:00:00Z,\n\
     ines,Inés Instructor,Inés,ines@example.com,1700000000,,,,2019-06-07,desk\n";
 
-/// The number of a skill and of a safety brief, as the site's catalogue has them.
+/// The number of a skill and of a safety brief in the site's catalogue.
 const SKILL: &str = "10101";
 
 fn logbook() -> String {
@@ -74,7 +74,7 @@ fn an_export_imports_at_another_site_and_exports_identically() {
         let said = import(&other, kind, &list).done();
         assert!(said.starts_with("Took ") && !said.contains("here already"), "{kind}: {said}");
         assert_eq!(exported(&other, kind), list);
-        // The same list again changes nothing, at either place.
+        // Importing the same list again changes nothing, on either site.
         for desk in [&one, &other] {
             let said = import(desk, kind, &list).done();
             assert!(said.starts_with("Took 0 "), "{kind}: {said}");
@@ -86,7 +86,7 @@ fn an_export_imports_at_another_site_and_exports_identically() {
         members.contains("\"'=Jane\"") && members.contains("\"'+41446681800\"") && members.contains("1990-05-06"),
         "{members}"
     );
-    // The imported site works like any other: levels, sums, and signing in with a new password.
+    // The imported site works like any other: levels, sums, and sign-in with a new password.
     let jane = other.json(&["member", "show", "jane"]);
     let ahead = 30;
     assert_eq!((&jane["flight_minutes"], &jane["email_verified"]), (&json!(80 - ahead), &json!(true)));
@@ -210,7 +210,7 @@ fn a_running_server_imports_and_exports_files_that_only_the_command_can_open() {
     let whole = std::fs::read_to_string(&to).unwrap();
     assert_eq!(whole.lines().count(), before[1].lines().count() + rows);
     assert!(whole.starts_with(&before[1]), "what was there before comes first");
-    // Refused half-way, with most of the list still on its way.
+    // The import is refused while most of the list is still being sent.
     let wrong = write(&desk, "wrong.csv", &format!("nonsense\n{}", "x\n".repeat(2_000_000)));
     let said = desk.run(&["import", "members", wrong.to_str().unwrap()]);
     assert!(said.code == Some(1) && said.err.contains("(nonsense): is no column"), "{}", said.err);
@@ -307,7 +307,7 @@ fn tables_of_messages_and_events_count_what_they_leave_out_and_json_has_all() {
     }
 }
 
-/// Puts rows into the audit log of a site that nobody runs.
+/// Adds rows to the audit log of a site that no server runs on.
 fn record(desk: &Desk, rows: usize) {
     let place = desk.hold();
     let (site, _) = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();

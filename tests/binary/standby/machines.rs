@@ -1,4 +1,4 @@
-//! The machines of these tests: one with a site, one that follows it, and what lies between them.
+//! The machines of the standby tests: one with a site, one that follows it, and the network between them.
 
 use crate::harness::Desk;
 use crate::off_site::oracle::LIMITS;
@@ -12,7 +12,7 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The token that both machines have.
+/// The token file that both machines use.
 pub struct Token(tempfile::NamedTempFile);
 
 impl Token {
@@ -31,7 +31,7 @@ impl Token {
     }
 }
 
-/// A site with members who write, and a place for a standby.
+/// A site with members who write, and settings for a standby.
 pub fn main_machine(clients: usize, token: &Token, wait: &str) -> Desk {
     let desk = Desk::with_site();
     (0..clients).for_each(|n| _ = desk.add_member(&format!("flyer-{n}"), "member"));
@@ -44,7 +44,7 @@ pub fn set_wait(desk: &Desk, token: &Token, wait: &str) {
     std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
 }
 
-/// Settings behind those that there are.
+/// Appends to the settings.
 pub fn add_settings(desk: &Desk, more: &str) {
     let path = desk.path().join("tunneldesk.toml");
     let known = std::fs::read_to_string(&path).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Follower {
         Follower { child, log }
     }
 
-    /// Kills it as a power cut would.
+    /// Kills the standby as a power cut would.
     pub fn kill(&mut self) {
         _ = self.child.kill();
         _ = self.child.wait();
@@ -87,7 +87,7 @@ impl Drop for Follower {
     }
 }
 
-/// The fact of the doctor about the standby, as it is now.
+/// The current fact of the doctor about the standby.
 pub fn standby_fact(desk: &Desk) -> (String, String) {
     desk.fact("standby").unwrap_or_default()
 }
@@ -127,7 +127,7 @@ impl Relay {
                     std::thread::spawn(move || pass_on(from, to));
                 }
                 open.extend([come, there]);
-                // A cut that came meanwhile cuts these too.
+                // A cut during the accept also closes these connections.
                 if shared.is_cut.load(Ordering::SeqCst) {
                     open.drain(..).for_each(|one| _ = one.shutdown(Shutdown::Both));
                 }
@@ -150,7 +150,7 @@ impl Drop for Relay {
     fn drop(&mut self) {
         self.cut();
         self.state.has_ended.store(true, Ordering::SeqCst);
-        // The thread that accepts hears of it.
+        // This connection wakes the accepting thread, which then ends.
         _ = TcpStream::connect(self.address);
     }
 }

@@ -1,7 +1,7 @@
-//! The standby: what was acknowledged is there when the main machine is lost, a person promotes it, and whoever was replaced
-//! says so and writes nothing any more.
+//! The standby: acknowledged writes survive the loss of the main machine, a person promotes the standby, and the
+//! replaced machine says so and stops writing.
 //!
-//! `TUNNELDESK_STANDBYS` and `TUNNELDESK_PARTITIONS` say how many machines are lost and how many networks are cut.
+//! `TUNNELDESK_STANDBYS` and `TUNNELDESK_PARTITIONS` set the number of lost machines and of cut networks.
 
 mod machines;
 mod partitions;
@@ -13,12 +13,13 @@ use machines::{Follower, Relay, Token, main_machine, standby_fact, wait_until_in
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// In the suite.
+/// The number of lost machines in the suite.
 const STANDBYS: u64 = 1;
 const SERVES_WITHIN: Duration = Duration::from_secs(60);
 
-/// Everybody writes, the main machine is killed, and the standby takes its place: how long before the end the oldest write was
-/// acknowledged that is not there, how long until the standby served, and whether answers ever went out without it.
+/// All clients write, the main machine is killed, and the standby is promoted. Returns the age at the kill of the
+/// oldest acknowledged write that is missing, the time until the promoted machine served, and whether answers ever went
+/// out without the standby.
 fn lose_main_machine(wait: &str, clients: usize, written_for: Duration) -> (Duration, Duration, bool) {
     let token = Token::new();
     let main = main_machine(clients, &token, wait);
@@ -51,7 +52,7 @@ fn every_acknowledged_write_is_on_the_standby_when_the_main_machine_is_killed() 
     let campaign = campaign("TUNNELDESK_STANDBYS");
     let clients = if campaign.is_some() { 64 } else { 6 };
     let (mut rounds, mut waited) = (0, 0);
-    // On a machine that is busy with other tests the standby may once take longer than answers wait.
+    // On a machine that is busy with other tests the standby may sometimes take longer than answers wait.
     let tries = campaign.unwrap_or(STANDBYS) + 4;
     while waited < campaign.unwrap_or(STANDBYS) && rounds < tries {
         rounds += 1;
@@ -66,7 +67,7 @@ fn every_acknowledged_write_is_on_the_standby_when_the_main_machine_is_killed() 
     assert_eq!(waited, campaign.unwrap_or(STANDBYS), "the standby did not keep up in {rounds} rounds");
 }
 
-/// The audit above must fail where nobody waits.
+/// Proves the audit above: it must fail where answers do not wait for the standby.
 #[test]
 fn without_waiting_the_last_writes_are_lost_with_the_main_machine() {
     let lost =
@@ -104,7 +105,7 @@ fn a_standby_that_is_killed_again_and_again_continues_its_copy() {
     second.run(&["promote"]).done();
     assert_eq!(oracle.lost(&restored(&second.data()), Instant::now()), Duration::ZERO);
     assert_eq!(second.json(&["audit", "list", "--limit", "1"])[0]["deed"], "site.promoted");
-    // The promoted machine has a site of its own now, and follows nobody.
+    // The promoted machine has a site of its own now, and refuses to follow another.
     let ran = second.run(&["standby", "--from", "http://127.0.0.1:1", "--token-file", token.path()]);
     assert!(ran.trouble(1).contains("holds a site of its own"));
 }
@@ -132,7 +133,8 @@ fn with_refuse_nothing_is_written_without_the_standby() {
     wait_until_in_step(&main);
     assert_eq!(write("with it").status, 201);
     follower.kill();
-    // The first is written and has no standby to confirm it: nobody is told that it is there. All others are not written.
+    // The first write is written, but no standby confirms it, so its answer is 503. All later writes are refused and
+    // not written.
     (0..3).for_each(|n| _ = write(&format!("without it {n}")).refused(503));
     assert_eq!(there(&main), ["with it", "without it 0"]);
     second.run(&["promote"]).done();
@@ -159,7 +161,7 @@ fn without_the_token_nothing_is_sent_and_the_standby_uses_https() {
     let line = server.log.wait_for("listening for https").unwrap();
     let port = crate::harness::text(&line["address"]).rsplit_once(':').unwrap().1.to_owned();
     let (second, url) = (Desk::empty(), format!("https://localhost:{port}"));
-    // Without the authority the certificate is nobody's.
+    // Without the authority the certificate is not trusted.
     let mut stranger = Follower::at(&second, &url, &token, &[]);
     until("a word about the certificate", || stranger.log().contains("is not reached").then_some(()));
     stranger.kill();
@@ -177,7 +179,7 @@ fn without_the_token_nothing_is_sent_and_the_standby_uses_https() {
     assert!(said.code != Some(0) && said.err.contains("must be https://"), "{}", said.err);
     let said = second.run(&[&["promote"], &to[..]].concat());
     assert!(said.code != Some(0), "{}", said.out);
-    // A number that no promotion leads to takes this machine from nobody, also when a machine with the token says it.
+    // An epoch that no promotion leads to does not replace this machine, even if a machine with the token sends it.
     for epoch in ["10000", "9223372036854775807", "-1", "1.5"] {
         let (body, token) = (format!("{{\"wish\":\"promoted\",\"epoch\":{epoch}}}"), "4f".repeat(32));
         let head = format!(
@@ -186,7 +188,7 @@ fn without_the_token_nothing_is_sent_and_the_standby_uses_https() {
         );
         assert_eq!(server.raw(head.as_bytes()).unwrap().refused(422)["errors"][0]["field"], "epoch");
     }
-    // A site without the setting has no such path.
+    // A site without the setting does not serve this path.
     let alone = Desk::with_site();
     alone.serve().post(&Caller::Anyone, "/api/standby", &wish).refused(404);
 }

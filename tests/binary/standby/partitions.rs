@@ -1,4 +1,5 @@
-//! Networks that are cut while a standby is promoted: of two machines with one site the loser says so, and writes nothing.
+//! Networks are cut while a standby is promoted: of two machines with one site, the replaced one says so and writes
+//! nothing.
 
 use super::machines::{Follower, Relay, Token, add_settings, main_machine, wait_until_in_step};
 use crate::harness::{Desk, Random, Server};
@@ -7,18 +8,18 @@ use crate::off_site::{campaign, until};
 use serde_json::json;
 use std::time::Duration;
 
-/// In the suite.
+/// The number of cut networks in the suite.
 const PARTITIONS: u64 = 1;
-/// More than the promoted machine takes between two tries to tell the other.
+/// Longer than the promoted machine waits between two attempts to tell the other.
 const SEVERAL_TRIES: Duration = Duration::from_secs(5);
 
-/// The status of a write, which is taken or not.
+/// The status of a write.
 fn write(server: &Server, oracle: &Oracle) -> u16 {
     let entry = json!({ "entry_date": 1_700_000_000, "time": "5", "tunnel": "1", "comment": "w", "status": "" });
     server.post(oracle.session(0), "/api/account/logbook/time/", &entry).status
 }
 
-/// The old machine refuses writes and says why, also after a restart; the new one goes on.
+/// Asserts that the old machine refuses writes and says why, also after a restart, and that the new one goes on.
 fn check_loser(main: &Desk, old: Server, new: &Server, oracle: &Oracle, again: bool) {
     until("the old machine to stop writing", || (write(&old, oracle) == 503).then_some(()));
     let check = |old: &Server| {
@@ -54,7 +55,8 @@ fn partition(random: &mut Random) {
     }
     follower.kill();
     relay.cut();
-    // Cut off from everything, the old machine cannot know: it writes on, and says that no standby keeps up.
+    // Cut off from the network, the old machine cannot know of the promotion: it continues to write, and reports that
+    // no standby keeps up.
     (0..=writes_on).for_each(|_| _ = oracle.write_once(&old));
     let (state, said) = main.fact("standby").unwrap();
     assert_eq!(state, "alarm", "{said}");
@@ -81,7 +83,7 @@ fn of_two_machines_with_one_site_the_replaced_one_stops_writing_once_they_meet()
     }
 }
 
-/// The audit above must fail for a promotion that does not raise the epoch.
+/// Proves the audit above: it must fail for a promotion that does not raise the epoch.
 #[test]
 fn a_promotion_that_does_not_raise_the_epoch_leaves_two_machines_that_write() {
     let token = Token::new();
@@ -115,7 +117,8 @@ fn a_machine_sees_off_site_that_it_was_replaced() {
     let mut follower = Follower::start(&second, relay.address, &token);
     wait_until_in_step(&main);
     follower.kill();
-    // The two machines never meet again: the directory tells, as soon as it answers.
+    // The two machines never meet again: the old one learns of its replacement from the shared directory, as soon as
+    // that answers.
     relay.cut();
     let away = main.path().join("away");
     std::fs::rename(&shared, &away).unwrap();
@@ -126,7 +129,7 @@ fn a_machine_sees_off_site_that_it_was_replaced() {
     std::fs::rename(&away, &shared).unwrap();
     until("the old machine to stop writing", || (write(&old, &oracle) == 503).then_some(()));
     check_loser(&main, old, &new, &oracle, true);
-    // A person may say that the old one goes on after all: then the new one has lost.
+    // An operator may promote the old machine again: then the new one is replaced.
     assert_eq!(main.json(&["promote"])["zone"], "Europe/Zurich");
     let old = main.serve();
     assert_eq!(write(&old, &oracle), 201);

@@ -1,6 +1,6 @@
-//! The process is killed before every write, flush and rename of an upgrade, and of its way back: the disk changes by
-//! nothing else, so between two of them every statement is alike. The file is all old or all new, and the next start goes
-//! on from there.
+//! The process is killed before every write, flush and rename of an upgrade and of a rollback. The disk changes only by
+//! these calls, so it does not matter where between two of them a kill strikes. The database is wholly old or wholly
+//! new, and the next start continues from there.
 
 use super::{Desk, content, lay, schema, ways_back};
 use crate::harness::BINARY;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// The system calls that change a disk.
 pub const CALLS: [&str; 9] =
     ["pwrite64", "write", "fdatasync", "fsync", "rename", "ftruncate", "unlink", "mkdir", "copy_file_range"];
-/// After so many of a kind the suite takes every so-many-eth; `tests/upgrades` takes each.
+/// The suite takes the first calls of each kind, then every n-th; `tests/upgrades` takes each.
 const EACH_UP_TO: usize = 12;
 const THEN_EVERY: usize = 41;
 /// Tables that a start after the upgrade writes too.
@@ -21,7 +21,7 @@ fn is_whole_campaign() -> bool {
     std::env::var_os("TUNNELDESK_UPGRADE_KILLS").is_some_and(|wanted| wanted == "all")
 }
 
-/// Runs a command that is killed before its `number`th call of this kind. True: it was.
+/// Runs a command that is killed before its `number`th call of this kind. Returns whether it was killed.
 pub fn killed(desk: &Desk, args: &[&str], call: &str, number: usize) -> bool {
     let status = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e"])
@@ -40,13 +40,14 @@ pub fn killed(desk: &Desk, args: &[&str], call: &str, number: usize) -> bool {
     was_killed
 }
 
-/// The numbers at which a kind of call is met.
+/// The numbers of the calls before which the process is killed.
 fn numbers() -> impl Iterator<Item = usize> {
     let step = if is_whole_campaign() { 1 } else { THEN_EVERY };
     (1..=EACH_UP_TO).chain((EACH_UP_TO + step..).step_by(step))
 }
 
-/// Kills `args` in a new copy of a directory, at every point, and shows each outcome. How often it was killed.
+/// Kills the command in a new copy of a directory before each of these calls, and passes each result to `outcome`.
+/// Returns the number of kills.
 pub fn at_every_point(
     calls: &[&str],
     make: impl Fn() -> Desk,

@@ -1,5 +1,4 @@
-//! An older version's file becomes this version's, and goes back: files as released versions left them, in
-//! `tests/databases`.
+//! Upgrades of older databases, and their rollback: databases as released versions left them, in `tests/databases`.
 
 pub mod kills;
 mod rollback;
@@ -19,7 +18,7 @@ const RELEASED: [(i64, &str); 3] = [
 /// The first schema with an audit log.
 const WITH_AUDIT: i64 = 16;
 
-/// A site as the version of this schema left it.
+/// A site as the released version with this schema left it.
 fn older_site(schema: i64) -> Desk {
     let desk = Desk::empty();
     lay(&desk.data(), schema);
@@ -33,7 +32,7 @@ pub fn lay(dir: &Path, schema: i64) {
     std::fs::write(dir.join("site.key"), format!("{key}\n")).unwrap();
     std::fs::set_permissions(dir.join("site.key"), std::fs::Permissions::from_mode(0o600)).unwrap();
     let conn = Connection::open(dir.join("tunneldesk.sqlite")).unwrap();
-    // A dump fills tables before those that they refer to.
+    // A dump fills tables before the tables that they refer to.
     conn.pragma_update(None, "foreign_keys", false).unwrap();
     conn.execute_batch(dump).unwrap();
 }
@@ -43,7 +42,7 @@ fn schema(database: &Path) -> i64 {
     Connection::open(database).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Every object and every row of the tables that are not named.
+/// Every schema object, and every row of the tables not in `but`.
 fn content(database: &Path, but: &[&str]) -> Vec<String> {
     let conn = Connection::open(database).unwrap();
     let list = |sql: &str| -> Vec<String> {
@@ -73,7 +72,7 @@ fn usernames(desk: &Desk) -> Vec<String> {
     said.as_array().unwrap().iter().map(|member| text(&member["username"]).to_owned()).collect()
 }
 
-/// The backups of before an upgrade.
+/// The backups that upgrades made.
 fn ways_back(desk: &Desk) -> Vec<PathBuf> {
     let found =
         std::fs::read_dir(desk.data().join("backups")).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -85,8 +84,7 @@ fn a_site_of_each_released_schema_is_upgraded_with_all_that_is_in_it_and_goes_ba
     let newest = schema(&Desk::with_site().database());
     for (from, _) in RELEASED.into_iter().filter(|(from, _)| *from < newest) {
         let desk = older_site(from);
-        // A schema that knows an audit log takes the record of the way back: a row there, numbers that nobody else got, and
-        // the time.
+        // A schema with an audit log records the rollback: an audit row, its number in the sequence, and the time.
         let records = from >= WITH_AUDIT;
         let changed: &[&str] = if records { &["audit", "site", "sqlite_sequence"] } else { &[] };
         let before = content(&desk.database(), changed);
@@ -114,7 +112,7 @@ fn a_site_of_each_released_schema_is_upgraded_with_all_that_is_in_it_and_goes_ba
         let listed = desk.run(&["member", "list", "--data", replaced.to_str().unwrap()]).done();
         assert!(listed.contains("late"), "what it replaced is not kept: {listed}");
 
-        // The next start upgrades it anew, and the way back is one.
+        // The next start upgrades the database again, and that upgrade's backup is the only one.
         assert_eq!(usernames(&desk), ["mark", "sync", "jane"]);
         assert_eq!(ways_back(&desk).len(), 1);
     }
@@ -144,7 +142,7 @@ fn members_erased_before_a_rollback_are_erased_again_by_the_next_upgrade_which_r
 #[test]
 fn a_rollback_names_the_version_to_go_back_to_and_without_an_upgrade_does_nothing() {
     let desk = older_site(15);
-    // An hourly backup of the older version says who it was.
+    // An hourly backup of the older version has the older version's schema.
     let made_at = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
     let hourly = desk.data().join(format!("backups/{}", made_at.strftime("%Y-%m-%dT%H-%M-%SZ")));
     std::fs::create_dir_all(&hourly).unwrap();
@@ -178,7 +176,7 @@ fn a_damaged_database_is_not_upgraded() {
 #[test]
 fn without_room_for_the_backup_nothing_is_upgraded() {
     let desk = older_site(15);
-    // The file claims more of the disk than there is, without taking it.
+    // A sparse file: its length is beyond the free disk space, without using it.
     let file = std::fs::OpenOptions::new().write(true).open(desk.database()).unwrap();
     let true_length = file.metadata().unwrap().len();
     file.set_len(4 << 40).unwrap();

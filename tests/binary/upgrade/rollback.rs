@@ -1,12 +1,12 @@
-//! What a rollback refuses, and the record that it leaves. No released schema with an audit log is older than this one by
-//! itself, so a backup of this version is said to be from before an upgrade.
+//! What a rollback refuses, and the audit row that it leaves. No released schema with an audit log is older than the
+//! present one, so the tests mark a backup of this version as one from before an upgrade.
 
 use super::{Desk, schema, text};
 use crate::harness::edit_manifest;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-/// A backup as an upgrade leaves it, of a file of this schema.
+/// A backup as an upgrade leaves it, of a database with this schema.
 fn way_back(desk: &Desk, schema: i64) -> std::path::PathBuf {
     desk.run(&["backup"]).done();
     let found = std::fs::read_dir(desk.data().join("backups")).unwrap().map(|entry| entry.unwrap().path());
@@ -46,7 +46,7 @@ fn a_rollback_to_a_backup_with_the_key_of_another_site_is_refused() {
     };
     std::fs::write(backup.join("site.key"), &key).unwrap();
     refused("site.key");
-    // Also where its manifest speaks of that key.
+    // A manifest that names that key does not change this.
     let digest: String = Sha256::digest(&key).iter().map(|byte| format!("{byte:02x}")).collect();
     edit_manifest(&backup, |manifest| manifest["files"]["site.key"] = json!({ "bytes": key.len(), "sha256": digest }));
     refused("is not that of its file");
