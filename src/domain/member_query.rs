@@ -1,27 +1,32 @@
-//! A search for members: the typed text as search patterns, and the distance of a member from it. A search goes by the
-//! beginnings and parts of names, by names with typing mistakes, by member number, telephone number and e-mail address.
+//! A search for members: the typed text as patterns of the search index, and the distance of a member's names from the text.
+//! A search finds beginnings and parts of names, names with typing mistakes, member numbers, telephone numbers and the
+//! beginnings of e-mail addresses. A pattern is a query of SQLite's FTS5 with the trigram tokenizer: quoted parts of the
+//! indexed words, joined by `AND` and `OR`. In the index each word has a space before it, so a part that begins with a space
+//! matches beginnings of words only.
 
 use std::cmp::Ordering;
 
+/// Further words of the typed text are ignored.
 const WORDS_MAX: usize = 6;
 const WORD_CHARS_MAX: usize = 40;
-/// The index knows three letters in a row.
+/// The letters of a trigram: the index finds no shorter part.
 const GRAM_CHARS: usize = 3;
-/// A member at this distance or more is a guess: the text may have a typing mistake.
+/// The distance of one typing mistake. A typed beginning (1) or part (2) of a word is nearer.
 pub(crate) const GUESS: u32 = 10;
 
 /// A parsed search text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct MemberQuery {
-    /// Folded: lower case, without accents.
+    /// The typed words of two letters or more, folded: see [`fold`].
     words: Vec<String>,
-    /// The same, letter by letter.
+    /// The letters of each of `words`.
     letters: Vec<Vec<char>>,
-    /// What was typed, if it can be a member's number.
+    /// The typed text as a member's number, if it is one.
     pub number: Option<i64>,
-    /// What was typed, if it can be the beginning of an e-mail address.
+    /// The typed text, if it can be the beginning of an e-mail address: if it has an `@`, but not as its first character.
     pub email: Option<String>,
-    /// What was typed, if it can be a part of a telephone number: as an international one has it.
+    /// The typed digits, if they can be part of a telephone number, without leading zeros, because stored numbers are
+    /// international: `+41 79 …` and not `079 …`.
     digits: Option<String>,
 }
 
@@ -31,7 +36,7 @@ impl MemberQuery {
         if let Some(number) = labelled(typed) {
             return MemberQuery { number: Some(number), ..MemberQuery::default() };
         }
-        // A zero in brackets is dialled from within the country alone.
+        // In `+41 (0)79`, the zero in brackets is dialled from within the country only, so stored numbers do not have it.
         let bare = typed.replace("(0)", "");
         let bare: String = bare.chars().filter(|c| !c.is_whitespace() && !"-‐‑–/().+#".contains(*c)).collect();
         let digits = Some(&bare).filter(|bare| bare.len() >= GRAM_CHARS && bare.bytes().all(|b| b.is_ascii_digit()));
@@ -73,8 +78,10 @@ impl MemberQuery {
         all(long.map(|word| quoted(word)))
     }
 
-    /// Patterns for a text with typing mistakes, the likelier first. In the first pattern, words for which `is_known` is
-    /// true stand as typed, and each other word is replaced by its pieces. In the second, every word is replaced.
+    /// Patterns for a text with typing mistakes, the likelier first. `is_known`: whether any member has a word with this
+    /// part; its errors are returned. The first pattern keeps known words as typed and replaces each other word by its
+    /// [`pieces`]; the second replaces every word. Words of three letters stay in both, shorter ones are left out. Call this
+    /// only after a search for the words as typed has found no member.
     pub(crate) fn misspelling_patterns<E>(
         &self,
         mut is_known: impl FnMut(&str) -> Result<bool, E>,
@@ -84,22 +91,24 @@ impl MemberQuery {
             let word = quoted(&letters.iter().collect::<String>());
             let pieces = pieces(letters);
             let pieces = if pieces.is_empty() { word.clone() } else { format!("({})", pieces.join(" OR ")) };
-            // One word alone was looked for as it is, and nobody has it.
+            // A text of one word was searched for as typed, so the word is not known.
             let right = pieces == word || self.letters.len() > 1 && is_known(&word)?;
             guessed += usize::from(!right);
             likely.push(if right { word } else { pieces.clone() });
             possible.push(pieces);
         }
         let mut patterns = vec![likely.join(" AND "), possible.join(" AND ")];
-        // Where each word is right they were looked for together, and nobody has them.
+        // Where each word is known, the first pattern is the search as typed, which found no member.
         patterns.drain(..usize::from(guessed == 0));
         patterns.dedup();
         patterns.retain(|pattern| pattern.contains('('));
         Ok(patterns)
     }
 
-    /// How far somebody with these names is from what was typed, 0 being the very words; `None` where it is too far.
-    /// Thousands are judged at each letter that somebody types, so most words are put aside by a glance at their letters.
+    /// The distance of a member with these names from the typed text: the sum, over the typed words, of the distance
+    /// ([`apart`]) to the nearest word of the names. 0: each typed word is a word of the names. `None`: a typed word is
+    /// like none of them. A search judges thousands of members at each keystroke, so this allocates once and `apart`
+    /// excludes most words by comparing the sets of their letters.
     pub(crate) fn distance<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<u32> {
         let mut nearest = [None; WORDS_MAX];
         let mut letters = Vec::with_capacity(WORD_CHARS_MAX);
@@ -114,7 +123,7 @@ impl MemberQuery {
     }
 }
 
-/// The member's number where it stands behind its label, as pages and papers of ours write it: `No. 13`, `Nr. 13`, `#13`.
+/// The member's number in a text of a label and a number, as our pages and printouts write it: `No. 13`, `Nr. 13`, `#13`.
 fn labelled(typed: &str) -> Option<i64> {
     const LABELS: [&str; 9] = ["no", "nr", "nº", "n°", "n.º", "n.°", "№", "num", "#"];
     let digits = typed.find(|c: char| c.is_ascii_digit())?;
@@ -122,29 +131,34 @@ fn labelled(typed: &str) -> Option<i64> {
     LABELS.contains(&&*label).then(|| typed[digits..].parse().ok()).flatten().filter(|number| *number > 0)
 }
 
+/// The pattern that requires all of these; `None` where there are none.
 fn all(patterns: impl Iterator<Item = String>) -> Option<String> {
     let patterns: Vec<String> = patterns.collect();
     (!patterns.is_empty()).then(|| patterns.join(" AND "))
 }
 
+/// A string of the FTS5 query language: no operator in `text` has an effect.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
+/// The folded words of a text.
 fn words(text: &str) -> impl Iterator<Item = String> {
     parts(text).map(|part| fold(part).collect())
 }
 
+/// The words of a text as written; mail addresses and usernames are split too.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || "-._@".contains(c)).filter(|part| !part.is_empty())
 }
 
-/// Lower case, and letters without what stands above or below them.
+/// The first [`WORD_CHARS_MAX`] letters of a word, in lower case and without accents.
 fn fold(text: &str) -> impl Iterator<Item = char> {
     let letters = text.chars().flat_map(char::to_lowercase).filter(|c| !('\u{300}'..='\u{36f}').contains(c));
     letters.map(plain).take(WORD_CHARS_MAX)
 }
 
+/// Replaces `letters` by the letters of [`fold`], without an allocation.
 fn fold_into(letters: &mut Vec<char>, text: &str) {
     letters.clear();
     match text.is_ascii() {
@@ -153,6 +167,7 @@ fn fold_into(letters: &mut Vec<char>, text: &str) {
     }
 }
 
+/// A lower-case letter without its accent.
 fn plain(letter: char) -> char {
     const PLAIN: [(&str, char); 15] = [
         ("àáâãäåāăą", 'a'),
@@ -177,9 +192,13 @@ fn plain(letter: char) -> char {
     PLAIN.iter().find(|(letters, _)| letters.contains(letter)).map_or(letter, |(_, plain)| *plain)
 }
 
-/// Patterns of which a word with these letters has one at least, if it was typed with as many slips as may be: a slip is in
-/// one piece, or lies between two. In a short word there are no such pieces: each three letters are one, and so is the word
-/// with two letters changed back. (In a long one, letters that changed places where pieces meet count as two slips.)
+/// Patterns for a word that was typed with up to [`edits_max`] mistakes: the word that was meant matches at least one.
+///
+/// From six letters on, the typed word is cut into one piece more than it may have mistakes. A mistake changes one piece, so
+/// one piece is right. Two letters that changed places across a cut would change two pieces: words of six and seven letters
+/// therefore leave a letter out between the pieces, and in longer words such a mistake counts as two. Words of four and five
+/// letters are too short to cut: their patterns are the first two letters, each three letters in a row, and the word with
+/// each two neighbours swapped. These patterns miss some mistakes in words of four letters, such as a wrong second letter.
 fn pieces(letters: &[char]) -> Vec<String> {
     let pattern = |piece: &[char]| quoted(&piece.iter().collect::<String>());
     let begun = |piece: &[char]| pattern(&[&[' '], piece].concat());
@@ -204,7 +223,7 @@ fn pieces(letters: &[char]) -> Vec<String> {
     }
 }
 
-/// How many slips a word of this length may have.
+/// The number of typing mistakes that a typed word of so many letters may have.
 fn edits_max(letters: usize) -> u32 {
     match letters {
         0..=3 => 0,
@@ -213,7 +232,9 @@ fn edits_max(letters: usize) -> u32 {
     }
 }
 
-/// How far a typed word is from one that is known: the same, its beginning, a part of it, or nearly so.
+/// The distance of a typed word from a known one. 0: the same; 1: the typed word begins the known one; 2: the typed word is
+/// part of the known one; [`GUESS`] for each mistake, and 1 more where only a beginning of the known word is so near. `None`
+/// beyond [`edits_max`] mistakes.
 fn apart(typed: &[char], known: &[char]) -> Option<u32> {
     if known.starts_with(typed) {
         return Some(if known.len() == typed.len() { 0 } else { 1 });
@@ -222,7 +243,8 @@ fn apart(typed: &[char], known: &[char]) -> Option<u32> {
         return Some(2);
     }
     let slips_max = edits_max(typed.len());
-    // Each letter that the other has not at all is a slip of its own.
+    // Each letter of the typed word that is nowhere in the known word is at least one mistake. This is much cheaper than
+    // `slips`.
     if slips_max == 0 || (kinds(typed) & !kinds(known)).count_ones() > slips_max {
         return None;
     }
@@ -234,15 +256,17 @@ fn apart(typed: &[char], known: &[char]) -> Option<u32> {
     }
 }
 
-/// Which letters there are, a bit for each; two of them may share one, which hides a slip and makes none.
+/// The set of the letters as 64 bits. Two letters may share a bit, so a difference of two sets may be too small, never too
+/// large.
 fn kinds(letters: &[char]) -> u64 {
     letters.iter().fold(0, |kinds, letter| kinds | 1 << (u32::from(*letter) % 64))
 }
 
-/// Slips between two words, and between the first and the best beginning of the second: a letter too many, too few, another
-/// one, or two that changed places.
+/// The number of typing mistakes by which `typed` differs from `known`, and from the nearest beginning of `known`. A mistake
+/// is a letter too many, a letter too few, a wrong letter, or two neighbours that changed places: the edit distance that is
+/// called optimal string alignment. Three rows of its table are kept.
 fn slips(typed: &[char], known: &[char]) -> (u32, u32) {
-    // A word has at the most so many letters: see `fold`.
+    // `fold` gives no word more letters.
     let mut rows = [[0_u32; WORD_CHARS_MAX + 1]; 3];
     for (place, steps) in rows[0].iter_mut().enumerate() {
         *steps = place as u32;
@@ -264,7 +288,7 @@ fn slips(typed: &[char], known: &[char]) -> (u32, u32) {
     (last[known.len()], last.iter().copied().min().unwrap_or(0))
 }
 
-/// The nearest first; of those as near, by name.
+/// The order of results, each with its distance and name: by distance, then by name.
 pub(crate) fn order(left: (u32, &str), right: (u32, &str)) -> Ordering {
     left.0.cmp(&right.0).then_with(|| left.1.cmp(right.1))
 }
@@ -288,7 +312,7 @@ mod tests {
         assert!(distance("muelle", "Müller").is_some_and(|far| far >= GUESS), "also while it is being typed");
     }
 
-    /// Slips as a textbook has them: whole and slow.
+    /// The number of mistakes by the recursive definition, which is slow.
     fn slips_by_the_book(typed: &[char], known: &[char]) -> u32 {
         match (typed, known) {
             ([], rest) | (rest, []) => rest.len() as u32,

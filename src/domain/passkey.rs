@@ -1,21 +1,24 @@
-//! The rules of passkeys: how many, what they are called, and when one was copied.
+//! The rules of passkeys: their number, their default names, and the signs of a copied one.
 
-/// More than anybody has devices.
+/// Passkeys of a member: more than a member has devices.
 pub(crate) const KEYS_MAX: i64 = 10;
-/// A browser's answer is due within this time.
+/// The lifetime of a challenge: the browser's response must arrive within it.
 pub(crate) const CHALLENGE_SECONDS: i64 = 5 * 60;
 
-/// Signature counters only grow; one that does not was counted by two authenticators. Zero, both times: it has none.
+/// Whether a signature counter shows that the passkey was copied. An authenticator raises its counter with each signature,
+/// so a counter that did not grow comes from a second authenticator. Zero before and now: the authenticator has none.
 pub(crate) fn is_copied(counter_before: i64, counter_shown: i64) -> bool {
     (counter_before > 0 || counter_shown > 0) && counter_shown <= counter_before
 }
 
-/// What to call a passkey whose owner did not say: the browser and the device that it was made with.
+/// The name of a passkey that the member did not name, from the browser and the device that registered it:
+/// `Safari, iPhone`; `Passkey` where the user agent tells neither.
 pub(crate) fn name_from(user_agent: &str) -> String {
     let first = |known: &[(&str, &'static str)]| {
         known.iter().find(|(word, _)| user_agent.contains(word)).map(|(_, name)| *name)
     };
-    // The order matters: an iPhone says "like Mac OS X", Edge says Chrome, and Chrome says Safari.
+    // The first match wins, so the order matters: the user agent of an iPhone contains "like Mac OS X", that of Edge
+    // "Chrome", and that of Chrome "Safari".
     let device = first(&[
         ("iPhone", "iPhone"),
         ("iPad", "iPad"),

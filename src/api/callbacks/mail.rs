@@ -17,18 +17,20 @@ use crate::store::tables::suppressed;
 use serde::Serialize;
 use serde_json::Value;
 
+/// Events in a batch.
 const EVENTS_MAX: usize = 1_000;
 
 #[derive(Serialize, Default)]
 struct Taken {
     status: bool,
     message: String,
-    /// The number of events, and of repeated ones among them.
+    /// The number of events in the batch.
     events: usize,
+    /// The number of those that an earlier batch had already.
     repeated: usize,
 }
 
-/// `GET /mail-webhook`, for the `HEAD` by which a mail provider tests the webhook.
+/// `GET /mail-webhook`: answers 200. A mail provider tests the webhook by a `HEAD` request before it sends events.
 pub(crate) fn is_there(_: &Site, call: &Call) -> Answer {
     Ok(reply::done(call.say("done.webhook")))
 }
@@ -48,6 +50,7 @@ pub(crate) fn take(site: &Site, call: &Call, events: &MailEvents) -> Answer {
     })
 }
 
+/// The events of a batch. 400 where the text is not JSON; 422 where it is no list, or one of more than [`EVENTS_MAX`] events.
 fn parse(text: &str) -> Result<Vec<Value>, Failure> {
     let refuse = |text: Text| Failure::field("mail_events", text);
     match serde_json::from_slice(fields::without_mark(text.as_bytes())).map_err(|e| Failure::bad_json().because(e))? {
@@ -57,7 +60,9 @@ fn parse(text: &str) -> Result<Vec<Value>, Failure> {
     }
 }
 
-/// Applies and records one event; `false`: the event is a repeat.
+/// Applies one event and stores it with its verdict. `false`: the event is stored already, so nothing but its number of
+/// repeats changes. An event without a moment is no repeat if an opposite event came in between: its key therefore has the
+/// number of opposite events.
 fn take_one(site: &Site, tx: &Write, mut event: Event, raw: &str) -> Result<bool, Failure> {
     if let Some(opposite) = &event.undone_by {
         event.key = format!("{} after {}", event.key, callbacks::count_from(tx, Sender::Mail, opposite)?);
@@ -94,7 +99,7 @@ fn is_old(tx: &Write, at: i64) -> bool {
     at <= tx.now() - KEPT_SECONDS
 }
 
-/// The mail of an event, by the first of its names that is known here.
+/// The mail of an event, by the first of the event's mail ids that the outbox has.
 fn find(tx: &Write, about: &About) -> Result<Option<Message>, Failure> {
     for name in &about.names {
         if let Some(message) = outbox::find_by_provider(tx, name)? {
@@ -104,6 +109,8 @@ fn find(tx: &Write, about: &About) -> Result<Option<Message>, Failure> {
     Ok(None)
 }
 
+/// Updates the delivery state of the mail that the event is about, and suppresses the address if the kind of the event
+/// demands that. Returns the verdict (`applied`, or `unmatched` where nothing changed) and the mail, if it is known.
 fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<Message>), Failure> {
     let message = find(tx, about)?;
     if let Some(message) = &message {
@@ -112,7 +119,7 @@ fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<
         let soft_bounces = message.soft_bounces + i64::from(kind.delivery == Delivery::SoftBounced);
         outbox::set_delivery(tx, message.message_id, delivery.name(), deferrals, soft_bounces)?;
     }
-    // Our spelling of the address too, which differs for a domain beyond ASCII.
+    // The address is suppressed in the provider's spelling and in ours: the two differ for a domain beyond ASCII.
     let recipient = message.as_ref().map(|message| message.recipient.clone());
     let mut addresses: Vec<&String> = about.address.iter().chain(&recipient).collect();
     addresses.dedup();
@@ -124,6 +131,7 @@ fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<
     Ok((verdict, message))
 }
 
+/// Suppresses an address, so that no mail is sent to it. `reason`: the kind of event. Returns the verdict `applied`.
 fn suppress(tx: &Write, reason: &str, suppression: &Suppression) -> Result<&'static str, Failure> {
     let (address, detail) = (suppression.address.clone(), suppression.detail.clone());
     let since = moment(tx, suppression)?;
@@ -131,7 +139,8 @@ fn suppress(tx: &Write, reason: &str, suppression: &Suppression) -> Result<&'sta
     Ok("applied")
 }
 
-/// The moment of a suppression. One without a moment counts from now, after every earlier one.
+/// The moment of a suppression or of its lifting, in Unix seconds. An event without a moment counts from now, and after
+/// every earlier event about the address.
 fn moment(tx: &Write, suppression: &Suppression) -> Result<i64, Failure> {
     Ok(match suppression.at {
         Some(at) => at,

@@ -1,4 +1,5 @@
-//! An operation as a shell command, with the variables of the page's introduction.
+//! The sample of an operation on the page of the API description: a shell command. The page's introduction sets the shell
+//! variables of the samples (`$session`, `$client_id` and others).
 
 use super::page::Operation;
 use super::{Description, items, text};
@@ -7,7 +8,7 @@ use serde_json::Value;
 const LINE_CHARS_MAX: usize = 80;
 
 impl Description {
-    /// A `curl` command with the operation's example.
+    /// A `curl` command that sends the example of the operation's body, if the operation has one.
     pub(super) fn sample(&self, operation: &Operation) -> String {
         let value = operation.value;
         let body = &value["requestBody"]["content"]["application/json"]["example"];
@@ -29,7 +30,7 @@ impl Description {
         lines.join("\n")
     }
 
-    /// The path with example parameters, and the required query.
+    /// The path with the examples of its parameters, and the required query fields with theirs.
     fn filled(&self, operation: &Operation) -> String {
         let mut path = operation.path.to_owned();
         let mut query = Vec::new();
@@ -46,13 +47,13 @@ impl Description {
     }
 }
 
-/// JSON on one line, if it fits.
+/// JSON on one line, or indented where the line would be longer than [`LINE_CHARS_MAX`].
 fn json(body: &Value) -> String {
     let short = body.to_string();
     if short.len() <= LINE_CHARS_MAX { short } else { serde_json::to_string_pretty(body).unwrap_or(short) }
 }
 
-/// The headers of the first set of credentials.
+/// The headers of the credentials: of the first set, where the operation accepts alternative ones.
 fn headers(operation: &Value, has_body: bool) -> Vec<&'static str> {
     let first = operation["security"][0].as_object();
     let schemes = first.into_iter().flat_map(|one| one.keys());

@@ -1,48 +1,48 @@
-//! A skill or safety entry: its states, the moves between them, who may make them, and who may begin one.
-//! Knows no clock and no row.
+//! The rules of logbook entries: the kinds of entries; for skill and safety entries the states, the actions that change
+//! them, who may take an action, and what a member needs before a skill. These rules know neither clock nor database.
 
 use super::catalogue::{Catalogue, Level, LevelKey, PROGRAMMES, Programme, SafetyKind};
 use super::currency::Currencies;
 use super::signoff::Authority;
 use serde::{Deserialize, Serialize};
 
-/// What an entry is of.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Flight time.
+    /// Flight time. Such an entry has no states.
     Time,
-    /// A skill that a level has.
+    /// A skill of a level.
     Skill,
-    /// A safety brief or training.
+    /// A safety brief or a safety training.
     Safety,
 }
 
-/// What is stored. `not_current` is no state: an open entry shows as that while its programme's currency has lapsed.
+/// The stored state of an entry. Clients also see [`NOT_CURRENT`], which is derived: see [`shown`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
-    /// Asked for, waits for the named signer.
+    /// The member asked for a signature; the entry waits for the signer whom it names.
     Pending,
-    /// Signed off, in force, counts.
+    /// Signed, and in force: the skill counts towards its level.
     Open,
-    /// Refused, with a reason.
+    /// The signer refused, with a reason.
     Denied,
-    /// Paused by an admin.
+    /// Signed, but an admin suspended the entry: the skill does not count until an admin reinstates it.
     Suspended,
-    /// Withdrawn.
+    /// The member or the desk withdrew the request.
     Cancelled,
 }
 
-/// What an open entry of a lapsed programme shows as.
+/// The state that clients see in place of `open` while the currency of the entry's programme has lapsed.
 pub(crate) const NOT_CURRENT: &str = "not_current";
 
 /// An action on an entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action<'a> {
-    /// For the first time, or anew after a refusal.
+    /// To ask for a signature: for the first time, or again after a refusal.
     Ask,
-    /// Only whoever has the authority for it can even say this.
+    /// To sign. The [`Authority`] proves that the signer may, so that code without the check does not compile.
     Sign(#[allow(dead_code, reason = "to have it is the proof")] &'a Authority),
     Deny,
     Cancel,
@@ -50,30 +50,31 @@ pub(crate) enum Action<'a> {
     Reinstate,
 }
 
-/// What somebody is to an entry.
+/// The relation of an actor to an entry.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Relation {
+    /// The actor is the member whose entry this is.
     pub holder: bool,
-    /// The signer whom the entry names.
+    /// The actor is the signer whom the entry names.
     pub named: bool,
-    /// Works at the desk, or is an admin.
+    /// The actor works at the desk, or is an admin.
     pub staff: bool,
     pub admin: bool,
 }
 
-/// What a member must have before asking for a skill.
+/// Something that a member lacks before a skill or safety entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MissingPrerequisite {
-    /// The programme's safety brief comes first: its name.
+    /// The name of the safety brief that must come first.
     Brief(String),
-    /// Another level comes first: its name.
+    /// The name of the level that must be held first.
     Level(String),
 }
 
 impl Kind {
     pub(crate) const ALL: [Kind; 3] = [Kind::Time, Kind::Skill, Kind::Safety];
 
-    /// As it is stored, and as the API has it.
+    /// The kind's name in the database and in the API.
     pub fn name(self) -> &'static str {
         ["time", "skill", "safety"][self as usize]
     }
@@ -95,18 +96,18 @@ impl Status {
         Status::ALL.into_iter().find(|status| status.name() == name)
     }
 
-    /// Whether it was signed: such an entry is part of the record.
+    /// Whether the entry was signed and stays in the record: it can be suspended, not deleted.
     pub(crate) fn is_signed(self) -> bool {
         matches!(self, Status::Open | Status::Suspended)
     }
 
-    /// Whether there cannot be a second entry of the same skill beside it.
+    /// Whether an entry in this state excludes a second entry of the same skill.
     pub(crate) fn takes_the_skill(self) -> bool {
         matches!(self, Status::Pending | Status::Open | Status::Suspended)
     }
 }
 
-/// The state after an act; `None` where the act does not go from this state. An entry that is to be begins from none.
+/// The state after an action; `None` where this state does not allow the action. `from`: `None` for a new entry.
 pub(crate) fn step(from: Option<Status>, action: Action) -> Option<Status> {
     match (from, action) {
         (None | Some(Status::Denied), Action::Ask) => Some(Status::Pending),
@@ -119,7 +120,7 @@ pub(crate) fn step(from: Option<Status>, action: Action) -> Option<Status> {
     }
 }
 
-/// Whether somebody may do this to an entry at all.
+/// Whether an actor of this relation may take the action on an entry, whatever the entry's state.
 pub(crate) fn may(relation: Relation, action: Action) -> bool {
     match action {
         Action::Ask | Action::Cancel => relation.holder || relation.staff,
@@ -129,8 +130,8 @@ pub(crate) fn may(relation: Relation, action: Action) -> bool {
     }
 }
 
-/// The programmes whose currency has lapsed: of each a level is held (of the flyers' the first), and it is not current.
-/// Whoever is still on the way to a programme has nothing that could lapse.
+/// The held programmes that are not current, as `cat_group`s. A programme is held with any of its levels, `Flyer` with
+/// level 1 only. A member who still works on a first level has no currency that could lapse.
 pub(crate) fn lapsed(held: &[LevelKey], currencies: &Currencies) -> Vec<&'static str> {
     let holds = |programme: &str| {
         held.iter().any(|level| level.cat_group == programme && (programme != "Flyer" || level.cat_id == "1"))
@@ -140,14 +141,16 @@ pub(crate) fn lapsed(held: &[LevelKey], currencies: &Currencies) -> Vec<&'static
     PROGRAMMES.into_iter().filter(lapsed).collect()
 }
 
-/// The state as it is shown, everywhere: an open skill of a programme that has lapsed is not current.
+/// The name of the state that every client and page shows: [`NOT_CURRENT`] for an open skill of a programme in `lapsed`,
+/// else the name of the stored state.
 pub(crate) fn shown(kind: Kind, cat_group: &str, status: Status, lapsed: &[&str]) -> &'static str {
     let not_current = kind == Kind::Skill && status == Status::Open && lapsed.contains(&cat_group);
     if not_current { NOT_CURRENT } else { status.name() }
 }
 
-/// What keeps somebody who holds these levels, and has open safety records in these logbooks, from this skill or safety
-/// record; `None` also for a skill that the catalogue does not have.
+/// The first thing that a member lacks before an entry of this skill, brief or training. `held`: the member's levels;
+/// `briefed`: the safety logbooks in which the member has an open record. `None` also for a skill that the catalogue does
+/// not have.
 pub(crate) fn missing_prerequisite(
     catalogue: &Catalogue,
     skill: &str,
@@ -161,7 +164,7 @@ pub(crate) fn missing_prerequisite(
     if safety.kind == SafetyKind::Recurrent && !briefed.contains(&programme.safety_logbook) {
         return Some(brief_of(catalogue, programme));
     }
-    // The brief is for whoever holds, or may enter, a programme that keeps its records there.
+    // A brief, or a training after its brief, needs a held or open level of any programme that shares the safety logbook.
     let served = catalogue.programmes().iter().filter(|one| one.safety_logbook == programme.cat_group);
     let mut levels = served.flat_map(|one| &one.levels);
     if levels.any(|level| held.contains(&level.key()) || level.admits(held)) {
@@ -170,7 +173,7 @@ pub(crate) fn missing_prerequisite(
     missing(catalogue, programme.levels.first()?, held)
 }
 
-/// The same for each skill of a level.
+/// Like [`missing_prerequisite`], for the skills of a level, which all have the same prerequisites.
 pub(crate) fn missing_level_prerequisite(
     catalogue: &Catalogue,
     level: &Level,
@@ -189,6 +192,7 @@ fn brief_of(catalogue: &Catalogue, programme: &Programme) -> MissingPrerequisite
     MissingPrerequisite::Brief(initial.map(|one| one.name.clone()).unwrap_or_default())
 }
 
+/// The first required level that is not held.
 fn missing(catalogue: &Catalogue, level: &Level, held: &[LevelKey]) -> Option<MissingPrerequisite> {
     let required = level.missing(held).next()?;
     let meant = |one: &&Level| {
@@ -196,7 +200,7 @@ fn missing(catalogue: &Catalogue, level: &Level, held: &[LevelKey]) -> Option<Mi
             && required.track.as_ref().is_none_or(|track| *track == one.track)
     };
     let name = match catalogue.levels().find(meant) {
-        // Any track will do where none is named, so the first one's name would mislead.
+        // A requirement without a track accepts every track, so the name of one track's level would mislead.
         Some(one) if required.track.is_some() || one.track.is_empty() => one.name.clone(),
         _ => format!("{} Level {}", required.cat_group, required.cat_id),
     };
