@@ -69,7 +69,7 @@ pub enum Purpose {
     Deletion,
     /// Private keys of certificates.
     TlsKey,
-    /// Codes by which an account is claimed, or a waiver is signed on a telephone.
+    /// Codes by which an account is claimed, and codes by which a waiver is signed on a telephone.
     AccountClaim,
     /// Tickets for a check-in that a kiosk keeps until the site answers.
     KioskTicket,

@@ -24,7 +24,7 @@ pub(crate) enum Acquired {
     Server(UnixStream),
 }
 
-/// Why a command got neither, in a text that says what to do.
+/// Why a command got neither the lock nor a connection, in a text that says what to do.
 #[derive(Debug)]
 pub(crate) enum AcquireError {
     /// The directory cannot be used.

@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 
 /// The kinds of actors and subjects: the word before the colon.
 const KINDS: [&str; 5] = ["member", "cli", "partner", "job", "sender"];
-/// The same, where something was done to.
+/// Kinds of subjects that are no actors.
 const OBJECTS: [&str; 1] = ["site"];
 
-/// Rows that a table shows, unless another number is asked for.
+/// Rows that a table shows without `--limit`.
 const LISTED_USUAL: i64 = 50;
-/// Rows that are read at a time for a machine.
+/// Rows that are read at a time for JSON.
 const PAGE_ROWS: i64 = 1_000;
 
 #[derive(Subcommand)]
@@ -90,7 +90,8 @@ impl List {
     }
 }
 
-/// All rows, or so many: read and handed on page by page, because the log grows for as long as the site does.
+/// Prints up to `limit` rows as JSON. Rows are read and printed page by page, because the audit log grows for as long
+/// as the site runs.
 fn for_machines(site: &Site, mut filter: Filter, limit: i64, streams: &mut Streams) -> CommandResult {
     let mut left = limit;
     let mut before_row = '[';
@@ -142,7 +143,7 @@ impl Row for HashedRow {
     }
 }
 
-/// A value whose name ends with `_at` is a moment.
+/// A value of a row's detail as people read it: one whose name ends with `_at` is a moment.
 fn shown_as(name: &str, value: &Value) -> String {
     match value.as_i64().filter(|_| name.ends_with("_at")) {
         Some(moment) => shown_moment(moment),
@@ -159,12 +160,13 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// How the log names somebody: as it is where it has a colon or is a fixed word, else by the member's or partner's own name.
+/// The stored form of an actor or subject. A name with a colon, or a fixed word, has that form already; any other is a
+/// member's number, username or address, or a partner's client-id.
 fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, CommandError> {
     if name.contains(':') || fixed.contains(&name) {
         return Ok(name.to_owned());
     }
-    // A member who was erased from the file is still in the log.
+    // An erased member is still in the audit log, so the number need not be that of a member.
     if let Ok(member_id) = name.parse::<i64>() {
         return Ok(format!("member:{member_id}"));
     }
@@ -181,7 +183,7 @@ fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, CommandErr
     }
 }
 
-/// A moment as people type it, in the site's time unless it ends with Z or an offset.
+/// A moment as it is typed, in the site's time zone unless it ends with Z or an offset.
 fn moment(text: &str, now: i64, zone: &TimeZone) -> Result<i64, CommandError> {
     let ago = |unit: char, seconds: i64| {
         let count: i64 = text.strip_suffix(unit)?.parse().ok().filter(|count| *count >= 0)?;

@@ -1,4 +1,5 @@
-//! `tunneldesk backup …`: make one now, list them, try one. A running server does it itself.
+//! `tunneldesk backup …`: makes a backup now, lists the backups, or tries one by a drill. A running server also makes
+//! backups by itself.
 
 use super::shell::Shell;
 use super::{CommandResult, Row, Table, done, failed, refused, shown_moment};

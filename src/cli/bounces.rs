@@ -1,4 +1,4 @@
-//! `tunneldesk outbox marked` and `outbox lift`: addresses that no mail goes to.
+//! `tunneldesk outbox marked` and `outbox lift`: suppressed addresses, to which no mail is sent.
 
 use super::shell::Shell;
 use super::{CommandResult, Part, Row, Table, done, refused, shown_moment};
@@ -6,7 +6,7 @@ use crate::app::messages;
 use crate::store::tables::suppressed::{self, Suppression};
 use serde_json::{Value, json};
 
-/// Addresses that a table shows, unless another number is asked for.
+/// Addresses that a table shows without `--limit`.
 const LISTED_USUAL: i64 = 50;
 
 pub(super) fn list(site: &Shell, part: &Part) -> CommandResult {

@@ -1,4 +1,4 @@
-//! `tunneldesk callbacks …`: what third parties called back with, and the payments that are nobody's yet.
+//! `tunneldesk callbacks …`: the callbacks of third parties, and the payments without a member.
 
 use super::shell::Shell;
 use super::{CommandResult, Part, Row, Table, done, refused, shown_moment};
@@ -14,9 +14,9 @@ use crate::store::tables::payments::{self, Payment};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-/// Payments that a table shows, unless another number is asked for.
+/// Payments that a table shows without `--limit`.
 const PAYMENTS_USUAL: i64 = 500;
-/// Events likewise.
+/// Events that a table shows without `--limit`.
 const EVENTS_USUAL: i64 = 50;
 
 #[derive(Subcommand)]
@@ -75,7 +75,7 @@ fn list(site: &Shell, of: (Option<&str>, Option<&str>), part: &Part) -> CommandR
     Ok(Box::new(list.page_of(asked_for, part).total(kept)))
 }
 
-/// Which senders would be turned away.
+/// Names the senders whose callbacks are refused, because the settings lack their secrets.
 fn what_is_missing(site: &Site) -> String {
     let config = &site.config;
     let senders = [
@@ -132,7 +132,8 @@ fn show(site: &Site, callback_id: i64) -> CommandResult {
     done(format!("{head}\n\n{raw}"), values)
 }
 
-/// JSON over several lines; anything else as it is, but for what would steer a terminal.
+/// JSON over several lines; any other text unchanged, except that control characters are replaced, which could steer a
+/// terminal.
 fn readable(raw: &str) -> String {
     let pretty = serde_json::from_str::<Value>(raw).ok().and_then(|value| serde_json::to_string_pretty(&value).ok());
     let text = pretty.unwrap_or_else(|| raw.to_owned());

@@ -1,4 +1,4 @@
-//! `tunneldesk check`: the settings in force and who said so. Secrets are not shown.
+//! `tunneldesk check`: the settings in force, each with its origin. Secrets are not shown.
 
 use super::{CommandResult, Global, Row, Table, check_settings, done};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! `tunneldesk clock …`: when the file has seen a moment that is still to come, while no server runs.
+//! `tunneldesk clock …`: sets the database's clock back after the machine's clock was ahead, while no server runs.
 
 use super::acquire;
 use super::owner::become_owner;

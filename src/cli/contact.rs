@@ -1,4 +1,4 @@
-//! `tunneldesk contact …`: what people wrote in the contact form.
+//! `tunneldesk contact …`: the messages of the contact form.
 
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_moment};
@@ -9,7 +9,7 @@ use crate::store::tables::contact::{self, Message};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-/// Messages that a table shows, unless another number is asked for.
+/// Messages that a table shows without `--limit`.
 const LISTED_USUAL: i64 = 50;
 const BEGINNING_CHARS_MAX: usize = 50;
 

@@ -1,5 +1,5 @@
-//! Commands that a running server carries out, because no other process may open its file. A command reaches the server by the
-//! socket that [`socket`] opens; the server takes commands from its own user and from root.
+//! Commands that a running server carries out, because no other process may open its database. A command reaches the
+//! server by the socket that [`socket`] opens; the server takes commands from its own user and from root.
 
 use super::acquire::{self, AcquireError, Acquired};
 use super::progress::ProgressBar;
@@ -98,8 +98,8 @@ pub(crate) fn lock_or_connect(dir: &Path) -> Result<Acquired, AcquireError> {
     acquire::lock_or_connect(dir, TIMEOUTS.accept)
 }
 
-/// Has the server of a data directory carry out a command. Each wait for a server that hangs has a limit. The error says why the
-/// result is not known, and what to do.
+/// Makes the server of a data directory carry out a command. Each wait for a server that hangs has a limit. The error
+/// says why the result is not known, and what to do.
 pub(crate) fn run_on_server(
     server: &UnixStream,
     dir: &Path,
@@ -197,14 +197,14 @@ fn not_carried_out(cause: &std::io::Error) {
     tracing::warn!(%cause, "a command from the shell was not carried out");
 }
 
-/// `busy`: [`COMMANDS_MAX`] are under way already.
+/// Carries out one command, and sends its output. `busy`: [`COMMANDS_MAX`] commands are under way already.
 fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()> {
     stream.set_read_timeout(Some(READ_TIMEOUT))?;
     stream.set_write_timeout(Some(READ_TIMEOUT))?;
     let user = user_of(&stream).ok_or(std::io::ErrorKind::PermissionDenied)?;
     let (mut bytes, mut from_shell) = (Vec::new(), BufReader::new(&stream));
     if (&mut from_shell).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut bytes)? == 0 {
-        // A command that only looked whether a server is here.
+        // The client only checked whether a server listens.
         return Ok(());
     }
     send(&stream, &Message::Received)?;

@@ -22,7 +22,7 @@ impl Describe {
                 text(String::from_utf8(script).map_err(|e| failed(format!("the completions are no text: {e}")))?)
             }
             Describe::Manual { dir } => {
-                // Of the version: a revision has no place in a page's footer.
+                // The version without the revision, which has no place in a page's footer.
                 let command = Cli::command().version(env!("CARGO_PKG_VERSION"));
                 clap_mangen::generate_to(command, &dir)
                     .map_err(|e| failed(format!("cannot write to {}: {e}", dir.display())))?;

@@ -1,5 +1,5 @@
-//! `tunneldesk doctor`: how the site is, line by line, and what to do. The facts come from whoever holds the file; they are
-//! put into words here, for the terminal at hand.
+//! `tunneldesk doctor`: the status of the site, one fact a line, and what to do. The process that has the lock of the
+//! data directory finds the facts; the process in the shell puts them into words for its terminal.
 
 use super::acquire::{AcquireError, Acquired};
 use super::output::Answer;
@@ -58,7 +58,7 @@ impl Display for Said {
 }
 
 impl Doctor {
-    /// On this side: the facts from the file, or from the server that holds it.
+    /// Runs in the shell's process: the facts come from the database, or from the server that has its lock.
     pub(super) fn run(&self, global: &Global, args: &[OsString]) -> CommandResult {
         let config = global.checked()?;
         let mut said = match control::lock_or_connect(&config.data) {
@@ -76,7 +76,7 @@ impl Doctor {
         }
     }
 
-    /// On the server's side: JSON, which the other side puts into words.
+    /// Runs in the server's process: returns JSON, which the shell's process puts into words.
     pub(super) fn answer(&self, site: &Shell) -> CommandResult {
         if self.noted {
             note(site)?;
@@ -86,7 +86,7 @@ impl Doctor {
 }
 
 fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, CommandError> {
-    // Before the site is opened, which removes them.
+    // Leftovers are looked for before the site is opened, which removes them.
     let left = leftovers(data_dir.dir());
     let facts = match Site::open(data_dir, config, Clock::machine(0), true) {
         Ok((site, _)) => {
@@ -101,7 +101,7 @@ fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, C
     Ok(facts.into_iter().filter(|fact| fact.name != "leftovers").chain(left).collect())
 }
 
-/// The alarms of lost writes and of changes by another program are over, and the audit log says who ended them.
+/// Ends the alarms of lost writes and of changes by another program, and records the actor in the audit log.
 fn note(site: &Shell) -> Result<(), CommandError> {
     let stands = |kind: &alarm::Kind| alarm::find(&site.config.data, *kind).is_some();
     for kind in [alarm::Kind::LostLog, alarm::Kind::Changed].into_iter().filter(stands) {
@@ -112,7 +112,7 @@ fn note(site: &Shell) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Has the server look.
+/// Requests the facts from the server.
 fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<Said, CommandError> {
     let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let request = control::Request { args, secret: None, attached_bytes: None };
@@ -171,7 +171,7 @@ fn word_of(state: &str) -> &'static str {
     }
 }
 
-/// A line a fact, and under it what to do.
+/// The facts as text: a line for each, and below it what to do.
 fn shown(said: &Said, colour: bool) -> String {
     let painted = |text: String, state: &str| match colour {
         true => format!("{}{text}{RESET}", colour_of(state)),

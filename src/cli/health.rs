@@ -1,5 +1,5 @@
-//! `tunneldesk health`: whether the server on this machine is ready, for a container's health check. Over its plain port,
-//! because the way of commands may be busy with a long one.
+//! `tunneldesk health`: whether the server on this machine is ready, for a container's health check. The request goes
+//! to the plain HTTP port, because the command socket may be busy with a long command.
 
 use super::{CommandResult, Global, done, failed, refused};
 use std::io::{Read, Write};
@@ -16,7 +16,7 @@ pub(super) fn run(global: &Global) -> CommandResult {
         address.ok_or_else(|| refused("`listen` leaves the port to the system, so nobody knows where to ask"))?;
     let said = ask(address).map_err(|e| failed(format!("nobody answers on {address}: {e}")))?;
     let status = said.split(' ').nth(1).unwrap_or_default();
-    // From a plain port on the network one is sent over to https: it answers.
+    // A plain port on the network redirects to https: a redirect shows that the server answers.
     if !(status.starts_with('2') || status.starts_with('3')) {
         return Err(failed(format!(
             "the server on {address} is not ready: {}",
@@ -26,7 +26,7 @@ pub(super) fn run(global: &Global) -> CommandResult {
     done("ready", serde_json::json!({ "ready": true }))
 }
 
-/// Where this machine reaches a server that listens there.
+/// The address at which this machine reaches a server that listens on `address`.
 fn reached_at(address: SocketAddr) -> SocketAddr {
     let loopback: IpAddr = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

@@ -1,4 +1,4 @@
-//! `tunneldesk import`: lists of members, logbook entries and bookings, as CSV. All of a list, or nothing.
+//! `tunneldesk import`: imports a list of members, logbook entries or bookings from CSV, as a whole or not at all.
 
 use super::shell::Shell;
 use super::streams::Streams;
@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::Path;
 
-/// Mistakes that an import shows; a dry run shows all.
+/// Mistakes that an import shows; a dry run shows every mistake.
 const MISTAKES_SHOWN: usize = 50;
 
 #[derive(Args)]

@@ -51,10 +51,11 @@ fn machine_zone() -> Option<String> {
     local_time::parse_zone_name(link.to_str()?.split_once("/zoneinfo/")?.1).ok()
 }
 
-/// Times that a zone is asked for, before that is taken for a no.
+/// How often the command asks for the time zone before it gives up.
 const ASKED_MAX: usize = 3;
 
-/// The zone of a site in a country: its only one, else this machine's where that is one of them, else the one that is typed.
+/// The time zone of a site in a country: the country's only one, else this machine's where it is one of the country's,
+/// else the one that is typed.
 fn zone_of(country: &str, machine: Option<String>) -> Result<String, CommandError> {
     let clocks = clocks_of(country);
     if let [only] = &clocks[..] {
@@ -125,12 +126,12 @@ impl Init {
     }
 }
 
-/// Finishes or removes first what an `init` or a restore left when it was cut off. A database that holds no site, which
-/// an `init` of an earlier version can leave, does not count as a site.
+/// Refuses a directory that has a site. First finishes or removes the files of an interrupted `init` or restore. A
+/// database without a site, which an `init` of an earlier version can leave, does not count as a site.
 fn refuse_where_a_site_is(data_dir: &DataDir) -> Result<(), CommandError> {
     restore::complete(data_dir).map_err(|e| failed(format!("an earlier restore cannot be finished: {e}")))?;
     let (dir, remains) = (data_dir.dir().display(), data_dir.remains());
-    // SQLite would remove the log of an empty file.
+    // SQLite would remove the WAL of an empty database file.
     let has_database = std::fs::metadata(data_dir.database()).is_ok_and(|file| file.len() > 0);
     if has_database && !erasure::is_without_site(&data_dir.database()) {
         return Err(refused(format!("there is a site in {dir} already: start it with `tunneldesk serve`")));
@@ -146,7 +147,8 @@ fn refuse_where_a_site_is(data_dir: &DataDir) -> Result<(), CommandError> {
     )))
 }
 
-/// Makes the site beside its place, whole, and then puts it there, so that an `init` that is cut off can be run again.
+/// Makes the complete site in a directory beside its final place, and then moves it there, so that an interrupted
+/// `init` can be run again.
 fn make(
     data_dir: &DataDir,
     config: Config,
@@ -169,7 +171,7 @@ fn make(
     site.store.write(site.now(), record).map_err(|e| format!("the site takes no writes: {e}"))?;
     site.close();
     let replaced = restore::swap_in(data_dir, &dir)?;
-    // The key alone, of which the site has the copy.
+    // The replaced directory has the key alone, of which the site has a copy.
     if let Some(old) = replaced.filter(|old| has_key && !database(old).exists()) {
         std::fs::remove_dir_all(&old).map_err(failed)?;
     }

@@ -11,7 +11,7 @@ use crate::web::desk::kiosks::spaced;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-/// Kiosks that a table shows, unless another number is asked for.
+/// Kiosks that a table shows without `--limit`.
 const LISTED_USUAL: i64 = 1_000;
 
 #[derive(Subcommand)]

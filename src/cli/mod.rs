@@ -161,7 +161,7 @@ enum Command {
     Describe(describe::Describe),
 }
 
-/// The whole program.
+/// Runs the program: parses the command line, runs the command and prints its output. Returns the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let output = match Cli::try_parse_from(&args) {
@@ -240,7 +240,7 @@ impl Global {
     }
 }
 
-/// The refusal of a command that needs the file for itself.
+/// The refusal of a command that needs the data directory for itself.
 fn stop_it_first(error: LockError, dir: &Path) -> CommandError {
     match error {
         LockError::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
@@ -252,7 +252,7 @@ fn check_settings(settings: Settings) -> Result<Config, CommandError> {
     settings.check().map_err(|mistakes| refused(format!("the settings have mistakes:\n  {}", mistakes.join("\n  "))))
 }
 
-/// Runs a command on the file, or has the running server carry it out.
+/// Runs a command on the database, or makes the running server carry it out.
 fn run_on_site(global: &Global, command: &Command, args: &[OsString]) -> Result<Output, CommandError> {
     let secret = read_secret(command)?;
     let config = global.checked()?;
@@ -262,7 +262,7 @@ fn run_on_site(global: &Global, command: &Command, args: &[OsString]) -> Result<
     let dir = config.data.clone();
     let output = match control::lock_or_connect(&dir) {
         Ok(Acquired::Locked(data_dir)) => {
-            // A command reaches a running server as the user who typed it; work on the file is done as its owner.
+            // A command reaches a running server as the user who typed it; work on the database is done as its owner.
             let actor = shell::shell_actor();
             match output_path(command) {
                 Some(_) => output_file.root_access = become_owner_reversibly(&dir)?,
@@ -385,7 +385,7 @@ fn read_secret(command: &Command) -> Result<Option<String>, CommandError> {
 }
 
 thread_local! {
-    /// The site whose command this thread runs; UTC while no site is open.
+    /// The time zone of the site whose command this thread runs; UTC while no site is open.
     static HALL: RefCell<TimeZone> = const { RefCell::new(TimeZone::UTC) };
 }
 
@@ -401,7 +401,7 @@ fn show_moments_in(zone: TimeZone) {
     HALL.set(zone);
 }
 
-/// A moment as people read it, in the time of the site whose command runs: `2026-11-21 14:30 CET`.
+/// A moment as people read it, in the time zone of the site whose command runs: `2026-11-21 14:30 CET`.
 fn shown_moment(moment: i64) -> String {
     HALL.with_borrow(|zone| zone.shown(moment))
 }

@@ -1,4 +1,5 @@
-//! `tunneldesk outbox …`: messages on their way out, and what the desk shows to a member where none can be sent.
+//! `tunneldesk outbox …`: messages that wait or were sent, and the texts that the desk shows a member where none can
+//! be sent.
 
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Part, Row, Table, bounces, done, refused, shown_moment};
@@ -11,7 +12,7 @@ use crate::store::tables::suppressed::Suppression;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-/// Messages that a table shows, unless another number is asked for.
+/// Messages that a table shows without `--limit`.
 const LISTED_USUAL: i64 = 50;
 const WHY_CHARS_MAX: usize = 60;
 
@@ -123,7 +124,7 @@ impl Row for Message {
     }
 }
 
-/// With what the mail provider said, where it said anything.
+/// The state of a message, with the mail provider's report where there is one.
 fn state(message: &Message) -> String {
     if message.delivery.is_empty() || message.delivery == message.state {
         return message.state.clone();

@@ -40,7 +40,7 @@ impl Answer for Text {
 /// The return type of a command.
 pub(super) type CommandResult = Result<Box<dyn Answer>, CommandError>;
 
-/// The answer of a command whose result went elsewhere, for instance into a file.
+/// The answer of a command whose result was written elsewhere, for instance into a file.
 pub(super) fn nothing() -> CommandResult {
     text("")
 }
@@ -137,7 +137,7 @@ impl Output {
         Output::of(Err(failed(text)), false)
     }
 
-    /// Results to standard output, trouble to standard error.
+    /// Prints a result to standard output, and an error to standard error.
     pub(crate) fn print(&self) {
         let text = self.text.trim_end();
         if text.is_empty() {

@@ -90,7 +90,7 @@ fn shown_secret(IssuedCredentials { client_id, secret, .. }: &IssuedCredentials)
     done(words, json!({ "client_id": client_id, "secret": secret }))
 }
 
-/// Runs an effect on the partner of a client-id; also the name of the partner.
+/// Runs an effect on the partner of a client-id. Returns the partner's name and the result of the effect.
 fn change<T>(
     site: &Shell,
     client_id: &str,

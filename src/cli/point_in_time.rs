@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const UTC: &str = " UTC";
 
-/// For the parser of the command line.
+/// Parses a moment, for the parser of the command line.
 pub(super) fn parse(text: &str) -> Result<MomentInput, String> {
     let in_utc = |local| match MomentInput::parse(local)? {
         MomentInput::Exact(_) => None,
@@ -20,10 +20,10 @@ pub(super) fn parse(text: &str) -> Result<MomentInput, String> {
     })
 }
 
-/// The clock of a site that may not be there yet.
+/// The time zone of a site that may not exist yet.
 pub(super) struct SiteClock {
     pub(super) zone: TimeZone,
-    /// Whether anything at hand says that it is the site's; otherwise it is UTC.
+    /// Whether the zone is known to be the site's. Otherwise the zone is UTC.
     pub(super) is_known: bool,
 }
 

@@ -25,7 +25,7 @@ impl Reminders {
         }
         let given = reminders::run(site, self.dry_run, &|| false)?;
         if !self.dry_run {
-            // Each member's was a transaction of its own.
+            // Each member's reminders were written in a transaction of their own.
             let detail = Detail::none().number("reminders", given.reminders.len() as i64);
             site.store.write(site.now(), |tx| site.record(tx, "reminders.given", &Subject::Site, &detail))?;
         }

@@ -1,4 +1,4 @@
-//! `tunneldesk restore`: a backup takes the site's place, with all that is off site behind it, while no server runs.
+//! `tunneldesk restore`: puts a backup in the site's place, with the off-site ticks behind it, while no server runs.
 
 use super::acquire;
 use super::owner::become_owner;
@@ -43,7 +43,8 @@ pub(super) struct Restore {
     undo: bool,
 }
 
-/// A moment so much later than this machine's clock is a slip: most often one of another time zone.
+/// A moment later than this machine's clock by more than this is refused as a mistake, most often one of the time
+/// zone.
 const AHEAD_SECONDS_MAX: i64 = 60;
 
 /// The backup that is restored.
@@ -53,29 +54,29 @@ struct Choice {
     replay: Option<Replay>,
     /// The remark about the off-site backups where their directory did not answer.
     off_site_error: Option<String>,
-    /// Newer ones that cannot be read, by their names, and why.
+    /// Newer backups that cannot be read: their names, and why.
     unreadable: Vec<(String, String)>,
 }
 
-/// All that is at hand, and what is to be said of what is not.
+/// The backups that were found, and the errors of those that could not be reached or read.
 struct FoundBackups {
     backups: Vec<Backup>,
     off_site_error: Option<String>,
     unreadable: Vec<(String, String)>,
 }
 
-/// Where the backup is looked for.
+/// Where the backup comes from.
 enum Source {
     /// The backup in the directory that was named.
     Directory(Box<Backup>),
-    /// Of all that are at hand the one by this name, or the newest.
+    /// The backup of this name among those that were found, or the newest.
     FoundBackups(FoundBackups, Option<String>),
 }
 
-/// Up to when the site is wanted, by its own clock.
+/// The moment up to which the site is restored, by the site's time zone.
 struct Until {
     clock: SiteClock,
-    /// `None`: all there is.
+    /// `None`: up to the last write.
     given: Option<PointInTime>,
 }
 
@@ -180,7 +181,7 @@ impl Source {
         Ok(Source::Directory(Box::new(backup)))
     }
 
-    /// The clock of the backup that was named, of the site that is here, or else of the newest backup that knows of one.
+    /// The time zone of the named backup, of the site in the directory, or else of the newest backup that has one.
     fn clock(&self, data_dir: &DataDir) -> SiteClock {
         let named = match self {
             Source::Directory(backup) => Some(&**backup),
@@ -212,12 +213,12 @@ impl Until {
         self.given.as_ref().map(|given| given.moment)
     }
 
-    /// As people read it, and type it.
+    /// A moment as people read and type it.
     fn shown(&self, moment: i64) -> String {
         self.clock.zone.exact(moment)
     }
 
-    /// The named one, or the newest on the two backup stores that is not of a later moment.
+    /// The named backup, or the newest of the two backup stores that has no write later than the wanted moment.
     fn choose(&self, source: Source, config: &Config) -> Result<Choice, CommandError> {
         let (mut found, name) = match source {
             Source::Directory(backup) => {
@@ -243,7 +244,8 @@ impl Until {
         Ok(Choice { backup, replay, off_site_error: found.off_site_error, unreadable: Vec::new() })
     }
 
-    /// A backup that was made later than the wanted moment holds what the restore is to leave out.
+    /// Refuses a backup that was made later than the wanted moment, because it has writes that the restore must leave
+    /// out.
     fn check(&self, backup: &Backup) -> Result<(), CommandError> {
         match self.at().filter(|at| last_write(backup) > *at) {
             None => Ok(()),
@@ -256,7 +258,7 @@ impl Until {
         }
     }
 
-    /// The newest, of those that hold nothing that came later.
+    /// The newest backup without a write later than the wanted moment.
     fn newest(&self, found: &FoundBackups) -> Result<Backup, CommandError> {
         let oldest = found.backups.first().map_or(0, |backup| backup.manifest.made_at);
         let is_before = |backup: &&Backup| self.at().is_none_or(|at| last_write(backup) <= at);
@@ -295,7 +297,7 @@ impl FoundBackups {
             Some(Err(cause)) => found.off_site_error = Some(cause),
             None => {}
         }
-        // Of the two copies of one backup the one beside the site is the last, which needs no key.
+        // Of two copies of a backup the local one comes last, because it needs no key.
         found.backups.sort_by_cached_key(|backup| (backup.age_order(), !backup.is_encrypted()));
         found
     }
@@ -304,7 +306,7 @@ impl FoundBackups {
         self.backups.iter().find(|backup| backup.name() == name)
     }
 
-    /// The first that a chain of the site began with after a moment.
+    /// The origin of the site's first chain that began after a moment.
     fn next_base(&self, site_id: &str, at: i64) -> Option<ChainOrigin> {
         let ours = self.backups.iter().filter(|backup| backup.manifest.site_id == site_id);
         let later = ours.filter_map(|backup| backup.manifest.chain.as_ref()).filter(|origin| origin.moment > at);
@@ -318,7 +320,8 @@ impl FoundBackups {
     }
 }
 
-/// The second of the last write in a backup, or at the latest that of the backup (Unix seconds).
+/// The second of the last write in a backup (Unix seconds); for a backup without a chain the second in which it was
+/// made, which is no earlier.
 fn last_write(backup: &Backup) -> i64 {
     let made = &backup.manifest;
     made.chain.as_ref().map_or(made.made_at, |origin| origin.moment)

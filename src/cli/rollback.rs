@@ -1,4 +1,4 @@
-//! `tunneldesk rollback`: the file as it was before the last upgrade, while no server runs.
+//! `tunneldesk rollback`: restores the database as it was before the last upgrade, while no server runs.
 
 use super::acquire;
 use super::owner::become_owner;

@@ -1,4 +1,4 @@
-//! `tunneldesk routes`: the table, as it is.
+//! `tunneldesk routes`: prints the table of operations.
 
 use super::{CommandResult, Row, Table};
 use crate::routes::{PAGES, ROUTES, Route, TABLE};

@@ -1,4 +1,4 @@
-//! `tunneldesk serve`: the site itself.
+//! `tunneldesk serve`: runs the site.
 
 use super::output::FAILED;
 use super::owner::become_owner;
@@ -34,9 +34,10 @@ const STOPPED_DRAIN_TIME_MAX: Duration = Duration::from_millis(300);
 const CHECKS_BETWEEN_SHEDDING: u64 = 20;
 /// Checks of the disk before the first release of memory after a start: the jobs have begun by then.
 const CHECKS_BEFORE_SHEDDING: u64 = 2;
-/// Descriptors that are no connections: the file and its readers, the listeners, a backup or a mail on its way.
+/// Descriptors that are no connections: the database and its readers, the listeners, a backup or a mail that is being
+/// sent.
 const DESCRIPTORS_BESIDE: u64 = 40;
-/// The least number of connections, whatever the system allows.
+/// The least number of connections, however few descriptors the system allows.
 const CONNECTIONS_MIN: u64 = 8;
 
 #[derive(Args)]
@@ -60,7 +61,7 @@ pub(super) struct Serve {
     off_site_fault: Option<replication::Fault>,
 }
 
-/// The jobs that run while the file takes writes.
+/// The jobs that run while the database takes writes.
 struct Jobs {
     until_dropped: Vec<mpsc::Sender<()>>,
     sending: jobs::outbox::OutboxThread,
@@ -87,7 +88,7 @@ impl Jobs {
     fn stop(self) {
         drop(self.until_dropped);
         self.sending.stop();
-        // Last, so that every write is copied.
+        // Replication stops last, so that every write is copied.
         self.replicating.into_iter().for_each(ReplicationThread::stop);
     }
 }
@@ -289,9 +290,10 @@ fn announce(
     Ok(url)
 }
 
-/// The threads that watch the server until this is dropped. The end waits for none of them: each may hang with the disk.
+/// The threads that watch the server until this is dropped. The shutdown waits for none of them: each may hang with
+/// the disk.
 struct Watching {
-    /// Gets a message when a file that was served without writes can be written.
+    /// Gets a message when a database that was served without writes can be written.
     writable: mpsc::Receiver<()>,
     until_dropped: Vec<mpsc::Sender<()>>,
 }
@@ -322,7 +324,8 @@ fn spawn(
     spawned.map(|_| stop).map_err(|e| failed(format!("cannot start a thread: {e}")))
 }
 
-/// Checks whether there is room on the disk and whether a read-only file can be written again, and releases free memory.
+/// Checks whether there is room on the disk and whether a read-only database can be written again, and releases free
+/// memory.
 fn watch_disk(site: &Site, data_dir: &DataDir, writable: &mpsc::Sender<()>, stop: &mpsc::Receiver<()>) {
     let mut checks = 0_u64;
     // A start uses more code and memory than most of what follows.
@@ -339,7 +342,7 @@ fn watch_disk(site: &Site, data_dir: &DataDir, writable: &mpsc::Sender<()>, stop
     }
 }
 
-/// Where the system allows few descriptors, there are fewer connections than configured.
+/// Lowers the configured number of connections where the system allows few descriptors.
 fn fit_connections(config: &mut Config, descriptors: u64) {
     let connections = descriptors.saturating_sub(DESCRIPTORS_BESIDE).max(CONNECTIONS_MIN) as usize;
     if connections < config.limits.connections_max {

@@ -21,7 +21,7 @@ impl<'s> Shell<'s> {
         Shell { site, actor, lists_all }
     }
 
-    /// Whether a list without a limit is whole, as with `--json`.
+    /// Whether a list without `--limit` is complete, as with `--json`.
     pub(super) fn lists_all(&self) -> bool {
         self.lists_all
     }
@@ -36,7 +36,7 @@ impl<'s> Shell<'s> {
         app::change(self.site, RankedActor::owner(&self.actor), Language::default(), effect)
     }
 
-    /// The row of an action, in the action's own transaction.
+    /// Writes the audit row of an action, in the action's own transaction.
     pub(super) fn record(
         &self,
         tx: &Write,
@@ -63,12 +63,13 @@ pub(super) fn shell_actor() -> Actor {
     actor(unsafe { libc::getuid() })
 }
 
-/// A user of the machine.
+/// A user of the machine, as the actor of the audit log.
 pub(super) fn actor(uid: u32) -> Actor {
     Actor { id: ActorId::Cli { uid, user: user_name(uid) }, origin: Origin::Shell }
 }
 
-/// Reads the file itself: libc may load modules, which a static binary cannot.
+/// The name of a user; empty where it is unknown. Reads the file itself: libc may load modules, which a static binary
+/// cannot.
 fn user_name(uid: u32) -> String {
     let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let of_uid = |line: &&str| line.split(':').nth(2).and_then(|field| field.parse().ok()) == Some(uid);

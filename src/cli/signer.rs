@@ -1,4 +1,4 @@
-//! `tunneldesk signer …`: whom the tunnel lets sign for others.
+//! `tunneldesk signer …`: the members whom the tunnel lets sign for others.
 
 use super::member::find;
 use super::shell::Shell;
@@ -186,7 +186,7 @@ fn list(site: &Site, tunnel_id: i64) -> CommandResult {
     Ok(Box::new(Table::new(shown)))
 }
 
-/// A signer, and what the appointment is worth now.
+/// A signer, and the present state of the appointment.
 struct Listed {
     one: Appointment,
     state: String,

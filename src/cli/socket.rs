@@ -60,7 +60,7 @@ fn bind_at(path: PathBuf) -> io::Result<(UnixListener, SocketFile)> {
     Ok((listener, socket_file))
 }
 
-/// Reaches the server of a data directory, within a time.
+/// Connects to the server of a data directory, within a time.
 pub(crate) fn connect(dir: &Path, time_max: Duration) -> Result<UnixStream, ConnectError> {
     let Ok(found) = std::fs::metadata(dir) else { return Err(ConnectError::NoServer) };
     let mut connect_error = ConnectError::NoServer;

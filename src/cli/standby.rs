@@ -1,5 +1,5 @@
-//! `tunneldesk standby` and `tunneldesk promote`: a second machine that has a copy of the site, and takes its place when somebody
-//! says so.
+//! `tunneldesk standby` and `tunneldesk promote`: a second machine that has a copy of the site, and takes its place
+//! when the operator promotes it.
 
 use super::acquire;
 use super::owner::become_owner;
@@ -37,7 +37,7 @@ pub(super) struct Promote {
 }
 
 impl Standby {
-    /// Runs until the process is ended: at any moment, since a tick counts once it is on the disk.
+    /// Runs until the process ends, which may be at any moment: a tick counts once it is on the disk.
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let config = global.checked()?;
         crate::log::start(&config.log);
@@ -109,7 +109,7 @@ fn say(promoted: &Promoted, data: &Path) -> CommandResult {
     done(format!("{state} (epoch {epoch}).{told}{off_site}{next}"), values)
 }
 
-/// Without a path. In the clear only to this machine itself.
+/// Parses the URL of the machine to follow: without a path, and with plain http for this machine itself only.
 fn parse_url(text: &str) -> Result<String, String> {
     let wrong = || "must be like https://tunnel.example.org:8443, without a path".to_owned();
     let text = text.trim_end_matches('/');

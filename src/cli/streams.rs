@@ -1,5 +1,5 @@
-//! What flows between a command and the terminal where it was typed: progress, an input file, output. A running server may
-//! carry the command out, perhaps as another user in another directory.
+//! The streams between a command and the terminal where it was typed: progress, an input file, output. A running
+//! server may carry the command out, perhaps as another user in another directory.
 
 use super::owner::RootAccess;
 use super::{CommandError, Output, failed};
@@ -14,14 +14,14 @@ pub(super) struct Streams<'w> {
     pub progress: &'w mut Progress<'w>,
     /// The file that the command reads, and its length in bytes.
     pub attached: Option<(&'w mut dyn Read, u64)>,
-    /// Takes the next part of the command's output. An error: the reader went away.
+    /// Takes the next part of the command's output. An error: the client closed the connection.
     pub part: &'w mut dyn FnMut(&str) -> io::Result<()>,
 }
 
 /// The output of a command, on the side of the shell: to standard output, or to a file that is written whole or not at all.
 pub(crate) struct OutputFile {
     to: Option<PathBuf>,
-    /// With this the file belongs to the user who typed the command.
+    /// The way back to the rights of root, by which the file is created as the user who typed the command.
     pub root_access: RootAccess,
     unfinished: Option<BufWriter<File>>,
     trouble: Option<io::Error>,
@@ -34,7 +34,7 @@ impl OutputFile {
 
     pub(crate) fn write(&mut self, text: &str) {
         let Some(beside) = self.beside() else {
-            // A reader that went away (a pipe into `head`) is no error.
+            // A closed reader (a pipe into `head`) is no error.
             _ = io::stdout().write_all(text.as_bytes());
             return;
         };

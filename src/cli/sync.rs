@@ -1,5 +1,5 @@
-//! `tunneldesk sync`: sends the partner metrics upstream now, or shows how far they are. A running server sends them by
-//! itself; `--from` does it from another machine.
+//! `tunneldesk sync`: sends the partner metrics upstream now, or shows how far they are. A running server sends them
+//! by itself; `--from` sends them from another machine.
 
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Global, Row, Table, done, failed, nothing, refused, shown_moment};
@@ -97,7 +97,7 @@ impl Sync {
         let mut uploader = Uploader::new(Box::new(reports), upstream, settings, Arc::default());
         if !self.once {
             crate::log::start(&config.log);
-            // Until the process ends: the position is stored after each batch.
+            // Runs until the process ends: the position is stored after each batch.
             let (_never, stop) = mpsc::channel();
             sync::work(uploader, settings, &stop);
             return nothing();
@@ -242,7 +242,7 @@ impl Row for Refused {
     }
 }
 
-/// As people say it.
+/// A duration as people say it, such as `5 min`.
 fn duration(seconds: i64) -> String {
     match seconds {
         ..120 => format!("{seconds} s"),

@@ -59,8 +59,8 @@ impl<R: Row> Table<R> {
         Table { part: Some((name, beside)), ..self }
     }
 
-    /// The rows are the asked part of a list of `total` rows: how many come after them, and how to see them, follows the
-    /// last one.
+    /// The rows are one page of a list of `total` rows: the foot says how many rows come after it, and how to list
+    /// them.
     pub(super) fn page_of(self, total: i64, part: &Part) -> Table<R> {
         let next = part.offset.saturating_add(self.rows.len() as i64);
         match total - next {
@@ -123,7 +123,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Unless a limit is given, people get `usual` rows and machines all.
+    /// The limit of the list: without `--limit`, `usual` rows for people, and all rows for JSON.
     pub(super) fn limit(&self, site: &Shell, usual: i64) -> i64 {
         self.limit.unwrap_or(if site.lists_all() { i64::MAX } else { usual })
     }

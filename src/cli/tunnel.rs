@@ -1,4 +1,4 @@
-//! `tunneldesk tunnel …`: the tunnels that this site knows, and lists of them from elsewhere.
+//! `tunneldesk tunnel …`: the tunnels that this site knows, and the import of lists of tunnels.
 
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row as Shown, Table, done, refused};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Some thousands of tunnels; there are some hundreds in the world.
+/// Enough for some thousands of tunnels; there are some hundreds in the world.
 const FILE_BYTES_MAX: usize = 512 * 1024;
 /// Mistakes that are shown at once.
 const MISTAKES_MAX: usize = 50;
@@ -35,7 +35,7 @@ pub(super) enum Tunnel {
     },
 }
 
-/// A row of the list, and where it stands there.
+/// A row of an imported list, and its place in the list.
 struct Row {
     place: String,
     values: BTreeMap<String, String>,
@@ -95,7 +95,7 @@ impl Shown for Known {
     }
 }
 
-/// Takes a list as a whole, or nothing of it.
+/// Imports a list as a whole, or nothing of it.
 fn import(site: &Shell, text: &str) -> CommandResult {
     let rows = match text.trim_start().chars().next() {
         Some('[' | '{') => from_json(text),
@@ -136,12 +136,12 @@ fn put(tx: &Write, listed: Listed) -> Result<Put, Failure> {
     Ok(if known.is_some() { Put::Changed } else { Put::New })
 }
 
-/// Every mistake, with its place.
+/// Checks the rows of a list. The error has every mistake, with its place.
 fn judge(rows: Vec<Row>) -> Result<Vec<Listed>, Vec<String>> {
     let (mut listed, mut mistakes) = (Vec::new(), Vec::new());
     let (mut places, mut odd): (BTreeMap<i64, String>, BTreeSet<String>) = Default::default();
     for row in rows {
-        // A heading stands over every row, and is wrong once.
+        // An unknown heading is reported once, not for every row.
         let unknown =
             row.values.keys().filter(|field| !FIELDS.contains(&field.as_str()) && odd.insert((*field).clone()));
         mistakes.extend(unknown.map(|field| format!("{}: there is no column {field:?}", row.place)));
@@ -187,8 +187,8 @@ fn from_csv(text: &str) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// The line of what begins at `byte`, after the ends of lines that may stand before it: the reader's own count is out by one
-/// where lines end in CRLF.
+/// The line of the row that begins at `byte`, after the line ends that may precede it: the reader's own count is off
+/// by one where lines end in CRLF.
 fn line_at(text: &str, byte: usize) -> usize {
     let rest = &text.as_bytes()[byte.min(text.len())..];
     let ends = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();

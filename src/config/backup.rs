@@ -9,9 +9,9 @@ use super::recipient::Recipient;
 pub struct Backup {
     /// Hours between two backups; 0: none are made automatically.
     pub every_hours: i64,
-    /// Where copies of backups go.
+    /// The off-site target, to which backups are copied.
     pub off_site: Option<OffSiteLocation>,
-    /// The key that off-site copies are encrypted to.
+    /// The key to which off-site copies are encrypted.
     pub recipient: Option<Recipient>,
     /// Bytes of the WAL that may be unconfirmed off site.
     pub unconfirmed_bytes_max: u64,

@@ -1,16 +1,16 @@
-//! The secrets of the services that call back (payment processor, mail provider), and the address that they believe to
-//! call.
+//! The secrets of the services that call back (payment processor, mail provider), and the address of the mail webhook
+//! as the provider knows it.
 
 use super::{Config, Secret, Settings};
 
-/// The secrets of those who call back; a callback without one answers 503.
+/// The secrets of the services that call back; a callback of a service without one is answered with 503.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Callbacks {
-    /// The payment processor's.
+    /// The payment processor's secret.
     pub payment_secret: Option<Secret>,
-    /// The mail provider's.
+    /// The mail provider's key.
     pub mail_key: Option<Secret>,
-    /// The mail provider's address of our webhook, to the letter, where it is not the usual path below the public one.
+    /// The exact address of our webhook at the mail provider, where it is not the usual path below the public one.
     pub mail_url: Option<String>,
 }
 
@@ -28,15 +28,15 @@ impl Settings {
 }
 
 impl Config {
-    /// The address that the mail provider signs together with the events. `port`: for a site that was given no address
-    /// at all.
+    /// The address that the mail provider signs together with the events. `port`: for a site whose settings name no
+    /// address.
     pub(crate) fn mail_webhook_url(&self, port: u16) -> String {
         let usual = || format!("{}/api/mail-webhook", self.public_url(port));
         self.callbacks.mail_url.clone().unwrap_or_else(usual)
     }
 }
 
-/// Kept as it is: a slash at its end is part of what is signed.
+/// Checks the webhook's address, and keeps it unchanged: a slash at its end is part of what is signed.
 fn webhook(text: &str) -> Result<Option<String>, &'static str> {
     let sound = (text.starts_with("https://") || text.starts_with("http://")) && !text.contains([' ', '#']);
     match text {

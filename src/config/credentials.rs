@@ -1,5 +1,5 @@
-//! Secrets that the service manager hands over as files of ours alone (systemd's `LoadCredential`): each has the name of
-//! its setting.
+//! Secrets that the service manager hands over as files that only this service can read (systemd's `LoadCredential`):
+//! each has the name of its setting.
 
 use super::{SECRETS, Settings};
 use std::path::Path;

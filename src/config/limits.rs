@@ -23,7 +23,7 @@ pub struct Limits {
     pub contacts_per_hour_per_address: i64,
     /// Requests of one address about a lost password or username.
     pub recoveries_per_hour_per_address: i64,
-    /// Requests of one address that may end in a message to somebody.
+    /// Requests of one address that may cause a message to a member or an address.
     pub messages_per_day_per_address: i64,
     /// Passcodes and confirmation links that go out in all, by each channel; half of them at most to strangers.
     pub mails_per_day: i64,

@@ -60,55 +60,55 @@ const DEMO_YEARLY_FEE_CENTS: i64 = 3_000;
 /// All settings of a site, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Where the site answers over plain HTTP.
+    /// The addresses on which the site answers over plain HTTP.
     pub listen: Vec<SocketAddr>,
-    /// Where `/metrics` and health are answered to this machine alone; `None`: nowhere.
+    /// The address on which `/metrics` and health are answered to this machine alone; `None`: none.
     pub metrics_listen: Option<SocketAddr>,
     /// The data directory.
     pub data: PathBuf,
-    /// Lower case, without a port.
+    /// The host names of the site, in lower case and without a port.
     pub names: Vec<String>,
-    /// Without a trailing slash.
+    /// The public URL, without a trailing slash.
     pub public_url: Option<String>,
-    /// Networks whose `X-Forwarded-For` is believed.
+    /// Networks whose `X-Forwarded-For` is trusted.
     pub proxies: Vec<IpNet>,
     /// Origins whose pages may call the API from a browser, as browsers write them.
     pub allowed_origins: Vec<String>,
     /// The built-in catalogue, extended by the site's own file if there is one.
     pub catalogue: &'static Catalogue,
-    /// In hundredths of the fee's currency; 0: membership costs nothing.
+    /// The yearly fee, in hundredths of its currency; 0: membership costs nothing.
     pub yearly_fee_cents: i64,
     /// Whether a member who never flew books without a confirmed e-mail address.
     pub first_flight_unconfirmed: bool,
-    /// Minutes that can be flown in a quarter of an hour; 0: not said.
+    /// Minutes that can be flown in a quarter of an hour; 0: not set.
     pub minutes_per_quarter_hour: i64,
     /// Minutes that members can book at a kiosk; empty: no bookings there.
     pub kiosk_minutes: Vec<i64>,
-    /// ISO 4217, upper case; without it that of the site's country.
+    /// The currency of the fee: ISO 4217, upper case; `None`: that of the site's country.
     pub fee_currency: Option<String>,
-    /// Where mails go; without it they wait.
+    /// The mail server; `None`: mails wait in the outbox.
     pub mail: Option<Mail>,
-    /// Where short messages go; without it they wait.
+    /// The gateway for short messages; `None`: they wait in the outbox.
     pub sms: Option<Sms>,
     /// Countries whose new telephone numbers get passcodes, by calling code; empty: the site's own.
     pub calling_codes: Vec<u16>,
     /// The address to which messages of the contact form are sent; without it only the desk reads them.
     pub contact_to: Option<String>,
-    /// Connections, and waiting requests.
+    /// The limits of connections, requests and messages.
     pub limits: Limits,
     /// How much is logged, and in what form.
     pub log: Log,
     /// The networks by which members sign in.
     pub social: Social,
-    /// The secrets of those who call back.
+    /// The secrets of the services that call back.
     pub callbacks: Callbacks,
-    /// When backups are made, and where their copies go.
+    /// When backups are made, and to where they are copied.
     pub backup: Backup,
     /// The settings of a standby and of an off-site store.
     pub replica: Replica,
-    /// Where the history goes; without it nowhere.
+    /// The receiver of the history; `None`: the history is not sent.
     pub sync: Option<Sync>,
-    /// Where the site answers over https, and with which certificate.
+    /// The addresses and the certificate of https.
     pub tls: Tls,
     /// The settings of waivers.
     pub waiver: Waiver,
@@ -354,7 +354,7 @@ impl Config {
     }
 }
 
-/// A value as it may be seen.
+/// A value as it may be shown: secrets are replaced.
 fn shown(key: &str, value: &Value) -> String {
     let hidden = SECRETS.contains(&key) && value.as_str() != Some("");
     if hidden { "(secret)".to_owned() } else { value.to_string() }

@@ -21,7 +21,7 @@ pub enum OffSiteLocation {
 pub struct Bucket {
     /// Scheme, host and port, without a slash at its end.
     pub endpoint: String,
-    /// As the service names it; part of the signature.
+    /// The region, as the service names it; part of the signature.
     pub region: String,
     /// The bucket's name.
     pub bucket: String,
@@ -33,7 +33,7 @@ pub struct Bucket {
     pub key_id: String,
     /// The file with the secret, read again for each request.
     pub secret_file: PathBuf,
-    /// PEM; trusted instead of the public authorities.
+    /// The authority of the service's certificate in PEM, trusted instead of the public ones.
     pub authority: Option<Vec<u8>>,
 }
 
@@ -124,7 +124,7 @@ fn bucket(text: &str) -> Option<(String, String)> {
     sound.then(|| (bucket.to_owned(), prefix.to_owned()))
 }
 
-/// `None`: Amazon's own.
+/// The address of the service; `None`: Amazon's own.
 fn endpoint(text: &str) -> Result<Option<String>, &'static str> {
     let what = "is not an address like https://minio.example.org:9000";
     let text = text.trim_end_matches('/');

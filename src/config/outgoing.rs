@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, PartialEq)]
 pub struct Secret(String);
 
-/// Where mails go.
+/// The mail server, and how it is reached.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mail {
     /// The mail server's name or address.
@@ -18,13 +18,13 @@ pub struct Mail {
     pub port: u16,
     /// How the connection is encrypted.
     pub security: Security,
-    /// Username and password; `None`: the server asks for none.
+    /// Username and password; `None`: the server needs none.
     pub account: Option<(String, Secret)>,
     /// Without a name of its own it is the site's that is shown.
     pub from: Mailbox,
-    /// Where answers go; `None`: to `from`.
+    /// The address for answers; `None`: `from`.
     pub reply_to: Option<Mailbox>,
-    /// PEM; trusted instead of the public authorities.
+    /// The authority of the server's certificate in PEM, trusted instead of the public ones.
     pub authority: Option<Vec<u8>>,
 }
 
@@ -39,21 +39,21 @@ pub enum Security {
     None,
 }
 
-/// Where short messages go.
+/// The gateway for short messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sms {
-    /// The gateway's address, to POST to.
+    /// The gateway's address for a POST.
     pub url: String,
     /// The JSON of a request, with places for `{to}` and `{text}`.
     pub body: String,
-    /// Sent as `Authorization: Bearer`, unless the body has a place for it.
+    /// The token, sent as `Authorization: Bearer` unless the body has a place for it.
     pub token: Option<Secret>,
-    /// PEM; trusted instead of the public authorities.
+    /// The authority of the gateway's certificate in PEM, trusted instead of the public ones.
     pub authority: Option<Vec<u8>>,
 }
 
 impl Secret {
-    /// Text that is to be kept secret.
+    /// A secret text.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(text.into())
     }
@@ -70,7 +70,7 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Settings {
-    /// Everything is checked, also while no server is named.
+    /// The settings of the mail server. Everything is checked, also while no server is named.
     pub(super) fn mail(&mut self) -> Option<Mail> {
         let server = self.text("mail.server", host_and_port).flatten();
         let security = self.text("mail.security", security);
@@ -94,7 +94,7 @@ impl Settings {
         Some(Mail { host, port, security, account, from: from?, reply_to, authority })
     }
 
-    /// Likewise.
+    /// The settings of the gateway. Everything is checked, also while no gateway is named.
     pub(super) fn sms(&mut self) -> Option<Sms> {
         let url = self.text("sms.url", gateway).flatten();
         let body = self.text("sms.body", gateway_body);
@@ -103,7 +103,7 @@ impl Settings {
         Some(Sms { url: url?, body: body?, token, authority })
     }
 
-    /// A secret that stands in the settings or alone in a file.
+    /// A secret that is a setting, or the whole content of a file.
     pub(super) fn secret(&mut self, key: &str, file_key: &str) -> Option<Secret> {
         let typed = self.text(key, |s| Ok(s.to_owned())).filter(|s| !s.is_empty());
         let file = self.text(file_key, |s| Ok(s.to_owned())).filter(|s| !s.is_empty());
@@ -114,7 +114,7 @@ impl Settings {
             }
             (typed, None) => typed.map(Secret),
             (None, Some(file)) => match std::fs::read_to_string(file) {
-                // A request signed with an empty key would be believed.
+                // With an empty key any request could be signed.
                 Ok(text) if text.trim().is_empty() => {
                     self.mistake(file_key, "is an empty file");
                     None

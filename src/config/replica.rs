@@ -5,7 +5,7 @@ use crate::domain::standby::Wait;
 use std::os::unix::fs::PermissionsExt;
 use toml::Value;
 
-/// Fewer characters could be guessed.
+/// A shorter token could be guessed.
 const TOKEN_CHARS_MIN: usize = 32;
 const TOKEN_CHARS_MAX: usize = 256;
 const OTHERS: u32 = 0o077;
@@ -13,7 +13,7 @@ const OTHERS: u32 = 0o077;
 /// The settings of the standby.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Replica {
-    /// By which the standby is known; without one there is no standby.
+    /// The token that proves the standby; `None`: there is no standby.
     pub token: Option<Secret>,
     /// Whether answers wait for the standby.
     pub wait: Wait,
@@ -27,7 +27,7 @@ impl Replica {
 }
 
 impl Settings {
-    /// Everything is checked, also while there is no token.
+    /// Checks all settings of the standby, also while there is no token.
     pub(super) fn replica(&mut self) -> Replica {
         let wait = match &self.typed["replica.wait"].value {
             Value::Boolean(false) => Wait::Never,
@@ -51,7 +51,7 @@ impl Settings {
     }
 }
 
-/// What is wrong with a token; `None`: nothing.
+/// The fault of a token; `None`: the token is valid.
 pub(crate) fn what_is_wrong(token: &str) -> Option<&'static str> {
     let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
     let fits = (TOKEN_CHARS_MIN..=TOKEN_CHARS_MAX).contains(&token.len());

@@ -17,7 +17,7 @@ pub struct Social {
 /// A network whose ID tokens count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TokenIssuer {
-    /// Tokens for other apps than these do not count.
+    /// The client ids of the apps whose tokens count.
     pub client_ids: Vec<String>,
     /// The file of the network's public keys, a JWK set. The file may be replaced, so it is read anew for each sign-in.
     pub keys_file: PathBuf,
@@ -29,7 +29,7 @@ impl Settings {
         Social { google: self.token_issuer("google"), apple: self.token_issuer("apple"), facebook }
     }
 
-    /// `None` where nothing is said; one half alone is a mistake.
+    /// The settings of a network; `None` where both are empty. One without the other is a mistake.
     fn token_issuer(&mut self, name: &str) -> Option<TokenIssuer> {
         let (ids_key, file_key) = (format!("social.{name}.client_ids"), format!("social.{name}.keys_file"));
         let client_ids = self.list(&ids_key, client_id);

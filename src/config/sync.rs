@@ -4,24 +4,24 @@ use super::{Settings, host_name};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Where the history goes, and how.
+/// The receiver of the history, and how the history is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sync {
     /// The receiver.
     pub upstream: Upstream,
-    /// Under which the receiver knows this site, beside its `site_id`.
+    /// The name by which the receiver knows this site, beside its `site_id`.
     pub client_id: String,
     /// The secret of the signature, alone in a file, read anew for each connection.
     pub secret_file: Option<PathBuf>,
-    /// The time is signed too.
+    /// Whether the time is signed too.
     pub strict: bool,
-    /// PEM; trusted instead of the public authorities.
+    /// The authority of the receiver's certificate in PEM, trusted instead of the public ones.
     pub authority: Option<Vec<u8>>,
     /// Rows of the history in one batch at most.
     pub batch_rows: i64,
-    /// Between two looks for new rows.
+    /// Seconds between two checks for new rows.
     pub interval_seconds: i64,
-    /// Whether a server carries by itself.
+    /// Whether a server sends by itself.
     pub scheduled: bool,
 }
 
@@ -43,14 +43,14 @@ pub struct Nats {
     pub port: u16,
     /// Whether the connection is encrypted from its first byte on.
     pub tls: bool,
-    /// With a place for `{site_id}`.
+    /// The subject, with a place for `{site_id}`.
     pub subject: String,
     /// A `.creds` file, a seed, `user:password` or a token, alone in a file, read anew for each connection.
     pub credentials_file: Option<PathBuf>,
 }
 
 impl Upstream {
-    /// Without what could be a secret.
+    /// The receiver without the parts that could be secret.
     pub(crate) fn shown(&self) -> String {
         match self {
             Upstream::Https(url) => url.split('?').next().unwrap_or_default().to_owned(),
@@ -62,7 +62,7 @@ impl Upstream {
 }
 
 impl Settings {
-    /// Everything is checked, also while no receiver is named.
+    /// The settings of the sync. Everything is checked, also while no receiver is named.
     pub(super) fn sync(&mut self) -> Option<Sync> {
         let path = |text: &str| Ok(Some(text).filter(|text| !text.is_empty()).map(PathBuf::from));
         let url = self.text("sync.url", |text| Ok(text.to_owned())).unwrap_or_default();
@@ -96,7 +96,7 @@ impl Settings {
         Some(Sync { upstream, client_id, secret_file, strict, authority, batch_rows, interval_seconds, scheduled })
     }
 
-    /// A file with a secret: it may change later, so it is only looked at here.
+    /// The path of a file with a secret. The content may change later, so it is only checked here.
     pub(super) fn readable(&mut self, key: &str) -> Option<PathBuf> {
         let path = self.text(key, |text| Ok(text.to_owned())).filter(|text| !text.is_empty()).map(PathBuf::from)?;
         match std::fs::read_to_string(&path) {
@@ -127,7 +127,7 @@ impl Settings {
     }
 }
 
-/// NATS without its subject and credentials.
+/// Parses the receiver's URL. The subject and the credentials of NATS are settings of their own.
 fn upstream(url: &str) -> Result<Upstream, &'static str> {
     let what = "is not an address like https://metrics.example.org/tunnels, nats://HOST:4222 or tls://HOST:4222";
     let (scheme, rest) = url.split_once("://").ok_or(what)?;
@@ -172,7 +172,8 @@ pub(super) fn is_this_machine(host: &str) -> bool {
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Each site needs a subject of its own, because its order is what the receiver goes by.
+/// Checks the subject of NATS. Each site needs a subject of its own, because the receiver relies on the order within
+/// it.
 fn subject(text: &str) -> Result<String, &'static str> {
     let filled = text.replace("{site_id}", "x");
     let sound = filled

@@ -1,4 +1,4 @@
-//! Settings: where they come from, and every mistake in them.
+//! Tests of the settings: their origins, and every mistake in them.
 
 use super::*;
 

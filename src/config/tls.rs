@@ -4,18 +4,18 @@ use super::Settings;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Where the site answers over https, and with which certificate.
+/// The addresses and the certificate of https.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tls {
-    /// Where the site answers over https; none: nowhere.
+    /// The addresses on which the site answers over https; empty: none.
     pub listen: Vec<SocketAddr>,
-    /// The site's own, instead of one from its own authority.
+    /// The files of the site's certificate; `None`: the certificate is signed by the site's own authority.
     pub files: Option<CertificateFiles>,
-    /// For so many days browsers that were here by https come back by nothing else; 0: they are not told.
+    /// Days for which browsers that used https use nothing else (HSTS); 0: browsers are not told to.
     pub hsts_days: i64,
 }
 
-/// A certificate that somebody else gave; read anew when the files change.
+/// A certificate of another authority; read again when the files change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CertificateFiles {
     /// PEM: the certificate, then its chain.

@@ -38,7 +38,7 @@ pub(super) fn public_url(text: &str) -> Result<Option<String>, &'static str> {
     }
 }
 
-/// `scheme://host` or `scheme://host:port`, in lower case. Apps have schemes of their own.
+/// An origin: `scheme://host` or `scheme://host:port`, in lower case. Apps have schemes of their own.
 pub(super) fn origin(text: &str) -> Result<String, &'static str> {
     let text = text.trim().to_ascii_lowercase();
     let is_scheme = |scheme: &str| {

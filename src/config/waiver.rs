@@ -2,14 +2,14 @@
 
 use super::Settings;
 
-/// Whether people sign before they fly, and for how long it counts.
+/// Whether flying needs a signed waiver, and for how long a signature counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waiver {
     /// Whether flying needs a waiver in force, once a text is published.
     pub required: bool,
     /// Days after which a signature has expired; 0: never.
     pub valid_days: i64,
-    /// Below this age a guardian signs; 0: never.
+    /// The age below which a guardian signs; 0: a guardian never signs.
     pub guardian_below_years: i64,
     /// Years for which a signed waiver is kept, also after its flyer's account was erased; 0: as long as the account.
     pub keep_years: i64,

@@ -1,5 +1,5 @@
-//! The data of the demo: `assets/demo/people.json` has the cast, the habits of everybody else and what people write;
-//! `assets/demo/names.json` has the names. Days are counted from today, which is day 0.
+//! The data of the demo: `assets/demo/people.json` has the cast, the habits of the crowd and the texts that people
+//! write; `assets/demo/names.json` has the names. Days are counted from today, which is day 0.
 
 use crate::domain::role::Role;
 use serde::Deserialize;
@@ -53,9 +53,9 @@ pub(super) struct CastMember {
 #[serde(rename_all = "lowercase")]
 pub(super) enum Staff {
     Regular,
-    /// Appointed when the site opened; stands in for levels until they are held.
+    /// Appointed when the site opened; stands in for levels that no member holds yet.
     Founder,
-    /// Safety training too long ago.
+    /// A signer whose last safety training is too old.
     Lapsed,
 }
 
@@ -77,13 +77,13 @@ pub(super) enum LevelEnd {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Habit {
-    /// 0: once, and never again.
+    /// Flights a year; 0: one flight in all.
     pub flights_a_year: u64,
     /// The share of all people, in proportion to the other weights.
     pub weight: u64,
     /// Of a hundred people with this habit, how many climb to one of the goals.
     pub ambitious_percent: u64,
-    /// Days since the last flight of those who still come, at most.
+    /// The most days since the last flight of a person who still comes.
     pub pause_days_max: i64,
     pub goals: Vec<Vec<String>>,
 }
@@ -92,9 +92,9 @@ pub(super) struct Habit {
 #[serde(deny_unknown_fields)]
 pub(super) struct Nation {
     pub country: String,
-    /// The calling code.
+    /// The calling code of the country.
     pub code: String,
-    /// `#` stands for any digit.
+    /// A telephone number in which `#` stands for any digit.
     pub phone: String,
     pub weight: u64,
     pub first: Vec<String>,

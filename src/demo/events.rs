@@ -23,7 +23,7 @@ const DRAWS_MAX: usize = 30;
 const BEGINNER_MINUTES: [i64; 7] = [2, 3, 4, 4, 5, 6, 8];
 const FLYER_MINUTES: [i64; 10] = [10, 10, 12, 15, 15, 20, 20, 30, 45, 60];
 
-/// Everybody, and how much each flies.
+/// All persons, and how much each flies.
 pub(super) struct World {
     pub people: Vec<Person>,
     /// The beginning of today, in Unix seconds.
@@ -67,7 +67,7 @@ pub(super) struct Flight {
 }
 
 impl World {
-    /// About `plan.entries` logbook rows in all, and never fewer than what people have learnt.
+    /// A world with about `plan.entries` logbook rows in all, and never fewer than the learning of its people makes.
     pub(super) fn new(plan: &Plan, people: Vec<Person>, catalogue: &'static Catalogue, midnight: i64) -> World {
         let key = LevelKey { cat_group: "Flyer", cat_id: "1", track: "" };
         let flyer_1 = catalogue.find_level(key).expect("every catalogue has Flyer Level 1");
@@ -188,7 +188,7 @@ impl World {
         }
         let holds = since.is_some_and(|since| since < today);
         let last = days[..days.partition_point(|flown| *flown < today)].last();
-        // A day to spare, so that the hour of the day never decides.
+        // One day to spare, so that the hour of the day never decides.
         flight.entered = holds && last.is_some_and(|last| today - last < FLYER_DAYS - 1);
         flight.changes = lead >= 2 && today < -1 && rng.percent(4);
         let lapsed = holds && !flight.entered;
@@ -199,7 +199,7 @@ impl World {
         }
     }
 
-    /// A day on which the person is there; none for somebody who does not fly.
+    /// A day on which the person flies; `None` for a person who does not fly.
     fn draw_day(&self, person: &Person, rng: &mut Rng) -> Option<i64> {
         let (first, last) = person.flies?;
         let mut day = last;
@@ -214,7 +214,7 @@ impl World {
         Some(day)
     }
 
-    /// The days on which somebody who comes again wants to fly.
+    /// The coming days on which a person who comes again wants to fly.
     fn draw_days_ahead(&self, person: &Person, rng: &mut Rng) -> Vec<i64> {
         let ahead = if person.comes_again { 0..AHEAD } else { 0..0 };
         let wants = |day: &i64| rng.below(365 * WEEK_MEAN) < person.flights_a_year * self.busyness(*day);

@@ -26,7 +26,7 @@ const FILE: &str = "demo.json";
 /// The content of `demo.json`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
-    /// With `/api`.
+    /// The URL of the site, with `/api`.
     pub base_url: String,
     pub tunnel_id: i64,
     #[serde(default)]
@@ -125,7 +125,8 @@ fn banner(facts: &Facts, url: &str, addresses: &[SocketAddr], path: &Path) -> St
     text
 }
 
-/// A demo site is known by the demo's password: `demo.json` with its tokens must never be written for a real site.
+/// Whether a site is a demo, by the demo's password: `demo.json` with its tokens must never be written for a real
+/// site.
 fn is_demo(site: &Site) -> Result<bool, Failure> {
     let mut hashes = site.store.read(|tx| {
         let ids = 1..=PEOPLE.cast.len() as i64;
@@ -137,7 +138,7 @@ fn is_demo(site: &Site) -> Result<bool, Failure> {
     Ok(hashes.iter().take(5).any(|hash| password::verify(PASSWORD, Some(hash), Cost::FULL)))
 }
 
-/// `stored`: from `demo.json`; what is still in force is used again.
+/// Gathers the facts. `stored`: those of `demo.json`, whose tokens are used again while they are in force.
 fn gather(site: &Site, stored: Option<&Facts>) -> Result<Facts, Failure> {
     let now = site.now();
     let (members, tunnel, partner, session) = site.store.read(|tx| {

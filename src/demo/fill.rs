@@ -1,4 +1,4 @@
-//! Fills an empty site: the members, then everybody's events in the order of their moments, so that every row has a number
+//! Fills an empty site: the members, then all events in the order of their moments, so that every row has a number
 //! that fits its moment.
 
 use super::data::{LevelEnd, PEOPLE, Staff};
@@ -30,16 +30,16 @@ pub(super) const PARTNER_NAME: &str = "Airtime Booking";
 const ROWS_BETWEEN_COMMITS: usize = 20_000;
 /// Logbook rows whose events are in memory at once.
 const ENTRIES_AT_ONCE: u64 = 2_000_000;
-/// Notices that are older have been read.
+/// Older notices are read.
 const UNREAD_DAYS: i64 = 4;
-/// Notices of bookings that are older have been deleted.
+/// Older notices of bookings are deleted.
 const NOTICE_DAYS: i64 = 30;
 /// How many members have a picture.
 const PICTURES: usize = 24;
 const BAN_DAY: i64 = -19;
 const REGISTRATION_FIRST: i64 = 70_000;
 const PURCHASE_FIRST: i64 = 20_000;
-/// How long before the flight people arrive, in seconds.
+/// How long before the flight people check in, in seconds.
 const EARLY: i64 = 25 * 60;
 /// One booking in so many is a no-show.
 const NO_SHOW_EVERY: i64 = 29;
@@ -61,7 +61,7 @@ struct Filler<'a> {
     known: Vec<bool>,
 }
 
-/// `zone`: the site's, by which people come and go.
+/// Fills the site. `zone`: the site's time zone, by which people come and go.
 pub(super) fn fill(site: &Site, zone: &TimeZone, plan: &Plan, progress: &mut Progress) -> Result<Made, Failure> {
     let midnight = zone.day(site.now(), 0).from;
     let world = World::new(plan, people::make(plan, site.catalogue), site.catalogue, midnight);
@@ -160,8 +160,8 @@ fn appoint(bulk: &Bulk, world: &World, tunnel_id: i64) -> Result<(), Failure> {
 }
 
 impl Filler<'_> {
-    /// Writes all events. A large site is written one stretch of time after the other, so that memory stays bounded: each
-    /// stretch derives everybody's events anew.
+    /// Writes all events. A large site is written one stretch of time after the other, so that memory stays bounded:
+    /// each stretch derives all events anew.
     fn write_all(&mut self, plan: &Plan, progress: &mut Progress) -> Result<(), Failure> {
         let world = self.world;
         let stretches = 1 + (plan.entries / ENTRIES_AT_ONCE) as i64;

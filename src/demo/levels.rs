@@ -1,4 +1,4 @@
-//! The path of levels that leads to a goal, and who may sign for a level on which day.
+//! The path of levels that leads to a goal, and the persons who may sign for a level on a day.
 
 use super::data::Staff;
 use super::people::{FOUNDED, FOUNDING, Person};
@@ -37,14 +37,14 @@ fn extend(path: &mut Vec<&'static Level>, catalogue: &'static Catalogue, level: 
     path.push(level);
 }
 
-/// One who may sign for a level, between two days.
+/// A person who may sign for a level, between two days.
 struct Authority {
     who: usize,
     from: i64,
     until: i64,
 }
 
-/// Who may sign, by level.
+/// The persons who may sign, by level.
 pub(super) struct Signers(HashMap<LevelKey<'static>, Vec<Authority>>);
 
 impl Signers {
@@ -79,7 +79,7 @@ impl Signers {
     }
 }
 
-/// The programmes in which the tunnel lists a signer, each with the day since when: from the first level of it on. Military is
+/// The programmes in which the tunnel lists a signer, each with the day of the signer's first level of it. Military is
 /// signed by trainers, so only trainers are listed for it.
 pub(super) fn listed(person: &Person) -> Vec<(&'static str, i64)> {
     let since =

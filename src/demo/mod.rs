@@ -48,7 +48,7 @@ pub(crate) struct Plan {
     pub seed: u64,
 }
 
-/// The rows that were made.
+/// The numbers of rows that were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Made {
     pub members: u64,

@@ -21,7 +21,7 @@ pub(super) struct Name {
 /// Draws names, no username twice.
 #[derive(Default)]
 pub(super) struct Names {
-    /// How many members have a username, without the number behind it.
+    /// How many members have each username, by the username without the number behind it.
     taken: HashMap<String, u32>,
 }
 

@@ -18,9 +18,10 @@ pub(super) const FOUNDED: i64 = FOUNDING + 30;
 const TRAINING_DAYS_MAX: i64 = 160;
 /// The last training of a signer whose training has lapsed.
 const LAPSED_TRAINING: i64 = -430;
-/// Entries a member from which on everybody climbs as the habits say; below, signed skills would leave no room for flights.
+/// From so many entries a member on, all persons climb as the habits say; below, signed skills would leave no room for
+/// flights.
 const ENTRIES_FOR_ALL_AMBITIONS: u64 = 36;
-/// Entries a member below which not everybody has flown.
+/// Below so many entries a member, some persons have not flown.
 const ENTRIES_FOR_ALL_TO_FLY: u64 = 5;
 /// The least time that a level takes.
 const LEVEL_DAYS_MIN: i64 = 21;
@@ -68,7 +69,7 @@ impl Climb {
 }
 
 impl Person {
-    /// The levels held in the end, each with the day since when.
+    /// The levels held in the end, each with the day from which it is held.
     pub(super) fn held(&self) -> impl Iterator<Item = (&'static Level, i64)> {
         let held = self.climbs.iter().filter(|climb| climb.end == LevelEnd::Held);
         held.map(|climb| (climb.level, climb.days[1]))
@@ -81,7 +82,7 @@ impl Person {
     }
 }
 
-/// Everybody of a plan: the cast first, then the crowd in the order of joining.
+/// All persons of a plan: the cast first, then the crowd in the order of joining.
 pub(super) fn make(plan: &Plan, catalogue: &'static Catalogue) -> Vec<Person> {
     let mut rng = Rng::new(plan.seed, 1);
     let mut people: Vec<Person> = PEOPLE.cast.iter().map(|member| from_cast(member, catalogue, &mut rng)).collect();
@@ -136,12 +137,12 @@ fn from_cast(member: &'static CastMember, catalogue: &'static Catalogue, rng: &m
     }
 }
 
-/// A third came in the first months, the others ever since.
+/// The day on which a person joined: for a third in the first months, for the others any time since.
 fn joining_day(rng: &mut Rng) -> i64 {
     if rng.percent(33) { OPENING + rng.between(0, 75) } else { rng.between(OPENING + 40, -2) }
 }
 
-/// `catalogue`: for somebody who climbs.
+/// A person of the crowd. `catalogue`: for a person who climbs.
 fn from_crowd(
     joined: i64,
     habit: &'static Habit,
@@ -206,7 +207,7 @@ fn climb(path: &[&'static Level], first: i64, last: i64, end: LevelEnd, rng: &mu
     path.iter().enumerate().map(climb_one).collect()
 }
 
-/// A safety training for each programme as it is entered, repeated in time up to today or to the lapse.
+/// One safety training for each programme as it is entered, repeated in time up to today or to the lapse.
 fn trainings(
     climbs: &[Climb],
     staff: Staff,

@@ -65,7 +65,7 @@ impl Export {
 }
 
 impl Erase {
-    /// Asks, on a terminal; elsewhere `--yes` says it.
+    /// Asks for a confirmation on a terminal; without a terminal `--yes` is needed.
     pub(crate) fn confirmation(&self) -> Result<Option<String>, CommandError> {
         if self.yes {
             return Ok(None);

@@ -179,7 +179,7 @@ impl Add {
     }
 }
 
-/// A password that was typed, or one that we made and must show once.
+/// A password: the typed one, or a generated one that must be shown once.
 struct PointInTime {
     text: String,
     made: bool,
@@ -265,16 +265,17 @@ fn unlock(site: &Shell, name: &str) -> CommandResult {
     done(format!("{username} (member {member_id}): {what}"), values)
 }
 
-/// With the flight time that is flown, without what is only booked.
+/// The profile with the minutes flown by `now`, without minutes that are only booked.
 fn by_now(tx: &Read, mut profile: Profile, now: i64) -> Result<Profile, Failure> {
     profile.flight_minutes -= entries::find_flown(tx, profile.member_id, now)?.minutes_ahead;
     Ok(profile)
 }
 
-/// Members that a table shows, unless another number is asked for.
+/// Members that a table shows without `--limit`.
 const LISTED_USUAL: i64 = 50;
 
-/// A table is cut at the limit and says how many members are left; a machine gets all unless it asks for a part.
+/// Lists the accounts. A table is cut at the limit and says how many members are left; JSON has all of them unless a
+/// limit is given.
 fn list(site: &Shell, role: Option<Role>, part: &Part) -> CommandResult {
     let now = site.now();
     let (profiles, total) = site.store.read(|tx| {

@@ -1,4 +1,4 @@
-//! The facts that a demo prints and keeps beside its site.
+//! Tests of the facts that a demo prints and keeps beside its site.
 
 use super::*;
 

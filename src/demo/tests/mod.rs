@@ -1,4 +1,4 @@
-//! A demo site is the same each time, holds nothing that the rules would not have allowed, and its facts work.
+//! Tests that a demo site is the same each time, that its content follows the rules, and that its facts work.
 
 mod fact_tests;
 
@@ -26,7 +26,7 @@ struct MadeSite {
     made: Made,
 }
 
-/// Made once for the tests that only look.
+/// The site for the tests that only read, made once.
 static SHARED: LazyLock<std::sync::Mutex<MadeSite>> = LazyLock::new(|| make(PLAN).into());
 
 fn make(plan: Plan) -> MadeSite {
@@ -46,7 +46,7 @@ fn config() -> Config {
 /// Runs a question on the shared site.
 fn ask<T>(question: impl FnOnce(&Read) -> T) -> T {
     let made = SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // A snapshot is for one question; held over several tests it would grow too old.
+    // A snapshot is for one question; one that is kept over several tests would grow too old.
     made.site.store.release();
     made.site.store.read(|tx| Ok(question(tx))).unwrap()
 }
@@ -60,7 +60,7 @@ fn count(tx: &Read, sql: &str) -> i64 {
     tx.get(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Every row of every table as text, without what must differ.
+/// Every row of every table as text, without the values that differ from site to site.
 fn dump(site: &Site) -> Vec<String> {
     let tables = [
         "tunnels",
@@ -232,7 +232,7 @@ fn what_is_held_follows_from_the_entries_and_was_open_to_the_member() {
     });
 }
 
-/// The levels and the safety records of somebody who signs.
+/// The levels and the safety records of a signer.
 type Signer = (Vec<(LevelKey<'static>, i64)>, Vec<(String, i64)>);
 
 #[test]

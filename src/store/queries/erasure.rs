@@ -22,7 +22,7 @@ use rusqlite::{Connection, OpenFlags, Result, ToSql, named_params};
 use std::path::Path;
 use std::time::Duration;
 
-/// Tries to truncate the WAL, which a reader may prevent for as long as a read may take.
+/// How often the truncation of the WAL is tried: a reader may prevent it for as long as a read may take.
 const TRUNCATE_TRIES: u32 = 100;
 const TRUNCATE_PAUSE: Duration = Duration::from_millis(50);
 /// How long the off-site copy and the standby may take to confirm the earlier commits, and as long again for the
