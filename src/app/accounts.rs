@@ -1,4 +1,4 @@
-//! Accounts: closed and opened again, another role, an address confirmed, delays lifted.
+//! Accounts: ban and reinstate, change the role, confirm the e-mail address, clear rate limits.
 
 use super::{Change, Outcome, RankedActor, change};
 use crate::auth::counters::{self, ClearedLimits};
@@ -10,7 +10,8 @@ use crate::ops::erasure::{self, Leaving};
 use crate::site::Site;
 use crate::store::tables::{bans, invitations, members, notices, sessions};
 
-/// Closes an account: every session and credential of it ends, and every invitation that it gave. Audited. 403 where the actor may not serve the account.
+/// Bans an account: ends all its sessions and credentials, and deletes every invitation that it issued. Audited. 403
+/// where the actor may not serve the account.
 pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     if cx.served(member_id)?.banned {
         return Ok(Outcome::Unchanged);
@@ -21,7 +22,7 @@ pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     done(cx, "member.banned", member_id)
 }
 
-/// Opens a closed account again; the owner signs in anew. Audited. An admin's: 403 for others.
+/// Lifts the ban of an account; the owner signs in again. Audited. 403 unless the actor is an admin.
 pub(crate) fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     if !cx.served(member_id)?.banned {
@@ -35,11 +36,12 @@ pub(crate) fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> 
 #[derive(Debug, Default)]
 pub(crate) struct Ban {
     pub(crate) reason: String,
-    /// `None`: until somebody lifts it.
+    /// `None`: until a member of the staff lifts the ban.
     pub(crate) until: Option<i64>,
 }
 
-/// Closes an account as [`ban`] does, with a reason and an end. Of an account that is closed already both are replaced.
+/// Bans an account as [`ban`] does, with a reason and an end. Replaces the reason and the end of an account that is
+/// banned already.
 pub(crate) fn ban_with(cx: &Change, member_id: i64, terms: &Ban) -> Result<Outcome, Failure> {
     if terms.until.is_some_and(|until| until <= cx.now()) {
         return Err(Failure::field("until", Text::new("card.ban_past")));
@@ -55,7 +57,7 @@ pub(crate) fn ban_with(cx: &Change, member_id: i64, terms: &Ban) -> Result<Outco
     Ok(Outcome::Done)
 }
 
-/// Lifts every ban whose end has come. Audited. Returns how many.
+/// Lifts every ban whose end has passed. Audited. Returns the number of lifted bans.
 pub(crate) fn lift_ended_bans(site: &Site) -> Result<usize, Failure> {
     let now = site.now();
     let ended = site.store.read(|tx| Ok(bans::list_ended(tx, now)?))?;
@@ -69,11 +71,12 @@ pub(crate) fn lift_ended_bans(site: &Site) -> Result<usize, Failure> {
     })
 }
 
-/// Gives an account a role. Audited; the member is told. An admin's: 403 for others, and for the own account.
+/// Sets the role of an account. Audited; the member is notified. 403 unless the actor is an admin, and for the actor's
+/// own account.
 ///
-/// The lifetime of a session goes with the role, so every session ends, also where the role was the same. So do the PIN and
-/// every passcode: the desk may know those of a member, and must not know those of somebody who works here. Invitations that
-/// the account gave end with its role.
+/// The lifetime of a session depends on the role, so every session ends, even where the role does not change. The PIN
+/// and every passcode are invalidated too: the desk may know those of a member, but must not know those of a colleague.
+/// Invitations that the account issued are deleted.
 pub(crate) fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Failure> {
     cx.check_admin()?;
     cx.served(member_id)?;
@@ -84,8 +87,8 @@ pub(crate) fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Fa
     cx.record("member.role_set", &Subject::Member(member_id), &Detail::none().word("role", role.name()))
 }
 
-/// Counts the e-mail address of an account as confirmed. Audited. 404 where the account has no address, 409 where another
-/// member has confirmed the same one.
+/// Marks the e-mail address of an account as confirmed. Audited. 404 where the account has no address, 409 where
+/// another member has confirmed the same address.
 pub(crate) fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     let account = cx.served(member_id)?;
     if account.email.is_empty() {
@@ -98,8 +101,8 @@ pub(crate) fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Fail
     done(cx, "member.confirmed", member_id)
 }
 
-/// Lifts every delay on an account, and has its PIN and its passcodes go on. Audited, also where nothing was in the way:
-/// the failed attempts so far are forgotten.
+/// Clears every sign-in delay of an account, and unlocks its PIN and its passcodes. Audited, even where nothing was
+/// limited, because the failed attempts so far are forgotten.
 pub(crate) fn unlock(cx: &Change, member_id: i64) -> Result<ClearedLimits, Failure> {
     let account = cx.served(member_id)?;
     let lifted = counters::clear_account_limits(cx.site, cx.tx, account.member_id)?;
@@ -107,8 +110,8 @@ pub(crate) fn unlock(cx: &Change, member_id: i64) -> Result<ClearedLimits, Failu
     Ok(lifted)
 }
 
-/// Takes a member out of the rows of the site; the texts of others that speak of the member were looked for before. Audited.
-/// 403 for an account of somebody who works here: the role is taken first.
+/// Erases a member from the database. The caller has already searched the texts of other members that mention the
+/// member. Audited. 403 for an account with a staff role: the role is removed first.
 pub(crate) fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
     let account = members::find_account_by_id(cx.tx, leaving.member_id)?.ok_or_else(Failure::not_found)?;
     if account.role != Role::Member {

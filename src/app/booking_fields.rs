@@ -1,10 +1,10 @@
-//! The fields of a booking, judged alike in a partner's request and in a list of bookings.
+//! The fields of a booking, validated alike in a partner's request and in an imported list of bookings.
 
 use crate::http::field_types::{Count, FlightMinutes, Id, Moment};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Any of them makes a request one for a booking.
+/// A request with any of these fields asks for a booking.
 pub(crate) const BOOKING_FIELDS: [&str; 8] = [
     "purchase_id",
     "purchase_date",
@@ -15,7 +15,7 @@ pub(crate) const BOOKING_FIELDS: [&str; 8] = [
     "checkin_time",
     "registration_id",
 ];
-/// Of those, what a booking cannot do without.
+/// The fields that every booking needs.
 pub(crate) const NEEDED: [&str; 3] = ["flight_date", "minutes_booked", "tunnel_id"];
 
 crate::body! {

@@ -1,5 +1,5 @@
-//! Bookings: made by a partner or at the desk, with their traces in the history, the logbook and the member's notices; and
-//! who has come for them.
+//! Bookings by a partner or at the desk, with their history events, logbook entries and notices to the member;
+//! check-ins, cancellations and no-shows.
 
 use super::{Change, Outcome, family, flights};
 use crate::domain::audit::{Detail, Subject};
@@ -14,13 +14,13 @@ use crate::store::tables::entries;
 use crate::store::tables::history::{self, Event, EventSubject};
 use crate::store::tables::{members, notices, partners, tunnels};
 
-/// The client in whose name the desk books.
+/// The client identifier under which the desk books.
 pub(crate) const DESK_CLIENT_ID: &str = "front-desk";
 const DESK_CLIENT_NAME: &str = "Front desk";
 
-/// Books for a member in the name of a partner; `Err` is why the member cannot book. The same booking sent again is the
-/// same, with the later values. Audited where the actor is somebody of this site: what partners do is in the history. The
-/// member is told what is new. Returns the number of the booking.
+/// Books for a member on behalf of a partner; the inner `Err` says why the member cannot book. A booking that is sent
+/// again updates the known one. Audited where the actor belongs to this site; a partner's requests are in the history
+/// instead. The member is notified of changes. Returns the number of the booking.
 pub(crate) fn book(
     cx: &Change,
     partner_id: i64,
@@ -33,8 +33,8 @@ pub(crate) fn book(
     })
 }
 
-/// Books in the name of the desk, for a member who is there; else as [`book`]. `number` tells the bookings of the desk
-/// apart.
+/// Books on behalf of the desk for a member who is present; otherwise as [`book`]. `number` distinguishes the bookings
+/// of the desk.
 pub(crate) fn book_at_desk(
     cx: &Change,
     member_id: i64,
@@ -57,14 +57,14 @@ pub(crate) fn book_at_desk(
         tunnel_id: cx.site.tunnel_id,
         checkin_time: None,
     };
-    // Bought when the form came first.
+    // A form that is sent again keeps the purchase date of its first submission.
     if let Some(known) = bookings::find_same(cx.tx, partner_id, member_id, &sent)? {
         sent.purchase_date = known.booking.purchase_date;
     }
     Ok(Ok(put(cx, partner_id, member_id, &sent)?))
 }
 
-/// Books in the name of the desk for a flight at this moment, and checks the member in where the waiver allows it; else as
+/// Books on behalf of the desk for a flight now, and checks the member in where the waiver allows it; otherwise as
 /// [`book_at_desk`].
 pub(crate) fn book_here_now(
     cx: &Change,
@@ -73,13 +73,13 @@ pub(crate) fn book_here_now(
     number: i64,
 ) -> Result<Result<i64, Denial>, Failure> {
     cx.check_staff()?;
-    // The same form sent again is the flight of the first time.
+    // A form that is sent again keeps the flight date of its first submission.
     let known = bookings::find_by_registration(cx.tx, desk_client(cx)?, number)?;
     let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
     let booked = book_at_desk(cx, member_id, flight_date, minutes_booked, number)?;
     if let Ok(booking_id) = booked {
         match check_in(cx, booking_id) {
-            // The booking is taken, and its check-in waits for the waiver.
+            // The booking succeeds, and its check-in waits for the waiver.
             Err(failure) if failure.code() == Failure::waiver_missing().code() => {}
             checked_in => _ = checked_in?,
         }
@@ -87,7 +87,7 @@ pub(crate) fn book_here_now(
     Ok(booked)
 }
 
-/// The client in whose name the desk books; made where the desk never booked.
+/// The client under which the desk books; inserted before the desk's first booking.
 pub(super) fn desk_client(cx: &Change) -> Result<i64, Failure> {
     Ok(match partners::find(cx.tx, DESK_CLIENT_ID)? {
         Some(desk) => desk.partner_id,
@@ -95,17 +95,17 @@ pub(super) fn desk_client(cx: &Change) -> Result<i64, Failure> {
     })
 }
 
-/// Whose confirmed e-mail address is asked for. A missing one hides no other denial: ban, membership and birth are judged in any
-/// case.
+/// The member whose confirmed e-mail address a booking requires. An address that is not required hides no other denial:
+/// ban, membership fee and birth date are checked in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Address {
-    /// The flyer's, or this member's in its place: a guardian's for a child's.
+    /// The flyer's address, or alternatively this member's: a guardian's for a child.
     Of(i64),
-    /// Nobody's: somebody sees who books.
+    /// No address is required, because a member of the staff sees the flyer.
     NotAsked,
 }
 
-/// Whether the member may book a flight of that date. 422 at `flight_date` for one before the member's birth.
+/// Checks whether the member may book a flight on that date. 422 at `flight_date` for a date before the member's birth.
 pub(super) fn admit(
     cx: &Change,
     member_id: i64,
@@ -140,14 +140,15 @@ pub(super) fn put(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) 
     Ok(booking_id)
 }
 
-/// Notes that the member of a booking is here: by the desk; by a member for the own booking of today, and for one of a child
-/// for whom the member acts. A second time changes nothing. 409 where the member has signed no waiver that is in force, or the
-/// booking was cancelled, or stands as one to which nobody came. Audited, unless the booking is the actor's own.
+/// Checks in the member of a booking. The desk may check in every member; a member may check in the own booking of
+/// today, and today's booking of a child for whom the member acts. A second check-in changes nothing. 409 where the
+/// member has signed no waiver that is in force, or the booking was cancelled or marked as a no-show. Audited, unless
+/// the booking is the actor's own.
 pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     check_in_at(cx, booking_id, cx.now())
 }
 
-/// The same for somebody who came at a moment that is over: a kiosk took the check-in while the site did not answer.
+/// Checks in as [`check_in`] at a past moment: a kiosk stored the check-in while the site did not answer.
 pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outcome, Failure> {
     let known = find(cx, booking_id)?;
     if !cx.rank.is_staff() {
@@ -160,7 +161,7 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outco
         }
     }
     let standing = members::find_standing(cx.tx, known.member_id)?.ok_or_else(Failure::not_found)?;
-    // The desk can settle other obstacles (a brief, a waiver, a fee) on the spot, but not a ban.
+    // The desk can resolve other obstacles (a brief, a waiver, a fee) on the spot, but not a ban.
     if standing.banned {
         return Err(Failure::not_allowed().saying(Text::new("desk.banned_no_check_in")));
     }
@@ -169,7 +170,7 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outco
     finish(cx, "booking.checked_in", known.member_id, booking_id, changed)
 }
 
-/// Takes a check-in back: by the desk. Audited, unless the booking is the actor's own.
+/// Undoes a check-in. Staff only. Audited, unless the booking is the actor's own.
 pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
@@ -177,10 +178,10 @@ pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Fai
     finish(cx, "booking.check_in_undone", known.member_id, booking_id, changed)
 }
 
-/// Moves a booking of any partner to another time, or gives it other minutes: by the desk. The flight time that the
-/// booking entered follows. 422 at `flight_date` for a day that is over or before the member's birth; 409 where the
-/// booking has ended, and for another day while the member is checked in. The fields that the partner sent are kept: the
-/// same booking sent again does not move it back. Audited; the member is told.
+/// Moves a booking of any partner to another time, or changes its minutes. Staff only. The flight time that the booking
+/// entered changes too. 422 at `flight_date` for a past day or a date before the member's birth; 409 where the booking
+/// has ended, and for another day while the member is checked in. The fields that the partner sent are kept: the same
+/// booking sent again does not move it back. Audited; the member is notified.
 pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i64) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
@@ -209,14 +210,14 @@ pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i
     Ok(Outcome::Done)
 }
 
-/// Cancels a booking of any partner: by the desk. The flight time that the booking entered goes. 409 while the member is
-/// checked in. Audited; the member is told.
+/// Cancels a booking of any partner. Staff only. The flight time that the booking entered is removed. 409 while the
+/// member is checked in. Audited; the member is notified.
 pub(crate) fn cancel(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     end(cx, booking_id, Ending::Cancelled)
 }
 
-/// Notes that nobody came for a booking whose time has begun: by the desk. The flight time that the booking entered goes. 409
-/// while the member is checked in, or where the flight is still to come. Audited; the member is told.
+/// Marks a booking whose time has begun as a no-show. Staff only. The flight time that the booking entered is removed.
+/// 409 while the member is checked in, or where the flight is in the future. Audited; the member is notified.
 pub(crate) fn set_no_show(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     if find(cx, booking_id)?.booking.flight_date > cx.now() {
         return Err(Failure::booking_state().saying(Text::new("desk.no_show_early")));
@@ -224,8 +225,8 @@ pub(crate) fn set_no_show(cx: &Change, booking_id: i64) -> Result<Outcome, Failu
     end(cx, booking_id, Ending::NoShow)
 }
 
-/// Takes a cancellation or a no-show back: by the desk. The flight time that went with it is in the logbook again. Audited;
-/// the member is told.
+/// Undoes a cancellation or a no-show. Staff only. The flight time that was removed returns to the logbook. Audited;
+/// the member is notified.
 pub(crate) fn reinstate(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
@@ -261,7 +262,7 @@ fn end(cx: &Change, booking_id: i64, ending: Ending) -> Result<Outcome, Failure>
     Ok(Outcome::Done)
 }
 
-/// A booking at this tunnel; 404 where there is none.
+/// Finds a booking at this tunnel; 404 where there is none.
 fn find(cx: &Change, booking_id: i64) -> Result<BookingRow, Failure> {
     bookings::find(cx.tx, booking_id, cx.site.tunnel_id)?.ok_or_else(Failure::not_found)
 }
@@ -294,7 +295,7 @@ fn audit(cx: &Change, action: &'static str, member_id: i64, booking_id: i64) -> 
     cx.record(action, &Subject::Member(member_id), &Detail::none().number("booking_id", booking_id))
 }
 
-/// The booking that was sent: new, changed, or as it was.
+/// Stores a booking that a partner sent: inserts it, updates the known booking, or leaves it unchanged.
 fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<(i64, Outcome), Failure> {
     let tx = cx.tx;
     let known = match bookings::find_same(tx, partner_id, member_id, sent)? {
@@ -315,7 +316,7 @@ fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Resul
     if said == *sent {
         return Ok((known.booking_id, Outcome::Unchanged));
     }
-    // A value that the partner changed counts; one that the desk changed since and the partner did not stays.
+    // A value that the partner changed is applied. A value that only the desk changed stays.
     let keep = |said: i64, sent: i64, stands: i64| if said == sent { stands } else { sent };
     let stands = &Booking {
         flight_date: keep(said.flight_date, sent.flight_date, known.booking.flight_date),
@@ -325,10 +326,9 @@ fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Resul
     bookings::update(tx, known.booking_id, stands)?;
     note_sent(tx, known.booking_id, sent, stands)?;
     write_history(tx, partner_id, Event::BookingChanged, member_id, known.booking_id, sent)?;
-    // Other minutes of a flight to which nobody came are no new booking, and enter no flight time.
+    // A changed number of minutes does not rebook a no-show, and enters no flight time.
     let is_missed = known.ending == Some(Ending::NoShow) && said.flight_date == sent.flight_date;
     if known.ending.is_some() && shows_otherwise(&said, sent) && !is_missed {
-        // Booked anew.
         bookings::unset_ended(tx, known.booking_id)?;
         enter_flight_time(cx, member_id, known.booking_id, stands)?;
         return Ok((known.booking_id, Outcome::Done));
@@ -340,7 +340,7 @@ fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Resul
     Ok((known.booking_id, Outcome::Done))
 }
 
-/// Keeps what the partner said beside what stands, where the two differ.
+/// Stores the date and the minutes that the partner sent where they differ from those in force.
 fn note_sent(tx: &Write, booking_id: i64, sent: &Booking, stands: &Booking) -> Result<(), Failure> {
     let other = |sent: i64, stands: i64| (sent != stands).then_some(sent);
     let flight_date = other(sent.flight_date, stands.flight_date);
@@ -367,8 +367,9 @@ fn write_history(
     Ok(())
 }
 
-/// A current flyer gets the minutes in the logbook. One whose currency has lapsed does not, because the entry would
-/// quietly restore it, and is told what to do instead; likewise one who has signed no waiver yet.
+/// Enters the minutes in the logbook of a current flyer. An entry for a flyer whose currency has lapsed would silently
+/// restore the currency, so the flyer is notified what to do instead. The minutes of a flyer without a signed waiver
+/// wait for the check-in.
 fn enter_flight_time(cx: &Change, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
     let flyer = standing::read(cx.tx, member_id, cx.now())?;
     let is_current = flyer.currency.flyer.current;
@@ -382,7 +383,7 @@ fn enter_flight_time(cx: &Change, member_id: i64, booking_id: i64, sent: &Bookin
     Ok(())
 }
 
-/// Whether what changed is of the member's concern: a purchase number is not.
+/// Whether a change concerns the member: the flight date, the minutes or the tunnel, but not a purchase number.
 fn shows_otherwise(known: &Booking, sent: &Booking) -> bool {
     (known.flight_date, known.minutes_booked, known.tunnel_id)
         != (sent.flight_date, sent.minutes_booked, sent.tunnel_id)

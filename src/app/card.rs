@@ -8,10 +8,10 @@ use crate::i18n::language::Text;
 use crate::store::tables::members;
 use crate::store::tables::outbox::Channel;
 
-/// Length of a note for colleagues.
+/// Greatest length of a note for colleagues, in characters.
 pub(crate) const NOTE_CHARS_MAX: usize = 1_000;
 
-/// Who a member is, as the form has it. Telephone in E.164, or empty; `dob` in Unix seconds.
+/// The personal data of a member from the form. The telephone number is in E.164 or empty; `dob` is in Unix seconds.
 #[derive(Debug)]
 pub(crate) struct Person {
     pub(crate) real_name: String,
@@ -26,11 +26,12 @@ pub(crate) struct Person {
 pub(crate) enum Edited {
     Unchanged,
     Saved,
-    /// Everything but the e-mail address, to which a link went: it counts once it is confirmed.
+    /// Everything is saved except the e-mail address. A link went to the new address, which replaces the old one once
+    /// it is confirmed.
     AddressToConfirm,
 }
 
-/// Keeps what colleagues should know of a member; an empty text takes the note away. Audited without its text. 403 where the
+/// Stores a note about a member for colleagues; an empty text deletes the note. Audited without its text. 403 where the
 /// actor may not serve the account.
 pub(crate) fn set_note(cx: &Change, member_id: i64, text: &str) -> Result<Outcome, Failure> {
     cx.served(member_id)?;
@@ -42,9 +43,10 @@ pub(crate) fn set_note(cx: &Change, member_id: i64, text: &str) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
-/// Edits who a member is. A telephone number that is new is unconfirmed. An e-mail address that is new counts at once where
-/// none was confirmed before; else once its owner opens the link that is sent there, as members themselves prove a new one.
-/// Audited by the names of what changed; the member is told of a new number. 403 where the actor may not serve the account.
+/// Edits the personal data of a member. A new telephone number is unconfirmed. A new e-mail address is stored at once
+/// where no address was confirmed before; otherwise its owner must open the link that is sent there, as when members
+/// change their own address. Audited by the names of the changed fields; the member is notified of a new number. 403
+/// where the actor may not serve the account.
 pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Result<Edited, Failure> {
     cx.served(member_id)?;
     let (tx, before) = (cx.tx, members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?);

@@ -1,4 +1,4 @@
-//! Cards and wristbands that say who somebody is where a reader types them: never a proof.
+//! Cards and wristbands, whose number a reader types. A card identifies a member and never authenticates one.
 
 use super::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
@@ -7,11 +7,11 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::tables::cards;
 
-/// Cards of one member: one worn, one at home, some lost.
+/// The greatest number of cards of one member: one worn, one at home, some lost.
 const CARDS_MAX: usize = 5;
 
-/// Ties a card to a member. Audited without its number. 422 at `card` for what is no card, is another member's, or is one too
-/// many; 403 where the actor may not serve the account.
+/// Links a card to a member. Audited without its number. 422 at `card` where the number is malformed, belongs to
+/// another member, or exceeds [`CARDS_MAX`]; 403 where the actor may not serve the account.
 pub(crate) fn tie(cx: &Change, member_id: i64, typed: &str) -> Result<Outcome, Failure> {
     let account = cx.served(member_id)?;
     let wrong = |key| Failure::field("card", Text::new(key));
@@ -29,7 +29,8 @@ pub(crate) fn tie(cx: &Change, member_id: i64, typed: &str) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Takes a card from a member: it was lost, or goes to somebody else. Audited. 403 where the actor may not serve the account.
+/// Removes a card from a member: a lost card, or one that is given to another member. Audited. 403 where the actor may
+/// not serve the account.
 pub(crate) fn untie(cx: &Change, member_id: i64, number: &str) -> Result<Outcome, Failure> {
     cx.served(member_id)?;
     if cards::delete(cx.tx, number, member_id)? == 0 {

@@ -1,4 +1,5 @@
-//! The certificates of the levels that a member holds: the list, the paper, and the code by which anybody checks it.
+//! The certificates of the levels that a member holds: the list, the document, and the code by which anyone can verify
+//! it.
 
 use crate::documents::certificate::{self, Certificate};
 use crate::domain::catalogue::Level;
@@ -13,46 +14,47 @@ use crate::store::tables::{members, tunnels};
 use crate::store::{Read, Write};
 use serde::Serialize;
 
-/// A level that a member holds, as the API lists it. The contract's five fields of a row, sent back as they are, ask for the
-/// certificate of that row.
+/// A level that a member holds, as the API lists it. A client that sends the contract's five fields of a row back
+/// requests the certificate of that row.
 #[derive(Serialize)]
 pub(crate) struct Row {
-    /// Programme and track, `Flyer Static`. Together with `cat_id` the level's name, also among levels held since one moment.
+    /// Programme and track, `Flyer Static`. Together with `cat_id`, this identifies the level, also among levels held
+    /// since the same moment.
     pub(crate) r#type: String,
     pub(crate) cat_id: i64,
     cat_group: String,
     track: String,
     pub(crate) name: String,
     pub(crate) screen_name: String,
-    /// Since when the level is held, in Unix seconds.
+    /// The moment since which the level is held, in Unix seconds.
     pub(crate) entry_date: i64,
     member_id: i64,
-    /// The tunnel where the last skill that the level needs was signed.
+    /// The tunnel where the last skill that the level requires was signed.
     tunnel_name: String,
-    /// The real name, as on the paper, of whoever signed that skill.
+    /// The real name of the signer of that skill, as on the certificate.
     pub(crate) signer_name: String,
 }
 
-/// The levels that a member holds, the latest first, and the name on their papers.
+/// The levels that a member holds, the latest first, and the name on the certificates.
 pub(crate) struct Earned {
     pub(crate) rows: Vec<(Row, HeldLevel)>,
-    /// The real name.
+    /// The name that is printed: see [`rule::name_on_paper`].
     holder: String,
 }
 
-/// A certificate that can be drawn.
+/// A certificate that is ready to be drawn.
 pub(crate) struct Paper {
     pub(crate) held: HeldLevel,
     sheet: Certificate,
 }
 
-/// The levels for which a member can have a certificate. 401 where the member is gone.
+/// The levels for which a member can have a certificate. 401 where the member no longer exists.
 pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earned, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
     let screen_name = &profile.screen_name;
     let signed = certificates::list_signed(tx, member_id)?;
     let held = certificates::list_held(tx, member_id)?;
-    // A level that has left the catalogue has no name to print.
+    // A level that was removed from the catalogue has no name to print.
     let known = held.into_iter().filter_map(|held| Some((site.catalogue.find_level(held.key())?, held)));
     let rows = known.map(|(level, held)| (row(member_id, screen_name, level, &held, &signed), held)).collect();
     let holder = rule::name_on_paper(&profile.real_name, screen_name, &profile.username);
@@ -109,22 +111,22 @@ pub(crate) fn prepare(
 }
 
 impl Paper {
-    /// The PDF.
+    /// Draws the PDF.
     pub(crate) fn draw(&self, site: &Site) -> Result<Vec<u8>, Failure> {
         let sheet = self.sheet.clone();
         site.draw(move || certificate::draw(&sheet))?.map_err(|e| Failure::broken().because(e))
     }
 }
 
-/// Stores that a certificate was handed out, and returns the address of the page that verifies it. A certificate that was
-/// handed out before changes nothing.
+/// Stores that a certificate was issued, and returns the URL of the page that verifies it. A certificate that was
+/// issued before changes nothing.
 pub(crate) fn publish(site: &Site, tx: &Write, member_id: i64, held: &HeldLevel) -> Result<String, Failure> {
     let code = code(site, member_id, held);
     certificates::insert(tx, &code, member_id, held)?;
     Ok(verify_url(site, &code))
 }
 
-/// The code of a certificate: always the same one, and not to be guessed without the site's key.
+/// The code of a certificate: always the same, and impossible to guess without the site's key.
 fn code(site: &Site, member_id: i64, held: &HeldLevel) -> String {
     let (member, since) = (member_id.to_be_bytes(), held.since.to_be_bytes());
     let parts = [&member[..], held.cat_group.as_bytes(), held.cat_id.as_bytes(), held.track.as_bytes(), &since];

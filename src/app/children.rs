@@ -1,5 +1,5 @@
-//! Children whom an adult brings along: signed up by the adult, or linked by the child's own PIN at a kiosk. Nobody acts for
-//! an account that was there before by saying so: that takes the child's PIN, or staff.
+//! Children whom an adult brings along: signed up by the adult, or linked with the child's own PIN at a kiosk. An adult
+//! cannot claim an existing account of a child without the child's PIN or the staff.
 
 use super::import_export::cell::read_birthday_of_form;
 use super::person::AGE_SECONDS_MAX;
@@ -22,15 +22,15 @@ const WORD_CHARS_MAX: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Child {
     pub(crate) real_name: String,
-    /// Midnight of the day of birth in UTC.
+    /// Midnight UTC of the day of birth, in Unix seconds.
     pub(crate) dob: i64,
     pub(crate) relation: Relation,
-    /// By which the same form sent twice is one child.
+    /// Identifies the form, so that a form that is sent twice creates one child.
     pub(crate) form_number: i64,
 }
 
 impl Child {
-    /// As a form has it; the day of birth is `dob`, or `day`, `month` and `year`. 422 names every mistake.
+    /// Reads the fields of a form; the day of birth is `dob`, or `day`, `month` and `year`. 422 lists every mistake.
     pub(crate) fn read(now: i64, typed: &[(String, String)]) -> Result<Child, Failure> {
         let mut map: Map<String, Value> =
             typed.iter().map(|(name, text)| (name.clone(), text.clone().into())).collect();
@@ -60,14 +60,15 @@ impl Child {
     }
 }
 
-/// What an adult may say of oneself; a written permission is shown to staff.
+/// Reads the relation that an adult may declare without proof: parent or guardian. Only the staff accepts a written
+/// permission.
 pub(crate) fn read_relation(value: &Value) -> Result<Relation, Text> {
     let name = fields::line(WORD_CHARS_MAX)(value)?;
     let said = Relation::parse(&name).filter(|one| matches!(one, Relation::Parent | Relation::Guardian));
     said.ok_or_else(|| Text::new("field.missing"))
 }
 
-/// Whether a member may bring children along: the site asks for waivers, and the member is known to be of age.
+/// Whether a member may bring children along: the site requires waivers, and the member is known to be an adult.
 pub(crate) fn may_have(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Failure> {
     if !site.config.waiver.required || flights::find_demand(site, tx)?.is_none() {
         return Ok(false);
@@ -78,15 +79,15 @@ pub(crate) fn may_have(site: &Site, tx: &Read, member_id: i64) -> Result<bool, F
     })
 }
 
-/// The actor, who may bring children along. 404 for others.
+/// The actor's number, if the actor may bring children along; otherwise 404.
 fn guardian(cx: &Change) -> Result<i64, Failure> {
     let guardian_id = cx.member_id().ok_or_else(Failure::not_found)?;
     if may_have(cx.site, cx.tx, guardian_id)? { Ok(guardian_id) } else { Err(Failure::not_found()) }
 }
 
-/// Signs a child up, for whom the actor acts from now on: an account without a password and without an address, which is the
-/// person's own from the age on that the settings say. A child whom the actor has brought along already is the same. Audited.
-/// 422 names what is wrong. Returns the child's number.
+/// Signs a child up and lets the actor act for the child. The account has no password and no address, and becomes the
+/// child's own at the age that the settings name. A child whom the actor has already brought along is not created
+/// again. Audited. 422 names what is wrong. Returns the child's number.
 pub(crate) fn sign_up(cx: &Change, child: &Child) -> Result<i64, Failure> {
     let guardian_id = guardian(cx)?;
     if !flights::is_minor(cx.site, cx.tx, child.dob)? {
@@ -109,8 +110,7 @@ pub(crate) fn sign_up(cx: &Change, child: &Child) -> Result<i64, Failure> {
     Ok(child_id)
 }
 
-/// The child that this form made, or one of the actor's that is called the same and was born on the same day. 409 where the
-/// form made somebody else.
+/// The actor's child with the same name and day of birth. 409 where this form created another child.
 fn find_same(cx: &Change, guardian_id: i64, child: &Child) -> Result<Option<i64>, Failure> {
     let wards = guardianships::list_of_guardian(cx.tx, guardian_id)?;
     let is_same = |ward: &&guardianships::Guardianship| {
@@ -123,7 +123,7 @@ fn find_same(cx: &Change, guardian_id: i64, child: &Child) -> Result<Option<i64>
     if made.is_some() { Err(Failure::exists()) } else { Ok(None) }
 }
 
-/// Lets the actor act for a child whose PIN was typed beside the actor. Audited. 422 names what is wrong.
+/// Lets the actor act for a child whose PIN was typed in the actor's session. Audited. 422 names what is wrong.
 pub(crate) fn link(cx: &Change, child_id: i64, relation: Relation) -> Result<Outcome, Failure> {
     let guardian_id = guardian(cx)?;
     family::put(cx, child_id, guardian_id, relation, "")

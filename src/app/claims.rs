@@ -1,5 +1,5 @@
-//! Accounts that the desk made, taken over by their owners: with a code that was mailed or printed the owner chooses a
-//! username and a password.
+//! Accounts that the desk created, claimed by their owners: with a mailed or printed code, the owner chooses a username
+//! and a password.
 
 use super::{Change, RankedActor, change};
 use crate::auth::message_quota::{self, Cause};
@@ -18,23 +18,23 @@ use crate::store::tables::outbox::{self, Channel};
 use serde_json::json;
 
 const DAY_SECONDS: i64 = 86_400;
-/// How long a mailed code is good, in days.
+/// Lifetime of a mailed code, in days.
 const MAILED_DAYS: i64 = 7;
-/// How long a code on paper is good, in days.
+/// Lifetime of a printed code, in days.
 const PRINTED_DAYS: i64 = 30;
 
-/// A code on paper.
+/// A printed code.
 #[derive(Debug)]
 pub(crate) struct PrintedCode {
     /// `abcd-efgh-jkmn`.
     pub(crate) code: String,
     /// Unix seconds.
     pub(crate) ends_at: i64,
-    /// In which the member reads.
+    /// The language of the member.
     pub(crate) language: Language,
 }
 
-/// The keyed hash of a code as it was typed; `None`: no code looks like that.
+/// The keyed hash of a typed code; `None` where the text is not shaped like a code.
 pub(crate) fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
     let code = recovery_code::normalise(code)?;
     Some(site.keys.hash(Purpose::AccountClaim, &[code.as_bytes()]))
@@ -47,8 +47,8 @@ fn insert(cx: &Change, member_id: i64, email: &str, days: i64) -> Result<(String
     Ok((code, ends_at))
 }
 
-/// Mails a code to a member who was just registered, because of whoever gave the address. Nothing goes where a share of messages is used up, or another member
-/// has confirmed the address.
+/// Mails a code to a newly registered member. `cause` says who supplied the address. No mail is sent where a message
+/// quota is used up, or where another member has confirmed the address.
 pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language, cause: Cause) -> Result<(), Failure> {
     if members::find_by_confirmed_email(cx.tx, email)?.is_some()
         || message_quota::take(cx.site, cx.tx, cause, member_id, Channel::Email, email)?.is_err()
@@ -68,8 +68,8 @@ pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language,
     Ok(())
 }
 
-/// A new code for paper; one that was printed before is dead. Audited. 403 where the actor may not serve the account, or
-/// somebody has a way into it: its owner has it already.
+/// Creates a printed code; a code that was printed before becomes invalid. Audited. 403 where the actor may not serve
+/// the account, or where the account has a credential and thus has its owner already.
 pub(crate) fn print(cx: &Change, member_id: i64) -> Result<PrintedCode, Failure> {
     cx.check_staff()?;
     let account = cx.served(member_id)?;
@@ -86,15 +86,15 @@ pub(crate) fn print(cx: &Change, member_id: i64) -> Result<PrintedCode, Failure>
     Ok(PrintedCode { code, ends_at, language: Language::of_member(&tag).unwrap_or(cx.language) })
 }
 
-/// The claim of a code as it was typed, if it is good.
+/// The claim of a typed code, if the code is valid.
 pub(crate) fn find(site: &Site, tx: &Read, typed: &str, now: i64) -> Result<Option<Claim>, Failure> {
     let Some(hash) = hash(site, typed) else { return Ok(None) };
     Ok(account_claims::find(tx, &hash, now)?)
 }
 
-/// Gives an account to the owner of a code: with a username and a password, whose hash is made before the transaction. A
-/// code that was mailed confirms the address. Every code of the account is used up. Audited. `false`: the code is not good.
-/// 409 where somebody has the username.
+/// Hands an account over to the owner of a code, with a username and a password; `password_hash` is made before the
+/// transaction. A mailed code confirms the address. Every code of the account is deleted. Audited. `false`: the code is
+/// invalid. 409 where the username is taken.
 pub(crate) fn take(
     site: &Site,
     call: &Call,
@@ -105,7 +105,7 @@ pub(crate) fn take(
     let Some(claim) = site.store.read(|tx| find(site, tx, typed, site.now()))? else { return Ok(false) };
     let owner = RankedActor::account(claim.member_id, Role::Member, &call.actor(claim.member_id));
     change(site, owner, call.language(), |cx| {
-        // Somebody may have been quicker.
+        // Another request may have used the code meanwhile.
         let Some(claim) = find(site, cx.tx, typed, cx.now())? else { return Ok(false) };
         members::set_username(cx.tx, claim.member_id, username)?;
         members::set_password(cx.tx, claim.member_id, password_hash)?;

@@ -1,4 +1,4 @@
-//! Credentials of an account, replaced or ended: by the owner, or for the owner by somebody who may serve the account.
+//! Credentials of an account, replaced or ended by the owner, or by an actor who may serve the account.
 
 use super::{Change, SubjectAccount};
 use crate::auth::pin;
@@ -13,17 +13,17 @@ use serde_json::json;
 
 const PINS: u64 = 1_000_000;
 
-/// The other ways into an account that stay open after a new password: numbers of passkeys, names of social networks.
+/// The other credentials of an account that a password reset keeps: numbers of passkeys, names of social networks.
 #[derive(Debug, Default)]
 pub(crate) struct KeptCredentials {
     pub passkeys: Vec<i64>,
     pub social: Vec<String>,
 }
 
-/// A new booking PIN of six digits; only its hash is stored, and the old one is dead, with the tickets and the code to sign by
-/// of who came in by it at a kiosk. Audited.
+/// Creates a booking PIN of six digits and stores only its hash. The old PIN becomes invalid, and with it the kiosk
+/// tickets and the signing code of a guest who signed in with the PIN. Audited.
 pub(crate) fn renew_pin(cx: &Change, subject: &SubjectAccount) -> Result<String, Failure> {
-    // Taken modulo a million from 64 bits: no PIN is likelier than another by more than one in 10^13.
+    // 64 random bits modulo a million: the probabilities of two PINs differ by less than one part in 10^13.
     let new = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
     members::set_pin(cx.tx, subject.member_id, &pin::hash(cx.site, subject.member_id, &new))?;
     if cx.site.config.waiver.required {
@@ -33,13 +33,14 @@ pub(crate) fn renew_pin(cx: &Change, subject: &SubjectAccount) -> Result<String,
     Ok(new)
 }
 
-/// Ends every session but `kept`, and the tokens of bookings. Audited.
+/// Ends every session except `kept`, and the tokens for bookings. Audited.
 pub(crate) fn end_sessions(cx: &Change, subject: &SubjectAccount, kept: Option<&TokenHash>) -> Result<(), Failure> {
     sessions::delete_of_member(cx.tx, subject.member_id, kept)?;
     cx.record("member.sessions_ended", &Subject::Member(subject.member_id), &Detail::none())
 }
 
-/// Turns the second factor off. Every session but `kept` ends, and every sign-in under way. Audited; the member is told.
+/// Turns the second factor off. Ends every session except `kept`, and every sign-in challenge. Audited; the member is
+/// notified.
 pub(crate) fn turn_off_second_factor(
     cx: &Change,
     subject: &SubjectAccount,
@@ -50,9 +51,10 @@ pub(crate) fn turn_off_second_factor(
     tell(cx, subject, Event::SecondFactorOff)
 }
 
-/// Sets the password that the owner chose, who proved to know the one before; `password_hash` is made before the transaction.
-/// Every session but `kept` ends, and every other credential of before. Audited; the member is told. 401 where the session
-/// has ended meanwhile: hashing takes its time, and what ended it may have been a recovery, which is stronger.
+/// Sets the password that the owner chose after proving knowledge of the old one; `password_hash` is made before the
+/// transaction. Ends every session except `kept`, and every other earlier credential. Audited; the member is notified.
+/// 401 where the session has ended since: hashing takes time, and a recovery, which outranks this change, may have
+/// ended the session.
 pub(crate) fn change_password(
     cx: &Change,
     subject: &SubjectAccount,
@@ -66,17 +68,17 @@ pub(crate) fn change_password(
     tell(cx, subject, Event::PasswordChanged)
 }
 
-/// Ten new recovery codes in place of the old, shown once, for an owner who proved the second factor. Audited; the member is
-/// told.
+/// Replaces the recovery codes with ten new ones, which are shown once. The owner has proved the second factor.
+/// Audited; the member is notified.
 pub(crate) fn renew_recovery_codes(cx: &Change, subject: &SubjectAccount) -> Result<Vec<String>, Failure> {
     let codes = second_factor::new_recovery_codes(cx.site, cx.tx, subject.member_id)?;
     tell(cx, subject, Event::RecoveryCodes)?;
     Ok(codes)
 }
 
-/// Sets a new password for an owner who lost the old one; `password_hash` is made before the transaction. Every session and
-/// credential ends, and every passkey and social link that is not kept: somebody else may have added them. Audited; the
-/// member is told.
+/// Sets a new password for an owner who lost the old one; `password_hash` is made before the transaction. Ends every
+/// session and credential, and deletes every passkey and social link that is not in `kept`, because an intruder may
+/// have added them. Audited; the member is notified.
 pub(crate) fn reset_password(
     cx: &Change,
     subject: &SubjectAccount,

@@ -1,5 +1,5 @@
-//! Families: who acts for which child. A guardian signs for the child and checks it in; at the age that the settings say the
-//! account is the person's own, and nobody acts for it any more.
+//! Families: who acts for which child. A guardian signs for the child and checks the child in. At the age that the
+//! settings name, the account becomes the child's own, and no guardian acts for it any more.
 
 use super::{Change, Outcome};
 use crate::app::flights;
@@ -13,14 +13,14 @@ use crate::store::tables::guardianships::{self, Guardianship};
 use crate::store::tables::{members, notices};
 use serde_json::json;
 
-/// Length of what staff notes of a written permission.
+/// Greatest length of the staff's note on a written permission, in characters.
 pub(crate) const PERMISSION_CHARS_MAX: usize = 200;
-/// Adults of one child, and children of one adult.
+/// The greatest number of adults of one child, and of children of one adult.
 const GUARDIANS_MAX: usize = 6;
 const WARDS_MAX: usize = 12;
 
-/// Lets an adult act for a child: by staff, who has seen that it is so; a written permission is noted. 422 names what is wrong.
-/// Audited.
+/// Lets an adult act for a child. Staff only: the clerk has seen the proof; a written permission is noted. 422 names
+/// what is wrong. Audited.
 pub(crate) fn add(
     cx: &Change,
     child_id: i64,
@@ -35,7 +35,8 @@ pub(crate) fn add(
     put(cx, child_id, guardian_id, relation, permission.trim())
 }
 
-/// The same where the right to do so was shown otherwise: the guardian has just made the account, or the child's PIN was typed.
+/// Links as [`add`] where the right was shown otherwise: the guardian has just created the account, or the child's PIN
+/// was typed.
 pub(super) fn put(
     cx: &Change,
     child_id: i64,
@@ -77,7 +78,7 @@ pub(super) fn put(
     Ok(Outcome::Done)
 }
 
-/// Ends what an adult may do for a child: by staff. Audited.
+/// Ends the right of an adult to act for a child. Staff only. Audited.
 pub(crate) fn end(cx: &Change, child_id: i64, guardian_id: i64) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let Some(known) = guardianships::find(cx.tx, child_id, guardian_id)? else { return Ok(Outcome::Unchanged) };
@@ -87,8 +88,7 @@ pub(crate) fn end(cx: &Change, child_id: i64, guardian_id: i64) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
-/// Whether a member can act for another: nobody does who is known to be a minor, also where the day of birth was corrected
-/// since.
+/// Whether a member may act for another. A known minor may not, even where the day of birth was corrected later.
 pub(crate) fn may_act(site: &Site, tx: &Read, guardian_id: i64) -> Result<bool, Failure> {
     match members::find_holder(tx, guardian_id)?.dob {
         Some(dob) => Ok(!flights::is_minor(site, tx, dob)?),
@@ -96,7 +96,7 @@ pub(crate) fn may_act(site: &Site, tx: &Read, guardian_id: i64) -> Result<bool, 
     }
 }
 
-/// The children for whom a member acts now; none of them is of age.
+/// The children for whom a member acts now; none of them is an adult.
 pub(crate) fn list_wards(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Guardianship>, Failure> {
     if !site.config.waiver.required || !may_act(site, tx, member_id)? {
         return Ok(Vec::new());

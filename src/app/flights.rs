@@ -1,7 +1,7 @@
-//! The one gate before a flight: nobody is checked in, and nobody gets flight time at this tunnel, without what the site
-//! demands to be signed. Every path to either ends here: desk, kiosk, API, imports, and bookings that enter their minutes.
+//! The one gate before a flight: no member is checked in, and no flight time at this tunnel is entered, without the
+//! waiver that the site requires. The desk, the kiosk, the API, imports and bookings all call this module.
 //!
-//! A site that demands no waiver asks the file nothing here.
+//! Where the site requires no waiver, these functions do not query the database.
 
 use super::Change;
 use crate::domain::booking::Booking;
@@ -19,8 +19,8 @@ use crate::store::tables::{guardianships, members, tunnels, waivers};
 use crate::store::{Read, Write};
 use std::collections::HashMap;
 
-/// What the site demands, and since when in Unix seconds; `None`: nothing, because no waiver is asked for or its text was
-/// never published.
+/// The demanded waiver, and since when in Unix seconds. `None`: the site requires no waiver, or its text was never
+/// published.
 pub(crate) fn find_demand(site: &Site, tx: &Read) -> Result<Option<(Demand, i64)>, Failure> {
     let settings = &site.config.waiver;
     if !settings.required {
@@ -35,7 +35,7 @@ fn demand(site: &Site, version_min: i64) -> Demand {
     Demand { version_min, valid_days: settings.valid_days, guardian_below_years: settings.guardian_below_years }
 }
 
-/// Why a member may not fly at a moment; `None` where nothing is in the way.
+/// Why a member may not fly at a moment; `None` where the member may fly.
 pub(crate) fn find_denial(site: &Site, tx: &Read, member_id: i64, at: i64) -> Result<Option<Reason>, Failure> {
     Ok(match find_demand(site, tx)? {
         Some((demand, _)) => waiver::may_fly(&read_state(site, tx, demand, member_id, at)?).err(),
@@ -54,24 +54,24 @@ fn read_state(site: &Site, tx: &Read, demand: Demand, member_id: i64, at: i64) -
     })
 }
 
-/// Whether somebody who was born then needs a guardian today.
+/// Whether a person with that day of birth needs a guardian today.
 pub(crate) fn is_minor(site: &Site, tx: &Read, dob: i64) -> Result<bool, Failure> {
     let Some((demand, _)) = find_demand(site, tx)? else { return Ok(false) };
     let noon_utc = tunnels::find_time_zone(tx, site.tunnel_id)?.noon_utc(site.now());
     Ok(waiver::is_minor(&demand, dob, noon_utc))
 }
 
-/// What the members with a booking of some time have signed, read at once for a list of them.
+/// What members with a booking in a time span have signed, read in one query for a list.
 pub(crate) struct Signatures {
-    /// `None`: the site demands nothing, and nothing was read.
+    /// `None`: the site demands nothing, so nothing was read.
     demand: Option<Demand>,
     signed: HashMap<i64, Signed>,
-    /// Times in which staff lets somebody fly without: the member, from when and until when.
+    /// Spans in which the staff lets a member fly without a waiver: member, from, until.
     overrides: Vec<(i64, i64, i64)>,
 }
 
 impl Signatures {
-    /// Of those with bookings at the site's tunnel between two moments; `to` is not included.
+    /// Reads the signatures of members with bookings at the site's tunnel between two moments; `to` is exclusive.
     pub(crate) fn read(site: &Site, tx: &Read, span: (i64, i64)) -> Result<Signatures, Failure> {
         let demand = find_demand(site, tx)?.map(|(demand, _)| demand);
         if demand.is_none() {
@@ -82,7 +82,7 @@ impl Signatures {
         Ok(Signatures { demand, signed: signed.into_iter().collect(), overrides })
     }
 
-    /// Why a member may not fly at a moment, as [`find_denial`]: `dob` as the account knows it.
+    /// Why a member may not fly at a moment, as [`find_denial`]; `dob` as the account has it.
     pub(crate) fn find_denial(&self, member_id: i64, dob: Option<i64>, at: i64, noon_utc: i64) -> Option<Reason> {
         self.demand?;
         let is_overridden = self.overrides.iter().any(|(id, from, to)| *id == member_id && (*from..*to).contains(&at));
@@ -91,8 +91,8 @@ impl Signatures {
     }
 }
 
-/// Why a member may not have flight time of a date at a tunnel; `None` where nothing is in the way. What was flown elsewhere, or before the site demanded anything, is nothing
-/// that the site signs for.
+/// Why a member may not enter flight time of a date at a tunnel; `None` where the member may. Flight time at another
+/// tunnel, or from before the site demanded a waiver, needs no signature.
 fn find_time_denial(
     site: &Site,
     tx: &Read,
@@ -111,7 +111,8 @@ fn find_time_denial(
     }
 }
 
-/// 409 where a member may not fly at a moment. The reason is for the flyer, those who act for the flyer, and staff.
+/// 409 where a member may not fly at a moment. Only the flyer, those who act for the flyer, and the staff see the
+/// reason.
 fn check(cx: &Change, member_id: i64, at: i64) -> Result<(), Failure> {
     find_denial(cx.site, cx.tx, member_id, at)?.map_or(Ok(()), |reason| Err(refusal(cx, member_id, reason)?))
 }
@@ -126,8 +127,8 @@ fn refusal(cx: &Change, member_id: i64, reason: Reason) -> Result<Failure, Failu
     Ok(if is_told { failure.saying(Text::new(reason.key())) } else { failure })
 }
 
-/// Whether a partner's member may be checked in for a booking on a date as things stand; `None` where the site demands nothing.
-/// The reason is between the member and the site.
+/// Whether a partner's member could be checked in now for a booking on a date; `None` where the site demands nothing.
+/// The partner does not learn the reason.
 pub(crate) fn may_check_in(site: &Site, tx: &Read, member_id: i64, flight_date: i64) -> Result<Option<bool>, Failure> {
     if !site.config.waiver.required || find_demand(site, tx)?.is_none() {
         return Ok(None);
@@ -135,20 +136,20 @@ pub(crate) fn may_check_in(site: &Site, tx: &Read, member_id: i64, flight_date: 
     Ok(Some(find_denial(site, tx, member_id, flight_date.max(site.now()))?.is_none()))
 }
 
-/// Refuses flight time of a date at a tunnel to who may not fly there: 409.
+/// 409 where a member may not enter flight time of a date at a tunnel.
 pub(crate) fn check_time(cx: &Change, member_id: i64, tunnel_id: i64, entry_date: i64) -> Result<(), Failure> {
     let denial = find_time_denial(cx.site, cx.tx, member_id, (tunnel_id, entry_date), cx.now())?;
     denial.map_or(Ok(()), |reason| Err(refusal(cx, member_id, reason)?))
 }
 
-/// Enters flight time in a logbook. Returns the number of the entry. 409 to who may not fly.
+/// Enters flight time in a logbook. Returns the number of the entry. 409 where the member may not fly.
 pub(crate) fn enter_time(cx: &Change, member_id: i64, author_id: i64, time: &NewTime) -> Result<i64, Failure> {
     check_time(cx, member_id, time.tunnel_id, time.entry_date)?;
     Ok(entries::insert_time(cx.tx, member_id, author_id, None, time)?)
 }
 
-/// Checks an edit of flight time: one that comes to more flying here, or later, is a flight of its own. 409 to who may not
-/// fly.
+/// Checks an edit of flight time. An edit to more minutes, a later date or another tunnel counts as a new flight. 409
+/// where the member may not fly.
 pub(crate) fn check_edit(cx: &Change, member_id: i64, known: &NewTime, edited: &NewTime) -> Result<(), Failure> {
     let more = edited.minutes > known.minutes || edited.entry_date > known.entry_date;
     if more || edited.tunnel_id != known.tunnel_id {
@@ -157,8 +158,8 @@ pub(crate) fn check_edit(cx: &Change, member_id: i64, known: &NewTime, edited: &
     Ok(())
 }
 
-/// Notes that the member of a booking came at a moment, and enters the flight time that waited for that. Returns whether anything
-/// changed. 409 where the member may not fly.
+/// Stores the check-in of a booking at a moment, and enters the flight time that waited for the check-in. Returns the
+/// number of changed rows, 0 or 1. 409 where the member may not fly.
 pub(crate) fn check_in(cx: &Change, known: &BookingRow, at: i64) -> Result<usize, Failure> {
     if known.arrived_at.is_some() {
         return Ok(0);
@@ -175,7 +176,7 @@ pub(crate) fn check_in(cx: &Change, known: &BookingRow, at: i64) -> Result<usize
     Ok(changed)
 }
 
-/// Takes a check-in back, with the flight time that it entered. Returns whether anything changed.
+/// Undoes a check-in, and removes the flight time that it entered. Returns the number of changed rows, 0 or 1.
 pub(crate) fn undo_check_in(cx: &Change, known: &BookingRow) -> Result<usize, Failure> {
     if known.time_waits == TimeWaits::Entered {
         entries::take_booked_time(cx.tx, known.booking_id)?;
@@ -184,8 +185,8 @@ pub(crate) fn undo_check_in(cx: &Change, known: &BookingRow) -> Result<usize, Fa
     Ok(bookings::unset_arrived(cx.tx, known.booking_id)?)
 }
 
-/// Enters the flight time of a new booking, where its member is current. The booking of a member who may not fly yet is taken
-/// as well: its flight time waits for the check-in. Returns whether it waits.
+/// Enters the flight time of a new booking where its member is current. Where the member may not fly yet, the booking
+/// is stored, and its flight time waits for the check-in. Returns whether the flight time waits.
 pub(crate) fn enter_booked(
     cx: &Change,
     member_id: i64,
@@ -203,8 +204,7 @@ pub(crate) fn enter_booked(
     Ok(waits)
 }
 
-/// Puts the flight time of a booking that had ended into the logbook again; it waits for the check-in where the member may
-/// not fly.
+/// Enters the flight time of a reinstated booking again; it waits for the check-in where the member may not fly.
 pub(crate) fn enter_again(cx: &Change, known: &BookingRow, time: &NewTime) -> Result<(), Failure> {
     let place = (time.tunnel_id, time.entry_date);
     if find_time_denial(cx.site, cx.tx, known.member_id, place, cx.now())?.is_some() {
@@ -215,8 +215,8 @@ pub(crate) fn enter_again(cx: &Change, known: &BookingRow, time: &NewTime) -> Re
     Ok(())
 }
 
-/// The flight time that a booking entered follows what became another, unless the member may not fly then: it waits for the
-/// check-in.
+/// Changes the flight time that a booking entered to the new date, minutes and tunnel. Where the member may not fly
+/// then, the flight time is removed and waits for the check-in.
 pub(crate) fn change_booked(cx: &Change, known: &BookingRow, sent: &Booking) -> Result<(), Failure> {
     let other = |known: i64, sent: i64| (known != sent).then_some(sent);
     let before = &known.booking;
@@ -226,7 +226,7 @@ pub(crate) fn change_booked(cx: &Change, known: &BookingRow, sent: &Booking) -> 
     if date.is_none() && minutes.is_none() {
         return Ok(());
     }
-    // What a cancellation or a no-show took out comes back as it would have become.
+    // Flight time that a cancellation or a no-show removed is updated too, because a reinstatement restores it.
     bookings::update_removed(cx.tx, known.booking_id, date, minutes)?;
     let place = (sent.tunnel_id, sent.flight_date);
     if known.entry_id.is_some()
@@ -252,7 +252,7 @@ fn insert_booked(tx: &Write, member_id: i64, booking_id: i64, sent: &Booking) ->
     Ok(())
 }
 
-/// Why an entry of a list may not come in; `None` where it may.
+/// Why an entry of an imported list is refused; `None` where it is accepted.
 pub(crate) fn find_import_denial(site: &Site, tx: &Read, entry: &Entry, now: i64) -> Result<Option<Reason>, Failure> {
     if entry.kind != Kind::Time {
         return Ok(None);
@@ -260,7 +260,8 @@ pub(crate) fn find_import_denial(site: &Site, tx: &Read, entry: &Entry, now: i64
     find_time_denial(site, tx, entry.member_id, (entry.tunnel_id, entry.entry_date), now)
 }
 
-/// Takes an entry of a list into the logbook. `opening`: the number of its opening balance. 409 where its member may not fly.
+/// Inserts an entry of an imported list into the logbook. `opening`: the number of its opening balance. 409 where its
+/// member may not fly.
 pub(crate) fn import(site: &Site, tx: &Write, entry: &Entry, opening: Option<i64>) -> Result<i64, Failure> {
     if find_import_denial(site, tx, entry, tx.now())?.is_some() {
         return Err(Failure::waiver_missing());

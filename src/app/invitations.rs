@@ -1,6 +1,6 @@
-//! Colleagues, invited by an admin: with the code of a mail or of a paper they choose a username and a password, and have an
-//! account of the role that the invitation names. Whoever may do more than a member here then sets up a second factor, as at
-//! every first sign-in of such an account.
+//! Invitations of colleagues by an admin. With a mailed or printed code, the invited person chooses a username and a
+//! password, and gets an account with the role of the invitation. A role above member requires a second factor at the
+//! first sign-in.
 
 use super::{Change, Outcome, RankedActor, change, claims};
 use crate::auth::message_quota;
@@ -19,18 +19,18 @@ use crate::store::tables::{account_claims, audit, members};
 use serde_json::json;
 
 const DAY_SECONDS: i64 = 86_400;
-/// How long a mailed code is good, in days: it lies in a mailbox.
+/// Lifetime of a mailed code, in days: the code lies in a mailbox.
 const MAILED_DAYS: i64 = 3;
-/// How long a code on paper is good, in days.
+/// Lifetime of a printed code, in days.
 const PRINTED_DAYS: i64 = 7;
-/// Invitations that may be open at once.
+/// The greatest number of open invitations.
 const OPEN_MAX: i64 = 50;
-/// The roles that somebody can be invited to, in the order in which they are offered. An instructor has an account of a
-/// member: the right to sign comes from the logbook and the tunnel's list, and no invitation gives it.
+/// The roles that an invitation can name, in the order in which they are offered. An instructor has a member's account:
+/// the right to sign comes from the logbook and the tunnel's list, not from an invitation.
 pub(crate) const ROLES: [(Role, &str); 3] =
     [(Role::Desk, "invite.desk"), (Role::Admin, "invite.admin"), (Role::Member, "invite.instructor")];
 
-/// Who is invited.
+/// The invited person.
 #[derive(Debug)]
 pub(crate) struct Invitee<'a> {
     pub(crate) name: &'a str,
@@ -38,20 +38,20 @@ pub(crate) struct Invitee<'a> {
     pub(crate) email: &'a str,
     pub(crate) role: Role,
     pub(crate) language: Language,
-    /// By which the same form sent twice is known.
+    /// Identifies the form, so that a form that is sent twice makes one invitation.
     pub(crate) form_number: i64,
 }
 
-/// Why nobody is invited.
+/// Why an invitation is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Denial {
-    /// This member has the address: an account is given a role, not a second one made.
+    /// This member has the address already: an admin changes the role of the account instead.
     HasAccount(i64),
-    /// No mail leaves the house: whoever sees the messages at the desk would have the account.
+    /// The site sends no mail to the outside: a clerk who reads the messages at the desk could take over the account.
     NoMail,
-    /// As many are open as may be.
+    /// The greatest number of invitations is open.
     TooMany,
-    /// As many mails went there as may.
+    /// The message quota of the address is used up.
     TooManyMails,
 }
 
@@ -60,13 +60,13 @@ pub(crate) enum Denial {
 pub(crate) enum Invited {
     /// The code is on its way by mail.
     Mailed,
-    /// The code, to be printed now: nobody can read it later. With the end, in Unix seconds.
+    /// The code, to be printed now, because only its hash is stored; and its end in Unix seconds.
     Printed(String, i64),
 }
 
-/// Invites a colleague: by mail where there is an address, else by a code on paper. An invitation to the same address before
-/// is dead. The same form sent again is the same invitation; on paper it has a new code. Audited, without the person. An
-/// admin's with an account: 403 for others.
+/// Invites a colleague: by mail where there is an address, otherwise by a printed code. An earlier invitation to the
+/// same address becomes invalid. The same form sent again yields the same invitation; on paper with a new code. Audited
+/// without personal data. 403 unless the actor is an admin with an account.
 pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, Denial>, Failure> {
     cx.check_admin()?;
     let invited_by = cx.own()?.member_id;
@@ -116,7 +116,7 @@ fn find_denial(cx: &Change, invitee: &Invitee) -> Result<Option<Denial>, Failure
     if !cx.site.delivers(Channel::Email) {
         return Ok(Some(Denial::NoMail));
     }
-    // Also an address that nobody has confirmed: it is the same person, or somebody who must be asked.
+    // An unconfirmed address denies the invitation too: it belongs to the same person, or the admin must ask its owner.
     if let Some(owner) = account_claims::list_with_email(cx.tx, invitee.email, 1)?.first() {
         return Ok(Some(Denial::HasAccount(owner.member_id)));
     }
@@ -136,7 +136,7 @@ fn post(cx: &Change, invitee: &Invitee, code: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Withdraws an invitation: its code opens nothing any more. Audited. An admin's: 403 for others.
+/// Withdraws an invitation: its code becomes invalid. Audited. 403 unless the actor is an admin.
 pub(crate) fn withdraw(cx: &Change, invitation_id: i64) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     if invitations::delete(cx.tx, invitation_id)? == 0 {
@@ -146,15 +146,15 @@ pub(crate) fn withdraw(cx: &Change, invitation_id: i64) -> Result<Outcome, Failu
     Ok(Outcome::Done)
 }
 
-/// The invitation of a code as it was typed: one that is not over, and that an admin gave who is one still.
+/// The invitation of a typed code, if it has not expired and the inviting admin is still an admin.
 pub(crate) fn find(site: &Site, tx: &Read, typed: &str, now: i64) -> Result<Option<Invitation>, Failure> {
     let Some(hash) = claims::hash(site, typed) else { return Ok(None) };
     Ok(invitations::find_by_code(tx, &hash, now)?)
 }
 
-/// Makes the account of an invitation, with a username and a password, whose hash is made before the transaction. A code
-/// that was mailed confirms the address. The code is used up. Audited. `false`: the code is not good, or somebody has
-/// confirmed the address meanwhile. 409 where somebody has the username.
+/// Creates the account of an invitation, with a username and a password; the password hash is made before the
+/// transaction. A mailed code confirms the address. The code is deleted. Audited. `false`: the code is invalid, or
+/// another member has confirmed the address meanwhile. 409 where the username is taken.
 pub(crate) fn accept(
     site: &Site,
     call: &Call,

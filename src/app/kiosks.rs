@@ -1,4 +1,4 @@
-//! Kiosks: the code that pairs one, the end of one, and what people book there for themselves.
+//! Kiosks: pairing, revoking, and the bookings that guests make there for themselves.
 
 use super::bookings::Address;
 use super::{Change, Outcome, bookings, family};
@@ -12,15 +12,15 @@ use crate::store::tables::{bookings as booked, kiosks, tunnels};
 
 pub(crate) const NAME_CHARS_MAX: usize = 60;
 
-/// Makes a code that turns one browser into a kiosk of this name. Audited. 422 at `name` where the name is empty, longer
-/// than [`NAME_CHARS_MAX`] or more than one line.
+/// Creates a code that pairs one browser as a kiosk of this name. Audited. 422 at `name` where the name is empty,
+/// longer than [`NAME_CHARS_MAX`] or more than one line.
 pub(crate) fn pair(cx: &Change, name: &str) -> Result<String, Failure> {
     let name = fields::name("name", name, NAME_CHARS_MAX)?;
     cx.record("kiosk.code_made", &Subject::Site, &Detail::none())?;
     kiosk::new_pairing(cx.site, cx.tx, &name, cx.member_id())
 }
 
-/// Locks a kiosk out at once, with the member who is signed in there. Audited. Unchanged where no such kiosk is in use.
+/// Revokes a kiosk at once, and signs its guest out. Audited. Unchanged where no such kiosk is in use.
 pub(crate) fn revoke(cx: &Change, kiosk_id: i64) -> Result<Outcome, Failure> {
     if kiosks::revoke(cx.tx, kiosk_id)? == 0 {
         return Ok(Outcome::Unchanged);
@@ -29,16 +29,16 @@ pub(crate) fn revoke(cx: &Change, kiosk_id: i64) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// Bits of a form's number; the member's own stands above them, so that each flyer of one form has a number.
+/// Bits of a form's number; the bits above hold the member's number, so that each flyer of one form has a number.
 const FORM_NUMBER_BITS: u32 = 33;
 
-/// Bookings of one flyer that a kiosk shows, and takes, of a day: nobody flies more often.
+/// The greatest number of a flyer's bookings of one day that a kiosk shows and accepts.
 pub(crate) const DAY_BOOKINGS_MAX: i64 = 12;
 
-/// Books in the name of the desk for a flight at this moment: for the actor and children for whom the actor acts, all or nobody;
-/// each is checked in whom the waiver allows it. `number`: the form's; the same form sent again is the same bookings. 422 where
-/// these minutes are none that people book at a kiosk, or where somebody may not book or has booked enough for a day. Returns
-/// whether all are checked in.
+/// Books on behalf of the desk for a flight now, for the actor and children for whom the actor acts: all or none. Each
+/// flyer whose waiver allows it is checked in. `number` is the form's; a form that is sent again makes no new bookings.
+/// 422 where the minutes are not offered at a kiosk, where a flyer may not book, or where a flyer has reached
+/// [`DAY_BOOKINGS_MAX`]. Returns whether all flyers are checked in.
 pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64) -> Result<bool, Failure> {
     let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
     if !cx.site.config.kiosk_minutes.contains(&minutes_booked) {
@@ -55,7 +55,7 @@ pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64
         }
         let booking_id = put(cx, *flyer, minutes_booked, number + (*flyer << FORM_NUMBER_BITS))?;
         match bookings::check_in(cx, booking_id) {
-            // The booking is taken, and its check-in waits for the waiver.
+            // The booking succeeds, and its check-in waits for the waiver.
             Err(failure) if failure.code() == Failure::waiver_missing().code() => are_here = false,
             checked_in => _ = checked_in?,
         }
@@ -65,7 +65,7 @@ pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64
 
 fn put(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Result<i64, Failure> {
     let partner_id = bookings::desk_client(cx)?;
-    // The same form sent again is the flight of the first time.
+    // A form that is sent again keeps the flight date of its first submission.
     let known = booked::find_by_registration(cx.tx, partner_id, registration)?;
     let (tunnel_id, today) = (cx.site.tunnel_id, tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0));
     let of_today = booked::list_own(cx.tx, tunnel_id, flyer, today.from, today.to, DAY_BOOKINGS_MAX)?;

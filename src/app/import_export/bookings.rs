@@ -1,5 +1,5 @@
-//! The list of bookings. Each booking belongs to a partner, which must be known here by its present client-id. Imported
-//! bookings do not go into the history, which has the partners' requests at this site alone.
+//! The list of bookings. Each booking belongs to a partner, whose current client identifier must be known here.
+//! Imported bookings are not written to the history, which has only the partners' requests at this site.
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
@@ -18,7 +18,7 @@ use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// The bookings read so far: by the partner's identifier of a booking, its line in the list.
+/// The bookings read so far: the line in the list by the partner's identifier of a booking.
 pub(super) struct Bookings {
     zone: TimeZone,
     keys: HashMap<Key, u64>,
@@ -30,7 +30,7 @@ impl Bookings {
     }
 }
 
-/// Partner, and registration, or purchase and flight, or member and flight: as the file keeps them apart.
+/// Partner, and registration, or purchase and flight, or member and flight: the unique keys of the database.
 type Key = (i64, u8, i64, i64);
 
 #[derive(Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl List for Bookings {
         column("checkin_time", false),
     ];
 
-    /// One that the site has already must be the same.
+    /// A booking that the site has already must have the same values.
     fn judge(&mut self, _: &Site, tx: &Read, row: &Row) -> Result<Judged<New>, Failure> {
         let mut fields = Fields::new(row.fields());
         NEEDED.iter().for_each(|field| fields.demand(field));
@@ -146,7 +146,7 @@ impl New {
     }
 }
 
-/// With the column that says it.
+/// The key of a booking, and the column to which a mistake about it refers.
 fn key(partner_id: i64, member_id: i64, booking: &Booking) -> (Key, &'static str) {
     match (booking.registration_id, booking.purchase_id) {
         (Some(registration_id), _) => ((partner_id, 0, registration_id, 0), "registration_id"),

@@ -1,4 +1,4 @@
-//! One cell of CSV (RFC 4180), safe to open in a spreadsheet: none begins with what that takes for a formula.
+//! One cell of CSV (RFC 4180), safe to open in a spreadsheet: no cell begins like a formula.
 
 use crate::domain::local_time::{MomentWriter, TimeZone};
 use crate::http::fields;
@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::fmt::{self, Display};
 
-/// Characters that end a cell in other programs: where a program cuts cells at semicolons or tabs, quotes in the middle
-/// of a cell do not keep it whole.
+/// Characters at which other programs cut a cell: a program that splits at semicolons or tabs ignores quotes in the
+/// middle of a cell.
 const CUTS: [char; 4] = [';', '\t', '\r', '\n'];
-/// Characters that a spreadsheet takes for the beginning of a formula.
+/// Characters that start a formula in a spreadsheet.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 pub(crate) fn write_row(table: &mut String, cells: &[String]) {
@@ -19,7 +19,7 @@ pub(crate) fn write_row(table: &mut String, cells: &[String]) {
     row.end();
 }
 
-/// A row on its way into a table, cell by cell: for tables of many rows.
+/// Writes a row into a table cell by cell, without a `String` for each cell: for tables of many rows.
 pub(crate) struct RowWriter<'t> {
     table: &'t mut String,
     is_begun: bool,
@@ -35,14 +35,14 @@ impl<'t> RowWriter<'t> {
         write(self.table, cell);
     }
 
-    /// A number, a day or a moment: nothing that has to be quoted.
+    /// Writes a number, a day or a moment, which never needs quotes.
     pub(crate) fn plain(&mut self, cell: impl Display) {
         self.part();
         // Writing to memory does not fail.
         _ = fmt::Write::write_fmt(self.table, format_args!("{cell}"));
     }
 
-    /// A moment, which needs no quotes either.
+    /// Writes a moment, which never needs quotes.
     pub(crate) fn moment(&mut self, writer: &mut MomentWriter, moment: i64) {
         self.part();
         writer.write(moment, self.table);
@@ -63,7 +63,7 @@ impl<'t> RowWriter<'t> {
     }
 }
 
-/// Quoted where it must be. Text that a spreadsheet would carry out as a formula begins with an apostrophe.
+/// Writes a cell, quoted where necessary. An apostrophe precedes text that a spreadsheet would run as a formula.
 fn write(table: &mut String, cell: &str) {
     let formula = is_risky(cell);
     let quoted = formula || cell.contains([',', ';', '"', '\r', '\n', '\t']) || cell.trim() != cell;
@@ -88,19 +88,20 @@ fn write(table: &mut String, cell: &str) {
     table.push('"');
 }
 
-/// The same of the text after a cut. A line break or tab there is a cut itself; some programs pass over quotes and spaces
-/// before a sign.
+/// Whether the text after a cut begins like a formula. A line break or tab there is itself a cut. Some programs skip
+/// quotes and spaces before a formula sign.
 fn is_risky_inside(rest: &str) -> bool {
     let beginning = rest.trim_start_matches(['\'', '"', ' ']);
     beginning.starts_with(|c: char| FORMULA.contains(&c) && !CUTS.contains(&c))
 }
 
-/// Apostrophes count, so that the one that is put before it can be told from its own.
+/// Whether a cell begins like a formula. Leading apostrophes are skipped, so that `read` can tell the apostrophe that
+/// `write` added from those of the text.
 fn is_risky(cell: &str) -> bool {
     cell.trim_start_matches('\'').starts_with(FORMULA)
 }
 
-/// A cell as it was before it was written.
+/// Reads a cell: removes the apostrophes that `write` added.
 pub(crate) fn read(cell: &str) -> String {
     let cell = cell.strip_prefix('\'').filter(|rest| is_risky(rest)).unwrap_or(cell);
     let mut text = String::with_capacity(cell.len());
@@ -113,12 +114,12 @@ pub(crate) fn read(cell: &str) -> String {
     text
 }
 
-/// A moment by the site's clock, with its offset from UTC (RFC 3339): read anywhere as the same moment.
+/// A moment in the site's time zone, with its offset from UTC (RFC 3339), so that every program reads the same moment.
 pub(crate) fn moment(zone: &TimeZone, moment: i64) -> String {
     Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |_| zone.stamp(moment))
 }
 
-/// A birthday, which is kept as a midnight in UTC.
+/// A birthday, which is stored as a midnight in UTC.
 pub(crate) fn birthday(moment: i64) -> String {
     let whole = moment.rem_euclid(86_400) == 0;
     let day =
@@ -126,7 +127,7 @@ pub(crate) fn birthday(moment: i64) -> String {
     day.map_or_else(|| self::moment(&TimeZone::UTC, moment), |day| day.to_string())
 }
 
-/// A field that is a moment: a day of the site, a moment with its offset, or Unix seconds.
+/// Parses a field that is a moment: a day in the time zone, a moment with its offset, or Unix seconds.
 pub(crate) fn moment_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
     |value| {
         let text = value.as_str().unwrap_or("").trim();
@@ -140,12 +141,13 @@ pub(crate) fn moment_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<i64, Text>
     }
 }
 
-/// The same; a birthday is a day wherever one is.
+/// Parses a birthday as [`moment_in`] UTC, because a birthday is the same day in every time zone.
 pub(crate) fn read_birthday(value: &Value) -> Result<i64, Text> {
     moment_in(&TimeZone::UTC)(value)
 }
 
-/// The same, of a form that people fill in: there a day is chosen or typed in three parts, and the words are for them.
+/// Parses a birthday as [`read_birthday`], with the error text of a form: there a day is chosen, or typed in three
+/// parts.
 pub(crate) fn read_birthday_of_form(value: &Value) -> Result<i64, Text> {
     read_birthday(value).map_err(|_| Text::new("field.dob"))
 }

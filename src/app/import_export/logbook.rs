@@ -1,5 +1,5 @@
-//! The list of logbook entries, of all members and kinds. Entries that the former site had signed come in as signed:
-//! the signer may be unknown here, and the requirements of a level were judged there.
+//! The list of logbook entries, of all members and kinds. An entry that was signed at the former site is imported as
+//! signed: its signer may be unknown here, and the former site has checked the requirements of the level.
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
@@ -27,14 +27,14 @@ const NAME_CHARS_MAX: usize = 254;
 /// The state of the import after the lines read so far.
 pub(super) struct Logbook {
     zone: TimeZone,
-    /// How often an entry stood there, by its digest: two flights of a day may be alike.
+    /// How often an entry occurred in the list, by its digest: two flights of a day may be alike.
     seen: HashMap<[u8; 16], i64>,
-    /// Skills that have an entry, of which there cannot be a second.
+    /// Skills that have an entry; a second entry is refused.
     taken: HashSet<(i64, String)>,
     booked: HashSet<i64>,
-    /// The first entries of opening balances, by member and the list's number.
+    /// The first entries of opening balances, by member and the number in the list.
     openings: HashMap<(i64, String), i64>,
-    /// Whose levels are to be derived anew.
+    /// Members whose levels are derived again.
     holders: BTreeSet<i64>,
 }
 
@@ -65,7 +65,7 @@ impl List for Logbook {
         column("comment_denial", false), column("author", false), column("opening", false), column("booking", false),
     ];
 
-    /// An entry that the site has already, value for value, is not entered again.
+    /// An entry whose values all equal those of an existing entry is not inserted again.
     fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<New>, Failure> {
         let (entry, recurrent, opening) = match read(site, tx, row, &self.zone) {
             Ok(read) => read,
@@ -118,7 +118,7 @@ impl List for Logbook {
     }
 }
 
-/// 128 bits: two entries that differ have the same with no chance worth a thought.
+/// 128 bits of SHA-256: the probability of a collision is negligible.
 fn digest(entry: &Entry) -> [u8; 16] {
     let whole = Sha256::digest(format!("{entry:?}"));
     let mut digest = [0; 16];
@@ -126,7 +126,7 @@ fn digest(entry: &Entry) -> [u8; 16] {
     digest
 }
 
-/// The cells of a row, each of its kind.
+/// The parsed cells of a row.
 struct Cells {
     username: String,
     kind: Kind,
@@ -188,8 +188,8 @@ fn cells_of(site: &Site, row: &Row, zone: &TimeZone) -> Result<Cells, Failure> {
     })
 }
 
-/// The entry of a row, by the rules of the API's own entries. With whether the same may be there again, and the number of
-/// the opening balance.
+/// The entry of a row, by the rules of the API for entries; whether its skill may recur; and the number of the opening
+/// balance.
 fn read(site: &Site, tx: &Read, row: &Row, zone: &TimeZone) -> Result<(Entry, bool, String), Failure> {
     let cells = cells_of(site, row, zone)?;
     let mut problems = more_problems();
@@ -209,7 +209,7 @@ fn read(site: &Site, tx: &Read, row: &Row, zone: &TimeZone) -> Result<(Entry, bo
     if cells.booking.is_some() && booking_id.is_none() {
         problems.refuse("booking", Text::new("list.unknown_booking"));
     }
-    // A flight that was booked may be to come.
+    // The date of a booked flight may be in the future.
     let known_date = booking_id.map(|_| cells.request.entry_date);
     let place = (Some(cells.request.entry_date), Some(cells.request.tunnel_id));
     rules::check_place(tx, member_id, place, known_date, site.now(), &mut problems)?;
@@ -239,7 +239,7 @@ fn read(site: &Site, tx: &Read, row: &Row, zone: &TimeZone) -> Result<(Entry, bo
     Ok((entry, recurrent, cells.opening))
 }
 
-/// Group, category and recurrence of a row's skill. Flight time has none, and is signed as an opening balance alone.
+/// Group, category and recurrence of a row's skill. Flight time has none, and is signed only in an opening balance.
 fn catalogue_item(site: &Site, cells: &Cells, problems: &mut Fields) -> (String, String, bool) {
     let none = (String::new(), String::new(), false);
     if cells.kind == Kind::Time {
@@ -262,13 +262,14 @@ fn kind(text: &str) -> Result<Kind, Text> {
     Kind::parse(text).ok_or_else(|| Text::new("field.one_of").with("values", "time, skill, safety"))
 }
 
-/// `not_current` is how an open entry shows.
+/// Parses a status. An open entry is written as `not_current`.
 fn status(text: &str) -> Result<Status, Text> {
     let values = || Status::ALL.map(Status::name).join(", ");
     Status::parse(text).ok_or_else(|| Text::new("field.one_of").with("values", values()))
 }
 
-/// `CLIENT/registration/NUMBER`, `CLIENT/purchase/NUMBER/FLIGHT` or `CLIENT/flight/FLIGHT`: as partners tell bookings apart.
+/// The key of a booking: `CLIENT/registration/NUMBER`, `CLIENT/purchase/NUMBER/FLIGHT` or `CLIENT/flight/FLIGHT`, as
+/// partners identify bookings.
 fn booking_key(client_id: &str, booking: &Booking) -> String {
     let flight = booking.flight_date;
     match (booking.registration_id, booking.purchase_id) {
@@ -301,7 +302,7 @@ fn find_booking(tx: &Read, member_id: i64, key: &str) -> Result<Option<i64>, Fai
     Ok(found.filter(|booking| booking.member_id == member_id).map(|booking| booking.booking_id))
 }
 
-/// Opening balances in the order in which they come: numbers of another site would say nothing.
+/// Numbers opening balances in the order of the export, because entry numbers mean nothing to another site.
 #[derive(Default)]
 pub(super) struct Openings(HashMap<i64, usize>);
 

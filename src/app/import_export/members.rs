@@ -1,4 +1,4 @@
-//! The list of members. A password does not move along: whoever has a confirmed address sets a new one by mail.
+//! The list of members. Passwords are not exported: a member with a confirmed address sets a new one by mail.
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
@@ -18,17 +18,18 @@ use crate::store::{Read, Write};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// More than a language's tag has.
+/// Greatest length of a language tag, in characters, with a margin.
 const TAG_CHARS_MAX: usize = 8;
-/// From so many new members on the index of the search is put into one piece, in which searches take a third less time.
+/// From this number of new members on, the search index is merged into one segment, which makes searches a third
+/// faster.
 const GATHERED_MIN: usize = 1_000;
 
 /// The state of the import after the lines read so far.
 pub(super) struct Members {
-    /// The site's own country, for numbers without a calling code.
+    /// The site's country, for telephone numbers without a calling code.
     home: String,
     zone: TimeZone,
-    /// Usernames and confirmed addresses without regard to case, and the lines in which they stand.
+    /// Usernames and confirmed addresses in lower case, with their lines in the list.
     usernames: HashMap<String, u64>,
     confirmed: HashMap<String, u64>,
     written: usize,
@@ -71,7 +72,7 @@ impl List for Members {
         column("join_date", false), column("language", false),
     ];
 
-    /// A member who has this username already stays unchanged, if the address is the same too.
+    /// A member whose username exists already stays unchanged; the address must be the same too.
     fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<Member>, Failure> {
         let member = match read(site, row, &self.home, &self.zone) {
             Ok(member) => member,
@@ -113,7 +114,7 @@ impl List for Members {
 }
 
 impl Members {
-    /// A confirmed address is one member's alone.
+    /// A confirmed address may belong to one member only.
     fn address_trouble(&mut self, tx: &Read, row: &Row, member: &Member) -> Result<Option<Text>, Failure> {
         if member.email_confirmed_at.is_none() || member.email.is_empty() {
             return Ok(None);
@@ -126,7 +127,7 @@ impl Members {
     }
 }
 
-/// By the rules of signing up, and some fields that come to an account later.
+/// Parses a row by the rules of signing up, with fields that an account otherwise gets later.
 fn read(site: &Site, row: &Row, home: &str, zone: &TimeZone) -> Result<Member, Failure> {
     let mut fields = Fields::new(row.fields());
     fields.convert("dob", cell::read_birthday);
@@ -166,7 +167,7 @@ impl Named for Role {
         &[("member", Role::Member), ("desk", Role::Desk), ("admin", Role::Admin), ("sync", Role::Sync)];
 }
 
-/// A language, kept with its region.
+/// A language tag, stored with its region.
 struct LanguageTag;
 
 impl Field for LanguageTag {

@@ -1,9 +1,9 @@
-//! Lists of members, logbook entries and bookings, as CSV: out for other programs, and in from the site that was before.
+//! Lists of members, logbook entries and bookings as CSV: export for other programs, and import from a former site.
 //!
-//! An import is one transaction, and while a server runs everybody who writes waits for it. So the work is in two passes.
-//! The first reads and judges every line by the rules of the API, on snapshots that let writers go on, and puts what is to be
-//! written into a file without a name: memory does not grow with the list. Only if no line has a mistake the second pass
-//! takes the writer, and does nothing there but insert.
+//! An import is one transaction, and while a server runs, every other write waits for it. So an import has two passes.
+//! The first pass reads and validates every line by the rules of the API, on snapshots that do not block writers, and
+//! stages the new rows in an unnamed temporary file, so that memory does not grow with the list. The second pass runs
+//! only if no line has a mistake; it takes the writer and only inserts.
 
 mod bookings;
 pub(crate) mod cell;
@@ -26,13 +26,13 @@ use serde::de::DeserializeOwned;
 use stage::Stage;
 use std::io::{self, Read};
 
-/// Lines judged on one snapshot: a read may take two seconds at the most, also on a machine that is busy with others.
+/// Lines validated on one snapshot: a read may take two seconds at most, even on a busy machine.
 const LINES_AT_ONCE: usize = 50;
-/// Between two words of how far the writing is.
+/// Written rows between two progress reports.
 const ROWS_BETWEEN_WORDS: u64 = 500;
 /// Rows read at once for an export.
 const ROWS_AT_ONCE: i64 = 1_000;
-/// More mistakes are counted, and not kept.
+/// Mistakes beyond this number are counted, but not kept.
 const MISTAKES_MAX: usize = 100_000;
 
 /// The kind of rows in a list.
@@ -43,21 +43,21 @@ pub(crate) enum Kind {
     Bookings,
 }
 
-/// The number of rows that an import, or its dry run, found new and found known.
+/// The number of rows that an import, or its dry run, found new, and the number it found unchanged.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct ImportCounts {
     pub new: u64,
-    /// Rows that the site has already; they stay as they are.
+    /// Rows that the site has already; they stay unchanged.
     pub same: u64,
 }
 
-/// Why nothing was taken.
+/// Why an import was refused as a whole.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// Lines are wrong: the first of the mistakes, and how many there are.
+    /// Lines are wrong: the first mistakes, and the total number of mistakes.
     Mistakes(Vec<Mistake>, u64),
     Failed(Failure),
-    /// The list cannot be read, in one line.
+    /// The list cannot be read: one line for the operator.
     Unreadable(String),
 }
 
@@ -67,24 +67,24 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// The outcome of a line.
+/// The result of validating a line.
 enum Judged<R> {
     New(R),
     Same,
     Wrong(Vec<Mistake>),
 }
 
-/// How one kind of list is judged and written.
+/// How one kind of list is validated and written.
 trait List {
     type Row: Serialize + DeserializeOwned;
     const COLUMNS: &'static [Column];
     fn judge(&mut self, site: &Site, tx: &crate::store::Read, row: &Row) -> Result<Judged<Self::Row>, Failure>;
     fn write(&mut self, site: &Site, tx: &Write, row: Self::Row) -> Result<(), Failure>;
-    /// Once all rows are written.
+    /// Runs once all rows are written.
     fn finish(&mut self, site: &Site, tx: &Write) -> Result<(), Failure>;
 }
 
-/// Takes a list of `bytes` bytes, or (`dry`) only judges it.
+/// Imports a list of `bytes` bytes; `dry` only validates it.
 pub(crate) fn import(
     site: &Site,
     kind: Kind,
@@ -132,7 +132,7 @@ fn take<L: List>(
     Ok(taken)
 }
 
-/// Every line, with what is to be written on the stage.
+/// Validates every line, and stages the new rows.
 fn judge_all<L: List>(
     site: &Site,
     list: &mut L,
@@ -173,7 +173,7 @@ fn judge_all<L: List>(
     if mistakes.is_empty() { Ok(taken) } else { Err(Refusal::Mistakes(mistakes, count)) }
 }
 
-/// Writes a list, a part at a time, with moments by the site's clock. The error of `part` ends it.
+/// Exports a list page by page, with moments in the site's time zone. An error of `part` ends the export.
 pub(crate) fn export(
     site: &Site,
     kind: Kind,
@@ -201,7 +201,8 @@ pub(crate) fn export(
     }
 }
 
-/// Some rows of a table as cells, and the number that they end with; none at the end. With the greatest number there is.
+/// Rows of a table as cells; `next` is the number after which the next page starts, `None` at the end; `last` is the
+/// greatest number in the table.
 struct Page {
     rows: Vec<Vec<String>>,
     next: Option<i64>,
@@ -235,7 +236,7 @@ fn write_all(
     Ok(written)
 }
 
-/// A line's mistakes as what its judge said of its fields.
+/// Converts the field errors of a failure into mistakes of a line.
 fn wrong<R>(row: &Row, failure: Failure) -> Result<Judged<R>, Failure> {
     if failure.problems().is_empty() {
         return Err(failure);
@@ -245,12 +246,12 @@ fn wrong<R>(row: &Row, failure: Failure) -> Result<Judged<R>, Failure> {
     ))
 }
 
-/// One that only the list's judge sees.
+/// A mistake that only the validation of the list finds.
 fn wrong_field<R>(row: &Row, field: &str, text: &Text) -> Judged<R> {
     Judged::Wrong(vec![row.mistake(field, text.in_english())])
 }
 
-/// Fields that only the file can judge.
+/// An empty collector for mistakes that are found with the database.
 fn more_problems() -> Fields {
     Fields::new(Default::default())
 }

@@ -1,5 +1,4 @@
-//! Rows that an import will write, staged in a file without a name, which is gone when the process ends, however it
-//! ends.
+//! Rows that an import will write, staged in an unnamed file, which the operating system deletes when the process ends.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +19,7 @@ pub(super) struct Staged<T> {
 }
 
 impl Stage {
-    /// On the same disk as the site.
+    /// Creates the file in `dir`, on the same disk as the database.
     pub(super) fn new(dir: &Path) -> io::Result<Stage> {
         let path = dir.join(".import");
         _ = std::fs::remove_file(&path);
@@ -34,7 +33,7 @@ impl Stage {
         self.file.write_all(b"\n")
     }
 
-    /// From the beginning.
+    /// The staged rows from the beginning.
     pub(super) fn rows<T: DeserializeOwned>(self) -> io::Result<Staged<T>> {
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;

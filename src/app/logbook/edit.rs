@@ -24,12 +24,12 @@ pub(crate) struct Patch {
     pub comments_instructor: Option<String>,
     pub comment_denial: Option<String>,
     pub status: Option<Status>,
-    /// Of the entry as the actor was shown it.
+    /// The version of the entry that the actor saw.
     pub version: Option<i64>,
 }
 
-/// Edits an entry. By its holder, nobody having signed: new values, a request after a denial, or `Cancelled`. By the named
-/// signer: a signature or a denial. By the desk and the admins: what the holder may do, and a signature by the rules for
+/// Edits an entry. While the entry is unsigned, its holder may change values, ask again after a denial, or cancel. The
+/// named signer may sign or deny. The desk and the admins may do what the holder may do, and sign by the rules for
 /// every signer. Returns the new status.
 pub(crate) fn edit(cx: &Change, entry_id: i64, patch: &Patch) -> Result<Status, Failure> {
     let entry = find_entry(cx.tx, cx.rank, entry_id, cx.now())?;
@@ -46,7 +46,7 @@ pub(crate) fn edit(cx: &Change, entry_id: i64, patch: &Patch) -> Result<Status, 
 }
 
 impl Patch {
-    /// The entry as it was shown to the actor.
+    /// The entry as the actor saw it.
     fn shown(&self) -> Shown {
         Shown {
             version: self.version,
@@ -67,7 +67,7 @@ fn by_holder(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
         return Err(Failure::entry_signed());
     }
     match patch.status {
-        // An opening balance is the desk's paper; and nobody signs for themselves.
+        // The desk owns an opening balance, and no member signs for oneself.
         _ if entry.opening.is_some() => Err(Failure::not_allowed()),
         Some(Status::Open | Status::Suspended) => Err(sign_offs::refusal(Denial::Oneself)),
         _ => ask_again(cx, entry, patch),
@@ -82,7 +82,7 @@ fn by_signer(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
     match (patch.status, &patch.comments_instructor) {
         (Some(Status::Denied), _) => Err(Failure::field("comment_denial", Text::new("field.missing"))),
         (Some(Status::Open), comment) => sign_offs::sign(cx, entry, &shown, comment.as_deref()),
-        // Neither is a signer's to do, whatever words come with it.
+        // A signer may neither suspend nor cancel, with or without a comment.
         (Some(Status::Suspended | Status::Cancelled), _) => {
             Err(Failure::field("status", Text::new("field.sign_or_deny")))
         }
@@ -91,10 +91,10 @@ fn by_signer(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
     }
 }
 
-/// The desk helps the member; a clerk who may sign does so by the rules for every signer.
+/// Edits on the member's behalf; a clerk who may sign does so by the rules for every signer.
 fn by_desk(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
     match patch.status {
-        // The signer who was asked denies; the rule says so.
+        // Only the named signer may deny.
         _ if patch.comment_denial.is_some() => Err(Failure::not_allowed()),
         Some(Status::Cancelled) => sign_offs::cancel(cx, entry),
         Some(Status::Open) if entry.status == Status::Pending => {
@@ -106,7 +106,7 @@ fn by_desk(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Fai
     }
 }
 
-/// New values, judged like a new entry; a denied entry waits for its signer again.
+/// Changes the values, validated like a new entry; a denied entry waits for its signer again.
 fn ask_again(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
     let to = match entry.status {
         Status::Pending => Status::Pending,

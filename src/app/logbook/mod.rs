@@ -1,4 +1,4 @@
-//! The logbook: flight time, skills and safety records, opening balances; who reads an entry, and who changes it.
+//! The logbook: flight time, skills, safety records and opening balances; who may read and who may change an entry.
 
 pub(crate) mod edit;
 pub(crate) mod opening;
@@ -19,10 +19,11 @@ use crate::store::queries::standing;
 use crate::store::tables::entries;
 use crate::store::tables::skills::{self, SkillEntry};
 
-/// Length of a comment in an entry.
+/// Greatest length of a comment in an entry, in characters.
 pub(crate) const COMMENT_CHARS_MAX: usize = 1000;
 
-/// Whether somebody of this rank reads every logbook: the desk, the admins, and current instructors and above.
+/// Whether an actor of this rank reads every logbook: the desk, the admins, and members current as instructors or
+/// above.
 pub(crate) fn reads_every_logbook(tx: &Read, rank: Rank, now: i64) -> Result<bool, Failure> {
     if rank.is_staff() {
         return Ok(true);
@@ -32,7 +33,7 @@ pub(crate) fn reads_every_logbook(tx: &Read, rank: Rank, now: i64) -> Result<boo
     Ok(currency.instructor.current || currency.trainer.current || currency.examiner.current)
 }
 
-/// The relation of somebody of this rank to the entry.
+/// The relation of an actor of this rank to the entry.
 pub(crate) fn relation(rank: Rank, entry: &SkillEntry) -> Relation {
     let member_id = rank.member_id();
     Relation {
@@ -43,7 +44,7 @@ pub(crate) fn relation(rank: Rank, entry: &SkillEntry) -> Relation {
     }
 }
 
-/// An entry that is there to be signed, for somebody who may read it: its holder, the signer it names, and everybody who
+/// Finds an entry that can be signed, for an actor who may read it: its holder, the named signer, and every actor who
 /// reads every logbook. 404 for others.
 pub(crate) fn find_entry(tx: &Read, rank: Rank, entry_id: i64, now: i64) -> Result<SkillEntry, Failure> {
     let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
@@ -55,14 +56,14 @@ fn may_read(tx: &Read, rank: Rank, entry: &SkillEntry, now: i64) -> Result<bool,
     Ok(relation.holder || relation.named || reads_every_logbook(tx, rank, now)?)
 }
 
-/// The refusal of a change: 403 to an actor who may read the entry, 404 to others, who do not learn that there is one.
+/// The refusal of a change: 403 for an actor who may read the entry, 404 for others, who do not learn that it exists.
 fn no_change(may_read: bool) -> Failure {
     if may_read { Failure::not_allowed() } else { Failure::not_found() }
 }
 
-/// Takes an entry out of the logbook: flight time, or a skill that nobody signed, and an opening balance as a whole. By its
-/// holder; by the desk and the admins for everybody. A signed entry is part of the record and stays. Audited, unless the
-/// logbook is the actor's own.
+/// Deletes an entry: flight time, an unsigned skill, or an opening balance as a whole. The holder may delete own
+/// entries; the desk and the admins those of every member. A signed entry is part of the record and stays. Audited,
+/// unless the logbook is the actor's own.
 pub(crate) fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
     let holder = entries::find_owner(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     let signable = skills::find(cx.tx, entry_id)?;
@@ -92,17 +93,17 @@ fn delete_unsigned(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
     whole.iter().try_for_each(|one| Ok(skills::delete(cx.tx, one, actor)?))
 }
 
-/// The member who acts: an event of an entry names one, so nobody without an account changes a logbook here.
+/// The member who acts. An event of an entry names a member, so an actor without an account cannot change a logbook.
 fn actor_id(cx: &Change) -> Result<i64, Failure> {
     cx.member_id().ok_or_else(Failure::not_allowed)
 }
 
-/// An action on an entry, in the audit log.
+/// Writes an audit row for an action on an entry.
 fn record(cx: &Change, action: &'static str, holder_id: i64, entry_id: i64) -> Result<(), Failure> {
     cx.record(action, &Subject::Member(holder_id), &Detail::none().number("entry_id", entry_id))
 }
 
-/// The same of what members do with their own logbooks too: only what was done for another is in the audit log.
+/// Writes an audit row only where the actor changes the logbook of another member.
 fn record_for_other(cx: &Change, action: &'static str, holder_id: i64, entry_id: i64) -> Result<(), Failure> {
     if cx.member_id() == Some(holder_id) { Ok(()) } else { record(cx, action, holder_id, entry_id) }
 }

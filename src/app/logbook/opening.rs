@@ -1,4 +1,4 @@
-//! Opening balances: flight time and skills from before, on one paper with one signature.
+//! Opening balances: earlier flight time and skills, in one document with one signature.
 
 use super::rules::{self, Item, check_place};
 use super::{actor_id, record, sign_offs};
@@ -11,7 +11,7 @@ use crate::i18n::language::Text;
 use crate::store::tables::members;
 use crate::store::tables::skills::{self, NewEntry};
 
-/// A thousand hours.
+/// A thousand hours, in minutes.
 pub(crate) const MINUTES_MAX: i64 = 60_000;
 
 /// An opening balance as the desk enters it.
@@ -25,13 +25,13 @@ pub(crate) struct Balance {
     pub comment: String,
     /// 0 to [`MINUTES_MAX`].
     pub minutes: i64,
-    /// Numbers of the catalogue, each once.
+    /// Catalogue numbers of the skills, each once.
     pub skills: Vec<String>,
 }
 
-/// Enters an opening balance in the logbook of a member: by the desk and the admins. The balance counts once the named
-/// instructor has signed it, who must be one that may sign all of it. Audited; the instructor is told. Returns the number of
-/// the first entry, which is the balance's.
+/// Enters an opening balance in the logbook of a member. Staff only. The balance counts once the named instructor, who
+/// must be allowed to sign all of it, has signed. Audited; the instructor is notified. Returns the number of the first
+/// entry, which is the balance's number.
 pub(crate) fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i64, Failure> {
     cx.check_staff()?;
     if balance.minutes == 0 && balance.skills.is_empty() {
@@ -49,7 +49,7 @@ pub(crate) fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i6
     Ok(entry_id)
 }
 
-/// The requirements of levels are not checked: a member from another tunnel begins with the levels reached there.
+/// The requirements of levels are not checked: a member from another tunnel starts with the levels reached there.
 fn check(cx: &Change, holder_id: i64, balance: &Balance) -> Result<Vec<Item>, Failure> {
     let (site, tx) = (cx.site, cx.tx);
     let mut problems = Fields::new(Default::default());
@@ -77,7 +77,7 @@ fn check(cx: &Change, holder_id: i64, balance: &Balance) -> Result<Vec<Item>, Fa
     Ok(items)
 }
 
-/// The entries of a balance, all waiting; returns the number of the first.
+/// Inserts the entries of a balance, all pending; returns the number of the first.
 fn insert(cx: &Change, holder_id: i64, balance: &Balance, items: &[Item]) -> Result<i64, Failure> {
     rules::check_room(&members::find_holder(cx.tx, holder_id)?)?;
     let author_id = actor_id(cx)?;
@@ -104,7 +104,7 @@ fn insert(cx: &Change, holder_id: i64, balance: &Balance, items: &[Item]) -> Res
         }
         Ok(())
     };
-    // A flight-time entry has a greatest length; a longer balance becomes several.
+    // A flight-time entry has a greatest length, so a longer balance is split.
     let mut left = balance.minutes;
     while left > 0 {
         let minutes = left.min(*MINUTES.end());

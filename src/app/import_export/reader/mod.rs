@@ -1,5 +1,5 @@
-//! Reads a list as spreadsheets write it: commas, semicolons or tabs, any line ends, with or without a mark at the
-//! beginning; and says of what cannot be read in which line and column it stands.
+//! Reads a list as spreadsheets write it: commas, semicolons or tabs, any line ends, with or without a byte order mark.
+//! Errors name the line and the column.
 
 use super::{Refusal, cell};
 use csv::{ByteRecord, ReaderBuilder};
@@ -9,28 +9,28 @@ use std::collections::VecDeque;
 use std::io::{self, Cursor, Read};
 use std::rc::Rc;
 
-/// One line of the list, all cells together: more is a quote that nobody closed.
+/// Greatest length of one line: a longer one has a quote that is never closed.
 const LINE_BYTES_MAX: u64 = 256 * 1024;
-/// The longest cell; longer than any field may be.
+/// Greatest length of a cell; longer than any field may be.
 const CELL_BYTES_MAX: usize = 32 * 1024;
 const LIST_BYTES_MAX: u64 = 512 * 1024 * 1024;
-/// Of a value that is repeated in a mistake.
+/// Greatest length of a value that a mistake repeats, in characters.
 const SHOWN_CHARS_MAX: usize = 40;
 
 pub(super) struct Column {
     pub name: &'static str,
-    /// The list is nothing without it.
+    /// A list without this column is refused.
     pub needed: bool,
 }
 
-/// Something wrong, and where.
+/// A mistake in the list, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mistake {
-    /// From 1 on, with the line of headings.
+    /// Counted from 1, including the line of headings.
     pub line: u64,
-    /// From 1 on, with its heading; none where the whole line is meant.
+    /// The number of the column, from 1, and its heading; `None` where the whole line is wrong.
     pub column: Option<(usize, String)>,
-    /// As it stands there.
+    /// The value as the list has it.
     pub value: String,
     pub text: String,
 }
@@ -61,7 +61,7 @@ impl Row {
         self.line
     }
 
-    /// As an operation's fields.
+    /// The cells as the fields of an operation.
     pub(super) fn fields(&self) -> Map<String, Value> {
         self.cells.iter().map(|(_, name, text)| ((*name).to_owned(), Value::from(text.as_str()))).collect()
     }
@@ -78,7 +78,8 @@ impl Row {
 pub(super) struct Rows<'r> {
     reader: csv::Reader<Counted<'r>>,
     columns: Vec<&'static str>,
-    /// Lines that ended before the last one that was read; the reader itself is out by one where lines end in CRLF.
+    /// Lines that ended before the last record read; the line number of the CSV reader is off by one where lines end in
+    /// CRLF.
     passed: u64,
     so_far: Rc<SoFar>,
 }
@@ -87,9 +88,9 @@ pub(super) struct Rows<'r> {
 #[derive(Default)]
 struct SoFar {
     bytes: Cell<u64>,
-    /// Since the last line.
+    /// Bytes read since the last record.
     since_line: Cell<u64>,
-    /// Where lines end that the reader has not come to.
+    /// Positions of line feeds that the CSV reader has not reached.
     ends: RefCell<VecDeque<u64>>,
 }
 
@@ -106,7 +107,7 @@ impl Read for Counted<'_> {
         ends.borrow_mut().extend(line_ends.map(|(place, _)| place));
         bytes.set(bytes.get() + read as u64);
         since_line.set(since_line.get() + read as u64);
-        // Bytes that the reader takes ahead, at most its buffer, count for the line before them.
+        // Bytes that the CSV reader buffers ahead count for the record before them.
         if since_line.get() > LINE_BYTES_MAX {
             return Err(io::Error::other("is longer than 256 KiB: a quote is opened there and never closed"));
         }
@@ -118,7 +119,7 @@ impl Read for Counted<'_> {
 }
 
 impl<'r> Rows<'r> {
-    /// Reads the headings and judges them.
+    /// Reads and validates the headings.
     pub(super) fn open(text: &'r mut dyn Read, columns: &'static [Column]) -> Result<Rows<'r>, Refusal> {
         let unreadable = |e: io::Error| Refusal::Unreadable(format!("the list cannot be read: {e}"));
         let mut start = Vec::new();
@@ -146,12 +147,12 @@ impl<'r> Rows<'r> {
         Ok(rows)
     }
 
-    /// Of the list, so far.
+    /// Bytes of the list read so far.
     pub(super) fn bytes(&self) -> u64 {
         self.so_far.bytes.get()
     }
 
-    /// The next lines, fewer at the end. Empty ones are passed over.
+    /// Reads up to `most` lines, fewer at the end. Empty lines are skipped.
     pub(super) fn take(&mut self, most: usize) -> Result<Vec<Result<Row, Vec<Mistake>>>, Refusal> {
         let (mut rows, mut record) = (Vec::with_capacity(most), ByteRecord::new());
         while rows.len() < most {
@@ -166,7 +167,7 @@ impl<'r> Rows<'r> {
         Ok(rows)
     }
 
-    /// False at the end.
+    /// Reads the next record; `false` at the end of the list.
     fn read(&mut self, record: &mut ByteRecord) -> Result<bool, Refusal> {
         let more = self.reader.read_byte_record(record).map_err(|e| match e.into_kind() {
             csv::ErrorKind::Io(e) => Refusal::Unreadable(format!("the line after line {} {e}", self.passed + 1)),
@@ -176,9 +177,10 @@ impl<'r> Rows<'r> {
         more
     }
 
-    /// The line in which a record begins that was just read.
+    /// The line in which the record just read begins.
     fn line_of(&mut self, record: &ByteRecord) -> u64 {
-        // Its own end does not count, which lies before that or, where there are two characters, just behind.
+        // The line feed that ends the record itself is not counted: it is the last byte read, or, after CRLF, the byte
+        // that follows.
         let end = self.reader.position().byte().saturating_sub(1);
         let mut ends = self.so_far.ends.borrow_mut();
         while ends.front().is_some_and(|place| *place < end) {
@@ -218,7 +220,7 @@ impl<'r> Rows<'r> {
     }
 }
 
-/// Each column's name in its place, or every mistake in the headings.
+/// The name of each column in order, or every mistake in the headings.
 fn judge_headings(found: &ByteRecord, columns: &'static [Column], line: u64) -> Result<Vec<&'static str>, Refusal> {
     let names = || columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
     let (mut known, mut wrong): (Vec<&'static str>, Vec<Mistake>) = (Vec::new(), Vec::new());
@@ -245,7 +247,8 @@ fn judge_headings(found: &ByteRecord, columns: &'static [Column], line: u64) -> 
     if wrong.is_empty() { Ok(known) } else { Err(Refusal::Mistakes(wrong, count)) }
 }
 
-/// `sep=;`, which a spreadsheet writes for itself: the character, and how many bytes that line has.
+/// Parses a first line `sep=;`, which a spreadsheet writes for itself: the delimiter, and the length of the line in
+/// bytes.
 fn delimiter_line(text: &[u8]) -> Option<(u8, usize)> {
     let rest = text.strip_prefix(b"sep=")?;
     let (delimiter, end) = rest.split_first()?;
@@ -253,7 +256,7 @@ fn delimiter_line(text: &[u8]) -> Option<(u8, usize)> {
     Some((*delimiter, 5 + end))
 }
 
-/// Whichever stands most often in the first line.
+/// The delimiter that is most frequent in the first line.
 fn delimiter(text: &[u8]) -> u8 {
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or(b"");
     let count = |delimiter: &u8| first.iter().filter(|byte| *byte == delimiter).count();

@@ -4,7 +4,7 @@ use super::*;
 
 const COLUMNS: &[Column] = &[Column { name: "name", needed: true }, Column { name: "comment", needed: false }];
 
-/// A line's number and its two cells, or what is wrong with it.
+/// A line's number and its two cells, or its mistakes.
 type Line = Result<(u64, String, String), String>;
 
 fn read(bytes: &[u8]) -> Result<Vec<Line>, String> {
