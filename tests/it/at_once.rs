@@ -1,5 +1,6 @@
-//! Faults that only the file shows are reported together with the faults of the body: a caller who mends all that a 422
-//! names is not refused again for a fault that was there all along. And the answer tells nobody what they may not know.
+//! Field errors that only the database shows are reported together with those of the body: a caller who corrects every
+//! field that a 422 names is not refused again for an error that was there before. The answer reveals nothing that the
+//! caller may not know.
 
 use crate::harness::{Caller, PASSWORD, Reply, Site};
 use serde_json::{Value, json};
@@ -16,7 +17,8 @@ fn names(reply: Reply, fields: &[&str]) {
     assert_eq!(named, fields, "{reply}");
 }
 
-/// A member with a safety brief and a birthday, another member, and who may sign everything of the flyers.
+/// A member with a safety brief and a birthday, another member, and an instructor who may sign every skill of the Flyer
+/// programme.
 fn people(site: &Site) -> (Caller, Caller, Caller) {
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     site.brief(&jane, "Flyer");
@@ -108,7 +110,7 @@ fn a_booking() {
     names(partner.post("/external/partner-metrics/op/generate-token", body), &["minutes_booked", "tunnel_id"]);
 }
 
-/// Of a known name and of an unknown one alike.
+/// A recovery reports the same fields for a known name as for an unknown one.
 #[test]
 fn a_recovery() {
     let site = Site::open();

@@ -8,7 +8,7 @@ use tunneldesk::domain::role::Role;
 use tunneldesk::ops::audit::walk;
 use tunneldesk::store::tables::audit::{Filter, list};
 
-/// Every row as `actor action subject`, oldest first. Fails unless each is from the callers' address.
+/// Every audit row as `actor action subject`, oldest first. Asserts that each names the callers' address.
 fn audit_rows(site: &Site) -> Vec<String> {
     let inside = site.for_a_job();
     let rows = inside.store.read(|tx| Ok(list(tx, &Filter::default(), 1_000)?)).expect("the log can be read");
@@ -16,7 +16,7 @@ fn audit_rows(site: &Site) -> Vec<String> {
     rows.iter().rev().map(|kept| format!("{} {} {}", kept.row.who, kept.row.deed, kept.row.whom)).collect()
 }
 
-/// The rows of a caller's doings.
+/// The audit row of a caller's action.
 fn by(actor: &Caller, action: &str, subject: &Caller) -> String {
     format!("member:{} {action} member:{}", actor.id, subject.id)
 }
@@ -39,7 +39,7 @@ fn sign_offs_refusals_and_pauses_are_recorded_with_their_signer() {
     act(&admin, signed, "suspend", json!({}));
     act(&admin, signed, "reinstate", json!({}));
     act(&ines, skill("10102"), "deny", json!({"comment_denial": "not yet"}));
-    // A refused one leaves nothing, and neither does what members do with their own.
+    // A refused request leaves no row, and neither do members' changes of their own entries.
     jane.post(&format!("/account/logbook/entries/{signed}/sign"), json!({})).refused(403);
     let mine = skill("10103");
     jane.put(&format!("/account/logbook/skills/{mine}"), json!({"status": "cancelled"})).ok();

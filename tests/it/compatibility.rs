@@ -1,4 +1,4 @@
-//! What existing clients call beside the contract.
+//! Requests of existing clients that the contract does not list.
 
 use crate::harness::{Caller, Site};
 use crate::logbook::given;

@@ -1,4 +1,4 @@
-//! Larger texts go out compressed to whoever takes that, and pages never do.
+//! Larger texts are compressed for clients that accept it, and pages never are.
 
 use crate::harness::{Caller, Reply, Request, Site};
 use crate::world::World;
@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::json;
 use tunneldesk::routes::{PAGES, ROUTES};
 
-/// Answers below this go out as they are.
+/// Texts below this size are not compressed.
 const TEXT_BYTES_MIN: usize = 2 * 1024;
 
 fn packed(caller: &Caller, method: Method, path: &str) -> Reply {
@@ -76,7 +76,8 @@ fn a_report_is_compressed_too_and_no_other_post_may_be() {
     assert_eq!(posts, ["/admin/reports/external/partner-metrics/bookings", path]);
 }
 
-/// Pages are opened by cookies, which a browser sends whoever had it ask: the length of a compressed one could tell.
+/// A browser sends its cookies with requests that another site causes. The length of a compressed page could reveal its
+/// content to that site.
 #[test]
 fn no_page_is_compressed_and_the_files_of_pages_are() {
     let compressed: Vec<&str> = PAGES.iter().filter(|page| page.compresses()).map(|page| page.path).collect();

@@ -1,4 +1,4 @@
-//! Pages of other origins: those of the settings may call the API, others may not, and the desk is nobody else's.
+//! Pages of other origins: the origins of the settings may call the API, others may not, and none may call the desk.
 
 use crate::harness::{Caller, Reply, Site};
 use http::Method;

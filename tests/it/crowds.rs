@@ -1,5 +1,5 @@
-//! Many at once: whatever a crowd sends to one row of the tables, right or wrong, the server answers all of it, and is
-//! ready a moment later.
+//! Many requests at once, valid and invalid, to each row of the tables: the server answers all of them, and is ready a
+//! moment later.
 
 use crate::desk::{Clerk, day, demo, kiosk, table};
 use crate::harness::{Caller, PASSWORD, Reply, Request, Site, Wire};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use tunneldesk::routes::{PAGES, ROUTES, Route};
 
 const CROWD: usize = 64;
-/// For `/readyz` to answer once the crowd was answered.
+/// The time for `/readyz` to answer after the crowd was answered.
 const READY_TIME_MAX: Duration = Duration::from_secs(1);
 const FORM: &str = "application/x-www-form-urlencoded";
-/// Every field that a form of a page has, none of them right.
+/// Every field of the pages' forms, each with a wrong value.
 const WRONG_FIELDS: &str = "code=00000000&number=1&pin=000000&credential=%7B%7D&username=nobody&password=wrong+one\
     &email=x&token=x&name=&role=x&member=x&minutes=x&place=999&skill=x&language=xx&typed=x&comment=&passcode=000000";
 
-/// Connections that are kept from one row to the next.
+/// Connections that are reused from one row to the next.
 struct Crowd {
     wires: Vec<Wire>,
     ready: Wire,
@@ -24,13 +24,13 @@ struct Crowd {
 
 impl Crowd {
     fn before(site: &Site) -> Crowd {
-        // Turned away for want of a connection that reads, or by a full queue: 503, which is an answer.
+        // Requests may be refused with 503, when no reading connection is free or a queue is full.
         site.expects_faults();
         let wire = || Wire::to(site.address());
         Crowd { wires: (0..CROWD).map(|_| wire()).collect(), ready: wire() }
     }
 
-    /// Sends the requests in turn, all at once, and reads the answers; the first of them.
+    /// Sends the requests in turn, all at once, and reads the answers. Returns the first.
     fn fire(&mut self, requests: &[Vec<u8>]) -> Reply {
         let line = String::from_utf8_lossy(requests[0].split(|byte| *byte == b'\r').next().unwrap()).into_owned();
         let asked = line.trim_end_matches(" HTTP/1.1");
@@ -49,7 +49,7 @@ impl Crowd {
     }
 }
 
-/// As it goes over the wire, with what proves who calls.
+/// The bytes of a request with the caller's credentials.
 fn bytes(site: &Site, request: &Request, proof: &[(&str, String)]) -> Vec<u8> {
     let mut head = format!("{} {} HTTP/1.1\r\nhost: {}\r\n", request.method, request.path, site.address());
     proof.iter().for_each(|(name, value)| head += &format!("{name}: {value}\r\n"));
@@ -62,7 +62,7 @@ fn with_body(request: &Request, body: &[u8]) -> Request {
     Request { body: body.to_vec(), ..request.clone() }
 }
 
-/// The row's request as it should be, and in the ways in which a stranger or a mistaken caller sends it.
+/// The row's valid request, and versions of it as a stranger or a mistaken caller sends them.
 fn requests(world: &World, route: &Route) -> Vec<Vec<u8>> {
     let caller = world.right_caller(route);
     let good = world.request(route, &caller);
@@ -96,13 +96,13 @@ fn after_a_crowd_on_any_page_the_server_is_ready() {
     let (clerk, kiosk) = (Clerk::at(&site, &site.admin()), kiosk::paired(&site));
     let (guest, jane) = (kiosk::paired(&site), site.flyer("jill"));
     kiosk::enter(&site, &guest, &jane);
-    // Half way in: the password was right, and a code is due.
+    // A sign-in that has passed the password and awaits a code.
     let waits = Clerk::outside(&site);
     let protected = site.protect(&site.desk());
     waits.post("/desk/sign-in", &[("username", &protected.member.name), ("password", PASSWORD)]);
     let origin = format!("http://{}", site.address());
     let mut crowd = Crowd::before(&site);
-    // Whoever signs out leaves nothing for the others to do.
+    // The sign-out row comes last, because it ends the session that the others need.
     let (out, in_order): (Vec<&Route>, Vec<&Route>) =
         PAGES.iter().filter(|page| !page.live).partition(|page| page.path == "/desk/sign-out");
     for page in in_order.into_iter().chain(out) {

@@ -1,4 +1,4 @@
-//! Rules for every operation alike: refusals, languages, request ids, caching, bodies.
+//! Rules that hold for every operation: refusals, languages, request ids, caching, bodies.
 
 use crate::harness::{Reply, Request, Site};
 use crate::world::{PICTURE, World};
@@ -26,7 +26,7 @@ const BODILESS: [&str; 7] = [
     "/account/logbook/entries/{entry_id}/reinstate",
 ];
 
-/// Sends the row's good request with another body (and type) by its right caller, who signs that body.
+/// Sends the row's good request with another body and content type, from its right caller, who signs that body.
 fn with_body(world: &World, route: &Route, body: &[u8], kind: Option<&str>) -> Reply {
     let caller = world.right_caller(route);
     let mut request = world.request(route, &caller);
@@ -224,7 +224,7 @@ fn refusals_speak_the_caller_s_language() {
     }
     assert_eq!(said.len(), 4, "{said:?}");
     assert_eq!(message("accept-language", "tlh, zz;q=0.3"), english);
-    // A program wrote the one; its library adds the other.
+    // The program sets the first language, and its library adds the second.
     for (tilde, added, tag) in [("de", "*", "de"), ("fr", "es", "fr"), ("tlh", "es", "es")] {
         let stranger = site.stranger();
         let asked = stranger.ask(Method::GET, "/account/profile/user");

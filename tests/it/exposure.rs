@@ -1,4 +1,4 @@
-//! Who may see metrics and the state of the site, and which answers caches may keep.
+//! Access to metrics and the site's state, and which answers caches may keep.
 
 use crate::harness::{Site, Wire};
 use http::Method;

@@ -1,4 +1,4 @@
-//! Whom a wrong password slows down: the device that it came from, and nobody who signs in elsewhere.
+//! A wrong password slows down the device that it came from, and no sign-in from other devices.
 
 use crate::harness::{Caller, PASSWORD, Reply, Site};
 use http::Method;
@@ -10,10 +10,10 @@ use tunneldesk::store::tables::members;
 
 const LOGIN: &str = "/auth/login";
 const HEADER: &str = "x-device-token";
-/// Of an address, over all accounts.
+/// Failed attempts from one address, over all accounts, before it is slowed down.
 const MISSES: i64 = 6;
 
-/// A hall behind one address, and a proxy that can name others.
+/// A site whose clients share one address, behind a proxy that can name other addresses.
 fn hall() -> Site {
     Site::open_with(|config| {
         config.limits.sign_in_misses_per_address = MISSES;
@@ -21,7 +21,7 @@ fn hall() -> Site {
     })
 }
 
-/// Somebody's device: what it was given to bring along, and the address that it comes from.
+/// A device: its token, if it has one, and its address.
 #[derive(Clone)]
 struct Device<'a> {
     site: &'a Site,
@@ -47,7 +47,7 @@ impl<'a> Device<'a> {
         asking.json(&json!({"username": name, "password": password})).send().ok()
     }
 
-    /// Signs in, and keeps what it is given.
+    /// Signs in and stores the device token of the answer.
     #[track_caller]
     fn sign_in(&mut self, name: &str) {
         let reply = self.login(name, PASSWORD);

@@ -1,5 +1,5 @@
-//! A thousand random sequences of the second factor's operations, each answer against a model of the rules: no session
-//! opens without the proof that is due, and with it one always does.
+//! A thousand random sequences of the second factor's operations, each answer compared with a model of the rules: no
+//! session opens without the required proof, and with it a session always opens.
 
 use crate::harness::{Authenticator, Caller, PASSWORD, Reply, Site};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ const SEQUENCES: u64 = 1_000;
 const THREADS: u64 = 4;
 const STEP: i64 = 30;
 
-/// Splitmix: the same seed, the same sequence.
+/// SplitMix64: the same seed gives the same sequence.
 pub struct Dice(u64);
 
 impl Dice {
@@ -42,7 +42,7 @@ struct Sent {
     tries: i64,
 }
 
-/// The state of one member by the rules, and everything that the attacker ever saw.
+/// The state of one member by the rules, and every value that an attacker ever saw.
 #[derive(Default)]
 struct Model {
     now: i64,
@@ -76,7 +76,7 @@ impl Model {
         (now - 1..=now + 1).find(|step| self.apps[app].code(step * STEP) == code)
     }
 
-    /// Whether a code is right at this moment; the code is used up by it.
+    /// Whether a code is right now. A right code is used up.
     fn prove(&mut self, code: &str) -> bool {
         let Some(on) = self.on else { return false };
         if code.len() > 6 {
@@ -98,7 +98,8 @@ impl Model {
         right
     }
 
-    /// The same, between password and answer: closed counters judge nothing.
+    /// As [`Model::prove`], with the counters: while attempts are delayed no code is checked, and a wrong code is
+    /// counted.
     fn judge(&mut self, prove: impl FnOnce(&mut Model) -> bool) -> bool {
         if self.closed() {
             return false;
@@ -135,7 +136,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// A code that may be anything: right, used, of another app, of yesterday, never seen.
+    /// A code of any kind: right, used, of another app, of yesterday, or never seen.
     fn code(&mut self) -> String {
         let newest = self.model.apps.last().cloned();
         let app = if self.dice.below(4) > 0 { newest } else { self.dice.of(&self.model.apps).cloned() };
@@ -166,7 +167,7 @@ impl Run<'_> {
         assert!(right, "at {}: {wanted}\n{}", self.model.now, self.done.join("\n"));
     }
 
-    /// A session came if and only if it was due.
+    /// Asserts that the answer has a session exactly if one is due.
     #[track_caller]
     fn session(&mut self, reply: &Reply, due: bool) {
         let answer = reply.ok_json();
@@ -177,7 +178,7 @@ impl Run<'_> {
         }
     }
 
-    /// A passcode goes out, unless the address had its share.
+    /// Whether a passcode is sent: not if the quota of the address is used up.
     fn passcode_goes(&mut self) -> bool {
         let now = self.model.now;
         self.model.sent_at.retain(|at| now - at < 3600);
@@ -199,13 +200,13 @@ impl Run<'_> {
         if self.model.closed() {
             return self.session(&reply, false);
         }
-        // The member has no telephone, so `sms` is worth what no wish is.
+        // The member has no telephone number, so `sms` is treated like no choice.
         let sends = match self.model.on {
             None => return self.session(&reply, true),
             Some(Kind::App(_)) => way == "email",
             Some(Kind::Passcode) => true,
         };
-        // With no passcode left a recovery code does.
+        // When no further passcode can be sent, a recovery code still works.
         let goes = sends && self.passcode_goes();
         self.session(&reply, false);
         let answer = reply.ok_json();
@@ -278,7 +279,7 @@ impl Run<'_> {
         }
     }
 
-    /// By somebody who got hold of a session.
+    /// An operation by a caller who has a session of the member.
     fn operate(&mut self) {
         let operation = *self.dice.of(&["enable", "disable", "disable", "recovery-codes", "send-passcode"]).unwrap();
         self.operate_by(operation);
@@ -322,7 +323,7 @@ impl Run<'_> {
         }
     }
 
-    /// Most sequences begin where it matters: with a factor that is on, or nearly so.
+    /// Begins most sequences with a factor that is on, or nearly on.
     fn begin(&mut self) {
         match self.dice.below(5) {
             0 => {}
@@ -371,7 +372,7 @@ fn a_thousand_random_sequences_reach_no_session_without_every_required_proof() {
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             scope.spawn(move || {
-                // A site of its own, because each moves its clock.
+                // Each sequence has a site of its own, because it moves the clock.
                 let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
                 site.hash_small();
                 (thread..SEQUENCES).step_by(THREADS as usize).for_each(|seed| one_sequence(&site, seed));

@@ -1,4 +1,4 @@
-//! The same letters, typed on devices that put an accent and its letter together differently.
+//! Secrets typed on devices that encode accented letters differently (composed or decomposed) are equal.
 
 use crate::harness::{Caller, Site};
 use argon2::{Algorithm, Argon2, Params, Version};

@@ -1,4 +1,4 @@
-//! Back in without the password.
+//! Account recovery: a new password for a member who has lost the old one.
 
 use crate::harness::{Caller, PASSWORD, Reply, Site};
 use http::Method;
@@ -11,7 +11,7 @@ const RECOVER: &str = "/auth/account-access/recover-password";
 const USERNAME: &str = "/auth/account-access/recover-username";
 const NEW: &str = "four dry socks in a row";
 
-/// Jane, who answered question 3 with "volvo".
+/// A member, Jane, who answered question 3 with "volvo".
 fn jane(site: &Site) -> Caller {
     let jane = site.member("jane");
     let phc = site.inside().hash("volvo");

@@ -1,4 +1,4 @@
-//! The second factor at sign-in: who owes it, what proves it, and that nothing proves it twice.
+//! The second factor at sign-in: which members need one, which proofs it accepts, and that each works once.
 
 use crate::harness::{Authenticator, Caller, PASSWORD, Protected, Reply, Site};
 use http::Method;
@@ -51,7 +51,7 @@ fn is_due(reply: &Reply, member: &Caller, pending: i64) {
     assert_ne!(answer["message"], "", "{reply}");
 }
 
-/// Opens a session with the code of now.
+/// Opens a session with the code of the present time step.
 #[track_caller]
 fn sign_in(site: &Site, protected: &Protected) -> String {
     is_in(&verify(site, &protected.member, &protected.authenticator.code(site.now())))
@@ -228,7 +228,7 @@ fn wrong_password_number_code_and_name_get_the_same_bytes() {
 fn wrong_codes_count_like_wrong_passwords_and_delay_the_right_one_too() {
     let site = Site::open();
     let protected = site.protect(&site.member("jane"));
-    // The right password in between clears nothing: only a whole sign-in does.
+    // The right password alone does not reset the failed attempts: only a complete sign-in does.
     for _ in 0..6 {
         site.stranger().post(LOGIN, credentials(&protected.member)).ok();
         is_refused(&verify(&site, &protected.member, "000000"));
@@ -265,7 +265,7 @@ fn a_factor_that_is_on_is_not_replaced_by_the_password_alone() {
 fn a_member_with_passcodes_cannot_set_up_an_authenticator_by_the_password_alone() {
     let site = Site::open();
     let jane = site.member("jane");
-    // A secret from before the factor was on is dead with it.
+    // A setup secret issued before the factor was turned on no longer works.
     let before = Authenticator::scan(&site.stranger().post(SETUP, credentials(&jane)).ok().json());
     jane.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok();
     site.stranger().post(SETUP, credentials(&jane)).refused(422);

@@ -1,4 +1,4 @@
-//! Becoming a member.
+//! Signing up.
 
 use crate::harness::Site;
 use http::Method;
@@ -120,7 +120,7 @@ fn a_weak_password_is_told_what_is_wrong_with_it_in_the_caller_s_language() {
         let said =
             |keys: &[&'static str]| keys.iter().map(|key| language.say(&Text::new(key))).collect::<Vec<_>>().join(" ");
         assert_eq!(told("password", json!({})), said(&["field.password_weak", "advice.top_10", "advice.add_words"]));
-        // Nobody else's names are as easy to guess: the own ones, and the tunnel's.
+        // The names most easily guessed as a password are the member's own and the tunnel's.
         for own in ["zorbnik.9", "vexlatrun", "quimbolax", "windwerk"] {
             let names = json!({"username": "zorbnik", "real_name": "Ira Vexlatrun", "screen_name": "Quimbolax of Ur"});
             assert_eq!(told(own, names), said(&["field.password_weak", "advice.add_words"]), "{own}");
@@ -149,7 +149,7 @@ fn signing_up_does_not_tell_whether_an_address_is_known() {
     let unknown =
         site.stranger().post(SIGNUP, body(json!({"username": "jane2", "email": "new@example.com"}))).ok().json();
     assert_eq!(known["message"], unknown["message"]);
-    // The address stays with whoever confirmed it.
+    // The address stays with the member who confirmed it.
     let login =
         site.stranger().post("/auth/login", json!({"username": "mark@example.com", "password": GOOD})).ok().json();
     assert_ne!(login["member_id"], known["member_id"]);

@@ -1,5 +1,5 @@
-//! A stranger learns nothing of members by signing in, signing up or recovering. A name that somebody has and one that
-//! nobody has get the same answer, to the byte, in the same time. (Passkeys have a file of their own for the bytes.)
+//! A stranger learns nothing about members by signing in, signing up or recovering: a known name and an unknown one get
+//! the same answer, to the byte, in the same time. (`passkeys::strangers` compares the bytes for passkeys.)
 
 use super::timing;
 use crate::harness::{Reply, Request, Site};
@@ -12,13 +12,13 @@ const QUESTIONS: &str = "/auth/account-access/security-questions";
 const RECOVER: &str = "/auth/account-access/recover-password";
 const USERNAME: &str = "/auth/account-access/recover-username";
 const NEW: &str = "four dry socks in a row";
-/// Enough that a hash more or less would show a dozen times over.
+/// As many pairs as show one additional hash with a large margin.
 const HASHING_PAIRS: usize = 150;
 const PAIRS: usize = 500;
-/// After so long no counter holds anything against anybody.
+/// The time after which every counter is reset.
 const PEACE: Duration = Duration::from_secs(5 * 3600);
 
-/// The doors at which a name is typed, with what a stranger can say there.
+/// A request in which a stranger types a name.
 type Door = fn(&str) -> Request;
 
 fn post(path: &str, body: Value) -> Request {
@@ -67,7 +67,7 @@ fn questions(name: &str) -> Request {
     Request::new(&Method::GET, &format!("/api{QUESTIONS}?username={name}"))
 }
 
-/// Jane, who has everything; mark, who has confirmed nothing and answered nothing; ann, who is banned.
+/// The members: jane, who has everything; mark, who has confirmed and answered nothing; ann, who is banned.
 fn people(site: &Site) {
     let (jane, mark, ann) = (site.member("jane"), site.member("mark"), site.member("ann"));
     site.confirm_phone(&jane);
@@ -79,7 +79,7 @@ fn people(site: &Site) {
     site.ban(&ann);
 }
 
-/// Everything of an answer but ids and times, and what a question is about.
+/// The comparable parts of an answer: status, headers and body without ids, times and the texts of questions.
 fn said(reply: Reply) -> (u16, Vec<(String, String)>, String) {
     let varies = ["x-request-id", "date", "etag", "content-length"];
     let headers = reply.headers.iter().filter(|(name, _)| !varies.contains(&name.as_str()));
@@ -99,7 +99,7 @@ fn a_known_name_gets_the_same_bytes_as_an_unknown_one() {
     let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
     site.hash_small();
     people(&site);
-    // Six times each: counters close for a name that nobody has as they do for others.
+    // Six attempts for each name: counters delay an unknown name as they do a known one.
     let answers = |door: Door, name: &str| -> Vec<_> {
         site.advance(PEACE);
         (0..6).map(|_| said(site.stranger().send(&door(name)))).collect()
@@ -124,7 +124,7 @@ fn a_known_name_gets_the_same_bytes_as_an_unknown_one() {
     }
 }
 
-/// Pairs of jane and nobody, each in peace.
+/// Compares the times of jane and an unknown name in pairs; counters are reset between pairs.
 fn assert_alike(pairs: usize, door: Door) {
     let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
     people(&site);

@@ -1,15 +1,16 @@
-//! Whether two requests can be told apart by the time that their answers take: interleaved pairs, and Welch's t of them.
+//! Whether two requests can be distinguished by the time of their answers: interleaved pairs, and Welch's t of the
+//! times.
 
 use crate::harness::{Request, Site};
 use std::time::Instant;
 
-/// Beyond this nobody speaks of chance.
+/// Above this value of t the difference is not due to chance.
 const T_MAX: f64 = 4.5;
-/// A difference shows in every round; what the machine does beside shows in one or another, because tests run side by
-/// side, and on a loaded one in some.
+/// A real difference shows in every round. A difference caused by tests that run at the same time shows in one or
+/// another round, on a loaded machine in several.
 const ROUNDS: usize = 5;
 
-/// Sends both requests as a stranger so many times, with something between the pairs that clears what they left.
+/// Sends both requests as a stranger `pairs` times. `between` runs after each pair and undoes its effects.
 #[track_caller]
 pub fn assert_alike(site: &Site, pairs: usize, requests: [Request; 2], between: impl Fn()) {
     let mut seen = Vec::new();
@@ -28,7 +29,7 @@ fn tell_apart(site: &Site, pairs: usize, requests: &[Request; 2], between: &impl
     let mut times = [Vec::new(), Vec::new()];
     for pair in 0..pairs {
         between();
-        // The first request of a pair changes from pair to pair, so that coming first makes no difference.
+        // The order within a pair alternates, so that coming first makes no difference.
         for which in [pair % 2, 1 - pair % 2] {
             times[which].push(seconds(site, &requests[which]));
         }
@@ -46,7 +47,7 @@ fn seconds(site: &Site, request: &Request) -> f64 {
     took
 }
 
-/// The faster half: the other tells of the machine, and would hide a difference.
+/// The faster half of the times. The slower half depends on the machine and would hide a difference.
 fn trimmed(mut times: Vec<f64>) -> Vec<f64> {
     times.sort_by(f64::total_cmp);
     times.truncate(times.len() / 2);

@@ -1,4 +1,4 @@
-//! Chance that can be repeated.
+//! Random numbers that can be repeated.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub struct Dice(u64);
 
 impl Dice {
-    /// The same dice for the same seed and name.
+    /// The same seed and name give the same numbers.
     pub fn new(seed: u64, name: &str) -> Dice {
         let mut hasher = DefaultHasher::new();
         (seed, name).hash(&mut hasher);
@@ -25,7 +25,7 @@ impl Dice {
         (self.roll() % bound.max(1) as u64) as usize
     }
 
-    /// True once in so many times.
+    /// True once in `times` draws, on average.
     pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

@@ -1,4 +1,4 @@
-//! Bytes that are no request at all.
+//! Bytes that are not a request at all.
 
 use super::dice::Dice;
 use crate::harness::{Site, Wire};

@@ -1,7 +1,7 @@
-//! Malformed, oversized, deep, wrong-typed and hostile input, thrown at every operation by its right caller, so that
-//! it gets past the gate. Nothing may break, hang or stay behind. The dice are the same every time; IT_SEED=7 takes
-//! others, IT_REQUESTS=5000 throws more often, in parts of 250 with dice of their own, side by side;
-//! IT_ROW="POST /auth/login" throws at those rows alone.
+//! Malformed, oversized, deep, wrong-typed and hostile input, sent to every operation with the right credentials, so
+//! that it passes authentication. No request may break the server, hang or leave rows behind. The random numbers are
+//! the same in every run. IT_SEED=7 takes others; IT_REQUESTS=5000 sends more requests to each row, in parts of 250
+//! with numbers of their own, side by side; IT_ROW="POST /auth/login" sends to this row alone.
 
 pub mod dice;
 mod garbage;
@@ -19,13 +19,13 @@ use tunneldesk::routes::{ROUTES, Route};
 
 const REQUESTS: usize = 250;
 const SEED: u64 = 20_260_528;
-/// More than cores: an answer that is held back costs time and nothing else.
+/// More threads than cores: a delayed answer costs time but no processor.
 const THREADS: usize = 4;
 const PARTS_SIDE_BY_SIDE: usize = 6;
-/// An answer that took so long was most likely held back, for somebody who misses too often.
+/// An answer that took this long was most likely delayed because of failed attempts.
 const HELD_BACK: Duration = Duration::from_millis(200);
 
-/// After so long every pace begins anew, and whoever is held back is not any more.
+/// The time after which rate limits start anew and delays end.
 const PACE_OVER: Duration = Duration::from_secs(20 * 60);
 
 fn from_environment<T: std::str::FromStr>(name: &str, default: T) -> T {
@@ -34,7 +34,7 @@ fn from_environment<T: std::str::FromStr>(name: &str, default: T) -> T {
 
 #[test]
 fn no_input_breaks_an_operation_or_leaves_a_row_behind() {
-    // Rows that hash take longest, so they come first.
+    // Rows that hash passwords take longest, so they come first.
     let (slow, brief): (Vec<&Route>, Vec<&Route>) = ROUTES.iter().partition(|route| route.hashes);
     let parts = from_environment("IT_REQUESTS", REQUESTS).div_ceil(REQUESTS);
     let seed = from_environment("IT_SEED", SEED);
@@ -66,7 +66,7 @@ fn named(route: &Route) -> String {
     format!("{} {}", route.method, route.path)
 }
 
-/// The answers of the row, which must show that requests reached the operation.
+/// The counts of a row's answers, which must show that requests reached the operation.
 #[derive(Default, Debug)]
 struct Seen {
     done: usize,
@@ -117,7 +117,7 @@ fn throw_it(wire: &mut Wire, spoilt: &Spoilt, asked: &str) -> Option<Reply> {
     }
 }
 
-/// The state of the file: how many rows, after how many transactions. Without another transaction nothing can have
+/// The state of the database: its rows, and the number of transactions. Without a further transaction nothing can have
 /// changed, and most refusals begin none.
 struct Kept {
     rows: Rows,
@@ -128,7 +128,7 @@ impl Kept {
     fn look(world: &World) -> Kept {
         let transactions = world.site.transactions();
         let mut rows = world.site.rows();
-        // A counted miss is meant to stay behind; nothing else of a refused request is.
+        // A refused request may leave counted attempts behind, and nothing else.
         for counted in ["throttles", "misses"] {
             rows.remove(counted);
         }
@@ -152,7 +152,7 @@ fn judge(world: &World, reply: &Reply, before: &Kept, seen: &mut Seen) {
                 let after = Kept::look(world).rows;
                 assert_eq!(after, before.rows, "a refused request left something behind: {reply}");
             }
-            // Bytes that are no HTTP at all are refused before there is an envelope to write.
+            // Bytes that are not HTTP are refused before an error envelope can be written.
             let no_http = reply.body.is_empty() && [400, 405, 414, 431].contains(&reply.status);
             if !no_http {
                 reply.check_envelope();

@@ -1,4 +1,4 @@
-//! Turns a good request into a bad one, as bytes for the wire.
+//! Turns a good request into a bad one, as bytes to send.
 
 use super::dice::Dice;
 use super::values;
@@ -6,7 +6,7 @@ use crate::harness::{Caller, Request};
 
 pub struct Spoilt {
     pub bytes: Vec<u8>,
-    /// Which kind of bad it is.
+    /// The kind of defect.
     pub how: &'static str,
     pub end: End,
 }
@@ -15,7 +15,7 @@ pub struct Spoilt {
 pub enum End {
     /// A whole request, which must be answered.
     Whole,
-    /// No request that must be answered: closing the connection is an answer.
+    /// A request for which closing the connection is an acceptable answer.
     Odd,
     /// The beginning of a request that never ends.
     Never,
@@ -26,14 +26,15 @@ struct Parts {
     line: Vec<u8>,
     headers: Vec<Vec<u8>>,
     body: Vec<u8>,
-    /// `None`: a content-length that is right.
+    /// The `content-length` or chunk header lines; `None`: the right `content-length`.
     framing: Option<Vec<u8>>,
     end: End,
 }
 
 const KIB: usize = 1024;
 
-/// `costly`: a good body takes long to answer, so odd paths and headers mostly come with a bad one.
+/// A bad request made from a good one. `costly`: a good body takes long to answer, so odd paths and headers mostly come
+/// with a bad body.
 pub fn spoil(dice: &mut Dice, good: &Request, caller: &Caller, costly: bool) -> Spoilt {
     let (mut path, mut body) = (good.path.clone().into_bytes(), good.body.clone());
     let kind = dice.below(12);
@@ -53,13 +54,13 @@ pub fn spoil(dice: &mut Dice, good: &Request, caller: &Caller, costly: bool) -> 
     parts.written(how)
 }
 
-/// The request line, the right credential for the spoilt bytes, and the good request's own headers.
+/// The request line, the right credentials for the spoilt bytes, and the good request's own headers.
 fn assemble(good: &Request, caller: &Caller, path: Vec<u8>, body: Vec<u8>) -> Parts {
     let mut headers = vec![b"Host: localhost".to_vec()];
     headers.extend(caller.proof(&body).into_iter().map(|(name, value)| format!("{name}: {value}").into_bytes()));
     headers.extend(good.headers.iter().map(|(name, value)| [name.as_bytes(), b": ", value.as_bytes()].concat()));
     let line = [good.method.as_str().as_bytes(), b" ", &path, b" HTTP/1.1"].concat();
-    // Heads of more than this are closed on, and bodies may be.
+    // The server closes the connection for a larger head, and may for a larger body.
     let end = if body.len() > 64 * KIB || line.len() > 8 * KIB { End::Odd } else { End::Whole };
     Parts { line, headers, body, framing: None, end }
 }
@@ -82,7 +83,7 @@ impl Parts {
     }
 }
 
-/// Some fields are bad, missing, twice there, or nobody's.
+/// Makes some fields invalid, missing, duplicate or unknown.
 fn fields(dice: &mut Dice, body: &mut Vec<u8>) -> &'static str {
     let Ok(good) = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(body) else {
         return picture(dice, body);
@@ -122,7 +123,7 @@ fn fields(dice: &mut Dice, body: &mut Vec<u8>) -> &'static str {
     "bad fields"
 }
 
-/// Some bytes of a picture are others, or its end is missing.
+/// Changes some bytes of a picture, or cuts its end off.
 fn picture(dice: &mut Dice, body: &mut Vec<u8>) -> &'static str {
     for _ in 0..=dice.below(8) {
         let place = dice.below(body.len());
@@ -175,7 +176,7 @@ fn flipped(dice: &mut Dice, body: &[u8]) -> Vec<u8> {
     flipped
 }
 
-/// A part of the path that is a number becomes something else, or a query follows.
+/// Replaces a number in the path, or appends a query.
 fn odd_path(dice: &mut Dice, path: &mut Vec<u8>) -> &'static str {
     let text = String::from_utf8_lossy(path).into_owned();
     let (front, last) = text.rsplit_once('/').unwrap_or(("", &text));
@@ -287,7 +288,7 @@ fn odd_header(dice: &mut Dice, parts: &mut Parts) -> &'static str {
             "an odd header"
         }
     };
-    // A connection that an odd header asks to close is closed.
+    // A header that asks for it makes the server close the connection.
     if parts.headers.iter().any(|h| h.starts_with(b"Upgrade") || h.starts_with(b"Connection")) {
         parts.end = End::Odd;
     }

@@ -1,8 +1,8 @@
-//! The values that people, bots and broken clients put where a value should be.
+//! Values that people, bots and broken clients send in place of valid ones.
 
 use super::dice::Dice;
 
-/// As JSON, which some of it is not.
+/// Values of JSON fields; some are not valid JSON.
 const JSON: &[&str] = &[
     "null",
     "true",
@@ -120,7 +120,7 @@ pub fn json(dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// As a part of a path or the value of a query, ready for the wire.
+/// Values of path segments and queries, already encoded.
 pub const SEGMENTS: &[&str] = &[
     "%00",
     "%ff",

@@ -1,4 +1,4 @@
-//! An app that says that its member paid.
+//! Claims: the app reports that its member has made a payment.
 
 use super::*;
 
@@ -39,16 +39,16 @@ fn a_payment_without_a_member_finds_its_member_by_a_claim() {
 fn a_claim_does_not_override_the_processor_s_member() {
     let site = Site::with_senders();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
-    // The processor said that it is Jane's.
+    // The processor names Jane as the payer.
     succeed(&site, "pi_1", Some(&jane));
     let (his, hers) = (claim(&mark, "pi_1").ok(), claim(&jane, "pi_1").ok());
     assert_eq!(his.body, hers.body, "a claim tells nothing of other people's payments");
     assert_eq!((payments(&mark).len(), paid_until(&mark)), (0, None));
-    // Mark was first, and it is Jane's all the same.
+    // Mark claimed first, and the payment is Jane's all the same.
     claim(&mark, "pi_2").ok();
     succeed(&site, "pi_2", Some(&jane));
     assert_eq!((payments(&mark).len(), paid_until(&mark), payments(&jane).len()), (0, None, 2));
-    // Mark's claim counted until the processor said whose it is.
+    // Mark's claim counts until the processor names the payer.
     claim(&mark, "pi_3").ok();
     succeed(&site, "pi_3", None);
     assert!(paid_until(&mark).is_some());

@@ -1,4 +1,4 @@
-//! A deletion that somebody asked the social network for: what goes, what stays, and that it is so.
+//! Deletions requested through the social network: which data are deleted, which stay, and that both are so.
 
 use super::*;
 use crate::harness::senders::{APP_SECRET, signed_request};
@@ -25,7 +25,7 @@ fn outcome(site: &Site, code: &str) -> String {
     site.stranger().get(&path).ok().json()["outcome"].as_str().unwrap().to_owned()
 }
 
-/// A new member by Facebook, signed in.
+/// A new, signed-in member from Facebook.
 pub fn facebook_member(site: &Site, user_id: &str, name: &str) -> Caller {
     let payload = json!({ "algorithm": "HMAC-SHA256", "issued_at": site.now(), "user_id": user_id });
     let params = json!({ "signed_request": signed_request(APP_SECRET, &payload) }).to_string();
@@ -46,7 +46,7 @@ fn an_account_that_only_the_network_opened_is_erased_with_the_link() {
     let profile = zoe.get("/account/profile/user").ok().json();
     let username = profile["username"].as_str().unwrap().to_owned();
     assert_eq!(profile["real_name"], "Zoe Quillfeather");
-    // A life at the tunnel: flight time, a picture, a payment, a signature given to somebody else.
+    // Rows of every kind: flight time, a picture, a payment, a signature for another member.
     zoe.post(
         "/account/logbook/time/",
         json!({ "entry_date": site.now() - 60, "time": 12, "comment": "with Zoe Quillfeather" }),
@@ -74,7 +74,7 @@ fn an_account_that_only_the_network_opened_is_erased_with_the_link() {
     }
     let sql = "SELECT count(*) FROM entries WHERE entry_id = ?1 AND instructor_id = ?2";
     assert_eq!(site.change(|tx| Ok(tx.get(sql, (skill, zoe.id), |row| row.get::<_, i64>(0))?)), 1);
-    // Who comes back is somebody new.
+    // The same person signing in again becomes a new member.
     assert_ne!(facebook_member(&site, "900001", "Zoe Quillfeather").id, zoe.id);
 }
 

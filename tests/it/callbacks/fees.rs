@@ -1,4 +1,4 @@
-//! A payment extends a membership where it pays the fee; what else came waits for the desk, which decides once.
+//! A payment of the full fee extends a membership. Any other payment waits for a decision of the desk, which is final.
 
 use super::*;
 use crate::desk::Clerk;
@@ -6,7 +6,7 @@ use crate::harness::senders;
 
 const YEAR: i64 = 365 * 86_400;
 
-/// A year costs 30.00 CHF, the currency of the tunnel's country.
+/// A site on which a year costs 30.00 CHF, the currency of the tunnel's country.
 fn with_fee() -> Site {
     Site::open_with(|config| {
         senders::configure(config);
@@ -84,11 +84,11 @@ fn a_payment_with_two_claims_waits_for_a_decision() {
         verdict(&site, &paid("pi_1", 3000, "chf", None));
         assert_eq!((paid_until(&jane), paid_until(&mark)), (None, None));
         assert_eq!(question(&site, "pi_1"), "doubly_claimed");
-        // The processor knows.
+        // The processor's event names the payer, which settles the claims.
         verdict(&site, &event("evt_late", "payment_intent.created", intent("pi_1", Some(&mark))));
         assert_eq!((paid_until(&jane), paid_until(&third)), (None, None));
         assert!(paid_until(&mark).is_some() && question(&site, "pi_1").is_empty());
-        // A claim after the year was given takes nothing from whoever has it, and the desk is told.
+        // A claim after the year was granted takes nothing from the member who has it, and the desk is asked.
         claim(&jane, "pi_2");
         verdict(&site, &paid("pi_2", 3000, "chf", None));
         claim(&third, "pi_2");
@@ -132,7 +132,7 @@ fn a_partial_refund_that_leaves_less_than_the_fee_goes_to_the_desk_whenever_it_c
     assert!(page.contains("less than the fee is left") && page.contains("Take the year back"), "{page}");
     assert_eq!(clerk.post("/desk/payments/1/void", &[("question", "partly_refunded")]).status, 303);
     assert_eq!((paid_until(&jane), question(&site, "pi_1").as_str()), (None, ""));
-    // The same events the other way round come to the same question.
+    // The same events in the reverse order give the same question.
     let site = with_fee();
     let jane = site.member("jane");
     assert_eq!(verdict(&site, &refund(1, 3999)), "partial_refund");
@@ -141,7 +141,7 @@ fn a_partial_refund_that_leaves_less_than_the_fee_goes_to_the_desk_whenever_it_c
     let clerk = Clerk::at(&site, &site.desk());
     assert_eq!(clerk.post("/desk/payments/1/count", &[("question", "partly_refunded")]).status, 303);
     assert_eq!((paid_until(&jane), question(&site, "pi_1").as_str()), (Some(site.now() + YEAR), ""));
-    // A further partial refund is a new question for the desk, and a full refund is none.
+    // A further partial refund is a new question for the desk; a full refund is not.
     verdict(&site, &refund(2, 4000));
     assert_eq!(question(&site, "pi_1"), "partly_refunded");
     verdict(&site, &event("evt_all", "charge.refunded", charge("pi_1")));
@@ -178,7 +178,7 @@ fn the_desk_decides_once_and_the_log_says_who() {
     assert_eq!((paid_until(&jane), paid_until(&mark)), (Some(site.now() + YEAR), Some(site.now() + YEAR)));
     assert!(clerk.get("/desk/payments").page().contains("No payment waits"));
     assert_eq!(clerk.post("/desk/payments/99/void", &[underpaid]).status, 404);
-    // A decision of the desk stands when the processor sends the event again in another form.
+    // The desk's decision stands when the processor sends the event again in another form.
     verdict(&site, &event("evt_again", "payment_intent.created", intent("pi_2", Some(&jane))));
     assert_eq!(paid_until(&jane), Some(site.now() + YEAR));
     let sql = "SELECT deed || ' ' || whom || ' ' || detail FROM audit WHERE deed LIKE 'payment.%' ORDER BY seq";

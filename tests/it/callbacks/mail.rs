@@ -7,7 +7,7 @@ use tunneldesk::store::tables::outbox::{self, Channel, Message, NewMessage};
 
 pub const ADDRESS: &str = "jane@example.com";
 
-/// A mail that the provider took under this name.
+/// A mail that the provider accepted under this id.
 pub fn sent(site: &Site, provider_id: &str) -> i64 {
     let message_id = site.queue_mail(ADDRESS);
     site.change(|tx| Ok(outbox::set_sent(tx, message_id, provider_id)?));
@@ -19,7 +19,7 @@ pub fn message(site: &Site, message_id: i64) -> Message {
 }
 
 impl Site {
-    /// A mail in line.
+    /// Queues a mail and returns its number.
     pub fn queue_mail(&self, recipient: &str) -> i64 {
         let values = json!({ "token": "the-token" });
         let new = NewMessage {

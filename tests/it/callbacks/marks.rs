@@ -1,4 +1,4 @@
-//! Addresses that no mail goes to any more.
+//! Suppressed addresses, to which no more mail is sent.
 
 use super::mail::{ADDRESS, mail_event, message, post, sent};
 use super::*;
@@ -82,7 +82,7 @@ fn a_mark_is_lifted_by_the_later_word_in_whatever_order_the_words_come() {
     }
 }
 
-/// The provider's own list, as it tells of it: without a moment.
+/// An event of the provider's own suppression list, which has no time.
 fn undated(action: &str) -> Value {
     json!([{ "type": "blacklist", "action": action, "reject": { "email": "Jane@Example.com", "reason": "hard-bounce" } }])
 }

@@ -1,4 +1,4 @@
-//! What third parties call back with: their signatures, their events, and what these do, once.
+//! Callbacks of third parties: their signatures, their events, and the effects of these, which happen once.
 
 mod claims;
 mod deletion;
@@ -14,12 +14,12 @@ mod status;
 use crate::harness::{Caller, Reply, Site};
 use serde_json::{Value, json};
 
-/// An event in the processor's own form.
+/// An event in the processor's format.
 fn event(id: &str, kind: &str, object: Value) -> Value {
     json!({ "id": id, "object": "event", "type": kind, "created": 1_779_999_000, "data": { "object": object } })
 }
 
-/// The payment as the processor's events carry it.
+/// A payment in the format of the processor's events.
 fn intent(intent_id: &str, member: Option<&Caller>) -> Value {
     let metadata = member.map_or(json!({}), |member| json!({ "member_id": member.id.to_string() }));
     json!({ "id": intent_id, "object": "payment_intent", "amount": 3000, "currency": "chf", "metadata": metadata })
@@ -34,7 +34,7 @@ fn pay(site: &Site, body: &Value) -> Reply {
     site.processor().post("/payment-webhook", body)
 }
 
-/// What became of an event that was taken.
+/// The outcome of an accepted event.
 #[track_caller]
 fn verdict(site: &Site, body: &Value) -> String {
     pay(site, body).ok().json()["verdict"].as_str().expect("a verdict is text").to_owned()
@@ -44,7 +44,7 @@ fn paid_until(member: &Caller) -> Option<i64> {
     member.get("/account/profile/user").ok().json()["paymentData"]["nextDate"].as_i64()
 }
 
-/// Newest first: name and status.
+/// A member's payments, newest first, by id and status.
 fn payments(member: &Caller) -> Vec<(String, String)> {
     let list = member.get("/account/profile/payment-history").ok().json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -52,7 +52,7 @@ fn payments(member: &Caller) -> Vec<(String, String)> {
     rows.map(|row| (text(&row["paymentIntentId"]), text(&row["status"]))).collect()
 }
 
-/// Rows that a refusal must not add to.
+/// The numbers of rows that a refused callback must not change.
 fn kept(site: &Site) -> [i64; 4] {
     let rows = site.rows();
     ["callbacks", "payments", "suppressed", "deletions"].map(|table| rows[table])

@@ -1,4 +1,4 @@
-//! Exactly once: under repeats at the same moment, in every order, and after a restart.
+//! Events take effect exactly once: under simultaneous repeats, in every order, and after a restart.
 
 use super::*;
 use crate::bad_input::dice::Dice;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 const DELIVERIES: usize = 50;
 
-/// Everything that a set of events may leave different, by name.
+/// Everything that a set of events may change.
 fn state(site: &Site, member: &Caller) -> (Vec<(String, String)>, Option<i64>, usize) {
     (payments(member), paid_until(member), site.notices(member).len())
 }
@@ -101,7 +101,8 @@ fn events_are_sealed_at_rest_and_swept_while_what_they_did_stays() {
         let rows = site.rows();
         assert_eq!((rows["callbacks"], rows["payments"]), (events, payments), "after {days} days");
         if days == 31 {
-            // The word of the claim is still kept and the claim is not: who says it again is heard again.
+            // The event that records the claim is still kept, but the claim is not, so a repeated claim takes effect
+            // again.
             let jane = site.again(&jane);
             jane.post("/payment-webhook", json!({ "fromApp": "1", "paymentIntentId": "pi_2" })).ok();
             assert_eq!(payments_of(&jane), ["pi_2", "pi_1"]);

@@ -1,4 +1,4 @@
-//! What the processor's events do to payments and memberships.
+//! The effects of the processor's events on payments and memberships.
 
 use super::*;
 use crate::harness::senders::form;
@@ -46,7 +46,7 @@ fn a_year_begins_where_the_last_one_ends_or_now() {
     }
     assert_eq!(paid_until(&jane), Some(site.now() + 86_400 + YEAR));
     assert_eq!(paid_until(&mark), Some(site.now() + YEAR));
-    // A second payment comes after the first; when the first goes back, the second stays.
+    // A second payment follows the first. When the first is refunded, the second stays.
     verdict(&site, &event("evt_3", "payment_intent.succeeded", intent("pi_3", Some(&jane))));
     let leap_day = 86_400;
     assert_eq!(paid_until(&jane), Some(site.now() + 86_400 + 2 * YEAR + leap_day));
@@ -177,7 +177,7 @@ fn a_payment_without_a_member_waits_for_one() {
         assert_eq!(verdict(&site, &event(&format!("evt_{number}"), "payment_intent.succeeded", object)), "unmatched");
     }
     assert_eq!((payments(&jane).len(), kept(&site)), (0, [4, 4, 0, 0]));
-    // A later event knows whose it is.
+    // A later event names the payer.
     assert_eq!(verdict(&site, &event("evt_9", "payment_intent.created", intent("pi_0", Some(&jane)))), "late");
     assert_eq!((payments(&jane).len(), paid_until(&jane)), (1, Some(site.now() + YEAR)));
 }

@@ -5,7 +5,7 @@ use crate::harness::senders::PAYMENT_SECRET;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where `tests/install-stripe` puts the SDK; it is run when nobody did.
+/// The Python interpreter with the SDK; `tests/install-stripe` is run if it is missing.
 fn python() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let installed = Command::new(root.join("tests/install-stripe")).output().unwrap();

@@ -1,4 +1,4 @@
-//! Who is a sender, and who is not.
+//! Signatures of callbacks: accepted and refused senders.
 
 use super::*;
 use crate::harness::senders::{self, APP_SECRET, MAIL_KEY, MAIL_URL, PAYMENT_SECRET, form};
@@ -7,7 +7,7 @@ use http::Method;
 use std::time::Duration;
 
 const PATHS: [&str; 3] = ["/social-data-deletion", "/mail-webhook", "/payment-webhook"];
-/// Published with the schemes.
+/// A test vector published with the scheme.
 const SIGNED_REQUEST: &str = "N32LNcvDGXq0GI1jxm-tj1ysJh2uqkNIBcUhUmTp19k.eyJhbGdvcml0aG0iOiJITUFDLVNIQTI1NiIsImV4cGlyZXMiOjEyOTE4NDA0MDAsImlzc3VlZF9hdCI6MTI5MTgzNjgwMCwidXNlcl9pZCI6IjIxODQ3MSJ9";
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -57,7 +57,7 @@ fn a_mail_provider_s_test_passes_before_a_key_is_configured() {
         send("application/json", format!("{{\"{field}\": []}}").as_bytes(), signature).ok();
         send("application/json", format!("{{\"{field}\": \"[]\"}}").as_bytes(), signature).ok();
         send(FORM, &form(&[(field, "[]")]), "wIr6EOO9dispcyy7qAKa/4zkYuB=").refused(503);
-        // The published key signs nothing but the empty batch.
+        // The published key is valid for the empty batch only.
         let events = r#"[{"event":"spam","ts":1779999000,"_id":"a","msg":{"email":"jane@example.com"}}]"#;
         let body = form(&[(field, events)]);
         send(FORM, &body, &senders::mail_signature("test-webhook", MAIL_URL, &body)).refused(503);
@@ -149,7 +149,7 @@ fn every_other_signature_is_refused_and_leaves_nothing() {
         assert_eq!(reply.refused(401).json()["code"], "bad_callback", "{what}");
     }
     assert_eq!(kept(&site), before);
-    // And the right ones are taken.
+    // The same callbacks with the right keys are accepted.
     stranger.send(&signed_by(PAYMENT_SECRET, now, &good)).ok();
     other_key(mail(MAIL_KEY, MAIL_URL), post("/mail-webhook", FORM, &mails[..])).ok();
     stranger.post("/social-data-deletion", json!({ "signed_request": SIGNED_REQUEST })).ok();

@@ -1,5 +1,5 @@
-//! What is no token and opens something all the same: the booking PIN, a kiosk, a code for one, and an answer that is given
-//! again by its `Idempotency-Key`. A change of what opens an account ends them too.
+//! Credentials besides tokens: the booking PIN, a kiosk and its pairing code, and an answer repeated by its
+//! `Idempotency-Key`. A change of the account's credentials ends them too.
 
 use crate::desk::{Clerk, kiosk};
 use crate::harness::{Caller, PASSWORD, Site};
@@ -17,7 +17,7 @@ fn demo() -> Site {
 
 type End = fn(&Site, &Caller);
 
-/// What ends the credentials of a member.
+/// The changes that end the credentials of a member.
 const ENDS: [(&str, End); 5] = [
     ("a new password", |_, jane| {
         let body = json!({ "password": NEW, "current_password": PASSWORD, "password_confirm": NEW });
@@ -116,7 +116,7 @@ fn a_sign_in_is_answered_again_for_as_long_as_its_session_lives() {
     let first = keyed(&site.stranger(), "/auth/login", &body);
     assert!(reads(&site, &first["token"]));
     assert_eq!(keyed(&site.stranger(), "/auth/login", &body), first, "no second session");
-    // Signed out, and asked again: a session of its own, not the dead one.
+    // After signing out, the same request gives a new session rather than the ended one.
     let token = first["token"].as_str().unwrap();
     site.stranger().ask(Method::POST, "/auth/logout").header("token", token).send().ok();
     let second = keyed(&site.stranger(), "/auth/login", &body);

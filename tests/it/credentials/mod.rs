@@ -1,4 +1,4 @@
-//! Every row of the table against every credential, after the right one was seen to be admitted.
+//! Every row of the table with every wrong credential, after the right one was admitted.
 
 mod endings;
 mod older;
@@ -10,7 +10,7 @@ use crate::harness::{Caller, Credential, Reply, Site};
 use crate::world::World;
 use tunneldesk::routes::{ROUTES, Route};
 
-/// Whoever sees this in a message knows which row and which credential it was.
+/// Asserts the status. The message of a failure names the row and the credential.
 #[track_caller]
 fn expect(reply: Reply, what: &str, status: u16) {
     assert_eq!(reply.status, status, "with {what}: {reply}");
@@ -19,7 +19,7 @@ fn expect(reply: Reply, what: &str, status: u16) {
     }
 }
 
-/// The gate let it pass: what comes then is the operation's own affair, and done.
+/// Asserts that authentication passed and the operation succeeded.
 #[track_caller]
 fn expect_admitted(reply: Reply, what: &str) {
     assert!((200..300).contains(&reply.status), "with {what}: {reply}");
@@ -43,7 +43,7 @@ fn every_right_caller_is_admitted() {
 fn open_operations_ignore_a_bad_credential() {
     let world = World::open();
     for route in ROUTES.iter().filter(|route| ["open", "callback"].contains(&route.caller())) {
-        // A sender's signature goes with the call, so that the bad credential is beside it.
+        // A callback's signature is part of the call, so the bad credential is sent in addition.
         let caller = world.right_caller(route);
         for header in ["authorization", "token"] {
             let request = world.request(route, &caller).header(header, "garbage");
@@ -52,7 +52,8 @@ fn open_operations_ignore_a_bad_credential() {
     }
 }
 
-/// Sends the row's good request with each of these and wants each refused; nothing of it may be in the file.
+/// Sends the row's good request with each wrong credential. Asserts that each is refused and that the database does not
+/// change.
 fn refuse_all(site: &Site, world: &World, route: &Route, right: &Caller, wrong: Vec<(&str, Caller, u16)>) {
     let request = world.request(route, right);
     let before = site.rows();

@@ -1,4 +1,5 @@
-//! What was opened before a change of what opens it: dead after the change, on every row of the table that asks for it.
+//! Tokens opened before a change of the account's credentials: after the change, every row of the table that needs a
+//! token refuses them.
 
 use super::with_token;
 use crate::auth::passkeys::{Page, question, refused, verify};
@@ -15,16 +16,16 @@ const USER: &str = "/account/profile/user";
 const FACTOR: &str = "/account/profile/2fa-operation";
 const RECOVER: &str = "/auth/account-access/recover-password";
 
-/// Somebody whose credentials change, by a session that may outlive it.
+/// A person whose credentials change, by a session that may survive the change.
 struct Person {
     caller: Caller,
-    /// Where the change takes a second factor that is on.
+    /// `Some` if the change needs a second factor that is on.
     protected: Option<Protected>,
 }
 
 type Make = fn(&World, &Person);
 
-/// What ends older tokens, and whether the member had a second factor before.
+/// The changes that end older tokens; whether the member has a second factor before; and how the change is made.
 const CHANGES: [(&str, bool, Make); 11] = [
     ("a password change", false, |_, person| {
         let body = json!({ "password": NEW, "current_password": PASSWORD, "password_confirm": NEW });
@@ -69,7 +70,7 @@ const CHANGES: [(&str, bool, Make); 11] = [
     }),
 ];
 
-/// Rows that ask for a token, or take one for a signature.
+/// Rows that need a token, or accept one in place of a signature.
 fn rows() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().filter(|route| !["open", "callback"].contains(&route.caller()))
 }
@@ -83,15 +84,15 @@ fn after_a_change_every_older_token_of_a_member_is_refused_on_every_operation() 
     }
 }
 
-/// The demo's, where staff may turn a second factor off.
+/// On a demo site, where staff may turn a second factor off.
 #[test]
 fn after_a_change_every_older_token_of_the_desk_is_refused_on_every_operation() {
     let world = World::open_with(|config| {
         config.demo = true;
-        // Whoever works here recovers by a passcode that leaves the house.
+        // Staff recover by a passcode that is sent by mail.
         config.mail = Some(senders::mail_to_nowhere());
     });
-    // A sent passcode is no second factor for whoever works here.
+    // A sent passcode cannot be the second factor of staff.
     for change in CHANGES.iter().filter(|(what, ..)| *what != "passcodes") {
         older_tokens_are_refused(&world, world.site.desk(), Role::Desk, change);
     }
@@ -111,7 +112,7 @@ fn older_tokens_are_refused(world: &World, caller: Caller, role: Role, (what, pr
         token.get(USER).ok();
     }
     let registering = question(site, &older[0].1, json!({ "device_id": 7 }));
-    // Everything that the requests name is made while the member still can.
+    // Everything that the requests name is made before the change, while the member still can.
     let requests: Vec<Request> = rows().map(|route| world.request(route, &wanted_by(world, route, &caller))).collect();
     make(world, &Person { caller, protected });
     let before = site.rows();
@@ -124,13 +125,13 @@ fn older_tokens_are_refused(world: &World, caller: Caller, role: Role, (what, pr
     }
     assert_eq!(site.rows(), before, "after {what} an older token left something behind");
     refused(&verify(site, &Page::at(&site.origin()).create(&registering).1));
-    // An ended session is as good as none where none is needed.
+    // Where no session is needed, an ended one is ignored.
     let asked = older[0].1.ask(Method::POST, "/auth/login/bio-web-option").header("origin", &site.origin());
     let asked = asked.json(&json!({ "username": "jane", "device_id": 7 })).send().ok_json();
     assert!(asked["publicKey"]["allowCredentials"].is_array(), "after {what}: {asked}");
 }
 
-/// Whoever the row's request is made for: partners' things are a partner's.
+/// The caller for whom the row's request is made: rows of partners name things of a partner.
 fn wanted_by(world: &World, route: &Route, caller: &Caller) -> Caller {
     if route.caller() == "partner" { world.partner.clone() } else { caller.clone() }
 }

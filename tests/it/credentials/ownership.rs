@@ -1,6 +1,7 @@
-//! Role × operation × own, foreign and missing object, generated from the table: whoever may, does; nobody else does, and
-//! a refusal leaves nothing behind. What is expected follows from the row's caller and from whose the thing is that its
-//! path (or its body) names; `world` says that of every name, so a row with a new one fails here until it is said.
+//! Role × operation × own, foreign and missing object, generated from the table: a permitted caller succeeds, every
+//! other is refused, and a refusal changes nothing. The expected status follows from the row's caller and the owner of
+//! the object that its path or body names. `world` states the owner for every name, so that a row with a new name fails
+//! here until its owner is stated.
 
 use crate::harness::{Caller, Reply, Request};
 use crate::world::{MISSING, Object, Whose, World};
@@ -10,15 +11,15 @@ use tunneldesk::routes::{ROUTES, Route};
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Role {
     Nobody,
-    /// A current flyer. A foreign object makes him the other member.
+    /// A current flyer. For a foreign object this caller is the other member.
     Member,
-    /// Who is current.
+    /// An instructor who is current.
     Instructor,
     Desk,
     Admin,
     Sync,
     Partner,
-    /// The token that a member's booking gave.
+    /// The token of a member's booking.
     Booking,
 }
 
@@ -32,14 +33,16 @@ enum Having {
     Missing,
 }
 
-/// What the gate says to a role; `Ok`: it is let in.
+/// The expected outcome of authentication for a role. `Ok`: the caller is admitted.
 fn at_the_gate(route: &Route, role: Role) -> Result<(), u16> {
     use Role::*;
     match (route.caller(), role) {
         ("open", _) => Ok(()),
-        // What asks for a deletion is signed in itself, whoever brings it; the others are signed by their bringer.
+        // The body of a deletion request is signed itself, whoever sends it; other callbacks are signed by their
+        // sender.
         ("callback", _) if route.path == "/social-data-deletion" => Ok(()),
-        // The app reports of a payment by its member's session, and in another shape than the processor's that is sent here.
+        // The app reports a payment with its member's session and another body than the processor's, which is sent
+        // here.
         ("callback", Member | Instructor | Desk | Admin) if route.path == "/payment-webhook" => Err(422),
         ("callback", Sync | Booking) if route.path == "/payment-webhook" => Err(403),
         ("callback", _) => Err(401),
@@ -56,7 +59,7 @@ fn at_the_gate(route: &Route, role: Role) -> Result<(), u16> {
     }
 }
 
-/// What comes of it behind the gate; `Ok`: it is done.
+/// The expected outcome after authentication. `Ok`: the operation succeeds.
 fn of_the_object(whose: Whose, role: Role, having: Having) -> Result<(), u16> {
     use Role::*;
     let sees = |allowed: bool, refusal: u16| match (allowed, having) {
@@ -67,22 +70,22 @@ fn of_the_object(whose: Whose, role: Role, having: Having) -> Result<(), u16> {
     match whose {
         Whose::Everybodys => sees(true, 404),
         Whose::MembersAndOverseers => sees([Desk, Admin, Instructor].contains(&role), 403),
-        // Who reads every logbook learns that the entry is there.
+        // An instructor may read every logbook, so the answer may reveal that the entry exists.
         Whose::MembersAndStaffs if role == Instructor && having == Having::Foreign => Err(403),
         Whose::MembersAndStaffs => sees([Desk, Admin].contains(&role), 404),
         Whose::OwnersAlone { refusal } => sees(false, refusal),
     }
 }
 
-/// What comes of the rows about a skill entry that somebody is asked to sign: `Own` is asked of the caller, who is made
-/// fit to sign it; `Foreign` of somebody else.
+/// The expected outcome for rows about a skill entry that awaits a signature. `Own`: the caller is asked and is
+/// qualified to sign. `Foreign`: another member is asked.
 fn of_the_asked(route: &Route, role: Role, having: Having) -> Result<(), u16> {
     use Role::*;
     let sees = having == Having::Own || [Desk, Admin, Instructor].contains(&role);
     match route.path.rsplit('/').next() {
         _ if having == Having::Missing || !sees => Err(404),
         Some("moves") => Ok(()),
-        // The foreign entry's callers are on no list of signers.
+        // A foreign entry's callers are on no list of signers.
         Some("sign" | "deny") if having == Having::Own => Ok(()),
         Some("suspend" | "reinstate") if role == Admin => Ok(()),
         Some("sign" | "deny" | "suspend" | "reinstate") => Err(403),
@@ -90,7 +93,7 @@ fn of_the_asked(route: &Route, role: Role, having: Having) -> Result<(), u16> {
     }
 }
 
-/// An opening balance is entered by the desk, for anybody.
+/// The expected outcome for an opening balance, which the desk enters for any member.
 fn of_an_opening(role: Role, having: Having) -> Result<(), u16> {
     match (role, having) {
         (Role::Desk | Role::Admin, Having::Missing) => Err(404),
@@ -141,7 +144,7 @@ fn try_it(world: &World, route: &Route, object: Option<&Object>, role: Role, hav
     }
 }
 
-/// A page for people refuses by a page.
+/// Asserts that a page refuses with a page, and an operation with the error envelope.
 fn check_refusal(reply: &Reply) {
     if reply.header("content-type") == Some("application/json") {
         reply.check_envelope();
@@ -163,7 +166,7 @@ fn somebody(world: &World, role: Role) -> Caller {
     }
 }
 
-/// The row's request, for a thing of the caller's, of another's, or that is not there.
+/// The row's request for an object of the caller, of another member, or that does not exist.
 fn request(
     world: &World,
     route: &Route,
@@ -185,7 +188,7 @@ fn request(
     }
 }
 
-/// The same request for a thing that is not there.
+/// The same request for an object that does not exist.
 fn without(world: &World, route: &Route, object: &Object, request: Request) -> Request {
     let missing = MISSING.iter().find(|(name, _)| *name == object.name).map_or("999999999", |(_, value)| value);
     let mut request = request;

@@ -17,7 +17,7 @@ fn signing(partner: &Caller, client_id: &str, secret: &str) -> Caller {
     partner.with(Credential::Partner { client_id, secret, strict: false })
 }
 
-/// The request with headers of the test's own making, by nobody in particular.
+/// The request with the test's own headers, from a caller without credentials.
 fn with_headers(request: &Request, headers: &[(&str, &str)]) -> Request {
     headers.iter().fold(request.clone(), |request, (name, value)| request.header(name, value))
 }
@@ -108,7 +108,7 @@ fn a_strict_partner_signs_the_time_and_each_signature_once() {
     let world = World::open();
     let strict = world.site.strict_partner();
     for route in rows() {
-        // Rows without a body are alike to a signature, so each has a second of its own.
+        // Rows without a body have equal signatures, so each request has a second of its own.
         world.site.advance(Duration::from_secs(1));
         let request = world.request(route, &strict);
         let stamped = |at: i64| {

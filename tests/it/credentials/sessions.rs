@@ -16,7 +16,7 @@ fn rows_for(callers: &'static [&'static str]) -> impl Iterator<Item = &'static R
     ROUTES.iter().filter(move |route| callers.contains(&route.caller()))
 }
 
-/// What nobody may get in with, wherever a session is asked for.
+/// Credentials that every row with a session must refuse.
 fn dead(world: &World) -> Vec<(&'static str, Caller, u16)> {
     let site = &world.site;
     let stranger = site.stranger();
@@ -52,7 +52,7 @@ fn rows_for_members_refuse_everything_else() {
     let world = World::open();
     let dead = dead(&world);
     for route in rows_for(&["member"]) {
-        // A new one each time: some rows end the member's other sessions and tokens.
+        // A new token each time: some rows end the member's other sessions and tokens.
         let token = world.site.booking_token(&world.partner, &world.site.again(&world.jane));
         let mut wrong = dead.clone();
         wrong.push(("a session of the sync job", world.sync.clone(), 403));
@@ -104,7 +104,7 @@ fn the_desk_and_the_admins_are_members_too_and_sync_is_not() {
     }
 }
 
-/// Ends what the member's credentials opened, in one way or another.
+/// A way to end everything that the member's credentials opened.
 type End = fn(&Site, &Caller);
 
 #[test]
@@ -159,7 +159,7 @@ fn a_token_is_accepted_in_three_headers() {
     }
 }
 
-/// By the rules: the profile, the logbook, and the one entry that the booking made.
+/// The rows that a booking token opens by the rules: the profile, the logbook, and the one entry that the booking made.
 const WITH_A_BOOKING: [&str; 16] = [
     "GET /account/profile/user",
     "PUT /account/logbook/time/{entry_id}",

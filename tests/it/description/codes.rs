@@ -1,12 +1,12 @@
-//! The codes of refusals: those that the product can say are those that the description lists.
+//! The codes of failures: the codes that the product can send are those that the description lists.
 
 use crate::harness::description::DESCRIPTION;
 use std::collections::BTreeMap;
 
-/// Codes that are described before they are said.
+/// The source of the failures, which lists the codes.
 const FAILURES: &str = include_str!("../../../src/http/failure.rs");
 
-/// `name = STATUS;` as the kinds of a failure are written down.
+/// The codes and statuses in the source, written as `name = STATUS;`.
 fn said() -> BTreeMap<String, u16> {
     let kinds = FAILURES.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(" = "));
     kinds
@@ -36,7 +36,7 @@ fn the_codes_that_are_said_are_described_with_their_status() {
         })
         .collect();
     let mut said = said();
-    // A page's own: no operation takes forms of a browser that is signed in.
+    // Codes of pages only: no operation accepts forms of a signed-in browser.
     assert_eq!(said.remove("foreign_form"), Some(403));
     assert_eq!(said.remove("partner_revoked"), Some(409));
     assert!(said.len() > 30, "the kinds were not found: {said:?}");

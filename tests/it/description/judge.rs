@@ -1,4 +1,4 @@
-//! The judge itself: an answer that is not as described is noticed, whatever is wrong with it.
+//! The judge itself: an answer that differs from its description is noticed, whatever the difference.
 
 use crate::harness::Reply;
 use crate::harness::description::{DESCRIPTION, described};
@@ -14,7 +14,7 @@ fn reply(status: u16, kind: &str, body: &str) -> Reply {
     Reply { status, headers, body: body.as_bytes().to_vec(), asked: format!("POST {PATH}") }
 }
 
-/// Whether the judge lets it pass.
+/// Whether the judge accepts the answer.
 fn passes(method: &str, path: &str, reply: Reply) -> bool {
     std::panic::catch_unwind(|| DESCRIPTION.check(method, path, &reply)).is_ok()
 }

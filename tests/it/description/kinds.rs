@@ -1,4 +1,4 @@
-//! The kinds of fields against the description: what a schema allows is what the kind reads, value by value.
+//! The kinds of fields compared with the description: a kind accepts the values that its schema allows.
 
 use crate::harness::description::DESCRIPTION;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use tunneldesk::http::body::Field;
 use tunneldesk::http::field_types::*;
 use tunneldesk::routes::ROUTES;
 
-/// Good for some kind, bad for another; none is blank, which no kind is asked about.
+/// Values that some kind accepts and another refuses. None is blank, because kinds are not given blank values.
 fn values() -> Vec<Value> {
     let texts = [
         "7",
@@ -91,7 +91,7 @@ fn values() -> Vec<Value> {
     texts.into_iter().map(Value::from).chain(numbers).chain(others).chain(long).collect()
 }
 
-/// Where the two disagree.
+/// The values on which the schema and the kind disagree.
 fn disagree<F: Field>(kind: &str) -> Vec<String> {
     let differs = |value: &Value| F::read(value).is_ok() != DESCRIPTION.problems(&F::schema(), value).is_empty();
     values().into_iter().filter(differs).map(|value| format!("{kind} of {value}")).collect()
@@ -122,8 +122,8 @@ fn what_a_kind_reads_is_what_its_schema_allows() {
     assert!(disagreements.is_empty(), "{disagreements:#?}");
 }
 
-/// A schema cannot count the digits of a number, so of numbers a short line's allows fewer than are read, and a username's
-/// more. Of text both say what is read.
+/// A schema cannot count the digits of a number: of numbers, the schema of a short line allows fewer than the kind
+/// accepts, and that of a username more. For text they agree.
 #[test]
 fn what_a_schema_says_of_text_is_read_so_where_it_cannot_say_it_of_numbers() {
     let disagreements = [disagree::<ShortLine<8>>("ShortLine"), disagree::<Username>("Username")].concat();
@@ -134,7 +134,7 @@ fn what_a_schema_says_of_text_is_read_so_where_it_cannot_say_it_of_numbers() {
     }
 }
 
-/// Each row's body is the one whose schema the description gives the operation.
+/// Asserts that each row declares the body whose schema the description gives for the operation.
 #[test]
 fn a_declared_body_is_the_described_one() {
     let mut seen = 0;

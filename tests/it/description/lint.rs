@@ -1,10 +1,10 @@
-//! The description as a document: nothing in it leads nowhere, and every example is one.
+//! The description as a document: every reference leads somewhere, and every example is valid.
 
 use crate::harness::description::{DESCRIPTION, Operation};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Calls `look` for every value of the document, with its place.
+/// Calls `look` with the pointer of every value in the document and the value.
 fn walk(value: &Value, place: &str, look: &mut impl FnMut(&str, &Value)) {
     look(place, value);
     match value {
@@ -80,7 +80,7 @@ fn every_placeholder_of_a_path_is_described_as_a_parameter() {
     }
 }
 
-/// Two paths that differ in the names of their places alone are one path.
+/// Two paths that differ only in the names of their parameters are the same path.
 #[test]
 fn no_two_paths_are_the_same() {
     let mut seen = BTreeSet::new();
@@ -96,7 +96,7 @@ fn check_example(what: &str, schema: &Value, example: &Value) {
     assert!(problems.is_empty(), "the example of {what} is none: {problems:#?}\n{example:#}");
 }
 
-/// Media types of requests and answers; bytes of a picture and texts for machines need no example.
+/// Checks the media types of requests and answers; pictures and texts for programs need no example.
 fn check_content(what: &str, content: &Value) {
     for (kind, media) in content.as_object().into_iter().flatten() {
         let readable = kind.ends_with("json") || kind.ends_with("urlencoded");
@@ -131,7 +131,7 @@ fn everything_has_an_example_that_fits_its_own_schema() {
     }
 }
 
-/// What a refused request is told, has one shape.
+/// Every refusal has the same shape.
 #[test]
 fn every_refusal_is_the_envelope() {
     for Operation { method, path, value, .. } in &DESCRIPTION.operations {
@@ -144,7 +144,7 @@ fn every_refusal_is_the_envelope() {
     }
 }
 
-/// Clients of the contract know no envelope: a list that a `GET` answers is the list.
+/// Clients of the contract know no envelope for lists: the answer to a `GET` is the array itself.
 #[test]
 fn every_list_that_a_get_answers_is_a_bare_array_of_which_the_headers_say_the_rest() {
     let mut lists = 0;

@@ -1,4 +1,4 @@
-//! The API description: complete, sound, and what the product really answers.
+//! The API description: complete, valid, and equal to the product's answers.
 
 mod codes;
 mod judge;

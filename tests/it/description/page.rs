@@ -1,4 +1,4 @@
-//! The description as it is served: to programs as it is, to people as a page made from it.
+//! The description as served: to programs unchanged, to people as a page made from it.
 
 use crate::harness::description::{DESCRIPTION, text};
 use crate::harness::{Browser, Site, sheets};
@@ -15,7 +15,7 @@ fn page() -> String {
     String::from_utf8(reply.body).unwrap()
 }
 
-/// Where the site says that it is to be had.
+/// The address at which the site says that the description is served.
 fn address(site: &Site) -> String {
     format!("http://{}:{}", Site::NAME, site.address().port())
 }
@@ -60,7 +60,7 @@ fn the_page_has_every_operation_and_every_link_leads_somewhere() {
     }
 }
 
-/// The policy forbids it, so the page would be broken by it.
+/// The content security policy forbids inline and foreign content, so such content would not work.
 #[test]
 fn the_page_has_nothing_inline_nothing_from_elsewhere_and_no_place_left_empty() {
     let html = page();

@@ -1,4 +1,4 @@
-//! The description against the table of operations, in both directions.
+//! The description compared with the table of operations, in both directions.
 
 use crate::harness::description::{DESCRIPTION, Operation};
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ fn every_row_is_described_and_nothing_else_is() {
     assert!(extra.is_empty(), "described and not in the table: {extra:#?}");
 }
 
-/// Who may call, by what the description says of the credentials.
+/// The caller that the description's credentials imply.
 fn caller(operation: &Operation) -> &'static str {
     let security = operation.value["security"].as_array().expect("an operation says who may call");
     let schemes: BTreeSet<&str> =

@@ -89,7 +89,7 @@ fn a_number_that_is_also_a_username_is_ambiguous_and_books_nobody() {
     let role = clerk.post("/desk/site/users", &[("member", &number), ("role", "admin")]);
     assert!(role.page().contains(said), "{role}");
     assert!(clerk.get(&format!("/desk/site/audit?person={number}")).page().contains(said));
-    // The other's own number means nobody else.
+    // The number of the other member is no username, so it is accepted.
     assert_eq!(clerk.post("/desk/site/users", &[("member", &*other.id.to_string()), ("role", "desk")]).status, 303);
 }
 
@@ -109,7 +109,7 @@ fn user_input_is_escaped_on_today() {
     }
 }
 
-/// Bookings of a minute each, five seconds apart, from now on.
+/// Makes bookings of one minute each, five seconds apart, from now on.
 fn crowd(site: &crate::harness::Site, arrivals: i64) {
     let jane = site.flyer("jane");
     book(site, &jane, 5);
@@ -118,7 +118,7 @@ fn crowd(site: &crate::harness::Site, arrivals: i64) {
                SELECT b.partner_id, b.member_id, b.flight_date + (n - 1) * 5, 1, b.tunnel_id, b.created_at, b.updated_at
                FROM number, bookings b WHERE b.member_id = ?1";
     site.change(|tx| {
-        // As long as names are.
+        // A name of ordinary length.
         tx.run("UPDATE members SET real_name = 'Annabelle Okonkwo-Schmidt' WHERE member_id = ?1", [jane.id])?;
         Ok(tx.run(sql, (jane.id, arrivals))?)
     });
@@ -158,7 +158,7 @@ fn any_day_is_shown_with_badges_for_what_needs_attention() {
     let zone = site.inside().time_zone().unwrap();
     let tomorrow = zone.date(site.now() + day);
     site.change(|tx| {
-        // 17 on that day, which is her birthday.
+        // The member turns 17 on that day.
         let born = zone.noon_utc(tx.now() + day) - 12 * 3600;
         let sql = "UPDATE members SET dob = unixepoch(?2, 'unixepoch', '-17 years') WHERE member_id = ?1";
         Ok(tx.run(sql, (ann.id, born))?)
@@ -170,7 +170,7 @@ fn any_day_is_shown_with_badges_for_what_needs_attention() {
     assert!(line.contains("first time") && line.contains("under 18: 17") && line.contains("birthday"), "{line}");
     let other = page.lines().find(|line| line.contains(">jane</a>")).unwrap();
     assert!(!other.contains("first time") && !other.contains("<i"), "{other}");
-    // A year later her currency has lapsed.
+    // A year later the member's currency has lapsed.
     let far = zone.date(site.now() + 400 * day);
     book(&site, &jane, 400 * day);
     let page = clerk.get(&format!("/desk?day={far}")).page();
@@ -235,7 +235,7 @@ fn an_unpaid_member_is_not_booked_and_the_page_links_to_the_payment() {
     };
     let refused = book("", "23:30");
     assert!(refused.status == 422 && refused.page().contains("Take payment"), "{refused}");
-    // An address that nobody confirmed is nothing to the desk, and hides nothing from it.
+    // An unconfirmed address does not matter to the desk, and hides nothing from it.
     site.unconfirm(&jane);
     let refused = book("", "23:30");
     assert!(refused.status == 422 && refused.page().contains("Take payment"), "{refused}");

@@ -8,13 +8,13 @@ use tunneldesk::store::tables::audit;
 
 const PAGE: &str = "/desk/site/audit";
 
-/// A deed of a clerk to a member.
+/// Records a clerk's action on a member.
 fn did(site: &Site, clerk: &Caller, deed: &'static str, whom: i64) {
     let actor = Actor { id: ActorId::Member(clerk.id), origin: Origin::Address("10.0.0.5".parse().unwrap()) };
     site.change(|tx| Ok(audit::insert(tx, &actor, deed, &Subject::Member(whom), &Detail::none())?));
 }
 
-/// The numbers of the rows that a page shows.
+/// The numbers of the rows on a page.
 fn numbers(page: &str) -> Vec<i64> {
     let rows = page.split("<td class=\"number\">").skip(1);
     rows.map(|rest| rest.split('<').next().unwrap().parse().unwrap()).collect()

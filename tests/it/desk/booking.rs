@@ -1,16 +1,16 @@
-//! One booking at the desk: move, cancel, no-show and reinstate; and later calls of its partner.
+//! One booking at the desk: move, cancel, no-show and reinstate; and later requests of its partner.
 
 use super::{Clerk, book, demo};
 use crate::harness::{Caller, Site};
 use serde_json::json;
 
-/// What is in the logbook of the member for a booking: when, and how many minutes.
+/// The flight time of a booking in the member's logbook: its time and minutes.
 fn flown(site: &Site, booking: i64) -> Option<(i64, i64)> {
     let sql = "SELECT entry_date, minutes FROM entries WHERE booking_id = ?1";
     site.change(|tx| Ok(tx.find(sql, [booking], |row| Ok((row.get(0)?, row.get(1)?)))?))
 }
 
-/// A booking that the partner sent, with its flight time in the logbook; `at` in seconds from now.
+/// A booking that the partner sent, with its flight time in the logbook; `at` is in seconds from now.
 fn sent(site: &Site, (partner, jane): (&Caller, &Caller), registration: i64, at: i64, minutes: i64) -> i64 {
     let pin = site.pin(jane);
     let body = json!({ "member_id": jane.id, "member_pin": pin, "registration_id": registration, "flight_date": site.now() + at,
@@ -102,10 +102,10 @@ fn a_partner_who_sends_a_booking_again_does_not_move_it_back() {
     assert_eq!(done.status, 303, "{done}");
     assert!(done.header("location").unwrap().contains(&format!("day={}", zone.date(moved))), "{done}");
     assert_eq!(flown(&site, booking), Some((moved, 20)), "the logbook follows");
-    // The same again, by a partner who only wants a token: the desk's word stays.
+    // The partner sends the same booking again, only for a token: the desk's change stays.
     assert_eq!(sent(&site, (&partner, &jane), 7, 3_600, 12), booking);
     assert_eq!(flown(&site, booking), Some((moved, 20)));
-    // Other minutes: these count, and the desk's day stays.
+    // The partner sends other minutes: the new minutes count, and the desk's date stays.
     sent(&site, (&partner, &jane), 7, 3_600, 30);
     assert_eq!(flown(&site, booking), Some((moved, 30)));
     let later = site.now() + 7_200;
@@ -181,11 +181,11 @@ fn a_checked_in_booking_is_not_moved_to_another_day_and_a_no_show_is_not_flown_l
     for _ in 0..2 {
         assert_eq!(clerk.post(&format!("{path}/no-show"), &[]).status, 303);
     }
-    // Its partner corrects the minutes of a flight that nobody came for.
+    // The partner corrects the minutes of a no-show.
     sent(&site, (&partner, &jane), 7, 600, 30);
     assert_eq!(flown(&site, booking), None, "nobody flew");
     assert!(clerk.get("/desk").page().contains("<i class=bad>no-show</i>"));
-    // Neither the member nor a stranger does what the desk does.
+    // Neither a member nor a stranger may call the desk's rows.
     let stranger = Clerk::outside(&site);
     stranger.cookies.borrow_mut().insert("desk".to_owned(), jane.token().to_owned());
     for deed in ["move", "cancel", "no-show", "reinstate", "check-in", "check-in/undo"] {

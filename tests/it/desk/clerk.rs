@@ -1,4 +1,4 @@
-//! A browser client without a window: forms and cookies; it follows no redirect by itself.
+//! A browser client without a window: it sends forms and cookies, and follows no redirect by itself.
 
 use crate::harness::{Caller, PASSWORD, Reply, Site};
 use http::Method;
@@ -12,13 +12,13 @@ pub struct Clerk {
 }
 
 impl Clerk {
-    /// Nobody yet.
+    /// A client that is not signed in.
     pub fn outside(site: &Site) -> Clerk {
         let origin = format!("http://{}", site.address());
         Clerk { caller: site.stranger(), origin, cookies: RefCell::default() }
     }
 
-    /// Signed in by a password alone, which a demo site lets its staff do.
+    /// A client signed in by a password alone, which a demo site allows its staff.
     pub fn at(site: &Site, who: &Caller) -> Clerk {
         let clerk = Clerk::outside(site);
         let reply = clerk.post("/desk/sign-in", &[("username", &who.name), ("password", PASSWORD)]);
@@ -30,7 +30,7 @@ impl Clerk {
         self.get_in(path, "en")
     }
 
-    /// In a language, by its tag.
+    /// A page in a language, by its tag.
     pub fn get_in(&self, path: &str, language: &str) -> Reply {
         let asking = self.caller.ask_at_root(Method::GET, path).header("cookie", &self.line());
         self.keep(asking.header("accept-language", language).send())
@@ -40,7 +40,7 @@ impl Clerk {
         self.caller.ask_at_root(Method::HEAD, path).header("cookie", &self.line()).send()
     }
 
-    /// A page, once nothing that was asked for there is under way any more.
+    /// A page, once the task that it shows in progress has ended.
     pub fn settled(&self, path: &str) -> String {
         for _ in 0..100_000 {
             let page = self.get(path).page();
@@ -52,12 +52,12 @@ impl Clerk {
         panic!("it does not end");
     }
 
-    /// A form of one of our own pages.
+    /// Posts a form of one of our own pages.
     pub fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         self.post_from(path, fields, &[("origin", &self.origin)])
     }
 
-    /// A form with other headers on where it came from.
+    /// Posts a form with other headers about its origin.
     pub fn post_from(&self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Reply {
         let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
         let asking = self.caller.ask_at_root(Method::POST, path).header("cookie", &self.line());
@@ -66,7 +66,7 @@ impl Clerk {
         self.keep(asking.send())
     }
 
-    /// A form with a file in it.
+    /// Posts a form with a file.
     pub fn upload(&self, path: &str, file: &[u8]) -> Reply {
         let head = "--edge\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n";
         let body = [head.as_bytes(), file, b"\r\n--edge--\r\n"].concat();
@@ -75,7 +75,7 @@ impl Clerk {
         self.keep(asking.body(body).send())
     }
 
-    /// The cookies as a request carries them.
+    /// The cookies as a request header.
     pub fn line(&self) -> String {
         let pairs = self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
         if pairs.is_empty() { "none=1".to_owned() } else { pairs.join("; ") }
@@ -98,7 +98,7 @@ pub fn encoded(text: &str) -> String {
 }
 
 impl Reply {
-    /// The page as text.
+    /// The body of the page as text.
     pub fn page(&self) -> String {
         assert_eq!(self.header("content-type"), Some("text/html; charset=utf-8"), "{self}");
         String::from_utf8(self.body.clone()).unwrap()

@@ -5,7 +5,7 @@ use super::day;
 use crate::harness::{Browser, PASSWORD, Site};
 use serde_json::json;
 
-/// Clicks what is found, as a person would.
+/// Clicks the element as a person would, and counts the click.
 fn click(browser: &Browser, clicks: &mut u32, selector: &str) {
     *clicks += 1;
     browser.run("document.querySelector(arguments[0]).click()", json!([selector]));
@@ -54,7 +54,7 @@ fn the_most_frequent_tasks_take_few_clicks() {
     browser.wait("return document.querySelector('[role=status]')?.innerText.startsWith('Signed: ')");
     assert!(clicks <= 4, "{clicks} to sign a skill");
 
-    // A colleague goes on where the first one was: over the page, with one click and six digits.
+    // A colleague takes over on the open page, with one click and six digits.
     let (pin, ben) = (site.pin(&desk), site.desk());
     browser.go(&format!("{}/desk/sign-in?another=1", site.origin()));
     fill(&browser, "username", &ben.name);
@@ -77,7 +77,7 @@ fn the_most_frequent_tasks_take_few_clicks() {
     );
     browser.wait(&name);
 
-    // And somebody is found while their name is typed, with a slip in it.
+    // The search finds a member while the name is typed, in spite of a typing error.
     browser.go(&format!("{}/desk/members", site.origin()));
     fill(&browser, "q", "okonkow");
     browser.wait("return document.querySelectorAll('#found li').length === 1");

@@ -5,7 +5,7 @@ use crate::harness::{Caller, PASSWORD, Site};
 use serde_json::json;
 use std::time::Duration;
 
-/// Signs in beside whoever is signed in in this browser.
+/// Signs in a further clerk in this browser.
 fn beside(clerk: &Clerk, who: &Caller) {
     let reply =
         clerk.post("/desk/sign-in", &[("username", &who.name), ("password", PASSWORD), ("to", "/desk/members")]);
@@ -17,7 +17,7 @@ fn change(clerk: &Clerk, to: &Caller, pin: &str) -> crate::harness::Reply {
     clerk.post("/desk/sign-in/change", &[("member", number.as_str()), ("pin", pin), ("to", "/desk/members/1")])
 }
 
-/// Who entered flight time last.
+/// The member of staff who entered flight time last.
 fn author(site: &Site) -> i64 {
     site.change(|tx| Ok(tx.get("SELECT author_id FROM entries ORDER BY entry_id DESC LIMIT 1", [], |row| row.get(0))?))
 }
@@ -53,7 +53,7 @@ fn a_colleague_takes_over_on_the_same_page_by_pin_and_each_action_is_audited_und
         Ok(tx.get(sql, [ben.id], |row| row.get(0))?)
     });
     assert_eq!(took, 1);
-    // Signing out ends the own session alone; the colleague comes back.
+    // Signing out ends only the clerk's own session; the colleague's session resumes.
     assert_eq!(clerk.post("/desk/sign-out", &[]).header("location"), Some("/desk/sign-in/change"));
     assert_eq!(clerk.get("/desk").status, 303, "nobody is signed in");
     assert_eq!(change(&clerk, &ben, &bens).status, 422, "the own session has ended");
@@ -71,7 +71,7 @@ fn a_parked_session_opens_nothing_without_its_owner() {
     let stolen = Clerk::outside(&site);
     stolen.cookies.borrow_mut().insert("desk".to_owned(), token);
     assert_eq!(stolen.get("/desk").status, 303, "the token of a session that waits is worth nothing");
-    // Elsewhere the PIN is worth nothing either.
+    // In another browser the PIN is not valid.
     let pin = site.pin(&ann);
     assert_eq!(change(&Clerk::at(&site, &ben), &ann, &pin).status, 422);
 }
@@ -165,7 +165,7 @@ fn new_recovery_codes_need_a_code_of_the_app_and_are_shown_for_printing() {
     let code = protected.authenticator.code(site.now());
     let page = clerk.post("/desk/account/recovery-codes", &[("code", &code)]).page();
     assert!(page.matches("<li><code>").count() == 10 && page.contains("data-print"), "{page}");
-    // The paper says whose codes these are, for which site, and since when.
+    // The sheet names the clerk, the site and the date of the codes.
     let today =
         jiff::Timestamp::from_second(site.now()).unwrap().in_tz("UTC").unwrap().strftime("%-d %B %Y").to_string();
     for word in [&*ann.name, "Windwerk", &today, "Cross out each code"] {

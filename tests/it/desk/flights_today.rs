@@ -1,10 +1,10 @@
-//! The desk does not ask for minutes that are in the logbook already.
+//! The desk does not ask for minutes that are already in the logbook.
 
 use super::{Clerk, demo};
 use crate::harness::{Caller, Site};
 use serde_json::json;
 
-/// A booking of today by a partner: a current flyer has the minutes in the logbook by it.
+/// A booking of today by a partner. It puts the minutes of a current flyer into the logbook.
 fn booked(site: &Site, member: &Caller, in_seconds: i64) {
     let body = json!({ "member_id": member.id, "member_pin": site.pin(member), "flight_date": site.now() + in_seconds,
                        "minutes_booked": 15, "tunnel_id": Site::TUNNEL_ID });
@@ -23,7 +23,7 @@ fn minutes(site: &Site, member: &Caller) -> Vec<i64> {
     site.change(|tx| Ok(tx.list(sql, (member.id, tx.now()), |row| row.get(0))?))
 }
 
-/// The minutes that a page asks for: none where it asks for none at first sight.
+/// The minutes that a page asks for; `None` if the field is absent or folded away.
 fn asked(page: &str) -> Option<String> {
     let form = page.split("name=\"minutes\" value=\"").nth(1)?;
     let folded = page.split("name=\"minutes\"").next().is_some_and(|before| {
@@ -43,7 +43,7 @@ fn minutes_that_a_booking_logged_are_shown_and_not_asked_for() {
     };
     let jane = site.flyer("jane");
     each(&jane, Some(""), "");
-    // Ahead, and then here: the booking logs its minutes by itself.
+    // Before the flight and after the check-in: the booking logs its minutes by itself.
     booked(&site, &jane, 900);
     each(&jane, None, "logs its 15 min by itself");
     come(&site, &jane);
@@ -51,7 +51,8 @@ fn minutes_that_a_booking_logged_are_shown_and_not_asked_for() {
     each(&jane, None, "logged its 15 min");
     assert_eq!(minutes(&site, &jane), [15]);
 
-    // A booking enters no minutes for a member who is not current: those that were booked are proposed, and asked for once.
+    // A booking logs no minutes for a member who is not current: the page proposes the booked minutes and asks for them
+    // once.
     let late = site.flyer("late");
     site.change(|tx| {
         let sql = "UPDATE entries SET entry_date = entry_date - 200 * 86400 WHERE member_id = ?1";

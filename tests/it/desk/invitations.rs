@@ -21,7 +21,7 @@ fn invite(clerk: &Clerk, number: &str, email: &str, role: &str) -> Reply {
     clerk.post(PATH, &fields)
 }
 
-/// The code of the mail that went out last.
+/// The code in the last mail that was sent.
 fn mailed(site: &Site) -> String {
     let mails = site.mails();
     let mail = mails.last().expect("a mail");
@@ -53,7 +53,7 @@ fn deeds(site: &Site, deed: &str) -> Vec<String> {
 fn an_invited_colleague_has_the_account_that_the_mail_names_once_and_sets_up_a_second_factor() {
     let site = with_mail(false);
     let admin = site.admin();
-    // Outside the demo no clerk signs in by a password alone: the session is opened as after a second factor.
+    // Outside the demo no clerk signs in by a password alone; this session is opened as after a second factor.
     let clerk = Clerk::outside(&site);
     clerk.cookies.borrow_mut().insert("desk".to_owned(), admin.token().to_owned());
     let reply = invite(&clerk, "7", "nora@example.org", "desk");
@@ -96,7 +96,7 @@ fn a_printed_code_opens_one_account_and_expires_with_its_inviter() {
     assert_eq!((paper.status, paper.header("content-type")), (200, Some("application/pdf")), "{paper}");
     assert!(paper.body.starts_with(b"%PDF"));
     let known = |code: &str| {
-        // The paper alone has the code: the file has its hash.
+        // Only the paper has the code. The database has its hash, which the test replaces.
         let hash = site.inside().keys.hash(Purpose::AccountClaim, &[code.replace('-', "").as_bytes()]);
         let sql =
             "UPDATE invitations SET code_hash = ?1 WHERE invitation_id = (SELECT max(invitation_id) FROM invitations)";
@@ -104,11 +104,11 @@ fn a_printed_code_opens_one_account_and_expires_with_its_inviter() {
     };
     known("0123-4567-89ab");
     assert!(opens(&site, "0123-4567-89ab") && opens(&site, "0123456789AB"));
-    // Whoever printed again has a new code, and the old paper is dead.
+    // Printing again makes a new code, and the old paper is void.
     assert_eq!(invite(&clerk, "4", "", "admin").status, 200);
     assert!(!opens(&site, "0123-4567-89ab"));
     known("0123-4567-89ab");
-    // The inviter is no admin any more.
+    // An invitation is void once its inviter is no longer an admin.
     let set = |who: &Caller, role: &str| {
         let given = Clerk::at(&site, &other).post("/desk/site/users", &[("member", &who.name), ("role", role)]);
         assert_eq!(given.status, 303, "{given}");
@@ -141,7 +141,7 @@ fn an_invitation_is_withdrawn_replaced_and_never_a_second_account_of_an_address(
     }
     let wrong = clerk.post(PATH, &[("name", "Nora"), ("email", "nora at"), ("role", "desk"), ("number", "9")]);
     assert!(wrong.status == 422 && wrong.page().contains("no e-mail address"), "{wrong}");
-    // The field that is wrong is named, and the others stay as they were typed.
+    // The refusal names the wrong field, and the other fields keep what was typed.
     let (long, email) = ("x".repeat(255), "nora@example.org");
     for (name, email, said) in [
         ("Nora Ek", &*format!("{long}@example.org"), "E-mail address: must have at most 254 characters"),
@@ -170,7 +170,7 @@ fn an_invitation_is_withdrawn_replaced_and_never_a_second_account_of_an_address(
     }
     assert!(!opens(&site, &second) && deeds(&site, "staff.invitation_withdrawn").len() == 1);
 
-    // Somebody signs up with the address meanwhile and confirms it: no second account.
+    // Another person signs up with the address meanwhile and confirms it: no second account is made.
     invite(&clerk, "6", "nora@example.org", "member");
     let code = mailed(&site);
     let same = site.member("nora");

@@ -15,16 +15,16 @@ fn the_keyboard_alone_signs_in_checks_in_and_signs_out() {
     let browser = Browser::open();
     browser.go(&format!("{}/", site.origin()));
     assert_eq!(browser.path(), "/desk/sign-in");
-    // The first field has the focus by itself, once the page is drawn.
+    // The page focuses the first field once it is drawn.
     browser.wait("return document.activeElement?.id === 'username'");
     browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", protected.member.name));
     browser.wait("return location.pathname === '/desk/sign-in/code' && document.activeElement?.id === 'code'");
     browser.press(&format!("{}{ENTER}", protected.authenticator.code(site.now())));
     browser.wait("return location.pathname === '/desk'");
-    // The first stop leads past the header.
+    // The first tab stop leads past the header.
     browser.press(&TAB.to_string());
     assert_eq!(browser.run("return document.activeElement.className", json!([])), "skip");
-    // A slash leads to the search from anywhere, and Enter does what is done most to the first who fits.
+    // A slash focuses the search from anywhere, and Enter opens the most frequent action for the first result.
     browser.press("/okonk");
     browser.wait("return document.querySelector('.first .n')?.innerText === 'Jane Okonkwo-Schmidt'");
     browser.press(&ENTER.to_string());
@@ -35,7 +35,7 @@ fn the_keyboard_alone_signs_in_checks_in_and_signs_out() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
-/// Presses Tab until this has the focus, and sees at each stop that one sees where one is.
+/// Presses Tab until the element has the focus. Asserts at each stop that the focus is visible.
 fn tab_to(browser: &Browser, selector: &str) {
     const STOPS_MAX: usize = 80;
     for _ in 0..STOPS_MAX {
@@ -119,7 +119,7 @@ fn a_passkey_opens_the_desk_to_its_clerk_alone() {
     browser.wait("return location.pathname === '/desk'");
 }
 
-/// Makes a passkey for whoever's token it is given.
+/// Makes a passkey for the member whose token is passed.
 pub const MAKE: &str = r#"
     const [token, done] = arguments;
     const post = async (path, body) => (await fetch('/api/auth/login/' + path, {
@@ -132,7 +132,7 @@ pub const MAKE: &str = r#"
     })().then(done, error => done(String(error)));
 "#;
 
-/// Three hundred members, each with a booking of today from an hour ago on, a minute and a half apart.
+/// Three hundred members, each with a booking of today, starting an hour ago, a minute and a half apart.
 fn saturday(site: &Site) {
     let first = super::book(site, &site.member("first"), 0);
     let members = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 300)
@@ -175,7 +175,7 @@ fn one_of_three_hundred_arrivals_is_checked_in_by_slash_name_and_enter() {
     browser.wait("return document.querySelector('[role=status].done')?.innerText.includes('Number217.')");
     println!("checked in one of 300 with {} keys in {:?}", "/number217".len() + 1, started.elapsed());
 
-    // The arrow keys choose: down to the first, down to the second, and back to the search.
+    // The arrow keys move the choice: down to the first, down to the second, and back to the search.
     const DOWN: char = '\u{E015}';
     const UP: char = '\u{E013}';
     browser.press("/number11");
@@ -208,13 +208,13 @@ fn a_walk_in_is_booked_by_number_by_name_and_by_a_misspelt_name() {
         browser.press(&format!("/{typed}"));
         browser.wait("return document.querySelector('#found .first .n')?.innerText === 'Jane Okonkwo-Schmidt'");
         browser.press(&ENTER.to_string());
-        // Ten minutes are chosen, and Enter says that she is here.
+        // The button for ten minutes has the focus, and Enter books and checks the member in.
         browser.wait("return location.search.includes('book=') && document.activeElement?.name === 'usual'");
         browser.press(&ENTER.to_string());
         browser.wait("return document.querySelector('[role=status].done')?.innerText === 'Booked and checked in: Jane Okonkwo-Schmidt, 10 min.'");
         println!("walk-in by {typed:?} with {} keys in {:?}", typed.len() + 3, started.elapsed());
         browser.go(&format!("{}/desk", site.origin()));
-        // Once somebody is on the list of arrivals the search finds that line first.
+        // The bookings are cancelled, because the search finds a member's line on the list of arrivals first.
         site.change(|tx| Ok(tx.run("UPDATE bookings SET ended_as = 'cancelled'", [])?));
         browser.go(&format!("{}/desk?day=2020-01-01", site.origin()));
         browser.go(&format!("{}/desk", site.origin()));

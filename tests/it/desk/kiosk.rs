@@ -1,4 +1,4 @@
-//! The kiosk: pairing, revoking, sign-in, and what a member does there.
+//! The kiosk: pairing, revoking, sign-in, and the actions of a member there.
 
 use super::{Clerk, HOSTILE, book, demo};
 use crate::harness::{Caller, Site, pictures};
@@ -20,7 +20,7 @@ fn code_on(page: &str) -> String {
     shown.split('<').next().unwrap().to_owned()
 }
 
-/// Signs a member in there by number and PIN.
+/// Signs a member in at the kiosk by number and PIN.
 pub fn enter(site: &Site, kiosk: &Clerk, member: &Caller) {
     let pin = site.pin(member);
     let reply = kiosk.post("/kiosk/number", &[("number", &member.id.to_string()), ("pin", &pin)]);
@@ -336,7 +336,7 @@ fn every_language_of_the_kiosk_has_all_texts() {
     assert_eq!(kiosk.post("/kiosk/language", &[("language", "xx")]).status, 404);
     let refusal = kiosk.get("/kiosk/nothing").page();
     assert!(refusal.contains("Qualcosa è andato storto") && refusal.contains("href=\"/kiosk\""), "{refusal}");
-    // Whoever forges the cookie elsewhere is answered in a language that the API has.
+    // A forged cookie with a language that the API lacks causes no error.
     let asked = site.stranger().ask(Method::GET, "/public/countries").header("cookie", "kiosk-language=it").send();
     assert_eq!(asked.status, 200);
 }

@@ -1,5 +1,5 @@
-//! The kiosk's camera, in a real Chromium with a recorded video: a member's code signs in; without a camera the page says what
-//! to do instead.
+//! The kiosk's camera, in a real Chromium with a recorded video: a member's code signs in; without a camera the page
+//! says what to do instead.
 
 use super::demo;
 use super::kiosk_screens::{judge, pair};
@@ -11,12 +11,12 @@ use std::path::Path;
 
 const WIDTH: usize = 640;
 const HEIGHT: usize = 480;
-/// Pixels a module.
+/// The width of a module of the code, in pixels.
 const MODULE: f64 = 7.3;
-/// By how much the telephone is held askew.
+/// The angle at which the phone is turned, in radians.
 const TURNED: f64 = 0.35;
 
-/// A film of one frame: a hall in which somebody holds a code before the camera, askew and with a shadow on it.
+/// Writes a video of one frame: a code on a phone before the camera, turned and with a shadow on it.
 fn film(path: &Path, text: Option<&str>) {
     let code = text.map(|text| QrCode::encode_text(text, QrCodeEcc::Medium).unwrap());
     let brightness = |x: usize, y: usize| {
@@ -43,11 +43,11 @@ fn film(path: &Path, text: Option<&str>) {
     std::fs::write(path, frame).unwrap();
 }
 
-/// A kiosk whose camera sees this, or which has none.
+/// A kiosk whose camera shows this video, or that has no camera.
 fn a_kiosk(site: &Site, film: Option<&Path>) -> Browser {
     let camera = film.map(|film| format!("--use-file-for-fake-video-capture={}", film.display()));
     let fake = camera.is_some().then(|| "--use-fake-device-for-media-stream".to_owned());
-    // Whoever sets up a kiosk allows its camera once.
+    // The camera was allowed once, when the kiosk was set up.
     let switches = ["--use-fake-ui-for-media-stream".to_owned()].into_iter().chain(fake).chain(camera);
     let browser = Browser::open_with(&switches.collect::<Vec<_>>());
     pair(site, &browser);
@@ -73,7 +73,7 @@ fn a_member_signs_in_with_a_code_before_the_camera() {
     look(&browser);
     browser.wait("return location.pathname === '/kiosk/home'");
     assert!(browser.text().contains("jane"), "{}", browser.text());
-    // The same code again: the next step is said.
+    // The same code again is refused with the next step to take.
     browser.run("document.querySelector('.foot form button').click()", json!([]));
     browser.wait("return location.pathname === '/kiosk'");
     browser.go(&format!("{}/kiosk/scan", site.origin()));
@@ -119,7 +119,7 @@ fn without_a_camera_or_when_it_is_refused_the_next_step_is_shown() {
     refused(&browser);
     browser.run("document.querySelector('#no-camera a').click()", json!([]));
     browser.wait("return location.pathname === '/kiosk/number'");
-    // A scanner types, and needs no camera.
+    // A hand scanner types the code, and needs no camera.
     let jane = site.flyer("jane");
     let made = jane.ask(Method::POST, "/account/profile/kiosk-code").send().ok().json();
     browser.go(&format!("{}/kiosk/scan", site.origin()));

@@ -8,7 +8,7 @@ use crate::harness::{Reply, Site, senders};
 use http::Method;
 use serde_json::json;
 
-/// What somebody types at a kiosk; later values win.
+/// The fields of the sign-up form at a kiosk; later values win.
 fn typed<'a>(number: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let all = [
         ("real_name", "Ada Østergård"),
@@ -168,7 +168,7 @@ fn the_first_flight_needs_no_confirmed_address_where_the_settings_say_so() {
     }
 }
 
-/// Keys that are touched one after the other on the screen's keyboard.
+/// Touches keys of the on-screen keyboard one after the other.
 fn touch(browser: &crate::harness::Browser, text: &str) {
     let script = "for (const one of arguments[0]) {
         const keys = () => [...document.querySelectorAll('.board button')];
@@ -182,7 +182,7 @@ fn touch(browser: &crate::harness::Browser, text: &str) {
     assert_eq!(browser.run(script, json!([text.chars().map(String::from).collect::<Vec<_>>()])), json!(null));
 }
 
-/// From the first screen to the waiver of both, each page looked at.
+/// Signs up a parent and a child, from the first screen to the waivers of both, and checks every page.
 fn brings_a_child(site: &Site, browser: &crate::harness::Browser) {
     browser.go(&format!("{}/kiosk/family/child", site.origin()));
     browser.wait("return document.querySelectorAll('.board button').length > 20");

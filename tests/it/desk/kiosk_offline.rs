@@ -10,7 +10,7 @@ use std::time::Duration;
 const MEMBERS: usize = 5;
 const BOOKINGS_OF_EACH: i64 = 10;
 
-/// The tickets on the page of whoever is signed in.
+/// The tickets on the page of the signed-in member.
 fn tickets(kiosk: &Clerk) -> Vec<String> {
     let page = kiosk.get("/kiosk/home").page();
     page.split("data-ticket=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
@@ -49,7 +49,7 @@ fn fifty_offline_check_ins_of_half_an_hour_arrive_once_each() {
     let taken = site.now();
     site.advance(Duration::from_secs(1_800));
     for (number, ticket) in tickets.iter().enumerate() {
-        // Of some the answer was lost, and they are sent again: also after another.
+        // For some check-ins the answer was lost, so they are sent again, possibly after later ones.
         let key = format!("key-{number}");
         assert_eq!(send(&kiosk, &key, ticket, taken + number as i64), 200);
         if number % 3 == 0 {
@@ -87,7 +87,7 @@ fn a_ticket_is_for_one_booking_at_one_kiosk_for_half_a_day() {
     assert_eq!(arrivals(&site), []);
 }
 
-/// The network of the kiosk, off or on.
+/// Turns the network of the kiosk off or on.
 fn offline(browser: &Browser, off: bool) {
     let conditions = json!({ "offline": off, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
     browser.devtools("Network.enable", json!({}));
@@ -112,7 +112,7 @@ fn an_offline_kiosk_says_so_and_sends_its_check_ins_when_the_server_answers() {
     browser.run("document.querySelector('.tile').click()", json!([]));
     browser.wait("return document.getElementById('away')?.innerText.includes('cannot reach')");
     assert_eq!(browser.path(), "/kiosk/home", "nothing is begun that needs the site");
-    // Forty-nine others before her.
+    // Forty-nine other check-ins are queued before the member's own.
     let others: Vec<Value> = tickets[..49]
         .iter()
         .enumerate()

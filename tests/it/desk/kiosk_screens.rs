@@ -7,9 +7,9 @@ use crate::harness::{Browser, Caller, Site};
 use serde_json::json;
 
 const SCREENS: [(&str, u32, u32); 2] = [("portrait", 1080, 1920), ("phone", 390, 844)];
-/// Screens of halls on which every key of a page is seen at once.
+/// Screen sizes on which every key of a page must be visible without scrolling.
 const HALLS: [(u32, u32); 3] = [(1080, 1920), (1920, 1080), (1280, 800)];
-/// Pages that are no lists.
+/// Pages that are not lists.
 const FITTING: [&str; 12] = [
     "kiosk-join",
     "kiosk-join-mail",
@@ -24,7 +24,7 @@ const FITTING: [&str; 12] = [
     "kiosk-home",
     "kiosk-time",
 ];
-/// The least height and width of what is touched, in CSS pixels.
+/// The least height and width of a touch target, in CSS pixels.
 const TARGET_PX: f64 = 64.0;
 
 pub fn a_kiosk(site: &Site) -> Browser {
@@ -33,10 +33,10 @@ pub fn a_kiosk(site: &Site) -> Browser {
     browser
 }
 
-/// The page's clock in the test's hands: it stands still, however long a machine takes to look at a page.
+/// Replaces the page's clock by one that only the test advances, so that slow machines make no difference.
 const STILL: &str = "let at = 0; performance.now = () => at; window.later = seconds => { at += seconds * 1000 };";
 
-/// Makes a browser a kiosk.
+/// Pairs a browser as a kiosk.
 pub fn pair(site: &Site, browser: &Browser) -> Clerk {
     browser.prepare(STILL);
     let kiosk = paired(site);
@@ -170,7 +170,7 @@ fn an_idle_kiosk_shows_a_countdown_and_signs_the_guest_out() {
     browser.order("/back", json!({}));
     browser.wait("return location.pathname === '/kiosk' && !!document.querySelector('.languages')");
     assert!(!browser.text().contains("jane"), "nothing comes back: {}", browser.text());
-    // What somebody typed before signing in goes as well.
+    // Digits typed before signing in are cleared as well.
     browser.go(&format!("{}/kiosk/number", site.origin()));
     type_keys(&browser, "4711");
     browser.run(later, json!([61]));

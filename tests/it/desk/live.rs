@@ -10,13 +10,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Far longer than an event takes, so that a busy machine is no failure.
+/// Far longer than an event takes, so that a busy machine does not fail the test.
 const HEARS_WITHIN: Duration = Duration::from_secs(30);
 
-/// The page's clock in the test's hands: seconds pass fifty times as fast.
+/// Makes the page's timers run fifty times as fast.
 const HURRY: &str = "const later = window.setInterval; window.setInterval = (what, ms) => later(what, ms / 50);";
 
-/// A clerk with a browser that hurries.
+/// A clerk in a browser with fast timers.
 fn a_clerk(site: &Site) -> Browser {
     signed_in(site, &site.desk())
 }
@@ -33,7 +33,7 @@ fn signed_in(site: &Site, clerk: &Caller) -> Browser {
     browser
 }
 
-/// Opens a page and marks it, so that a reload shows.
+/// Opens a page and marks it, so that a reload is detected.
 fn open(site: &Site, browser: &Browser, path: &str) {
     browser.go(&format!("{}{path}", site.origin()));
     browser.run("window.marked = true", json!([]));
@@ -64,7 +64,7 @@ fn an_arrival_appears_at_the_other_desk_without_disturbing_typing() {
     browser.press("kwo");
     assert_eq!(browser.run("return document.activeElement.value", json!([])), "jane okonkwo", "the focus stayed too");
 
-    // A button that somebody is about to press stays under their finger …
+    // A button that has the focus stays in its place …
     let press = format!("document.querySelector('#b{} button').focus()", bookings[3]);
     browser.run(&press, json!([]));
     assert_eq!(focused(&browser), "Check in: ines");
@@ -72,7 +72,7 @@ fn an_arrival_appears_at_the_other_desk_without_disturbing_typing() {
     check_in(bookings[1]);
     browser.wait(&here(bookings[1]));
     assert_eq!(focused(&browser), "Check in: ines");
-    // … and never becomes one that does something else.
+    // … and never turns into another button.
     check_in(bookings[3]);
     browser.wait(&here(bookings[3]));
     assert_eq!(focused(&browser), "ines", "the name is pressed by mistake with less harm than the undoing");
@@ -109,7 +109,7 @@ fn a_page_that_is_unattended_for_twenty_minutes_stops_polling() {
     let count = "window.asked = 0; const ask = window.fetch; window.fetch = (...all) => { window.asked++; return ask(...all); }";
     browser.run(count, json!([]));
     browser.wait("return window.asked > 1");
-    // The next time that its clock ticks twice without a question, it has stopped; a touch makes it go on.
+    // After twenty minutes without input the page sends no more requests, although its timers run. A key resumes them.
     let alone = "const now = Date.now; Date.now = () => now() + 21 * 60 * 1000; window.asked = 0; window.ticks = 0;
                  setInterval(() => window.ticks++, 8000);";
     browser.run(alone, json!([]));
@@ -119,7 +119,7 @@ fn a_page_that_is_unattended_for_twenty_minutes_stops_polling() {
     browser.wait("return window.asked > 2");
 }
 
-/// A stream of the desk's events, past its head.
+/// The stream of the desk's events, after its head.
 fn listen(site: &Site, clerk: &Clerk) -> BufReader<TcpStream> {
     let mut socket = TcpStream::connect(site.address()).unwrap();
     socket.set_read_timeout(Some(HEARS_WITHIN)).unwrap();
@@ -132,7 +132,7 @@ fn listen(site: &Site, clerk: &Clerk) -> BufReader<TcpStream> {
     stream
 }
 
-/// Reads until a line begins with this; `false` at the end of the stream.
+/// Reads until a line begins with `start`; `false` at the end of the stream.
 fn hears(stream: &mut BufReader<TcpStream>, start: &str) -> bool {
     loop {
         let mut line = String::new();

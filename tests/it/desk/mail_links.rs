@@ -7,7 +7,7 @@ use tunneldesk::store::tables::security_answers;
 
 const NEW: &str = "four dry socks in a row";
 
-/// The value of a mail that waits.
+/// A value of a waiting mail.
 fn mailed(site: &Site, name: &str) -> String {
     site.mails().pop().expect("a mail waits")["values"][name].as_str().unwrap().to_owned()
 }
@@ -88,7 +88,8 @@ fn recovery_does_not_reveal_whether_a_username_exists() {
         let asked = browser.post("/recover", &[("username", name), ("option", "email")]);
         let wrong = [("username", name), ("passcode", "000000"), ("password", NEW)];
         let refused = browser.post("/recover/password", &wrong);
-        // Made-up questions are each name's own, so the pages differ in them; in nothing else.
+        // Decoy questions depend on the name, so the pages differ in the questions; they must not differ in anything
+        // else.
         let plain = |page: String| {
             let labels = page.split("<label for=\"answer_").enumerate();
             let without = labels.map(|(n, part)| if n == 0 { part } else { part.split_once("</label>").unwrap().1 });

@@ -11,7 +11,7 @@ fn name(site: &Site, member: &Caller, real_name: &str, phone: &str) {
     });
 }
 
-/// The numbers of those who are found, in their order.
+/// The numbers of the members found, in their order.
 fn found(clerk: &Clerk, typed: &str) -> Vec<i64> {
     let page = clerk.get(&format!("/desk/members?part=found&q={}", super::clerk::encoded(typed))).page();
     assert!(!page.contains("<html"), "the list alone");
@@ -54,7 +54,7 @@ fn members_are_found_by_parts_of_names_numbers_and_addresses() {
         assert_eq!(page.status, 200, "{nobody}: {page}");
     }
     assert!(clerk.get("/desk/members?q=zzzz").page().contains("No match"));
-    // More than anybody's name has, or no letters: nobody, and not everybody.
+    // More text than any name has, or none that is letters, finds no member rather than every member.
     for (nobody, typed) in [("many letters", "z".repeat(7_000)), ("a control character", "zz\u{7}zz".to_owned())] {
         for list in ["/desk/members", "/desk"] {
             let page = clerk.get(&format!("{list}?part=found&q={}", super::clerk::encoded(&typed))).page();
@@ -104,7 +104,7 @@ fn renamed_and_erased_members_are_not_found_by_their_old_names() {
     assert_eq!(found(&clerk, "0791234567"), [0; 0]);
     site.change(|tx| Ok(tunneldesk::store::queries::erasure::erase(tx, &site.inside().keys, jane.id, tx.now())?));
     assert_eq!(found(&clerk, "brunhilde"), [0; 0]);
-    // Not in the index's own pages either, in pieces or whole.
+    // Neither do the pages of the search index contain the name, in pieces or whole.
     let left: i64 = site.change(|tx| {
         let sql = "SELECT count(*) FROM members_search_data WHERE instr(block, CAST('run' AS BLOB)) OR instr(block, CAST('tza' AS BLOB))";
         Ok(tx.get(sql, [], |row| row.get(0))?)
@@ -123,7 +123,7 @@ fn removed_names_leave_no_trace_in_the_search_index() {
             scope.spawn(move || {
                 for turn in 0..TURNS {
                     let kept = turn % 3 == 0;
-                    // In one flush with what the others write.
+                    // The writes share one flush with those of others.
                     let written = inside.store.write(now, |tx| {
                         let sql = "UPDATE members SET real_name = ?2 WHERE member_id = ?1";
                         tx.run(sql, (member.id, format!("Turn{turn}x")))?;

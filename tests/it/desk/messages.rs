@@ -5,7 +5,7 @@ use crate::harness::{Site, senders};
 use serde_json::json;
 use tunneldesk::store::tables::{contact, suppressed};
 
-/// A passcode in line for a member who lost the password, and its message's number.
+/// Queues a passcode for a member who lost the password, and returns its message's number.
 fn passcode(site: &Site) -> i64 {
     let jane = site.member("jane");
     let body = json!({ "username": jane.name, "option": "email" });
@@ -39,7 +39,7 @@ fn a_passcode_is_shown_only_on_request_and_never_in_a_list() {
     );
     assert_eq!(clerk.get(&format!("/desk/messages/{id}/read")).status, 405, "a link reads nothing");
     let read = clerk.post(&format!("/desk/messages/{id}/read"), &[]);
-    // Names of clerks and files have digits too, so what counts is what stands in the letter.
+    // Names of clerks and files contain digits too, so only the letter is searched.
     let page = read.page();
     let letter = page.split("class=\"letter\"").nth(1).unwrap_or_else(|| panic!("no letter: {read}"));
     let code = letter.split(|c: char| !c.is_ascii_digit()).find(|word| word.len() == 6);

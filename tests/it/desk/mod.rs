@@ -1,5 +1,5 @@
-//! The pages of the desk, as a browser has them. `clerk` is a client that keeps cookies; `browser` walks the pages in a
-//! real Chromium, and `pages` looks at every one of them.
+//! The pages of the desk, as a browser receives them. `clerk` is a client that keeps cookies; `browser` walks the pages
+//! in a real Chromium, and `pages` checks every one of them.
 
 mod arrivals;
 mod audit;
@@ -42,18 +42,18 @@ use http::Method;
 use tunneldesk::domain::booking::Booking;
 use tunneldesk::store::tables::bookings;
 
-/// A name that tries everything.
+/// A name that tries to inject markup, template code and a direction override.
 pub const HOSTILE: &str = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script> {{7*7}} & \u{202e}evil";
 
-/// The number of the partner that has it, once a day was made and what is behind the counter.
+/// The number of the partner with the hostile name, after `day` and `behind_the_counter`.
 const HOSTILE_PARTNER: i64 = 5;
 
-/// A site whose staff needs no second factor.
+/// A demo site, whose staff needs no second factor.
 pub fn demo() -> Site {
     Site::open_with(|config| config.demo = true)
 }
 
-/// A booking of the member in so many seconds from now.
+/// A booking of the member, this many seconds from now.
 pub fn book(site: &Site, member: &Caller, in_seconds: i64) -> i64 {
     let partner = site.partner().client_id().to_owned();
     site.change(|tx| {
@@ -72,7 +72,7 @@ pub fn book(site: &Site, member: &Caller, in_seconds: i64) -> i64 {
     })
 }
 
-/// A day at the desk: people in every standing, one of them with a picture, one with a hostile name.
+/// A day at the desk: people in every state, one with a picture, one with a hostile name.
 pub fn day(site: &Site) -> Vec<i64> {
     let jane = site.flyer("jane");
     let picture = jane.ask(Method::POST, "/account/profile/media").header("content-type", "image/png");
@@ -91,8 +91,8 @@ pub fn day(site: &Site) -> Vec<i64> {
     [(&jane, 600), (&evil, 900), (&banned, 4_000), (&ines, 4_600)].map(|(who, at)| book(site, who, at)).to_vec()
 }
 
-/// What goes on behind the counter: partners with refused calls and deleted users, messages of every kind, all as hostile
-/// as can be.
+/// Further rows of the desk: partners with refused calls and deleted users, and messages of every kind, with hostile
+/// text in each.
 pub fn behind_the_counter(site: &Site) {
     let partner = site.partner();
     let number = site.change(|tx| {

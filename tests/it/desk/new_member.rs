@@ -10,7 +10,7 @@ use tunneldesk::keys::Purpose;
 const CODE: &str = "0123-4567-89ab";
 const SECRET: &str = "four dry socks in a row";
 
-/// What somebody types; later values win.
+/// Posts the form of a new member; later values win.
 fn register(clerk: &Clerk, more: &[(&str, &str)]) -> Reply {
     let number = field(&clerk.get("/desk/new-member").page(), "number");
     send(clerk, &number, more)
@@ -31,7 +31,7 @@ fn send(clerk: &Clerk, number: &str, more: &[(&str, &str)]) -> Reply {
     clerk.post("/desk/new-member", &fields)
 }
 
-/// The number of the member whom a form made.
+/// The number of the member whom the form made.
 fn made(reply: &Reply) -> i64 {
     let place = reply.header("location").unwrap_or_else(|| panic!("{reply}"));
     let id = place.strip_prefix("/desk/members/").and_then(|rest| rest.split('/').next());
@@ -102,7 +102,7 @@ fn the_desk_refuses_what_sign_up_refuses_beside_the_field_and_keeps_the_values()
         assert!(name == "real_name" || page.contains("Ada Østergård-Lovelace"), "{page}");
     }
     assert_eq!(number(&site, "SELECT count(*) FROM registrations"), 0);
-    // Nothing but the name and the terms is needed.
+    // Only the name and the terms are required.
     made(&register(&clerk, &[("email", ""), ("dob", ""), ("phone", "")]));
 }
 
@@ -111,7 +111,7 @@ fn a_possible_duplicate_is_shown_with_a_link_to_the_card() {
     let site = demo();
     let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
     let card = format!("href=\"/desk/members/{}\"", jane.id);
-    // A confirmed address is one member's alone, whatever the clerk says.
+    // A confirmed address belongs to one member only, even if the clerk says otherwise.
     for more in [&[("email", "Jane@Example.com")][..], &[("email", "jane@example.com"), ("somebody_else", "1")]] {
         let reply = register(&clerk, more);
         let page = reply.page();
@@ -164,12 +164,12 @@ fn the_link_in_the_mail_gives_the_account_to_its_owner_once() {
     let again = take();
     assert!(again.status == 422 && again.page().contains("Invalid or expired code"), "{again}");
     assert_eq!(number(&site, "SELECT count(*) FROM audit WHERE deed = 'member.claimed'"), 1);
-    // Who has the account needs no paper.
+    // A member who has claimed the account needs no paper.
     let reply = clerk.post(&format!("/desk/members/{ada}/slip"), &[]);
     assert!(reply.status == 403 && reply.page().contains("has an owner already"), "{reply}");
 }
 
-/// The member's code on paper is one that the test knows.
+/// Replaces the member's code on paper by one that the test knows.
 fn know_the_code(site: &Site, code: &str) {
     let plain: String = code.chars().filter(|c| *c != '-').collect();
     let hash = site.inside().keys.hash(Purpose::AccountClaim, &[plain.as_bytes()]);
@@ -197,11 +197,11 @@ fn without_mail_a_printed_code_opens_the_account_until_it_expires() {
     print();
     know_the_code(&site, CODE);
     assert!(opens(CODE) && opens("%200123%204567%2089AB") && !opens("0123-4567-89ac") && !opens("12"));
-    // The paper from before is waste paper.
+    // The earlier paper is void.
     print();
     assert!(!opens(CODE));
     know_the_code(&site, CODE);
-    // A ban ends it, and so does time.
+    // A ban ends the code, and so does time.
     clerk.post(&format!("/desk/members/{ada}/ban"), &[("reason", "x")]);
     assert!(!opens(CODE));
     site.change(|tx| Ok(tx.run("UPDATE members SET banned_at = NULL WHERE member_id = ?1", [ada])?));
@@ -215,7 +215,7 @@ fn without_mail_a_printed_code_opens_the_account_until_it_expires() {
     assert_eq!(number(&site, "SELECT count(*) FROM audit WHERE deed = 'member.code_printed'"), 3);
 }
 
-/// Otherwise a clerk would take over the account of anybody who never chose a password.
+/// Otherwise a clerk could take over the account of any member who never chose a password.
 #[test]
 fn no_code_opens_an_account_that_somebody_signs_in_to_without_a_password() {
     let site = demo();
@@ -262,8 +262,8 @@ fn guesses_of_codes_are_limited_and_no_lower_rank_serves_staff() {
     assert_eq!(clerk.post("/desk/members/9999/slip", &[]).status, 404);
 }
 
-/// A site's day: twenty new members of whom each flies at once, twelve fees of every kind, two of them undone, and a closing
-/// that adds up to the cent.
+/// A day of a site: twenty new members who each fly at once, twelve fees of every kind, two of them undone, and a
+/// closing that adds up to the cent.
 #[test]
 fn a_day_of_new_members_and_fees_adds_up_to_the_cent() {
     let site = Site::open_with(|config| {
@@ -290,7 +290,7 @@ fn a_day_of_new_members_and_fees_adds_up_to_the_cent() {
         let reply = admin.post(&format!("/desk/till/entries/{undone}/undo"), &[("reason", "wrong member")]);
         assert_eq!(reply.status, 303, "{reply}");
     }
-    // Three fees by each way; one of cash and one of the terminal went back.
+    // Three fees by each means; one of cash and one by terminal were undone.
     let page = clerk.get("/desk/till").page();
     for sum in ["60.10 CHF", "90.15 CHF", "210.35 CHF"] {
         assert!(page.contains(sum), "{sum}: {page}");

@@ -10,26 +10,26 @@ use tunneldesk::domain::local_time::TimeZone;
 use tunneldesk::jobs::outbox::render::{self, Context};
 
 const SCREENS: [(&str, u32, u32); 2] = [("screen", 1280, 800), ("phone", 390, 844)];
-/// All that a page needs, as it goes over the wire.
+/// The bytes of a page and everything that it loads, as transferred.
 const PAGE_BYTES_MAX: u64 = 100_000;
-/// Beyond this people notice that something moved.
+/// Above this layout shift, people notice that something moved.
 pub const SHIFT_MAX: f64 = 0.01;
 
-/// A page: the name of its picture, its path, and a text that shows that it is the right one.
+/// A page: the name of its screenshot, its path, and a text that identifies it.
 struct Page {
     name: &'static str,
     path: &'static str,
     shows: &'static str,
 }
 
-/// Pages for everybody.
+/// Pages without a sign-in.
 const OUTSIDE: &[Page] = &[
     Page { name: "sign-in", path: "/desk/sign-in", shows: "Sign in to the desk" },
     Page { name: "sign-in-ended", path: "/desk/sign-in?ended=1", shows: "Please begin again" },
     Page { name: "refusal", path: "/desk/nothing", shows: "Something went wrong" },
 ];
 
-/// Pages of a clerk who is signed in. Every new page of the desk has its line here.
+/// Pages of a signed-in clerk. Every new page of the desk has its line here.
 const INSIDE: &[Page] = &[
     Page { name: "today", path: "/desk", shows: "Jane Okonkwo-Schmidt" },
     Page { name: "kiosks", path: "/desk/kiosks", shows: "Pair a kiosk" },
@@ -87,7 +87,7 @@ const INSIDE: &[Page] = &[
     Page { name: "till-closing", path: "/desk/till/closings/1", shows: "a coin is missing" },
 ];
 
-/// One that somebody paid too little, and one that is nobody's.
+/// A payment below the fee, and one that belongs to no member.
 fn payments_that_wait(site: &Site) {
     let sql =
         "INSERT INTO payments (intent_id, member_id, status, amount_cents, currency, created_at, updated_at, question)
@@ -96,7 +96,7 @@ fn payments_that_wait(site: &Site) {
     site.change(|tx| Ok(tx.run(sql, [tx.now()])?));
 }
 
-/// Fees in every way, one of them undone; a day that was closed with too little in the drawer, and one that is open.
+/// Fees by every means, one of them undone; a closed day with cash missing from the drawer, and an open day.
 fn a_day_at_the_till(site: &Site) {
     site.change(|tx| {
         tx.run(
@@ -146,10 +146,10 @@ fn every_desk_page_is_accessible_and_small() {
     assert_eq!(cancelled, 5, "the pages name it by its number");
     site.change(|tx| Ok(tx.run("UPDATE bookings SET ended_as = 'cancelled' WHERE booking_id = ?1", [cancelled])?));
     a_day_at_the_till(&site);
-    // An admin sees all that a page can hold.
+    // An admin sees everything that a page can contain.
     let desk = site.admin();
     let browser = Browser::open();
-    // The window has its size before it shows something, or the first page is moved by that.
+    // The window is resized before the first page, which would otherwise shift.
     browser.resize(1280, 800, false);
     OUTSIDE.iter().for_each(|page| look(&site, &browser, page));
 
@@ -177,7 +177,7 @@ fn every_desk_page_is_accessible_and_small() {
     browser.wait("return !!document.querySelector('[data-pin]')");
     judge(&browser, "member-pin");
 
-    // Somebody else's turn.
+    // The invalid cookie signs the clerk out, and another clerk signs in.
     browser.order("/cookie", json!({ "cookie": { "name": "desk", "value": "x" } }));
     browser.go(&format!("{}/desk/sign-in", site.origin()));
     browser.run(fill, json!([desk.name, PASSWORD]));
@@ -185,7 +185,7 @@ fn every_desk_page_is_accessible_and_small() {
     look(&site, &browser, &Page { name: "code", path: "/desk/sign-in/code?by=app", shows: "Your code" });
 }
 
-/// Pages that need no desk: those behind codes and links, and the API's description.
+/// Pages without a desk session: those behind codes and links, and the API's description.
 #[test]
 fn every_public_page_is_accessible_and_small() {
     let site = Site::open();
@@ -240,7 +240,7 @@ fn every_public_page_is_accessible_and_small() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
-/// Letters as mail programs show them.
+/// Checks mails as mail programs show them.
 #[test]
 fn every_mail_is_accessible_and_small() {
     let context = Context { site: "Föhnhalle Thun", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
@@ -286,7 +286,7 @@ fn look(site: &Site, browser: &Browser, page: &Page) {
     assert_eq!(others.collect::<Vec<_>>(), [""; 0], "{}", page.name);
 }
 
-/// The open page, in every size and both schemes.
+/// Checks the open page in every size and both colour schemes.
 fn judge(browser: &Browser, name: &str) {
     for (screen, width, height) in SCREENS {
         for dark in [false, true] {

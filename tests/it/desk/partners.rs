@@ -14,7 +14,7 @@ fn number(site: &Site, partner: &Caller) -> i64 {
     site.change(|tx| Ok(partners::find(tx, &client_id)?.expect("it was made").partner_id))
 }
 
-/// The text of the page between two others.
+/// The text of the page between two other texts.
 fn between<'p>(page: &'p str, before: &str, after: &str) -> &'p str {
     page.split(before).nth(1).unwrap_or_else(|| panic!("{before} is not in {page}")).split(after).next().unwrap()
 }

@@ -51,7 +51,7 @@ fn an_instructor_records_a_brief_and_skills_with_one_proof() {
     assert_eq!(audited(&site, "entry.signed", &ines), 3, "each under the name of the signer");
     let page = clerk.get(&path).page();
     assert!(!page.contains("value=\"10101\"") && page.contains("value=\"10103\""), "what is signed is not offered");
-    // All or nothing: one that is there already keeps the other out.
+    // All or nothing: one skill that exists already refuses the other too.
     let both = [("skill", "10103"), ("skill", "10101"), ("username", "ines"), ("password", PASSWORD)];
     let refused = clerk.post(&path, &both);
     assert!(refused.status == 422 && states(&site, &jane).len() == 3, "{refused}");
@@ -96,7 +96,7 @@ fn several_pending_entries_are_signed_with_one_proof_or_none_is() {
     let seen: Vec<String> = entries.iter().map(|entry| format!("{entry}-1")).collect();
     let ticks: Vec<(&str, &str)> = seen.iter().map(|one| ("entry", one.as_str())).collect();
     let proof = [("username", "ines"), ("password", PASSWORD), ("comment", "calm")];
-    // One of them was changed after the page was opened: none is signed.
+    // One of the entries was changed after the page was opened: none is signed.
     jane.put(&format!("/account/logbook/skills/{}", entries[2]), json!({"comment": "and more"})).ok();
     let changed = clerk.post("/desk/sign-several", &[&ticks[..], &proof[..]].concat());
     assert!(changed.status == 409 && changed.page().contains("was changed after it was shown"), "{changed}");

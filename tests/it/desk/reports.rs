@@ -60,7 +60,7 @@ fn a_long_csv_file_is_streamed_with_every_booking_once_and_a_short_one_is_sent_w
     let first = site.now() - 2 * 86_400;
     site.change(|tx| {
         tx.run("UPDATE members SET real_name = ?2 WHERE member_id = ?1", (jane.id, "Jane ".repeat(60)))?;
-        // Seven at each moment, so that pieces end between two of one.
+        // Seven bookings at each moment, so that chunks of the answer end between two of one moment.
         let sql = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?3 - 1)
              INSERT INTO bookings (partner_id, member_id, registration_id, flight_date, minutes_booked, tunnel_id, created_at,
                                    updated_at)
@@ -81,7 +81,8 @@ fn a_long_csv_file_is_streamed_with_every_booking_once_and_a_short_one_is_sent_w
     let short = clerk.get(&format!("/desk/reports/bookings.csv?from={0}&to={0}", date(3)));
     assert_eq!(short.header("content-length"), Some(&*short.body.len().to_string()), "{short}");
     assert!(short.header("etag").is_some(), "{short}");
-    // A clerk who signs out meanwhile gets no more of it, and no end that would pass the part for the whole.
+    // If the clerk signs out meanwhile, the answer stops without its end mark, so that a part cannot pass for the
+    // whole.
     const END: &[u8] = b"\r\n0\r\n\r\n";
     assert!(read_slowly(&clerk, &path, || ()).ends_with(END));
     let part = read_slowly(&clerk, &path, || assert_eq!(clerk.post("/desk/sign-out", &[]).status, 303));
@@ -89,7 +90,7 @@ fn a_long_csv_file_is_streamed_with_every_booking_once_and_a_short_one_is_sent_w
     assert!(part.len() < long.body.len(), "{} of {} bytes", part.len(), long.body.len());
 }
 
-/// An answer as it goes over the wire, to a client whose small buffer is full when `meanwhile` is done.
+/// An answer as transferred, to a client whose small buffer is full when `meanwhile` runs.
 fn read_slowly(clerk: &Clerk, path: &str, meanwhile: impl FnOnce()) -> Vec<u8> {
     const BUFFER_BYTES: usize = 64 * 1024;
     let server: SocketAddr = clerk.origin.strip_prefix("http://").unwrap().parse().unwrap();
@@ -104,7 +105,7 @@ fn read_slowly(clerk: &Clerk, path: &str, meanwhile: impl FnOnce()) -> Vec<u8> {
     let mut answer = vec![0];
     stream.read_exact(&mut answer).unwrap();
     meanwhile();
-    // What breaks off may end in an error, and is no less a part.
+    // An answer that breaks off may end in an error; the part before it counts.
     _ = stream.read_to_end(&mut answer);
     answer
 }
@@ -153,7 +154,7 @@ fn cached_sums_follow_the_clock_the_bookings_and_the_partners_requests() {
     let page = || clerk.get(&format!("/desk/reports?{query}")).page();
     let (before, shown) = (last(), page());
     assert_eq!((last(), page()), (before.clone(), shown.clone()), "nothing happened");
-    // A flight of the next minute is flown once its second has come.
+    // A flight of the next minute counts as flown once its time has come.
     let flight =
         NewTime { entry_date: site.now() + 30, minutes: 77, tunnel_id: Site::TUNNEL_ID, comment: String::new() };
     site.change(|tx| Ok(entries::insert_time(tx, jane.id, jane.id, None, &flight)?));
@@ -173,7 +174,7 @@ fn cached_sums_follow_the_clock_the_bookings_and_the_partners_requests() {
     assert_eq!(tokens(), issued + 1, "a request is counted at once");
 }
 
-/// Against the rows themselves the harness holds the sums, after this test like after every other.
+/// The harness compares the sums with the rows themselves, after this test as after every other.
 #[test]
 fn sums_follow_every_change_of_a_booking() {
     let site = demo();
@@ -287,12 +288,12 @@ fn many_members_are_counted_in_the_background() {
         Ok(tx.run(sql, [tx.now()])?)
     });
     site.advance(std::time::Duration::from_secs(600));
-    // Ten minutes later the old counts are shown, and newer ones are on their way.
+    // Ten minutes later the old counts are shown while newer ones are computed.
     let old = clerk.get("/desk/reports/members").page();
     assert!(old.contains("<strong class=\"figure\">2</strong>") && old.contains("id=\"counted\" data-live"), "{old}");
     counted(&clerk);
 
-    // A server that was just started has none.
+    // A restarted server has no counts.
     let mut site = site;
     site.restart();
     let clerk = Clerk::at(&site, &site.desk());
@@ -308,7 +309,7 @@ fn many_members_are_counted_in_the_background() {
     assert_eq!((none.status, none.header("location")), (303, Some("/desk/reports/members")), "{none}");
 }
 
-/// Asks until the new count stands there and no other is awaited.
+/// Reloads until the new count is shown and none is being computed.
 fn counted(clerk: &Clerk) {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {

@@ -1,4 +1,4 @@
-//! Sign-in at the desk: who may, with which credentials, and what a refusal says.
+//! Sign-in at the desk: who may, with which credentials, and the text of a refusal.
 
 use super::{Clerk, demo};
 use crate::auth::passkeys::{self, Page};
@@ -41,7 +41,7 @@ fn a_clerk_without_a_second_factor_sets_one_up_at_sign_in() {
     let done = clerk.post("/desk/sign-in/setup", &[("code", &app.code(site.now()))]);
     assert_eq!(done.page().matches("<li><code>").count(), 10, "ten recovery codes");
     assert_eq!(clerk.get("/desk").status, 200);
-    // From now on the password alone sets up nothing.
+    // From now on the password alone cannot set up a second factor.
     let again = Clerk::outside(&site);
     again.post(FORM, &[("username", &desk.name), ("password", PASSWORD)]);
     assert_eq!(again.get("/desk/sign-in/setup").header("location"), Some("/desk/sign-in?ended=1"));
@@ -132,7 +132,7 @@ fn the_session_cookie_is_http_only_and_does_not_open_the_api() {
     asking.refused(401);
 }
 
-/// A browser's jar: what it keeps, and for which paths.
+/// The cookies that a browser sends for a path.
 fn kept<'a>(jar: &'a [(String, String, String)], path: &str) -> Vec<&'a str> {
     let sent = jar.iter().filter(|(_, _, place)| path.starts_with(place.as_str()));
     sent.map(|(_, pair, _)| pair.as_str()).collect()
@@ -163,7 +163,8 @@ fn a_browser_is_one_device_at_the_desk_and_for_the_api() {
             jar.push((name, pair, place));
         }
     };
-    // The API's own cookie is not seen at the desk, so the first sign-in there makes the browser one device for good.
+    // The desk does not receive the API's own cookie, so the first sign-in there makes the browser one device from then
+    // on.
     [false, true, true, false, true, false].iter().for_each(|at_desk| sign_in(*at_desk));
     let named: std::collections::BTreeSet<&str> =
         jar.iter().filter(|(name, ..)| name == "device").map(|(_, pair, _)| pair.as_str()).collect();

@@ -3,7 +3,7 @@
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Caller, PASSWORD, Site};
 
-/// A member who asked an instructor for a skill: both, and the entry.
+/// A member, an instructor, and the entry that the member asked the instructor to sign.
 pub fn asked(site: &Site) -> (Caller, Caller, i64) {
     let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));
     site.brief(&jane, "Flyer");
@@ -135,7 +135,7 @@ fn an_entry_is_denied_suspended_and_reinstated() {
     assert_eq!(clerk.get("/desk/sign-offs/999999").status, 404);
 }
 
-/// The version that the page carries in a form of this action.
+/// The version in a page's form of this action.
 fn version_in(page: &str, action: &str) -> String {
     let form = page.split(&format!("{action}\"")).nth(1).expect(action).split("</form>").next().unwrap();
     form.split("name=\"version\" value=\"").nth(1).expect(form).split('"').next().unwrap().to_owned()
@@ -152,7 +152,7 @@ fn an_entry_that_changed_since_the_page_was_opened_is_shown_again_and_not_signed
     assert_eq!((&version_in(&page, "/deny"), &version_in(&page, "/passkey")), (&version, &version));
     jane.put(&format!("/account/logbook/skills/{entry}"), serde_json::json!({"comment": "and 300 minutes"})).ok();
     let proof = [("username", "ines"), ("password", PASSWORD), ("comment", "steady")];
-    // A page that was refused for another reason still stands for what it showed first.
+    // A page that is refused for another reason keeps the version that it showed first.
     let wrong = clerk.post(&format!("{path}/sign"), &[("username", "ines"), ("password", "x"), ("version", &version)]);
     assert_eq!(version_in(&wrong.page(), "/sign"), version);
     let refused = clerk.post(&format!("{path}/sign"), &[&proof[..], &[("version", &version)]].concat());

@@ -15,7 +15,7 @@ pub fn demo() -> Site {
     })
 }
 
-/// The answer of the browser's authenticator for the member of this name.
+/// Script for the answer of the browser's authenticator, for the member of this name.
 const ANSWER: &str = r#"
     const [username, entry_id, done] = arguments;
     (async () => {
@@ -27,7 +27,7 @@ const ANSWER: &str = r#"
     })().then(done, error => done(String(error)));
 "#;
 
-/// A browser whose authenticator has a passkey of each of these.
+/// A browser whose authenticator has a passkey of each of these people.
 pub fn with_passkeys(site: &Site, people: &[&Caller]) -> Browser {
     let browser = Browser::open();
     browser.go(&format!("{}/desk/sign-in", site.origin()));
@@ -98,14 +98,14 @@ fn a_passkey_answer_signs_once_within_two_minutes_and_only_as_its_owner() {
     site.advance(Duration::from_secs(600));
     assert_eq!(sign(entry, &late, "ines").status, 422, "an old question has no answer");
     assert_eq!(status(&site, entry), "pending");
-    // Whatever name is typed, the signature is the passkey's.
+    // Whatever name is typed, the owner of the passkey signs.
     let once = answer(entry);
     assert_eq!(sign(entry, &once, "jane").status, 303);
     assert_eq!(signed_by(&site, entry).0, Some(ines.id));
     let next = site.ask_for(&jane, "10102", &ines);
     let again = sign(next, &once, "ines");
     assert!(again.status == 422 && status(&site, next) == "pending", "{again}");
-    // An answer for one entry signs no other and signs nobody in; and an answer to sign in signs nothing.
+    // An answer for one entry signs no other entry and no member in; and an answer for a sign-in signs no entry.
     let others = sign(next, &answer(entry), "ines");
     assert!(others.status == 422 && status(&site, next) == "pending", "{others}");
     refused(&verify(&site, &answer(next)));
@@ -118,7 +118,7 @@ fn a_passkey_answer_signs_once_within_two_minutes_and_only_as_its_owner() {
     assert!(banned.status == 422 && status(&site, next) == "pending", "{banned}");
 }
 
-/// The step that stands for the password, from the page that asks for a code.
+/// The token that stands for the password, from the page that asks for a code.
 fn step_on(page: &str) -> String {
     assert!(page.contains("The passcode that was sent to the signer"), "{page}");
     page.split("name=\"step\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
@@ -154,7 +154,7 @@ fn a_signer_signs_once_with_the_passcode_that_was_sent() {
     assert_eq!(done.header("location"), Some(&*format!("/desk/sign-offs?done=signed&entry={entry}")), "{done}");
     assert_eq!(signed_by(&site, entry), (Some(ines.id), "calm".to_owned()));
 
-    // The passcode is used up, and so is the step.
+    // The passcode is used up, and so is the token.
     let next = site.ask_for(&jane, "10102", &ines);
     assert!(send(next, &step, &code).page().contains("Begin again"));
     site.advance(Duration::from_secs(120));
@@ -172,7 +172,7 @@ fn a_signer_signs_once_with_the_passcode_that_was_sent() {
     assert!(refused.status == 422 && refused.page().contains("Nobody signs for themselves"), "{refused}");
     assert_eq!(status(&site, last), "pending");
 
-    // When this hour's have all gone out, a recovery code does.
+    // When this hour's quota of passcodes is used up, a recovery code works.
     let sent = |entry: i64| {
         let form = [("username", ines.name.as_str()), ("password", PASSWORD), ("comment", "calm")];
         clerk.post(&path(entry), &form).page()

@@ -1,4 +1,4 @@
-//! Privilege escalation: what a clerk may read, reset or send depends on the rank of the account.
+//! Privilege escalation: the rank of the account decides what a clerk may read, reset or send.
 
 use super::{Clerk, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures, senders};
@@ -13,7 +13,7 @@ fn recover(site: &Site, name: &str) -> Vec<u8> {
     site.stranger().post(RECOVER, json!({ "username": name, "option": "email" })).ok().body
 }
 
-/// A message for the account, in line.
+/// Queues a message for the account.
 fn message(site: &Site, to: &Caller, template: &str, values: &Value) -> i64 {
     let keys = &site.inside().keys;
     let recipient = format!("{}@example.com", to.name);
@@ -36,7 +36,7 @@ fn state(site: &Site, message_id: i64) -> String {
     site.change(|tx| Ok(outbox::find(tx, message_id)?.expect("the message is there").state))
 }
 
-/// Who and whom of the latest row of the audit log with this deed.
+/// The actor and the subject of the latest audit row with this action.
 fn last_deed(site: &Site, deed: &str) -> (String, String) {
     let sql = "SELECT who, whom FROM audit WHERE deed = ?1 ORDER BY seq DESC LIMIT 1";
     site.change(|tx| Ok(tx.get(sql, [deed], |row| Ok((row.get(0)?, row.get(1)?)))?))
@@ -125,7 +125,7 @@ fn an_admin_reads_messages_of_others_and_nobody_reads_credentials_of_staff() {
     kill(&site, told);
     assert_eq!(root.post("/desk/messages/retry", &[]).status, 303);
     assert_eq!(state(&site, told), "waiting");
-    // The technician at the shell may, and is written down.
+    // The technician at the shell may do so, and an audit row records it.
     site.shell(&["outbox", "show", &told.to_string()]);
     let (who, whom) = last_deed(&site, "message.read_out");
     assert!(who.starts_with("cli:") && whom == format!("member:{}", other.id), "{who} {whom}");
@@ -162,7 +162,7 @@ fn a_sent_passcode_is_no_second_factor_for_staff() {
         }
         let enable = who.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).refused(403);
         assert_eq!(enable.json()["code"], "second_factor_required", "{enable}");
-        // One that was turned on while the account was a member's opens nothing.
+        // A passcode factor that was turned on before the account became a clerk's is not accepted.
         let sql = "INSERT INTO second_factors (member_id, kind, since) VALUES (?1, 'passcode', ?2)";
         site.change(|tx| Ok(tx.run(sql, (who.id, tx.now()))?));
         let mails = site.mails().len();

@@ -5,7 +5,7 @@ use crate::harness::Site;
 use http::Method;
 use tunneldesk::routes::{PAGES, ROUTES};
 
-/// A path in which every place names something.
+/// A path in which every parameter names an existing object.
 pub fn path(path: &str) -> String {
     let numbers = [
         "{booking_id}",
@@ -56,7 +56,7 @@ fn only_clerks_see_pages_of_the_desk() {
             assert!(reply.status == 303 && sent && reply.body.is_empty(), "{reply}");
         }
     }
-    // Signing out is a row of the desk too: it ends nobody's session who is no clerk.
+    // Signing out is a row of the desk too: it ends no session of a member who is not a clerk.
     assert_eq!(site.rows(), rows, "nothing was written, and no session ended");
 }
 
@@ -158,7 +158,7 @@ fn every_text_key_of_the_pages_is_in_the_catalogue() {
     assert!(named > 30, "the templates were not read");
 }
 
-/// Of two texts under one key one page says the other's.
+/// If two files had the same key, one page would show the text of the other.
 #[test]
 fn no_text_key_is_in_two_files() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/translations");

@@ -20,7 +20,7 @@ pub fn field(page: &str, name: &str) -> String {
     page[at..].split("value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a value").to_owned()
 }
 
-/// The page that takes a fee of a member, as a form: what it carries hidden.
+/// The hidden fields of the form for a member's fee.
 fn form(clerk: &Clerk, member: i64) -> [(&'static str, String); 2] {
     let page = clerk.get(&format!("/desk/members/{member}/payment")).page();
     [("number", field(&page, "number")), ("seen", field(&page, "seen"))]
@@ -37,7 +37,7 @@ fn send(
     clerk.post(&format!("/desk/members/{member}/payment"), &fields)
 }
 
-/// Takes a fee; the number of its receipt.
+/// Takes a fee and returns the number of its receipt.
 pub fn pay(clerk: &Clerk, member: i64, kind: &str, reason: &str) -> i64 {
     let reply = send(clerk, member, &form(clerk, member), &[("kind", kind), ("reason", reason)]);
     entry(reply.status, reply.header("location"))
@@ -55,7 +55,7 @@ fn paid_until(site: &Site, member: &Caller) -> Option<i64> {
     site.change(|tx| Ok(tx.get("SELECT paid_until FROM members WHERE member_id = ?1", [member.id], |row| row.get(0))?))
 }
 
-/// Closes the day with what was counted: where it leads, or the page that says why not.
+/// Closes the day with this count. The answer is a redirect, or the page with the error.
 pub fn close(clerk: &Clerk, counted: &str, left: &str, note: &str) -> crate::harness::Reply {
     let page = clerk.get("/desk/till").page();
     close_as_seen(clerk, &page, counted, left, note)
@@ -92,7 +92,7 @@ fn a_fee_gives_a_year_once_however_often_its_form_is_sent() {
     assert!(reply.page().contains("Somebody took this member’s fee"), "{reply}");
     assert_eq!(paid_until(&site, &jane), Some(site.now() + YEAR));
 
-    // The next year follows on this one, and the member was told and sees both.
+    // The next year follows this one; the member was notified and sees both.
     pay(&clerk, jane.id, "voucher", "V-17");
     assert!(paid_until(&site, &jane).unwrap() >= site.now() + 2 * YEAR);
     let history = jane.get("/account/profile/payment-history").ok().json();
@@ -150,7 +150,7 @@ fn an_admin_undoes_a_fee_once_and_the_year_is_taken_back() {
     assert!(page.contains("-30.00 CHF") && page.contains("wrong member"), "{page}");
     assert_eq!(admin.post(&format!("/desk/till/entries/{undo}/undo"), &[("reason", "x")]).status, 404);
     assert_eq!(admin.get(&format!("/desk/till/entries/{undo}/receipt")).status, 404);
-    // The member pays after all, as if nothing had been.
+    // The member pays after all, as if the undone fee had not been taken.
     pay(&clerk, jane.id, "terminal", "");
     assert_eq!(paid_until(&site, &jane), Some(site.now() + YEAR));
 }
@@ -215,7 +215,7 @@ fn a_day_is_closed_once_with_what_the_clerk_saw() {
     assert!(stale.status == 409 && stale.page().contains("Somebody else closed the day"), "{stale}");
     assert_eq!(deeds(&site, "till.closed"), 1);
 
-    // The next day begins, with the cash that was left.
+    // The next day begins with the cash that was left.
     site.advance(Duration::from_secs(3_600));
     pay(&clerk, jane.id, "cash", "");
     let page = clerk.get("/desk/till").page();

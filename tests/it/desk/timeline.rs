@@ -1,4 +1,4 @@
-//! The timeline of a card: every kind of event exactly once, on whatever page.
+//! The timeline of a card: every kind of event exactly once, over all pages.
 
 use super::till::pay;
 use super::{Clerk, book};
@@ -24,7 +24,7 @@ fn the_timeline_has_every_event_by_year_and_loses_none_between_pages() {
     pay(&clerk, jane.id, "cash", "");
     assert_eq!(clerk.post(&format!("{card}/note"), &[("text", "left-handed")]).status, 303);
     assert_eq!(clerk.post(&format!("{card}/ban"), &[("reason", "rude")]).status, 303);
-    // Years of flights, some of them at one moment.
+    // Years of flights, several of them at the same time.
     site.change(|tx| {
         let sql = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 240)
                    INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, created_at, updated_at)
@@ -54,7 +54,7 @@ fn the_timeline_has_every_event_by_year_and_loses_none_between_pages() {
     for n in 301..=540 {
         assert_eq!(seen.get(&n.to_string()), Some(&1), "{n}");
     }
-    // Two entries of before, the skill and its signature, two bookings with what became of them, a payment, a note, a ban.
+    // Two older entries, the skill and its signature, two bookings and their endings, a payment, a note, a ban.
     let lines: usize = seen.values().sum();
     assert_eq!(lines, 240 + 2 + 2 + 2 + 2 + 1 + 1 + 1, "{seen:?}");
     for said in ["Cancelled", "30.00 CHF", "Banned", "note"] {
@@ -64,7 +64,7 @@ fn the_timeline_has_every_event_by_year_and_loses_none_between_pages() {
         assert_eq!(pages.iter().filter(|page| page.contains(&format!("<h3>{year}</h3>"))).count().min(1), 1, "{year}");
         assert!(pages[0].contains(&format!("#logbook\">{year}</a>")), "{year}: {}", pages[0]);
     }
-    // Nobody else's.
+    // The timeline of another member is empty.
     let other = clerk.get(&format!("/desk/members/{}?tab=timeline", site.member("joe").id)).page();
     assert!(other.contains("Nothing has happened yet"), "{other}");
 }

@@ -1,4 +1,4 @@
-//! An authenticator in software, with a browser around it: honest unless a test says otherwise.
+//! An authenticator in software with a browser around it, honest unless a test changes it.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,14 +13,14 @@ const USER_VERIFIED: u8 = 0x04;
 const HAS_CREDENTIAL: u8 = 0x40;
 const AAGUID: [u8; 16] = [0; 16];
 
-/// The page that asks, and how its browser and its authenticator behave.
+/// The page that calls the browser, and how its browser and its authenticator behave.
 #[derive(Clone)]
 pub struct Page {
     pub origin: String,
-    /// More of the client data, as JSON members.
+    /// Further members of the client data, as a JSON object.
     pub client_data: Value,
     pub user_verified: bool,
-    /// The name that the authenticator thinks it signs for; else the one it was asked for.
+    /// The relying party name that the authenticator signs for; `None`: the name in the options.
     pub rp_id: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Page {
         (key, credential)
     }
 
-    /// The same for a key that is there already.
+    /// As [`Page::create`], for an existing key.
     pub fn create_with(&self, key: &Key, options: &Value) -> String {
         let rp_id = options["rp"]["id"].as_str().expect("a name");
         let mut data = self.authenticator_data(rp_id, HAS_CREDENTIAL, key.counter);
@@ -62,7 +62,7 @@ impl Page {
         credential(&key.id, &response)
     }
 
-    /// `navigator.credentials.get`: the key's answer as JSON text, whether or not it was asked for.
+    /// `navigator.credentials.get`: the key's answer as JSON text, whether or not the options name the key.
     pub fn get(&self, key: &mut Key, options: &Value) -> String {
         key.counter += 1;
         let rp_id = options["rpId"].as_str().expect("a name");
@@ -95,12 +95,12 @@ impl Page {
 }
 
 impl Key {
-    /// Another secret behind the same id: somebody who knows the id alone.
+    /// A key with the same id and another secret, as made by an attacker who knows only the id.
     pub fn forged(&self) -> Key {
         Key { secret: new_secret(), ..self.clone() }
     }
 
-    /// A key of that id, which nobody made.
+    /// A key with this id that was never registered.
     pub fn invented(id: Vec<u8>) -> Key {
         Key { secret: new_secret(), id, handle: Vec::new(), counter: 0 }
     }
@@ -114,7 +114,7 @@ impl Key {
 }
 
 fn new_secret() -> SigningKey {
-    // One in 2^32 random numbers is no secret of this curve; a test may try again.
+    // A random number is not a valid secret of this curve once in 2^32; the loop then tries again.
     loop {
         if let Ok(secret) = SigningKey::from_slice(&random::<32>()) {
             return secret;

@@ -4,8 +4,8 @@ use super::{LIST, OPTION, VERIFY, open, refused};
 use crate::harness::{Browser, Reply, Site};
 use serde_json::{Value, json};
 
-/// Runs in the page: asks the site, asks the authenticator, and gives the site the answer. The last argument is where
-/// the outcome goes.
+/// Runs in the page: gets the options from the site, calls the authenticator, and posts its answer to the site. The
+/// last argument is the callback for the outcome.
 const CEREMONY: &str = r#"
     const [option, verify, token, body, done] = arguments;
     const post = async (path, body) => {
@@ -24,7 +24,7 @@ const CEREMONY: &str = r#"
     })().then(done, error => done({ error: String(error) }));
 "#;
 
-/// Makes a passkey where there is a token, else signs in.
+/// Makes a passkey if `token` is not empty; otherwise signs in.
 fn perform(browser: &Browser, token: &str, body: Value) -> Value {
     browser.order("/execute/async", json!({ "script": CEREMONY, "args": [OPTION, VERIFY, token, body] }))
 }
@@ -51,7 +51,7 @@ fn a_real_browser_makes_a_passkey_and_signs_in_with_it() {
     let anew = jane.with(crate::harness::Credential::Token { header: "token", prefix: "", token });
     assert_eq!(anew.get("/account/profile/user").ok().json()["username"], "jane");
 
-    // An answer that the browser sent once is refused the second time.
+    // An answer that the browser has sent is refused when it is sent again.
     let repeat: Reply = site.stranger().post(VERIFY, json!({ "credential": signed_in["text"] })).ok();
     refused(&repeat);
     let again = site.stranger().post(VERIFY, json!({ "credential": made["text"] })).ok();

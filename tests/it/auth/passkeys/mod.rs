@@ -1,4 +1,4 @@
-//! Passkeys, with an authenticator in software; `browser` has a real one.
+//! Passkeys, with an authenticator in software; `browser` has one in Chromium.
 
 mod authenticator;
 mod browser;
@@ -21,7 +21,7 @@ fn open() -> Site {
     Site::open_with(|config| config.limits.passkey_questions_per_minute_per_address = 1_000_000)
 }
 
-/// The options that the page at the site's own origin gets for its browser.
+/// The options for a new passkey, as the page at the site's own origin receives them.
 pub fn question(site: &Site, caller: &Caller, body: Value) -> Value {
     let reply = caller.ask(Method::POST, OPTION).header("origin", &site.origin()).json(&body).send().ok();
     let body = reply.json();
@@ -37,7 +37,7 @@ pub fn verify(site: &Site, credential: &str) -> Reply {
     site.stranger().post(VERIFY, json!({ "credential": credential })).ok()
 }
 
-/// The member makes a passkey, the honest way.
+/// Registers a passkey of the member through an honest page.
 pub fn register(site: &Site, member: &Caller) -> Key {
     let options = question(site, member, json!({ "device_id": 7 }));
     let (key, credential) = Page::at(&site.origin()).create(&options);
@@ -45,7 +45,7 @@ pub fn register(site: &Site, member: &Caller) -> Key {
     key
 }
 
-/// Signs in with the key, the honest way.
+/// Signs in with the key through an honest page.
 fn sign_in(site: &Site, name: &str, key: &mut Key) -> Reply {
     let options = sign_in_question(site, name);
     verify(site, &Page::at(&site.origin()).get(key, &options))
@@ -56,7 +56,7 @@ pub fn done(reply: &Reply) {
     assert_eq!(reply.json()["status"], true, "{reply}");
 }
 
-/// Refused, in the same bytes whatever the reason was.
+/// Asserts that the answer is the refusal, whose bytes are the same for every reason.
 #[track_caller]
 pub fn refused(reply: &Reply) {
     let body = json!({

@@ -1,4 +1,4 @@
-//! Where passkeys work: exact origins, and a clear word where they cannot.
+//! The origins at which passkeys work, and the error where they cannot.
 
 use super::{OPTION, Page, VERIFY, done, open, refused, register, sign_in_question, verify};
 use crate::harness::{Reply, Site};

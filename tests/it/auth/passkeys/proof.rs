@@ -1,4 +1,4 @@
-//! The proof that an answer must hold, and how often it counts.
+//! The proof in an authenticator's answer, and how often it can be used.
 
 use super::authenticator::decoded;
 use super::{
@@ -12,7 +12,7 @@ use tunneldesk::store::tables::sessions;
 
 #[test]
 fn fifty_uses_of_one_challenge_at_once_are_one_success() {
-    // A thread for each, so that many read the challenge before the first uses it up.
+    // One thread for each answer, so that many read the challenge before the first one uses it up.
     let site = Site::open_with(|config| config.limits.pool_threads = 50);
     site.expects_faults();
     let jane = site.member("jane");
@@ -20,7 +20,7 @@ fn fifty_uses_of_one_challenge_at_once_are_one_success() {
     let page = Page::at(&site.origin());
     for round in 0..5 {
         let options = sign_in_question(&site, "jane");
-        // Each with a counter of its own, so that nothing but the challenge stands between them.
+        // Each answer has a counter of its own, so that only the challenge can refuse the others.
         let answers: Vec<String> = (0..50).map(|_| page.get(&mut key, &options)).collect();
         assert_eq!(at_once(&site.stranger(), &answers), 1, "sign-ins of round {round}");
         let options = question(&site, &jane, json!({}));
@@ -30,7 +30,7 @@ fn fifty_uses_of_one_challenge_at_once_are_one_success() {
     assert_eq!((site.rows()["passkeys"], site.rows()["passkey_challenges"]), (6, 0));
 }
 
-/// How many of the answers are taken when all arrive together.
+/// The number of answers that succeed when all are sent at once.
 fn at_once(caller: &Caller, answers: &[String]) -> usize {
     let start = std::sync::Barrier::new(answers.len());
     std::thread::scope(|scope| {
@@ -125,12 +125,12 @@ fn a_copied_authenticator_is_refused_and_reported() {
     done(&sign_in(&site, "jane", &mut key));
     done(&sign_in(&site, "jane", &mut key));
     let page = Page::at(&site.origin());
-    // By a question from before the counter moved, and by one from after.
+    // The copy answers a challenge from before the counter moved, and one from after.
     refused(&verify(&site, &page.get(&mut copy.clone(), &early)));
     refused(&sign_in(&site, "jane", &mut copy));
     let told: Vec<String> = notices(&site, &jane).into_iter().map(|(subject, _)| subject).collect();
     assert_eq!(told, ["notice.passkey_added", "notice.passkey_copied", "notice.passkey_copied"]);
-    // Somebody who has no key at all cannot cause such a notice.
+    // A forged key, without the secret, causes no such notice.
     refused(&verify(&site, &page.get(&mut key.forged(), &earlier)));
     assert_eq!(notices(&site, &jane).len(), 3);
     done(&sign_in(&site, "jane", &mut key));
@@ -147,7 +147,7 @@ fn a_challenge_ends_with_its_session() {
     second.ask(Method::POST, "/auth/logout").send().ok();
     refused(&verify(&site, &page.create(&new).1));
     done(&verify(&site, &page.get(&mut key, &asked)));
-    // A password change, a recovery and a ban all go this way.
+    // Password changes, recoveries and bans end challenges in this way.
     let new = question(&site, &jane, json!({}));
     asked = sign_in_question(&site, "jane");
     site.change(|tx| Ok(sessions::delete_of_member(tx, jane.id, None)?));

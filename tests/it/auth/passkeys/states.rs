@@ -1,4 +1,4 @@
-//! No order of calls gives a session or a passkey without the proof that is due. A thousand random sequences, each
+//! No order of requests gives a session or a passkey without the required proof: a thousand random sequences, each
 //! answer compared with a simple model of the rules.
 
 use super::{Key, LIST, Page, VERIFY, open, question};
@@ -17,22 +17,22 @@ const CHALLENGE_SECONDS: i64 = 300;
 
 struct Person {
     caller: Caller,
-    /// The row of the caller's session is there; a ban shuts it out and leaves it.
+    /// Whether the caller's session exists. A ban blocks the session but keeps its row.
     session: bool,
     banned: bool,
-    /// Sessions that passkeys opened.
+    /// The number of sessions that passkeys opened.
     opened: i64,
 }
 
 struct Made {
     owner: usize,
     key: Key,
-    /// The counter that the site has seen last; `None` once the passkey is removed.
+    /// The last counter that the site has seen; `None` once the passkey is removed.
     seen: Option<u32>,
     credential_id: i64,
 }
 
-/// A question that was asked.
+/// The options of a ceremony that a member or a stranger requested.
 struct Asked {
     options: Value,
     at: i64,
@@ -42,7 +42,7 @@ struct Asked {
 
 #[derive(Clone)]
 enum About {
-    /// Whose passkeys it named, and which.
+    /// The person whose passkeys the options name, and the passkeys.
     SignIn(Option<usize>, Vec<usize>),
     Register(usize, String),
 }
@@ -158,7 +158,7 @@ impl<'a> Sequence<'a> {
         (0..self.made.len()).filter(|n| self.made[*n].owner == who && self.made[*n].seen.is_some()).collect()
     }
 
-    /// One of the questions of a kind, most often the last.
+    /// One of the open ceremonies of a kind, most often the last.
     fn pick(&mut self, registering: bool) -> Option<usize> {
         let fits = |asked: &Asked| matches!(asked.about, About::Register(..)) == registering;
         let places: Vec<usize> = (0..self.asked.len()).filter(|n| fits(&self.asked[*n])).collect();
@@ -166,7 +166,7 @@ impl<'a> Sequence<'a> {
         if self.dice.one_in(4) { last.map(|_| places[self.dice.below(places.len())]) } else { last }
     }
 
-    /// The page, and whether it is honest.
+    /// A page, and whether it is honest.
     fn page(&mut self) -> (Page, bool) {
         let mut page = Page::at(&self.site.origin());
         match self.dice.below(10) {
@@ -179,7 +179,7 @@ impl<'a> Sequence<'a> {
         (page, false)
     }
 
-    /// Whether a question still waits; from now on it does not.
+    /// Uses up a challenge. Returns whether it was still unused.
     fn use_up(&mut self, place: usize) -> bool {
         let now = self.site.now();
         let asked = &mut self.asked[place];
@@ -236,7 +236,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// An answer of one kind to a question of the other.
+    /// Sends an answer of one kind to a challenge of the other kind.
     fn answer_across(&mut self) {
         let registering = self.dice.one_in(2);
         let Some(place) = self.pick(registering) else { return };
@@ -263,7 +263,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// Sends an answer and compares what came of it with what is due.
+    /// Sends an answer and compares the outcome with the expected one.
     fn send(&mut self, credential: String, due: bool, who: usize) -> bool {
         let reply = self.site.stranger().post(VERIFY, json!({ "credential": credential })).ok();
         let body = reply.json();
@@ -298,7 +298,7 @@ impl<'a> Sequence<'a> {
             person.session = false;
             person.caller.ask(Method::POST, "/auth/logout").send().ok();
         } else {
-            // A password change, a recovery.
+            // As a password change or a recovery does.
             (person.session, person.opened) = (false, 0);
             let member_id = person.caller.id;
             site.change(|tx| Ok(sessions::delete_of_member(tx, member_id, None)?));
@@ -314,7 +314,7 @@ impl<'a> Sequence<'a> {
         self.site.change(|tx| Ok(bans::set(tx, id, banned.then_some(tx.now()))?));
     }
 
-    /// The member's questions are dead; those that named decoys were nobody's and could never succeed.
+    /// Ends the member's challenges. Those that named decoys belong to no member and could never succeed.
     fn forget(&mut self, who: usize) {
         for asked in &mut self.asked {
             let whose = match asked.about {
@@ -331,7 +331,7 @@ impl<'a> Sequence<'a> {
         self.site.read(|tx| Ok(tx.get(sql, [id], |row| row.get(0))?))
     }
 
-    /// The file holds exactly the sessions and passkeys that were due.
+    /// Asserts that the database has exactly the expected sessions and passkeys.
     fn check_rows(&self) {
         let sql = "SELECT (SELECT count(*) FROM sessions WHERE member_id = ?1), (SELECT count(*) FROM passkeys WHERE member_id = ?1)";
         self.site.read(|tx| {

@@ -1,4 +1,4 @@
-//! Somebody who asks in the name of others learns nothing.
+//! A stranger who requests challenges in the name of others learns nothing.
 
 use super::authenticator::decoded;
 use super::{Key, OPTION, Page, open, refused, register, sign_in_question, verify};
@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The question without what differs each time and from name to name.
+/// The options without the parts that differ each time and from name to name.
 fn shape(mut question: Value) -> Value {
     question["challenge"] = json!(decoded(&question["challenge"]).len());
     let ids = question["allowCredentials"].as_array().expect("a list").clone();
@@ -70,7 +70,8 @@ fn known_and_unknown_names_take_the_same_time() {
     let site = open();
     let jane = site.member("jane");
     register(&site, &jane);
-    // A name with decoys of the number and length of jane's passkeys: those are in the answer and no secret.
+    // An unknown name whose decoys have the number and length of jane's passkeys: number and length are in the answer,
+    // so they are not secret.
     let length = |name: &str| sign_in_question(&site, name).to_string().len();
     let janes = length("jane");
     let nobody = (0..).map(|n| format!("nobody{n}")).find(|name| length(name) == janes).expect("one of many");

@@ -1,4 +1,4 @@
-//! Events beside a recovery that must not help it: usernames told, passwords changed, mailboxes moved, bans.
+//! Events besides a recovery that must not help it: usernames sent, passwords changed, addresses changed, bans.
 
 use super::person::{Counter, JANE};
 use super::{CHANGE, OWN, Sequence, USER};
@@ -45,7 +45,7 @@ impl Sequence<'_> {
         self.tally.told += usize::from(due);
     }
 
-    /// By whoever is signed in, with the password of now or an older one.
+    /// A password change by a signed-in member, with the present password or an older one.
     pub fn change_password(&mut self) {
         let who = self.dice.below(self.people.len());
         self.passwords += 1;
@@ -101,10 +101,10 @@ impl Sequence<'_> {
         }
     }
 
-    /// The member has another mailbox from now on, where the passcode is right.
+    /// Changes the member's e-mail address, if the passcode is right.
     pub fn move_mailbox(&mut self) {
         let who = if self.dice.one_in(3) { 1 } else { JANE };
-        // By a session whose proof is fresh.
+        // The change needs a session whose proof is fresh.
         let caller = self.site.again(&self.people[who].caller);
         let address = format!("{}-{}@example.com", caller.name, self.passwords);
         let (banned, room) = (self.people[who].banned, self.has_room(address.clone()) && self.has_share(OWN, who));
@@ -118,7 +118,7 @@ impl Sequence<'_> {
             }
         }
         if self.dice.one_in(3) {
-            // Nobody looked into the new mailbox: its passcode lies about and proves nothing else.
+            // The passcode sent to the new address is never read, and proves nothing else.
             return;
         }
         let passcode = self.passcode(Some(who), "passcode_verify_email");

@@ -1,6 +1,7 @@
-//! A thousand random sequences of everything that has to do with recovery, each answer against a model of the rules: a
-//! password changes by a live passcode that was sent for it, to its member, and the answers to that member's questions,
-//! or by whoever is signed in and knows it; and nothing that the old one opened outlives it.
+//! A thousand random sequences of every operation of account recovery, each answer compared with a model of the rules.
+//! A password changes in two ways: by a live passcode that was sent to its member for this purpose, with the answers to
+//! that member's questions; or by a signed-in member who knows the present one. Nothing that the old password opened
+//! survives the change.
 
 mod beside;
 mod person;
@@ -19,7 +20,7 @@ const THREADS: u64 = 4;
 const PASSCODE_SECONDS: i64 = 600;
 const SENDS_AN_HOUR: usize = 5;
 const SENDS_A_DAY: usize = 10;
-/// Why a passcode goes out: each has its own share.
+/// The causes of passcodes; each has its own message quota.
 const RECOVERY: &str = "recoveries of";
 const OWN: &str = "asked for by";
 
@@ -27,7 +28,7 @@ const RECOVER: &str = "/auth/account-access/recover-password";
 const CHANGE: &str = "/account/profile/change-password";
 const USER: &str = "/account/profile/user";
 
-/// Sessions opened by the present password, which must not outlive it.
+/// A session, a booking token and a challenge opened with the present password, which must end with it.
 struct Opened {
     session: Caller,
     booking: Caller,
@@ -48,11 +49,11 @@ struct Sequence<'a> {
     partner: &'a Caller,
     dice: Dice,
     people: Vec<Person>,
-    /// Jane's, once she needs one.
+    /// The passkey of Jane, made when it is first needed.
     key: Option<Key>,
-    /// Messages an hour, by address and by the name that was typed.
+    /// The times of messages, by address and by the name that was typed, for the hourly quota.
     sends: BTreeMap<String, Vec<i64>>,
-    /// Every passcode that anybody ever got.
+    /// Every passcode that was ever sent.
     seen: Vec<String>,
     passwords: u64,
     done: Vec<String>,
@@ -107,7 +108,7 @@ impl<'a> Sequence<'a> {
         assert!(right, "at {}: {wanted}\n{}", self.now(), self.done.join("\n"));
     }
 
-    /// Sends it and looks whether any password changed that should not have, or did not that should.
+    /// Sends a request, and asserts that exactly the expected password changed.
     fn send(&mut self, caller: &Caller, path: &str, body: &Value, changes: Option<usize>) -> Reply {
         let reply = if path == CHANGE { caller.put(path, body) } else { caller.post(path, body) };
         self.done.push(format!("{path} {body} -> {} {}", reply.status, String::from_utf8_lossy(&reply.body)));
@@ -120,7 +121,7 @@ impl<'a> Sequence<'a> {
         reply
     }
 
-    /// One of the members, mostly jane, or nobody; and a name that they go by.
+    /// One of the members, most often Jane, or `None`, with one of that member's names or an unknown one.
     fn somebody(&mut self) -> (Option<usize>, String) {
         let who = [JANE, JANE, JANE, JANE, 1, 2].get(self.dice.below(7)).copied();
         (who, self.name_of(who))
@@ -142,7 +143,8 @@ impl<'a> Sequence<'a> {
         sends.iter().filter(|at| now - **at < 3600).count() < SENDS_AN_HOUR
     }
 
-    /// Of what goes to one member, wherever: five an hour and ten a day, of each cause.
+    /// Whether the member's quota allows another message: five an hour and ten a day for each cause, over all
+    /// addresses.
     fn has_share(&mut self, cause: &str, who: usize) -> bool {
         let (now, key) = (self.now(), format!("{cause} {who}"));
         let today = self.sends.entry(key.clone()).or_default().iter().filter(|at| now - **at < 86_400).count();
@@ -177,7 +179,8 @@ impl<'a> Sequence<'a> {
         self.passcode_goes(&reply, who, name, to, "passcode_recover_password");
     }
 
-    /// A passcode goes to that address, unless it or the name had its share; and nobody is told which.
+    /// Whether a passcode is sent to the address: not if the quota of the address or the name is used up. The answer
+    /// does not tell.
     fn passcode_goes(
         &mut self,
         reply: &Reply,
@@ -224,7 +227,7 @@ impl<'a> Sequence<'a> {
         Some(last)
     }
 
-    /// A passcode that may be anything: live, used, of another purpose or member, never seen.
+    /// A passcode of any kind: live, used, of another purpose or member, or never seen.
     fn passcode(&mut self, who: Option<usize>, purpose: &str) -> String {
         let live = who.and_then(|who| self.people[who].live.get(purpose)).map(|sent| sent.text.clone());
         let seen = self.seen.get(self.dice.below(self.seen.len())).cloned();
@@ -251,7 +254,7 @@ impl<'a> Sequence<'a> {
         given
     }
 
-    /// A new password that will do, or the one of the three that will not.
+    /// A valid new password, or a missing or invalid one; and whether it is valid.
     fn wanted(&mut self) -> (Option<String>, bool) {
         self.passwords += 1;
         match self.dice.below(10) {
@@ -271,7 +274,7 @@ impl<'a> Sequence<'a> {
         let body = Value::Object(body);
         if !good {
             let reply = self.send(&self.site.stranger(), RECOVER, &body, None);
-            // While tries are delayed nothing is judged. The delays of names that nobody has are not in the model.
+            // While attempts are delayed nothing is checked. The delays of unknown names are not in the model.
             let now = self.now();
             let closed = who.map(|who| now < self.people[who].counter.closed_until);
             let delayed = reply.status == 200 && reply.json()["status"] == false;
@@ -297,7 +300,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// Whether the proof is right by the rules; a wrong one is counted.
+    /// Whether the proof is right by the rules. A wrong one is counted.
     fn is_proven(&mut self, who: usize, passcode: &str, given: &BTreeMap<i64, String>) -> bool {
         let now = self.now();
         let purpose = "passcode_recover_password";
@@ -319,7 +322,7 @@ impl<'a> Sequence<'a> {
         false
     }
 
-    /// Another session, a booking token and a passkey challenge; each is seen to be good.
+    /// Opens a session, a booking token and a passkey challenge, and asserts that both tokens work.
     fn open(&mut self, who: usize) -> Opened {
         let (site, member) = (self.site, &self.people[who].caller);
         if who == JANE {
@@ -350,7 +353,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// And the passkey is not: a new question is answered by it.
+    /// Asserts that the old challenge is dead and the passkey is not: it answers a new challenge.
     fn challenge_is_dead(&mut self, old: &Value) {
         let (page, key) = (Page::at(&self.site.origin()), self.key.as_mut().expect("jane has one"));
         refused(&verify(self.site, &page.get(key, old)));
@@ -358,9 +361,10 @@ impl<'a> Sequence<'a> {
         done(&verify(self.site, &page.get(key, &new)));
     }
 
-    /// In the end the password that the model has is the one that opens, and the session still does.
+    /// Asserts at the end of a sequence that the model's password opens a session, and that the present session still
+    /// works.
     fn conclude(mut self) -> Tally {
-        // Everybody has the same telephone number, which gets ten passcodes a day.
+        // All members have the same telephone number, whose quota is ten passcodes a day.
         self.site.advance(Duration::from_secs(86_400));
         for who in 0..self.people.len() {
             if self.people[who].banned {
@@ -378,7 +382,7 @@ impl<'a> Sequence<'a> {
 }
 
 fn run(thread: u64) -> Tally {
-    // A site of its own, because each moves its clock.
+    // Each sequence has a site of its own, because it moves the clock.
     let site = Site::open_with(|config| {
         config.limits.sign_in_misses_per_address = 1_000_000;
         config.limits.passkey_questions_per_minute_per_address = 1_000_000;

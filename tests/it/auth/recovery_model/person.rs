@@ -8,11 +8,11 @@ use tunneldesk::store::tables::security_answers;
 const TRIES: i64 = 5;
 
 pub type Answers = &'static [(i64, &'static str)];
-/// Jane answered two questions, mark one, and ann, whom the desk signed up, none.
+/// The answers to recovery questions: Jane answered two, Mark one, and Ann, whom the desk signed up, none.
 pub const ANSWERED: [Answers; 3] = [&[(3, "volvo"), (9, "the north wind")], &[(3, "saab")], &[]];
 pub const JANE: usize = 0;
 
-/// A passcode as the member's mailbox has it.
+/// A passcode as received in the member's mailbox.
 pub struct Sent {
     pub text: String,
     pub to: String,
@@ -22,13 +22,13 @@ pub struct Sent {
 
 /// The state of one member by the rules.
 pub struct Person {
-    /// With a session in force, but for a ban.
+    /// A caller whose session is in force unless the member is banned.
     pub caller: Caller,
     pub answered: Answers,
     pub email: String,
     pub phone: Option<&'static str>,
     pub password: String,
-    /// The hash of the password in the file.
+    /// The hash of the password in the database.
     pub hash: String,
     pub banned: bool,
     /// Live passcodes, by template.
@@ -37,7 +37,7 @@ pub struct Person {
     pub counter: Counter,
 }
 
-/// Misses of an account and the delay that they earned.
+/// The failed attempts of an account, and the resulting delay.
 #[derive(Default)]
 pub struct Counter {
     pub misses: i64,
@@ -54,7 +54,8 @@ impl Counter {
 }
 
 impl Person {
-    /// The live passcode of a purpose, when this is it; a wrong one costs a try. Returns where it went.
+    /// Checks a passcode of a purpose against the live one; a wrong one costs a try. Returns the address to which a
+    /// right one was sent.
     pub fn take(&mut self, purpose: &str, text: &str, now: i64) -> Option<String> {
         let live = self.live.get_mut(purpose).filter(|sent| now < sent.until)?;
         if live.text == text {
@@ -76,7 +77,7 @@ impl Person {
         self.email == to || self.phone == Some(to)
     }
 
-    /// Every own question is answered, and no answer to another one matters.
+    /// Whether every question of the member is answered correctly. Answers to other questions do not matter.
     pub fn answers_are_right(&self, given: &BTreeMap<i64, String>) -> bool {
         let plain = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         self.answered.iter().all(|(question, answer)| given.get(question).map(plain).as_deref() == Some(answer))

@@ -1,4 +1,4 @@
-//! A network of the tests' own: its keys, its key file, and the tokens that it gives.
+//! A social network of the tests: its keys, its key file, and the tokens that it issues.
 
 use crate::harness::Site;
 use base64::Engine;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 use tunneldesk::config::{Secret, TokenIssuer};
 
-/// Made for these tests and used nowhere else.
+/// Keys made for these tests and used nowhere else.
 const RIGHT: &[u8] = include_bytes!("right.pk8");
 const OTHER: &[u8] = include_bytes!("other.pk8");
 pub const CLIENT_ID: &str = "app.example.org";
@@ -34,7 +34,7 @@ impl Issuer {
         issuer
     }
 
-    /// Writes the key file, as a timer does.
+    /// Writes the key file, as a timer of the site's machine does.
     pub fn publish(&self, set: &Value) {
         std::fs::write(self.file.path(), set.to_string()).unwrap();
     }
@@ -54,7 +54,7 @@ impl Issuer {
         PublicKeyComponents::<Vec<u8>>::from(self.rsa.public()).n
     }
 
-    /// A site that takes this issuer for Google and for Apple.
+    /// A site that trusts this issuer as Google and as Apple.
     pub fn site(&self) -> Site {
         Site::open_with(|config| {
             let issuer = TokenIssuer { client_ids: vec![CLIENT_ID.into()], keys_file: self.file.path().to_owned() };
@@ -68,7 +68,7 @@ impl Issuer {
         self.signed(&json!({ "alg": "RS256", "kid": "r", "typ": "JWT" }), claims)
     }
 
-    /// With the right RSA key.
+    /// A token signed with the right RSA key.
     pub fn signed(&self, header: &Value, claims: &Value) -> String {
         sealed(header, claims, |message| rsa(&self.rsa, message))
     }
@@ -88,7 +88,7 @@ fn rsa(key: &RsaKeyPair, message: &[u8]) -> Vec<u8> {
     signature
 }
 
-/// The three parts with any signature.
+/// A token of header, claims and any signature.
 pub fn sealed(header: &Value, claims: &Value, sign: impl FnOnce(&[u8]) -> Vec<u8>) -> String {
     let message = format!("{}.{}", text(header.to_string().as_bytes()), text(claims.to_string().as_bytes()));
     let signature = sign(message.as_bytes());
@@ -99,7 +99,7 @@ pub fn text(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The claims of Google's token for somebody.
+/// The claims of a Google token for this person.
 pub fn claims(site: &Site, subject: &str, email: &str) -> Value {
     json!({
         "iss": "https://accounts.google.com", "aud": CLIENT_ID, "sub": subject, "iat": site.now() - 5, "exp": site.now() + 3600,

@@ -1,4 +1,4 @@
-//! Whose account a vouched-for person gets.
+//! The account that a person with a network's token is signed in to.
 
 use super::issuer::{Issuer, claims};
 use super::{by_google, is_refused, member};

@@ -8,7 +8,7 @@ mod tokens;
 use crate::harness::{Reply, Site};
 use serde_json::{Value, json};
 
-/// Sends the request of the app.
+/// Sends the sign-in request of the app.
 fn send(site: &Site, network: &str, params: &Value) -> Reply {
     let body = json!({ "params": params.to_string(), "socialType": network, "user": "" });
     site.stranger().post("/auth/social", body).ok()
@@ -18,7 +18,7 @@ fn by_google(site: &Site, token: &str) -> Value {
     send(site, "google", &json!({ "id_token": token })).json()
 }
 
-/// The number of the member that it signed in.
+/// The number of the member whom the answer signs in.
 #[track_caller]
 fn member(answer: &Value) -> i64 {
     assert_eq!(answer["status"], true, "{answer}");

@@ -1,4 +1,4 @@
-//! The second factor of members who come by a social network and may have no password.
+//! The second factor of members who sign in by a social network and may have no password.
 
 use super::issuer::{Issuer, SECRET, claims, text};
 use super::{by_google, is_refused, member, send};
@@ -24,7 +24,7 @@ fn enter(issuer: &Issuer, site: &Site, subject: &str) -> Value {
     by_google(site, &issuer.token(&claims(site, subject, &format!("{subject}@example.com"))))
 }
 
-/// The member who was signed in by this answer.
+/// The member whom the answer signs in.
 fn signed_in(site: &Site, answer: &Value) -> Caller {
     let token = answer["token"].as_str().unwrap().to_owned();
     let mut caller = site.stranger().with(Credential::Token { header: "token", prefix: "", token });
@@ -32,7 +32,7 @@ fn signed_in(site: &Site, answer: &Value) -> Caller {
     caller
 }
 
-/// A new member without a password who turned an authenticator on.
+/// A new member without a password who turned on an authenticator app.
 fn protected(issuer: &Issuer, site: &Site, subject: &str) -> Vouched {
     let answer = enter(issuer, site, subject);
     let caller = signed_in(site, &answer);
@@ -45,7 +45,7 @@ fn protected(issuer: &Issuer, site: &Site, subject: &str) -> Vouched {
     Vouched { caller, authenticator, recovery_codes }
 }
 
-/// Passes the first step; the token for the second.
+/// Passes the first factor, and returns the token for the second.
 #[track_caller]
 fn step(issuer: &Issuer, site: &Site, subject: &str, pending: i64) -> String {
     let answer = enter(issuer, site, subject);

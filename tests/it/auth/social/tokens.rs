@@ -153,7 +153,7 @@ fn a_signed_request_of_facebook_is_valid_for_ten_minutes() {
     ] {
         refused(&request(SECRET, &with(&said, name, value)));
     }
-    // The published vector is right and from 2010.
+    // The published test vector has a valid signature, but is from 2010.
     refused(
         &json!({ "signedRequest": "N32LNcvDGXq0GI1jxm-tj1ysJh2uqkNIBcUhUmTp19k.eyJhbGdvcml0aG0iOiJITUFDLVNIQTI1NiIsImV4cGlyZXMiOjEyOTE4NDA0MDAsImlzc3VlZF9hdCI6MTI5MTgzNjgwMCwidXNlcl9pZCI6IjIxODQ3MSJ9" }),
     );
@@ -169,7 +169,7 @@ fn a_token_with_a_nonce_is_valid_only_with_that_nonce() {
     let bound = issuer.token(&said);
     said["nonce"] = json!("d6cf80a5de8ea5ccbd26f9aa9ab18a7f2f1a3f1f3b8b8c8b9e6c3b5ddf1d6a10");
     let other = issuer.token(&said);
-    // SHA-256 of the nonce in hex: what an app has the network see that keeps the nonce to itself.
+    // The SHA-256 of the nonce in hex: an app that keeps the nonce secret sends the network this hash.
     said["nonce"] = json!(tunneldesk::keys::hex(&tunneldesk::auth::token_hash("n-0S6_WzA2Mj")));
     let hashed = issuer.token(&said);
     let enters = |token: &str, nonce: Option<&str>| {

@@ -1,4 +1,4 @@
-//! What the pages, tables and the audit log say in the evening of a Saturday.
+//! The pages, tables and the audit log in the evening of a Saturday.
 
 use super::super::till::field;
 use super::{BOOKED, Booked, Clerk, FLOAT_CENTS, NEW, SATURDAY, amount, deeds, number, table};
@@ -72,7 +72,7 @@ fn arrived_at(row: &BTreeMap<String, String>) -> &str {
     value
 }
 
-/// Each deed is in the audit log once, and each logbook has what was flown and nothing else.
+/// Asserts that each action is in the audit log once, and that each logbook has what was flown and nothing else.
 pub(super) fn check_traces(site: &Site, no_shows: &[Booked], cancelled: &[Booked]) {
     for (deed, times) in [
         ("booking.made", (BOOKED + NEW) as i64),
@@ -94,7 +94,7 @@ pub(super) fn check_traces(site: &Site, no_shows: &[Booked], cancelled: &[Booked
     assert!(no_shows.iter().any(|one| one.current) && cancelled.iter().any(|one| one.current));
     let doubled = "SELECT count(*) FROM (SELECT 1 FROM entries WHERE booking_id IS NOT NULL GROUP BY booking_id HAVING count(*) > 1)";
     assert_eq!(number(site, doubled), 0);
-    // Two desks with everything at once, and the till still knows one year a payment that stands.
+    // Although two desks worked at once, each payment that stands has granted one year.
     let years =
         "SELECT count(*) FROM members WHERE paid_until > (SELECT max(taken_at) FROM till_entries) + 300 * 86400";
     assert_eq!(number(site, years), 11);

@@ -17,13 +17,13 @@ const FLOAT_CENTS: i64 = 15_000;
 /// Saturday, 30 May 2026, in Zurich.
 const SATURDAY: &str = "2026-05-30";
 const SUNDAY: &str = "2026-05-31";
-/// Booked on Friday evening; of these two are cancelled and two moved to Sunday.
+/// Bookings made on Friday evening; two of these are cancelled and two moved to Sunday.
 const BOOKED: usize = 284;
 const NEW: usize = 20;
 const HOURS: std::ops::Range<usize> = 9..19;
 const DAY: i64 = 86_400;
 
-/// What one of the two desks does next.
+/// The next task of one of the two desks.
 #[derive(Debug, Clone)]
 enum Task {
     Book {
@@ -39,7 +39,7 @@ enum Task {
         kind: &'static str,
         reason: &'static str,
     },
-    /// A brief and two skills.
+    /// Records a brief and two skills.
     Record(i64),
     Fly {
         member: i64,
@@ -48,14 +48,14 @@ enum Task {
     NoShow(i64),
 }
 
-/// Somebody who booked for Saturday.
+/// A person with a booking for Saturday.
 #[derive(Debug, Clone, Copy)]
 struct Booked {
     booking: i64,
     member: i64,
     minutes: i64,
     hour: usize,
-    /// A current flyer has the minutes in the logbook by the booking.
+    /// Whether the member is a current flyer, whose booking puts the minutes into the logbook.
     current: bool,
 }
 
@@ -65,7 +65,7 @@ fn location(clerk: &Clerk, path: &str, fields: &[(&str, &str)]) -> String {
     reply.header("location").expect("it leads on").to_owned()
 }
 
-/// What a task made: the number of a booking or a member; 0 where it makes neither.
+/// Carries a task out. Returns the number of the booking or the member that it made, or 0.
 fn carry_out(clerk: &Clerk, task: &Task) -> i64 {
     let number = |text: Option<&str>| text.and_then(|text| text.parse().ok()).expect("a number");
     match task {
@@ -126,12 +126,12 @@ fn carry_out(clerk: &Clerk, task: &Task) -> i64 {
     }
 }
 
-/// Letters for a number, so that no two names are alike.
+/// Letters for a number, so that all names differ.
 fn spelt(number: usize) -> String {
     number.to_string().bytes().map(|digit| char::from(b'a' + (digit - b'0') * 2)).collect::<String>().repeat(3)
 }
 
-/// Both desks at once, each with its own tasks in order; what they made.
+/// Both desks work at once, each through its own tasks in order. Returns the numbers that they made.
 fn at_once(desks: &mut [Clerk; 2], tasks: [Vec<Task>; 2]) -> [Vec<i64>; 2] {
     let [first, second] = desks;
     let run = |clerk: &mut Clerk, tasks: Vec<Task>| tasks.iter().map(|task| carry_out(clerk, task)).collect();
@@ -142,7 +142,7 @@ fn at_once(desks: &mut [Clerk; 2], tasks: [Vec<Task>; 2]) -> [Vec<i64>; 2] {
     })
 }
 
-/// Dealt to the two desks in turn.
+/// Deals the tasks to the two desks in turn.
 fn dealt(tasks: impl IntoIterator<Item = Task>) -> [Vec<Task>; 2] {
     let mut hands = [Vec::new(), Vec::new()];
     tasks.into_iter().enumerate().for_each(|(place, task)| hands[place % 2].push(task));
@@ -188,7 +188,7 @@ fn guests(site: &Site) -> Vec<i64> {
     })
 }
 
-/// On Friday both desks book for Saturday, and the drawer begins with its float.
+/// On Friday both desks book for Saturday, and the drawer is opened with its float.
 fn friday(site: &Site, desks: &mut [Clerk; 2]) -> Vec<Booked> {
     assert_eq!(close(&desks[0], "150", "150", "the first float").status, 303);
     let guests = guests(site);
@@ -210,7 +210,7 @@ fn friday(site: &Site, desks: &mut [Clerk; 2]) -> Vec<Booked> {
     all.collect()
 }
 
-/// The number of the rows of a table that a column begins with, from a table for other programs.
+/// The rows of a CSV table, by the column names.
 fn table(clerk: &Clerk, path: &str) -> Vec<BTreeMap<String, String>> {
     let reply = clerk.get(path);
     assert_eq!(reply.status, 200, "{reply}");
@@ -231,7 +231,7 @@ fn amount(cents: i64) -> String {
     format!("{}.{:02}", cents / 100, cents % 100)
 }
 
-/// Two desks send the same at the same moment: how many of the answers had this status.
+/// Both desks send the same form at the same moment. Returns how many answers had this status.
 fn race(desks: &mut [Clerk; 2], path: &str, forms: [Vec<(String, String)>; 2], status: u16) -> usize {
     let [first, second] = desks;
     let send = |clerk: &mut Clerk, form: Vec<(String, String)>| {
@@ -250,7 +250,7 @@ fn form(fields: &[(&str, &str)]) -> Vec<(String, String)> {
     fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// What each hour brings besides those who booked: two new members who fly ten minutes and log them, and now and then a fee.
+/// The tasks of an hour besides arrivals: two new members who fly ten minutes and log them, and now and then a fee.
 fn beside_arrivals(hour: usize, guests: &[Booked]) -> Vec<Task> {
     const KINDS: [(&str, &str); 11] = [
         ("cash", ""),
@@ -272,13 +272,13 @@ fn beside_arrivals(hour: usize, guests: &[Booked]) -> Vec<Task> {
         tasks.push(pays(KINDS.len() - 1));
     }
     if place < 5 {
-        // Neither flyers nor briefed yet.
+        // These members are neither current nor briefed yet.
         tasks.push(Task::Record(guests[2 * place].member));
     }
     tasks
 }
 
-/// Fifteen requests that wait, three of each of five members; both desks sign them all at the same moment.
+/// Fifteen requests for a signature, three of each of five members. Both desks sign them all at the same moment.
 fn sign_what_waits(site: &Site, desks: &mut [Clerk; 2], ines: &Caller) {
     let mut waiting = Vec::new();
     for place in 0..5 {
@@ -292,7 +292,7 @@ fn sign_what_waits(site: &Site, desks: &mut [Clerk; 2], ines: &Caller) {
         }
     }
     let sent = [waiting, form(&[("username", "ines"), ("password", PASSWORD)])].concat();
-    // The second of two clerks is led back to the list, where nothing waits any more; the audit log says how often each was signed.
+    // The second clerk is redirected to the empty list. The audit log shows how often each entry was signed.
     assert_eq!(race(desks, "/desk/sign-several", [sent.clone(), sent], 303), 2);
 }
 
@@ -311,7 +311,7 @@ fn a_whole_saturday_adds_up() {
     let mut desks = staff.each_ref().map(|who| Clerk::at(&site, who));
     let admin = Clerk::at(&site, &site.admin());
     assert!(desks[0].get("/desk").page().contains(&format!("0 of {BOOKED} are here")));
-    // By telephone, before anybody comes: two cancel, two come on Sunday. Current flyers and others.
+    // By telephone, before the first arrival: two cancel and two move to Sunday, both current flyers and others.
     let (gone, coming) = booked.split_at(4);
     for one in &gone[..2] {
         location(&desks[0], &format!("/desk/bookings/{}/cancel", one.booking), &[]);
@@ -327,7 +327,7 @@ fn a_whole_saturday_adds_up() {
         go_to(&site, SATURDAY, &format!("{hour:02}:59"));
         let arrive = come.iter().filter(|one| one.hour == hour);
         let mut tasks = dealt(arrive.clone().map(|one| Task::CheckIn(one.booking)));
-        // Both desks check the same people in now and then.
+        // Now and then both desks check in the same people.
         tasks[1].extend(arrive.step_by(5).map(|one| Task::CheckIn(one.booking)));
         dealt(beside_arrivals(hour, &come[20..]))
             .into_iter()
@@ -345,7 +345,8 @@ fn a_whole_saturday_adds_up() {
     }
     sign_what_waits(&site, &mut desks, &ines);
 
-    // The twelfth fee, which both desks take of one member at the same moment; and one of cash that was another member's.
+    // The twelfth fee, which both desks take from one member at the same moment; and a cash fee that was entered for
+    // the wrong member.
     let last = come[0].member;
     let path = format!("/desk/members/{last}/payment");
     let forms = [0, 1].map(|place| {
@@ -361,7 +362,7 @@ fn a_whole_saturday_adds_up() {
     let marked: Vec<Task> = no_shows.iter().map(|one| Task::NoShow(one.booking)).collect();
     at_once(&mut desks, [marked.clone(), marked]);
 
-    // Cash: six and the contested one, less the one that was undone. One coin of five is missing.
+    // Cash: six fees and the contested one, less the undone one. A coin of five is missing.
     let cash = 5 * FEE_CENTS;
     let (terminal, voucher) = (3 * FEE_CENTS, 2 * FEE_CENTS);
     let counted = FLOAT_CENTS + cash - 5;
