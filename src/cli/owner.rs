@@ -5,7 +5,7 @@ use super::{CommandError, failed};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Of `linux/capability.h`.
+/// A capability of `linux/capability.h`.
 const CAP_DAC_READ_SEARCH: u32 = 2;
 const CAP_NET_BIND_SERVICE: u32 = 10;
 const KEPT: u32 = 1 << CAP_DAC_READ_SEARCH | 1 << CAP_NET_BIND_SERVICE;

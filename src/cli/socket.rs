@@ -66,7 +66,7 @@ pub(crate) fn connect(dir: &Path, time_max: Duration) -> Result<UnixStream, Conn
     let mut connect_error = ConnectError::NoServer;
     for path in std::iter::once(data_dir::control(dir)).chain(fallback_paths(&found)) {
         let Ok(socket) = std::fs::symlink_metadata(&path) else { continue };
-        // No connection to another user's socket: its answer could take long.
+        // Connects to no other user's socket, whose answer could take long.
         if socket.file_type().is_socket() && is_trusted(socket.uid(), &found) {
             let stream = match with_short_path(&path, |short| connect_within(short, time_max)) {
                 Ok(stream) => stream,

@@ -7,7 +7,7 @@ use super::Settings;
 pub struct Limits {
     /// Connections open at once; one more is answered with 503.
     pub connections_max: usize,
-    /// Of these, from one address.
+    /// Connections of one address open at once.
     pub connections_per_address_max: usize,
     /// Threads for requests that write, at most.
     pub pool_threads: usize,
@@ -25,9 +25,9 @@ pub struct Limits {
     pub recoveries_per_hour_per_address: i64,
     /// Requests of one address that may cause a message to a member or an address.
     pub messages_per_day_per_address: i64,
-    /// Passcodes and confirmation links that go out in all, by each channel; half of them at most to strangers.
+    /// Passcodes and confirmation links by mail in all; at most half of them to callers who are not signed in.
     pub mails_per_day: i64,
-    /// Passcodes by short message in all.
+    /// Passcodes by short message in all; at most half of them to callers who are not signed in.
     pub sms_per_day: i64,
     /// Requests of one member that change something.
     pub changes_per_day_per_member: i64,

@@ -20,20 +20,20 @@ pub struct Log {
 pub enum LogFormat {
     /// Text on a terminal, else JSON.
     Auto,
-    /// For people.
+    /// Text, for people.
     Text,
-    /// One object a line.
+    /// JSON, one object a line.
     Json,
 }
 
 /// How much of a caller's address the log has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LogAddresses {
-    /// All of it.
+    /// The whole address.
     Whole,
     /// An IPv4 address to /24, an IPv6 address to /48.
     Network,
-    /// Nothing of it.
+    /// No address.
     None,
 }
 

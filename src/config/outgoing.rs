@@ -20,7 +20,7 @@ pub struct Mail {
     pub security: Security,
     /// Username and password; `None`: the server needs none.
     pub account: Option<(String, Secret)>,
-    /// Without a name of its own it is the site's that is shown.
+    /// The sender. Without a name of its own, the name of the site is shown.
     pub from: Mailbox,
     /// The address for answers; `None`: `from`.
     pub reply_to: Option<Mailbox>,
@@ -31,11 +31,11 @@ pub struct Mail {
 /// How the connection to a mail server is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Security {
-    /// From the first command on: a server without STARTTLS gets nothing.
+    /// The connection is encrypted from the first command on: a server without STARTTLS gets nothing.
     StartTls,
-    /// From the first byte on.
+    /// The connection is encrypted from the first byte on.
     Tls,
-    /// Not at all: for a server on this machine.
+    /// The connection is not encrypted: for a server on this machine.
     None,
 }
 

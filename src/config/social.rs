@@ -19,7 +19,7 @@ pub struct Social {
 pub struct TokenIssuer {
     /// The client ids of the apps whose tokens count.
     pub client_ids: Vec<String>,
-    /// The file of the network's public keys, a JWK set. The file may be replaced, so it is read anew for each sign-in.
+    /// The file of the network's public keys, a JWK set. The file may be replaced, so it is read again for each sign-in.
     pub keys_file: PathBuf,
 }
 

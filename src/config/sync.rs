@@ -11,7 +11,7 @@ pub struct Sync {
     pub upstream: Upstream,
     /// The name by which the receiver knows this site, beside its `site_id`.
     pub client_id: String,
-    /// The secret of the signature, alone in a file, read anew for each connection.
+    /// The secret of the signature, alone in a file, read again for each connection.
     pub secret_file: Option<PathBuf>,
     /// Whether the time is signed too.
     pub strict: bool,
@@ -45,7 +45,7 @@ pub struct Nats {
     pub tls: bool,
     /// The subject, with a place for `{site_id}`.
     pub subject: String,
-    /// A `.creds` file, a seed, `user:password` or a token, alone in a file, read anew for each connection.
+    /// A `.creds` file, a seed, `user:password` or a token, alone in a file, read again for each connection.
     pub credentials_file: Option<PathBuf>,
 }
 

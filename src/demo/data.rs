@@ -29,7 +29,7 @@ pub(super) struct People {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct CastMember {
-    /// What is special about the member on the day on which the site is made.
+    /// The special state of the member on the day on which the site is made.
     pub state: String,
     pub role: Role,
     /// An account name that is easier to remember than an invented one.

@@ -57,7 +57,7 @@ pub(crate) struct MemberFacts {
 }
 
 impl Facts {
-    /// Reads the accounts of a demo site, and its tokens from `demo.json`; tokens that are lost or expired are made anew.
+    /// Reads the accounts of a demo site, and its tokens from `demo.json`; tokens that are lost or expired are made again.
     /// Refuses a site that is no demo.
     pub(crate) fn gather(site: &Site) -> Result<Facts, String> {
         let dir = site.store.path().parent().unwrap_or(Path::new("."));
@@ -98,7 +98,7 @@ impl Facts {
     }
 }
 
-/// The states of the accounts that the terminal names; the others are in the file.
+/// The states of the accounts that the banner names; the others are only in `demo.json`.
 const NAMED: [&str; 4] = ["current flyer", "instructor 4", "desk", "admin"];
 
 /// The text that `serve --demo` prints: the addresses, some accounts, and one command to paste.

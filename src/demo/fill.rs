@@ -161,7 +161,7 @@ fn appoint(bulk: &Bulk, world: &World, tunnel_id: i64) -> Result<(), Failure> {
 
 impl Filler<'_> {
     /// Writes all events. A large site is written one stretch of time after the other, so that memory stays bounded:
-    /// each stretch derives all events anew.
+    /// each stretch derives all events again.
     fn write_all(&mut self, plan: &Plan, progress: &mut Progress) -> Result<(), Failure> {
         let world = self.world;
         let stretches = 1 + (plan.entries / ENTRIES_AT_ONCE) as i64;

@@ -47,7 +47,7 @@ impl Names {
             _ => format!("{first} {}.", last.chars().next().unwrap_or('X').to_uppercase()),
         };
         let mut digit = |c| if c == '#' { (b'0' + rng.below(10) as u8) as char } else { c };
-        // As the product keeps numbers (E.164), so that the search finds them however they are typed.
+        // The product stores numbers in E.164, so that the search finds them however they are typed.
         let digits: String = nation.phone.chars().map(&mut digit).filter(char::is_ascii_digit).collect();
         let phone = format!("+{}{digits}", nation.code);
         Name {

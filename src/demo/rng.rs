@@ -3,7 +3,7 @@
 pub(super) struct Rng(u64);
 
 impl Rng {
-    /// One of many streams of a seed, in practice independent of each other.
+    /// Returns one of many streams of a seed, in practice independent of each other.
     pub(super) fn new(seed: u64, stream: u64) -> Rng {
         let mut rng = Rng(seed ^ stream.wrapping_mul(0xd1b5_4a32_d192_ed03));
         rng.next();
@@ -18,12 +18,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// From 0 to below `n`; 0 if `n` is 0.
+    /// A number from 0 to below `n`; 0 if `n` is 0.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
-    /// From `least` to `most`, both included; `least` if it is the larger one.
+    /// A number from `least` to `most`, both included; `least` if it is the larger one.
     pub(super) fn between(&mut self, least: i64, most: i64) -> i64 {
         least + self.below((most - least).max(0) as u64 + 1) as i64
     }

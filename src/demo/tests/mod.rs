@@ -60,7 +60,7 @@ fn count(tx: &Read, sql: &str) -> i64 {
     tx.get(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Every row of every table as text, without the values that differ from site to site.
+/// Every row of the tables that the demo fills, as text without the password hashes.
 fn dump(site: &Site) -> Vec<String> {
     let tables = [
         "tunnels",

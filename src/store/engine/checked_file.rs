@@ -249,7 +249,7 @@ unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, from: *const c_void, am
         match page_in(*part, amount_bytes, at) {
             _ if code != ffi::SQLITE_OK => note_unknown(checksums, *part, amount_bytes, at),
             Some((index, begin)) => checksums.note(*part, index, Some(&bytes[begin..begin + PAGE_BYTES])),
-            // The WAL begins anew.
+            // The WAL restarts.
             None if *part == Part::Wal && at == 0 => checksums.cut(Part::Wal, 0),
             None => note_unknown(checksums, *part, amount_bytes, at),
         }

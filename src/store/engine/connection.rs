@@ -22,7 +22,7 @@ pub(crate) const WAL_PAGES_MAX: i32 = 1000;
 /// waits: with half of it the p99 of a busy site's writes was 1.35 times that without a copy, with this value 1.05
 /// times (and p99.9 30 ms instead of 13).
 pub(crate) const KEPT_WAL_PAGES_MIN: u32 = 24 * WAL_PAGES_MAX.cast_unsigned();
-/// The size to which SQLite truncates a WAL that begins anew. A WAL that is kept for a copy may reach it, and
+/// The size to which SQLite truncates a WAL that restarts. A WAL that is kept for a copy may reach it, and
 /// overwriting a file takes less CPU time than truncating it and letting it grow (a tenth of a busy site's writes).
 const WAL_FILE_BYTES_MAX: u32 = (KEPT_WAL_PAGES_MIN + KEPT_WAL_PAGES_MIN / 4) * FRAME_BYTES as u32;
 /// The busy timeout. No other process writes (the directory is locked), so it covers SQLite's own short locks alone.

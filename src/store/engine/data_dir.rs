@@ -101,7 +101,7 @@ impl DataDir {
         self.flush()
     }
 
-    /// Which files of a site besides the database are in the directory.
+    /// The names of a site's files, besides the database, that are in the directory.
     pub(crate) fn remains(&self) -> Vec<&'static str> {
         let wal_bytes = std::fs::metadata(wal(&self.dir)).map_or(0, |wal| wal.len());
         let has_backups = std::fs::read_dir(self.dir.join("backups")).is_ok_and(|mut backups| backups.next().is_some());

@@ -44,7 +44,7 @@ impl Reserve {
         }
     }
 
-    /// Creates the reserve where it is missing and the disk has room; whether it exists now.
+    /// Creates the reserve where it is missing and the disk has room. Returns whether it exists now.
     pub(crate) fn ensure(&self) -> bool {
         self.is_whole() || self.has_room(RESERVE_BYTES + FREE_BYTES_BESIDE_RESERVE) && self.make().is_ok()
     }

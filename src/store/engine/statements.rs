@@ -38,7 +38,7 @@ pub(crate) struct Statements(RefCell<Cache>);
 
 #[derive(Default)]
 struct Cache {
-    /// By the number of the statement.
+    /// The cached statements, by number.
     slots: Vec<Option<Slot>>,
     count: usize,
     /// How many times a statement was returned.

@@ -3,7 +3,7 @@
 //!
 //! The mark is written after each commit is on the disk, and is not flushed: after a kill it is exact, and after a
 //! power cut it is at most older. Before the WAL is truncated, an empty mark is written and flushed. A WAL with another
-//! salt than the mark's is a later one, because a WAL begins anew only when all of the last one is in the database.
+//! salt than the mark's is a later one, because a WAL restarts only when all of the last one is in the database.
 
 use super::capture::{Appended, Position};
 use super::page_checksums::sum;
@@ -33,7 +33,7 @@ thread_local! {
 /// The last commit in a WAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Mark {
-    /// The WAL's salt, which changes each time that the WAL begins anew.
+    /// The WAL's salt, which changes each time that the WAL restarts.
     salt: [u8; 8],
     /// Frames up to the end of the commit; 0: nothing in the WAL is needed.
     frames: u32,
@@ -294,7 +294,7 @@ mod tests {
         let also: [fn(&Store); 4] = [
             |_| (),
             |store| store.truncate_wal().unwrap(),
-            // All of the WAL is in the database, and the next write begins it anew.
+            // All of the WAL is in the database, and the next write restarts it.
             restart_wal,
             |store| {
                 restart_wal(store);
@@ -305,7 +305,7 @@ mod tests {
             let (_dir, data_dir) = killed(40, also);
             assert_eq!(find_loss(&data_dir.database()), None);
         }
-        // A mark from before the WAL began anew, as a power cut leaves it.
+        // A mark from before the WAL was restarted, as a power cut leaves it.
         let (older, _) = killed(20, |_| ());
         let (dir, data_dir) = killed(40, |_| ());
         std::fs::copy(older.path().join("log-mark"), dir.path().join("log-mark")).unwrap();

@@ -1,7 +1,8 @@
 //! Reads the pages that commits changed from the WAL, by a file descriptor of its own. SQLite takes no locks on the WAL
 //! file, so such a descriptor may be closed; closing one of the database or of the WAL index would drop SQLite's locks.
 //!
-//! Only for frames that a follower keeps ([`super::capture`]): others may be overwritten while they are read.
+//! To be used only for frames that a follower keeps ([`super::capture`]): others may be overwritten while they are
+//! read.
 
 use super::capture::Position;
 use super::data_dir;
@@ -23,7 +24,7 @@ pub(crate) struct WalReader(File);
 /// The last version of each page that some commits changed.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// By page number (from 1): the frame (from 0), and the page's checksum by `sum`.
+    /// The changed pages by number (from 1): the frame (from 0), and the page's checksum by `sum`.
     pub pages: BTreeMap<u32, (u32, u64)>,
     /// The size of the database in pages after the last commit.
     pub size: u32,
@@ -78,7 +79,7 @@ impl WalReader {
             }
             changes.pages.insert(*page, (*number, sum(*page, &frame[FRAME_HEADER_BYTES..])));
         }
-        // A WAL that begins anew gets its header before any frame: an unchanged header proves that no frame was
+        // A WAL that restarts gets its header before any frame: an unchanged header proves that no frame was
         // overwritten.
         if self.header().map_err(unreadable)? != header {
             return Err("the write-ahead log was overwritten while it was read".to_owned());

@@ -237,7 +237,7 @@ impl Filter {
 
 /// A member's bookings by flight, latest first; a report's by number, newest first.
 pub(crate) fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<BookingRow>> {
-    // With the member given, the entries are read by the member's index, in one place of the file; otherwise by the
+    // For one member SQLite reads the entries by the member's index, in one place of the database; otherwise by the
     // booking's.
     let (beside, order) = match filter.member_id {
         Some(_) => ("AND e.member_id = b.member_id", "b.flight_date DESC, b.booking_id DESC"),

@@ -49,7 +49,7 @@ row! {
         pub signed_in: bool,
         /// When the message was sent, in Unix seconds.
         pub created_at: i64,
-        /// When the desk marked it as done, in Unix seconds.
+        /// When the desk marked the message as done, in Unix seconds.
         pub done_at: Option<i64>,
     }
 }

@@ -8,7 +8,7 @@ row! {
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub(crate) struct Emergency {
         pub(crate) name: String,
-        /// As typed; the number is not confirmed.
+        /// The telephone number as typed, not confirmed.
         pub(crate) phone: String,
     }
 }

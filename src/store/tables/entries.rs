@@ -16,7 +16,7 @@ row! {
         pub minutes: i64,
         /// The tunnel of the flight.
         pub tunnel_id: i64,
-        /// Empty: none.
+        /// The member's comment; empty: none.
         pub comment: String,
     } saved
 }

@@ -35,7 +35,7 @@ pub struct EventSubject<'a> {
     pub member_id: Option<i64>,
     /// The booking that the request sent.
     pub booking_id: Option<i64>,
-    /// JSON.
+    /// The detail of the event, as a JSON object.
     pub detail: Option<&'a str>,
 }
 
@@ -43,21 +43,21 @@ row! {
     /// A row of the history, as reports show it.
     #[derive(Debug)]
     pub struct HistoryRow in "h." {
-        /// From 1 on, without gaps.
+        /// The row's number, from 1 on, without gaps.
         pub seq: i64,
         /// The partner's `client_id`.
         pub client_id: String = "p.client_id",
-        /// See [`Event`].
+        /// The event's name: see [`Event`].
         pub event: String,
-        /// In Unix seconds.
+        /// When the request was made, in Unix seconds.
         pub at: i64,
-        /// See [`EventSubject`].
+        /// The user record of the partner that the event is about, if any.
         pub user_id: Option<i64>,
-        /// See [`EventSubject`].
+        /// The member whose PIN came with the request, if any.
         pub member_id: Option<i64>,
-        /// See [`EventSubject`].
+        /// The booking that the request sent, if any.
         pub booking_id: Option<i64>,
-        /// A JSON object.
+        /// The detail of the event, as a JSON object.
         pub detail: String,
     }
 }
@@ -65,13 +65,13 @@ row! {
 /// A filter of the history. With `after`, rows come oldest first, for reading on; without it, newest first.
 #[derive(Debug, Default, Clone)]
 pub struct Filter {
-    /// One partner's rows.
+    /// Only rows of this partner.
     pub partner_id: Option<i64>,
-    /// In Unix seconds, included.
+    /// The begin, in Unix seconds, included.
     pub from: Option<i64>,
-    /// In Unix seconds, not included.
+    /// The end, in Unix seconds, not included.
     pub to: Option<i64>,
-    /// Rows after this `seq`.
+    /// Only rows after this `seq`.
     pub after: Option<i64>,
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct NewInvitation<'a> {
     pub(crate) role: Role,
     pub(crate) language: &'a str,
     pub(crate) invited_by: i64,
-    /// Unix seconds.
+    /// When the invitation expires; Unix seconds.
     pub(crate) ends_at: i64,
 }
 

@@ -70,29 +70,29 @@ impl Profile {
 /// A new member.
 #[derive(Debug, Default)]
 pub struct NewMember<'a> {
-    /// Unique without regard to case.
+    /// The username, unique without regard to case.
     pub username: &'a str,
     /// The name that others see.
     pub screen_name: &'a str,
-    /// First and last name.
+    /// The person's first and last name.
     pub real_name: &'a str,
-    /// Not confirmed yet; empty: none.
+    /// The e-mail address, not confirmed yet; empty: none.
     pub email: &'a str,
-    /// E.164, not confirmed yet; empty: none.
+    /// The telephone number in E.164, not confirmed yet; empty: none.
     pub phone: &'a str,
-    /// ISO 3166-1 alpha-2; empty: not known.
+    /// The country: ISO 3166-1 alpha-2; empty: not known.
     pub country: &'a str,
-    /// The calling code, without `+`; empty: not known.
+    /// The calling code of the country, without `+`; empty: not known.
     pub country_code: &'a str,
     /// Midnight UTC of the day of birth, in Unix seconds.
     pub dob: Option<i64>,
     /// The home tunnel.
     pub tunnel_id: Option<i64>,
-    /// A name of [`Role`]; empty: a member.
+    /// The role: a name of [`Role`]; empty: a member.
     pub role: &'a str,
-    /// A PHC string; `None`: the account has no password yet.
+    /// The hash of the password, a PHC string; `None`: the account has no password yet.
     pub password_hash: Option<&'a str>,
-    /// Whether the site's terms were accepted, now.
+    /// Whether the site's terms are accepted now.
     pub accepted_terms: bool,
 }
 
@@ -117,11 +117,11 @@ row! {
     /// The state of a member's booking PIN.
     #[derive(Debug)]
     pub struct Pin {
-        /// Keyed; `None`: there is no PIN.
+        /// The keyed hash of the PIN; `None`: there is no PIN.
         pub hash: Option<[u8; 32]> = "pin_hash",
         /// Wrong PINs in a row.
         pub misses: i64 = "pin_misses",
-        /// In Unix seconds; 0: not paused.
+        /// Until when the PIN is paused, in Unix seconds; 0: not paused.
         pub paused_until: i64 = "pin_paused_until",
     }
 }

@@ -25,29 +25,29 @@ row! {
         pub message_id: i64,
         /// The channel by which the message is sent.
         pub channel: Channel,
-        /// An e-mail address, or a telephone number in E.164.
+        /// The recipient: an e-mail address, or a telephone number in E.164.
         pub recipient: String,
-        /// ISO 639-1.
+        /// The language of the message; ISO 639-1.
         pub language: String,
         /// The template's name in `assets/mail`.
         pub template: String,
         /// The parameters, sealed; `None` once the message is sent, or its secret has expired.
         pub sealed: Option<Vec<u8>>,
-        /// `waiting`, `sent` or `dead`.
+        /// The state: `waiting`, `sent` or `dead`.
         pub state: String,
         /// Tries at a server that answered.
         pub tries: i64,
-        /// In Unix seconds.
+        /// When the next try is due, in Unix seconds.
         pub next_try_at: i64,
-        /// In Unix seconds.
+        /// When the message was first tried, in Unix seconds.
         pub first_tried_at: Option<i64>,
-        /// One line; empty: none.
+        /// The error of the last try, in one line; empty: none.
         pub last_error: String,
         /// The server's id of the message; empty: none was given.
         pub provider_id: String,
-        /// In Unix seconds.
+        /// When the message was queued, in Unix seconds.
         pub created_at: i64,
-        /// In Unix seconds; `None`: not sent.
+        /// When a server accepted the message, in Unix seconds; `None`: not sent.
         pub sent_at: Option<i64>,
         /// The delivery state that the mail provider reported; empty while it reported nothing.
         pub delivery: String,
@@ -79,9 +79,9 @@ pub struct NewMessage<'a> {
     pub channel: Channel,
     /// The member that the message is for, if any.
     pub member_id: Option<i64>,
-    /// An e-mail address, or a telephone number in E.164.
+    /// The recipient: an e-mail address, or a telephone number in E.164.
     pub recipient: &'a str,
-    /// ISO 639-1.
+    /// The language of the message; ISO 639-1.
     pub language: &'a str,
     /// The template's name in `assets/mail`.
     pub template: &'a str,

@@ -19,9 +19,9 @@ row! {
         pub strict: bool,
         /// The rate limit; `None`: that of the settings.
         pub requests_per_minute: Option<i64>,
-        /// In Unix seconds.
+        /// When the partner was added, in Unix seconds.
         pub created_at: i64,
-        /// In Unix seconds; `None`: in force.
+        /// When the partner was revoked, in Unix seconds; `None`: in force.
         pub revoked_at: Option<i64>,
     }
 }
@@ -108,7 +108,7 @@ row! {
     pub(crate) struct Span {
         pub sealed: Vec<u8>,
         pub created_at: i64,
-        /// `None`: until it is rotated out.
+        /// When the secret ends; `None`: once it is rotated out.
         pub ends_at: Option<i64>,
     }
 }

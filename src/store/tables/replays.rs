@@ -10,7 +10,7 @@ row! {
     /// The reply to a first request.
     pub(crate) struct StoredReply {
         pub body_digest: [u8; 32],
-        /// Sealed.
+        /// The reply, sealed.
         pub answer: Vec<u8>,
         /// SHA-256 of the token that the reply contains, if any.
         pub token_hash: Option<[u8; 32]>,

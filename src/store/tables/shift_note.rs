@@ -9,7 +9,7 @@ row! {
     pub(crate) struct ShiftNote in "n." {
         pub text: String,
         pub author: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
-        /// Unix seconds.
+        /// When the note was written; Unix seconds.
         pub written_at: i64,
     }
 }

@@ -21,7 +21,7 @@ row! {
         pub cat_group: String,
         /// The level that a first signer counts as a holder of; empty for all other signers.
         pub cat_id: String,
-        /// The admin; `None`: by the command line.
+        /// The admin who appointed the signer; `None`: the command line was used.
         pub appointed_by: Option<i64>,
         pub appointed_at: i64,
     }
@@ -38,7 +38,7 @@ pub struct NewSigner<'a> {
     pub cat_group: &'a str,
     /// The level that a first signer counts as a holder of; empty for all other signers.
     pub cat_id: &'a str,
-    /// The admin; `None`: by the command line.
+    /// The admin who appoints the signer; `None`: the command line is used.
     pub appointed_by: Option<i64>,
 }
 

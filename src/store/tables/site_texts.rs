@@ -21,14 +21,14 @@ row! {
     #[derive(Debug, Clone)]
     pub(crate) struct SiteText {
         pub(crate) version: i64,
-        /// ISO 639-1.
+        /// The language of the text; ISO 639-1.
         pub(crate) language: String,
         pub(crate) title: String,
         pub(crate) body: String,
-        /// One question a line.
+        /// The questions, one a line.
         pub(crate) questions: String,
         pub(crate) text_hash: [u8; 32],
-        /// Unix seconds.
+        /// When the version was published; Unix seconds.
         pub(crate) published_at: i64,
     }
 }

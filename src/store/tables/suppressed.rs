@@ -9,13 +9,13 @@ row! {
     /// A suppressed address.
     #[derive(Debug)]
     pub struct Suppression {
-        /// In lower case.
+        /// The address in lower case.
         pub address: String,
         /// The kind of the report.
         pub reason: String,
         /// The reason in the provider's words.
         pub detail: String,
-        /// Unix seconds.
+        /// When the report was made; Unix seconds.
         pub since: i64,
     } saved
 }

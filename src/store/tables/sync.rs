@@ -47,11 +47,11 @@ row! {
     pub struct Refused {
         /// The row's number.
         pub seq: i64,
-        /// When it was refused first, in Unix seconds.
+        /// When the row was first refused, in Unix seconds.
         pub refused_at: i64,
-        /// When it was last sent, in Unix seconds.
+        /// When the row was last sent, in Unix seconds.
         pub tried_at: i64,
-        /// How often it was sent.
+        /// How often the row was sent.
         pub tries: i64,
         /// The receiver's error.
         pub error: String,

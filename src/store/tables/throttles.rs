@@ -11,7 +11,7 @@ pub(crate) type ThrottleKey = [u8; 32];
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Counter {
     pub key: ThrottleKey,
-    /// The same in every counter of one account; `None`: the counter is not of an account.
+    /// The key of the account, the same in all its counters; `None`: the counter is not of an account.
     pub account_key: Option<ThrottleKey>,
     pub rule: Rule,
 }

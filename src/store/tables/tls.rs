@@ -25,13 +25,13 @@ row! {
         pub names: Names,
         /// The subject in readable form.
         pub subject: String,
-        /// PEM.
+        /// The certificate in PEM.
         pub certificate: String,
         /// The private key, sealed for [`crate::keys::Purpose::TlsKey`].
         pub sealed_key: Vec<u8>,
-        /// In Unix seconds.
+        /// When the certificate was made, in Unix seconds.
         pub created_at: i64,
-        /// In Unix seconds.
+        /// When the certificate expires, in Unix seconds.
         pub ends_at: i64,
     } saved
 }

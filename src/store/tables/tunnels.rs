@@ -14,9 +14,9 @@ row! {
         pub tunnel_id: i64,
         /// The tunnel's common name.
         pub name: String,
-        /// Empty: not known.
+        /// The city; empty: not known.
         pub city: String,
-        /// ISO 3166-1 alpha-2, upper case.
+        /// The country: ISO 3166-1 alpha-2, upper case.
         pub country: String,
     } saved
 }

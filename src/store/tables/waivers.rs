@@ -23,11 +23,11 @@ row! {
         pub(crate) signer_name: String,
         /// The signer's account, where the signer is not the flyer.
         pub(crate) signer_id: Option<i64>,
-        /// An SVG path; empty: the typed name is the signature.
+        /// The signature as an SVG path; empty: the typed name is the signature.
         pub(crate) strokes: String,
-        /// `y` or `n` for each question.
+        /// The answers: `y` or `n` for each question.
         pub(crate) answers: String,
-        /// The clerk at the desk.
+        /// The clerk at the desk who saw the signature.
         pub(crate) witness_id: Option<i64>,
         /// Whether the waiver outlives the account.
         pub(crate) kept: bool,

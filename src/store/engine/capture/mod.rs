@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The end of a commit in the WAL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// The WAL's salt, which changes each time that the WAL begins anew. Zeros: before the first commit of this
+    /// The WAL's salt, which changes each time that the WAL restarts. Zeros: before the first commit of this
     /// process.
     pub salt: [u8; 8],
     /// Frames of the WAL up to this end.

@@ -31,7 +31,7 @@ fn a_checkpoint_may_run_when_every_frame_is_confirmed_and_not_before() {
         (capture.allows_checkpoint(), capture.lag(FollowerKind::OffSite), capture.next_end(number)),
         (true, Lag::default(), Ok(None))
     );
-    // The WAL begins anew after a checkpoint.
+    // The WAL restarts after a checkpoint.
     capture.note(to(2, 1), 11);
     assert_eq!(capture.lag(FollowerKind::OffSite), Lag { bytes: FRAME_BYTES, since: Some(11) });
 }

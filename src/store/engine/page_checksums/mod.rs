@@ -2,7 +2,7 @@
 //! database are kept in a file beside it. Those of the WAL are kept in memory: its frames carry SQLite's own checksums,
 //! which are verified when a process opens the WAL.
 //!
-//! The checksum file is flushed before a WAL begins anew. A crash before that leaves pages in the database whose stored
+//! The checksum file is flushed before a WAL restarts. A crash before that leaves pages in the database whose stored
 //! checksums are older; each of those pages is still in the WAL, from which it is read, and moved again by the next
 //! checkpoint. A page without a checksum is accepted at its first read: in a file of an earlier version, or in one that
 //! a backup replaced.
@@ -41,7 +41,7 @@ pub(super) struct PageChecksums {
     saving: Mutex<()>,
     /// Pages (from 0) that failed their checksum twice.
     bad: Mutex<BTreeSet<(Part, usize)>>,
-    /// Whether the WAL was empty, or began anew, since the database was opened: then no page of the database is older
+    /// Whether the WAL was empty, or was restarted, since the database was opened: then no page of the database is older
     /// than its checksum.
     is_settled: AtomicBool,
 }

@@ -29,9 +29,9 @@ pub(crate) struct DataSet {
 /// How a copy shows a column.
 #[derive(Clone, Copy)]
 enum Display {
-    /// Not at all; the reason.
+    /// The column is not shown, for this reason.
     Hidden(&'static str),
-    /// Unsealed by the site key.
+    /// The column is shown unsealed by the site key.
     Unsealed(Purpose),
 }
 
