@@ -1,4 +1,5 @@
-//! Messages: what people wrote to the site, done with; and what is on its way to them, sent again or read out.
+//! Messages: the contact form's, which the desk marks as done; and the outbox's, which the desk sends again or reads
+//! out.
 
 use super::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
@@ -11,21 +12,21 @@ use crate::store::tables::members::{self, Account};
 use crate::store::tables::outbox::{self, Message};
 use crate::store::tables::suppressed::{self, Suppression};
 
-/// No member's number.
+/// A number that no member has.
 const NOBODY: i64 = 0;
 
 /// Why a message cannot be sent again.
 #[derive(Debug)]
 pub(crate) enum RetryDenial {
-    /// A server took it.
+    /// A server accepted the message.
     Sent,
-    /// The text of the message was wiped.
+    /// The text of the message was erased.
     Wiped,
-    /// No mail goes to its address.
+    /// The address is suppressed: no mail is sent to it.
     Marked(Suppression),
 }
 
-/// The desk is through with a message of the contact form. Audited, one row a message. 404 where there is none.
+/// Marks a message of the contact form as done. Audited, one row a message. 404 where there is no such message.
 pub(crate) fn set_contact_done(cx: &Change, contact_id: i64) -> Result<Outcome, Failure> {
     contact::find(cx.tx, contact_id)?.ok_or_else(Failure::not_found)?;
     if contact::set_done(cx.tx, contact_id)? == 0 {
@@ -43,8 +44,8 @@ pub(crate) fn find_obstacle(tx: &Read, message: &Message) -> Result<Option<Retry
     Ok(suppressed::find(tx, &message.recipient)?.map(RetryDenial::Marked))
 }
 
-/// Puts a message in line anew. Audited. `Err` inside: why it cannot be sent. 404 where there is none, 403 where the actor
-/// may not serve the member whom it is for.
+/// Queues a message again. Audited. The inner `Err` says why the message cannot be sent. 404 where there is no such
+/// message, 403 where the actor may not serve its member.
 pub(crate) fn retry(cx: &Change, message_id: i64) -> Result<Result<(), RetryDenial>, Failure> {
     let message = outbox::find(cx.tx, message_id)?.ok_or_else(Failure::not_found)?;
     refuse(denial_to_send(cx.tx, cx.rank, &message)?)?;
@@ -58,8 +59,8 @@ pub(crate) fn retry(cx: &Change, message_id: i64) -> Result<Result<(), RetryDeni
     Ok(Ok(()))
 }
 
-/// Puts every dead message in line anew that still says something and is for nobody in particular or for a member whom the
-/// actor may serve; how many. Audited, also where there was none.
+/// Queues every dead message again that still has its text, and that has no member or one whom the actor may serve.
+/// Returns the number of messages. Audited, even where it is 0.
 pub(crate) fn retry_dead(cx: &Change) -> Result<usize, Failure> {
     let served = |role: &Role| cx.rank.denial(NOBODY, *role).is_none();
     let roles: Vec<Role> = Role::ALL.into_iter().filter(served).collect();
@@ -79,23 +80,25 @@ pub(crate) fn lift_mark(cx: &Change, address: &str) -> Result<Option<Suppression
     Ok(Some(mark))
 }
 
-/// Writes down that a message is read out. 403 where the actor may not read it.
+/// Writes an audit row for a message that is read out. 403 where the actor may not read the message.
 pub(crate) fn read_out(cx: &Change, message: &Message) -> Result<(), Failure> {
     refuse(denial_to_read(cx.tx, cx.rank, message)?)?;
     let detail = Detail::none().number("message_id", message.message_id);
     cx.record("message.read_out", &subject_of(message), &detail)
 }
 
-/// Why an actor may not send a message again, as the key of a text; `None` where the actor may: by the rank of the member
-/// whom the message is for.
+/// Why an actor may not send a message again, as the key of a text; `None` where the actor may. The rank of the
+/// message's member decides.
 pub(crate) fn denial_to_send(tx: &Read, rank: Rank, message: &Message) -> Result<Option<&'static str>, Failure> {
     let account = account_of(tx, message)?;
     Ok(account.and_then(|account| rank.denial(account.member_id, account.role)))
 }
 
-/// The same for reading it out. At the desk, what opens the account of somebody who works here is read out to nobody.
+/// Why an actor may not read a message out, as [`denial_to_send`]. The desk may not read out a message that opens the
+/// account of a colleague.
 pub(crate) fn denial_to_read(tx: &Read, rank: Rank, message: &Message) -> Result<Option<&'static str>, Failure> {
-    // Who was invited has no account yet; the code in the mail makes one that may do what the reader may not.
+    // An invited person has no account yet; the code in the mail creates one with a higher rank than the reader may
+    // have.
     if rank != Rank::Owner && message.template == outbox::INVITATION {
         return Ok(Some("messages.staff_secret"));
     }
@@ -110,13 +113,13 @@ fn refuse(denial: Option<&'static str>) -> Result<(), Failure> {
     denial.map_or(Ok(()), |key| Err(Failure::not_allowed().saying(Text::new(key))))
 }
 
-/// The account of the member whom a message is for.
+/// The account of a message's member, if there is one.
 fn account_of(tx: &Read, message: &Message) -> Result<Option<Account>, Failure> {
     let found = message.member_id.map(|member_id| members::find_account_by_id(tx, member_id)).transpose()?;
     Ok(found.flatten())
 }
 
-/// The member whom a message is for, in the audit log; the site where there is none.
+/// The subject of an audit row about a message: its member, or the site.
 fn subject_of(message: &Message) -> Subject {
     message.member_id.map_or(Subject::Site, Subject::Member)
 }

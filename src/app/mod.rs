@@ -1,5 +1,5 @@
 //! The effects of the product: one function each, with its rule, its audit row and its notice inside. The API, the
-//! pages, the command line and the jobs call the same function; what differs is how they ask and how they show.
+//! pages, the command line and the jobs call the same function, and differ only in parsing and rendering.
 //!
 //! An effect takes a [`Change`] and returns an outcome. An edge renders the outcome after the commit. A call that
 //! changes nothing writes no audit row and no notice.
@@ -45,7 +45,7 @@ use crate::store::tables::audit;
 use crate::store::tables::members::{self, Account};
 use std::ops::Deref;
 
-/// An actor, and which accounts the actor may serve.
+/// An actor, and the rank that decides which accounts the actor may serve.
 #[derive(Debug, Clone)]
 pub(crate) struct RankedActor {
     pub actor: Actor,
@@ -71,27 +71,27 @@ pub(crate) struct SubjectAccount(Account);
 #[must_use]
 pub(crate) enum Outcome {
     Done,
-    /// All was as asked for before.
+    /// The requested state was there already.
     Unchanged,
 }
 
 impl RankedActor {
-    /// The machine's shell, a job or an import: may do everything.
+    /// The machine's shell, a job or an import: unrestricted.
     pub(crate) fn owner(actor: &Actor) -> RankedActor {
         RankedActor { actor: actor.clone(), rank: Rank::Owner }
     }
 
-    /// A partner, or a third party that calls back.
+    /// A partner, or a third party that calls a webhook.
     pub(crate) fn outside(id: ActorId, call: &Call) -> RankedActor {
         RankedActor { actor: Actor::caller(id, call.peer), rank: Rank::Outside }
     }
 
-    /// A change by this actor in an open transaction.
+    /// Starts a change by this actor in an open transaction.
     pub(crate) fn change<'a>(&'a self, site: &'a Site, tx: &'a Write<'a>, language: Language) -> Change<'a> {
         Change { site, tx, actor: &self.actor, rank: self.rank, language }
     }
 
-    /// A member, by the member's role.
+    /// A member with the member's role.
     pub(crate) fn account(member_id: i64, role: Role, actor: &Actor) -> RankedActor {
         RankedActor { actor: actor.clone(), rank: Rank::Account { member_id, role } }
     }
@@ -109,7 +109,7 @@ impl From<&Member> for RankedActor {
     }
 }
 
-/// Runs an effect as one transaction at this moment.
+/// Runs an effect as one transaction.
 #[track_caller]
 pub(crate) fn change<T>(
     site: &Site,
@@ -121,7 +121,8 @@ pub(crate) fn change<T>(
     site.store.write(site.now(), |tx| effect(&actor.change(site, tx, language)))
 }
 
-/// The same for a call that may be repeated under one `Idempotency-Key`: its answer is kept with the effect.
+/// Runs an effect as [`change`], for a call that may be repeated under one `Idempotency-Key`: the answer is stored with
+/// the effect.
 #[track_caller]
 pub(crate) fn change_once(
     site: &Site,
@@ -139,7 +140,7 @@ impl Change<'_> {
         self.tx.now()
     }
 
-    /// The actor's own account, if the actor has one.
+    /// The number of the actor's own account, if the actor has one.
     pub(crate) fn member_id(&self) -> Option<i64> {
         self.rank.member_id()
     }
@@ -150,19 +151,19 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// 404 where there is no such member, or where the member was erased: the number stays in the books, and nothing is done
-    /// for it any more.
+    /// 404 where there is no such member, or where the member was erased: an erased member's number stays in records,
+    /// but accepts no changes.
     pub(crate) fn check_here(&self, member_id: i64) -> Result<(), Failure> {
         if self.is_here(member_id)? { Ok(()) } else { Err(Failure::not_found()) }
     }
 
-    /// Whether there is such a member, who was not erased.
+    /// Whether the member exists and was not erased.
     fn is_here(&self, member_id: i64) -> Result<bool, Failure> {
         Ok(members::exists(self.tx, member_id)? && erasure::find(self.tx, member_id)?.is_none())
     }
 
-    /// The account of a member whom the actor may serve. 404 where there is none; 403 with the reason where the rank of
-    /// the actor forbids it, and for the actor's own: its owner has the members' app.
+    /// The account of a member whom the actor may serve. 404 where there is no such member; 403 with the reason where
+    /// the actor's rank forbids it. An actor's own account is refused too: its owner uses the members' app.
     pub(crate) fn served(&self, member_id: i64) -> Result<SubjectAccount, Failure> {
         self.check_here(member_id)?;
         let account = members::find_account_by_id(self.tx, member_id)?.ok_or_else(Failure::not_found)?;
@@ -186,7 +187,8 @@ impl Change<'_> {
         if self.rank.is_admin() { Ok(()) } else { Err(Failure::not_allowed()) }
     }
 
-    /// The language of a message to a member: the actor's where the member is the actor, else the member's own.
+    /// The language of a message to a member: the actor's language where the member is the actor, otherwise the
+    /// member's own.
     pub(crate) fn language_of(&self, member_id: i64) -> Result<Language, Failure> {
         if self.member_id() == Some(member_id) {
             return Ok(self.language);

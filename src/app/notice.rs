@@ -1,9 +1,9 @@
-//! The text of a notice: the text that the notice's row names, with the row's values in its placeholders, in the
-//! reader's language.
+//! The text of a notice in the reader's language: the text that the row names, with the row's values in its
+//! placeholders.
 //!
-//! The name of a value decides how it is written: under a name that ends in `date`, `_at` or `until` a number is a
-//! moment in Unix seconds and written as a day of the tunnel; `{amount}` is made of `amount_cents` and `currency` where
-//! they are; other numbers and texts are written as they are.
+//! The name of a value decides how the value is formatted. A number under a name that ends in `date`, `_at` or `until`
+//! is a moment in Unix seconds, and is formatted as a day at the tunnel. `{amount}` is composed of `amount_cents` and
+//! `currency` where both exist. Other numbers and texts are inserted unchanged.
 
 use crate::domain::local_time::TimeZone;
 use crate::domain::payment::Price;
@@ -11,12 +11,12 @@ use crate::domain::when;
 use crate::i18n::language::{Language, Text};
 use serde_json::Value;
 
-/// Stands for a text that this version does not know.
+/// The key of the text for a notice that this version does not know.
 const UNKNOWN: &str = "notice.other";
-/// Stands where the row has no value.
+/// The placeholder's text where the row has no value.
 const NOTHING: &str = "–";
 
-/// `subject` is the key of a text, `detail` the values.
+/// The text of a notice: `subject` is the key of a text, `detail` has the values.
 pub(crate) fn text(language: Language, zone: &TimeZone, subject: &str, detail: &Value) -> String {
     say(language, zone, subject, detail).or_else(|| say(language, zone, UNKNOWN, detail)).unwrap_or_default()
 }
@@ -28,7 +28,7 @@ pub(crate) fn subject(language: Language, subject: &str) -> String {
     known.map(|text| language.say(&text)).unwrap_or_default()
 }
 
-/// The same in a few words, as a mail's subject says it.
+/// The headline of a notice, for the subject of a mail.
 pub(crate) fn headline(language: Language, zone: &TimeZone, subject: &str, detail: &Value) -> String {
     let name = subject.strip_prefix("notice.").unwrap_or(subject);
     let known = say(language, zone, &format!("headline.{name}"), detail);
@@ -58,7 +58,7 @@ fn is_moment(name: &str) -> bool {
     ["date", "_at", "until"].iter().any(|end| name.ends_with(end))
 }
 
-/// `30.00 EUR`; `30,00 EUR` where that is how people write.
+/// An amount with its currency: `30.00 EUR`; `30,00 EUR` except in English.
 pub(crate) fn amount(language: Language, detail: &Value) -> Option<String> {
     let (cents, currency) = (detail.get("amount_cents")?.as_i64()?, detail.get("currency")?.as_str()?);
     let said = Price { cents, currency: currency.to_uppercase() }.to_string();
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// Every subject that the sources put into a row is a text.
+    /// Every subject that the source code writes into a row has a text.
     #[test]
     fn whatever_is_noted_anywhere_can_be_said() {
         fn look(dir: &std::path::Path, found: &mut Vec<String>) {

@@ -1,4 +1,4 @@
-//! A partner's access: how it begins, changes and ends; and what a partner deleted brought back.
+//! A partner's access: creating, changing and revoking it; and restoring records that a partner deleted.
 
 use super::bookings::DESK_CLIENT_ID;
 use super::{Change, Outcome};
@@ -15,29 +15,30 @@ use crate::store::tables::partners::{self, Partner};
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-/// A partner that calls 100 times a second for a minute has a fault.
+/// The default rate limit: a partner that sends 100 requests a second for a minute has a fault.
 pub(crate) const REQUESTS_PER_MINUTE: i64 = 6_000;
 pub(crate) const REQUESTS_PER_MINUTE_MAX: i64 = 10_000_000;
-/// Days for which an old secret goes on beside the new one.
+/// Default days for which an old secret stays valid beside the new one.
 pub(crate) const KEEP_DAYS: i64 = 7;
 pub(crate) const KEEP_DAYS_MAX: i64 = 90;
 pub(crate) const NAME_CHARS_MAX: usize = 100;
-/// More than any partner's list has.
+/// The greatest number of networks of a partner.
 pub(crate) const NETWORKS_MAX: usize = 100;
 const DAY_SECONDS: i64 = 86_400;
-/// Records brought back at once; more are for the next press.
+/// Records restored at once; a further call restores more.
 const RESTORED_MAX: i64 = 500;
-/// For the partner a restored record is there from now on, so the history says that it was made, and by whom.
+/// Detail of the history event: for the partner, a restored record is a new one, and the event says that the desk
+/// restored it.
 const BY_DESK: &str = r#"{"restored_by":"desk"}"#;
 
-/// On what terms a partner may call.
+/// The terms on which a partner may call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Terms {
-    /// Demand a signed timestamp, and refuse a signature that was used before.
+    /// Whether requests need a signed timestamp, and a repeated signature is refused.
     pub strict: bool,
-    /// Where it may call from; empty: from anywhere.
+    /// The networks from which the partner may call; empty: any.
     pub networks: Vec<IpNet>,
-    /// 0: no limit.
+    /// Requests per minute; 0: no limit.
     pub requests_per_minute: i64,
 }
 
@@ -47,11 +48,11 @@ pub(crate) enum RestoreOutcome {
     Done,
     /// The partner deleted no such record.
     Unknown,
-    /// The partner has made a new record of the same address.
+    /// The partner has created a new record with the same address.
     Taken,
 }
 
-/// The credentials that a partner is handed, once.
+/// The credentials of a partner; the secret is shown once.
 #[derive(Debug)]
 pub(crate) struct IssuedCredentials {
     pub partner_id: i64,
@@ -59,17 +60,17 @@ pub(crate) struct IssuedCredentials {
     pub secret: String,
 }
 
-/// An address, or a network like `10.0.0.0/8`.
+/// Parses an address, or a network like `10.0.0.0/8`.
 pub(crate) fn network(text: &str) -> Option<IpNet> {
     text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
 }
 
-/// The partner of a number. 404 where there is none; the desk's own bookings are nobody's to administer.
+/// Finds a partner by its number. 404 where there is none, and for the desk's own client, which is not administered.
 pub(crate) fn find(tx: &Read, partner_id: i64) -> Result<Partner, Failure> {
     administered(partners::find_by_id(tx, partner_id)?)
 }
 
-/// The same by its client-id.
+/// Finds a partner by its client identifier, as [`find`].
 pub(crate) fn find_client(tx: &Read, client_id: &str) -> Result<Partner, Failure> {
     administered(partners::find(tx, client_id)?)
 }
@@ -78,8 +79,8 @@ fn administered(found: Option<Partner>) -> Result<Partner, Failure> {
     found.filter(|partner| partner.client_id != DESK_CLIENT_ID).ok_or_else(Failure::not_found)
 }
 
-/// Adds a partner with its first secret. `client_id`: one that the partner has already, from another site's list. Audited.
-/// An admin's. 422 at `name` or `networks`; 409 where the client-id is known.
+/// Adds a partner with its first secret. `client_id`: an identifier that the partner has already, from another site's
+/// list. Audited. Admins only. 422 at `name` or `networks`; 409 where the client identifier exists.
 pub(crate) fn create(
     cx: &Change,
     client_id: Option<&str>,
@@ -99,7 +100,7 @@ pub(crate) fn create(
     Ok(IssuedCredentials { partner_id, client_id, secret: add_secret(cx, partner_id)? })
 }
 
-/// Sets from where, how fast and how strictly signed a partner calls. Audited. An admin's.
+/// Sets a partner's networks, rate limit and strictness. Audited. Admins only.
 pub(crate) fn set_terms(cx: &Change, partner: &Partner, terms: &Terms) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     terms.check()?;
@@ -117,8 +118,8 @@ pub(crate) fn set_terms(cx: &Change, partner: &Partner, terms: &Terms) -> Result
     Ok(Outcome::Done)
 }
 
-/// Gives a partner a new secret; the newest before it goes on for so many days. Audited. An admin's. 409 where the partner
-/// is revoked.
+/// Gives a partner a new secret; the newest old one stays valid for `keep_days` days. Audited. Admins only. 409 where
+/// the partner is revoked.
 pub(crate) fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<IssuedCredentials, Failure> {
     cx.check_admin()?;
     if partner.revoked_at.is_some() {
@@ -132,7 +133,7 @@ pub(crate) fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<I
     Ok(IssuedCredentials { partner_id, client_id, secret: add_secret(cx, partner_id)? })
 }
 
-/// Ends a partner's access for good, with its secrets. Audited. An admin's.
+/// Revokes a partner's access for good, with its secrets. Audited. Admins only.
 pub(crate) fn revoke(cx: &Change, partner: &Partner) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     if partner.revoked_at.is_some() {
@@ -143,7 +144,7 @@ pub(crate) fn revoke(cx: &Change, partner: &Partner) -> Result<Outcome, Failure>
     Ok(Outcome::Done)
 }
 
-/// Brings one record back that the partner deleted. Audited, and in the partner's history.
+/// Restores one record that the partner deleted. Audited, and in the partner's history.
 pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Result<RestoreOutcome, Failure> {
     match partner_users::restore(cx.tx, partner.partner_id, user_id) {
         Ok(0) => return Ok(RestoreOutcome::Unknown),
@@ -158,11 +159,12 @@ pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Resu
     Ok(RestoreOutcome::Done)
 }
 
-/// Brings every deleted record back whose address has no new one, the latest first; how many came back.
+/// Restores every deleted record whose address has no new record, the latest first. Returns the number of restored
+/// records.
 pub(crate) fn restore_users(cx: &Change, partner: &Partner) -> Result<usize, Failure> {
     let mut restored = 0;
     for user in partner_users::list_deleted(cx.tx, partner.partner_id, RESTORED_MAX)? {
-        // Of two deleted records of one address the later one comes back.
+        // Of two deleted records with the same address, only the later one is restored.
         let taken = user.replaced || partner_users::has(cx.tx, partner.partner_id, &user.email)?;
         restored += usize::from(!taken && restore_user(cx, partner, user.id)? == RestoreOutcome::Done);
     }

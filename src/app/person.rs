@@ -1,5 +1,4 @@
-//! The personal data of a new member, judged by the same rules whether it comes from a form or from a list of the
-//! former site.
+//! The personal data of a new member, validated by the same rules from a form and from an imported list.
 
 use crate::domain::password::Owner;
 use crate::domain::{country, phone};
@@ -9,7 +8,7 @@ use crate::http::fields::{self, Fields};
 use crate::i18n::language::Text;
 use serde_json::Value;
 
-/// Nobody flies at this age, so the year was mistyped.
+/// Greatest plausible age, in seconds; an earlier day of birth is a typing mistake.
 pub(crate) const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;
 
 crate::body! {
@@ -34,11 +33,11 @@ crate::body! {
     }
 }
 
-/// The fields, each as it was read.
+/// The fields as they were read, before the form is complete.
 pub(crate) type ReadPerson = <Person as Body>::Read;
 
-/// Judges what a field alone does not show. A telephone number without a calling code is one of `country_code`, else of
-/// `country`, else of the site's own country (`home`).
+/// Validates what depends on several fields. A telephone number without a calling code is one of `country_code`,
+/// otherwise of `country`, otherwise of the site's country (`home`).
 pub(crate) fn judge(read: &mut ReadPerson, now: i64, home: &str, fields: &mut Fields) {
     if let (Some(Some(typed)), Some(code), Some(country)) = (&read.phone, &read.country_code, &read.country) {
         let number = phone::parse(code.as_deref().or(country.as_deref()).unwrap_or(home), typed);
@@ -51,7 +50,7 @@ pub(crate) fn judge(read: &mut ReadPerson, now: i64, home: &str, fields: &mut Fi
     }
 }
 
-/// Who would set a password here, at the tunnel of this name: what could be read of them.
+/// The owner of a new password at the tunnel of this name, from the fields that could be read.
 pub(crate) fn owner<'a>(read: &'a ReadPerson, site: &'a str) -> Owner<'a> {
     fn text(field: &Option<Option<String>>) -> &str {
         field.as_ref().and_then(Option::as_deref).unwrap_or("")
@@ -65,7 +64,7 @@ pub(crate) fn owner<'a>(read: &'a ReadPerson, site: &'a str) -> Owner<'a> {
     }
 }
 
-/// A country, by whatever name.
+/// A country, by code, name or calling code.
 pub(crate) struct Country;
 
 impl Field for Country {
@@ -81,7 +80,7 @@ impl Field for Country {
     }
 }
 
-/// The two letters of a country.
+/// The ISO 3166-1 alpha-2 code of a country.
 fn country(text: &str) -> Result<String, Text> {
     country::parse(text).map(str::to_owned).ok_or_else(|| Text::new("field.country"))
 }

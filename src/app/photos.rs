@@ -6,8 +6,7 @@ use crate::domain::audit::{Detail, Subject};
 use crate::http::failure::Failure;
 use crate::store::tables::media;
 
-/// Puts a picture in place of the one before. `jpeg`: as `documents::picture` made it. Audited, unless the picture is the
-/// actor's own.
+/// Replaces a member's picture. `jpeg` comes from `documents::picture`. Audited, unless the picture is the actor's own.
 pub(crate) fn set(cx: &Change, subject: &SubjectAccount, jpeg: &[u8]) -> Result<(), Failure> {
     media::set(cx.tx, subject.member_id, jpeg)?;
     record(cx, "member.photo_taken", subject)
@@ -29,7 +28,7 @@ fn record(cx: &Change, action: &'static str, subject: &SubjectAccount) -> Result
     cx.record(action, &Subject::Member(subject.member_id), &Detail::none())
 }
 
-/// A picture for a person of a demo, by a number: nobody's likeness. JPEG.
+/// A drawn picture for an invented person of the demo, chosen by a number. JPEG.
 pub(crate) fn invented(number: usize) -> Vec<u8> {
     picture::draw_figure(number)
 }

@@ -1,4 +1,4 @@
-//! New members at the desk: registered by a clerk, and perhaps booked and checked in with it.
+//! New members at the desk: registered by a clerk, and optionally booked and checked in at once.
 
 use super::{Change, bookings, signup};
 use crate::domain::audit::{Detail, Subject};
@@ -7,28 +7,28 @@ use crate::i18n::language::Language;
 use crate::store::tables::account_claims::{self, Alike};
 use crate::store::tables::members;
 
-/// Members who may be the same person, of each kind.
+/// The greatest number of possible duplicates that are listed, of each kind.
 const ALIKE_MAX: i64 = 5;
 
-/// Somebody who is at the desk and wants to be a member. Unknown fields are empty.
+/// The data of a person at the desk who becomes a member. Unknown fields are empty.
 #[derive(Debug)]
 pub(crate) struct Registration<'a> {
     pub(crate) real_name: &'a str,
     pub(crate) email: &'a str,
-    /// Midnight of the day of birth in UTC, in Unix seconds.
+    /// Midnight UTC of the day of birth, in Unix seconds.
     pub(crate) dob: Option<i64>,
     /// In E.164.
     pub(crate) phone: &'a str,
     pub(crate) language: Language,
-    /// To fly now; none: only the account.
+    /// Minutes of a flight now; `None`: only the account.
     pub(crate) minutes: Option<i64>,
-    /// By which the same form sent twice is known.
+    /// Identifies the form, so that a form that is sent twice registers one member.
     pub(crate) form_number: i64,
-    /// Whether the clerk saw who is alike, and says that it is somebody else.
+    /// Whether the clerk saw the possible duplicates and says that this is another person.
     pub(crate) is_somebody_else: bool,
 }
 
-/// Why nobody is registered.
+/// Why the registration is refused.
 #[derive(Debug)]
 pub(crate) enum Denial {
     /// A member has confirmed the e-mail address.
@@ -37,9 +37,9 @@ pub(crate) enum Denial {
     Alike(Vec<Alike>),
 }
 
-/// Makes an account for somebody who accepted the terms, and where minutes are given, a booking of now with its check-in:
-/// who stands at the desk needs no confirmed address for that. The same form sent again is the same member. The owner chooses
-/// a password by the link that is mailed, or by a code on paper. Audited. Returns the member's number.
+/// Creates an account for a person who accepted the terms; with minutes, also a booking for now with its check-in,
+/// which requires no confirmed address, because the clerk sees the person. The same form sent again returns the same
+/// member. The owner chooses a password with a mailed link or a printed code. Audited. Returns the member's number.
 pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Result<i64, Denial>, Failure> {
     cx.check_staff()?;
     if let Some(member_id) = account_claims::find_registered(cx.tx, registration.form_number)? {
@@ -62,7 +62,7 @@ pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Resul
     cx.record("member.added", &Subject::Member(member_id), &Detail::none().flag("desk", true))?;
     if let Some(minutes) = registration.minutes {
         let booked = bookings::book_here_now(cx, member_id, minutes, registration.form_number)?;
-        // Who was just registered is not banned and has no fee to pay yet.
+        // A new member is neither banned nor owes a fee.
         booked.map_err(|denial| Failure::broken().because(denial.key()))?;
     }
     Ok(Ok(member_id))

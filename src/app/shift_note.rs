@@ -5,10 +5,10 @@ use crate::domain::audit::{Detail, Subject};
 use crate::http::failure::Failure;
 use crate::store::tables::shift_note;
 
-/// Length of the note.
+/// Greatest length of the note, in characters.
 pub(crate) const NOTE_CHARS_MAX: usize = 500;
 
-/// Leaves a note in place of the one before. Audited without its text.
+/// Replaces the note. Staff only. Audited without its text.
 pub(crate) fn leave(cx: &Change, text: &str) -> Result<(), Failure> {
     cx.check_staff()?;
     let author_id = cx.member_id().ok_or_else(Failure::not_allowed)?;
@@ -16,7 +16,7 @@ pub(crate) fn leave(cx: &Change, text: &str) -> Result<(), Failure> {
     cx.record("shift_note.left", &Subject::Site, &Detail::none())
 }
 
-/// Takes the note away: it was read and done. Audited.
+/// Deletes the note once it is done. Staff only. Audited.
 pub(crate) fn dismiss(cx: &Change) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     if shift_note::delete(cx.tx)? == 0 {

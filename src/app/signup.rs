@@ -1,5 +1,5 @@
-//! Becoming a member: one function, whoever asks for it. An app sends all that the API takes; at the desk a clerk fills in the
-//! form; at a kiosk and on one's own telephone people do it themselves.
+//! Signing up: one function for every caller. An app sends every field of the API; at the desk a clerk fills in the
+//! form; at a kiosk or on a telephone, people fill it in themselves.
 
 use super::import_export::cell::read_birthday_of_form;
 use super::person::{self, Person};
@@ -23,16 +23,17 @@ use crate::store::tables::security_answers;
 use crate::store::tables::tunnels;
 use serde_json::{Map, Value};
 
-/// Usernames that are tried with a number behind a name; then one is made from the form's number.
+/// Numbers that are tried behind a derived username; after that, the username is made from the form's number.
 const NAMES_TRIED: u32 = 20;
-/// New members at one kiosk in an hour: as many as a queue before it can be.
+/// New members at one kiosk in an hour: more than a queue there can produce.
 const PER_HOUR_PER_KIOSK: i64 = 60;
-/// For so long the same form sent twice is answered with the account that it made, in seconds.
+/// Seconds for which the same form sent again is answered with the account that it made.
 const SAME_FORM_SECONDS: i64 = 600;
 
-/// Makes an account for somebody who accepted the terms. With a password the owner has it at once, and a mail asks to confirm
-/// the address; without one a mail brings the code by which the owner chooses a username and a password. An empty username
-/// is derived from the name. `form_number`: the form's, for a name that is taken. Returns the member's number.
+/// Creates an account for a person who accepted the terms. With a password, a mail asks the owner to confirm the
+/// address; without one, a mail brings the code with which the owner chooses a username and a password. An empty
+/// username is derived from the name; `form_number` makes it unique where the name is taken. Returns the member's
+/// number.
 pub(crate) fn create(
     cx: &Change,
     new: NewMember,
@@ -52,20 +53,20 @@ pub(crate) fn create(
         security_answers::set(cx.tx, member_id, *question, answer_hash)?;
     }
     let reads = language.unwrap_or(cx.language);
-    // A clerk sees who gives the address; whoever signs up alone has proven nothing about it.
+    // A clerk sees the person who names the address; a person who signs up alone has proved nothing about it.
     let is_seen = cx.rank.is_staff();
     let is_foreign = !is_seen && !email.is_empty() && members::find_by_confirmed_email(cx.tx, email)?.is_some();
     if owned || is_foreign {
         confirmation::send(cx.site, cx.tx, member_id, email, reads)?;
     } else if !email.is_empty() && cx.site.delivers(Channel::Email) {
-        // What nobody carries out of the house is no way to its reader.
+        // No code is mailed where the site delivers no mail.
         let cause = if is_seen { Cause::Authenticated } else { Cause::Anonymous };
         claims::mail(cx, member_id, email, reads, cause)?;
     }
     Ok(member_id)
 }
 
-/// From the name, until the owner chooses another: `jane.doe`, else `jane.doe2`.
+/// Derives a free username from the name, until the owner chooses another: `jane.doe`, or `jane.doe2`.
 fn free_username(cx: &Change, real_name: &str, form_number: i64) -> Result<String, Failure> {
     let derived = username::derived(real_name);
     for number in 1..=NAMES_TRIED {
@@ -77,12 +78,12 @@ fn free_username(cx: &Change, real_name: &str, form_number: i64) -> Result<Strin
     Ok(format!("flyer{form_number}"))
 }
 
-/// Where people sign up by themselves.
+/// Where a person signs up alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignupPlace {
-    /// By its number.
+    /// The number of the kiosk.
     Kiosk(i64),
-    /// On one's own telephone, which can type a password.
+    /// The person's own telephone, where a password can be typed.
     Telephone,
 }
 
@@ -104,17 +105,17 @@ crate::body! {
     }
 }
 
-/// Somebody who has just become a member.
+/// A new member, and the PIN to show.
 #[derive(Debug)]
 pub(crate) struct SignedUp {
     pub(crate) member_id: i64,
-    /// The booking PIN, which is shown this once.
+    /// The booking PIN, which is shown only once.
     pub(crate) pin: String,
 }
 
-/// Signs somebody up who fills in the form alone: with the e-mail address, the day of birth and the terms, on a telephone with
-/// a password too. The booking PIN is made with it, so that the kiosk opens at once. Audited. 422 with every mistake; 429
-/// above the limit of the address or the kiosk.
+/// Signs up a person who fills in the form alone: with an e-mail address, a day of birth and the terms, and on a
+/// telephone with a password. A booking PIN is created too, so that the person can sign in at the kiosk at once.
+/// Audited. 422 with every mistake; 429 above the limit of the network or the kiosk.
 pub(crate) fn join(
     site: &Site,
     call: &Call,
@@ -122,7 +123,7 @@ pub(crate) fn join(
     language: Language,
     typed: &[(String, String)],
 ) -> Result<SignedUp, Failure> {
-    // Every mistake is named at once, and judging a password takes its time: so the limit comes before all of it.
+    // The limit is checked first, because reporting every mistake and checking a password cost time.
     check_rate(site, call, place)?;
     let form = read(site, place, typed)?;
     count_message_request(site, call)?;
@@ -141,7 +142,7 @@ pub(crate) fn join(
     })
 }
 
-/// Takes one sign-up from the limit of the address and of the kiosk: 429 above it.
+/// Counts one sign-up against the limits of the network and the kiosk: 429 above them.
 pub(crate) fn check_rate(site: &Site, call: &Call, place: SignupPlace) -> Result<(), Failure> {
     if let SignupPlace::Kiosk(kiosk_id) = place {
         site.state::<RateLimiter>().take(RateLimitKey::SignupAt(kiosk_id), RateLimit::per_hour(PER_HOUR_PER_KIOSK))?;
@@ -150,7 +151,8 @@ pub(crate) fn check_rate(site: &Site, call: &Call, place: SignupPlace) -> Result
     site.state::<RateLimiter>().take(RateLimitKey::SignupFrom(call.network()), limit)
 }
 
-/// The member's number, and whether this made the account.
+/// Creates the account, or finds the one that the same form made. Returns the member's number, and whether the account
+/// is new.
 fn enter(cx: &Change, form: &JoinForm, password_hash: Option<&str>) -> Result<(i64, bool), Failure> {
     let (person, text) = (&form.person, |field: &Option<String>| field.clone().unwrap_or_default());
     let (email, phone) = (text(&person.email), text(&person.phone));
@@ -172,7 +174,8 @@ fn enter(cx: &Change, form: &JoinForm, password_hash: Option<&str>) -> Result<(i
     Ok((member_id, true))
 }
 
-/// The account that this form made a moment ago, where it says the same: else nobody is told of it.
+/// The account that the same form made less than [`SAME_FORM_SECONDS`] ago; 409 where the number of the form belongs to
+/// other data, without telling whose.
 fn find_same(cx: &Change, form: &JoinForm, email: &str) -> Result<Option<i64>, Failure> {
     let Some(member_id) = account_claims::find_registered(cx.tx, form.number)? else { return Ok(None) };
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
@@ -183,8 +186,8 @@ fn find_same(cx: &Change, form: &JoinForm, email: &str) -> Result<Option<i64>, F
     if is_same { Ok(Some(member_id)) } else { Err(Failure::exists()) }
 }
 
-/// Judges the form by the rules of signing up; every mistake is named at once. The day of birth is `dob`, or `day`, `month`
-/// and `year`.
+/// Validates the form by the rules of signing up, and reports every mistake at once. The day of birth is `dob`, or
+/// `day`, `month` and `year`.
 fn read(site: &Site, place: SignupPlace, typed: &[(String, String)]) -> Result<JoinForm, Failure> {
     const READ: [&str; 6] = ["real_name", "email", "dob", "phone", "number", "password"];
     let given = |name: &str| {

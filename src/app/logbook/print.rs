@@ -1,4 +1,4 @@
-//! A member's logbook on paper.
+//! A printout of a member's logbook.
 
 use crate::documents::printout::{self, Flight, Logbook, Signed};
 use crate::domain::catalogue::{Level, PROGRAMMES};
@@ -12,7 +12,7 @@ use crate::store::queries::logbook::{self, Line};
 use crate::store::queries::standing;
 use crate::store::tables::{certificates, members, tunnels};
 
-/// The latest flights and signatures that are listed; the sums know of all.
+/// The greatest numbers of flights and signatures that are listed, the latest ones; the sums include all.
 const FLIGHTS_MAX: i64 = 1_000;
 const SIGNED_MAX: i64 = 500;
 
@@ -58,7 +58,7 @@ fn flight(line: Line) -> Flight {
     Flight { day: line.entry_date, tunnel_name: line.tunnel_name, comment: line.comment, minutes: line.minutes }
 }
 
-/// Of the programmes held that have one.
+/// The currencies of the programmes that the member holds and that have a currency.
 fn currencies(currencies: &Currencies, held: &[certificates::HeldLevel]) -> Vec<(String, Currency)> {
     let held = |cat_group: &&str| held.iter().any(|level| level.cat_group == **cat_group);
     let named = |cat_group: &str| Some((cat_group.to_owned(), currencies.find(cat_group)?));
@@ -78,7 +78,8 @@ fn is_signed(line: &Line) -> bool {
     line.status.is_signed()
 }
 
-/// In the catalogue's order; what has left the catalogue comes last, by its number.
+/// Groups the signatures by level, in the catalogue's order. Levels and skills that were removed from the catalogue
+/// come last, by their numbers.
 fn by_level(site: &Site, lines: Vec<Line>, note: impl Fn(&Line) -> String) -> Vec<(String, Vec<Signed>)> {
     let mut groups: Vec<(String, Vec<Signed>)> =
         site.catalogue.levels().map(|l| (l.name.clone(), Vec::new())).collect();

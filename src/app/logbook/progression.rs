@@ -1,4 +1,4 @@
-//! How far a member has come: where the member stands on every level, and the same as a picture.
+//! A member's progression: the step on every level, and the map as a picture.
 
 use crate::documents::progression::{Progression, draw, draw_map};
 use crate::domain::entry::Status;
@@ -10,7 +10,7 @@ use crate::store::Read;
 use crate::store::queries::{logbook, standing};
 use crate::store::tables::{certificates, members, tunnels};
 
-/// Where a member stands on every level.
+/// The step of a member on every level.
 pub(crate) fn steps(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Step<'static>>, Failure> {
     let held = certificates::list_held(tx, member_id)?;
     let held: Vec<_> = held.iter().map(|one| (one.key(), one.since)).collect();
@@ -26,7 +26,7 @@ pub(crate) fn svg(site: &Site, member_id: i64, language: Language) -> Result<Str
     Ok(draw(&find(site, member_id, language, false)?))
 }
 
-/// The map of it alone, large enough to be read at arm's length: wide, or `turned` for a tall screen.
+/// Only the map, large enough to be read at arm's length: landscape, or `turned` for a portrait screen.
 pub(crate) fn map_svg(site: &Site, member_id: i64, language: Language, turned: bool) -> Result<String, Failure> {
     Ok(draw_map(&find(site, member_id, language, true)?, turned))
 }

@@ -1,4 +1,4 @@
-//! A new skill entry: asked for by its holder, or recorded by a signer.
+//! A new skill entry: requested by its holder, or recorded by a signer.
 
 use super::rules::{self, Item, Request};
 use super::{actor_id, record, sign_offs};
@@ -8,7 +8,7 @@ use crate::i18n::language::Text;
 use crate::store::tables::skills::{self, NewEntry};
 use crate::store::tables::{members, signers};
 
-/// Asks the named signer for a signature in the logbook of the actor. The signer is told. Returns the number of the entry.
+/// Requests a signature in the actor's logbook from the named signer, who is notified. Returns the number of the entry.
 pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) -> Result<i64, Failure> {
     let member_id = actor_id(cx)?;
     let item = rules::check(cx.site, cx.tx, member_id, request, None, instructor_id, cx.now())?;
@@ -20,8 +20,8 @@ pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) ->
     Ok(entry_id)
 }
 
-/// Records what the actor saw another member do, signed at once. Audited; the member is told. An actor who may not sign the
-/// skill learns nothing about the member. Returns the number of the entry.
+/// Records a skill that the actor saw another member perform, signed at once. Audited; the member is notified. An actor
+/// who may not sign the skill learns nothing about the member. Returns the number of the entry.
 pub(crate) fn record_seen(
     cx: &Change,
     holder_id: i64,
@@ -53,7 +53,7 @@ pub(crate) fn record_seen(
     Ok(entry_id)
 }
 
-/// The entry that a request asks for, once the rules found its item.
+/// The row of a new entry, from a request and its checked item.
 pub(super) fn new<'a>(
     member_id: i64,
     author_id: i64,

@@ -12,13 +12,13 @@ use crate::store::queries::{holdings, logbook};
 use crate::store::tables::members::{self, Holder};
 use crate::store::tables::{signers, skills, tunnels};
 
-/// Entries in one logbook: six a day for twenty years.
+/// The greatest number of entries in one logbook: about seven a day for twenty years.
 const ENTRIES_MAX: i64 = 50_000;
 const UNCONFIRMED_ENTRIES_MAX: i64 = 1_000;
-/// A kiosk's clock may be this far ahead of ours.
+/// Seconds by which a kiosk's clock may be ahead of the server's.
 const AHEAD_SECONDS_MAX: i64 = 120;
 
-/// A skill entry that somebody asks for, complete. Moments in Unix seconds.
+/// A complete request for a skill entry. Moments in Unix seconds.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub skill: String,
@@ -28,7 +28,7 @@ pub(crate) struct Request {
     pub comment: String,
 }
 
-/// The fields of a request that can be judged, as far as they are known.
+/// The fields of a request that can be checked, as far as they are known.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PartialRequest<'a> {
     pub entry_date: Option<i64>,
@@ -46,7 +46,7 @@ pub(crate) struct Item {
     pub cat_id: &'static str,
     /// The level whose signers sign the entry.
     pub level: &'static Level,
-    /// Whether the member may have several: a recurrent training.
+    /// Whether a member may have several entries of the item: a recurrent training.
     pub recurrent: bool,
 }
 
@@ -62,8 +62,8 @@ pub(crate) fn find_item(site: &Site, skill: &str) -> Option<Item> {
     Some(Item { kind: Kind::Safety, cat_group: &programme.cat_group, cat_id: "", level, recurrent })
 }
 
-/// Checks a request for the logbook of a member. `edited` is the entry that the request changes, with its date before,
-/// which was right when it was entered. 422 with every mistake; then 409 where the member has an entry of the skill.
+/// Checks a request for the logbook of a member. `edited` is the entry that the request changes, with its former date,
+/// which is accepted as it was. 422 with every mistake; then 409 where the member has an entry of the skill.
 pub(crate) fn check(
     site: &Site,
     tx: &Read,
@@ -111,9 +111,9 @@ pub(crate) fn judge(
     Ok(())
 }
 
-/// Adds the mistakes in the date and the tunnel of an entry to `problems`, as far as the two are known: the date is not in
-/// the future, unless `known_date` was, and not before the birth of the member; the tunnel is known. Returns whose logbook
-/// it is, where the date was known.
+/// Adds the mistakes in the date and the tunnel of an entry to `problems`, as far as the two are known. The date must
+/// not be in the future, unless it equals `known_date`, and not before the birth of the member; the tunnel must exist.
+/// Returns the owner of the logbook where the date was known.
 pub(crate) fn check_place(
     tx: &Read,
     holder_id: i64,
@@ -141,8 +141,8 @@ pub(crate) fn check_place(
     Ok(holder)
 }
 
-/// Refuses a new entry in a full logbook. A member without a confirmed e-mail address may be anybody, in any number, and
-/// has less room.
+/// Refuses a new entry in a full logbook. The limit is lower for a member without a confirmed e-mail address, because
+/// anyone can create such accounts in any number.
 pub(crate) fn check_room(holder: &Holder) -> Result<(), Failure> {
     let most = if holder.email_confirmed { ENTRIES_MAX } else { UNCONFIRMED_ENTRIES_MAX };
     if holder.entries < most {
@@ -152,7 +152,7 @@ pub(crate) fn check_room(holder: &Holder) -> Result<(), Failure> {
     Err(Failure::logbook_full().saying(Text::new(key).with("max", most)))
 }
 
-/// Why this signer may not sign; `None` where the signer may.
+/// Why this signer may not sign; `None` where the signer may sign.
 pub(crate) fn signer_denial(
     site: &Site,
     tx: &Read,
@@ -166,8 +166,8 @@ pub(crate) fn signer_denial(
     Ok(authority.err().map(|denial| Text::new(denial.key())))
 }
 
-/// Whether the member has an entry that takes the skill, beside the entry `except`. A recurrent training may be there
-/// before, and is asked for once at a time.
+/// Whether the member has another entry than `except` that excludes a second entry of the skill. A recurrent training
+/// may repeat, but only one request for it may be pending.
 pub(crate) fn is_taken(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64) -> Result<bool, Failure> {
     let statuses = skills::list_statuses(tx, holder_id, item.kind, skill, except)?;
     let takes = |status: Status| match item.recurrent {
@@ -177,7 +177,7 @@ pub(crate) fn is_taken(tx: &Read, holder_id: i64, skill: &str, item: &Item, exce
     Ok(statuses.into_iter().any(takes))
 }
 
-/// The skills that the member may ask for next, of every programme, in the order of the catalogue.
+/// The skills that the member may request next, of every programme, in the order of the catalogue.
 pub(crate) fn list_next_skills(
     site: &Site,
     tx: &Read,
@@ -188,7 +188,8 @@ pub(crate) fn list_next_skills(
     Ok(list_open_skills(site, &held, &briefed, &logbook::list_taken_skills(tx, member_id)?))
 }
 
-/// The skills of the levels that are open to whoever holds these and has these records, but those that are taken (sorted).
+/// The skills of the levels that are open to a holder of `held` with the safety records `briefed`, except `taken`,
+/// which is sorted.
 fn list_open_skills(
     site: &Site,
     held: &[LevelKey],
@@ -202,7 +203,7 @@ fn list_open_skills(
     skills.filter(|(_, skill)| !is_taken(skill)).collect()
 }
 
-/// A brief, a training or a skill that may be recorded for a member next.
+/// A brief, a training or a skill that can be recorded for a member next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recordable {
     pub skill: &'static str,
@@ -212,7 +213,7 @@ pub(crate) struct Recordable {
 }
 
 /// The entries that a signer may record for a member: briefs and trainings first, then skills in the order of the
-/// catalogue. A brief that is recorded on the same paper opens its programme's skills, so these are among them.
+/// catalogue. A brief that is recorded on the same form opens its programme's skills, so the list includes them.
 pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Recordable>, Failure> {
     let holdings = holdings::list(tx, member_id)?;
     let (held, mut briefed) = (keys(&holdings), list_briefed(tx, member_id, site.now())?);

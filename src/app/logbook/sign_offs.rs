@@ -1,5 +1,5 @@
-//! Sign-off: an entry is signed, denied, suspended, reinstated and withdrawn; each with its event, the levels that follow from
-//! it, its audit row and its notices.
+//! Sign-off: signing, denying, suspending, reinstating and cancelling an entry; each with its event, the derived
+//! levels, its audit row and its notices.
 
 use super::{actor_id, record, record_for_other, relation};
 use crate::app::Change;
@@ -15,8 +15,8 @@ use crate::store::tables::skills::{self, SkillEntry};
 use crate::store::tables::{members, notices, signers};
 use serde_json::json;
 
-/// The entry as a signer was shown it: its version, or, from a client that knows the contract alone, the fields that
-/// the client sends back. A signer who says neither can only mean the entry that the notice spoke of.
+/// The entry as the signer saw it: its version, or the fields that a client of the bare contract sends back. A request
+/// with neither refers to the entry as the notice described it.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     pub version: Option<i64>,
@@ -29,13 +29,14 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// A client of ours, or one that says nothing.
+    /// The version that one of our clients sends; `None` from a client that sends none.
     pub(crate) fn version(version: Option<i64>) -> Shown {
         Shown { version, ..Shown::default() }
     }
 
-    /// Refuses an entry that waits and is not the one that was shown. Fields decide only where the entry was ever
-    /// changed: existing clients fill them as they like, and of an entry with one version nobody saw another.
+    /// Refuses a pending entry that differs from the one the signer saw. Without a version, the fields are compared
+    /// only where the entry was ever changed: existing clients fill them arbitrarily, and an entry with a single
+    /// version cannot have been seen otherwise.
     fn check(&self, entry: &SkillEntry) -> Result<(), Failure> {
         let fields = [
             self.skill.as_ref().map(|skill| *skill == entry.skill),
@@ -54,13 +55,13 @@ impl Shown {
     }
 }
 
-/// The level whose signers sign the flight time of an opening balance: every instructor's.
+/// The level whose signers sign the flight time of an opening balance: the lowest, which every instructor may sign.
 pub(super) fn first_level(site: &Site) -> Option<&'static Level> {
     site.catalogue.find_programme("Flyer")?.levels.first()
 }
 
-/// Signs an entry as it was shown, and with it its whole opening balance, if it is of one: that is one paper with one
-/// signature, and its entries change together or not at all. Audited; the member is told.
+/// Signs an entry as it was shown, together with the whole opening balance that it belongs to: the balance is one
+/// document with one signature, so its entries change together or not at all. Audited; the member is notified.
 pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Option<&str>) -> Result<Status, Failure> {
     let (mut to, signer_id) = (entry.status, actor_id(cx)?);
     for one in &whole(cx.tx, entry)? {
@@ -68,7 +69,7 @@ pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Opti
             Kind::Time => first_level(cx.site),
             _ => signoff::level_of(cx.site.catalogue, &one.skill),
         };
-        // Nobody signs what has left the catalogue.
+        // A skill that was removed from the catalogue cannot be signed.
         let level = level.ok_or_else(Failure::not_allowed)?;
         let (holder_id, tunnel_id) = (one.member_id, one.tunnel_id);
         let authority =
@@ -85,8 +86,8 @@ pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Opti
     Ok(to)
 }
 
-/// Denies an entry as it was shown, and with it its whole opening balance: by the named signer alone, who was asked. Others
-/// at the desk withdraw it. Audited; the member is told the reason, and of an opening balance its author.
+/// Denies an entry as it was shown, together with its whole opening balance. Only the named signer may deny; the desk
+/// cancels instead. Audited; the member, or the author of an opening balance, is notified of the reason.
 pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str) -> Result<Status, Failure> {
     if !entry::may(relation(cx.rank, entry), Action::Deny) {
         return Err(Failure::not_allowed());
@@ -97,7 +98,7 @@ pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str)
         to = entry::step(Some(one.status), Action::Deny).ok_or_else(Failure::entry_state)?;
         skills::deny(cx.tx, one, by, reason)?;
     }
-    // The author of an opening balance mends it; the member asked for the rest.
+    // The author corrects an opening balance; the member asked for every other entry.
     match entry.opening {
         Some(_) => tell(cx, entry.author_id, "notice.opening_denied", entry, by, reason)?,
         None => tell(cx, entry.member_id, "notice.denied", entry, by, reason)?,
@@ -106,12 +107,12 @@ pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str)
     Ok(to)
 }
 
-/// Suspends an open entry: by an admin. Audited; the member is told.
+/// Suspends an open entry. Admins only. Audited; the member is notified.
 pub(crate) fn suspend(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
     pause(cx, entry, Action::Suspend, "notice.suspended", "entry.suspended")
 }
 
-/// Opens a suspended entry again: by an admin. Audited; the member is told.
+/// Reinstates a suspended entry. Admins only. Audited; the member is notified.
 pub(crate) fn reinstate(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
     pause(cx, entry, Action::Reinstate, "notice.reinstated", "entry.reinstated")
 }
@@ -133,7 +134,7 @@ fn pause(
     Ok(to)
 }
 
-/// Withdraws a request: by its holder, the desk and the admins. The signer is told. Audited, unless the logbook is the
+/// Cancels a request: by its holder, the desk or an admin. The signer is notified. Audited, unless the logbook is the
 /// actor's own.
 pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
     if !entry::may(relation(cx.rank, entry), Action::Cancel) || entry.opening.is_some() {
@@ -148,7 +149,7 @@ pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure>
     Ok(to)
 }
 
-/// An entry, or all of the opening balance that it is part of.
+/// The entries to change together: the entry alone, or the whole opening balance that it belongs to.
 pub(super) fn whole(tx: &Read, entry: &SkillEntry) -> Result<Vec<SkillEntry>, Failure> {
     match entry.opening {
         Some(opening) => Ok(skills::list_opening(tx, opening)?),
@@ -156,13 +157,13 @@ pub(super) fn whole(tx: &Read, entry: &SkillEntry) -> Result<Vec<SkillEntry>, Fa
     }
 }
 
-/// Sign-off waits until the member's address is confirmed.
+/// Refuses a sign-off until the member's e-mail address is confirmed; 404 where there is no such member.
 pub(super) fn check_holder(tx: &Read, holder_id: i64) -> Result<(), Failure> {
     let profile = members::find(tx, holder_id)?.ok_or_else(Failure::not_found)?;
     if profile.email_verified { Ok(()) } else { Err(Failure::email_not_confirmed()) }
 }
 
-/// The reason in the words of a refusal.
+/// The refusal for a denial, with its text.
 pub(super) fn refusal(denial: Denial) -> Failure {
     let key = match denial {
         Denial::Oneself => "signing.oneself",
@@ -174,13 +175,13 @@ pub(super) fn refusal(denial: Denial) -> Failure {
     Failure::not_allowed().saying(Text::new(key))
 }
 
-/// Derives the member's levels anew after an event, and tells the member of it.
+/// Derives the member's levels again after an event, and notifies the member.
 pub(super) fn apply(cx: &Change, entry: &SkillEntry, subject: &'static str) -> Result<(), Failure> {
     holdings::refresh(cx.tx, entry.member_id, cx.site.catalogue)?;
     tell(cx, entry.member_id, subject, entry, actor_id(cx)?, "")
 }
 
-/// Tells the named signer that an entry waits.
+/// Notifies the named signer of a pending entry.
 pub(super) fn tell_asked(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
     let subject = if entry.opening.is_some() { "notice.opening_asked" } else { "notice.signoff_asked" };
     skills::set_asked(cx.tx, entry.entry_id)?;
@@ -190,7 +191,7 @@ pub(super) fn tell_asked(cx: &Change, entry: &SkillEntry) -> Result<(), Failure>
     }
 }
 
-/// A notice to a member about an entry; `named` is the person whom the text names.
+/// Inserts a notice to a member about an entry; `named` is the person whom the text names.
 fn tell(
     cx: &Change,
     member_id: i64,

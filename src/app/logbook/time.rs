@@ -1,4 +1,4 @@
-//! Flight time: entered, and edited.
+//! Flight time: entering and editing.
 
 use super::rules::{self, check_place};
 use super::{actor_id, no_change, reads_every_logbook, record_for_other};
@@ -20,12 +20,12 @@ pub(crate) struct Patch {
     pub comment: Option<String>,
 }
 
-/// By what right somebody edits flight time.
+/// The right by which a caller edits flight time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Editor {
-    /// An account: its own entries, and at the desk everybody's.
+    /// An account: it edits its own entries, or every entry for the staff.
     Account(Rank),
-    /// The token of a booking: the entry that the booking made.
+    /// The token of a booking: it edits the entry that the booking made.
     Booking { member_id: i64, booking_id: Option<i64> },
 }
 
@@ -40,8 +40,8 @@ impl From<&Bearer> for Editor {
     }
 }
 
-/// Enters flight time in the logbook of a member, open at once. Audited, unless the logbook is the actor's own. Returns the
-/// number of the entry. 409 where the member has signed no waiver that is in force here.
+/// Enters flight time in the logbook of a member; the entry is open at once. Audited, unless the logbook is the actor's
+/// own. Returns the number of the entry. 409 where the member has signed no waiver that is in force here.
 pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, Failure> {
     if cx.member_id() != Some(member_id) {
         cx.check_here(member_id)?;
@@ -54,20 +54,20 @@ pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, 
     Ok(entry_id)
 }
 
-/// Edits flight time: by the holder, the desk and the admins; by a booking token the entry that the booking made. Audited,
-/// unless the logbook is the actor's own.
+/// Edits flight time: by the holder, the desk or an admin; a booking token edits only the entry that the booking made.
+/// Audited, unless the logbook is the actor's own.
 pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) -> Result<(), Failure> {
     let known = entries::find_time(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     if !may_edit(editor, &known) {
         let may_read = match editor {
             Editor::Account(rank) => reads_every_logbook(cx.tx, rank, cx.now())?,
-            // A booking token reads the whole logbook and edits one entry of it.
+            // A booking token may read the whole logbook, but edit only one entry.
             Editor::Booking { member_id, .. } => member_id == known.member_id,
         };
         return Err(no_change(may_read));
     }
     if known.opening {
-        // Part of a signed paper, or of one that waits for its signature.
+        // The entry belongs to a document that is signed or waits for its signature.
         return Err(Failure::entry_signed());
     }
     let time = NewTime {
@@ -84,7 +84,7 @@ pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) ->
         comment: String::new(),
     };
     flights::check_edit(cx, known.member_id, &before, &time).map_err(|failure| match editor {
-        // The reason is nothing for a partner.
+        // A partner must not learn the reason.
         Editor::Booking { .. } if failure.code() == Failure::waiver_missing().code() => Failure::waiver_missing(),
         _ => failure,
     })?;
@@ -92,7 +92,7 @@ pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) ->
     record_for_other(cx, "entry.edited", known.member_id, entry_id)
 }
 
-/// Whether the entry is one that the editor may change.
+/// Whether the editor may change the entry.
 pub(crate) fn may_edit(editor: Editor, entry: &TimeEntry) -> bool {
     match editor {
         Editor::Account(rank) => rank.member_id() == Some(entry.member_id) || rank.is_staff(),
@@ -102,7 +102,7 @@ pub(crate) fn may_edit(editor: Editor, entry: &TimeEntry) -> bool {
     }
 }
 
-/// A booked flight keeps its date, which may be to come.
+/// Checks the date and the tunnel of flight time. A booked flight keeps its date, which may be in the future.
 fn check(cx: &Change, member_id: i64, time: &NewTime, known_date: Option<i64>) -> Result<Option<Holder>, Failure> {
     let mut problems = Fields::new(Default::default());
     let place = (Some(time.entry_date), Some(time.tunnel_id));

@@ -1,6 +1,6 @@
-//! Brings a membership in line with the member's payments, whatever changed and in which order: each payment that
-//! stands and pays the fee gives one year, and a payment that no longer stands takes its year back. A payment that does
-//! not pay the fee waits for the desk.
+//! Brings a membership in line with the member's payments, whatever changed and in which order: each valid payment of
+//! the fee adds one year, and a payment that is no longer valid takes its year back. A payment that does not cover the
+//! fee waits for the desk.
 
 use crate::app::Change;
 use crate::domain::payment::{Decision, Fee, Issue, Price, Status, a_year_after, without_year};
@@ -9,8 +9,8 @@ use crate::store::Write;
 use crate::store::tables::payments::{self, Account, Grant};
 use crate::store::tables::{members, notices};
 
-/// Writes the payment and what follows from it. The desk's word on whose it is counts most, then the processor's, then an
-/// app's. A year that was given stays when the fee is raised later.
+/// Stores the payment and its consequences. The desk's decision on the payer outranks the processor's, which outranks a
+/// claim of an app. A year that was granted stays when the fee is raised later.
 pub(super) fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
     let (tx, fee) = (cx.tx, &cx.site.fee(cx.tx)?);
     let owner = account.assigned_to.or(account.report.member_id.value).or(account.claimed_by);
@@ -35,7 +35,7 @@ pub(super) fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The decision that a received payment needs.
+/// The question that a received payment raises for the desk.
 fn question(account: &Account, fee: &Fee) -> Option<Issue> {
     let came = account.report.status == Status::Succeeded && account.decision.is_none();
     if !came {
@@ -43,7 +43,8 @@ fn question(account: &Account, fee: &Fee) -> Option<Issue> {
     }
     let doubt = doubt(account, fee);
     if account.grant.is_none() {
-        // Of a site's other sales the processor tells too: what is nobody's and no fee is no question.
+        // The processor reports a site's other sales too: a payment without a member that does not match the fee raises
+        // no question.
         return match (account.member_id, doubt) {
             (None, None) if fee.cents > 0 => Some(Issue::Unmatched),
             (None, doubt) => doubt.filter(|doubt| *doubt == Issue::DoublyClaimed),
@@ -60,7 +61,7 @@ fn question(account: &Account, fee: &Fee) -> Option<Issue> {
     }
 }
 
-/// The doubt that keeps a payment from counting without a decision.
+/// The doubt because of which a payment does not count until the desk decides.
 fn doubt(account: &Account, fee: &Fee) -> Option<Issue> {
     let named = account.assigned_to.or(account.report.member_id.value).is_some();
     if account.rival_claim.is_some() && !named {
@@ -69,12 +70,12 @@ fn doubt(account: &Account, fee: &Fee) -> Option<Issue> {
     fee.paid_by(account.report.price.value.as_ref()).err()
 }
 
-/// A year, from where the membership ends or from now, whichever is later.
+/// Grants a year, from the end of the membership or from now, whichever is later.
 fn give(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Grant>, Failure> {
     let Some(paid_before) = members::find_paid_until(tx, member_id)? else { return Ok(None) };
     let until = a_year_after(paid_before.unwrap_or(i64::MIN).max(tx.now()));
     members::set_paid_until(tx, member_id, Some(until))?;
-    // A year that the desk gives away is no payment that arrived.
+    // A year free of charge is not announced as a received payment.
     let is_free = account.report.price.value.as_ref().is_some_and(|price| price.cents == 0);
     let subject = if is_free { "notice.membership_free" } else { "notice.payment_counts" };
     tell(tx, account, member_id, subject, Some(until))?;

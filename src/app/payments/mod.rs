@@ -1,4 +1,4 @@
-//! Payments: what the processor says of them, what the apps of members claim, and what the desk decides.
+//! Payments: the processor's events, the claims of members' apps, and the decisions of the desk.
 
 mod membership;
 pub(crate) mod till;
@@ -13,24 +13,23 @@ use crate::store::tables::payments::{self, Account};
 use crate::store::tables::till as till_entries;
 use std::time::Duration;
 
-/// Claims of one member that the processor has said nothing of.
+/// The greatest number of a member's claims that the processor has not confirmed.
 const CLAIMS_MAX: i64 = 20;
-/// One of those ends by itself.
+/// After this time, an open claim has expired.
 const RETRY_AFTER: Duration = Duration::from_secs(86_400);
 
-/// Whether a payment is a fee that was taken at the till: it is undone there and nowhere else, so that no closed day becomes
-/// another.
+/// Whether a payment is a fee taken at the till. Only the till may undo such a fee, so that no closed day changes.
 fn is_of_till(cx: &Change, intent_id: &str) -> Result<bool, Failure> {
     let payment_id = payments::find_number(cx.tx, intent_id)?;
     Ok(payment_id.map(|payment_id| till_entries::has_payment(cx.tx, payment_id)).transpose()?.unwrap_or(false))
 }
 
-/// Takes what an event of the processor says of a payment, in whatever order events come. Returns `late` (the payment was
-/// further already), `applied`, or `unmatched` (applied; nobody knows yet whose the payment is). The member is told.
+/// Applies an event of the processor to a payment; events may come in any order. Returns `late` (the payment's state
+/// did not change), `applied`, or `unmatched` (applied, but the payment has no member yet). The member is notified.
 pub(crate) fn apply_event(cx: &Change, intent_id: &str, event: &Event) -> Result<&'static str, Failure> {
     let mut event = event.clone();
     if let Some(member_id) = event.member_id {
-        // Metadata is typed by people: a number that is nobody's is as good as none.
+        // People type the metadata, so an unknown member number counts as none.
         event.member_id = members::exists(cx.tx, member_id)?.then_some(member_id);
     }
     if is_of_till(cx, intent_id)? {
@@ -47,8 +46,8 @@ pub(crate) fn apply_event(cx: &Change, intent_id: &str, event: &Event) -> Result
     })
 }
 
-/// Takes word from the processor that a part of a payment went back, in the smallest unit of its currency; `None`: all of
-/// what is known. Also of a payment that is not known yet: what went back counts once the money is said to have come.
+/// Applies a partial refund that the processor reports, in the smallest unit of the currency; `None`: the whole known
+/// price. A refund of an unknown payment is stored too, and counts once the payment succeeds.
 pub(crate) fn refund_part(cx: &Change, intent_id: &str, cents: Option<i64>) -> Result<(), Failure> {
     if is_of_till(cx, intent_id)? {
         return Ok(());
@@ -58,15 +57,15 @@ pub(crate) fn refund_part(cx: &Change, intent_id: &str, cents: Option<i64>) -> R
     let whole = account.report.price.value.as_ref().map_or(0, |price| price.cents);
     let cents = cents.unwrap_or(whole);
     if account.refunded_cents.is_none_or(|known| cents > known) {
-        // The desk decides anew about what is left.
+        // The desk must decide again about the remaining amount.
         (account.refunded_cents, account.decision) = (Some(cents), None);
     }
     membership::apply(cx, &mut account)
 }
 
-/// Takes the word of the actor's app that a payment is the actor's. A claim says whose a payment is that bears no member; it
-/// is worth nothing until the processor says that the money came. Returns the verdict: `recorded`, `matched`, `known`,
-/// `claimed_twice` or `claimed_by_another`. 429 beyond [`CLAIMS_MAX`] open claims.
+/// Applies a claim of the actor's app that a payment is the actor's. A claim assigns a payment that names no member,
+/// and takes effect only when the processor reports that the payment succeeded. Returns the verdict: `recorded`,
+/// `matched`, `known`, `claimed_twice` or `claimed_by_another`. 429 beyond [`CLAIMS_MAX`] open claims.
 pub(crate) fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failure> {
     let member_id = cx.member_id().ok_or_else(Failure::not_allowed)?;
     let known = payments::find(cx.tx, intent_id)?;
@@ -80,7 +79,8 @@ pub(crate) fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failur
         None if is_new => "recorded",
         None => "matched",
         Some(owner) if owner == member_id => return Ok("known"),
-        // The processor, the desk or two members named somebody: one word more changes nothing.
+        // The processor or the desk has assigned the payment, or two members claim it already: a further claim changes
+        // nothing.
         Some(_) if account.claimed_by != account.member_id || account.rival_claim.is_some() => {
             return Ok("claimed_by_another");
         }
@@ -98,10 +98,12 @@ pub(crate) fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failur
     Ok(verdict)
 }
 
-/// Decides about a payment: by the desk. `Counts` extends the membership of `member_id`, else of the member who has it,
-/// whatever was paid; `Void` extends none and takes back a year that the payment gave. Audited; the members are told.
-/// 409 for a fee of the till, which is undone there.
-/// Returns the payment as it is then; `None`: nothing is decided, because nobody is named whose membership it could extend.
+/// Decides about a payment. Staff only. `Counts` extends the membership of `member_id`, otherwise of the member who has
+/// the payment, whatever the amount; `Void` extends no membership and takes back a year that the payment granted.
+/// Audited; the members are notified. 409 for a fee of the till, which only the till undoes.
+///
+/// Returns the payment after the decision; `None`: nothing is decided, because no member is named whose membership
+/// could be extended.
 pub(crate) fn decide(
     cx: &Change,
     payment_id: i64,

@@ -1,6 +1,6 @@
-//! Recovering an account without its password: a passcode to a confirmed address or telephone number, and the answers to the
-//! member's own security questions. An unknown name gets the answers, and costs the work, of a known one, so that nobody
-//! learns whether an account exists.
+//! Recovering an account without its password: a passcode to a confirmed address or telephone number, and the answers
+//! to the member's own security questions. An unknown name gets the same answers at the same cost as a known one, so
+//! that a caller cannot learn whether an account exists.
 
 mod request;
 
@@ -25,9 +25,9 @@ use crate::store::tables::members::{self, Account, Profile};
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::security_answers;
 
-/// How many questions are asked at least, of every name.
+/// The least number of questions that any name is asked.
 const QUESTIONS_ASKED: usize = 3;
-/// The member whose rows are read, for the time that takes, where the account has none.
+/// The member whose rows are read in place of missing ones, so that the time is the same.
 const ANY_MEMBER_ID: i64 = 1;
 /// A number that no member has.
 const NO_MEMBER_ID: i64 = 0;
@@ -48,30 +48,30 @@ struct Proof {
     kept: KeptCredentials,
 }
 
-/// The outcome of a recovery, as the person who asked is told it.
+/// The outcome of a recovery, as the caller learns it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// A passcode was sent, if the account can be recovered.
     Sent,
     /// The password is set.
     Done,
-    /// Passcode, answers or name were wrong.
+    /// The passcode, an answer or the name was wrong.
     Wrong,
 }
 
-/// Counts one request about a lost password or username. 429 above the hourly number of one address.
+/// Counts one request about a lost password or username. 429 above the hourly limit of the caller's network.
 pub(crate) fn check_rate(site: &Site, call: &Call) -> Result<(), Failure> {
     let limit = RateLimit::per_hour(site.config.limits.recoveries_per_hour_per_address);
     site.state::<RateLimiter>().take(RateLimitKey::RecoveryFrom(call.network()), limit)
 }
 
-/// The questions that are asked of an account, by number: its own, and made-up ones up to three. An answer to a made-up
-/// question does no harm: only the account's own answers are judged.
+/// The questions that an account is asked, by number: its own, filled up with made-up ones to three. Answers to made-up
+/// questions are ignored: only the account's own answers are checked.
 pub(crate) fn list_questions(site: &Site, name: &str) -> Result<Vec<i64>, Failure> {
     let (own, key) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
-        // An unknown name must take as long as a known one: each asks the same four times, and finds something twice. What
-        // is not there of the account is read of some member.
+        // An unknown name must take as long as a known one: either runs the same four queries, two of which find a row.
+        // Rows that the account lacks are read from another member.
         let member_id = account.as_ref().map_or(NO_MEMBER_ID, |account| account.member_id);
         let other = |is_there: bool| if is_there { NO_MEMBER_ID } else { ANY_MEMBER_ID };
         members::find_account_by_id(tx, other(account.is_some()))?;
@@ -83,12 +83,13 @@ pub(crate) fn list_questions(site: &Site, name: &str) -> Result<Vec<i64>, Failur
     Ok(add_made_up(site, &key, own))
 }
 
-/// Adds made-up questions up to three. A name always gets the same ones, and they look like chosen ones.
+/// Adds made-up questions up to three. A name always gets the same ones, and they are indistinguishable from chosen
+/// ones.
 fn add_made_up(site: &Site, name: &str, own: Vec<i64>) -> Vec<i64> {
     let hash = site.keys.hash(Purpose::MadeUpQuestions, &[name.to_lowercase().as_bytes()]);
     let mut left: Vec<i64> = questions::NUMBERS.filter(|number| !own.contains(number)).collect();
     let missing = QUESTIONS_ASKED.saturating_sub(own.len());
-    // All of them are made up for every name, for the time that takes.
+    // Three are made up for every name, so that the time is the same.
     let make_up = |byte: &u8| (!left.is_empty()).then(|| left.remove(usize::from(*byte) % left.len()));
     let made_up: Vec<i64> = hash.iter().take(QUESTIONS_ASKED).filter_map(make_up).collect();
     let mut all: Vec<i64> = own.into_iter().chain(made_up.into_iter().take(missing)).collect();
@@ -96,8 +97,8 @@ fn add_made_up(site: &Site, name: &str, own: Vec<i64>) -> Vec<i64> {
     all
 }
 
-/// Sends a passcode, or sets the new password. `render` makes the reply for an outcome; the reply is kept with the effect
-/// for a repeated `Idempotency-Key`. 422 for a password that is too weak.
+/// Sends a passcode, or sets the new password. `render` makes the reply for an outcome; the reply is stored with the
+/// effect for a repeated `Idempotency-Key`. 422 for a password that is too weak.
 pub(crate) fn carry_out(site: &Site, call: &Call, recovery: &Recovery, render: &dyn Fn(Outcome) -> Answer) -> Answer {
     let account = site.store.read(|tx| Ok(members::find_account(tx, &recovery.username)?))?;
     match &recovery.proof {
@@ -110,8 +111,8 @@ pub(crate) fn carry_out(site: &Site, call: &Call, recovery: &Recovery, render: &
     }
 }
 
-/// Sends a passcode to a known account, by a confirmed address or number. An unknown name also costs a write and gets the
-/// same answer, so that neither time nor words tell the two apart.
+/// Sends a passcode to the confirmed address or number of a known account. An unknown name also costs a write and gets
+/// the same answer, so that neither time nor text distinguishes the two.
 pub(crate) fn send_passcode(
     site: &Site,
     call: &Call,
@@ -131,13 +132,13 @@ pub(crate) fn send_passcode(
     })
 }
 
-/// Whether an account is recovered by this channel. A message that no server delivers waits at the desk, where a clerk could
-/// read the passcode of a superior: an account above a member's is not recovered by such a channel.
+/// Whether this channel may recover an account. An undeliverable message waits at the desk, where a clerk could read
+/// the passcode of a superior, so an account with a staff role is not recovered by such a channel.
 fn may_recover(site: &Site, account: &Account, channel: Channel) -> bool {
     !account.role.is_above_member() || site.delivers(channel)
 }
 
-/// An address that had its share of passcodes gets none, and the caller is not told.
+/// Sends a passcode. An address whose message quota is used up gets none, and the caller does not learn that.
 fn send_to(site: &Site, tx: &Write, call: &Call, member_id: i64, channel: Channel, usage: Use) -> Result<(), Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let Some(address) = confirmed_address(&profile, channel) else { return Ok(()) };
@@ -153,8 +154,8 @@ fn confirmed_address(profile: &Profile, channel: Channel) -> Option<&str> {
     }
 }
 
-/// Sets the password and ends what the old one opened, or gives the one answer for everything that is wrong. Hashing comes
-/// before the transaction; the transaction decides whether passcode and account are still what they were.
+/// Sets the password and ends every credential of before, or returns the one answer for every mistake. Hashing precedes
+/// the transaction; the transaction checks that passcode and account are unchanged.
 fn set_password(
     site: &Site,
     call: &Call,
@@ -163,7 +164,7 @@ fn set_password(
     proof: &Proof,
     render: &dyn Fn(Outcome) -> Answer,
 ) -> Answer {
-    // The form of a password takes no time to judge and is nobody's secret, so a delayed sign-in is told of it too.
+    // The form of a password is checked fast and reveals nothing, so a delayed sign-in gets this answer too.
     password::check_form(&proof.password, &stranger(name, &site.name()?))
         .map_err(|text| Failure::field("password", text))?;
     if sign_in::is_delayed(site, call, name, account)? {
@@ -179,7 +180,7 @@ fn set_password(
     site.once(call, |tx| {
         if let Some(account) = account.filter(|account| !account.banned && answered) {
             if take_passcode(site, tx, account.member_id, Use::RecoverPassword, &proof.passcode)? {
-                // A failure rolls the transaction back, so the passcode stays good for a better password.
+                // A failure rolls the transaction back, so the passcode stays valid for a stronger password.
                 if let Err(Weak::ForOwner(text)) = strength {
                     return Err(Failure::field("password", text));
                 }
@@ -192,7 +193,7 @@ fn set_password(
                 return render(Outcome::Done);
             }
         } else if let Some(account) = account {
-            // Wrong answers use up a try of the passcode, whether or not the passcode was right.
+            // Wrong answers spend a try of the passcode, whether or not the passcode was right.
             passcode::spend_try(tx, account.member_id, Use::RecoverPassword)?;
         }
         sign_in::record_failure(site, call, tx, name, account)?;
@@ -200,8 +201,8 @@ fn set_password(
     })
 }
 
-/// Uses a passcode up. True if the passcode is right and the address or number that it was sent to is still the member's: a
-/// mailbox that the member gave up, because somebody else reads it, recovers nothing.
+/// Spends a passcode. True if the passcode is right and its address or number is still the member's: a mailbox that the
+/// member has given up recovers nothing.
 pub(crate) fn take_passcode(
     site: &Site,
     tx: &Write,
@@ -217,13 +218,15 @@ pub(crate) fn take_passcode(
 
 /// Why a new password is too weak.
 enum Weak {
-    /// The password is weak for every account: the caller is told at once.
+    /// The password is weak for every account: the caller gets the reason at once.
     ForAnybody(Text),
-    /// The password resembles the owner's data. A stranger would learn that data, so this waits for the right passcode.
+    /// The password resembles the owner's data. The reason would reveal that data to a stranger, so it is reported only
+    /// with the right passcode.
     ForOwner(Text),
 }
 
-/// Judges a password, once where it is good. A weak one is judged again as a stranger's, for an unknown name too.
+/// Checks the strength of a password. A weak password is checked a second time against the typed name only, also for an
+/// unknown name.
 fn judge_strength(
     site: &Site,
     name: &str,
@@ -242,13 +245,13 @@ fn judge_strength(
     }))
 }
 
-/// An owner of whom only the typed name is known.
+/// An owner with only the typed name.
 fn stranger<'a>(name: &'a str, tunnel: &'a str) -> Owner<'a> {
     Owner { username: name, site: tunnel, ..Owner::default() }
 }
 
-/// Whether every question of the member's own is answered right; true for a member without questions. One hash is tried for
-/// each answer, for an unknown name too.
+/// Whether every question of the member is answered correctly; true for a member without questions. Each answer costs
+/// one hash, for an unknown name too.
 fn answers_are_right(site: &Site, account: Option<&Account>, answers: &[(i64, String)]) -> Result<bool, Failure> {
     let own = match account {
         Some(account) => site.store.read(|tx| Ok(security_answers::list(tx, account.member_id)?))?,
@@ -262,8 +265,8 @@ fn answers_are_right(site: &Site, account: Option<&Account>, answers: &[(i64, St
     Ok(right == own.len())
 }
 
-/// New hashes of the answers that are not in Unicode's composed form as typed: the stored hash may be of the typed form. Made
-/// whether or not the answers are right, so that the time tells nothing.
+/// New hashes of the answers whose typed form is not in Unicode's composed form, because the stored hash may be of the
+/// typed form. They are computed whether or not the answers are right, so that the time reveals nothing.
 fn renewed_answers(site: &Site, answers: &[(i64, String)]) -> Vec<(i64, String)> {
     let typed = answers.iter().map(|(number, answer)| (*number, questions::normalise(answer)));
     typed.filter(|(_, answer)| nfc(answer) != *answer).map(|(number, answer)| (number, site.hash(&answer))).collect()

@@ -13,9 +13,9 @@ use crate::site::Site;
 use crate::store::tables::outbox::Channel;
 use serde_json::{Value, json};
 
-/// How many passkeys, and how many social links, a recovery may keep.
+/// The greatest number of passkeys, and of social links, that a recovery may keep.
 const KEPT_MAX: usize = 50;
-/// The length of either list as text.
+/// The greatest length of either list as text, in characters.
 const KEPT_CHARS_MAX: usize = 1_000;
 
 crate::body! {
@@ -41,7 +41,8 @@ crate::body! {
 }
 
 impl Recovery {
-    /// Reads and judges the fields. The password, the answers and the lists of what is kept count only beside a passcode.
+    /// Parses and validates the fields. The password, the answers and the lists of kept credentials count only with a
+    /// passcode.
     pub(crate) fn read(site: &Site, mut fields: Fields) -> Result<Recovery, Failure> {
         if fields.has("passcode") {
             fields.demand("password");
@@ -50,7 +51,7 @@ impl Recovery {
             questions::NUMBERS.for_each(|number| fields.ignore(&[&answer_field(number)]));
         }
         let ParsedBody { read, mut fields } = ParsedBody::<AccountAccess>::read(fields);
-        // Where the weak password is the only problem, `carry_out` reports it: the public page then asks again.
+        // Where the weak password is the only problem, `carry_out` reports it, and the public page asks again.
         if fields.is_refused()
             && let Some(Some(new_password)) = &read.password
         {
@@ -88,7 +89,7 @@ impl BodyItem for Answers {
     }
 
     fn describe(object: &mut Object, _: &str, _: &str) {
-        // The three numbers that the contract names.
+        // The contract names these three numbers.
         for number in [3, 4, 9] {
             let more = if number == 3 { " Every number from 1 to 12 is taken." } else { "" };
             let about = format!("The answer to question {number} of the catalogue.{more}");
@@ -101,7 +102,7 @@ fn answer_field(number: i64) -> String {
     format!("answer_{number}")
 }
 
-/// The values of a list, or of a text with commas between the values.
+/// The values of a list, or of a comma-separated text.
 fn listed(value: &Value) -> Result<Vec<Value>, Text> {
     match value {
         Value::Array(all) if all.len() <= KEPT_MAX => Ok(all.clone()),
@@ -111,7 +112,7 @@ fn listed(value: &Value) -> Result<Vec<Value>, Text> {
     }
 }
 
-/// The numbers of the passkeys that stay.
+/// The numbers of the passkeys to keep.
 pub(crate) struct KeptPasskeys;
 
 impl Field for KeptPasskeys {
@@ -130,7 +131,7 @@ impl Field for KeptPasskeys {
     }
 }
 
-/// The keys of the social networks whose link stays.
+/// The keys of the social networks whose links to keep.
 pub(crate) struct KeptNetworks;
 
 impl Field for KeptNetworks {

@@ -1,4 +1,4 @@
-//! The safety brief: read at a kiosk, and signed by an instructor like every brief.
+//! The safety brief, which a member reads at a kiosk and an instructor signs like every brief.
 
 use crate::app::logbook::requests;
 use crate::app::logbook::rules::{self, Item, Request};
@@ -13,14 +13,15 @@ use crate::store::tables::brief_pictures;
 use crate::store::tables::briefs;
 use crate::store::tables::site_texts::{self, Kind};
 
-/// The flyers' first brief, by its number in the catalogue.
+/// The flyers' initial brief, with its number in the catalogue.
 pub(crate) fn find_item(site: &Site) -> Option<(&'static str, Item)> {
     let programme = site.catalogue.find_programme("Flyer")?;
     let brief = programme.safety.iter().find(|safety| safety.kind == SafetyKind::Initial)?;
     Some((brief.skill.as_str(), rules::find_item(site, &brief.skill)?))
 }
 
-/// Whether a member reads the brief here: the operator has published one, and the member has none signed or asked for.
+/// Whether a member must read the brief here: the operator has published one, and the member has none that is signed or
+/// pending.
 pub(crate) fn is_due(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Failure> {
     if !site.config.waiver.required || site_texts::find_in_force(tx, Kind::Brief)?.is_none() {
         return Ok(false);
@@ -31,7 +32,7 @@ pub(crate) fn is_due(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Fai
     })
 }
 
-/// How a member's safety brief stands, in a word: `missing`, `pending` (an instructor is asked to sign it) or `signed`.
+/// The state of a member's safety brief: `missing`, `pending` (an instructor is asked to sign it) or `signed`.
 pub(crate) fn find_state(site: &Site, tx: &Read, member_id: i64) -> Result<&'static str, Failure> {
     let (Some(programme), Some((skill, item))) = (site.catalogue.find_programme("Flyer"), find_item(site)) else {
         return Ok("missing");
@@ -42,8 +43,8 @@ pub(crate) fn find_state(site: &Site, tx: &Read, member_id: i64) -> Result<&'sta
     Ok(if rules::is_taken(tx, member_id, skill, &item, 0)? { "pending" } else { "missing" })
 }
 
-/// Confirms that the actor has read a version of the brief, and asks an instructor to sign it. 409 where it is not the version
-/// in force any more.
+/// Confirms that the actor has read a version of the brief, and asks an instructor to sign it. 409 where the version is
+/// no longer in force.
 pub(crate) fn confirm(cx: &Change, version: i64, language: &str, instructor_id: i64) -> Result<i64, Failure> {
     let member_id = cx.member_id().ok_or_else(Failure::not_allowed)?;
     if !is_due(cx.site, cx.tx, member_id)? {
@@ -64,11 +65,11 @@ pub(crate) fn confirm(cx: &Change, version: i64, language: &str, instructor_id: 
     requests::ask(cx, &request, Some(instructor_id))
 }
 
-/// Pictures that one brief shows.
+/// The greatest number of pictures in a brief.
 const PICTURES_MAX: usize = 8;
 
-/// Shows a picture below the brief: by an admin. `jpeg`: as `documents::picture` made it. Audited. 422 where there are as many as
-/// a brief shows.
+/// Adds a picture below the brief. Admins only. `jpeg` comes from `documents::picture`. Audited. 422 where the brief
+/// has [`PICTURES_MAX`] pictures.
 pub(crate) fn add_picture(cx: &Change, jpeg: &[u8]) -> Result<i64, Failure> {
     check_admin(cx)?;
     if brief_pictures::list(cx.tx)?.len() >= PICTURES_MAX {
@@ -79,7 +80,7 @@ pub(crate) fn add_picture(cx: &Change, jpeg: &[u8]) -> Result<i64, Failure> {
     Ok(picture_id)
 }
 
-/// Shows a picture no more: by an admin. Audited.
+/// Removes a picture from the brief. Admins only. Audited.
 pub(crate) fn remove_picture(cx: &Change, picture_id: i64) -> Result<Outcome, Failure> {
     check_admin(cx)?;
     if brief_pictures::remove(cx.tx, picture_id)? == 0 {
@@ -89,7 +90,7 @@ pub(crate) fn remove_picture(cx: &Change, picture_id: i64) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// Also that the site has texts at all.
+/// 403 unless the actor is an admin; 404 on a site that requires no waiver and so has no texts.
 fn check_admin(cx: &Change) -> Result<(), Failure> {
     if cx.site.config.waiver.required { cx.check_admin() } else { Err(Failure::not_found()) }
 }

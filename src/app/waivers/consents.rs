@@ -1,4 +1,4 @@
-//! Consents, kept as a register that says when somebody said what to which text; and whom to call in an emergency.
+//! Consents, in an append-only register of who answered what to which text and when; and emergency contacts.
 
 use super::{Signing, find_right};
 use crate::app::{Change, Outcome};
@@ -12,7 +12,7 @@ use crate::store::tables::site_texts::{self, Kind};
 
 pub(crate) const KINDS: [Kind; 2] = [Kind::Photos, Kind::Newsletter];
 
-/// What somebody said to a consent that was shown.
+/// The answer to a consent that was shown.
 #[derive(Debug, Clone)]
 pub(crate) struct ConsentAnswer {
     pub(crate) kind: Kind,
@@ -22,8 +22,8 @@ pub(crate) struct ConsentAnswer {
     pub(crate) given: bool,
 }
 
-/// Adds what a member said to the register, unless it is what the member said last of the same text: by the member, who acts
-/// for the member, or staff. 409 where another text is in force. Audited.
+/// Adds a member's answer to the register, unless it equals the last answer to the same text. By the member, by a
+/// guardian of the member, or by staff. 409 where another text is in force. Audited.
 pub(crate) fn say(cx: &Change, member_id: i64, said: &ConsentAnswer, place: SigningPlace) -> Result<Outcome, Failure> {
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     find_right(cx, &profile)?;
@@ -54,7 +54,7 @@ pub(crate) fn say(cx: &Change, member_id: i64, said: &ConsentAnswer, place: Sign
     Ok(Outcome::Done)
 }
 
-/// Takes a consent back that a member gave: by staff. Audited.
+/// Withdraws a consent that a member gave. Staff only. Audited.
 pub(crate) fn withdraw(cx: &Change, member_id: i64, kind: Kind) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let Some(last) = consents::find_last(cx.tx, member_id, kind)?.filter(|last| last.given) else {
@@ -69,7 +69,7 @@ pub(crate) fn withdraw(cx: &Change, member_id: i64, kind: Kind) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
-/// Keeps whom to call for a member; an empty name and number take it away. Audited without them.
+/// Stores the emergency contact of a member; an empty name and number delete it. Audited without the contact.
 pub(crate) fn set_emergency(cx: &Change, member_id: i64, contact: &Emergency) -> Result<Outcome, Failure> {
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     find_right(cx, &profile)?;
@@ -85,7 +85,7 @@ pub(crate) fn set_emergency(cx: &Change, member_id: i64, contact: &Emergency) ->
     Ok(Outcome::Done)
 }
 
-/// What was said beside a signature, for each flyer of it.
+/// Stores the consents that were answered with a signature, for each of its flyers.
 pub(super) fn keep(cx: &Change, signing: &Signing) -> Result<(), Failure> {
     for flyer in &signing.flyers {
         for said in &signing.consents {

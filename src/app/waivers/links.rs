@@ -1,4 +1,4 @@
-//! Codes by which somebody signs on a telephone: shown as a QR code at the kiosk or the desk, each for one signing.
+//! Codes for signing on a telephone: shown as a QR code at the kiosk or the desk, each valid for one signing.
 
 use crate::app::{Change, RankedActor};
 use crate::domain::audit::{Detail, Subject};
@@ -11,7 +11,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::signing_links;
 
-/// As long as a family stands on site.
+/// Lifetime of a code, in seconds: as long as a family's visit.
 const LINK_SECONDS: i64 = 60 * 60;
 
 fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
@@ -19,7 +19,8 @@ fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
     Some(site.keys.hash(Purpose::AccountClaim, &[b"signing", code.as_bytes()]))
 }
 
-/// A new code for a member, in place of the one before: by staff, or by the member. Audited where staff shows it.
+/// Creates a code for a member, and replaces the one before. By staff, or by the member. Audited where staff shows the
+/// code.
 pub(crate) fn make(cx: &Change, member_id: i64) -> Result<String, Failure> {
     if cx.member_id() != Some(member_id) {
         cx.check_staff()?;
@@ -34,19 +35,19 @@ pub(crate) fn make(cx: &Change, member_id: i64) -> Result<String, Failure> {
     Ok(code)
 }
 
-/// Whose code it is, if it is good.
+/// The member of a code, if the code is valid.
 pub(crate) fn find(site: &Site, tx: &Read, code: &str) -> Result<Option<i64>, Failure> {
     let Some(hash) = hash(site, code) else { return Ok(None) };
     Ok(signing_links::find(tx, &hash, site.now())?)
 }
 
-/// The code is used up.
+/// Deletes the code of a member once it is used.
 pub(crate) fn end(cx: &Change, member_id: i64) -> Result<(), Failure> {
     signing_links::delete_of_member(cx.tx, member_id)?;
     Ok(())
 }
 
-/// Who holds a code makes changes as its member, and signs, nothing else.
+/// The actor who signs with a code: its member, who can only sign.
 pub(crate) fn actor(call: &Call, member_id: i64) -> RankedActor {
     RankedActor::account(member_id, Role::Member, &call.actor(member_id))
 }

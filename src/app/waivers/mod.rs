@@ -1,5 +1,5 @@
-//! Waivers: signed for a flyer, decided on by staff where something was answered with yes, and done without for a day where
-//! staff says so. The gate that asks for them is [`super::flights`].
+//! Waivers: signing for a flyer, the staff's decision where a question was answered with yes, and the staff's override
+//! for a day. The gate that requires them is [`super::flights`].
 
 pub(crate) mod brief;
 pub(crate) mod consents;
@@ -24,30 +24,30 @@ use crate::store::tables::{notices, tunnels};
 use serde_json::json;
 use std::time::Duration;
 
-/// Length of a typed name.
+/// Greatest length of a typed name, in characters.
 pub(crate) const NAME_CHARS_MAX: usize = 100;
-/// Length of the word by which staff decides, and of the reason for doing without.
+/// Greatest length of the comment on a decision, and of the reason for an override, in characters.
 pub(crate) const WORD_CHARS_MAX: usize = 300;
-/// Signatures for one flyer in 24 hours.
+/// The greatest number of signatures for one flyer in 24 hours.
 const SIGNATURES_PER_DAY: i64 = 20;
 const DAY: Duration = Duration::from_secs(86_400);
-/// For whom one adult signs at once.
+/// The greatest number of flyers for whom one adult signs at once.
 pub(crate) const FLYERS_MAX: usize = 12;
 const YEAR_SECONDS: i64 = 365 * 86_400 + 6 * 3_600;
 
-/// One flyer for whom somebody signs.
+/// One flyer of a signing.
 #[derive(Debug, Clone)]
 pub(crate) struct Flyer {
     pub(crate) member_id: i64,
-    /// Midnight of the day of birth in UTC; counts where the account does not know it.
+    /// Midnight UTC of the day of birth; used where the account has none.
     pub(crate) dob: Option<i64>,
-    /// By what right the signer signs.
+    /// The signer's relation to the flyer.
     pub(crate) relation: Relation,
     /// `y` or `n` for each question.
     pub(crate) answers: String,
 }
 
-/// What somebody signs, as it was shown.
+/// A signing, with the text as it was shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Signing {
     pub(crate) version: i64,
@@ -58,15 +58,15 @@ pub(crate) struct Signing {
     pub(crate) strokes: String,
     pub(crate) place: SigningPlace,
     pub(crate) flyers: Vec<Flyer>,
-    /// What was said to the consents beside it.
+    /// The answers to the consents on the same page.
     pub(crate) consents: Vec<consents::ConsentAnswer>,
-    /// Whom to call for the flyers; empty: as before.
+    /// The emergency contact of the flyers; empty: unchanged.
     pub(crate) emergency: Emergency,
 }
 
-/// Signs for each flyer: by the flyer, a guardian, or with staff beside it. All or none. 422 names every mistake, under the
-/// field and the number of the flyer; 409 where the text is not the one in force any more. Audited; each flyer is told.
-/// Returns the numbers of the signatures.
+/// Signs for each flyer: by the flyer, by a guardian, or at the desk. All flyers or none. 422 names every mistake,
+/// under the field and the number of the flyer; 409 where the text is no longer in force. Audited; each flyer is
+/// notified. Returns the numbers of the signatures.
 pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> {
     let text = find_text(cx, signing)?;
     let mut problems = Fields::new(Default::default());
@@ -93,7 +93,7 @@ pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> 
     papers.into_iter().map(|(paper, knows_dob)| put(cx, &paper, knows_dob)).collect()
 }
 
-/// The text that was shown, where it is the one in force.
+/// The text that was shown, if it is in force.
 fn find_text(cx: &Change, signing: &Signing) -> Result<SiteText, Failure> {
     let in_force = site_texts::find_in_force(cx.tx, Kind::Waiver)?.filter(|_| cx.site.config.waiver.required);
     let in_force = in_force.ok_or_else(Failure::not_found)?;
@@ -104,7 +104,7 @@ fn find_text(cx: &Change, signing: &Signing) -> Result<SiteText, Failure> {
     known.ok_or_else(Failure::waiver_changed)
 }
 
-/// The paper of one flyer, and whether the account knows the day of birth; the mistakes go to `problems`.
+/// The signature of one flyer, and whether the account has the day of birth; mistakes are added to `problems`.
 fn judge(
     cx: &Change,
     signing: &Signing,
@@ -116,7 +116,8 @@ fn judge(
     let guardianship = find_right(cx, &profile)?;
     check_pace(cx, flyer.member_id)?;
     let mut refuse = |field: &str, key| problems.refuse(&format!("{field}_{}", flyer.member_id), Text::new(key));
-    // Who answered with yes does not answer anew until staff has spoken: nobody signs around a decision.
+    // A flyer who answered a question with yes cannot answer again before the staff has decided, so that no flyer signs
+    // around a decision.
     let open =
         waivers::find_latest(cx.tx, flyer.member_id)?.filter(|known| known.has_yes && known.decision != Some(true));
     if open.is_some() && !cx.rank.is_staff() {
@@ -134,7 +135,7 @@ fn judge(
         refuse("dob", "waiver.dob_missing");
         return Ok(None);
     };
-    // What staff recorded of a guardian is more than what the guardian says here.
+    // The relation that the staff recorded outranks the one that the guardian states here.
     let relation = guardianship.as_ref().map_or(flyer.relation, |known| known.relation);
     let is_minor = flights::is_minor(cx.site, cx.tx, born)?;
     match relation {
@@ -168,7 +169,7 @@ fn judge(
     Ok(Some((paper, profile.dob.is_some())))
 }
 
-/// Each signature is kept for years: 429 where so many were made for one flyer, unless by staff.
+/// Each signature is kept for years: 429 above [`SIGNATURES_PER_DAY`] for one flyer, except for staff.
 fn check_pace(cx: &Change, member_id: i64) -> Result<(), Failure> {
     let of_today = waivers::count_since(cx.tx, member_id, cx.now() - DAY.as_secs().cast_signed())?;
     match of_today < SIGNATURES_PER_DAY || cx.rank.is_staff() {
@@ -177,8 +178,8 @@ fn check_pace(cx: &Change, member_id: i64) -> Result<(), Failure> {
     }
 }
 
-/// By what guardianship the actor acts for a flyer; none where it is the flyer's own account, or staff. 404 for others, and for
-/// a flyer who was erased.
+/// The guardianship by which the actor acts for a flyer; `None` for the flyer's own account, and for staff. 404 for
+/// others, and for an erased flyer.
 fn find_right(cx: &Change, flyer: &Profile) -> Result<Option<Guardianship>, Failure> {
     cx.check_here(flyer.member_id)?;
     if cx.member_id() == Some(flyer.member_id) {
@@ -205,22 +206,22 @@ fn put(cx: &Change, paper: &Signature, knows_dob: bool) -> Result<i64, Failure> 
     Ok(signature_id)
 }
 
-/// Somebody whose waiver is to be signed, or was.
+/// A flyer, and the state of the flyer's waiver.
 #[derive(Debug)]
 pub(crate) struct Due {
     pub(crate) member_id: i64,
     pub(crate) name: String,
-    /// Midnight of the day of birth in UTC.
+    /// Midnight UTC of the day of birth, in Unix seconds.
     pub(crate) dob: Option<i64>,
-    /// What is in the way of flying.
+    /// Why the flyer may not fly; `None` where the waiver is in force.
     pub(crate) reason: Option<Reason>,
-    /// By what right the member signs for this flyer; none: the member is the flyer.
+    /// The relation by which the member signs for this flyer; `None`: the member is the flyer.
     pub(crate) relation: Option<Relation>,
-    /// Whether the one who signs may be another than the flyer: who is known to be of age signs in person.
+    /// Whether the signer may be another person than the flyer: a flyer known to be an adult signs in person.
     pub(crate) asks_relation: bool,
 }
 
-/// A member, then the children for whom the member acts.
+/// A member, followed by the children for whom the member acts.
 pub(crate) fn list_due(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Due>, Failure> {
     let mut due = vec![find_due(site, tx, member_id)?];
     for ward in family::list_wards(site, tx, member_id)?.into_iter().take(FLYERS_MAX - 1) {
@@ -229,7 +230,7 @@ pub(crate) fn list_due(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Due
     Ok(due)
 }
 
-/// One flyer alone.
+/// The state of one flyer's waiver.
 pub(crate) fn find_due(site: &Site, tx: &Read, member_id: i64) -> Result<Due, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let reason = flights::find_denial(site, tx, member_id, site.now())?;
@@ -237,13 +238,13 @@ pub(crate) fn find_due(site: &Site, tx: &Read, member_id: i64) -> Result<Due, Fa
     Ok(Due { member_id, name: name_of(&profile), dob: profile.dob, reason, relation: None, asks_relation })
 }
 
-/// What a member is called on paper.
+/// A member's name on a signature.
 fn name_of(profile: &Profile) -> String {
     let names = [&profile.real_name, &profile.screen_name];
     names.into_iter().find(|name| !name.trim().is_empty()).unwrap_or(&profile.username).clone()
 }
 
-/// 403 where staff would decide on the own flying: a colleague does.
+/// 403 where a clerk would decide about the clerk's own flying: a colleague must.
 fn check_other(cx: &Change, member_id: i64) -> Result<(), Failure> {
     cx.check_staff()?;
     match cx.member_id() == Some(member_id) {
@@ -252,8 +253,9 @@ fn check_other(cx: &Change, member_id: i64) -> Result<(), Failure> {
     }
 }
 
-/// Decides on a waiver in which something was answered with yes: by staff but the flyer, with a word. Another decision replaces it. 409
-/// where nothing waits for one. Audited without the word; the flyer is told.
+/// Decides on a waiver in which a question was answered with yes, with a comment. By staff other than the flyer. A
+/// later decision replaces an earlier one. 409 where nothing awaits a decision. Audited without the comment; the flyer
+/// is notified.
 pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) -> Result<i64, Failure> {
     cx.check_staff()?;
     let known = waivers::find(cx.tx, signature_id)?.ok_or_else(Failure::not_found)?;
@@ -266,7 +268,7 @@ pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) 
     }
     waivers::insert_decision(cx.tx, signature_id, may_fly, word, cx.member_id())?;
     let subject = if may_fly { "notice.waiver_cleared" } else { "notice.waiver_refused" };
-    // A guardian signed for a child, and waits for the answer.
+    // A guardian who signed for a child is notified too.
     for member_id in [Some(known.member_id), known.signer_id].into_iter().flatten() {
         notices::insert(cx.tx, member_id, subject, &json!({ "signature_id": signature_id }).to_string())?;
     }
@@ -275,10 +277,10 @@ pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) 
     Ok(known.member_id)
 }
 
-/// So long somebody stands on the desk's list who waits for a decision; afterwards the check-in says it.
+/// Seconds for which an undecided waiver stays on the desk's list; after that, only the check-in reports it.
 const WAITING_SECONDS: i64 = 30 * 86_400;
 
-/// How many wait for a decision of staff; 0 on a site that asks for no waiver.
+/// The number of waivers that await a decision; 0 on a site that requires no waiver.
 pub(crate) fn count_undecided(site: &Site, tx: &Read) -> Result<i64, Failure> {
     match site.config.waiver.required {
         true => Ok(waivers::count_undecided(tx, site.now() - WAITING_SECONDS)?),
@@ -286,13 +288,13 @@ pub(crate) fn count_undecided(site: &Site, tx: &Read) -> Result<i64, Failure> {
     }
 }
 
-/// Who waits for a decision of staff, the longest first.
+/// The waivers that await a decision, the longest first.
 pub(crate) fn list_undecided(site: &Site, tx: &Read, limit: i64) -> Result<Vec<Undecided>, Failure> {
     Ok(waivers::list_undecided(tx, site.now() - WAITING_SECONDS, limit)?)
 }
 
-/// Lets a member fly today without a waiver in force: by staff but the flyer, with a reason. Audited without the reason, which stands on
-/// the card.
+/// Lets a member fly today without a waiver in force, for a reason. By staff other than the flyer. Audited without the
+/// reason, which is on the member's card.
 pub(crate) fn override_today(cx: &Change, member_id: i64, reason: &str) -> Result<(), Failure> {
     check_other(cx, member_id)?;
     if reason.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! The operator's texts: written as drafts, and published as versions that are never changed.
+//! The operator's texts: edited as drafts, and published as versions that never change.
 
 use crate::app::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
@@ -9,7 +9,7 @@ use crate::i18n::language::{Language, Text};
 use crate::store::Read;
 use crate::store::tables::site_texts::{self, Draft, Kind};
 
-/// Keeps a draft: by an admin. An empty title and text take it away. 422 names what is too long or missing.
+/// Stores a draft. Admins only. An empty title and text delete it. 422 names what is too long or missing.
 pub(crate) fn save(cx: &Change, kind: Kind, draft: &Draft) -> Result<(), Failure> {
     check_admin(cx)?;
     if !Language::AT_KIOSK.iter().any(|language| language.tag() == draft.language) {
@@ -40,10 +40,10 @@ pub(crate) fn save(cx: &Change, kind: Kind, draft: &Draft) -> Result<(), Failure
     Ok(())
 }
 
-/// Publishes the drafts of a kind as its next version: by an admin. A language without a draft is not in it. `asks_again`:
-/// who signed an earlier version signs again. 422 where there is no draft, or where languages ask a different number of
-/// questions, or where another version than `seen` is in force; where that one has these very texts, the form was sent twice,
-/// and it stays. Audited. Returns the version.
+/// Publishes the drafts of a kind as its next version. Admins only. The version has only the languages with a draft.
+/// `asks_again`: signers of an earlier version must sign again. 422 where there is no draft, where the languages have
+/// different numbers of questions, or where another version than `seen` is in force. If that version has the same
+/// texts, the form was sent twice, and the version stays. Audited. Returns the version.
 pub(crate) fn publish(cx: &Change, kind: Kind, asks_again: bool, seen: Option<i64>) -> Result<i64, Failure> {
     check_admin(cx)?;
     let drafts = site_texts::list_drafts(cx.tx, kind)?;
@@ -71,7 +71,7 @@ pub(crate) fn publish(cx: &Change, kind: Kind, asks_again: bool, seen: Option<i6
     Ok(version)
 }
 
-/// The languages whose draft is another text than the one in force.
+/// The languages whose draft differs from the text in force.
 pub(crate) fn list_changed(tx: &Read, kind: Kind) -> Result<Vec<String>, Failure> {
     let known = site_texts::find_in_force(tx, kind)?.map_or(0, |known| known.version);
     let mut changed = Vec::new();
@@ -85,14 +85,14 @@ pub(crate) fn list_changed(tx: &Read, kind: Kind) -> Result<Vec<String>, Failure
     Ok(changed)
 }
 
-/// Throws the drafts of a kind away: by an admin.
+/// Deletes the drafts of a kind. Admins only.
 pub(crate) fn discard(cx: &Change, kind: Kind) -> Result<Outcome, Failure> {
     check_admin(cx)?;
     let gone = site_texts::delete_drafts(cx.tx, kind, None)?;
     Ok(if gone > 0 { Outcome::Done } else { Outcome::Unchanged })
 }
 
-/// Also that the site has texts at all.
+/// 403 unless the actor is an admin; 404 on a site that requires no waiver and so has no texts.
 fn check_admin(cx: &Change) -> Result<(), Failure> {
     if cx.site.config.waiver.required { cx.check_admin() } else { Err(Failure::not_found()) }
 }

@@ -1,4 +1,4 @@
-//! The till: a membership fee taken at the desk, one undone, the receipt, and the closing of a day.
+//! The till: taking and undoing a membership fee, the receipt, and closing the day.
 
 use super::membership;
 use crate::app::Change;
@@ -23,9 +23,9 @@ use serde_json::json;
 pub(crate) struct Fee<'a> {
     pub(crate) member_id: i64,
     pub(crate) kind: Kind,
-    /// The number of a voucher, or why the year is free of charge; empty for the other kinds.
+    /// The number of a voucher, or why the year is free of charge; empty for other kinds.
     pub(crate) reason: &'a str,
-    /// By which the same form sent twice is known.
+    /// Identifies the form, so that a form that is sent twice takes one fee.
     pub(crate) form_number: i64,
     /// Until when the membership was paid on the page that the clerk saw; Unix seconds.
     pub(crate) seen_until: Option<i64>,
@@ -34,21 +34,21 @@ pub(crate) struct Fee<'a> {
 /// Why a fee is not taken or undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Denial {
-    /// The site charges none.
+    /// The site charges no fee.
     NoFee,
-    /// Nobody said in which currency the fee is.
+    /// The settings name no currency for the fee.
     NoCurrency,
     /// Fees taken since the last closing are in another currency.
     OtherCurrency,
     Banned,
     VoucherMissing,
     ReasonMissing,
-    /// The membership is paid until another day than the clerk saw: somebody else took the fee.
+    /// The membership is paid until another day than the clerk saw: a colleague took the fee meanwhile.
     Changed,
 }
 
 impl Denial {
-    /// The key of its text.
+    /// The key of the denial's text.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Denial::NoFee => "till.no_fee",
@@ -69,9 +69,9 @@ pub(crate) struct CashCount<'a> {
     /// The cash that stays in the drawer for the next day.
     pub(crate) left_cents: i64,
     pub(crate) note: &'a str,
-    /// By which the same form sent twice is known.
+    /// Identifies the form, so that a form that is sent twice closes one day.
     pub(crate) form_number: i64,
-    /// The last closing and the last entry when the clerk looked; 0 where there was none.
+    /// The last closing and the last entry when the clerk opened the page; 0 where there was none.
     pub(crate) seen_closing: i64,
     pub(crate) seen_entry: i64,
 }
@@ -81,9 +81,9 @@ pub(crate) struct CashCount<'a> {
 pub(crate) enum ClosingDenial {
     /// Somebody else closed it.
     ClosedBefore,
-    /// A fee was taken or undone since the clerk looked.
+    /// A fee was taken or undone after the clerk opened the page.
     Changed,
-    /// More is said to stay in the drawer than was counted in it.
+    /// The amount that stays in the drawer exceeds the counted amount.
     LeftTooMuch,
     /// The counted cash differs from the expected cash, and the note does not say why.
     NoteMissing,
@@ -91,7 +91,7 @@ pub(crate) enum ClosingDenial {
 }
 
 impl ClosingDenial {
-    /// The key of its text.
+    /// The key of the denial's text.
     pub(crate) fn key(self) -> &'static str {
         match self {
             ClosingDenial::ClosedBefore => "till.closed_before",
@@ -106,15 +106,15 @@ impl ClosingDenial {
 /// The till since the last closing.
 #[derive(Debug)]
 pub(crate) struct Day {
-    /// The last closing; 0 and none where there was none.
+    /// The last closing; 0 where there was none, and `closed_at` is `None`.
     pub(crate) closing_id: i64,
     pub(crate) closed_at: Option<i64>,
-    /// The last entry that is closed, and the last that there is.
+    /// The last closed entry, and the last entry of all.
     pub(crate) from: i64,
     pub(crate) to: i64,
     /// The cash that lay in the drawer when the day began.
     pub(crate) float_cents: i64,
-    /// Of the entries; of the fee where there are none, else of the last closing.
+    /// The currency of the entries; without entries that of the fee, otherwise that of the last closing.
     pub(crate) currency: Option<String>,
     pub(crate) sums: Sums,
 }
@@ -125,7 +125,7 @@ impl Day {
     }
 }
 
-/// The day that is open.
+/// The open day.
 pub(crate) fn read_day(site: &Site, tx: &Read) -> Result<Day, Failure> {
     let last = till::find_last_closing(tx)?;
     let from = last.as_ref().map_or(0, |(_, closing)| closing.last_entry_id);
@@ -151,13 +151,13 @@ pub(crate) fn read_day(site: &Site, tx: &Read) -> Result<Day, Failure> {
 pub(crate) struct TakenFee {
     /// The till's entry, whose number is the receipt's.
     pub(crate) entry_id: i64,
-    /// Whether the receipt goes out by mail with it.
+    /// Whether the receipt is sent by mail.
     pub(crate) is_mailed: bool,
 }
 
-/// Takes a year's fee of a member whom the actor may serve: the membership lasts a year longer. The same form sent again is
-/// the same fee. The receipt goes out by mail where mail leaves the house and the member has confirmed the address: nobody
-/// need be asked for what everybody expects. Audited; the member is told.
+/// Takes a yearly fee of a member whom the actor may serve, and extends the membership by a year. The same form sent
+/// again takes no second fee. The receipt is mailed where the site delivers mail and the member's address is confirmed.
+/// Audited; the member is notified.
 pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial>, Failure> {
     cx.check_staff()?;
     let subject = cx.served(fee.member_id)?;
@@ -201,7 +201,7 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial
     )?;
     let detail = Detail::none().number("entry_id", entry_id).word("kind", fee.kind.name());
     cx.record("payment.taken", &Subject::Member(fee.member_id), &detail.number("amount_cents", cents))?;
-    // A member who had as many mails as there may be has the receipt on paper.
+    // A member whose message quota is used up gets the receipt on paper.
     let is_mailed = mails && post_receipt(cx, entry_id, fee.member_id, &subject.email)?.is_ok();
     Ok(Ok(TakenFee { entry_id, is_mailed }))
 }
@@ -224,13 +224,14 @@ fn price(cx: &Change, fee: &Fee, day: &Day) -> Result<Result<Price, Denial>, Fai
     })
 }
 
-/// When an entry is made. No entry comes into a day that is closed, also where the clock was set back.
+/// The moment of a new entry: never before the last closing, even where the clock was set back.
 fn moment(cx: &Change, day: &Day) -> i64 {
     day.closed_at.map_or(cx.now(), |closed_at| cx.now().max(closed_at))
 }
 
-/// Undoes a fee: the year that it gave is taken back. An admin's: 403 for others. A second time changes nothing. Audited;
-/// the member is told. 404 where there is no such fee. Returns the number of the entry that undoes it.
+/// Undoes a fee: the year that it granted is taken back. 403 unless the actor is an admin. A second call changes
+/// nothing. Audited; the member is notified. 404 where there is no such fee. Returns the number of the entry that
+/// undoes it.
 pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Result<i64, Denial>, Failure> {
     cx.check_admin()?;
     let entry = till::find(cx.tx, entry_id)?.filter(|entry| entry.undoes.is_none()).ok_or_else(Failure::not_found)?;
@@ -269,8 +270,8 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
     Ok(Ok(undo))
 }
 
-/// Closes the day: everything since the last closing is counted, and stays as it is. The same form sent again is the same
-/// closing. Audited. Returns its number.
+/// Closes the day: everything since the last closing is summed, and no longer changes. The same form sent again makes
+/// no second closing. Audited. Returns the number of the closing.
 pub(crate) fn close_day(cx: &Change, count: &CashCount) -> Result<Result<i64, ClosingDenial>, Failure> {
     cx.check_staff()?;
     if let Some(closing_id) = till::find_closing_by_form(cx.tx, count.form_number)? {
@@ -316,7 +317,7 @@ fn judge(cx: &Change, count: &CashCount, day: &Day) -> Result<Closing, ClosingDe
     })
 }
 
-/// A receipt in words, in the language of the member where that is known.
+/// A receipt as text, in the language of the member where it is known.
 #[derive(Debug)]
 pub(crate) struct Receipt {
     pub(crate) language: Language,
@@ -329,7 +330,7 @@ pub(crate) struct Receipt {
     pub(crate) at: String,
 }
 
-/// The words of a receipt; `language` where the member's is not known.
+/// Formats a receipt; `language` is used where the member's is not known.
 pub(crate) fn word_receipt(site: &Site, tx: &Read, line: &Line, language: Language) -> Result<Receipt, Failure> {
     let tag = line.member_id.map(|member_id| members::find_language(tx, member_id)).transpose()?.flatten();
     let language = tag.and_then(|tag| Language::of_member(&tag)).unwrap_or(language);
@@ -343,8 +344,8 @@ pub(crate) fn word_receipt(site: &Site, tx: &Read, line: &Line, language: Langua
     })
 }
 
-/// Mails the receipt to the member; `false`: the member has no address. Audited. 404 where there is no such fee, or it is
-/// nobody's; 403 where the actor may not serve the member; 429 where the member had as many mails as there may be.
+/// Mails the receipt to the member; `false`: the member has no address. Audited. 404 where there is no such fee, or it
+/// has no member; 403 where the actor may not serve the member; 429 where the member's message quota is used up.
 pub(crate) fn mail_receipt(cx: &Change, entry_id: i64) -> Result<bool, Failure> {
     let line = till::find_line(cx.tx, entry_id)?.filter(|line| line.undoes.is_none()).ok_or_else(Failure::not_found)?;
     let member_id = line.member_id.ok_or_else(Failure::not_found)?;
@@ -356,7 +357,7 @@ pub(crate) fn mail_receipt(cx: &Change, entry_id: i64) -> Result<bool, Failure> 
     Ok(true)
 }
 
-/// Puts the receipt into the outbox; `Err`: the member had as many mails as there may be.
+/// Puts the receipt into the outbox; the inner `Err`: the member's message quota is used up.
 fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Result<Result<(), LimitReached>, Failure> {
     if let Err(over) = message_quota::take(cx.site, cx.tx, Cause::Authenticated, member_id, Channel::Email, email)? {
         return Ok(Err(over));

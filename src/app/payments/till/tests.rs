@@ -1,4 +1,4 @@
-//! The till adds up to the cent, whatever is taken, undone and closed, in whatever order and by however many desks at once.
+//! The till adds up to the cent, whatever is taken, undone and closed, in any order and by any number of desks at once.
 
 use super::*;
 use crate::app::{RankedActor, change, payments as app_payments};
@@ -116,7 +116,7 @@ fn close(site: &Site, actor: &RankedActor, day: &Day, over: i64, form_number: i6
     change(site, actor.clone(), Language::English, |cx| close_day(cx, &count)).unwrap()
 }
 
-/// Every entry is counted by exactly one closing or by the open day, and every sum is that of its entries.
+/// Each entry belongs to exactly one closing or to the open day, and each sum equals that of its entries.
 fn check(site: &Site) {
     site.store
         .read(|tx| {
@@ -161,7 +161,7 @@ enum Step {
     Take(i64, usize),
     Undo(usize),
     Close(i64),
-    /// The clock goes on, or back.
+    /// Moves the clock by so many seconds, forward or back.
     Wait(i64),
 }
 
@@ -213,7 +213,7 @@ proptest! {
         }
         for member_id in 1..=MEMBERS {
             let stand = taken.iter().filter(|(entry, whose)| *whose == member_id && !undone.contains(entry)).count();
-            // Of years that were all taken back nothing is left that is still to come.
+            // Where every year was taken back, the membership does not end in the future.
             let ahead = till.paid_until(member_id).is_some_and(|until| until > latest);
             prop_assert!(stand > 0 || !ahead, "{stand} fees stand");
             prop_assert!(stand == 0 || till.paid_until(member_id).is_some(), "{stand} fees stand");
@@ -269,7 +269,7 @@ fn two_desks_take_and_close_at_once_and_nothing_is_counted_twice_or_lost() {
             Ok(all.iter().map(|(_, _, one)| one.cash_cents + one.terminal_cents + one.voucher_cents).sum())
         })
         .unwrap();
-    // Of 25 fees of a desk, those of every fifth number are undone; of the other 20, 15 cost something.
+    // Of a desk's 25 fees, every fifth is undone; 15 of the other 20 are not free of charge.
     let paid = (1..=FEES).filter(|number| number % 5 != 0 && Kind::ALL[(number % 4) as usize] != Kind::Free).count();
     assert_eq!(closed, DESKS * paid as i64 * FEE_CENTS);
 }
