@@ -1,9 +1,10 @@
-//! Durations: whole minutes inside, `H:MM` where people read and may type them.
+//! Durations of flight: whole minutes in the code and the database, `H:MM` where people read or type them.
 
-/// What one flight-time entry or booking may last.
+/// The minutes that one flight-time entry or booking may last.
 pub(crate) const MINUTES: std::ops::RangeInclusive<i64> = 1..=600;
 
-/// `12` or `"1:05"`, as text.
+/// The minutes in a typed text: `12` (minutes) or `1:05` (hours and minutes). `None` for any other text. The caller checks
+/// the range, see [`MINUTES`].
 pub(crate) fn parse(text: &str) -> Option<i64> {
     let digits = |part: &str| {
         if part.is_empty() || part.len() > 6 {
@@ -21,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Option<i64> {
     }
 }
 
-/// `H:MM`.
+/// Minutes as hours and minutes, `1:05`. The hours have no limit and no leading zero.
 pub(crate) fn show(minutes: i64) -> String {
     format!("{}:{:02}", minutes / 60, minutes % 60)
 }

@@ -1,5 +1,5 @@
-//! The remaining chunks of a long answer: the pool makes each chunk when the client has received the one before, so that a
-//! slow client keeps no thread and no database connection busy.
+//! The chunks of a long answer after the first: the thread pool makes each chunk once the one before is on its way to the
+//! client, so that a slow client keeps no thread and no database connection busy.
 
 use super::limiter::{ConnectionState, Progress};
 use super::pool::Job;
@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-/// Simultaneous long answers: each has a chunk or two in memory.
+/// Simultaneous long answers of the server, a limit on memory: each has a chunk or two there.
 pub(super) const LONG_ANSWERS_MAX: usize = 16;
 
-/// A chunk, and the remaining ones.
+/// A chunk, and those after it: `None` after the last one.
 pub(super) type NextChunk = Result<(Bytes, Option<Chunks>), Failure>;
 
-/// The chunks of one answer that are not sent yet.
+/// The chunks of one answer that the connection has not taken yet.
 pub(super) struct RemainingChunks {
     queue: Queue<Job>,
     state: State,
@@ -37,7 +37,8 @@ enum State {
     Ended,
 }
 
-/// A chunk cannot be made: the connection is broken off, so that the client does not take the part for the whole.
+/// The error for a chunk that cannot be made. The server then closes the connection before the end of the answer, so that
+/// the client sees that the answer is incomplete.
 #[derive(Debug)]
 pub(super) struct Aborted;
 
@@ -65,7 +66,8 @@ impl RemainingChunks {
         }
     }
 
-    /// Sets the connection, whose state then tells whether it waits for this server or for the client.
+    /// Names the connection that sends the answer. [`RemainingChunks::poll_next`] sets its state: processing while a chunk
+    /// is made, sending while the client is to receive one.
     pub(super) fn sent_over(self, progress: Arc<Progress>) -> RemainingChunks {
         RemainingChunks { progress: Some(progress), ..self }
     }
@@ -74,7 +76,8 @@ impl RemainingChunks {
         matches!(self.state, State::Ended)
     }
 
-    /// The next chunk; `None` after the last one.
+    /// Polls for the next chunk: the first poll queues the job that makes the chunk. `None` after the last chunk and after an
+    /// error. Fails if the server stops, or if making the chunk fails.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Aborted>>> {
         let mut waiting = match std::mem::replace(&mut self.state, State::Ended) {
             State::Ended => return Poll::Ready(None),
@@ -109,6 +112,7 @@ impl RemainingChunks {
         }
     }
 
+    /// Logs the cause, which the client does not see.
     fn abort(&self, cause: &str) -> Result<Bytes, Aborted> {
         tracing::warn!(id = self.request_id, cause, "a long answer was cut off");
         Err(Aborted)

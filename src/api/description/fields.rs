@@ -1,14 +1,14 @@
-//! A schema as a table of fields; nested fields have dotted names.
+//! The schemas of the API description as tables of fields, for its page. Nested fields have dotted names: `rows[].name`.
 
 use super::escape;
 use super::words::{Html, line};
 use super::{Description, items, members, text};
 use serde_json::Value;
 
-/// Deeper than any schema of ours. Ends recursive schemas.
+/// The depth of nested fields in a table: more than any schema of ours has. The limit ends recursive schemas.
 const DEPTH_MAX: usize = 6;
 
-/// A schema's fields, or its type if it has none.
+/// A schema on the page: its description, its type in a few words, and its fields, if it has some.
 pub(super) struct Table {
     pub about: Html,
     pub kind: Html,
@@ -19,11 +19,12 @@ pub(super) struct Table {
 pub(super) struct Field {
     pub name: String,
     pub kind: Html,
+    /// The field is required and may not be blank.
     pub needed: bool,
     pub about: Html,
 }
 
-/// A type that has a name and no fields.
+/// A named schema without fields, such as an enumeration: the page describes it once, and fields link to it.
 pub(super) struct Type<'a> {
     pub name: &'a str,
     pub kind: Html,
@@ -31,7 +32,7 @@ pub(super) struct Type<'a> {
 }
 
 impl Description {
-    /// The tables of a schema: one for each alternative.
+    /// The tables of a schema: one for each alternative (`anyOf`) that has fields, else one for the whole schema.
     pub(super) fn tables(&self, schema: &Value) -> Vec<Table> {
         let schema = self.resolve(schema);
         let has_fields = |one: &&Value| self.is_object(one) || self.is_object(&self.resolve(one)["items"]);
@@ -42,7 +43,7 @@ impl Description {
         shapes.iter().map(|shape| self.table(self.resolve(shape))).collect()
     }
 
-    /// The table of an object, or of the rows of a list.
+    /// The table of an object; for a list, that of its items.
     fn table(&self, schema: &Value) -> Table {
         let mut fields = Vec::new();
         let row = self.resolve(&schema["items"]);
@@ -54,7 +55,8 @@ impl Description {
         self.resolve(schema)["properties"].is_object()
     }
 
-    /// Collects the required fields in the order of `required`, then the others.
+    /// Appends the fields of an object to `fields`: the required ones in the order of `required`, then the others, and the
+    /// fields of an object or list of objects after its own line. `prefix`: the dotted name up to here, with its last dot.
     fn collect(&self, schema: &Value, prefix: &str, depth: usize, fields: &mut Vec<Field>) {
         let properties = &schema["properties"];
         let needed: Vec<&str> =
@@ -78,11 +80,13 @@ impl Description {
         }
     }
 
+    /// Whether a schema also accepts a blank text. Those schemas have names that begin with `Optional`.
     fn may_be_blank(&self, schema: &Value) -> bool {
         text(&schema["$ref"]).contains("/Optional")
     }
 
-    /// The field's own description, else that of its schema, unless the page describes the schema as a type.
+    /// The description of a field, with its limits. A field without a description has that of its schema, unless the page
+    /// describes that schema as a [`Type`], to which the field links.
     fn about(&self, own: &Value) -> Html {
         let shared = text(&own["$ref"]);
         let text_of_field = match text(&own["description"]) {
@@ -97,7 +101,7 @@ impl Description {
         Html::of(parts.join(" "))
     }
 
-    /// The type in a few words, as HTML.
+    /// The type of a schema in a few words, as HTML: `string or integer`, the values of an enumeration, or a link to a type.
     pub(super) fn kind(&self, schema: &Value) -> String {
         if let Some(name) = text(&schema["$ref"]).strip_prefix("#/components/schemas/") {
             let plain = name.strip_prefix("Optional").unwrap_or(name);
@@ -134,7 +138,7 @@ impl Description {
         }
     }
 
-    /// The types with a name and no fields.
+    /// The named schemas without fields, without the `Optional` variants of others.
     pub(super) fn types(&self) -> Vec<Type<'_>> {
         let own = |(name, schema): &(&String, &Value)| {
             let listed = schema["anyOf"].is_array()
@@ -152,6 +156,7 @@ impl Description {
     }
 }
 
+/// A JSON value as HTML code; a text without quotes, unless empty.
 fn code(value: &Value) -> String {
     match value {
         Value::String(text) if text.is_empty() => "<code>\"\"</code>".to_owned(),
@@ -160,7 +165,7 @@ fn code(value: &Value) -> String {
     }
 }
 
-/// The length or range of a field, if limited.
+/// The limits of a schema as a sentence: the length of a text, else the range of a number. `None` without such limits.
 fn bounds(schema: &Value) -> Option<String> {
     if let Some(most) = schema["maxLength"].as_u64() {
         return Some(format!("At most {most} characters."));

@@ -1,5 +1,5 @@
-//! The sample of an operation on the page of the API description: a shell command. The page's introduction sets the shell
-//! variables of the samples (`$session`, `$client_id` and others).
+//! The sample of an operation on the page of the API description: a shell command. The page's introduction sets `$site` and
+//! `$api` and defines `sign`; the reader sets the credentials, such as `$session`.
 
 use super::page::Operation;
 use super::{Description, items, text};

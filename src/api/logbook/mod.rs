@@ -1,4 +1,4 @@
-//! The logbook group.
+//! The operations of the contract's logbook group, and which logbooks a caller may read.
 
 pub(crate) mod category;
 pub(crate) mod eligible;
@@ -21,8 +21,11 @@ use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::tables::members;
 
-/// The member of a path, if the caller may read that logbook: the caller's own; every one for the desk, admins, and current
-/// instructors and above. The refusal does not tell whether the member exists.
+/// The member whose number is the path's parameter `index`, if the caller may read that member's logbook. Everyone reads
+/// their own; the desk, admins and members who are a current instructor, trainer or examiner read all.
+///
+/// # Errors
+/// 403 where the caller may not, whether or not the member exists; 404 where the caller may and the member does not exist.
 pub(super) fn read_member(site: &Site, call: &Call, bearer: &Bearer, index: usize) -> Result<i64, Failure> {
     let asked = call.param_id(index);
     if asked == Some(bearer.member_id()) {

@@ -1,4 +1,5 @@
-//! The partner metrics group.
+//! The operations of the contract's partner metrics group: a partner's user records and bookings, and the reports about
+//! bookings and partners' history, which the desk reads.
 
 pub(crate) mod reports;
 pub(crate) mod token;

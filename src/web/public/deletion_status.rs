@@ -1,4 +1,5 @@
-//! The status of a deletion, by its code.
+//! The status of a deletion that a person requested through a social network (see [`crate::api::callbacks::deletion`]), for
+//! anyone with its confirmation code.
 
 use crate::domain::when;
 use crate::http::Answer;
@@ -22,7 +23,8 @@ use std::sync::LazyLock;
 
 const CODE_CHARS_MAX: usize = 255;
 
-/// The policy of the page. The style is inline, because a proxy may forward this path alone.
+/// The `Content-Security-Policy` of the page: only the inline style sheet, by its SHA-256. The style is inline because a
+/// proxy may forward this path and no other, so a style sheet at another path would not load.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let digest = STANDARD.encode(Sha256::digest(assets::PAGE));
     let policy = format!(
@@ -36,7 +38,7 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
 struct Page {
     frame: Frame,
     style: &'static str,
-    /// CSS class.
+    /// The CSS class of the message: `good` or `bad`.
     tone: &'static str,
     message: String,
     removed: Vec<String>,
@@ -50,13 +52,16 @@ struct Status {
     confirmation_code: String,
     /// Always `done`: deletions are carried out at once.
     state: &'static str,
-    /// `erased` (the account), `unlinked` (the account stays) or `nothing` (there was nothing).
+    /// `erased` (the account), `unlinked` (the account stays) or `nothing` (the person had no link to an account here).
     outcome: &'static str,
     message: String,
-    /// Texts about what was removed, and what is kept and why.
+    /// What was removed, in the caller's language.
     removed: Vec<String>,
+    /// What is kept and why, in the caller's language.
     kept: Vec<String>,
+    /// Unix seconds.
     asked_at: i64,
+    /// Unix seconds.
     done_at: i64,
 }
 
@@ -69,7 +74,8 @@ crate::body! {
     }
 }
 
-/// `GET /social-data-deletion-status`: the status of a deletion, as JSON or as a page.
+/// `GET /social-data-deletion-status`: the status of a deletion, as JSON, or as a page for clients that prefer HTML. 422
+/// without a code, 404 for an unknown one.
 pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let code = given_code(call)?;
     let find = |code: &str| site.store.read(|tx| Ok(deletions::find(tx, code)?));
@@ -87,6 +93,7 @@ pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     Ok(reply.with_header(header::VARY, HeaderValue::from_static("accept, accept-language")))
 }
 
+/// The code in the query, in lower case.
 fn given_code(call: &Call) -> Result<Option<String>, Failure> {
     let StatusQuery { code, id, confirmation_code } = ParsedBody::read(call.query()).finish()?;
     Ok(code.or(id).or(confirmation_code).map(|code| code.to_ascii_lowercase()))
@@ -108,7 +115,7 @@ fn tell(language: Language, deletion: &Deletion) -> Status {
     }
 }
 
-/// Keys of the message, of what was removed and of what is kept.
+/// The keys of the texts about an outcome: the message, what was removed, and what is kept.
 fn words(outcome: Outcome) -> (&'static str, &'static [&'static str], &'static [&'static str]) {
     match outcome {
         Outcome::Nothing => ("deletion.nothing", &[], &[]),
@@ -146,6 +153,7 @@ fn done_page(site: &Site, call: &Call, deletion: &Deletion) -> Result<Reply, Fai
     Ok(shown(StatusCode::OK, call, &page))
 }
 
+/// The page without a deletion: only the message, as an error. `message`: the key of its text.
 fn empty_page(site: &Site, call: &Call, status: StatusCode, message: &'static str) -> Result<Reply, Failure> {
     let page = Page {
         frame: Frame::outside(site, call)?,
