@@ -44,7 +44,7 @@ use values::{address, calling_code, currency, flight_minutes, loopback, origin, 
 pub(crate) const SAMPLE: &str = include_str!("../../packaging/tunneldesk.toml");
 
 const ENVIRONMENT_PREFIX: &str = "TUNNELDESK_";
-/// Environment variables of ours that are no settings.
+/// Environment variables of the program that are no settings.
 const ENVIRONMENT_OTHERS: [&str; 1] = ["TUNNELDESK_CONFIG"];
 /// Settings that are never shown.
 const SECRETS: [&str; 6] = [

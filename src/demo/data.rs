@@ -53,7 +53,7 @@ pub(super) struct CastMember {
 #[serde(rename_all = "lowercase")]
 pub(super) enum Staff {
     Regular,
-    /// Appointed when the site opened; stands in for levels that no member holds yet.
+    /// Appointed when the site opened; stands in for levels until the founders hold levels of their own.
     Founder,
     /// A signer whose last safety training is too old.
     Lapsed,

@@ -30,7 +30,7 @@ pub(super) struct World {
     pub midnight: i64,
     seed: u64,
     flyer_1: &'static Level,
-    /// Flights of each person beside those on [`certain_days`].
+    /// Flights of each person in addition to those on [`certain_days`].
     free_flights: Vec<u64>,
 }
 

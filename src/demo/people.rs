@@ -12,7 +12,7 @@ use crate::domain::role::Role;
 pub(super) const OPENING: i64 = -730;
 /// When the founders were appointed.
 pub(super) const FOUNDING: i64 = -1_100;
-/// When the founders held every level of their own, one a day, and stood in for nothing more.
+/// The day by which the founders hold every level themselves, one a day, and stand in for none.
 pub(super) const FOUNDED: i64 = FOUNDING + 30;
 /// Days between two safety trainings at most: less than the half-year for which one counts.
 const TRAINING_DAYS_MAX: i64 = 160;

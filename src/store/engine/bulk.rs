@@ -17,7 +17,7 @@ pub(crate) struct Bulk<'c> {
     conn: &'c Connection,
 }
 
-/// A member with the history that the demo gives them. Moments in Unix seconds.
+/// A demo member, in any state. Moments are Unix seconds.
 #[derive(Debug)]
 pub(crate) struct Member<'a> {
     pub member_id: i64,

@@ -33,8 +33,8 @@ pub(crate) struct Sound {
     /// Sealed by the site key.
     pub key_check: Vec<u8>,
     pub rows: Rows,
-    /// The head of the audit log as the site's row says. Whether the rows' hashes lead there can be checked with the
-    /// key alone. `None` in a file of a version without an audit log.
+    /// The head of the audit log in the site's row. Only with the key can be verified that the rows' hashes lead to
+    /// this head. `None` in a file of a version without an audit log.
     pub audit: Option<Head>,
 }
 

@@ -68,8 +68,8 @@ pub(crate) fn forget_name(tx: &Write, member_id: i64, name: &str) -> Result<usiz
     tx.run(sql, named_params! {":id": member_id, ":name": name, ":now": tx.now()})
 }
 
-/// Erases a member: deletes all that is only the person's, and closes the account under a name made of its number,
-/// which is returned. `erased_at`: the moment of the first erasure.
+/// Erases a member: deletes the data that are only about the person, and closes the account under a name made of its
+/// number, which is returned. `erased_at`: the moment of the first erasure.
 pub fn erase(tx: &Write, keys: &Keys, member_id: i64, erased_at: i64) -> Result<String> {
     // The random part makes sure that no member has this name.
     let name = format!("erased-{member_id}-{}", hex(&random::<4>()));

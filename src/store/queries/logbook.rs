@@ -178,7 +178,7 @@ pub(crate) fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String
     tx.list(sql, [member_id], row)
 }
 
-/// The skills of which the member has an entry that takes them, sorted.
+/// The skills that the member cannot request again, because an entry takes them ([`Status::takes_the_skill`]); sorted.
 pub(crate) fn list_taken_skills(tx: &Read, member_id: i64) -> Result<Vec<String>> {
     let sql = sql!("SELECT status, skill FROM entries WHERE member_id = ?1 AND kind = 'skill'");
     let taken = tx.list(sql, [member_id], |row| {

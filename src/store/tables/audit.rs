@@ -63,7 +63,7 @@ pub fn insert(tx: &Write, actor: &Actor, action: &'static str, subject: &Subject
 pub(crate) fn head(tx: &Read) -> Result<Head> {
     let sql = sql!("SELECT site_id, audit_seq, audit_hash FROM site");
     let (site_id, seq, hash): (String, i64, Option<Vec<u8>>) = tx.get(sql, [], row)?;
-    // A hash of another length is a manipulation: the verification finds it, and the site goes on.
+    // A hash of another length is a manipulation, which the verification reports; the site goes on.
     let ours = |hash: Vec<u8>| Hash::try_from(hash).unwrap_or_default();
     Ok(Head { seq, hash: hash.map_or_else(|| audit::genesis(&site_id), ours) })
 }

@@ -20,7 +20,7 @@ row! {
         pub(crate) text_hash: [u8; 32],
         pub(crate) said_at: i64,
         pub(crate) place: SigningPlace,
-        /// The guardian or clerk who said it, where it was not the member.
+        /// The guardian or clerk who answered, where it was not the member.
         pub(crate) said_by: Option<i64>,
     }
 }

@@ -47,7 +47,7 @@ pub struct NewPasskey<'a> {
     pub device_id: Option<i64>,
 }
 
-/// The member number of a challenge for an unknown username.
+/// The member number of a challenge that no passkey can answer: the username is unknown, or its member has no passkey.
 pub(crate) const NOBODY: i64 = 0;
 
 named! {
@@ -63,7 +63,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Challenge {
         pub kind: Kind,
-        /// [`NOBODY`] where the username is unknown.
+        /// [`NOBODY`] where the username is unknown, or its member has no passkey for the host.
         pub member_id: i64,
         pub session_hash: Option<TokenHash>,
         pub sealed: Vec<u8>,

@@ -160,8 +160,8 @@ fn accept(checksums: &PageChecksums, changes: &[Change]) {
     save(checksums);
 }
 
-/// Whether the changes are the disk's, and not those of a program or of a file that was put in this one's place: a
-/// single bit in each page, or one page without which the database is not sound.
+/// Whether the changes are damage by the disk, and not those of a program or of a file that was put in this one's
+/// place: a single bit in each page, or one page without which the database is not sound.
 fn is_damage_by_disk(path: &Path, changes: &[Change]) -> bool {
     match changes {
         [] => false,

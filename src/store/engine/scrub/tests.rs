@@ -157,7 +157,7 @@ fn changes_by_another_program_while_the_site_was_stopped_are_accepted_and_report
     drop(store);
     alarm::clear(dir.path(), alarm::Kind::Changed);
     assert_eq!(settled(), None, "it is told once");
-    // Another file of the same kind is put in its place by hand.
+    // The database of another site is put in this one's place by hand.
     let (_other_dir, other) = site();
     let store = open(&other);
     insert(&store, ROWS, 2 * ROWS);
