@@ -1,4 +1,5 @@
-//! Days and hours by the time zone of the site, whatever zone the server is in.
+//! Days, hours and written moments in the time zone of the site, whatever zone the server is in. A moment is a number of
+//! Unix seconds; one beyond the calendar (the years -9999 to 9999) is written like the moment 0.
 
 use super::tunnel;
 use jiff::civil::{DateTime, Time, Weekday};
@@ -9,39 +10,44 @@ use jiff::{Timestamp, ToSpan, Zoned};
 #[derive(Debug, Clone)]
 pub struct TimeZone(tz::TimeZone);
 
-/// A day of the site, from its first moment to the first moment of the next day. Unix seconds.
+/// A day in the site's time zone, in Unix seconds: from its first moment to the first moment of the next day, which is not
+/// part of the day. A day on which the clock is set ahead or back is shorter or longer than 24 hours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Day {
     pub from: i64,
     pub to: i64,
 }
 
-/// Writes many moments as [`TimeZone::written`] does. The day of the last moment is kept, so moments of one day are cheap.
+/// Writes many moments as [`TimeZone::written`] does. The day of the last moment is kept, so that further moments of the same
+/// day cost no search in the time zone.
 pub(crate) struct MomentWriter {
     zone: TimeZone,
-    /// The day of the moment that was written last.
+    /// The day of the moment that was written last; empty before the first.
     day: Day,
+    /// That day as a date.
     date: String,
 }
 
-/// A moment as it was typed.
+/// A typed moment: see [`MomentInput::parse`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum MomentInput {
-    /// With its offset from UTC: Unix seconds.
+    /// Typed with an offset from UTC. Unix seconds.
     Exact(i64),
-    /// As the site's clock shows it.
+    /// Typed without an offset: the date and time on a clock, whose time zone the caller knows.
     Local(DateTime),
 }
 
-/// Why what a clock shows is not one moment: either the clock is set back to it, or it is set ahead past it. With the two
-/// moments (Unix seconds) that may be meant.
+/// A typed date and time that is not one moment. The two values are the moments that may be meant, in Unix seconds, the
+/// earlier one first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum AmbiguousMoment {
+    /// The clock was set back, and shows this time twice.
     Repeated([i64; 2]),
+    /// The clock was set ahead, and never shows this time: the moments by the offset after and before the change.
     Skipped([i64; 2]),
 }
 
-/// The length of a day on which no hour is left out or comes twice.
+/// The length of a day on which the clock is set neither ahead nor back.
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 impl MomentWriter {
@@ -49,7 +55,7 @@ impl MomentWriter {
         MomentWriter { zone, day: Day { from: 0, to: 0 }, date: String::new() }
     }
 
-    /// Appends `2026-11-21 14:05`.
+    /// Appends `2026-11-21 14:05` to `text`.
     pub(crate) fn write(&mut self, moment: i64, text: &mut String) {
         if !self.day.holds(moment) {
             (self.day, self.date) = (self.zone.day(moment, 0), self.zone.date(moment));
@@ -73,11 +79,11 @@ impl Day {
 }
 
 impl MomentInput {
-    /// `2026-11-21` (its first moment) or `2026-11-21 14:05:09`; with `Z` or an offset like `+01:00` behind that, the moment
-    /// that this names everywhere.
+    /// Parses a date (`2026-11-21`, for its midnight) or a date and time (`2026-11-21 14:05`, `2026-11-21T14:05:09`). A time
+    /// may have an offset, `Z` or `+01:00`. `None` for any other text.
     pub(crate) fn parse(written: &str) -> Option<MomentInput> {
-        // First, because a moment without an offset would be read off one that has an offset; the name of a zone in brackets
-        // would be passed over likewise.
+        // The parser of local times ignores an offset, so the parser that requires an offset comes first. Both ignore the
+        // name of a time zone in brackets, so a text with a bracket is refused.
         match written.parse::<Timestamp>() {
             _ if written.contains('[') => None,
             Ok(at) => Some(MomentInput::Exact(at.as_second())),
@@ -86,7 +92,10 @@ impl MomentInput {
     }
 }
 
-/// The IANA name of a time zone that is known here, as it is spelt there.
+/// The IANA name of a time zone in the spelling of the time zone database: `Europe/Zurich` for `europe/zurich`.
+///
+/// # Errors
+/// The predicate of a sentence about the text, where that database has no such time zone or its name has no area: `EST`.
 pub(crate) fn parse_zone_name(text: &str) -> Result<String, &'static str> {
     let known = tz::TimeZone::get(text).ok().and_then(|zone| Some(zone.iana_name()?.to_owned()));
     tunnel::time_zone(&known.unwrap_or_default())
@@ -96,7 +105,7 @@ impl TimeZone {
     /// The time zone of a site that names none.
     pub const UTC: TimeZone = TimeZone(tz::TimeZone::UTC);
 
-    /// By the zone's IANA name; UTC where there is none or it is not known.
+    /// The time zone of this IANA name; UTC for an empty or unknown name.
     pub fn named(name: &str) -> TimeZone {
         TimeZone(tz::TimeZone::get(name).unwrap_or(tz::TimeZone::UTC))
     }
@@ -105,12 +114,12 @@ impl TimeZone {
         Timestamp::from_second(moment).unwrap_or_default().to_zoned(self.0.clone())
     }
 
-    /// What the site's calendar and clock show at a moment.
+    /// The date and time that the site's clock shows at a moment.
     pub(crate) fn calendar(&self, moment: i64) -> DateTime {
         self.zoned(moment).datetime()
     }
 
-    /// The day of a moment, or one so many days before it.
+    /// The day of a moment, or the day so many days before.
     pub(crate) fn day(&self, moment: i64, days_before: i64) -> Day {
         let day = self.zoned(moment).date().checked_sub(days_before.days()).unwrap_or_default();
         let start = |date: jiff::civil::Date| {
@@ -120,34 +129,34 @@ impl TimeZone {
         Day { from: start(day), to: day.tomorrow().map_or(moment, start) }
     }
 
-    /// `14:05`.
+    /// The time that the site's clock shows at a moment, as `14:05`.
     pub fn clock(&self, moment: i64) -> String {
         let zoned = self.zoned(moment);
         format!("{:02}:{:02}", zoned.hour(), zoned.minute())
     }
 
-    /// `2026-11-21 14:05 CET`, for where the zone is not plain from the place.
+    /// A moment as `2026-11-21 14:05 CET`, for readers who may not know the time zone.
     pub(crate) fn shown(&self, moment: i64) -> String {
         self.zoned(moment).strftime("%Y-%m-%d %H:%M %Z").to_string()
     }
 
-    /// `2026-11-21T14:05:00+01:00`: exact, and the site's own time (RFC 3339).
+    /// A moment as `2026-11-21T14:05:00+01:00` (RFC 3339), for programs.
     pub(crate) fn stamp(&self, moment: i64) -> String {
         self.zoned(moment).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
     }
 
-    /// `2026-11-21 14:05`, as spreadsheets read it; the zone stands elsewhere.
+    /// A moment as `2026-11-21 14:05`, which spreadsheets read as a date. The text does not name the time zone.
     pub fn written(&self, moment: i64) -> String {
         let at = self.calendar(moment);
         format!("{} {:02}:{:02}", at.date(), at.hour(), at.minute())
     }
 
-    /// `2026-11-21 14:05:09+01:00`: exact, and as [`MomentInput::parse`] takes it.
+    /// A moment as `2026-11-21 14:05:09+01:00`, for people who type it again: [`MomentInput::parse`] reads it.
     pub(crate) fn exact(&self, moment: i64) -> String {
         self.zoned(moment).strftime("%Y-%m-%d %H:%M:%S%:z").to_string()
     }
 
-    /// The one moment at which the site's clock shows this.
+    /// The moment, in Unix seconds, of a typed date and time. Refuses one that the site's clock shows twice or never.
     pub(crate) fn read(&self, typed: MomentInput) -> Result<i64, AmbiguousMoment> {
         let at = match typed {
             MomentInput::Exact(at) => return Ok(at),
@@ -162,12 +171,14 @@ impl TimeZone {
         }
     }
 
-    /// `Europe/Zurich`.
+    /// The IANA name of the time zone, such as `Europe/Zurich`.
     pub(crate) fn name(&self) -> &str {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// The moment of what is written as [`MomentInput::parse`] takes it: of two that the site's clock shows alike the first.
+    /// The moment, in Unix seconds, of a text that [`MomentInput::parse`] reads. Where [`TimeZone::read`] refuses, this method
+    /// chooses: the first of two moments that the site's clock shows alike; for a time that the clock skips, the moment as
+    /// much later as the clock was set ahead.
     pub(crate) fn moment_of(&self, written: &str) -> Option<i64> {
         match MomentInput::parse(written)? {
             MomentInput::Exact(at) => Some(at),
@@ -179,36 +190,39 @@ impl TimeZone {
         self.zoned(moment).year()
     }
 
-    /// `2026-11-21`, as a field for a date has it too.
+    /// The day of a moment as `2026-11-21`, which is also the value of a date field of a form.
     pub fn date(&self, moment: i64) -> String {
         self.zoned(moment).date().to_string()
     }
 
-    /// The first moment of a day that is written like `2026-11-21`.
+    /// The first moment of a day that is written as `2026-11-21`. `None` for any other text, and beyond the years 1900 to
+    /// 2200.
     pub fn start_of(&self, written: &str) -> Option<i64> {
         let date: jiff::civil::Date = written.parse().ok()?;
         ((1900..=2200).contains(&date.year()) && date.to_string() == written).then_some(())?;
         date.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
     }
 
-    /// Noon in UTC of the day that the site has, for what names days in UTC.
+    /// The noon in UTC of the site's day at a moment, for code that takes a day by its date in UTC, such as
+    /// [`age::on`](super::age::on).
     pub fn noon_utc(&self, moment: i64) -> i64 {
         let noon = self.zoned(moment).date().at(12, 0, 0, 0).to_zoned(tz::TimeZone::UTC);
         noon.map_or(moment, |noon| noon.timestamp().as_second())
     }
 
-    /// A moment of the day that such a field names, as [`TimeZone::start_of`] reads it: `now` where that is its day, else its noon.
+    /// The moment of an entry for which only a day was typed, as `2026-11-21`: `now` if that day is today, else the day's
+    /// noon. `None` where [`TimeZone::start_of`] has none.
     pub(crate) fn on_date(&self, now: i64, date: &str) -> Option<i64> {
         let start = self.start_of(date)?;
         if date == self.date(now) { Some(now) } else { self.at_clock(start, "12:00") }
     }
 
-    /// 0 to 23.
+    /// The hour that the site's clock shows at a moment, 0 to 23.
     pub fn hour(&self, moment: i64) -> usize {
         self.zoned(moment).hour() as usize
     }
 
-    /// Counted from Monday, which is 0.
+    /// The day of the week at a moment: 0 (Monday) to 6 (Sunday).
     pub(crate) fn weekday(&self, moment: i64) -> usize {
         match self.zoned(moment).weekday() {
             Weekday::Monday => 0,
@@ -221,12 +235,13 @@ impl TimeZone {
         }
     }
 
-    /// The day before or after a moment's, written as a field for a date has it: `days` are added.
+    /// The date so many days after a moment, as `2026-11-21`; negative `days` go back.
     pub(crate) fn date_beside(&self, moment: i64, days: i64) -> String {
         self.zoned(moment).date().checked_add(days.days()).unwrap_or_default().to_string()
     }
 
-    /// The moment at which the site's clock shows `14:05` on the day of `moment`.
+    /// The moment at which the site's clock shows `clock` (`14:05`) on the day of `moment`. `None` where `clock` is no time.
+    /// For a time that the clock shows twice or never that day, see [`TimeZone::moment_of`].
     pub fn at_clock(&self, moment: i64, clock: &str) -> Option<i64> {
         let (hour, minute) = clock.split_once(':')?;
         let time = Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()?;
@@ -239,7 +254,7 @@ impl TimeZone {
 mod tests {
     use super::*;
 
-    /// 2026-03-29 12:00 in Zurich: the day on which an hour is left out.
+    /// 2026-03-29 12:00 in Zurich, on the day on which the clock is set ahead.
     const SPRING: i64 = 1_774_778_400;
 
     #[test]
@@ -259,7 +274,7 @@ mod tests {
         for name in ["Europe/Zurich", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"] {
             let zone = TimeZone::named(name);
             let mut writer = MomentWriter::of(zone.clone());
-            // A year in steps that no day is a multiple of, and what lies beyond the calendar.
+            // A year in steps that do not divide a day, and moments beyond the calendar.
             let moments = (0..365 * 13).map(|step| SPRING + step * 6_643).chain([i64::MIN, i64::MAX, -1, 0]);
             for moment in moments {
                 let mut text = String::new();

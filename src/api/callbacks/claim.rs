@@ -1,5 +1,5 @@
-//! Payment claims of apps. A claim only names the member of a payment without one, and has no effect until the processor
-//! confirms the payment.
+//! Payment claims: a member's app says that a payment is the member's. A claim only gives a payment without a member its
+//! member, and has no effect until the payment processor confirms the payment.
 
 use crate::app::{self, payments};
 use crate::auth::Member;
@@ -24,7 +24,7 @@ crate::body! {
     }
 }
 
-/// The marker of an app's claim: any value except a plain no.
+/// The field `fromApp`, which marks an app's claim: any value except `false`, `0` and `no`.
 struct FromApp;
 
 impl Field for FromApp {
@@ -44,7 +44,9 @@ impl Field for FromApp {
     }
 }
 
-/// The other half of `POST /payment-webhook`: `fromApp` and `paymentIntentId` under a member's session.
+/// `POST /payment-webhook` with a member's session: records the member's claim to the payment `paymentIntentId`. 413 beyond
+/// [`BODY_BYTES_MAX`], because the path accepts larger bodies from the processor; 429 beyond the number of open claims that
+/// a member may have.
 pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
     if call.body.len() > BODY_BYTES_MAX {
         return Err(Failure::body_too_large());
@@ -52,7 +54,7 @@ pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
     let Claim { intent_id, .. } = ParsedBody::read(call.fields_or_form()?).finish()?;
     app::change_once(site, call, member, |cx| {
         let key = format!("{} {intent_id}", member.id());
-        // An old claim may have been purged while its callback row still exists, so a repeated claim is applied again.
+        // Old claims are purged before their callback rows, so a claim is applied also where its callback row shows a repeat.
         let repeated = callbacks::repeat(cx.tx, Sender::App, &key)?;
         let verdict = payments::claim(cx, &intent_id)?;
         if !repeated {
@@ -60,7 +62,7 @@ pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
             let new = NewCallback { sender, key: &key, event, about: &intent_id, verdict, raw: &call.body };
             callbacks::insert(cx.tx, &site.keys, &new)?;
         }
-        // The same answer for every payment, so that a claim reveals nothing about other members' payments.
+        // Every verdict has the same answer, so that a claim reveals nothing about other members' payments.
         Ok(reply::done(call.say("done.payment_claimed")))
     })
 }

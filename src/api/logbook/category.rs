@@ -1,5 +1,5 @@
-//! The sections of the logbook that a client shows a member. Every field and type of this answer is the contract's, also the
-//! odd ones: some flags are numbers, and one is text.
+//! The sections of the logbook that a client shows a member: a programme's skills, a safety logbook, and flight time. The
+//! contract names every field and type of this answer, also the odd ones: some flags are numbers, and one is text.
 
 use super::read_member;
 use crate::auth::Bearer;
@@ -12,6 +12,7 @@ use crate::site::Site;
 use crate::store::queries::{holdings, standing};
 use serde::Serialize;
 
+/// The answer: one field for each section.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Options {
@@ -30,20 +31,25 @@ struct Options {
     military_safety_option: Shown<u8>,
 }
 
+/// A section. `Flag`: the type that the contract gives to this section's `showTab`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown<Flag> {
+    /// Whether the member holds the programme or may enter it.
     show: bool,
-    /// In the caller's language, or empty.
+    /// Why the member can add nothing to the section now, in the caller's language; empty if the member can.
     disabled: String,
+    /// Says the same as `show`.
     show_tab: Flag,
+    /// The programme as a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     skill_category: Option<i64>,
+    /// Whether `disabled` has a reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     disabled_tab: Option<bool>,
 }
 
-/// `GET /account/logbook/category/{member_id}`: the sections of the logbook, in the contract's shape.
+/// `GET /account/logbook/category/{member_id}`: the sections of a member's logbook. 403 and 404 as [`read_member`] says.
 pub(crate) fn options(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = read_member(site, call, bearer, 0)?;
     site.store.read(|tx| {
@@ -73,10 +79,10 @@ fn show(standing: &Standing, language: Language) -> Options {
         shown(&section, u8::from(section.show), language)
     };
     let assistant = standing.programme("AFC");
-    // Clients read this text as a flag: an empty one is false, and "0" would be true.
+    // Clients test this text as JavaScript does: an empty text is false, and "0" would be true.
     let tab = if assistant.show { "1" } else { "" };
     Options {
-        // Every member may log flight time, which also ends a lapse of currency.
+        // Every member may log flight time, also while a currency has lapsed: a flyer's lapse ends with a flight.
         log_currency: plain(&Section { show: true, disabled: None }),
         flyer_option: programme("Flyer"),
         flyer_safety_option: safety("Flyer"),

@@ -11,7 +11,7 @@ use crate::site::Site;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Longer than the name of any programme with its track.
+/// The length of a row's `type`, which is a programme and a track (`Flyer Static`): more than any of them has.
 const TYPE_CHARS_MAX: usize = 120;
 
 crate::body! {
@@ -26,14 +26,18 @@ crate::body! {
     }
 }
 
-/// `GET /account/profile/certificate-list`: the levels that the caller holds, the latest first.
+/// `GET /account/profile/certificate-list`: the levels that the caller holds, the latest first. Each has a certificate.
 pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     let earned = site.store.read(|tx| certificates::read_earned(site, tx, member.id()))?;
     Ok(reply::part(call, page, earned.rows.into_iter().map(|(row, _)| row).collect()))
 }
 
-/// `POST /account/profile/get-certificate`: a row of the certificate-list as a PDF, as base64 in a JSON string.
+/// `POST /account/profile/get-certificate`: the certificate of a row of the list, as a PDF in base64 in a JSON string. The
+/// certificate is also stored as handed out, so that anyone can verify its code.
+///
+/// # Errors
+/// 403 for another member, 404 where no row has these fields, 429 beyond the caller's documents per hour.
 pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
     let CertificateRequest { kind, cat_id, screen_name, entry_date, member_id } = call.body()?;
     if member_id != member.id() {

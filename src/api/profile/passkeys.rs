@@ -41,7 +41,7 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// `DELETE /account/profile/passkeys/{passkey_id}`: removes the passkey, and ends the member's other sessions, because the
-/// device may be lost.
+/// device may be lost. 403 without a recent proof of identity; 404 where the caller has no such passkey.
 pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let passkey_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     member.check_proven(site.now())?;
