@@ -92,7 +92,7 @@ pub struct Head {
 pub struct ChainKey {
     /// The HMAC key.
     pub secret: [u8; 32],
-    /// The last row from before there was a key; `None`: the key is as old as the log.
+    /// The last row from before there was a key; `None`: the key is as old as the audit log.
     pub plain_end: Option<Head>,
 }
 
@@ -240,7 +240,8 @@ fn unhex_key(text: &str) -> Option<[u8; KEY_BYTES]> {
     unhex(text)?.try_into().ok()
 }
 
-/// `audit-log KEY`, and where the log is older than its key, ` ROW HASH` of the last row before it.
+/// Parses the second line of a key file: `audit-log KEY`, and where the audit log is older than its key, ` ROW HASH`
+/// of the last row before it.
 fn parse_chain_key(line: &str) -> Option<ChainKey> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (secret, plain_end) = match words[..] {

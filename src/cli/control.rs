@@ -23,9 +23,9 @@ const READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a command waits for the server.
 #[derive(Clone, Copy)]
 struct Timeouts {
-    /// Until the connection is accepted, and then until the server has received the command.
+    /// The time until the connection is accepted, and then until the server has received the command.
     accept: Duration,
-    /// Between two messages after that: the check of a large backup takes its time.
+    /// The time between two messages after that: the check of a large backup may take long.
     silence: Duration,
 }
 
@@ -264,8 +264,8 @@ mod tests {
     /// More than a socket's buffer takes.
     const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-    /// Runs a command, with a file, against a server that answers like this; the server's thread has ended once the channel
-    /// closes.
+    /// Runs a command, with a file, against a server that runs `answer`; the server's thread has ended once the
+    /// channel closes.
     fn answered(
         timeouts: Timeouts,
         answer: impl FnOnce(&UnixStream, mpsc::Receiver<()>) + Send,

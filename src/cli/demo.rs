@@ -85,7 +85,7 @@ impl Display for Report {
     }
 }
 
-/// `1,234,567`.
+/// A number with commas, such as `1,234,567`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =

@@ -1,4 +1,4 @@
-//! `tunneldesk export`: members, the logbook and bookings as CSV, for other programs and for another site.
+//! `tunneldesk export`: writes members, the logbook or bookings as CSV, for other programs and for another site.
 
 use super::streams::Streams;
 use super::{CommandError, CommandResult, failed, text};

@@ -1,4 +1,4 @@
-//! `tunneldesk init`: a new site.
+//! `tunneldesk init`: makes a new site.
 
 use super::acquire;
 use super::owner::become_owner;

@@ -1,4 +1,4 @@
-//! `tunneldesk key …`: the site key, while no server runs.
+//! `tunneldesk key …`: replaces the site key, while no server runs.
 
 use super::acquire;
 use super::owner::become_owner;

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 /// How often a running server checks the disk.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
-/// After a failed flush: the time for answers that are ready.
+/// The time that answers which are ready get after a failed flush.
 const STOPPED_DRAIN_TIME_MAX: Duration = Duration::from_millis(300);
 /// Checks of the disk between two releases of free memory, each of which takes about a millisecond.
 const CHECKS_BETWEEN_SHEDDING: u64 = 20;

@@ -1,4 +1,4 @@
-//! `tunneldesk session …`: sessions for jobs.
+//! `tunneldesk session …`: issues session tokens for jobs.
 
 use super::shell::Shell;
 use super::{CommandResult, done, refused, shown_moment};

@@ -41,19 +41,19 @@ impl<R: Row> Table<R> {
         Table { when_empty: Some(text.into()), ..self }
     }
 
-    /// The text that follows the last row at once.
+    /// Sets the text that directly follows the last row.
     pub(super) fn foot(self, foot: impl Into<String>) -> Table<R> {
         Table { foot: foot.into(), ..self }
     }
 
-    /// A line below the table, or alone where the table has no rows.
+    /// Sets a line below the table, which stands alone where the table has no rows.
     pub(super) fn total(self, line: impl Into<String>) -> Table<R> {
         let line = line.into();
         let foot = format!("{}\n\n{line}", self.foot);
         self.foot(foot).when_empty(line)
     }
 
-    /// For machines the rows are the part `name` of an object that also has the values `beside`.
+    /// Makes the rows the part `name` of a JSON object that also has the values `beside`.
     pub(super) fn part(self, name: &'static str, beside: Value) -> Table<R> {
         let Value::Object(beside) = beside else { return self };
         Table { part: Some((name, beside)), ..self }

@@ -104,7 +104,7 @@ pub struct Config {
     pub callbacks: Callbacks,
     /// When backups are made, and to where they are copied.
     pub backup: Backup,
-    /// The settings of a standby and of an off-site store.
+    /// The settings of the standby.
     pub replica: Replica,
     /// The receiver of the history; `None`: the history is not sent.
     pub sync: Option<Sync>,
@@ -278,7 +278,7 @@ impl Settings {
         self.typed.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value), from(setting))).collect()
     }
 
-    /// The catalogue with the site's own file, each of whose mistakes is one of the settings'.
+    /// The catalogue, extended by the site's own file. A mistake of that file is a mistake of the settings.
     fn catalogue(&mut self) -> &'static Catalogue {
         let base = Catalogue::built_in();
         let Some(path) = self.text("catalogue", |s| Ok(s.to_owned())).filter(|path| !path.is_empty()) else {

@@ -50,7 +50,7 @@ impl Display for OffSiteLocation {
 }
 
 impl Bucket {
-    /// Origin, host and path of a file; of the bucket if the key is empty.
+    /// Origin, host and path of the object `key`, or of the bucket if the key is empty.
     pub(crate) fn address(&self, key: &str) -> (String, String, String) {
         let (scheme, host) = self.endpoint.split_once("://").unwrap_or(("https", &self.endpoint));
         match self.bucket_in_host {

@@ -1,4 +1,4 @@
-//! The public key of age that copies of backups are encrypted to, as the settings name it.
+//! The recipient of encrypted backups: a public key of age, as the settings name it.
 
 #[cfg(feature = "encrypted-backups")]
 use age::x25519;

@@ -28,7 +28,7 @@ pub struct Sync {
 /// The kinds of receivers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Upstream {
-    /// The address to POST to.
+    /// The address for a POST.
     Https(String),
     /// A JetStream of NATS.
     Nats(Nats),

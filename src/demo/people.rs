@@ -44,7 +44,7 @@ pub(super) struct Person {
     pub role: Role,
     pub staff: Option<Staff>,
     pub joined: i64,
-    /// The first and the last day in the tunnel; `None`: never flew.
+    /// The first and the last day in the tunnel; `None`: the person never flew.
     pub flies: Option<(i64, i64)>,
     /// Whether there may be bookings ahead.
     pub comes_again: bool,
@@ -142,7 +142,7 @@ fn joining_day(rng: &mut Rng) -> i64 {
     if rng.percent(33) { OPENING + rng.between(0, 75) } else { rng.between(OPENING + 40, -2) }
 }
 
-/// A person of the crowd. `catalogue`: for a person who climbs.
+/// Makes a person of the crowd. `catalogue`: for a person who climbs.
 fn from_crowd(
     joined: i64,
     habit: &'static Habit,

@@ -36,7 +36,7 @@ impl Rng {
         &from[self.below(from.len() as u64) as usize]
     }
 
-    /// A random index into these, each as likely as its weight.
+    /// A random index into `weights`, each as likely as its weight.
     pub(super) fn weighted(&mut self, weights: &[u64]) -> usize {
         let mut at = self.below(weights.iter().sum());
         weights.iter().position(|weight| at.checked_sub(*weight).map(|rest| at = rest).is_none()).unwrap_or(0)

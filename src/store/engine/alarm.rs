@@ -11,10 +11,11 @@ const CAUSE_CHARS_MAX: usize = 400;
 pub enum Kind {
     /// A page, a row or an index of the database is damaged. Ends when a backup was verified, or restored.
     Damage,
-    /// The WAL of the last process was not complete. Ends when the operator has noted it, or restored a backup.
-    LostLog,
-    /// Another program changed the database while the site was stopped. Ends when the operator has noted it, or
+    /// The WAL of the last process was not complete. Ends when the operator has acknowledged it (`doctor --noted`), or
     /// restored a backup.
+    LostLog,
+    /// Another program changed the database while the site was stopped. Ends when the operator has acknowledged it
+    /// (`doctor --noted`), or restored a backup.
     Changed,
     /// The last backup failed. Ends with the next one that succeeds.
     Backup,

@@ -1,4 +1,4 @@
-//! Opening connections, and checkpoints.
+//! Opens connections, and runs checkpoints.
 
 use super::wal_read::FRAME_BYTES;
 use super::{checked_file, statements, wal_mark};

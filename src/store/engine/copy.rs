@@ -30,7 +30,7 @@ pub(crate) struct Sound {
     pub site_id: String,
     /// The IANA name of the site's time zone; `None` in a file of a version that had none.
     pub zone: Option<String>,
-    /// Sealed by the site key.
+    /// The text by which the site key is recognised, sealed by that key.
     pub key_check: Vec<u8>,
     pub rows: Rows,
     /// The head of the audit log in the site's row. Only with the key can be verified that the rows' hashes lead to
@@ -38,7 +38,7 @@ pub(crate) struct Sound {
     pub audit: Option<Head>,
 }
 
-/// The point of the WAL from which the changes after a copy are followed. Its moment is the copy's.
+/// The point of the WAL, at the moment of a copy, from which the later changes are followed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Followed {
     /// The follower's number in [`super::capture::Capture`].

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const START_TIME_MAX: Duration = Duration::from_secs(10);
 /// A larger database is checked after the start, so that the desk does not wait for the check.
 const CHECKED_AT_START_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// SQLite's virtual machine steps between two looks at the clock.
+/// SQLite's virtual machine steps between two checks of the time limit.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
 
 /// The pause before each try of a check after a page could not be read.

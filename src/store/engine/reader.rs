@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// The longest read: a longer transaction would pin the WAL.
 pub(crate) const READ_TIME_MAX: Duration = Duration::from_secs(2);
-/// SQLite's virtual machine steps between two looks at the clock (about a millisecond).
+/// SQLite's virtual machine steps between two checks of the deadline (about a millisecond).
 const STEPS_BETWEEN_LOOKS: i32 = 50_000;
 /// The longest wait for a connection.
 const WAIT_TIME_MAX: Duration = Duration::from_secs(2);
@@ -200,7 +200,7 @@ impl Readers {
         self.wake(pool, count);
     }
 
-    /// Wakes as many waiting threads as there are free places.
+    /// Wakes as many waiting threads as there are free connections, or as may be opened.
     fn wake(&self, pool: &Pool, places: usize) {
         (0..places.min(pool.waiting)).for_each(|_| self.returned.notify_one());
     }

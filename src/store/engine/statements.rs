@@ -1,5 +1,5 @@
-//! The cache of a connection's prepared statements. rusqlite's own copies, hashes and compares the text of a statement
-//! at each call; here each constant statement has a number, by which a connection finds it.
+//! The cache of a connection's prepared statements. The cache of rusqlite copies, hashes and compares the text of a
+//! statement at each call; here each constant statement has a number, by which a connection finds it.
 
 use rusqlite::{CachedStatement, Connection, Params, PrepFlags, Result, Statement};
 use std::cell::RefCell;

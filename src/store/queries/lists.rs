@@ -81,7 +81,7 @@ row! {
     pub(crate) struct Names {
         pub entry_id: i64 = "e.entry_id",
         pub username: String = "m.username",
-        /// Empty: there is none, or the member was erased.
+        /// The instructor's username; empty: there is no instructor, or the member was erased.
         pub instructor: String = "coalesce(s.username, '')",
         pub author: String = "coalesce(a.username, '')",
         /// The number of the opening balance that contains the entry.

@@ -25,7 +25,7 @@ row! {
         pub cat_id: String,
         pub skill: String,
         pub instructor_id: Option<i64>,
-        /// Empty where there is none.
+        /// The signer's name; empty where there is none.
         pub instructor_name: String = "coalesce(s.screen_name, '')",
         pub comments_instructor: String,
         pub comment_denial: String,
@@ -52,7 +52,7 @@ pub(crate) struct Listed {
     pub opening: bool,
     pub comment: String,
     pub tunnel_name: String,
-    /// `None`: flight time, which needs no signature.
+    /// The columns of an entry that needs a signature; `None`: flight time, which needs none.
     pub signed: Option<Signable>,
 }
 
@@ -63,7 +63,7 @@ row! {
         pub cat_group: String,
         pub cat_id: String,
         pub skill: String,
-        /// Empty where there is none.
+        /// The signer's name; empty where there is none.
         pub instructor_name: String = "coalesce(s.screen_name, '')",
         pub comments_instructor: String,
         pub comment_denial: String,

@@ -14,7 +14,7 @@ row! {
         pub partner_id: i64,
         pub bookings: i64 = "count(*)",
         pub minutes: i64 = "sum(minutes_booked)",
-        /// How many of them were checked in.
+        /// How many of the bookings were checked in.
         pub arrived: i64 = "count(arrived_at)",
     }
 }

@@ -30,7 +30,7 @@ row! {
         pub(crate) id: i64,
         /// The step of an entry's event; the flight date of a booking, in Unix seconds.
         pub(crate) more: i64,
-        /// Unix seconds.
+        /// The moment of the event; Unix seconds.
         pub(crate) at: i64,
     }
 }

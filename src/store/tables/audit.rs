@@ -15,7 +15,7 @@ row! {
     pub struct HashedRow in "a." {
         /// The row that was hashed.
         pub row: Row = Row::COLUMNS,
-        /// 32 bytes; another length is a manipulation.
+        /// The row's hash of 32 bytes; another length is a manipulation.
         pub hash: Vec<u8>,
     }
 }

@@ -329,7 +329,7 @@ row! {
     }
 }
 
-/// Whether the member came for a booking, or has flight time of another kind.
+/// Whether the member came for a booking, or has flight time that no booking entered.
 pub(crate) fn has_flown(tx: &Read, member_id: i64) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM bookings WHERE member_id = ?1 AND arrived_at IS NOT NULL)
@@ -369,7 +369,7 @@ pub(crate) fn find_next(
     tx.find(sql, (member_id, from, partner_id, tunnel_id), row)
 }
 
-/// The bookings between two moments, and how many of them have checked in.
+/// The bookings between two moments, without cancelled ones, and how many of them have checked in.
 pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), count(arrived_at) FROM bookings

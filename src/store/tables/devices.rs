@@ -16,9 +16,9 @@ row! {
     /// A known device.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Seen {
-        /// Whether this member signed in there.
+        /// Whether this member signed in on the device.
         pub by_member: bool = "EXISTS (SELECT 1 FROM devices WHERE device_hash = :hash AND member_id = :id AND used_at > :old)",
-        /// The member who signed in there first.
+        /// The member who signed in on the device first.
         pub voucher_id: i64,
     }
 }

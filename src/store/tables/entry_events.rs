@@ -14,7 +14,7 @@ row! {
         pub member_id: i64,
         /// The actor's name; empty where the account is gone.
         pub name: String = "coalesce(m.screen_name, '')",
-        /// `None`: the entry was created.
+        /// The state before; `None`: the entry was created.
         pub from: Option<String> = "v.from_status",
         pub to: String = "v.to_status",
     }

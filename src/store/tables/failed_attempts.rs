@@ -5,7 +5,7 @@ use crate::store::{Read, Write};
 use rusqlite::Result;
 
 const HOUR_SECONDS: i64 = 3_600;
-/// The doctor reads the last day.
+/// Counts are kept for eight days; the doctor reads those of the last day.
 const KEPT_SECONDS: i64 = 8 * 86_400;
 
 pub(crate) fn count_one(tx: &Write) -> Result<usize> {
@@ -13,7 +13,7 @@ pub(crate) fn count_one(tx: &Write) -> Result<usize> {
     insert!(tx.run, "INSERT INTO misses" { hour, misses: 1 } "ON CONFLICT (hour) DO UPDATE SET misses = misses + 1")
 }
 
-/// Failed attempts in the hours that began after a moment.
+/// Failed attempts in the hours that ended after a moment, with the present hour.
 pub(crate) fn count_since(tx: &Read, moment: i64) -> Result<i64> {
     tx.get(sql!("SELECT coalesce(sum(misses), 0) FROM misses WHERE hour > ?1"), [moment - HOUR_SECONDS], row)
 }

@@ -334,7 +334,7 @@ pub(crate) fn recount_entries(tx: &Write) -> Result<usize> {
     tx.run(sql, [])
 }
 
-/// The PIN's state; `None`: no such member.
+/// The state of a member's PIN; `None`: no such member.
 pub fn find_pin(tx: &Read, member_id: i64) -> Result<Option<Pin>> {
     let sql = sql!("SELECT ", Pin::COLUMNS, " FROM members WHERE member_id = :id");
     tx.find(sql, named_params! {":id": member_id}, row)

@@ -17,7 +17,7 @@ row! {
         pub name: String,
         /// Whether a signature must cover the time, and is valid only once.
         pub strict: bool,
-        /// The rate limit; `None`: that of the settings.
+        /// Requests a minute that the partner may send; `None`: any number.
         pub requests_per_minute: Option<i64>,
         /// When the partner was added, in Unix seconds.
         pub created_at: i64,
@@ -108,7 +108,7 @@ row! {
     pub(crate) struct Span {
         pub sealed: Vec<u8>,
         pub created_at: i64,
-        /// When the secret ends; `None`: once it is rotated out.
+        /// When the secret ends; `None`: no end is set yet.
         pub ends_at: Option<i64>,
     }
 }

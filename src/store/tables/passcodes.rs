@@ -4,7 +4,7 @@ use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
-/// How long sends are counted.
+/// How long messages are counted.
 const KEPT_SECONDS: i64 = 24 * 3600;
 
 row! {
@@ -12,7 +12,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Passcode {
         pub code_hash: [u8; 32],
-        /// The address or number that it was sent to.
+        /// The address or number to which the passcode was sent.
         pub target: String,
         pub tries: i64,
     }

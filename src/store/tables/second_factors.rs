@@ -15,7 +15,7 @@ named! {
 }
 
 row! {
-    /// A member's row.
+    /// A member's second factor, and the secret that is being set up.
     #[derive(Debug, Default)]
     pub(crate) struct Factor {
         /// The factor that is turned on.
@@ -29,7 +29,7 @@ row! {
 }
 
 row! {
-    /// Where a passcode can go: only confirmed addresses.
+    /// The confirmed addresses to which a passcode can be sent.
     #[derive(Debug, Default)]
     pub(crate) struct Reachable {
         pub email: Option<String> = "iif(email_confirmed_at IS NULL OR email = '', NULL, email)",

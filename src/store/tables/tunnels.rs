@@ -34,7 +34,7 @@ row! {
     } saved
 }
 
-/// A new tunnel.
+/// Adds a tunnel.
 pub fn insert(tx: &Write, tunnel: &Tunnel) -> Result<usize> {
     insert!(tx.run, "INSERT INTO tunnels" Tunnel: tunnel, { created_at: tx.now() })
 }

@@ -22,11 +22,11 @@ const HISTORY: &str = "CREATE TABLE IF NOT EXISTS refinery_schema_history(
 #[derive(Debug, PartialEq)]
 pub(crate) struct Older {
     pub schema: i64,
-    /// The version of the program that opened it last; empty where the schema had no such column.
+    /// The version of the program that opened the database last; empty where the schema had no such column.
     pub version: String,
-    /// Unix seconds.
+    /// The latest moment that the database stored, in Unix seconds.
     pub clock_high_water: i64,
-    /// Sealed by the site key.
+    /// The text by which the site key is recognised, sealed by that key.
     pub key_check: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Page checksums are saved, are never older than their pages, and tell a bad page from a good one.
+//! Tests that page checksums are saved, are never older than their pages, and tell a bad page from a good one.
 
 use super::*;
 

@@ -98,18 +98,18 @@ pub(super) fn find_bad(store: &Store) -> Option<String> {
 /// Accepts what changed in a database while this program did not have it open, and returns one line for the operator
 /// where the change is suspicious.
 ///
-/// The WAL file tells who changed it. Another SQLite program removes the WAL file that a stopped site leaves: its
-/// changes are the owner's, and go to the server's log alone, except for single flipped bits, which may be the disk's.
-/// Where the WAL file is still there, flipped bits are the disk's: the pages stay bad. Every other change is reported,
-/// such as a database that was replaced by hand. A database with the modification time of its checksum file was not
-/// changed.
+/// Whether the WAL file exists tells who changed the database. Another SQLite program removes the WAL file that a
+/// stopped site leaves: its changes are the owner's, and go to the server's log alone, except for single flipped bits,
+/// which may be the disk's. Where the WAL file is still there, flipped bits are the disk's: the pages stay bad. Every
+/// other change is reported, such as a database that was replaced by hand. A database with the modification time of
+/// its checksum file was not changed.
 pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
     let wal_was_left = wal_match::wal_of(path).exists();
     if !page_checksums::beside(path).exists() || !wal_match::wal_is_empty(path) || page_checksums::is_dated(path) {
         return Ok(None);
     }
     let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // Set by the C interface: a statement or a pragma would read the first page.
+    // The option is set by the C interface: a statement or a pragma would read the first page.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
     let checksums = database.checksums();

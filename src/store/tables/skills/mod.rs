@@ -62,7 +62,7 @@ row! {
         pub comment_denial: String,
         pub approval_date: Option<i64>,
         pub opening: Option<i64>,
-        /// From 1 on; increases with every visible change.
+        /// The version of the entry, from 1 on, which increases with every visible change.
         pub version: i64,
         /// The version of which the named signer was notified.
         pub asked_version: i64,
