@@ -70,11 +70,11 @@ pub(crate) fn retry_dead(cx: &Change) -> Result<usize, Failure> {
     Ok(retried)
 }
 
-/// Has mail go to a marked address again: the mark that was lifted, if there was one. Audited; an address is a person's, so
-/// the row does not say which.
+/// Lifts the suppression of an address. Returns the lifted suppression, if there was one. Audited without the address,
+/// which is personal data.
 pub(crate) fn lift_mark(cx: &Change, address: &str) -> Result<Option<Suppression>, Failure> {
     let Some(mark) = suppressed::find(cx.tx, address)? else { return Ok(None) };
-    // The provider's clock may be ahead of ours.
+    // The provider's clock may be ahead of the server's.
     suppressed::lift(cx.tx, address, cx.now().max(mark.since))?;
     cx.record("address.lifted", &Subject::Site, &Detail::none())?;
     Ok(Some(mark))

@@ -1,21 +1,22 @@
-//! How old somebody is on a day.
+//! The age of a person on a day.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::Offset;
 
-/// From this age on somebody is an adult.
+/// The age from which a person is an adult.
 pub(crate) const ADULT_YEARS: i16 = 18;
 
-/// Somebody's age on a day.
+/// The age of a person on a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Age {
     pub(crate) years: i16,
-    /// Whether the day is a birthday. Who was born on 29 February has it on the 28th where there is no 29th.
+    /// Whether the day is the birthday. A birthday on 29 February falls on the 28th in other years.
     pub(crate) birthday: bool,
 }
 
-/// The age on the day of `noon_utc`, of somebody who was born on the day of `dob`; both in UTC. `None` beyond the calendar.
+/// The age of a person on a day. `dob` is a moment on the day of birth and `noon_utc` one on the day in question, both
+/// in Unix seconds and taken in UTC. `None` outside the calendar.
 pub(crate) fn on(dob: i64, noon_utc: i64) -> Option<Age> {
     let date = |moment| Timestamp::from_second(moment).ok().map(|at| Offset::UTC.to_datetime(at).date());
     let (born, day): (Date, Date) = (date(dob)?, date(noon_utc)?);

@@ -1,11 +1,12 @@
-//! The audit log's rule: what a row is, and how each is bound to the one before.
+//! The audit log's format: the values of a row, and the hash that links each row to the one before.
 //!
-//! The chain begins with a hash of the site's own id, so a row of another site fits nowhere. A row's hash covers the hash
-//! before it and every value of its own, each with its length in front, so that no two rows read the same.
+//! The chain begins with a hash of the site's id, so that a row of another site does not fit. A row's hash covers the
+//! hash of the row before and every value of the row, each prefixed with its length, so that no two rows hash the same
+//! bytes.
 //!
-//! The hash is an HMAC under a key that lies beside the database and not in it: whoever writes to the database alone cannot
-//! give a row that they changed the hash that it would need. Rows from before there was a key carry a plain SHA-256; the
-//! last one's is kept beside the key.
+//! The hash is an HMAC under a key that is stored beside the database and not in it: an intruder who can only write to
+//! the database cannot compute the hash of a changed row. Rows from before the key existed have a plain SHA-256; the
+//! hash of the last such row is stored with the key.
 
 pub use crate::keys::{ChainKey, Hash};
 
@@ -21,20 +22,20 @@ const DETAIL_NAME_CHARS_MAX: usize = 80;
 /// Who makes a change: numbers and names of machines, never a person's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActorId {
-    /// By the number.
+    /// A member, by number.
     Member(i64),
-    /// Somebody at the machine's shell.
+    /// A user at the machine's shell.
     Cli {
         /// The numeric id of the Unix user.
         uid: u32,
-        /// The name of the Unix user; empty: the system knows none.
+        /// The name of the Unix user; empty: the system has no name for the id.
         user: String,
     },
-    /// By the client-id.
+    /// A partner, by client identifier.
     Partner(String),
-    /// The product itself, by the name of the job.
+    /// A background job, by name.
     Job(&'static str),
-    /// A third party that calls back.
+    /// A third party that calls a webhook.
     Sender(&'static str),
 }
 
@@ -43,15 +44,15 @@ pub enum ActorId {
 pub enum Subject {
     /// The site as a whole.
     Site,
-    /// By the number.
+    /// A member, by number.
     Member(i64),
-    /// By the client-id.
+    /// A partner, by client identifier.
     Partner(String),
-    /// By the number.
+    /// A tunnel, by number.
     Tunnel(i64),
-    /// By the number of the claim.
+    /// A payment, by number.
     Payment(i64),
-    /// By its name in the backup store.
+    /// A backup, by its name in the backup store.
     Backup(String),
 }
 
@@ -60,9 +61,9 @@ pub enum Subject {
 pub enum Origin {
     /// A caller's IP address.
     Address(IpAddr),
-    /// The machine's own.
+    /// The shell of the server.
     Shell,
-    /// The product's own.
+    /// The product itself: a job.
     Site,
 }
 
@@ -75,17 +76,17 @@ pub struct Actor {
     pub origin: Origin,
 }
 
-/// What else is to be said of an action, as JSON. It takes numbers and words that stand in the program, so that nothing of a
-/// person's can come into the log, and nothing secret.
+/// Further data of an action, as JSON. A detail takes only numbers and words from the source code, so that neither
+/// personal data nor secrets enter the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Detail(String);
 
-/// A row as it is stored, but for its hash.
+/// A row as it is stored, without its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// From 1 on, without gaps.
+    /// The number of the row, from 1, without gaps.
     pub seq: i64,
-    /// In Unix seconds.
+    /// The moment, in Unix seconds.
     pub at: i64,
     /// The actor as text: `member:7`.
     pub who: String,
@@ -93,14 +94,14 @@ pub struct Row {
     pub deed: String,
     /// The subject as text: `member:9`.
     pub whom: String,
-    /// As text: an address, `shell` or `site`.
+    /// The origin as text: an address, `shell` or `site`.
     pub origin: String,
-    /// JSON.
+    /// The detail as JSON.
     pub detail: String,
 }
 
 impl ChainKey {
-    /// A row's hash.
+    /// The hash of a row under the key.
     pub fn hash(&self, before: &Hash, row: &Row) -> Hash {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).expect("HMAC takes a key of any length");
         each_part(before, row, |part| mac.update(part));
@@ -112,7 +113,7 @@ impl ChainKey {
     }
 }
 
-/// The hash that a row of the log must have, under the site's key if it has one.
+/// The hash that a stored row must have: an HMAC under the site's key, or a plain hash for a row from before the key.
 pub(crate) fn hash_of_kept(key: Option<&ChainKey>, before: &Hash, row: &Row) -> Hash {
     match key.filter(|key| key.is_of(row)) {
         Some(key) => key.hash(before, row),
@@ -121,12 +122,12 @@ pub(crate) fn hash_of_kept(key: Option<&ChainKey>, before: &Hash, row: &Row) -> 
 }
 
 impl Actor {
-    /// A caller at an address.
+    /// An actor at a network address.
     pub(crate) fn caller(id: ActorId, address: IpAddr) -> Actor {
         Actor { id, origin: Origin::Address(address) }
     }
 
-    /// A job of the product.
+    /// A background job as an actor.
     pub fn job(name: &'static str) -> Actor {
         Actor { id: ActorId::Job(name), origin: Origin::Site }
     }
@@ -167,14 +168,15 @@ impl Display for Origin {
     }
 }
 
-/// A name that a machine gave: short, and without what would steer a terminal.
+/// A name that came from the operating system, truncated, and with `_` for every character that could control a
+/// terminal.
 fn plain(name: &str) -> String {
     let sound = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     name.chars().take(DETAIL_NAME_CHARS_MAX).map(sound).collect()
 }
 
 impl Detail {
-    /// Nothing beside actor, action and subject.
+    /// No further data.
     pub fn none() -> Detail {
         Detail::default()
     }
@@ -188,7 +190,7 @@ impl Detail {
         self.with(name, value)
     }
 
-    /// A word of the program's own: a role, a programme, a state.
+    /// Adds a word from the source code under a name: a role, a programme, a state.
     pub(crate) fn word(self, name: &'static str, value: &'static str) -> Detail {
         self.with(name, quoted(value))
     }
@@ -199,7 +201,7 @@ impl Detail {
         self.with(name, format_args!("[{}]", values.join(",")))
     }
 
-    /// The names of fields that were changed.
+    /// Adds the names of the changed fields.
     pub(crate) fn fields(self, values: &[&'static str]) -> Detail {
         let values: Vec<_> = values.iter().map(|value| quoted(value)).collect();
         self.with("fields", format_args!("[{}]", values.join(",")))
@@ -223,19 +225,19 @@ fn quoted(word: &'static str) -> String {
     format!("\"{word}\"")
 }
 
-/// What stands before the first row.
+/// The hash before the first row.
 pub fn genesis(site_id: &str) -> Hash {
     Sha256::new().chain_update(b"tunneldesk audit log of site ").chain_update(site_id).finalize().into()
 }
 
-/// A row's hash where there is no key: anybody can work it out.
+/// The hash of a row without a key, which anyone can compute.
 pub fn hash(before: &Hash, row: &Row) -> Hash {
     let mut digest = Sha256::new();
     each_part(before, row, |part| digest.update(part));
     digest.finalize().into()
 }
 
-/// What a row's hash covers, piece by piece.
+/// Passes the bytes that a row's hash covers to `take`, piece by piece.
 fn each_part(before: &Hash, row: &Row, mut take: impl FnMut(&[u8])) {
     take(before);
     let (seq, at) = (row.seq.to_be_bytes(), row.at.to_be_bytes());
@@ -276,7 +278,7 @@ mod tests {
             |row| row.whom = "member:9".to_owned(),
             |row| row.origin = "10.0.0.6".to_owned(),
             |row| row.detail = "{\"a\":1}".to_owned(),
-            // The same letters, cut elsewhere.
+            // The same letters with another boundary.
             |row| (row.deed, row.whom) = ("member.bannedm".to_owned(), "ember:8".to_owned()),
         ];
         for change in changes {

@@ -1,6 +1,6 @@
-//! Every action that the audit log knows. Each has its words, under `action.` and its name.
+//! Every action in the audit log. The text of an action has the key `action.` with its name.
 
-/// In the order in which people look for them.
+/// The actions, in the order of the filter on the audit page.
 pub(crate) const ACTIONS: &[&str] = &[
     "member.added",
     "members.imported",

@@ -1,30 +1,30 @@
-//! Bookings: what a partner says of one, and whether the member may have it.
+//! Bookings: the fields that a partner sends, and whether a member may book.
 
 use serde::Serialize;
 
-/// What `generate-token` may say of a booking, beyond whose it is. Moments in Unix seconds.
+/// The fields of a booking in `generate-token`, without the member. Moments in Unix seconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Booking {
-    /// The partner's number of the booking: the same number is the same booking.
+    /// The partner's number of the booking; it identifies the booking.
     pub registration_id: Option<i64>,
     /// The partner's number of the purchase.
     pub purchase_id: Option<i64>,
-    /// When it was bought.
+    /// The moment of the purchase.
     pub purchase_date: Option<i64>,
-    /// When the flight begins.
+    /// The moment at which the flight begins.
     pub flight_date: i64,
     /// Minutes in the air, 1 to 600.
     pub minutes_booked: i64,
     /// The partner's number of the product.
     pub product_id: Option<i64>,
-    /// Where the flight is.
+    /// The number of the tunnel.
     pub tunnel_id: i64,
-    /// When the member is to be there.
+    /// The moment at which the member should arrive.
     pub checkin_time: Option<i64>,
 }
 
 impl Booking {
-    /// This one when it is sent again: what is said now counts, what is not said stays.
+    /// Merges a repeated request into the booking: fields that were sent replace the old ones, absent fields stay.
     pub fn renewed(&self, sent: &Booking) -> Booking {
         Booking {
             registration_id: sent.registration_id.or(self.registration_id),
@@ -37,7 +37,7 @@ impl Booking {
     }
 }
 
-/// What a member brings to the desk, as far as booking goes.
+/// The properties of a member that decide about booking.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Standing {
     pub banned: bool,
@@ -55,7 +55,7 @@ pub(crate) enum Denial {
 }
 
 impl Denial {
-    /// The key of its text, and what the history records.
+    /// The key of the denial's text, which is also stored in the history.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Denial::Banned => "booking.banned",
@@ -65,13 +65,13 @@ impl Denial {
     }
 }
 
-/// Membership is in force while it is paid for, while the member does not hold Flyer Level 1 yet, and always on a site
-/// that charges no fee.
+/// Whether membership is in force: it is paid, or the member does not hold Flyer Level 1 yet, or the site charges no
+/// fee.
 pub(crate) fn membership_in_force(standing: &Standing, yearly_fee_cents: i64, now: i64) -> bool {
     yearly_fee_cents == 0 || !standing.holds_flyer_1 || standing.paid_until.is_some_and(|until| now < until)
 }
 
-/// Whether the member may book; the first reason against it.
+/// Checks whether the member may book; the error is the first reason against it.
 pub(crate) fn admit(standing: &Standing, yearly_fee_cents: i64, now: i64) -> Result<(), Denial> {
     if standing.banned {
         Err(Denial::Banned)

@@ -1,9 +1,10 @@
 //! The number of a card or a wristband, as a reader types it.
 
-/// Shorter ones are typed by hand, longer ones are something else.
+/// Greatest and least length: shorter numbers are typed by hand, longer ones are not of a card.
 const CHARS: std::ops::RangeInclusive<usize> = 4..=32;
 
-/// Letters and digits in capitals; what readers put between them (`:`, `-`, spaces) falls out. `None`: no number of a card.
+/// The card number in capital letters and digits, without the separators that readers insert (`:`, `-`, spaces).
+/// `None`: not a card number.
 pub(crate) fn parse(typed: &str) -> Option<String> {
     let kept = typed.chars().filter(|c| !c.is_whitespace() && !":-;%?".contains(*c));
     let card: String = kept.map(|c| c.to_ascii_uppercase()).collect();

@@ -1,32 +1,32 @@
-//! Which sections of the logbook a member sees, and why one of them takes nothing new. Knows no row and no JSON.
+//! Which sections of the logbook a member sees, and why a section accepts no new entry. Without database and JSON.
 
 use super::catalogue::{Catalogue, LevelKey, PROGRAMMES, Programme, Requirement, SafetyKind};
 use super::currency::Currencies;
 use super::entry;
 use crate::i18n::language::Text;
 
-/// What the logbook says of a member.
+/// The state of a member's logbook.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Standing<'a> {
     pub catalogue: &'a Catalogue,
     pub held: &'a [LevelKey<'a>],
-    /// The safety logbooks with an open record.
+    /// The safety logbooks in which the member has an open record.
     pub briefed: &'a [String],
     pub currency: &'a Currencies,
 }
 
-/// A part of the logbook.
+/// A section of the logbook.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Section {
     /// Whether the member holds the programme or may enter it.
     pub show: bool,
-    /// Why nothing of it can be asked for now.
+    /// Why no entry of the section can be requested now.
     pub disabled: Option<Text>,
 }
 
 impl Standing<'_> {
-    /// The skills of a programme. Closed with the reason while something that it requires is missing, while the currency
-    /// of whoever holds it has lapsed, and before its safety brief.
+    /// The skills of a programme. The section is disabled, with the reason, while a requirement is missing, while the
+    /// currency of a holder has lapsed, and before the safety brief.
     pub(crate) fn programme(&self, cat_group: &str) -> Section {
         let Some(programme) = self.catalogue.find_programme(cat_group) else {
             return Section { show: false, disabled: None };
@@ -43,8 +43,8 @@ impl Standing<'_> {
         Section { show, disabled }
     }
 
-    /// A safety logbook: there for every programme that keeps its records in it, and never closed to them, because what
-    /// is in it is what opens the others again.
+    /// A safety logbook. The section is shown for every programme that uses the logbook, and never disabled for its
+    /// members, because its records are what enables the other sections again.
     pub(crate) fn safety(&self, logbook: &str) -> Section {
         let shares = |programme: &&Programme| programme.safety_logbook == logbook;
         let served = self.catalogue.programmes().iter().filter(shares);
@@ -53,7 +53,7 @@ impl Standing<'_> {
         Section { show, disabled }
     }
 
-    /// The brief that comes before anything else of a programme, while it was not given.
+    /// The initial brief of a programme, while the member lacks it.
     fn brief(&self, programme: &Programme) -> Option<Text> {
         if self.briefed.contains(&programme.safety_logbook) {
             return None;
@@ -63,7 +63,7 @@ impl Standing<'_> {
         Some(Text::new("category.brief").with("brief", &brief.name))
     }
 
-    /// What the first level of a programme waits for.
+    /// The requirement of the programme's first level that is not met.
     fn missing(&self, programme: &Programme) -> Option<Text> {
         let required = programme.levels.iter().find_map(|level| level.missing(self.held).next())?;
         let Requirement { cat_group, cat_id, track } = required;
@@ -76,7 +76,7 @@ impl Standing<'_> {
     }
 }
 
-/// A programme as a number, for clients that want one: its place among all of them, from 1 on.
+/// The number of a programme for clients that need one: its position among all programmes, from 1.
 pub(crate) fn number(cat_group: &str) -> i64 {
     PROGRAMMES.iter().position(|one| *one == cat_group).map_or(0, |place| place as i64 + 1)
 }
@@ -94,7 +94,7 @@ mod tests {
         (section.show, section.disabled.as_ref().map_or(String::new(), Text::in_english))
     }
 
-    /// Somebody who was briefed, current in everything.
+    /// A member with every brief, current in every programme.
     fn with<T>(held: &[LevelKey], ask: impl Fn(&Standing) -> T) -> T {
         let current = Currency { current: true, renewal: Some(1) };
         let (flyer, coach, instructor) = (current, current, current);

@@ -1,5 +1,5 @@
-//! Certificates: which signature earned a level, and the code by which a stranger checks the paper.
-//! The code is 120 bits in Crockford's base 32, so that it can be read out and typed in.
+//! Certificates: which signature earned a level, and the code by which a stranger verifies a printed certificate. The
+//! code is 120 bits in Crockford's base 32, so that it can be read out and typed.
 
 use super::catalogue::Level;
 
@@ -8,17 +8,18 @@ const CODE_CHARS: usize = CODE_BYTES * 8 / 5;
 const GROUP_CHARS: usize = 4;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// An open skill entry, for what it adds to a level.
+/// An open skill entry that counts towards a level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Signed {
     pub skill: String,
     pub approval: i64,
-    /// As it stands on paper: see [`name_on_paper`].
+    /// The name on the certificate: see [`name_on_paper`].
     pub signer_name: String,
     pub tunnel_name: String,
 }
 
-/// The signature that completed a level: of a skill that was signed twice the first counts, and of the skills the last.
+/// The signature that completed a level. For a skill that was signed twice, the first signature counts; of the skills,
+/// the last.
 pub(crate) fn completing<'a>(level: &Level, signed: &'a [Signed]) -> Option<&'a Signed> {
     let first = |skill: &str| signed.iter().filter(|one| one.skill == skill).min_by_key(|one| one.approval);
     level
@@ -29,14 +30,15 @@ pub(crate) fn completing<'a>(level: &Level, signed: &'a [Signed]) -> Option<&'a 
         .max_by_key(|s| s.approval)
 }
 
-/// The name on a paper: the real one, which a stranger can compare with a passport; another where nobody gave it.
+/// The name on a document: the real name, which a stranger can compare with a passport; without one, the screen name or
+/// the username.
 pub(crate) fn name_on_paper<'a>(real_name: &'a str, screen_name: &'a str, username: &'a str) -> &'a str {
     [real_name, screen_name].into_iter().find(|name| !name.trim().is_empty()).unwrap_or(username)
 }
 
 /// The code of a certificate, from a keyed hash.
 pub(crate) fn code(bytes: &[u8; CODE_BYTES]) -> String {
-    // Five bytes are eight characters of five bits.
+    // Five bytes make eight characters of five bits.
     let chars = bytes.chunks_exact(5).flat_map(|five| {
         let bits = five.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
         (0..8).rev().map(move |place| char::from(ALPHABET[(bits >> (place * 5) & 31) as usize]))
@@ -44,7 +46,7 @@ pub(crate) fn code(bytes: &[u8; CODE_BYTES]) -> String {
     chars.collect()
 }
 
-/// A code as somebody typed it: in either case, with or without hyphens, `o` for zero, `i` and `l` for one.
+/// Parses a typed code: in either case, with or without hyphens, `o` for zero, `i` and `l` for one.
 pub(crate) fn parse_code(text: &str) -> Option<String> {
     let plain = text.chars().filter(|c| !['-', ' '].contains(c)).map(|c| match c.to_ascii_lowercase() {
         'o' => '0',
@@ -55,7 +57,7 @@ pub(crate) fn parse_code(text: &str) -> Option<String> {
     (code.len() == CODE_CHARS && code.bytes().all(|byte| ALPHABET.contains(&byte))).then_some(code)
 }
 
-/// The code as it is printed: in capitals, by fours.
+/// The printed form of a code: capitals in groups of four.
 pub(crate) fn number(code: &str) -> String {
     let capitals = code.to_ascii_uppercase();
     let groups = capitals.as_bytes().chunks(GROUP_CHARS).map(|group| String::from_utf8_lossy(group).into_owned());

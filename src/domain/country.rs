@@ -1,4 +1,4 @@
-//! Countries: their codes and names, and what one dials for them. Knows no language's grammar and no caller.
+//! Countries: codes, names and calling codes.
 
 use super::unicode::folded;
 use crate::i18n::language::Language;
@@ -9,16 +9,16 @@ use std::sync::LazyLock;
 /// A country as one language names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Country {
-    /// ISO 3166-1 alpha-2; for the few that only telephones tell apart, the code that is in use for them.
+    /// ISO 3166-1 alpha-2; for the few territories that only telephone plans separate, the code in use.
     pub code: &'static str,
     /// ISO 3166-1 alpha-3; empty where there is none.
     pub code3: &'static str,
     pub name: &'static str,
-    /// With its plus; empty where nobody has a telephone number.
+    /// The calling code with its plus; empty where the country has none.
     pub dial_code: String,
 }
 
-/// In the order of [`Language`]: a line a country, sorted as the language sorts (see `assets/countries`).
+/// In the order of [`Language`]: one line a country, sorted by the language's rules (see `assets/countries`).
 const NAMES: [&str; 5] = [
     include_str!("../../assets/countries/en.tsv"),
     include_str!("../../assets/countries/de.tsv"),
@@ -26,32 +26,32 @@ const NAMES: [&str; 5] = [
     include_str!("../../assets/countries/es.tsv"),
     include_str!("../../assets/countries/it.tsv"),
 ];
-/// Codes that people write and that ISO 3166 only reserves for whose they are.
+/// Codes in common use that ISO 3166 only reserves, and the official code.
 const RESERVED: [(&str, &str); 2] = [("UK", "GB"), ("EL", "GR")];
 
 static COUNTRIES: LazyLock<[Vec<Country>; 5]> = LazyLock::new(|| NAMES.map(|text| text.lines().map(read).collect()));
 
-/// Every country, by name.
+/// Every country, sorted by name.
 pub(crate) fn all(language: Language) -> &'static [Country] {
     &COUNTRIES[language as usize]
 }
 
-/// The country of a code of two or three letters, in any case.
+/// The country of a two-letter or three-letter code, in any case.
 pub(crate) fn find(language: Language, code: &str) -> Option<&'static Country> {
     let is = |known: &str| !known.is_empty() && known.eq_ignore_ascii_case(code);
     all(language).iter().find(|country| is(country.code) || is(country.code3))
 }
 
-/// The two letters of a country as a form sends it: its code of two or three letters, its name in any language that we
-/// speak, or its calling code.
+/// Parses a country in a form: its code of two or three letters, its name in any of the product's languages, or its
+/// calling code. Returns the two letters.
 pub(crate) fn parse(text: &str) -> Option<&'static str> {
     let text = folded(text.trim());
     let named = |language| all(language).iter().find(|country| folded(country.name) == text);
     find_dialled(&text).or_else(|| Language::AT_KIOSK.into_iter().find_map(named).map(|country| country.code))
 }
 
-/// The two letters of a country by a code of two or three letters or by its calling code (`41`, `+41`, `0041`); of those
-/// that share a calling code the one whose it is first.
+/// The two letters of a country by its code of two or three letters or its calling code (`41`, `+41`, `0041`). For a
+/// shared calling code, the main country.
 pub(crate) fn find_dialled(code: &str) -> Option<&'static str> {
     let code = code.trim();
     let reserved = RESERVED.iter().find(|(known, _)| known.eq_ignore_ascii_case(code)).map(|(_, code)| *code);
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!((find(Language::English, ""), find(Language::English, "ZZ")), (None, None));
     }
 
-    /// What signup takes for a country is what the telephone library knows by two letters.
+    /// Signup accepts every country that the telephone library knows by two letters.
     #[test]
     fn every_country_that_signup_accepts_is_there_with_the_code_one_dials() {
         let mut accepted = 0;

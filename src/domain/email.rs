@@ -1,11 +1,11 @@
-//! E-mail addresses, as far as a form can judge them: whether mail arrives is settled by the confirmation.
+//! E-mail addresses, as far as their form can be validated; only the confirmation shows whether mail arrives.
 
 use crate::i18n::language::Text;
 
 const CHARS_MAX: usize = 254;
 const LOCAL_CHARS_MAX: usize = 64;
 
-/// The address as given (its case is kept; two addresses are the same without regard to it).
+/// The address unchanged. Its case is kept, but two addresses are compared without regard to case.
 pub(crate) fn parse(text: &str) -> Result<String, Text> {
     let sound = text.len() <= CHARS_MAX
         && text.rsplit_once('@').is_some_and(|(local, domain)| local_part(local) && host(domain));

@@ -1,4 +1,4 @@
-//! When something about the site is worth a look, and when it is worth getting up for.
+//! The limits at which a fact about the site becomes a warning or an alarm.
 
 use crate::i18n::language::Text;
 
@@ -6,33 +6,33 @@ const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
 const MIB: u64 = 1024 * 1024;
 
-/// Bytes that are free where the site lies.
+/// Free bytes on the disk of the data directory.
 pub(crate) const FREE_BYTES_WARNING: u64 = 1024 * MIB;
 pub(crate) const FREE_BYTES_ALARM: u64 = 256 * MIB;
-/// Bytes of the write-ahead log; SQLite empties it at every few, so a large one is held by somebody.
+/// Bytes of the WAL. SQLite resets it regularly, so a large one means that a reader blocks the checkpoint.
 pub(crate) const WAL_BYTES_WARNING: u64 = 128 * MIB;
 pub(crate) const WAL_BYTES_ALARM: u64 = 1024 * MIB;
-/// Seconds that a certificate is good for. The site's own renews itself half a year before its end.
+/// Seconds until a certificate expires. The site renews its own half a year before the end.
 pub(crate) const CERTIFICATE_SECONDS_WARNING: i64 = 14 * DAY;
 pub(crate) const CERTIFICATE_SECONDS_ALARM: i64 = 3 * DAY;
-/// Rounds of backups that were left out.
+/// Backup rounds without a backup.
 pub(crate) const BACKUP_ROUNDS_WARNING: i64 = 3;
-/// Seconds since the last backup, where none is made by itself, and where no round is that long.
+/// Seconds since the last backup, where no backups are scheduled, and the least alarm limit.
 pub(crate) const BACKUP_SECONDS_WARNING: i64 = 26 * HOUR;
 pub(crate) const BACKUP_SECONDS_ALARM: i64 = 3 * DAY;
-/// Seconds that the off-site copy is behind.
+/// Seconds by which the off-site copy is behind.
 pub(crate) const OFF_SITE_SECONDS_ALARM: i64 = 10;
-/// Seconds that its first base may take.
+/// Seconds that the first base of the off-site copy may take.
 pub(crate) const OFF_SITE_BASE_SECONDS_ALARM: i64 = 10 * 60;
-/// Seconds since the last drill; there is one a week.
+/// Seconds since the last drill; drills are weekly.
 pub(crate) const DRILL_SECONDS_WARNING: i64 = 14 * DAY;
-/// Seconds that the oldest message waits.
+/// Seconds for which the oldest message has waited.
 pub(crate) const OUTBOX_SECONDS_WARNING: i64 = HOUR;
 pub(crate) const OUTBOX_SECONDS_ALARM: i64 = DAY;
-/// Seconds that the oldest row waits for its way upstream.
+/// Seconds for which the oldest row has waited for the sync.
 pub(crate) const SYNC_SECONDS_WARNING: i64 = 6 * HOUR;
 pub(crate) const SYNC_SECONDS_ALARM: i64 = 3 * DAY;
-/// Wrong passwords and codes in a day: a site has some, somebody who guesses has many.
+/// Failed attempts with passwords and codes in a day: a site always has some, a guessing attacker causes many.
 pub(crate) const MISSES_WARNING: i64 = 200;
 pub(crate) const MISSES_ALARM: i64 = 5_000;
 
@@ -47,18 +47,18 @@ pub enum State {
     Alarm,
 }
 
-/// One thing about the site, and what to do about it.
+/// One fact about the site, and what to do about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    /// By which machines know it; its title is the text `health.name.` with this.
+    /// The name for machines; the title is the text `health.name.` with this name.
     pub name: &'static str,
     /// How serious it is.
     pub state: State,
     /// The fact in words.
     pub text: Text,
-    /// What to do; none where nothing is to be done.
+    /// The action to take; `None` where nothing needs to be done.
     pub next: Option<Text>,
-    /// What it was judged by, for the figures: what it is with its unit, and how much.
+    /// The measured value for the metrics: its name with the unit, and the number.
     pub figure: Option<(&'static str, i64)>,
 }
 
@@ -73,7 +73,7 @@ impl State {
         State::ALL.into_iter().find(|state| state.name() == name)
     }
 
-    /// What grows too large.
+    /// The state of a value that should not grow too large.
     pub(crate) fn above<T: PartialOrd>(value: T, warning: T, alarm: T) -> State {
         if value > alarm {
             State::Alarm
@@ -84,7 +84,7 @@ impl State {
         }
     }
 
-    /// What grows too small.
+    /// The state of a value that should not fall too low.
     pub(crate) fn below<T: PartialOrd>(value: T, warning: T, alarm: T) -> State {
         if value < alarm {
             State::Alarm
@@ -101,7 +101,7 @@ impl Fact {
         Fact { name, state: State::Ok, text, next: None, figure: None }
     }
 
-    /// `next` is said where there is something to do.
+    /// A fact; `next` is kept unless the state is OK.
     pub(crate) fn judged(name: &'static str, state: State, text: Text, next: Text) -> Fact {
         let next = (state != State::Ok).then_some(next);
         Fact { name, state, text, next, figure: None }
@@ -113,13 +113,14 @@ impl Fact {
     }
 }
 
-/// How a site is whose newest backup is `age` seconds old; `every` is the time between two, 0 where none is made by itself.
+/// The state of a site whose newest backup is `age` seconds old; `every` is the interval of scheduled backups in
+/// seconds, 0 without a schedule.
 pub(crate) fn backup(age: i64, every: i64) -> State {
     let warning = if every == 0 { BACKUP_SECONDS_WARNING } else { BACKUP_ROUNDS_WARNING * every };
     State::above(age, warning, BACKUP_SECONDS_ALARM.max(2 * warning))
 }
 
-/// The worst of them.
+/// The worst state of the facts.
 pub(crate) fn worst(facts: &[Fact]) -> State {
     facts.iter().map(|fact| fact.state).max().unwrap_or(State::Ok)
 }

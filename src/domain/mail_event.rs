@@ -1,11 +1,10 @@
-//! What a mail provider tells of a mail after it took it.
+//! Events that a mail provider reports about a mail after accepting it.
 
-/// Events are kept so long, and known as repeats; older ones are not believed, because the provider's signature has no
-/// time in it.
+/// Seconds for which events are stored and recognised as repeats. Older events are refused, because the provider's
+/// signature covers no time.
 pub(crate) const KEPT_SECONDS: i64 = 90 * 86_400;
 
-/// What became of a mail, in the order in which a later one wins: events come in any order, and a bounce counts more than
-/// the word that it was sent.
+/// The fate of a mail, ordered by precedence: events arrive in any order, and a bounce outranks `Sent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Delivery {
     Deferred,
@@ -22,10 +21,10 @@ pub(crate) enum Delivery {
 /// An event about one mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// As the provider calls it.
+    /// The provider's name of the event.
     pub name: &'static str,
     pub delivery: Delivery,
-    /// Whether no mail may go to that address any more.
+    /// Whether the event suppresses the address: no further mail is sent there.
     pub marks: bool,
 }
 

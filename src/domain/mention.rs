@@ -1,11 +1,12 @@
-//! Where a text speaks of a person by name, address or number: whole words, without regard to case.
+//! Where a text mentions a person by name, address or number: whole words, without regard to case.
 
-/// Shorter words of a name are too common to be looked for.
+/// Shorter words of a name are too common to search for.
 const WORD_CHARS_MIN: usize = 3;
-/// A name of one word is not looked for in what strangers wrote: "Max" is many people's.
+/// Least length of a full name that is searched for in the texts of others. A name of one word is not: many people are
+/// called "Max".
 const NAME_CHARS_MIN: usize = 5;
 
-/// What a person is called here.
+/// The names and addresses of a person.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Person {
     pub username: String,
@@ -16,7 +17,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// What is looked for in texts by or for the person: every name, and its words.
+    /// The terms to search for in texts by or for the person: every name, and the words of names.
     pub(crate) fn closely(&self) -> Vec<&str> {
         let whole = [&self.email, &self.real_name, &self.screen_name, &self.username, &self.phone];
         let words = self.real_name.split_whitespace().chain(self.screen_name.split_whitespace());
@@ -24,7 +25,7 @@ impl Person {
         whole.into_iter().map(String::as_str).chain(words).filter(long).collect()
     }
 
-    /// What is looked for in everybody's texts: what can hardly mean anybody else.
+    /// The terms to search for in the texts of every member: those that hardly mean another person.
     pub(crate) fn widely(&self) -> Vec<&str> {
         let name = self.real_name.trim();
         let full = name.contains(char::is_whitespace) && name.chars().count() >= NAME_CHARS_MIN;
@@ -33,7 +34,7 @@ impl Person {
     }
 }
 
-/// The text with `stand_in` wherever it says one of `names`; `None` where it says none of them.
+/// The text with `stand_in` in place of each of `names`; `None` where the text has none of them.
 pub(crate) fn replaced(text: &str, names: &[&str], stand_in: &str) -> Option<String> {
     let mut said = String::with_capacity(text.len());
     let (mut rest, mut before, mut found) = (text, None::<char>, false);
@@ -54,7 +55,7 @@ pub(crate) fn replaced(text: &str, names: &[&str], stand_in: &str) -> Option<Str
     found.then_some(said)
 }
 
-/// How many bytes the name takes at the beginning of the text, if it stands there as a word.
+/// The length of the name in bytes where the text begins with the name as a whole word.
 fn begins_with(text: &str, name: &str) -> Option<usize> {
     let mut rest = text.char_indices();
     for wanted in name.chars() {

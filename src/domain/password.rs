@@ -1,4 +1,4 @@
-//! Passwords: which are good enough, and their hashes (Argon2id, 19 MiB, two passes, one lane) over Unicode NFC.
+//! Passwords: strength rules, and hashes (Argon2id, 19 MiB, two passes, one lane) over Unicode NFC.
 
 use super::strength;
 use super::unicode::nfc;
@@ -13,11 +13,11 @@ const CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 const SALT_BYTES: usize = 16;
 const HASH_BYTES: usize = 32;
 
-/// Salt and digest of a hash that belongs to nobody (random bytes), so that an unknown account costs the same time as a
-/// known one.
+/// Salt and digest of a hash of random bytes that belongs to no account, so that an unknown account costs the same time
+/// as a known one.
 const NOBODY: &str = "3kKpWHRlbtryY7UXMKAowg$FmEAm2H4XAhEQ6SMQAyQR9BrjBTEINt5+DvMOb0VdLE";
 
-/// The work that one hash takes, in one lane.
+/// The cost of one hash, in one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     memory_kib: u32,
@@ -25,16 +25,15 @@ pub struct Cost {
 }
 
 thread_local! {
-    /// What this thread checks passwords in, until it rests: to take it from the system each time costs a third as much
-    /// as the hash itself.
+    /// The memory in which this thread hashes, kept until [`rest`], because an allocation for each hash costs a third
+    /// as much as the hash.
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Cost {
-    /// The cost of every password and security answer of a site.
+    /// The cost of a site's passwords and security answers.
     pub const FULL: Cost = Cost { memory_kib: 19 * 1024, passes: 2 };
-    /// A thousandth of the work: for tests that check passwords by the thousand and have another subject. Not in a released
-    /// build.
+    /// A thousandth of the cost, for tests that hash thousands of passwords. Not in a release build.
     #[cfg(debug_assertions)]
     pub const SMALL: Cost = Cost { memory_kib: 32, passes: 1 };
     const LANES: u32 = 1;
@@ -49,7 +48,7 @@ impl Cost {
     }
 }
 
-/// What is known of whoever sets a password; what is not is empty.
+/// The personal data of the owner of a new password; unknown fields are empty.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Owner<'a> {
     pub username: &'a str,
@@ -61,19 +60,20 @@ pub(crate) struct Owner<'a> {
 }
 
 impl Owner<'_> {
-    /// What somebody who knows the owner would try first.
+    /// The words that an attacker who knows the owner would try first.
     fn words(&self) -> [&str; 5] {
         [self.username, self.email, self.real_name, self.screen_name, self.site]
     }
 }
 
-/// Whether a new password will do for this owner; the text says why not and what would. Takes milliseconds.
+/// Checks that a new password is strong enough for this owner. The text says why it is not, and what would be. Takes
+/// milliseconds.
 pub(crate) fn check(password: &str, owner: &Owner) -> Result<(), Text> {
     check_form(password, owner)?;
     strength::judge(&nfc(password), &owner.words())
 }
 
-/// The part of [`check`] that takes no time: the length, and that the password is not the owner's name or address.
+/// The fast part of [`check`]: the length, and that the password is not the owner's name or address.
 pub(crate) fn check_form(password: &str, owner: &Owner) -> Result<(), Text> {
     let password = &*nfc(password);
     if !CHARS.contains(&password.chars().count()) {
@@ -85,7 +85,7 @@ pub(crate) fn check_form(password: &str, owner: &Owner) -> Result<(), Text> {
     Ok(())
 }
 
-/// A PHC string with a new salt.
+/// Hashes a secret with a new salt, as a PHC string.
 pub fn hash(secret: &str, cost: Cost) -> String {
     let (salt, mut digest) = (crate::keys::random::<SALT_BYTES>(), [0; HASH_BYTES]);
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, cost.params());
@@ -99,15 +99,15 @@ pub fn hash(secret: &str, cost: Cost) -> String {
     cost.phc(&format!("{}${}", base64(&salt), base64(&digest)))
 }
 
-/// Whether two secrets are the same, in whichever form their letters were typed.
+/// Whether two secrets are equal after Unicode normalisation.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     nfc(one) == nfc(other)
 }
 
-/// Whether the secret is the one of the hash. Without a hash the answer is false, and takes the time of a hash of this cost.
+/// Whether the secret matches the hash. Without a hash the answer is `false`, after the time of a hash of this cost.
 ///
-/// A hash from before secrets were normalised is of the secret as it was typed, so a secret that is not in NFC is tried in
-/// both forms, whatever comes of the first.
+/// A hash from before normalisation is of the secret as typed. A secret that is not in NFC is therefore tried in both
+/// forms, whatever the first result.
 pub(crate) fn verify(secret: &str, phc: Option<&str>, cost: Cost) -> bool {
     let normal = nfc(secret);
     let is_right = verify_as_typed(&normal, phc, cost);
@@ -116,7 +116,7 @@ pub(crate) fn verify(secret: &str, phc: Option<&str>, cost: Cost) -> bool {
 
 fn verify_as_typed(secret: &str, phc: Option<&str>, cost: Cost) -> bool {
     let judged = phc.map_or_else(|| cost.phc(NOBODY), str::to_owned);
-    // Nobody can have set a longer one, and hashing it would cost what an attacker sends.
+    // A longer secret cannot have been set, and hashing it would let an attacker choose the cost.
     let judged_secret = if secret.chars().count() <= *CHARS.end() { secret } else { "" };
     let matches = MEMORY.with_borrow_mut(|memory| is_hash_of(&judged, judged_secret, memory)).unwrap_or(false);
     matches && phc.is_some() && judged_secret.len() == secret.len()
@@ -134,12 +134,12 @@ fn is_hash_of(phc: &str, secret: &str, memory: &mut Vec<Block>) -> Option<bool> 
     Some(hash.ct_eq(expected.as_bytes()).into())
 }
 
-/// Gives the memory that this thread hashed in back to the system.
+/// Returns this thread's hashing memory to the system.
 pub(crate) fn rest() {
     MEMORY.take();
 }
 
-/// Whether the hash was made with other parameters than those of this cost, so that the next sign-in should renew it.
+/// Whether the hash has other parameters than this cost, so that the next sign-in should renew it.
 pub(crate) fn is_outdated(phc: &str, cost: Cost) -> bool {
     let Ok(parsed) = PasswordHash::new(phc) else { return true };
     let Ok(params) = Params::try_from(&parsed) else { return true };
@@ -174,7 +174,7 @@ mod tests {
         assert!(is_outdated("$argon2id$v=19$m=4096,t=3,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA", Cost::FULL));
     }
 
-    /// `é` as one character, and as a letter with its accent.
+    /// `é` as one character, and as a letter with a combining accent.
     const COMPOSED: &str = "caf\u{e9} correct battery";
     const DECOMPOSED: &str = "cafe\u{301} correct battery";
 

@@ -5,9 +5,9 @@ use iso_currency::Currency;
 use jiff::tz::Offset;
 use jiff::{Timestamp, ToSpan};
 
-/// Where a payment stands, in the order in which a later one wins. `Failed` may be followed by success, because a member
-/// whose card was refused tries another on the same payment; money that came counts more than any refusal, and money
-/// that went back more than money that came.
+/// The state of a payment; a later value outranks an earlier one. `Failed` can be followed by success, because a member
+/// whose card was refused may try another card on the same payment. A received payment outranks every refusal, and a
+/// refund outranks a received payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     /// An app says that there is such a payment; the processor has said nothing.
@@ -28,38 +28,38 @@ pub(crate) struct Price {
     pub currency: String,
 }
 
-/// What a year of membership costs.
+/// The price of a year of membership.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fee {
-    /// In the smallest unit of the currency; 0: the site charges none, and any payment will do.
+    /// In the smallest unit of the currency; 0: the site charges no fee, and any payment is accepted.
     pub cents: i64,
-    /// ISO 4217, upper case; `None`: the settings name none, and the site's country has not exactly one.
+    /// ISO 4217, upper case; `None`: the settings name none, and the site's country does not have exactly one.
     pub currency: Option<String>,
 }
 
 /// The reason why a payment waits for a decision of the desk before it extends a membership.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Issue {
-    /// The fee was paid, and no member is known.
+    /// The fee was paid, but the member is unknown.
     Unmatched,
     /// The apps of two members claim the payment, and the processor names no member.
     DoublyClaimed,
-    /// The processor gave no amount.
+    /// The processor reported no amount.
     Unpriced,
-    /// The site has a fee, and its currency is not known.
+    /// The site charges a fee whose currency is unknown.
     FeeUnknown,
     OtherCurrency,
     Underpaid,
-    /// Less than the fee is left; the membership stays extended until the desk decides.
+    /// Less than the fee remains; the membership stays extended until the desk decides.
     PartlyRefunded,
 }
 
-/// The desk's answer.
+/// The decision of the desk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// Extends the membership, whatever was paid.
+    /// The payment extends the membership, whatever its amount.
     Counts,
-    /// Extends none.
+    /// The payment extends no membership.
     Void,
 }
 
@@ -74,13 +74,13 @@ pub(crate) struct Weighted<T> {
 /// One event of the processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// What makes it one event.
+    /// The unique id of the event.
     pub key: String,
-    /// The processor's moment, in Unix seconds; 0 when it gave none.
+    /// The processor's moment, in Unix seconds; 0 where there is none.
     pub at: i64,
     pub status: Status,
     pub price: Option<Price>,
-    /// Whose payment it is, where the event says so.
+    /// The member who paid, where the event names one.
     pub member_id: Option<i64>,
 }
 
@@ -103,7 +103,7 @@ impl Status {
         Status::Refunded,
     ];
 
-    /// What an event of this type says; `None` for types that move no payment.
+    /// The status that an event of this type reports; `None` for types that do not change a payment.
     pub(crate) fn of_event(event: &str) -> Option<Status> {
         match event {
             "payment_intent.created" => Some(Status::Created),
@@ -126,11 +126,11 @@ impl Status {
 }
 
 impl Fee {
-    /// Whether this pays a year.
+    /// Checks whether the price pays a year.
     ///
     /// # Errors
     ///
-    /// What is to be decided instead.
+    /// The issue that the desk must decide.
     pub(crate) fn paid_by(&self, price: Option<&Price>) -> Result<(), Issue> {
         if self.cents == 0 {
             return Ok(());
@@ -176,8 +176,7 @@ impl Decision {
     }
 }
 
-/// The one currency that a country uses; `None` where there are several, or no such country. `country`: ISO 3166-1
-/// alpha-2.
+/// The currency of a country (ISO 3166-1 alpha-2); `None` where the country has several, or does not exist.
 pub(crate) fn currency_of(country: &str) -> Option<String> {
     let used = Currency::from_country(country.parse().ok()?);
     let mut coined =
@@ -186,7 +185,8 @@ pub(crate) fn currency_of(country: &str) -> Option<String> {
 }
 
 impl Event {
-    /// Compares as text: by status, then by the processor's moment, then by key, so that two events never weigh the same.
+    /// The weight of the event, which compares as text: by status, then by the processor's moment, then by key, so that
+    /// two events never have equal weights.
     fn weight(&self) -> String {
         format!("{}.{:012}.{}", self.status as u8, self.at.clamp(0, 999_999_999_999), self.key)
     }
@@ -198,7 +198,7 @@ impl ProcessorReport {
         ProcessorReport { status: Status::Claimed, price: Weighted::default(), member_id: Weighted::default() }
     }
 
-    /// Applies one event. Of several values the one of the heaviest event counts.
+    /// Applies one event. For each value, the heaviest event that has it wins.
     pub(crate) fn apply(&mut self, event: &Event) {
         let weight = event.weight();
         self.status = self.status.max(event.status);
@@ -211,7 +211,7 @@ impl ProcessorReport {
     }
 }
 
-/// The same day of the next year, in UTC; the 28th after a 29 February.
+/// The same day of the next year, in UTC; 28 February after a 29 February.
 pub(crate) fn a_year_after(moment: i64) -> i64 {
     years_after(moment, 1)
 }
@@ -224,23 +224,23 @@ fn years_after(moment: i64, years: i64) -> i64 {
     then.map_or(moment, Timestamp::as_second)
 }
 
-/// What a membership is paid until, once the year that ended at `granted_until` no longer counts. Where nothing came after
-/// it, all is as it was `before`; else the others move up by a year of the calendar, as if it had never been.
+/// The end of a membership after the year that ended at `granted_until` is taken back. If that was the last year, the
+/// end is `before` again; otherwise the later years move back by one calendar year.
 pub(crate) fn without_year(paid_until: Option<i64>, granted_until: i64, before: Option<i64>) -> Option<i64> {
     if paid_until == Some(granted_until) { before } else { Some(years_after(paid_until?, -1)) }
 }
 
-/// Currencies without a smaller unit, as the processor has them.
+/// Currencies without a smaller unit, according to the processor.
 const WHOLE: [&str; 16] =
     ["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"];
 
-/// Digits behind the point of an amount in this currency (ISO 4217, upper case).
+/// The number of decimals of an amount in this currency (ISO 4217, upper case).
 pub(crate) fn decimals(currency: &str) -> usize {
     if WHOLE.contains(&currency) { 0 } else { 2 }
 }
 
 impl std::fmt::Display for Price {
-    /// `30.00 CHF`.
+    /// An amount with its currency: `30.00 CHF`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if decimals(&self.currency) == 0 {
             return write!(f, "{} {}", self.cents, self.currency);
@@ -305,7 +305,7 @@ mod tests {
             let mut straight = ProcessorReport::empty();
             events.iter().for_each(|event| straight.apply(event));
             let mut shuffled = ProcessorReport::empty();
-            // Some of them often, in any order; and then each of them, backwards, so that none is missing.
+            // Some events repeatedly in any order, then each event in reverse order, so that none is missing.
             order.iter().filter_map(|place| events.get(*place)).for_each(|event| shuffled.apply(event));
             events.iter().rev().for_each(|event| shuffled.apply(event));
             prop_assert_eq!(straight, shuffled);

@@ -6,11 +6,11 @@ use phonenumber::country::Id;
 use phonenumber::metadata::DATABASE;
 use phonenumber::{Mode, PhoneNumber, Type};
 
-/// Of a whole number, by E.164.
+/// The number of digits in a whole number, by E.164.
 const DIGITS: std::ops::RangeInclusive<usize> = 7..=15;
-/// What is dialled before a calling code in most of the world, and written so by people everywhere.
+/// The international prefix of most countries, which people type instead of `+` everywhere.
 const INTERNATIONAL: &str = "00";
-/// The kinds of number whose lengths a country's plan lists.
+/// The kinds of number whose lengths the plan of a country lists.
 const KINDS: [Type; 10] = [
     Type::FixedLine,
     Type::Mobile,
@@ -24,10 +24,10 @@ const KINDS: [Type; 10] = [
     Type::Voicemail,
 ];
 
-/// A telephone number and the country whose plan it belongs to, read together. `country` is a calling code (`41`, `+41`,
-/// `0041`) or an ISO 3166 code (`CH`, `CHE`); a number that begins with `+` or `00` needs neither. A number that the plan
-/// leaves no room for is refused. Whether somebody has it is settled by the passcode that goes there, so one that is not
-/// given out passes: plans change faster than programs.
+/// Parses a telephone number in the plan of its country. `country` is a calling code (`41`, `+41`, `0041`) or an ISO
+/// 3166 code (`CH`, `CHE`); a number that begins with `+` or `00` needs neither. A number whose length the plan does
+/// not allow is refused. A number in an unassigned range passes, because plans change faster than programs, and the
+/// passcode shows whether the number works.
 pub(crate) fn parse(country: &str, number: &str) -> Result<String, Text> {
     let refused = || Text::new("field.phone");
     let number = number.trim();
@@ -40,7 +40,7 @@ pub(crate) fn parse(country: &str, number: &str) -> Result<String, Text> {
         readings(region.ok_or_else(refused)?, text)
     };
     let possible: Vec<PhoneNumber> = readings.into_iter().filter(is_possible).collect();
-    // To ask which numbers are given out compiles a dozen patterns of the country: only where two readings differ by it.
+    // The check for assigned ranges compiles a dozen patterns of the country, so it runs only between two readings.
     let likeliest = match &*possible {
         [] | [_] => possible.first(),
         several => several.iter().find(|reading| phonenumber::is_valid(reading)).or(several.first()),
@@ -52,9 +52,10 @@ fn stored(number: &PhoneNumber) -> String {
     number.format().mode(Mode::E164).to_string()
 }
 
-/// What a number without `+` may be, the likelier first. One that begins with the digits of its country's calling code (in
-/// Italy `393 123 4567`) is a whole national number or was typed with the code: where people dial a prefix before a national
-/// number, one without it has the code more likely. The library alone always takes the code off.
+/// The possible readings of a number without `+`, the likelier first. A number that begins with the digits of its
+/// country's calling code (in Italy `393 123 4567`) is either a whole national number, or was typed with the code.
+/// Where people dial a prefix before a national number, a number without the prefix more likely has the code. The
+/// library alone always removes the code.
 fn readings(region: Id, typed: &str) -> Vec<PhoneNumber> {
     let usual = phonenumber::parse(Some(region), typed).ok();
     let Some(plan) = DATABASE.by_id(region.as_ref()) else { return usual.into_iter().collect() };
@@ -68,7 +69,7 @@ fn readings(region: Id, typed: &str) -> Vec<PhoneNumber> {
     by_likelihood.into_iter().flatten().collect()
 }
 
-/// Whether a number of its length can be given out where its calling code is in use.
+/// Whether a plan of the calling code has numbers of this length.
 fn is_possible(parsed: &PhoneNumber) -> bool {
     let code = parsed.country().code();
     let digits = stored(parsed).len() - 1;
@@ -82,8 +83,8 @@ fn is_possible(parsed: &PhoneNumber) -> bool {
     DIGITS.contains(&digits) && is_planned
 }
 
-/// Whether the code is a country's. Satellite and other international services have codes of their own (870, 881 …), which
-/// belong to no country.
+/// Whether the code belongs to a country. Satellite and other international services have codes of their own (870, 881
+/// …), which belong to no country.
 pub(crate) fn is_calling_code(code: u16) -> bool {
     DATABASE.region(&code).is_some_and(|regions| regions.iter().any(|region| region.parse::<Id>().is_ok()))
 }
@@ -93,8 +94,8 @@ pub(crate) fn calling_code(country: &str) -> Option<u16> {
     DATABASE.by_id(country).map(|metadata| metadata.country_code())
 }
 
-/// Whether the site pays for a message to this number, in E.164: one of these countries', and of a type that is no
-/// premium-rate, shared-cost or other service. A number whose type the library does not know passes, as in [`parse`].
+/// Checks that the site may send a message to this E.164 number: the calling code is one of these, and the type is not
+/// premium-rate, shared-cost or another service. A number of unknown type passes, as in [`parse`].
 pub(crate) fn takes_messages(number: &str, calling_codes: &[u16]) -> Result<(), Text> {
     let parsed: PhoneNumber = number.parse().map_err(|_| Text::new("field.phone"))?;
     if !calling_codes.contains(&parsed.country().code()) {

@@ -1,4 +1,4 @@
-//! Where a member stands on the way through the catalogue: what is held, open, next, and still far.
+//! A member's progression through the catalogue: which levels are held, open, next or later.
 
 use super::catalogue::{Catalogue, Level, LevelKey, Skill};
 use super::currency::Currencies;
@@ -8,23 +8,23 @@ pub(crate) const TRACKS: [&str; 3] = ["Static", "Dynamic", "Formation"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Since this moment.
+    /// Held since this moment, in Unix seconds.
     Held(i64),
-    /// Held, and the programme's currency has lapsed.
+    /// Held since this moment, but the programme's currency has lapsed.
     Lapsed(i64),
-    /// To be worked on now.
+    /// Ready to be worked on.
     Open,
-    /// Opens with what is open.
+    /// Opens once the open levels are held.
     Next,
     Later,
 }
 
-/// A level, and how far the member is on it.
+/// A level, and the member's progress on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step<'a> {
     pub level: &'a Level,
     pub state: State,
-    /// The required skills that are not signed yet.
+    /// The required skills without a signature.
     pub missing: Vec<&'a Skill>,
 }
 
@@ -33,13 +33,14 @@ impl Step<'_> {
         self.level.required().count()
     }
 
-    /// Of the required skills.
+    /// The number of required skills that are signed.
     pub(crate) fn signed(&self) -> usize {
         self.required() - self.missing.len()
     }
 }
 
-/// Every level of the catalogue in its order. `held` with the moment from which on, `signed` the open skills.
+/// A step for every level of the catalogue, in its order. `held` has the moment since when; `signed` are the open
+/// skills.
 pub(crate) fn of<'a>(
     catalogue: &'a Catalogue,
     held: &[(LevelKey, i64)],
@@ -65,12 +66,12 @@ pub(crate) fn of<'a>(
     catalogue.levels().map(step).collect()
 }
 
-/// The highest level held of a flyer's track.
+/// The highest held level of a flyer's track.
 pub(crate) fn highest<'a>(held: &[LevelKey<'a>], track: &str) -> Option<&'a str> {
     held.iter().filter(|level| level.cat_group == "Flyer" && level.track == track).map(|level| level.cat_id).max()
 }
 
-/// Whether a skill of this flyer's track waits for its signer.
+/// Whether a skill of this flyer's track is pending.
 pub(crate) fn is_pending(catalogue: &Catalogue, track: &str, pending: &[&str]) -> bool {
     let of_track = |level: &Level| level.cat_group == "Flyer" && level.track == track;
     pending.iter().filter_map(|skill| catalogue.find_skill(skill)).any(|(level, _)| of_track(level))

@@ -5,12 +5,12 @@ use crate::i18n::language::Language;
 /// The numbers of the catalogue.
 pub(crate) const NUMBERS: std::ops::RangeInclusive<i64> = 1..=12;
 
-/// The text of a question; empty for a number that the catalogue lacks.
+/// The text of a question; empty for an unknown number.
 pub(crate) fn text(language: Language, question: i64) -> String {
     language.texts().get(&format!("question.{question}")).cloned().unwrap_or_default()
 }
 
-/// An answer as it is hashed and compared: people do not remember capitals and spaces.
+/// Normalises an answer before it is hashed or compared, because people do not remember capitals and spaces.
 pub(crate) fn normalise(answer: &str) -> String {
     answer.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

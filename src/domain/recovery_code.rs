@@ -1,20 +1,21 @@
-//! Recovery codes: for the day when the phone is gone. Sixty random bits each, in letters that nobody mixes up.
+//! Recovery codes: a second factor for a member without the phone. Sixty random bits each, in letters that are not
+//! confused.
 
-/// How many a member has at the most.
+/// The number of recovery codes of a member.
 pub(crate) const CODES: usize = 10;
-/// Without `i`, `l`, `o` and `u`: they look like others, or make words.
+/// The alphabet without `i`, `l`, `o` and `u`, which resemble other characters or form words.
 const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const CHARS: usize = 12;
 const GROUP: usize = 4;
 
-/// A code from random bytes, as it is shown: `abcd-efgh-jkmn`.
+/// Formats random bytes as a code: `abcd-efgh-jkmn`.
 pub(crate) fn from_bytes(bytes: [u8; CHARS]) -> String {
     let letters: Vec<char> = bytes.iter().map(|b| char::from(LETTERS[usize::from(b % 32)])).collect();
     letters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-")
 }
 
-/// What was typed, as it is hashed: without hyphens and spaces, in lower case, and the usual slips mended. `None` where
-/// it cannot be one.
+/// Normalises a typed code before it is hashed: without hyphens and spaces, in lower case, with common mistakes
+/// corrected. `None` where the text is not shaped like a code.
 pub(crate) fn normalise(typed: &str) -> Option<String> {
     let mended = typed.chars().filter(|c| !c.is_whitespace() && *c != '-').map(|c| match c.to_ascii_lowercase() {
         'o' => '0',

@@ -1,23 +1,23 @@
-//! Reminders: the word to a member whose currency ends. Each has a stretch of time in which it is due; what was missed
-//! for all of it says nothing any more. Knows no row and no clock.
+//! Reminders to members whose currency is about to lapse. Each reminder is due for a span of time; one that was missed
+//! for the whole span is not sent. Without database and clock.
 
 use super::currency::{Currencies, FIRST_NOTICE_DAYS, FLYER_DAYS, LAST_NOTICE_DAYS};
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
-/// Before the end of a currency that a safety training keeps: time to find a date, and the last call.
+/// Days before the lapse of a currency from safety training at which the first and the last reminder become due.
 ///
-/// Not shown in the contract: when. A month and a week, because trainings are held every few weeks.
+/// The contract does not say when. A month and a week, because trainings take place every few weeks.
 const TRAINING_DAYS: [i64; 2] = [30, 7];
-/// Likewise for flyers, whose days are counted from the flight.
+/// The same for flyers, whose limits are counted from the flight.
 const FLYER_DAYS_BEFORE: [i64; 2] = [FLYER_DAYS - FIRST_NOTICE_DAYS, FLYER_DAYS - LAST_NOTICE_DAYS];
 
-/// What makes somebody due now lies in these days before: a flight, or a safety training (half a year and a year, and
-/// a day to spare on either side).
+/// The days ago in which the flight, or the safety training, of a due member lies (trainings: half a year or a year,
+/// with a day to spare on either side).
 pub(crate) const FLOWN_DAYS_AGO: std::ops::RangeInclusive<i64> = FIRST_NOTICE_DAYS..=FLYER_DAYS;
 pub(crate) const TRAINED_DAYS_AGO: std::ops::RangeInclusive<i64> = 150..=367;
 
-/// Programmes from the highest down, with the safety logbook that keeps each current; whoever holds two that share one
-/// hears of the higher.
+/// Programmes from the highest down, with the safety logbook that keeps each current. A member with two programmes that
+/// share a logbook is reminded of the higher.
 const PROGRAMMES: [(&str, &str); 6] = [
     ("Examiner", "Trainer"),
     ("Trainer", "Trainer"),
@@ -27,7 +27,7 @@ const PROGRAMMES: [(&str, &str); 6] = [
     ("Flyer", ""),
 ];
 
-/// Which of the two reminders of a currency.
+/// The two reminders of a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Before the lapse, with time to fly.
@@ -36,14 +36,14 @@ pub enum Kind {
     Last,
 }
 
-/// A notice that a currency runs out.
+/// A reminder of a currency that is about to lapse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reminder {
-    /// The programme's name.
+    /// The `cat_group` of the programme.
     pub programme: &'static str,
-    /// The first or the last before the lapse.
+    /// Whether the reminder is the first or the last before the lapse.
     pub kind: Kind,
-    /// When the currency ends, in Unix seconds. Together with the two above it tells one reminder from another.
+    /// When the currency lapses, in Unix seconds. Programme, kind and renewal together identify a reminder.
     pub renewal: i64,
 }
 
@@ -57,7 +57,7 @@ impl Kind {
 }
 
 impl Reminder {
-    /// The key of its text.
+    /// The key of the reminder's text.
     pub fn subject(&self) -> &'static str {
         match (self.programme, self.kind) {
             ("Flyer", Kind::First) => "notice.currency_flyer",
@@ -68,7 +68,7 @@ impl Reminder {
     }
 }
 
-/// What is due at `now`: one a programme at most.
+/// The reminders due at `now`, at most one a programme.
 pub(crate) fn due(currencies: &Currencies, now: i64) -> Vec<Reminder> {
     let mut logbooks = Vec::new();
     let mut due = Vec::new();
@@ -104,7 +104,7 @@ mod tests {
         LevelKey { cat_group, cat_id: "1", track: "" }
     }
 
-    /// What is due at `now` to somebody who holds these, flew then and was trained then.
+    /// The reminders due at `now` to a member with these levels, flights and trainings.
     fn due_at(held: &[&str], flown: Option<i64>, trained: &[(&str, i64)], now: i64) -> Vec<Reminder> {
         let held: Vec<LevelKey> = held.iter().map(|one| key(one)).collect();
         due(&currency::of(&Standing { held: &held, last_flight: flown, trained }, now), now)
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(due.iter().map(|one| one.programme).collect::<Vec<_>>(), ["Examiner"]);
     }
 
-    /// Whoever is due at a moment flew or was trained in the days that are looked at.
+    /// Every member with a due reminder flew or trained within the searched days.
     #[test]
     fn the_days_that_are_looked_at_hold_everybody_who_is_due() {
         let within =

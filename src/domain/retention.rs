@@ -1,13 +1,14 @@
-//! Which backups are kept: the last by count, all of the last day, then one a day for two weeks and one a week for five weeks.
+//! Which backups are kept: the newest by count, all of the last day, then one a day for two weeks and one a week for
+//! five weeks.
 //!
-//! Days and weeks without a backup do not count, so that a pause, or a clock that ran ahead, ages nothing.
+//! Days and weeks without a backup do not count, so a pause, or a clock that ran ahead, removes no backup.
 
 const DAY: i64 = 86_400;
 const WEEK: i64 = 7 * DAY;
 
-/// The newest that are kept whatever their age: a day of hourly ones.
+/// The number of newest backups that are kept at any age: a day of hourly ones.
 pub(crate) const KEPT_BY_COUNT: usize = 24;
-/// Of how many spans that have a backup the newest one is kept.
+/// For each span, in how many spans that contain a backup the newest is kept.
 const KEPT: [Span; 2] = [Span { seconds: DAY, count: 14 }, Span { seconds: WEEK, count: 5 }];
 
 struct Span {
@@ -15,8 +16,9 @@ struct Span {
     count: usize,
 }
 
-/// For each of these moments (Unix seconds, newest first), whether the backup made then is kept at `now`. One from the
-/// future is kept, and so is each from before `judged_from`: the clock that says so is not to be trusted with deleting.
+/// For each of these moments (Unix seconds, newest first), whether the backup of that moment is kept at `now`. A backup
+/// from the future is kept, and so is each from before `judged_from`, because a clock that reports such a moment must
+/// not cause deletions.
 pub(crate) fn kept(made: &[i64], now: i64, judged_from: i64) -> Vec<bool> {
     let mut past = 0;
     let mut spans = [(i64::MAX, 0); KEPT.len()];
@@ -42,7 +44,7 @@ pub(crate) fn kept(made: &[i64], now: i64, judged_from: i64) -> Vec<bool> {
 mod tests {
     use super::*;
 
-    /// A Thursday, 1 January 2026, midnight.
+    /// Midnight UTC on Thursday, 1 January 2026.
     const NOW: i64 = 1_767_225_600;
     const HOUR: i64 = 3_600;
 
@@ -54,7 +56,7 @@ mod tests {
         left_of(made, now, i64::MIN)
     }
 
-    /// What hourly backups of a year leave, newest first.
+    /// The backups that remain of a year of hourly ones, newest first.
     fn of_a_year() -> Vec<i64> {
         (0..365 * 24).map(|hour| NOW + hour * HOUR).fold(Vec::new(), |mut shelf, now| {
             shelf.insert(0, now);
@@ -97,7 +99,7 @@ mod tests {
             shelf = left_of(&shelf, now, jumped_to);
         }
         assert!(before.iter().all(|at| shelf.contains(at)), "a backup from before the jump went");
-        // And where nobody knows of the jump, a pause of 40 days costs what an hour costs.
+        // Where the jump of the clock is not known, a pause of 40 days removes no more than a pause of an hour.
         let mut unknown = before.clone();
         unknown.insert(0, jumped_to);
         assert!(left(&unknown, jumped_to).len() >= before.len() - 2);

@@ -1,4 +1,4 @@
-//! Account roles: what somebody may do at this site (what somebody can fly is in the logbook).
+//! Account roles: the permissions of an account at this site. The levels that a member holds are in the logbook.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -6,16 +6,16 @@ use std::time::Duration;
 const HOUR: u64 = 3600;
 const DAY: u64 = 24 * HOUR;
 
-/// What an account may do at this site.
+/// The role of an account at this site.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Flies, and sees what is the member's own.
+    /// Flies, and sees the member's own data.
     #[default]
     Member,
     /// Works at the front desk.
     Desk,
-    /// Works at the front desk, and changes what the site is.
+    /// Works at the front desk, and changes the settings of the site.
     Admin,
     /// A job that reads the two partner reports and nothing else.
     Sync,
@@ -33,23 +33,24 @@ impl Role {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// Whether the role serves others: the desk and the admins.
+    /// Whether the role serves other members: the desk and the admins.
     pub(crate) fn is_staff(self) -> bool {
         matches!(self, Role::Desk | Role::Admin)
     }
 
-    /// Whether the role does more here than a member: the desk, the admins and the jobs.
+    /// Whether the role has more rights than a member: the desk, the admins and the jobs.
     pub(crate) fn is_above_member(self) -> bool {
         self != Role::Member
     }
 
-    /// The one rule of rank. An actor of this role may read, reset or send what belongs to an account of the subject's
-    /// role: the desk what is a member's, an admin everything. Otherwise a clerk could become an admin.
+    /// The one rule of rank: whether an actor of this role may read, reset or send the data of an account of the
+    /// subject's role. The desk serves members, an admin everyone. Otherwise a clerk could become an admin.
     pub(crate) fn may_serve(self, subject: Role) -> bool {
         self == Role::Admin || (self == Role::Desk && subject == Role::Member)
     }
 
-    /// How long a session lives unused, and at the most. Whoever serves others signs in anew each day. A job's session is not idle by nature: it ends after 400 days,
+    /// The greatest idle time and the greatest age of a session. Staff signs in again each day. The session of a job
+    /// ends after 400 days, when its owner should review it anyway.
     /// when somebody should look at it anyway.
     pub(crate) fn session_lifetime(self) -> (Duration, Duration) {
         let (idle, most) = match self {
@@ -61,20 +62,20 @@ impl Role {
     }
 }
 
-/// Whom an actor may serve.
+/// The rank of an actor, which decides whom the actor may serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rank {
-    /// The machine's shell, a job, an import: everybody.
+    /// The machine's shell, a job or an import: serves every account.
     Owner,
-    /// Somebody with an account: by its role.
+    /// An account: serves by its role.
     Account { member_id: i64, role: Role },
-    /// A partner, or a third party that calls back: nobody.
+    /// A partner, or a third party that calls a webhook: serves no account.
     Outside,
 }
 
 impl Rank {
-    /// Why the actor may not read, reset or send what belongs to an account, as the key of a text; `None` where the actor
-    /// may. Nobody serves the own account: its owner has the members' app.
+    /// Why the actor may not read, reset or send the data of an account, as the key of a text; `None` where the actor
+    /// may. An actor does not serve the own account: its owner has the members' app.
     pub(crate) fn denial(self, subject_id: i64, subject: Role) -> Option<&'static str> {
         match self {
             Rank::Account { member_id, .. } if member_id == subject_id => Some("desk.own_account"),
@@ -92,7 +93,7 @@ impl Rank {
         }
     }
 
-    /// Whether the actor serves others: the desk, the admins, and the machine's owner.
+    /// Whether the actor serves other members: the desk, the admins and the machine's owner.
     pub(crate) fn is_staff(self) -> bool {
         match self {
             Rank::Account { role, .. } => role.is_staff(),

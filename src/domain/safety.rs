@@ -1,16 +1,17 @@
-//! How long a safety brief or training holds.
+//! The validity of a safety brief or training.
 
 use super::currency;
 use super::entry::Status;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Validity {
-    /// The first moment at which it no longer holds; `None` where it does not run out.
+    /// The first moment at which the record is no longer valid; `None` where it does not expire.
     pub until: Option<i64>,
     pub in_force: bool,
 }
 
-/// Of a record in this logbook that was held at `held_at`; only an `open` one counts, and none before its day.
+/// The validity of a record in this logbook whose training was at `held_at`. Only an `open` record is in force, and not
+/// before its day.
 pub(crate) fn validity(logbook: &str, status: Status, held_at: i64, now: i64) -> Validity {
     let until = currency::training_ends(logbook, held_at);
     let in_force = status == Status::Open && held_at <= now && until.is_none_or(|until| now < until);

@@ -1,17 +1,17 @@
-//! How easily a password is guessed, and what would help: zxcvbn's judgement and advice, in the product's languages.
+//! How easily a password can be guessed, and advice: zxcvbn's score and feedback, in the product's languages.
 
 use crate::i18n::language::Text;
 use zxcvbn::feedback::{Feedback, Suggestion, Warning};
 
-/// Of zxcvbn's 0 to 4.
+/// The least accepted score, of zxcvbn's 0 to 4.
 const SCORE_MIN: u8 = 2;
-/// Characters of a password that are judged; zxcvbn's work grows with the square of their number. A password whose first 32
-/// characters are guessed easily is refused, whatever follows.
+/// The number of characters that are judged; zxcvbn's work grows with its square. A password whose first 32 characters
+/// are easily guessed is refused, whatever follows.
 const JUDGED_CHARS_MAX: usize = 32;
-/// zxcvbn looks every word up once for each way in which the substitutes in a password can be read as letters. Each
-/// substitute that may stand for one of two letters doubles the ways.
+/// The greatest number of readings of a password. zxcvbn looks every word up once for each reading of the substitutes
+/// as letters, and each substitute for one of two letters doubles the readings.
 const READINGS_MAX: usize = 4;
-/// The letters that zxcvbn knows substitutes for, each with these.
+/// The letters for which zxcvbn knows substitutes, and the substitutes.
 const SUBSTITUTES: [(char, &str); 12] = [
     ('a', "4@"),
     ('b', "8"),
@@ -26,10 +26,10 @@ const SUBSTITUTES: [(char, &str); 12] = [
     ('x', "%"),
     ('z', "2"),
 ];
-/// A shorter part of a name says nothing of its owner.
+/// Shorter parts of a name are ignored.
 const PART_CHARS_MIN: usize = 3;
 
-/// Refuses a password that is guessed too easily by somebody who knows these words, and says what would be better.
+/// Refuses a password that is easily guessed with knowledge of these words, and gives advice.
 pub(crate) fn judge(password: &str, words: &[&str]) -> Result<(), Text> {
     let estimate = zxcvbn::zxcvbn(&judged_part(password), &with_their_parts(words));
     if u8::from(estimate.score()) >= SCORE_MIN {
@@ -38,8 +38,8 @@ pub(crate) fn judge(password: &str, words: &[&str]) -> Result<(), Text> {
     Err(Text::new("field.password_weak").followed_by(estimate.feedback().map(advice).unwrap_or_default()))
 }
 
-/// The start of a password, in a form that is judged within five milliseconds: where its substitutes can be read in too many
-/// ways, punctuation is read as the letter that it resembles, and digits stay as they are.
+/// The start of a password, in a form that is judged within five milliseconds: where the substitutes have too many
+/// readings, punctuation is replaced by the letter that it resembles, and digits stay.
 fn judged_part(password: &str) -> String {
     let start: String = password.chars().take(JUDGED_CHARS_MAX).collect();
     if readings(&start) <= READINGS_MAX {
@@ -50,24 +50,24 @@ fn judged_part(password: &str) -> String {
     start.chars().map(|c| if c.is_ascii_punctuation() { letter(c).unwrap_or(c) } else { c }).collect()
 }
 
-/// In how many ways the substitutes in a text can be read as letters.
+/// The number of ways in which the substitutes in a text can be read as letters.
 fn readings(text: &str) -> usize {
     let present = |substitutes: &str| substitutes.chars().filter(|c| text.contains(*c)).count();
     SUBSTITUTES.iter().map(|(_, substitutes)| present(substitutes).max(1)).product()
 }
 
-/// Each as a whole, and what it is made of: nobody's password holds "Jane Doe" with the space.
+/// The words as a whole, and their alphanumeric parts, because a password rarely contains "Jane Doe" with the space.
 fn with_their_parts<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let parts = |word: &&'a str| word.split(|c: char| !c.is_alphanumeric()).chain([*word]).collect::<Vec<_>>();
     words.iter().flat_map(parts).filter(|part| part.chars().count() >= PART_CHARS_MIN).collect()
 }
 
-/// What is wrong with it, then what to do.
+/// The warning, followed by the suggestions.
 fn advice(feedback: &Feedback) -> Vec<Text> {
     feedback.warning().map(warning).into_iter().chain(feedback.suggestions().iter().copied().map(suggestion)).collect()
 }
 
-/// One text for each thing that zxcvbn can say: a new one does not compile until it has its own.
+/// One text for each message of zxcvbn; a new message does not compile without a text.
 macro_rules! texts {
     ($function:ident, $all:ident: $kind:ident { $($said:ident => $key:literal,)* }) => {
         fn $function(said: $kind) -> Text {
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// The worst that was found by search: every substitute at once, and many matches that overlap.
+    /// The slowest passwords that a search found: every substitute at once, and many overlapping matches.
     const DEAR: [&str; 5] = [
         "4@8({[<3691!|7$5+%204@8({[<3691!|7$5+%204@8({[<3691!|7$5+%20",
         "|5|7<9@(<[9{5527050072%2@6150+0[51570|([%1(%70425077<250|7+4$$7",

@@ -1,9 +1,10 @@
-//! How misses turn into delays: none at first, then growing, never for long, and forgotten with time.
+//! How failed attempts delay a sign-in: not at first, then increasingly, never for long, and the attempts are forgotten
+//! with time.
 
-/// Misses are halved each time this passes without one.
+/// The count of failed attempts is halved each time this span passes without one.
 const HALVED_AFTER_SECONDS: i64 = 15 * 60;
 
-/// A kind of counter: what it counts misses of, when it begins to delay and how far that goes.
+/// A kind of counter of failed attempts: how many are free of delay, and the greatest delay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rule {
     pub free_misses: i64,
@@ -11,22 +12,22 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// One account from one address: the person who mistypes, or the one who guesses at one account.
+    /// One account from one network: a person who mistypes, or an attacker on one account.
     pub(crate) const ACCOUNT_FROM_ADDRESS: Rule = Rule { free_misses: 5, delay_seconds_max: 15 * 60 };
-    /// One account from a device that somebody signed in on: only who has that device can close it.
+    /// One account from a device at which its owner signed in before: only a person with that device can lock it.
     pub(crate) const ACCOUNT_FROM_DEVICE: Rule = Rule::ACCOUNT_FROM_ADDRESS;
-    /// One account at one kiosk, by its PIN: whoever stands there can close it, so never for long.
+    /// One account at one kiosk, by its PIN: any passer-by can lock it, so the delay is short.
     pub(crate) const ACCOUNT_AT_KIOSK: Rule = Rule { free_misses: 5, delay_seconds_max: 5 * 60 };
-    /// One account from anywhere: slows down many guessing together, and can keep its owner out for a minute at most.
+    /// One account from anywhere: slows distributed guessing, and locks the owner out for a minute at most.
     pub(crate) const ACCOUNT: Rule = Rule { free_misses: 20, delay_seconds_max: 60 };
 
-    /// One address over all accounts, or the devices that one member brought: a site may share it, so it is patient and
-    /// short.
+    /// One network over all accounts, or the devices of one member: many people may share it, so the limit is generous
+    /// and the delay short.
     pub(crate) fn address(free_misses: i64) -> Rule {
         Rule { free_misses, delay_seconds_max: 60 }
     }
 
-    /// Seconds to wait after this many misses: 1, 2, 4, … from the last free one on.
+    /// The delay in seconds after this many failed attempts: 1, 2, 4, … from the last free one on.
     pub(crate) fn delay_seconds(self, misses: i64) -> i64 {
         match misses - self.free_misses {
             ..0 => 0,
@@ -35,7 +36,8 @@ impl Rule {
     }
 }
 
-/// Misses that are forgiven one by one at an even pace, for somebody who has some every day; more than that close for a while.
+/// A rule that forgives failed attempts one by one at an even pace, for a client that has some every day. More than the
+/// free number cause a pause.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Drained {
     pub free_misses: i64,
@@ -45,26 +47,26 @@ pub(crate) struct Drained {
 }
 
 impl Drained {
-    /// Wrong PINs by one partner, over all members: of a hundred thousand bookings a year one in ten may be mistyped.
+    /// Wrong PINs by one partner, over all members: of a hundred thousand bookings a year, one in ten may be mistyped.
     pub(crate) const PARTNER_PINS: Drained = Drained { free_misses: 30, forgiven_seconds: 60, pause_seconds: 15 * 60 };
 
-    /// Misses and the moment to count on from, after one more miss at `now`.
+    /// The count of failed attempts, and the moment from which the next is forgiven, after one more at `now`.
     pub(crate) fn miss(self, (misses, counted_at): (i64, i64), now: i64) -> (i64, i64) {
         let forgiven = (now - counted_at).max(0) / self.forgiven_seconds;
         match misses - forgiven {
-            // What has passed of the next one's time counts.
+            // The time that has already passed towards the next forgiven attempt counts.
             left @ 1.. => (left + 1, counted_at + forgiven * self.forgiven_seconds),
             _ => (1, now),
         }
     }
 
-    /// Seconds to wait after this many misses.
+    /// The pause in seconds after this many failed attempts.
     pub(crate) fn pause(self, misses: i64) -> i64 {
         if misses > self.free_misses { self.pause_seconds } else { 0 }
     }
 }
 
-/// What is left of misses after some seconds of peace.
+/// The remaining count of failed attempts after so many seconds without one.
 pub(crate) fn remaining(misses: i64, quiet_seconds: i64) -> i64 {
     misses >> (quiet_seconds / HALVED_AFTER_SECONDS).clamp(0, 63)
 }

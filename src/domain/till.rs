@@ -1,15 +1,15 @@
-//! The till: how a fee can be paid at the desk, what a day's entries add up to, and what must be in the drawer. Amounts are
-//! in the smallest unit of a currency.
+//! The till: kinds of payment at the desk, the sums of a day's entries, and the cash expected in the drawer. Amounts
+//! are in the smallest unit of a currency.
 
 use super::payment::decimals;
 
-/// How a membership fee is paid at the desk. No data of a card ever comes here: the terminal keeps it.
+/// How a membership fee is paid at the desk. Card data never reaches this server: it stays in the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Cash,
-    /// By card, at a terminal of its own.
+    /// By card, at a separate terminal.
     Terminal,
-    /// By a voucher, whose number is written down.
+    /// By a voucher, whose number is stored.
     Voucher,
     /// Free of charge, with a reason.
     Free,
@@ -26,23 +26,23 @@ impl Kind {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The key of the word for it.
+    /// The key of the kind's text.
     pub(crate) fn key(self) -> &'static str {
         ["till.cash", "till.terminal", "till.voucher", "till.free"][self as usize]
     }
 }
 
-/// What the entries of some time come to, of one kind.
+/// The sum of entries of one kind over a span of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
-    /// Fees taken, and fees undone.
+    /// The number of fees taken, and of fees undone.
     pub(crate) taken: i64,
     pub(crate) undone: i64,
-    /// What was taken less what was undone.
+    /// The amount taken less the amount undone.
     pub(crate) cents: i64,
 }
 
-/// What the entries of some time come to, in the order of [`Kind::ALL`].
+/// The sums of entries over a span of time, in the order of [`Kind::ALL`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sums([Sum; Kind::ALL.len()]);
 
@@ -62,7 +62,7 @@ impl Sums {
         self.0[kind as usize]
     }
 
-    /// Of every kind together.
+    /// The sum over every kind.
     pub(crate) fn total(&self) -> Sum {
         self.0.iter().fold(Sum::default(), |all, one| Sum {
             taken: all.taken + one.taken,
@@ -72,8 +72,8 @@ impl Sums {
     }
 }
 
-/// An amount as it is typed: `1'234.50`, `1234,5` or `1234`. `None` where it is no amount of the currency (ISO 4217, upper
-/// case), or a negative one.
+/// Parses a typed amount: `1'234.50`, `1234,5` or `1234`. `None` where the text is not an amount of the currency (ISO
+/// 4217, upper case), or is negative.
 pub(crate) fn parse_amount(typed: &str, currency: &str) -> Option<i64> {
     let decimals = decimals(currency);
     let plain: String =

@@ -1,16 +1,17 @@
-//! Codes from an authenticator app (RFC 6238: SHA-1, six digits, thirty seconds), because every app knows that kind.
+//! Codes of an authenticator app (RFC 6238: SHA-1, six digits, thirty seconds), the variant that every app supports.
 
 use totp_rs::{Builder, Secret, Totp};
 
 pub(crate) const SECRET_BYTES: usize = 20;
 const DIGITS: usize = 6;
 const STEP_SECONDS: u64 = 30;
-/// Steps before and after now that are taken: the phone's clock is not ours, and typing takes time.
+/// Steps before and after the current one that are accepted, because the phone's clock may differ and typing takes
+/// time.
 const STEPS_AROUND: u16 = 1;
-/// Room for the QR code's reader: a longer name would make its squares too small for a phone's camera.
+/// Greatest length of the issuer, in characters: a longer name would make the QR code too fine for a phone's camera.
 const ISSUER_CHARS_MAX: usize = 40;
 
-/// What somebody types into an authenticator app, or scans.
+/// A new secret in the forms that a member types into an authenticator app or scans.
 #[derive(Debug)]
 pub(crate) struct Setup {
     /// Base32.
@@ -18,7 +19,7 @@ pub(crate) struct Setup {
     pub otpauth_url: String,
 }
 
-/// Both forms of a new secret, for an account of the site.
+/// The setup of a new secret for an account of the site.
 pub(crate) fn setup(secret: &[u8], site_name: &str, account: &str) -> Setup {
     let plain = |text: &str| text.replace(':', " ").split_whitespace().collect::<Vec<_>>().join(" ");
     let issuer: String = plain(site_name).chars().take(ISSUER_CHARS_MAX).collect();
@@ -28,7 +29,7 @@ pub(crate) fn setup(secret: &[u8], site_name: &str, account: &str) -> Setup {
     Setup { secret: totp.secret().to_base32(), otpauth_url }
 }
 
-/// The step that a code belongs to, when it is one of those around `now` and later than `last_step`, the last used.
+/// The step of a code, if it is one of those around `now` and later than `last_step`, the last one used.
 pub(crate) fn matching_step(secret: &[u8], code: &str, now: i64, last_step: i64) -> Option<i64> {
     if !is_code(code) {
         return None;
@@ -37,7 +38,7 @@ pub(crate) fn matching_step(secret: &[u8], code: &str, now: i64, last_step: i64)
     i64::try_from(step).ok().filter(|step| *step > last_step)
 }
 
-/// Whether it has the form of an authenticator's code, or of a passcode.
+/// Whether the text is shaped like an authenticator's code or a passcode.
 pub(crate) fn is_code(text: &str) -> bool {
     text.len() == DIGITS && text.bytes().all(|b| b.is_ascii_digit())
 }
@@ -58,7 +59,7 @@ fn builder(secret: &[u8]) -> Builder {
 mod tests {
     use super::*;
 
-    /// The RFC's.
+    /// The secret of the test vectors in RFC 6238.
     const SECRET: &[u8] = b"12345678901234567890";
 
     #[test]

@@ -1,27 +1,27 @@
-//! Tunnels, as a list from elsewhere tells of them: what each field may be.
+//! Tunnels in an imported list: the rules for each field.
 
 use super::{country, phone};
 use crate::i18n::language::Language;
 
-/// Columns of such a list.
+/// The columns of the list.
 pub(crate) const FIELDS: [&str; 7] = ["tunnel_id", "name", "city", "country", "time_zone", "website", "phone"];
 
 const NAME_CHARS_MAX: usize = 100;
 const WEBSITE_CHARS_MAX: usize = 200;
 const TIME_ZONE_CHARS_MAX: usize = 64;
 
-/// All that is known of a tunnel. What is not known is empty.
+/// The known data of a tunnel. Unknown fields are empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tunnel {
-    /// The number by which partners and entries name it.
+    /// The number by which partners and entries identify the tunnel.
     pub tunnel_id: i64,
-    /// As people say it.
+    /// The name that people use.
     pub name: String,
-    /// Where it stands.
+    /// The city of the tunnel.
     pub city: String,
     /// ISO 3166-1 alpha-2, upper case.
     pub country: String,
-    /// As IANA names it.
+    /// The IANA name.
     pub time_zone: String,
     /// With `https://`.
     pub website: String,
@@ -29,7 +29,7 @@ pub struct Tunnel {
     pub phone: String,
 }
 
-/// What a list says of one. A field that it does not have stays as it is known.
+/// The data of a tunnel in a list. Fields that the list lacks keep their known values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listed {
     pub tunnel_id: i64,
@@ -42,7 +42,7 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Judges one row, whose fields `value` gives; the error is a sentence a mistake.
+    /// Validates one row, whose fields `value` returns; the error has a sentence for each mistake.
     pub(crate) fn read(value: impl Fn(&str) -> Option<String>) -> Result<Listed, Vec<String>> {
         let mut mistakes = Vec::new();
         let mut judge = |field: &str, rule: &dyn Fn(&str) -> Result<String, &'static str>| {
@@ -69,7 +69,7 @@ impl Listed {
         }
     }
 
-    /// The tunnel as it is known from now on.
+    /// Merges the row into the known tunnel.
     pub(crate) fn over(self, known: Option<&Tunnel>) -> Tunnel {
         let keep = |said: Option<String>, known: Option<&String>| {
             said.unwrap_or_else(|| known.map_or_else(String::new, String::clone))
@@ -107,7 +107,7 @@ fn code(text: &str) -> Result<String, &'static str> {
     found.map(|country| country.code.to_owned()).ok_or("is not a country code like CH")
 }
 
-/// By its form: which ones there are changes from year to year.
+/// Validates the form of a time zone name only, because the set of zones changes every year.
 pub(crate) fn time_zone(text: &str) -> Result<String, &'static str> {
     let part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -1,4 +1,4 @@
-//! Text in one form: the same letters are the same characters, whichever device typed them.
+//! Unicode normalisation: the same letters become the same characters, whichever device typed them.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use std::borrow::Cow;
@@ -12,7 +12,8 @@ pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     NFC.normalize(text)
 }
 
-/// The text in lower case, without accents and with one kind of apostrophe: to find a name however it was typed.
+/// The text in lower case, without accents and with one kind of apostrophe, so that a name is found however it is
+/// typed.
 pub(crate) fn folded(text: &str) -> String {
     let letters = NFD.normalize(text);
     let plain = letters.chars().filter(|c| !ACCENTS.contains(c));

@@ -1,17 +1,18 @@
-//! Usernames: unique without regard to case, so only characters whose case is beyond doubt.
+//! Usernames: unique without regard to case, so only characters whose case is unambiguous.
 
 use crate::i18n::language::Text;
 
 const CHARS: std::ops::RangeInclusive<usize> = 3..=32;
 const DERIVED_CHARS_MAX: usize = 24;
 
-/// 3 to 32 of `a-z A-Z 0-9 . _ -`, as given.
+/// Validates a username: 3 to 32 of `a-z A-Z 0-9 . _ -`, returned unchanged.
 pub(crate) fn parse(text: &str) -> Result<String, Text> {
     let sound = CHARS.contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
     if sound { Ok(text.to_owned()) } else { Err(Text::new("field.username")) }
 }
 
-/// What a person's name suggests, with room for a suffix: "Jane Doe" is `jane.doe`. Letters beyond ASCII fall out.
+/// A username derived from a person's name, with room for a suffix: "Jane Doe" becomes `jane.doe`. Letters outside
+/// ASCII are dropped.
 pub(crate) fn derived(name: &str) -> String {
     let words =
         name.split_whitespace().map(|word| word.chars().filter(char::is_ascii_alphanumeric).collect::<String>());

@@ -1,4 +1,4 @@
-//! Days and moments by the site's clock, as people say them.
+//! Days and moments in the site's time zone, formatted for people.
 
 use crate::domain::local_time::TimeZone;
 use crate::i18n::date::{in_full, in_short};
@@ -15,7 +15,7 @@ pub(crate) fn moment(language: Language, zone: &TimeZone, moment: i64) -> String
     format!("{} {}, {:02}:{:02}", in_short(language, at.date()), at.year(), at.hour(), at.minute())
 }
 
-/// `21 Nov`, where little room is and the year goes without saying.
+/// `21 Nov`, where space is short and the year is obvious.
 pub(crate) fn short(language: Language, zone: &TimeZone, moment: i64) -> String {
     in_short(language, zone.calendar(moment).date())
 }

@@ -1,9 +1,9 @@
-//! The time zones of each country: `assets/countries/zones.tsv`, whose shape is told in the README beside it.
+//! The time zones of each country: `assets/countries/zones.tsv`, whose format the README beside it describes.
 
 static ZONES: &str = include_str!("../../assets/countries/zones.tsv");
 
-/// The clocks that run in a country, by its ISO 3166 code: of each the zones that show it, the best known first. Empty for a
-/// country that the list does not have.
+/// The clocks of a country, by its ISO 3166 code: for each clock its zones, the best known first. Empty for a country
+/// that the list lacks.
 pub(crate) fn clocks_of(country: &str) -> Vec<Vec<&'static str>> {
     let of_country = |line: &&'static str| line.split('\t').next() == Some(country);
     let words = ZONES.lines().find(of_country).and_then(|line| line.split('\t').nth(1));

@@ -1,4 +1,4 @@
-//! A day in words, in UTC: `21 November 2026`, `21. November 2026`, `1er mars 2026`, `21 de noviembre de 2026`; and in
+//! Dates in words, in UTC: `21 November 2026`, `21. November 2026`, `1er mars 2026`, `21 de noviembre de 2026`; and
 //! short, without the year: `21 Nov`, `21. Nov.`, `21 nov.`, `21 nov`.
 
 use crate::i18n::language::Language;
@@ -48,7 +48,7 @@ fn fill(language: Language, key: &str, date: Date, month: &str) -> String {
     })
 }
 
-/// The day of a moment in UTC. Empty for a moment beyond the calendar.
+/// The date of a moment in UTC, in words. Empty for a moment outside the calendar.
 pub(crate) fn in_words(language: Language, moment: i64) -> String {
     let Ok(timestamp) = Timestamp::from_second(moment) else { return String::new() };
     in_full(language, Offset::UTC.to_datetime(timestamp).date())

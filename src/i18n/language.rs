@@ -1,14 +1,14 @@
-//! The texts that people read, by key in every language of the product, chosen by `accept-language`.
+//! The product's texts, by key in every language, and the choice of a language by `accept-language`.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-/// A language that the product speaks. All but Italian it speaks completely; Italian where members read: at the kiosk, in mails
-/// and on the pages that mails lead to.
+/// A language of the product. All but Italian cover the whole product; Italian covers what members read: the kiosk,
+/// mails and the pages that mails link to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
-    /// `en`; also what is said where a language is not known.
+    /// `en`; also the fallback where a language is unknown.
     #[default]
     English,
     /// `de`.
@@ -17,13 +17,13 @@ pub enum Language {
     French,
     /// `es`.
     Spanish,
-    /// Only what members read: everything else would be said in English.
+    /// `it`. Only texts for members; other texts fall back to English.
     Italian,
 }
 
 type Catalogue = HashMap<String, String>;
 
-/// The texts of one language: one file a part of the product, the same parts in every language.
+/// The texts of one language: one file for each part of the product, the same parts in every language.
 macro_rules! texts {
     ($language:literal) => {
         [
@@ -65,7 +65,7 @@ macro_rules! texts {
     };
 }
 
-/// The kiosk's own part, what other parts say at a kiosk, and what members read elsewhere.
+/// Italian texts: the kiosk's own part, texts of other parts that a kiosk shows, and texts that members read elsewhere.
 const ITALIAN: [&str; 4] = [
     include_str!("../../assets/translations/it/kiosk.json"),
     include_str!("../../assets/translations/it/shared.json"),
@@ -90,34 +90,34 @@ impl Language {
     pub(crate) const AT_KIOSK: [Language; 5] =
         [Language::English, Language::German, Language::French, Language::Italian, Language::Spanish];
 
-    /// ISO 639-1.
+    /// The ISO 639-1 code.
     pub fn tag(self) -> &'static str {
         ["en", "de", "fr", "es", "it"][self as usize]
     }
 
-    /// As its speakers call it.
+    /// The name in the language itself.
     pub fn name(self) -> &'static str {
         ["English", "Deutsch", "Français", "Español", "Italiano"][self as usize]
     }
 
-    /// The language itself where the whole product speaks it; else English.
+    /// The language itself where it covers the whole product; otherwise English.
     pub fn whole(self) -> Language {
         if Language::ALL.contains(&self) { self } else { Language::default() }
     }
 
-    /// By its tag; a region is ignored.
+    /// The language of a tag among [`Language::ALL`]; a region is ignored.
     pub(crate) fn find(tag: &str) -> Option<Language> {
         let primary = tag.split('-').next().unwrap_or("");
         Language::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
     }
 
-    /// Of a member, by its tag: those of kiosks too.
+    /// The language of a member's tag among [`Language::AT_KIOSK`].
     pub(crate) fn of_member(tag: &str) -> Option<Language> {
         Language::AT_KIOSK.into_iter().find(|language| language.tag().eq_ignore_ascii_case(tag))
     }
 
-    /// The best match of these languages for an `accept-language` value: by quality, then by order; a region is ignored where
-    /// only the language is known. `None` when nothing matches.
+    /// The best of the `known` languages for an `accept-language` value: by quality, then by order; regions are
+    /// ignored. `None` where no language matches.
     pub(crate) fn accepted(header: &str, known: &[Language]) -> Option<Language> {
         let mut best = (0.0_f32, None);
         for choice in header.split(',').take(20) {
@@ -133,8 +133,8 @@ impl Language {
         best.1
     }
 
-    /// The text of a key with `{name}` replaced, and the sentences that follow it; the key itself where it is unknown,
-    /// which a test keeps from happening.
+    /// The text of a key with its placeholders filled in, and the sentences that follow it; the key itself where it is
+    /// unknown, which a test excludes.
     pub fn say(self, text: &Text) -> String {
         let value = |name: &str| text.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         let mut said = self.fill(text.key, value);
@@ -145,7 +145,7 @@ impl Language {
         said
     }
 
-    /// The text of a key, with what `value` says of each place; for pages that say the same many times.
+    /// The text of a key, with the values of `value` in its placeholders; for pages that repeat a text many times.
     pub fn fill<'v>(self, key: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
         let found = CATALOGUES[self as usize].get(key);
         let Some(pattern) = found.or_else(|| CATALOGUES[self.whole() as usize].get(key)) else {
@@ -172,12 +172,12 @@ impl Language {
     }
 }
 
-/// The value of a weight (`q=`): from 0 to 1, and 0 where it cannot be read.
+/// Parses the weight of a language (`q=`): from 0 to 1, and 0 where it is malformed.
 fn quality(text: &str) -> f32 {
     text.trim().parse().ok().filter(|quality| (0.0..=1.0).contains(quality)).unwrap_or(0.0)
 }
 
-/// A text in no language yet: its key, the values for its places, and the sentences that follow it.
+/// A text before a language is chosen: its key, the values of its placeholders, and the sentences that follow it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
     key: &'static str,
@@ -191,13 +191,13 @@ impl Text {
         Text { key, values: Vec::new(), following: Vec::new() }
     }
 
-    /// The same, with a value for its place `{name}`.
+    /// Adds a value for the placeholder `{name}`.
     pub fn with(mut self, name: &'static str, value: impl ToString) -> Text {
         self.values.push((name, value.to_string()));
         self
     }
 
-    /// The text that a row names by its key, each of its places with what `value` says of it; `None` where there is no
+    /// The text of a key that a row names, with the values of `value` in its placeholders; `None` where there is no
     /// such text.
     pub(crate) fn find(key: &str, value: impl Fn(&str) -> Option<String>) -> Option<Text> {
         let (key, pattern) = Language::default().texts().get_key_value(key)?;
@@ -208,7 +208,7 @@ impl Text {
         }))
     }
 
-    /// Says more after it.
+    /// Appends sentences.
     pub(crate) fn followed_by(mut self, sentences: impl IntoIterator<Item = Text>) -> Text {
         self.following.extend(sentences);
         self
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(Language::Italian.say(&Text::new("desk.today")), "Today", "the rest is said in English");
     }
 
-    /// Parts of other texts that a kiosk says too, or members read elsewhere.
+    /// Prefixes of keys in other parts whose texts a kiosk shows, or members read elsewhere.
     const SAID_AT_KIOSKS: [&str; 47] = [
         "mail.",
         "notice.",

@@ -1,4 +1,4 @@
-//! Languages: the catalogues of texts, and dates and moments in words.
+//! Languages: the catalogues of texts, and formats of dates and numbers.
 
 pub(crate) mod date;
 pub mod language;

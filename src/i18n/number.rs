@@ -1,11 +1,11 @@
-//! Numbers as the readers of a language write them.
+//! Numbers in the format of each language.
 
 use super::language::Language;
 
-/// Between a number and its sign, where a language has room there: no line ends in it.
+/// The space between a number and its percent sign, where the language has one; lines do not break there.
 const NARROW_SPACE: &str = "\u{202f}";
 
-/// A whole number with its thousands apart: `12,345`, `12.345`, `12 345`. Spanish leaves four digits together.
+/// A whole number with thousands separators: `12,345`, `12.345`, `12 345`. Spanish does not separate four digits.
 pub(crate) fn grouped(language: Language, number: i64) -> String {
     let (separator, digits_min) = match language {
         Language::English => (",", 4),
@@ -24,7 +24,7 @@ pub(crate) fn grouped(language: Language, number: i64) -> String {
     text
 }
 
-/// How much more or less than `before` a number is: `+12%`, `−3 %`. Nothing where there was none before.
+/// The change from `before` to `now` in percent: `+12%`, `−3 %`. `None` where `before` is 0.
 pub(crate) fn change(language: Language, before: i64, now: i64) -> Option<String> {
     let percent = (before != 0).then(|| (100.0 * (now - before) as f64 / before as f64).round() as i64)?;
     let sign = if percent < 0 { "\u{2212}" } else { "+" };

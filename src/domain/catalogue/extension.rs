@@ -1,22 +1,23 @@
-//! What a site adds to the catalogue by a file of its own: skills that nobody needs for a level, safety records, and
-//! levels of its own. What the built-in catalogue says of a level stays: a level means the same at every tunnel.
+//! A site's extension of the catalogue: optional skills, safety records and levels of its own. An extension cannot
+//! change a built-in level, because a level means the same at every tunnel.
 
 use super::{Catalogue, Check, Level, LevelKey, Programme, Requirement, Safety, Signer, Skill};
 use serde::Deserialize;
 
-/// Ids of a site's own are longer than those of the built-in catalogue, so that no later version of it takes one away.
+/// A site's ids have at least this many digits, more than those of the built-in catalogue, so that no later version of
+/// the catalogue uses one of them.
 const OWN_DIGITS_MIN: usize = 6;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Extension {
-    /// For whoever reads the file.
+    /// A comment for people who read the file.
     #[serde(default, rename = "comment")]
     _comment: String,
     programmes: Vec<More>,
 }
 
-/// More of a programme that there is.
+/// Additions to an existing programme.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct More {
@@ -29,7 +30,7 @@ struct More {
     levels: Vec<MoreLevel>,
 }
 
-/// A level of the site's own, whole; or a known one by its number and track, with more skills.
+/// A new level in full; or an existing level, by its number and track, with additional skills.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MoreLevel {
@@ -42,7 +43,7 @@ struct MoreLevel {
     skills: Vec<Skill>,
 }
 
-/// The two as one, which is still to be checked as a whole, and what is right or wrong with the extension by itself.
+/// The merged catalogue, which must still be checked as a whole, and the checks of the extension itself.
 pub(super) fn merged(base: &Catalogue, extension: Extension) -> (Catalogue, Vec<Check>) {
     let (mut whole, mut checks) = (base.clone(), Vec::new());
     for more in extension.programmes {
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    /// What the package shows as an example.
+    /// The example in the package.
     const SAMPLE: &str = include_str!("../../../packaging/catalogue.json");
 
     #[test]

@@ -1,5 +1,5 @@
-//! The catalogue of programmes, levels and skills: what there is to learn, what opens it and who may sign it.
-//! It knows no member, no clock and no row: what a member holds goes in as arguments.
+//! The catalogue of programmes, levels and skills: what can be learnt, what it requires and who may sign it. The
+//! catalogue has no member data: the levels that a member holds are arguments.
 
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 mod extension;
 pub(crate) mod names;
 
-/// Every `cat_group`. A catalogue has each of them once.
+/// Every `cat_group`. A catalogue has each exactly once.
 pub(crate) const PROGRAMMES: [&str; 7] = ["Flyer", "AFC", "Instructor", "Trainer", "Examiner", "Coach", "Military"];
-/// Digits of a skill's id at the most; ids carry no meaning, and one that was given out never names another.
+/// The greatest number of digits of a skill id. Ids have no meaning, and an id is never reused.
 const SKILL_DIGITS_MAX: usize = 9;
 const NAME_CHARS_MAX: usize = 100;
 
-/// Whether something is right, and the mistake if it is not.
+/// The result of a check, and the text of the mistake where it failed.
 type Check = (bool, String);
 
 static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
@@ -22,7 +22,7 @@ static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
     Catalogue::parse(json).expect("the built-in catalogue is sound, which a test holds")
 });
 
-/// The whole catalogue, checked. Unknown fields are mistakes, because a misspelt one could loosen who may sign.
+/// The whole catalogue, checked. Unknown fields are refused, because a misspelt field could extend who may sign.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Catalogue {
@@ -35,14 +35,14 @@ pub struct Catalogue {
 pub struct Programme {
     /// The programme's name, as the API has it.
     pub cat_group: String,
-    /// For whoever reads or extends the file.
+    /// A comment for people who read or extend the file.
     #[serde(default)]
     pub comment: String,
-    /// The `cat_group` under which this programme's safety briefs and trainings are kept: its own or a shared one.
+    /// The `cat_group` of the safety logbook with this programme's briefs and trainings: its own or a shared one.
     pub safety_logbook: String,
-    /// Empty where the logbook is shared.
+    /// The briefs and trainings; empty where the logbook is shared.
     pub safety: Vec<Safety>,
-    /// From the lowest to the highest.
+    /// The levels, from the lowest to the highest.
     pub levels: Vec<Level>,
 }
 
@@ -50,11 +50,11 @@ pub struct Programme {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Safety {
-    /// Numeric text, unique over the whole catalogue.
+    /// The id: numeric text, unique in the whole catalogue.
     pub skill: String,
-    /// As people say it.
+    /// The name that people use.
     pub name: String,
-    /// The brief, or a training.
+    /// A brief or a training.
     pub kind: SafetyKind,
 }
 
@@ -62,7 +62,7 @@ pub struct Safety {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SafetyKind {
-    /// The brief before anything else.
+    /// The initial brief, which precedes everything else.
     Initial,
     /// The training that keeps a programme current.
     Recurrent,
@@ -72,20 +72,20 @@ pub enum SafetyKind {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
-    /// That of its programme.
+    /// The `cat_group` of its programme.
     #[serde(skip)]
     pub cat_group: String,
     /// The level's number as text: `"1"` to `"9"`.
     pub cat_id: String,
-    /// `Backflying`, `Static`, `Dynamic`, `Formation`, or empty where a programme has no tracks.
+    /// The track: `Backflying`, `Static`, `Dynamic`, `Formation`, or empty where a programme has no tracks.
     pub track: String,
-    /// As people say it: `Static Level 3`.
+    /// The name that people use: `Static Level 3`.
     pub name: String,
-    /// All of these must be held before the level is entered.
+    /// The requirements to enter the level, all of which must be met.
     pub requires: Vec<Requirement>,
-    /// Any of these may sign its skills.
+    /// The signers of its skills, any of whom may sign.
     pub signed_by: Vec<Signer>,
-    /// Required ones and optional ones.
+    /// Required and optional skills.
     pub skills: Vec<Skill>,
 }
 
@@ -93,39 +93,41 @@ pub struct Level {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Skill {
-    /// Numeric text, unique over the whole catalogue, safety included.
+    /// The id: numeric text, unique in the whole catalogue, safety records included.
     pub skill: String,
-    /// As people say it.
+    /// The name that people use.
     pub name: String,
-    /// Whether the level is held only with it.
+    /// Whether the level requires the skill.
     pub required: bool,
 }
 
-/// That level or a higher one of the same programme and track; of any track where none is named.
+/// A level that must be held: this one or a higher one of the same programme and track; of any track where none is
+/// named.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
     /// The programme's name.
     pub cat_group: String,
-    /// The lowest level that will do.
+    /// The number of the lowest sufficient level.
     pub cat_id: String,
-    /// The track; `None`: any.
+    /// The track; `None`: any track.
     pub track: Option<String>,
 }
 
-/// Whoever holds the programme at this level or a higher one, and the second programme at any level where one is named.
+/// A class of signers: holders of the programme at this level or a higher one, and of the second programme at any level
+/// where one is named.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signer {
     /// The programme's name.
     pub cat_group: String,
-    /// The lowest level that will do.
+    /// The number of the lowest sufficient level.
     pub cat_id_min: String,
-    /// A second programme to be held.
+    /// A second programme that the signer must hold.
     pub and_holds: Option<String>,
 }
 
-/// What identifies a level; what a member holds is a list of these.
+/// The key of a level. A list of keys states which levels a member holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LevelKey<'a> {
     /// The programme's name.
@@ -136,36 +138,36 @@ pub struct LevelKey<'a> {
     pub track: &'a str,
 }
 
-/// A level somebody holds, and the moment (Unix seconds) from which on.
+/// A level that a member holds, and since when.
 #[derive(Debug, Clone, Copy)]
 pub struct Held<'a> {
     /// The level that is held.
     pub level: &'a Level,
-    /// Unix seconds of the signature that completed it.
+    /// Unix seconds of the signature that completed the level.
     pub since: i64,
 }
 
 impl Catalogue {
-    /// The one in the program, parsed once.
+    /// The built-in catalogue, parsed once.
     pub fn built_in() -> &'static Catalogue {
         &BUILT_IN
     }
 
-    /// A catalogue from its JSON. The error names every mistake, one a line; text of another shape, by its place.
+    /// Parses a catalogue from JSON. The error names every mistake, one a line; for malformed JSON, the position.
     pub(crate) fn parse(json: &str) -> Result<Catalogue, String> {
         let catalogue: Catalogue = serde_json::from_str(json).map_err(|e| format!("not a catalogue: {e}"))?;
         catalogue.checked(Vec::new())
     }
 
-    /// This catalogue with what a site adds by a file of its own (see `assets/catalogue/schema.json`). The error names
-    /// every mistake, as that of `parse` does.
+    /// The catalogue with a site's extension (see `assets/catalogue/schema.json`). The error names every mistake, as in
+    /// `parse`.
     pub fn extended(&self, json: &str) -> Result<Catalogue, String> {
         let extension = serde_json::from_str(json).map_err(|e| format!("not an extension of the catalogue: {e}"))?;
         let (catalogue, checks) = extension::merged(self, extension);
         catalogue.checked(checks)
     }
 
-    /// The catalogue, if these checks and all of its own come out right.
+    /// The catalogue, if these checks and its own all pass.
     fn checked(mut self, checks: Vec<Check>) -> Result<Catalogue, String> {
         for programme in &mut self.programmes {
             programme.levels.iter_mut().for_each(|level| level.cat_group.clone_from(&programme.cat_group));
@@ -184,12 +186,12 @@ impl Catalogue {
         self.programmes.iter().flat_map(|programme| &programme.levels)
     }
 
-    /// Every skill with its level, in the catalogue's order; safety not among them.
+    /// Every skill with its level, in the catalogue's order, without safety records.
     pub fn skills(&self) -> impl Iterator<Item = (&Level, &Skill)> {
         self.levels().flat_map(|level| level.skills.iter().map(move |skill| (level, skill)))
     }
 
-    /// The names of the level and the skill of an entry; of what has left the catalogue, the numbers.
+    /// The names of the level and the skill of an entry; the numbers where the catalogue no longer has them.
     pub fn names(&self, cat_group: &str, cat_id: &str, skill: &str) -> (String, String) {
         if let Some((level, skill)) = self.find_skill(skill) {
             return (level.name.clone(), skill.name.clone());
@@ -222,18 +224,18 @@ impl Catalogue {
         })
     }
 
-    /// The briefs and trainings that serve a programme, its own or the shared ones; none for an unknown programme.
+    /// The briefs and trainings of a programme, its own or the shared ones; empty for an unknown programme.
     pub(crate) fn safety(&self, cat_group: &str) -> &[Safety] {
         let logbook = self.find_programme(cat_group).map(|programme| &programme.safety_logbook);
         logbook.and_then(|name| self.find_programme(name)).map_or(&[], |programme| &programme.safety)
     }
 
-    /// The levels that open skill entries add up to, given as skill and moment of approval (Unix seconds), in any
-    /// order. A level is held while every required skill of it is open, since the latest of their approvals; of a skill
-    /// that was signed twice the first counts.
+    /// The levels that a member holds, derived from open skill entries in any order, each given as skill and moment of
+    /// approval (Unix seconds). A level is held while all its required skills are open, since the latest of their
+    /// approvals. For a skill that was signed twice, the first approval counts.
     ///
-    /// What a level requires is asked for at its entrance (`Level::admits`) and not here: an opening balance and the
-    /// appointed first signers begin at the top, and a suspension touches the level that it was meant for.
+    /// The requirements of a level are checked when a member enters it (`Level::admits`), not here: an opening balance
+    /// and the appointed first signers start at the top, and a suspension affects only its own level.
     pub fn held(&self, open_skills: &[(&str, i64)]) -> Vec<Held<'_>> {
         let mut open: HashMap<&str, i64> = HashMap::new();
         for (skill, approval) in open_skills {
@@ -242,13 +244,13 @@ impl Catalogue {
         self.levels().filter_map(|level| level.since(&open).map(|since| Held { level, since })).collect()
     }
 
-    /// The levels that somebody who holds these may enter now and does not hold yet. Whether the programme's safety
-    /// brief was given is another question, answered by the safety logbook.
+    /// The levels that a holder of `held` may enter now and does not hold yet. Whether the programme's safety brief was
+    /// given is a separate check, in the safety logbook.
     pub(crate) fn next_levels(&self, held: &[LevelKey]) -> Vec<&Level> {
         self.levels().filter(|level| !held.contains(&level.key()) && level.admits(held)).collect()
     }
 
-    /// The programmes, levels and skills, each by itself.
+    /// The checks of each programme, level and skill by itself.
     fn check_parts(&self) -> Vec<Check> {
         let times = |name| self.programmes.iter().filter(|programme| programme.cat_group == name).count();
         let once = |name| (times(name) == 1, format!("programme {name}: is there {} times", times(name)));
@@ -268,8 +270,8 @@ impl Catalogue {
         checks
     }
 
-    /// The ways between them: everything within reach of somebody who begins with nothing, and to be signed by somebody
-    /// who came that way.
+    /// The checks between levels: a beginner can reach every level, and those who reached the levels can sign every
+    /// level.
     fn check_links(&self) -> Vec<Check> {
         let mut checks = Vec::new();
         for Programme { cat_group, safety_logbook, safety, .. } in &self.programmes {
@@ -291,7 +293,7 @@ impl Catalogue {
         checks
     }
 
-    /// All that can be held in the end by entering level after level.
+    /// All levels that can be held by entering level after level.
     fn reachable(&self) -> Vec<LevelKey<'_>> {
         let mut held = Vec::new();
         loop {
@@ -305,28 +307,28 @@ impl Catalogue {
 }
 
 impl Level {
-    /// The key by which the level is known.
+    /// The key of the level.
     pub fn key(&self) -> LevelKey<'_> {
         LevelKey { cat_group: &self.cat_group, cat_id: &self.cat_id, track: &self.track }
     }
 
-    /// What is required for it and not held.
+    /// The requirements of the level that a holder of `held` does not meet.
     pub(crate) fn missing(&self, held: &[LevelKey]) -> impl Iterator<Item = &Requirement> {
         self.requires.iter().filter(|required| !held.iter().any(|one| required.met_by(one)))
     }
 
-    /// Whether somebody who holds these may enter it.
+    /// Whether a holder of `held` may enter the level.
     pub(crate) fn admits(&self, held: &[LevelKey]) -> bool {
         self.missing(held).next().is_none()
     }
 
-    /// Whether somebody who holds these may sign its skills for another. Give only levels whose programme is current;
-    /// that the tunnel lists the signer and that nobody signs for himself is the caller's to ask.
+    /// Whether a holder of `held` may sign the level's skills. Pass only levels whose programme is current. The caller
+    /// must check that the tunnel lists the signer, and that no member signs for oneself.
     pub(crate) fn signable_by(&self, held: &[LevelKey]) -> bool {
         self.signed_by.iter().any(|signer| signer.met_by(held))
     }
 
-    /// The skills without which it is not held.
+    /// The skills that the level requires.
     pub fn required(&self) -> impl Iterator<Item = &Skill> {
         self.skills.iter().filter(|skill| skill.required)
     }
@@ -346,14 +348,14 @@ impl Level {
         checks.push((is_name(&self.name), format!("{self}: {:?} is not a name", self.name)));
         let track = &self.track;
         checks.push((track.is_empty() || is_name(track), format!("{self}: {track:?} is not a track")));
-        // Without one the level would be held by everybody.
+        // Without a required skill, every member would hold the level.
         checks.push((self.skills.iter().any(|skill| skill.required), format!("{self}: has no required skill")));
         checks
     }
 }
 
 impl SafetyKind {
-    /// As the catalogue writes it.
+    /// The name in the catalogue file.
     pub(crate) fn name(self) -> &'static str {
         match self {
             SafetyKind::Initial => "initial",
@@ -363,7 +365,7 @@ impl SafetyKind {
 }
 
 impl std::fmt::Display for Level {
-    /// For messages about the file: `Flyer 3 Static`.
+    /// The level in messages about the file: `Flyer 3 Static`.
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let space = if self.track.is_empty() { "" } else { " " };
         write!(f, "{} {}{space}{}", self.cat_group, self.cat_id, self.track)
@@ -371,7 +373,7 @@ impl std::fmt::Display for Level {
 }
 
 impl Requirement {
-    /// Whether this level is enough for it.
+    /// Whether a held level meets the requirement.
     pub(crate) fn met_by(&self, held: &LevelKey) -> bool {
         held.reaches(&self.cat_group, &self.cat_id) && self.track.as_ref().is_none_or(|track| track == held.track)
     }
@@ -385,7 +387,7 @@ impl Signer {
 }
 
 impl LevelKey<'_> {
-    /// One digit each, so text compares like the numbers; a longer `cat_id` from elsewhere reaches nothing.
+    /// A `cat_id` is one digit, so text compares like numbers; a longer one reaches no level.
     fn reaches(&self, cat_group: &str, cat_id_min: &str) -> bool {
         self.cat_group == cat_group && self.cat_id.len() == 1 && self.cat_id >= cat_id_min
     }

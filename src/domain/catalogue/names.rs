@@ -1,11 +1,11 @@
-//! The names of the catalogue's levels, skills and safety records in every language. What a site added to the catalogue itself
-//! stands in its own words.
+//! The names of the catalogue's levels, skills and safety records in every language. Names of a site's own extension
+//! are not translated.
 
 use crate::i18n::language::Language;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A line a name: in English, German, French, Spanish and Italian, as [`Language`] counts them.
+/// One line a name: in English, German, French, Spanish and Italian, in the order of [`Language`].
 static NAMES: LazyLock<HashMap<&str, [&str; 4]>> = LazyLock::new(|| {
     let lines = include_str!("../../../assets/catalogue/names.tsv").lines().skip(1);
     let read = |line: &'static str| {
@@ -16,7 +16,7 @@ static NAMES: LazyLock<HashMap<&str, [&str; 4]>> = LazyLock::new(|| {
     lines.filter_map(read).collect()
 });
 
-/// A name of the catalogue in this language; as it is where it is in no list.
+/// The name in this language; unchanged where the list lacks it.
 pub(crate) fn say(language: Language, english: &str) -> &str {
     let place = match language {
         Language::English => return english,

@@ -1,4 +1,4 @@
-//! What the catalogue promises, and that the built-in one keeps it.
+//! The rules of a catalogue, and that the built-in one obeys them.
 
 use super::*;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ fn safety_is_shared_where_the_catalogue_says_so() {
     assert!(catalogue.safety("Pilot").is_empty() && catalogue.find_safety("10101").is_none());
 }
 
-/// What people read who write such a file says the same as what judges it.
+/// The published schema accepts and refuses the same files as the parser.
 mod schema {
     use super::*;
     use jsonschema::Validator;
@@ -129,7 +129,7 @@ mod schema {
         jsonschema::validator_for(&schema()).unwrap()
     }
 
-    /// The schema of a site's own file.
+    /// The schema of a site's extension.
     fn own() -> Validator {
         let mut schema = schema();
         let fields = schema.as_object_mut().unwrap();

@@ -1,5 +1,4 @@
-//! Any history at all, judged twice: by the rules, and by a reckoning that knows nothing but days and goes through every
-//! event of it.
+//! Random histories, judged twice: by the rules, and by a naive model that knows only days and scans every event.
 
 use super::*;
 use proptest::prelude::*;
@@ -25,10 +24,10 @@ const LEVELS: [(&str, &str, &str); 9] = [
     ("Examiner", "1", ""),
     ("Military", "1", ""),
 ];
-/// Also one that no programme looks into.
+/// One logbook belongs to no programme with a currency.
 const LOGBOOKS: [&str; 6] = ["Flyer", "Coach", "Instructor", "Trainer", "Examiner", "Military"];
 
-/// Year, month and day of a day that is so many after 1 January 1970, counted off one year and month after the other.
+/// Year, month and day of the day `day` days after 1 January 1970, counted year by year and month by month.
 fn calendar(day: i64) -> (i64, usize, i64) {
     let (mut year, mut left) = (1970, day);
     let leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -46,20 +45,21 @@ fn calendar(day: i64) -> (i64, usize, i64) {
     unreachable!("a year has no further month")
 }
 
-/// The half-year cycle of a moment: they turn on 16 January and 16 July.
+/// The number of the half-year cycle of a moment: cycles begin on 16 January and 16 July.
 fn half_year(at: i64) -> i64 {
     let (year, month, day) = calendar(at / DAY);
     2 * year + if (month, day) < (1, 16) { -1 } else { i64::from((month, day) >= (7, 16)) }
 }
 
-/// Whether less than twelve months have passed: up to that day and second of the next year, or to the end of February.
+/// Whether less than twelve months have passed: up to the same day and second of the next year, or, from 29 February,
+/// to the end of February.
 fn within_a_year(from: i64, now: i64) -> bool {
     let ((year, month, day), (now_year, now_month, now_day)) = (calendar(from / DAY), calendar(now / DAY));
     let (month, day, second) = if (month, day) == (2, 29) { (3, 1, 0) } else { (month, day, from % DAY) };
     (now_year, now_month, now_day, now % DAY) < (year + 1, month, day, second)
 }
 
-/// By the words of the rules: is there an event that keeps the programme current?
+/// The naive model: whether some event keeps the programme current, by the wording of the rules.
 fn naively(cat_group: &str, held: &[LevelKey], flights: &[i64], trained: &[(&str, i64)], now: i64) -> bool {
     let (_, logbook) = PROGRAMMES.into_iter().find(|(programme, _)| *programme == cat_group).unwrap();
     let trainings = trained.iter().filter(|(one, at)| *one == logbook && *at <= now).map(|(_, at)| *at);
@@ -75,7 +75,7 @@ fn naively(cat_group: &str, held: &[LevelKey], flights: &[i64], trained: &[(&str
 }
 
 fn moments() -> impl Strategy<Value = i64> {
-    // A few years, so that histories meet; and moments beside the turns of cycles and of February.
+    // A span of a few years, so that events interact; and moments next to the starts of cycles and the end of February.
     let turns = [1_705_363_200, 1_721_088_000, 1_709_164_800, 1_709_251_199, 1_709_251_200, 1_736_985_600_i64];
     prop_oneof![
         3 => 1_690_000_000_i64..1_790_000_000,
@@ -111,7 +111,7 @@ proptest! {
                 prop_assert!(past(renewal - 1) && !past(renewal), "{} until {}", cat_group, renewal);
             }
         }
-        // The order of a history does not matter, nor do flights and trainings that are still to come.
+        // The result does not depend on the order of a history, nor on flights and trainings in the future.
         let mut shuffled: Vec<(&str, i64)> = trainings.iter().rev().copied().collect();
         shuffled.retain(|(_, at)| *at <= now);
         let again = Standing { trained: &shuffled, ..standing };

@@ -1,5 +1,5 @@
-//! Currency: who has flown or trained lately enough to go on. Lapse and return follow from the moments that go in, so
-//! no job can miss them. Knows no clock, no row and no entry; moments are Unix seconds in UTC.
+//! Currency: which programmes a member has practised recently enough. Currency is computed from the given moments on
+//! each call, so no job can miss a lapse. Without clock and database; moments are Unix seconds in UTC.
 
 use super::catalogue::LevelKey;
 use jiff::civil::{self, Date};
@@ -7,35 +7,35 @@ use jiff::tz::Offset;
 use jiff::{Timestamp, ToSpan};
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
-/// A flyer is current for this long after a flight …
+/// A flyer is current for this many days after a flight.
 pub(crate) const FLYER_DAYS: i64 = 180;
-/// … and is told after this long, and once more after that.
+/// Days after a flight at which a flyer is notified, first and last.
 pub(crate) const FIRST_NOTICE_DAYS: i64 = 150;
 pub(crate) const LAST_NOTICE_DAYS: i64 = 172;
-/// A safety training of a trainer, an examiner or a military flyer holds for a year by the calendar.
+/// Calendar months for which a safety training of a trainer, an examiner or a military flyer is valid.
 const TRAINING_MONTHS: i64 = 12;
-/// The half-year cycles of coaches and instructors turn on this day of January and July, at midnight.
+/// The day of January and July on which the half-year cycles of coaches and instructors begin, at midnight.
 const CYCLE_DAY: i8 = 16;
 
-/// The programmes from the highest down, as `role_name` ranks them.
+/// The programmes, the highest first, as `role_name` ranks them.
 const RANKS: [&str; 7] = ["Examiner", "Trainer", "Instructor", "Coach", "AFC", "Military", "Flyer"];
 
-/// What the logbook says of a member.
+/// The parts of a member's logbook that decide about currency.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Standing<'a> {
     pub held: &'a [LevelKey<'a>],
-    /// The last flight that has been flown.
+    /// The last flight in the past.
     pub last_flight: Option<i64>,
-    /// Safety briefs and trainings, by the `cat_group` of the safety logbook they are in: all, or the last of each.
+    /// Safety briefs and trainings with the `cat_group` of their safety logbook: all, or the last of each.
     pub trained: &'a [(&'a str, i64)],
 }
 
-/// Where a member stands in one programme.
+/// The currency of a member in one programme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Currency {
     pub current: bool,
-    /// The first moment at which it is, or was, no longer current. `None` where the programme is not held, or where
-    /// nothing was ever flown or trained.
+    /// The first moment at which the programme is, or was, no longer current. `None` where the programme is not held,
+    /// or where the member never flew or trained.
     pub renewal: Option<i64>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Currencies {
     pub military: Currency,
 }
 
-/// Word to a flyer whose currency runs out.
+/// A notice to a flyer whose currency is about to lapse.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Notice {
@@ -60,10 +60,9 @@ pub(crate) struct Notice {
     pub renewal: i64,
 }
 
-/// The currency of every programme that has one, at `now`. What lies after `now` has not happened yet and does not
-/// count.
+/// The currency of every programme that has one, at `now`. Events after `now` do not count.
 pub(crate) fn of(standing: &Standing, now: i64) -> Currencies {
-    // Examiners are trained with the trainers and share their safety logbook.
+    // Examiners train with the trainers and share their safety logbook.
     let trained = |cat_group, logbook| judge(standing.training_ends(cat_group, logbook, now), now);
     Currencies {
         flyer: judge(standing.flight_ends(now), now),
@@ -75,8 +74,8 @@ pub(crate) fn of(standing: &Standing, now: i64) -> Currencies {
     }
 }
 
-/// Until when a safety brief or training in this logbook holds: the first moment at which it does not. `None` for the
-/// flyers' (only flying keeps a flyer current, so their briefs do not run out), an unknown logbook, or a moment beyond
+/// The first moment at which a safety brief or training in this logbook is no longer valid. `None` for the flyers'
+/// logbook (only flying keeps a flyer current, so their briefs do not expire), an unknown logbook, or a moment outside
 /// the calendar.
 pub fn training_ends(logbook: &str, trained: i64) -> Option<i64> {
     match logbook {
@@ -84,7 +83,8 @@ pub fn training_ends(logbook: &str, trained: i64) -> Option<i64> {
         "Trainer" | "Examiner" | "Military" => {
             let from = date_time(trained)?;
             let until = from.checked_add(TRAINING_MONTHS.months()).ok()?;
-            // Of 29 February: to the end of the 28th, lest it should end before a training of the day before does.
+            // A training of 29 February is valid to the end of the 28th, so that it does not end before a training of
+            // the day before.
             let cut_short = until.day() < from.day();
             moment(if cut_short { until.date().tomorrow().ok()?.to_datetime(civil::Time::midnight()) } else { until })
         }
@@ -92,8 +92,8 @@ pub fn training_ends(logbook: &str, trained: i64) -> Option<i64> {
     }
 }
 
-/// The notices that come due after `after` and not later than `until`, for a flyer who flew last at `last_flight`.
-/// Calls with adjoining spans give each notice once.
+/// The notices that become due after `after` and not later than `until`, for a flyer whose last flight was at
+/// `last_flight`. Adjacent spans yield each notice once.
 #[cfg(test)]
 pub(crate) fn notices(last_flight: i64, after: i64, until: i64) -> Vec<Notice> {
     let renewal = days_after(last_flight, FLYER_DAYS);
@@ -104,13 +104,13 @@ pub(crate) fn notices(last_flight: i64, after: i64, until: i64) -> Vec<Notice> {
         .collect()
 }
 
-/// The highest programme of which a level is held. Everybody else is a flyer, if only a coming one.
+/// The highest programme of which the member holds a level; `Flyer` without any.
 pub(crate) fn role_name(held: &[LevelKey]) -> &'static str {
     RANKS.into_iter().find(|rank| held.iter().any(|level| level.cat_group == *rank)).unwrap_or("Flyer")
 }
 
 impl Currencies {
-    /// By `cat_group`; `None` for AFC, which has no currency of its own.
+    /// The currency of a `cat_group`; `None` for AFC, which has no currency of its own.
     pub(crate) fn find(&self, cat_group: &str) -> Option<Currency> {
         match cat_group {
             "Flyer" => Some(self.flyer),
@@ -146,7 +146,8 @@ fn days_after(at: i64, days: i64) -> i64 {
     at.saturating_add(days * DAY_SECONDS)
 }
 
-/// The number of the cycle a moment is in: even from January on, odd from July on, one more each half-year.
+/// The number of the half-year cycle that contains the moment: even from January on, odd from July on, one more each
+/// half-year.
 fn cycle(at: i64) -> Option<i16> {
     let date = date_time(at)?.date();
     let half = match (date.month(), date.day()) {
@@ -193,7 +194,7 @@ mod tests {
         text.parse::<Timestamp>().unwrap().as_second()
     }
 
-    /// At `trained`, a second before the end, and at the end: current, current, and not.
+    /// The programme is current at `trained` and a second before `end`, and not at `end`.
     fn holds_from_until(cat_group: &str, logbook: &str, trained: &str, end: &str) {
         let (from, end) = (at(trained), at(end));
         let trained = [(logbook, from)];
@@ -298,7 +299,7 @@ mod tests {
         assert!(PROGRAMMES.iter().all(|programme| RANKS.contains(programme)));
     }
 
-    /// Every turn of the cycles from 1969 to 2110, found by walking the calendar a day at a time.
+    /// Every start of a cycle from 1969 to 2110, found by walking the calendar day by day.
     static TURNS: LazyLock<Vec<i64>> = LazyLock::new(|| {
         let (mut midnight, mut turns) = (-365 * DAY, Vec::new());
         for year in 1969..2110 {

@@ -1,4 +1,4 @@
-//! The states as a table; eligibility; and that nothing opens an entry but a qualified, current, listed other person.
+//! The states as a table; eligibility; and that only another, qualified, current and listed person can open an entry.
 
 use super::*;
 use crate::domain::currency::{self, Currency, Standing};
@@ -9,7 +9,7 @@ fn key(cat_group: &'static str, cat_id: &'static str, track: &'static str) -> Le
     LevelKey { cat_group, cat_id, track }
 }
 
-/// Somebody's authority to sign Flyer Level 1 for the holder 2.
+/// The authority of signer 1 to sign Flyer Level 1 for holder 2.
 fn authority() -> Authority {
     let (held, listed) = ([key("Instructor", "1", "")], ["Instructor".to_owned()]);
     let current = Currency { current: true, renewal: Some(1) };
@@ -92,13 +92,13 @@ fn a_brief_comes_first_and_then_the_levels_in_their_order() {
     assert_eq!(ask("10001", &[], &[]), None);
     assert_eq!(ask("10002", &[], &[]), brief("Flyer safety brief before the first flight"));
     assert_eq!(ask("10002", &[], &["Flyer"]), None);
-    // Assistants keep their records with the instructors, so their way in is enough.
+    // Assistants share the instructors' safety logbook, so being admitted as an assistant is enough.
     assert_eq!(ask("30001", &[key("Flyer", "2", "Backflying")], &[]), None);
     assert_eq!(ask("30001", &[first], &[]), level("Assistant Flight Coach"));
     assert_eq!(ask("70001", &[], &[]), None);
 }
 
-/// One of a few people, in some state, at the moment of an action.
+/// A person in some state at the moment of an action.
 #[derive(Debug, Clone)]
 struct Person {
     held: Vec<usize>,
@@ -135,7 +135,7 @@ fn tries() -> impl Strategy<Value = Vec<(usize, Try)>> {
 
 const NOW: i64 = 1_780_000_000;
 
-/// The rule book's sentence on sign-off once more, level by level and without the product's own words for it.
+/// The rule book's rule on sign-off, written a second time, level by level, without the product's code.
 fn naive(person: &Person, level: &Level) -> bool {
     let catalogue = Catalogue::built_in();
     let counts = |group: &str, from: &str| {
@@ -158,7 +158,8 @@ fn naive(person: &Person, level: &Level) -> bool {
 }
 
 proptest! {
-    /// Four people (the holder is the first, the named signer the second, the fourth an admin), any acts in any order.
+    /// Four people (the first is the holder, the second the named signer, the fourth an admin) try any actions in any
+    /// order.
     #[test]
     fn nothing_opens_an_entry_but_a_qualified_current_listed_other_person(
         people in prop::collection::vec(person(), 4), skill in 0_usize..20, tries in tries()

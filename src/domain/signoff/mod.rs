@@ -1,39 +1,40 @@
-//! Who may sign for whom: derived at the moment of signing from what the signer holds, where the signer is current and
-//! which tunnel lists the signer. Knows no clock and no row.
+//! Who may sign for whom: derived at the moment of signing from the levels that the signer holds, the signer's currency
+//! and the tunnel's list. Without clock and database.
 
 use super::catalogue::{Catalogue, Level, LevelKey};
 use super::currency::Currencies;
 
-/// Somebody who would sign, at one tunnel and one moment.
+/// A possible signer, at one tunnel and one moment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Signer<'a> {
     pub member_id: i64,
-    /// The levels held, and those that a first signer stands in for.
+    /// The levels held, and those for which the signer is appointed as a first signer.
     pub held: &'a [LevelKey<'a>],
     pub currency: Currencies,
-    /// The programmes as whose holder the tunnel lets them sign.
+    /// The programmes for which the tunnel lists the signer.
     pub listed: &'a [String],
-    /// Neither banned nor with an unconfirmed e-mail address.
+    /// The account is not banned, and its e-mail address is confirmed.
     pub in_good_standing: bool,
 }
 
-/// Proof that somebody may sign an entry of this holder: nothing else opens one, and only [`authority`] makes it.
+/// Proof that a signer may sign an entry of this holder. Only [`authority`] creates it, and only with it an entry is
+/// opened.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Authority {
     signer_id: i64,
     holder_id: i64,
 }
 
-/// Why somebody may not sign; the gravest reason first.
+/// Why a signer may not sign, the gravest reason first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Denial {
     Oneself,
-    /// Holds nothing that the level is signed by.
+    /// The signer holds no level that the entry's level may be signed by.
     Level,
-    /// Not on the tunnel's list as a holder of what it takes.
+    /// The tunnel does not list the signer for a sufficient programme.
     NotListed,
     NotCurrent,
-    /// Banned, or the e-mail address is not confirmed.
+    /// The account is banned, or its e-mail address is not confirmed.
     Account,
 }
 
@@ -48,7 +49,7 @@ impl Authority {
 }
 
 impl Denial {
-    /// The key of its text.
+    /// The key of the denial's text.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Denial::Oneself => "signer.oneself",
@@ -60,7 +61,7 @@ impl Denial {
     }
 }
 
-/// Whether the signer may sign a skill of this level for the holder.
+/// Checks whether the signer may sign a skill of this level for the holder.
 pub(crate) fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Authority, Denial> {
     if signer.member_id == holder_id {
         return Err(Denial::Oneself);
@@ -85,8 +86,9 @@ pub(crate) fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Resul
     }
 }
 
-/// The level whose signers sign this skill: its own; of a safety brief or training the first level of the programme in
-/// whose logbook it is kept. Not shown in the contract: that rule, because the catalogue names signers by level alone.
+/// The level whose signers sign this skill: its own level; for a safety brief or training, the first level of the
+/// programme that owns the logbook. The contract does not state the latter rule; the catalogue names signers only by
+/// level.
 pub(crate) fn level_of<'c>(catalogue: &'c Catalogue, skill: &str) -> Option<&'c Level> {
     match catalogue.find_skill(skill) {
         Some((level, _)) => Some(level),

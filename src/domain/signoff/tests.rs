@@ -19,7 +19,7 @@ fn level(cat_group: &str, cat_id: &str) -> &'static Level {
     found.unwrap()
 }
 
-/// Held, listed, current; the level to be signed; the verdict.
+/// Levels held, programmes listed, currency; the level to be signed; the verdict.
 type Case<'a> = (&'a [LevelKey<'a>], &'a [&'a str], Currencies, &'a Level, Option<Denial>);
 
 /// The verdict for signer 1 and holder 2.
@@ -49,7 +49,7 @@ fn it_takes_the_level_the_list_and_the_currency() {
         (&[], &["Instructor"], all_current(), level("Flyer", "1"), Some(Denial::Level)),
         (&[key("Examiner", "1")], &["Examiner"], all_current(), level("Trainer", "4"), None),
         (&[key("Trainer", "3")], &["Trainer"], all_current(), level("Trainer", "1"), Some(Denial::Level)),
-        // A military trainer is both, and listed and current as both.
+        // A military trainer holds both programmes, and is listed and current in both.
         (
             &[key("Trainer", "1"), key("Military", "1")],
             &["Trainer", "Military"],

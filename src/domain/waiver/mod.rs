@@ -1,22 +1,22 @@
-//! Waivers: what somebody has signed before flying, and whether that is enough to fly.
+//! Waivers: what a flyer has signed, and whether that suffices to fly.
 
 use super::age;
 use sha2::{Digest, Sha256};
 
 const DAY_SECONDS: i64 = 86_400;
-/// Length of a text that people sign, confirm or consent to.
+/// Greatest length of a text that people sign, confirm or consent to, in characters.
 pub(crate) const BODY_CHARS_MAX: usize = 20_000;
 pub(crate) const TITLE_CHARS_MAX: usize = 120;
-/// Questions that one waiver may ask, and the length of each.
+/// The greatest number of questions in a waiver, and the greatest length of each.
 pub(crate) const QUESTIONS_MAX: usize = 20;
 pub(crate) const QUESTION_CHARS_MAX: usize = 300;
-/// Length of a drawn signature, as a path.
+/// Greatest length of a drawn signature, as a path.
 pub(crate) const STROKES_CHARS_MAX: usize = 12_000;
-/// The field in which a signature is drawn; its strokes are in these units.
+/// The size of the field for a signature; strokes are in its units.
 pub(crate) const FIELD_WIDTH: u32 = 600;
 pub(crate) const FIELD_HEIGHT: u32 = 200;
 
-/// By what right the signer signs for the flyer.
+/// The relation of the signer to the flyer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Relation {
     Own,
@@ -27,7 +27,7 @@ pub(crate) enum Relation {
 }
 
 impl Relation {
-    /// As the file keeps it.
+    /// The name in the database.
     pub(crate) fn name(self) -> &'static str {
         ["self", "parent", "guardian", "permission"][self as usize]
     }
@@ -39,7 +39,7 @@ impl Relation {
     }
 }
 
-/// Where something was signed or said.
+/// Where a waiver was signed or a consent answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SigningPlace {
     Kiosk,
@@ -51,7 +51,7 @@ pub(crate) enum SigningPlace {
 }
 
 impl SigningPlace {
-    /// As the file keeps it.
+    /// The name in the database.
     pub(crate) fn name(self) -> &'static str {
         ["kiosk", "phone", "desk", "app"][self as usize]
     }
@@ -63,14 +63,14 @@ impl SigningPlace {
     }
 }
 
-/// What the site demands of everybody who flies.
+/// The waiver that the site demands of every flyer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Demand {
     /// The oldest version whose signature counts.
     pub(crate) version_min: i64,
     /// Days after which a signature has expired; 0: never.
     pub(crate) valid_days: i64,
-    /// Below this age a guardian signs; 0: nobody needs one.
+    /// Below this age, a guardian must sign; 0: no flyer needs a guardian.
     pub(crate) guardian_below_years: i64,
 }
 
@@ -80,48 +80,48 @@ pub(crate) struct Signed {
     pub(crate) version: i64,
     /// Unix seconds.
     pub(crate) signed_at: i64,
-    /// Midnight of the day of birth that was signed, in UTC.
+    /// Midnight UTC of the day of birth in the signature.
     pub(crate) born: i64,
     pub(crate) relation: Relation,
     /// Whether a question was answered with yes.
     pub(crate) has_yes: bool,
-    /// What staff decided on that.
+    /// Whether the flyer may fly, by the staff's decision on the yes; `None`: undecided.
     pub(crate) decision: Option<bool>,
 }
 
-/// What is known of somebody who is about to fly.
+/// The state of a flyer that decides about flying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct State {
-    /// `None`: the site asks for no waiver.
+    /// `None`: the site requires no waiver.
     pub(crate) demand: Option<Demand>,
     pub(crate) signed: Option<Signed>,
-    /// Midnight of the day of birth in UTC, where the account knows it.
+    /// Midnight UTC of the day of birth; `None` where the account lacks it.
     pub(crate) dob: Option<i64>,
-    /// Whether staff lets the flyer fly without one at that moment.
+    /// Whether the staff lets the flyer fly without a waiver at that moment.
     pub(crate) is_overridden: bool,
-    /// The moment of the flight, in Unix seconds, and noon in UTC of that day on site.
+    /// The moment of the flight in Unix seconds, and noon UTC of that day at the site.
     pub(crate) at: i64,
     pub(crate) noon_utc: i64,
 }
 
-/// Why somebody may not fly.
+/// Why a flyer may not fly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
     Unsigned,
     Expired,
     OldVersion,
-    /// A minor for whom no guardian has signed.
+    /// The flyer is a minor, and no guardian has signed.
     GuardianMissing,
-    /// Somebody who has come of age, for whom a guardian had signed.
+    /// The flyer has come of age, and a guardian had signed.
     CameOfAge,
-    /// Something was answered with yes, and nobody of the staff has decided.
+    /// A question was answered with yes, and the staff has not decided.
     Undecided,
-    /// Staff decided that the flyer does not fly.
+    /// The staff decided that the flyer may not fly.
     Refused,
 }
 
 impl Reason {
-    /// Its text, for the flyer and for staff.
+    /// The key of the reason's text, for the flyer and for the staff.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Reason::Unsigned => "waiver.unsigned",
@@ -134,25 +134,25 @@ impl Reason {
         }
     }
 
-    /// The word for it in a member's own profile.
+    /// The name of the reason in a member's profile.
     pub(crate) fn name(self) -> &'static str {
         self.key().split_at("waiver.".len()).1
     }
 
-    /// Whether a new signature is what is missing; else staff is.
+    /// Whether a new signature would help; otherwise the staff must decide.
     pub(crate) fn wants_signature(self) -> bool {
         !matches!(self, Reason::Undecided | Reason::Refused)
     }
 }
 
-/// Whether somebody may fly.
+/// Checks whether the flyer may fly.
 pub(crate) fn may_fly(state: &State) -> Result<(), Reason> {
     let Some(demand) = state.demand else { return Ok(()) };
     if state.is_overridden {
         return Ok(());
     }
     let signed = state.signed.ok_or(Reason::Unsigned)?;
-    // A decision against somebody stands until a newer waiver is signed and decided on.
+    // A refusal stays in force until a newer waiver is signed and decided on.
     if signed.has_yes && signed.decision == Some(false) {
         return Err(Reason::Refused);
     }
@@ -173,29 +173,30 @@ pub(crate) fn may_fly(state: &State) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Whether somebody needs a guardian on a day. `dob` and `noon_utc` as [`age::on`] takes them.
+/// Whether a flyer needs a guardian on a day. `dob` and `noon_utc` as in [`age::on`].
 pub(crate) fn is_minor(demand: &Demand, dob: i64, noon_utc: i64) -> bool {
     age::on(dob, noon_utc).is_some_and(|age| i64::from(age.years) < demand.guardian_below_years)
 }
 
-/// A text as it is printed and hashed: title, body and questions, a blank line between them, lines ended by one line feed.
+/// A text as it is printed and hashed: title, body and questions, separated by blank lines, with one line feed at the
+/// end of each line.
 pub(crate) fn printed(title: &str, body: &str, questions: &str) -> String {
     let parts = [title, body, questions].map(|part| part.replace("\r\n", "\n").trim().to_owned());
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n\n") + "\n"
 }
 
-/// SHA-256 of a text as it is printed, in UTF-8: anybody who has the paper can work it out.
+/// SHA-256 of a printed text in UTF-8, which anyone with the printed text can compute.
 pub(crate) fn text_hash(title: &str, body: &str, questions: &str) -> [u8; 32] {
     Sha256::digest(printed(title, body, questions)).into()
 }
 
-/// The questions of a text: its lines that are not empty.
+/// The questions of a text: its non-empty lines.
 pub(crate) fn questions(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
 }
 
-/// Whether a text is the strokes of a signature: `M x y L x y …` in whole units of the field, and not one dot alone.
+/// Whether a text is a valid signature: `M x y L x y …` in whole units of the field, and not only a dot.
 pub(crate) fn are_strokes(text: &str) -> bool {
     if text.is_empty() || text.len() > STROKES_CHARS_MAX {
         return false;
@@ -217,7 +218,7 @@ pub(crate) fn are_strokes(text: &str) -> bool {
     lines >= 2
 }
 
-/// The lines of strokes that are sound.
+/// The lines of valid strokes.
 pub(crate) fn lines(strokes: &str) -> Vec<Vec<(u32, u32)>> {
     let mut lines: Vec<Vec<(u32, u32)>> = Vec::new();
     let words: Vec<&str> = strokes.split(' ').collect();

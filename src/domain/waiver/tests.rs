@@ -1,4 +1,4 @@
-//! Who may fly, case by case; hashes that can be worked out from paper; strokes.
+//! Who may fly, case by case; reproducible hashes; strokes.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn demand() -> Demand {
     Demand { version_min: 2, valid_days: 365, guardian_below_years: 18 }
 }
 
-/// Somebody of thirty years who signed version 2 a day ago.
+/// The signature of a flyer aged thirty on version 2, a day ago.
 fn signed() -> Signed {
     let (signed_at, born) = (NOW - DAY_SECONDS, NOW - 30 * YEAR);
     Signed { version: 2, signed_at, born, relation: Relation::Own, has_yes: false, decision: None }

@@ -79,7 +79,7 @@ pub(crate) struct CashCount<'a> {
 /// Why a day is not closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClosingDenial {
-    /// Somebody else closed it.
+    /// A colleague closed the day meanwhile.
     ClosedBefore,
     /// A fee was taken or undone after the clerk opened the page.
     Changed,
