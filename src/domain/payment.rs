@@ -10,7 +10,7 @@ use jiff::{Timestamp, ToSpan};
 /// refund outranks a received payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
-    /// An app says that there is such a payment; the processor has said nothing.
+    /// An app claims the payment, and the processor has not reported it.
     Claimed,
     Created,
     Processing,

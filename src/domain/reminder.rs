@@ -82,7 +82,7 @@ pub(crate) fn due(currencies: &Currencies, now: i64) -> Vec<Reminder> {
     due
 }
 
-/// The first until the last is due, and the last until the currency has ended.
+/// The kind that is due: the first until the last becomes due, the last until the currency has lapsed.
 fn kind(renewal: i64, [first, last]: [i64; 2], now: i64) -> Option<Kind> {
     let begins = |days: i64| renewal.saturating_sub(days * DAY_SECONDS);
     match now {

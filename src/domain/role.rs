@@ -51,7 +51,6 @@ impl Role {
 
     /// The greatest idle time and the greatest age of a session. Staff signs in again each day. The session of a job
     /// ends after 400 days, when its owner should review it anyway.
-    /// when somebody should look at it anyway.
     pub(crate) fn session_lifetime(self) -> (Duration, Duration) {
         let (idle, most) = match self {
             Role::Member => (30 * DAY, 180 * DAY),
@@ -85,7 +84,7 @@ impl Rank {
         }
     }
 
-    /// The account of the actor, if the actor has one.
+    /// The number of the actor's account, if the actor has one.
     pub(crate) fn member_id(self) -> Option<i64> {
         match self {
             Rank::Account { member_id, .. } => Some(member_id),

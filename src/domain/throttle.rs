@@ -41,7 +41,7 @@ impl Rule {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Drained {
     pub free_misses: i64,
-    /// One is forgiven each time so many seconds pass.
+    /// Seconds in which one failed attempt is forgiven.
     pub forgiven_seconds: i64,
     pub pause_seconds: i64,
 }
