@@ -176,7 +176,7 @@ impl TimeZone {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// The moment, in Unix seconds, of a text that [`MomentInput::parse`] reads. Where [`TimeZone::read`] refuses, this method
+    /// The moment, in Unix seconds, of a text that [`MomentInput::parse`] reads. Where [`TimeZone::read`] refuses, this one
     /// chooses: the first of two moments that the site's clock shows alike; for a time that the clock skips, the moment as
     /// much later as the clock was set ahead.
     pub(crate) fn moment_of(&self, written: &str) -> Option<i64> {

@@ -1,19 +1,21 @@
-//! Shutdown: what ends a running server, and its end by a deadline whatever hangs: a disk, a lock, a full pipe.
+//! Shutdown: the causes that end a running server, and a deadline after which the process exits even while something hangs,
+//! such as a disk, a lock or a full pipe.
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Between two checks for a failed flush, and for a disk that can be written again.
+/// The time between two checks for a failed flush of the disk, and for a read-only database that can be written again.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// The deadline after a signal: longer than open requests may take, shorter than a service manager waits.
+/// The deadline after a signal, and after a read-only database can be written again: longer than open requests may take,
+/// shorter than a service manager waits.
 const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(15);
-/// The deadline after a failed flush.
+/// The deadline after a failed flush: longer than the server then waits for open requests.
 const STOPPED_TIME_MAX: Duration = Duration::from_millis(700);
-/// How long the last line may take to be written.
+/// The time that the writer of the last line has before the process exits.
 const LAST_LINE_TIME_MAX: Duration = Duration::from_millis(100);
-/// The line for the technician after a failed flush.
+/// The last line on standard error after a failed flush, for the technician.
 pub(crate) const FLUSH_FAILED: &str =
     "a flush of the disk failed, so nothing more can be written safely; start again once the disk is sound";
 
@@ -24,7 +26,7 @@ pub(crate) enum ShutdownCause {
     Signal,
     /// A flush of the disk failed.
     StoreStopped,
-    /// The database was served read-only, and can be written again.
+    /// The database was served read-only and can be written again: a new process serves it for writing.
     Writable,
 }
 
@@ -36,6 +38,7 @@ impl ShutdownCause {
         }
     }
 
+    /// The last line on standard error, if the process exits at the deadline.
     fn last_line(self) -> &'static str {
         match self {
             ShutdownCause::StoreStopped => FLUSH_FAILED,
@@ -45,15 +48,16 @@ impl ShutdownCause {
 }
 
 /// The thread that waits for the cause of a shutdown, and exits the process at the deadline, whatever the other threads do.
-/// After a signal it takes no lock and allocates nothing, because a hung thread may hold the lock or the allocator.
+/// Once the cause is known, the thread takes none of the server's locks and allocates nothing, because a hung thread may
+/// hold such a lock or the allocator's.
 pub(crate) struct ShutdownWatch(mpsc::Receiver<ShutdownCause>);
 
 impl ShutdownWatch {
-    /// Handles SIGTERM and SIGINT from now on. `is_stopped`: whether a flush of the disk failed. `writable` receives when a
-    /// read-only database can be written again. `code`: the exit code at the deadline.
+    /// Starts the thread, which handles SIGTERM and SIGINT from now on. `is_stopped`: whether a flush of the disk failed.
+    /// `writable` receives when a read-only database can be written again. `code`: the exit code at the deadline.
     ///
     /// # Errors
-    /// The system gives no more threads or descriptors.
+    /// The operating system refuses a thread or a file descriptor.
     pub(crate) fn listen(
         is_stopped: impl Fn() -> bool + Send + 'static,
         writable: mpsc::Receiver<()>,
@@ -70,7 +74,8 @@ impl ShutdownWatch {
         let wait = move || {
             let cause = runtime.block_on(first_cause(terminate, interrupt, &is_stopped, &writable));
             _ = send_cause.try_send(cause);
-            // The main thread writes the same line, so it need not wait for the deadline.
+            // The main thread writes the same line after a failed flush, so this one may be early. It is written here too,
+            // because the main thread may hang before.
             if cause == ShutdownCause::StoreStopped {
                 _ = write_line.try_send(cause.last_line());
             }
@@ -83,12 +88,13 @@ impl ShutdownWatch {
         Ok(ShutdownWatch(causes))
     }
 
-    /// Waits for the cause. The deadline runs from then on.
+    /// Blocks until there is a cause, and returns it. The deadline runs from then on.
     pub(crate) fn wait(self) -> ShutdownCause {
         self.0.recv().unwrap_or(ShutdownCause::Signal)
     }
 }
 
+/// Waits for a signal, and checks for the other causes every [`CHECK_INTERVAL`].
 async fn first_cause(
     mut terminate: Signal,
     mut interrupt: Signal,
@@ -111,7 +117,7 @@ async fn first_cause(
     }
 }
 
-/// The log and standard error may hang, so the last line is written on a thread of its own.
+/// Starts a thread that writes the last line: the log and standard error may hang, and the deadline must not.
 fn start_line_writer(lines: mpsc::Receiver<&'static str>) -> std::io::Result<()> {
     let write = move || {
         if let Ok(line) = lines.recv() {
@@ -121,25 +127,27 @@ fn start_line_writer(lines: mpsc::Receiver<&'static str>) -> std::io::Result<()>
     std::thread::Builder::new().name("last-line".to_owned()).spawn(write).map(|_| ())
 }
 
-/// Exits the process after a failed flush. Nothing is closed: no later write could be trusted, and a thread in the middle of a
-/// write may hold locks.
+/// Writes [`FLUSH_FAILED`] and exits the process. The database is not closed: no later write could be trusted, and a thread
+/// in the middle of a write may hold locks.
 pub(crate) fn end_after_failed_flush(code: u8) -> ! {
     write_once(FLUSH_FAILED);
     exit(code)
 }
 
-/// Writes the last line, once. A second caller waits until it is written, because the process exits right after.
+/// Writes the last line to standard error and flushes the log, once for the process. A second caller waits for the first,
+/// because the process exits as soon as the call returns.
 fn write_once(line: &str) {
     static IS_WRITTEN: Mutex<bool> = Mutex::new(false);
     let mut is_written = IS_WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
     if !*is_written {
-        // Before the log is flushed, which a slow disk or reader may hold up.
+        // The line comes before the flush of the log, which a slow disk or reader may hold up.
         *is_written = std::io::stderr().write_all(format!("tunneldesk: {line}\n").as_bytes()).is_ok();
         crate::log::flush();
     }
 }
 
+/// Exits the process without its exit handlers, which may wait for a lock.
 fn exit(code: u8) -> ! {
-    // SAFETY: ends the process at once. All acknowledged writes are on the disk.
+    // SAFETY: `_exit` takes a number and ends the process at once. All acknowledged writes are on the disk.
     unsafe { libc::_exit(code.into()) }
 }

@@ -1,4 +1,5 @@
-//! Events about payments, sent by the payment processor.
+//! Events about payments: `POST /payment-webhook` takes those that the payment processor sends and signs, and hands the
+//! claims of members' apps to [`claim`].
 
 use super::claim;
 use super::payment_event::{self, EventEffect};
@@ -16,12 +17,13 @@ use serde::Serialize;
 struct Taken {
     status: bool,
     message: String,
-    /// `applied`, `late` (the payment has a later state already), `unmatched` (applied; its member is not known yet),
-    /// `partial_refund`, `ignored` (changes no payment) or `repeated`.
+    /// The effect of the event: `applied`; `unmatched` (applied, but the member of the payment is not known yet); `late` (no
+    /// effect: the payment has this or a later status already, or is a fee of the till); `partial_refund`; `ignored` (the
+    /// event changes no payment); `repeated` (an event with this key is stored already).
     verdict: &'static str,
 }
 
-/// `POST /payment-webhook`: an event of the payment processor; with a member's session, a claim of an app.
+/// `POST /payment-webhook`: an event of the payment processor, or, with a member's session, a claim of the member's app.
 pub(crate) fn take(site: &Site, call: &Call, caller: &PaymentCaller) -> Answer {
     match caller {
         PaymentCaller::Processor(processor) => record(site, call, processor),
@@ -29,6 +31,7 @@ pub(crate) fn take(site: &Site, call: &Call, caller: &PaymentCaller) -> Answer {
     }
 }
 
+/// Applies an event of the processor and stores it with its verdict, in one transaction. A repeat only counts.
 fn record(site: &Site, call: &Call, _: &Processor) -> Answer {
     let event = payment_event::read(call)?;
     app::change_once(site, call, RankedActor::outside(ActorId::Sender("processor"), call), |cx| {

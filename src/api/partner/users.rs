@@ -1,4 +1,5 @@
-//! The user records of a partner.
+//! The user records of a partner: the e-mail addresses of the partner's customers. A record shows the member who has
+//! confirmed its address, if there is one. No partner sees another's records: their ids are 404.
 
 use crate::app::flights;
 use crate::auth::Partner;
@@ -32,19 +33,23 @@ crate::body! {
 struct UserReply {
     id: i64,
     email: String,
+    /// The member who has confirmed this address.
     member_id: Option<i64>,
+    /// Unix seconds.
     created_at: i64,
+    /// Unix seconds.
     updated_at: i64,
 }
 
-/// One record on its own carries `status` like every answer.
+/// The answer of one record: with `status` and `message`, like every answer that is no list.
 #[derive(Serialize)]
 struct OneUserReply {
     status: bool,
     message: String,
     #[serde(flatten)]
     user: UserReply,
-    /// On a site that asks for waivers, while a booking of this partner is to come: whether the member may be checked in.
+    /// Whether the member may be checked in for the next booking that this partner made. Left out where the site asks for no
+    /// waiver, and where there is no such booking from today on.
     #[serde(skip_serializing_if = "Option::is_none")]
     may_check_in: Option<bool>,
 }
@@ -61,7 +66,7 @@ impl From<PartnerUser> for UserReply {
     }
 }
 
-/// `GET /external/partner-metrics/op`: the partner's records, newest first.
+/// `GET /external/partner-metrics/op`: a page of the partner's records, newest first.
 pub(crate) fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
@@ -70,7 +75,7 @@ pub(crate) fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
     })
 }
 
-/// `POST /external/partner-metrics/op`: a record for an address the partner has none for.
+/// `POST /external/partner-metrics/op`: creates a record of an address. 409 where the partner has one of that address.
 pub(crate) fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserNew { email } = call.body()?;
     site.once(call, |tx| {
@@ -80,7 +85,8 @@ pub(crate) fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
     })
 }
 
-/// `PUT /external/partner-metrics/op`: another address for one of the partner's records.
+/// `PUT /external/partner-metrics/op`: changes the address of a record. 404 for an unknown id, 409 where another record of
+/// the partner has the address.
 pub(crate) fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserEdit { email, id } = call.body()?;
     site.once(call, |tx| {
@@ -92,13 +98,14 @@ pub(crate) fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
     })
 }
 
-/// `GET /external/partner-metrics/op/{id}`: one of the partner's records.
+/// `GET /external/partner-metrics/op/{id}`: one record. 404 for an unknown id.
 pub(crate) fn get(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
     site.store.read(|tx| Ok(reply::ok(&one(site, tx, partner, id)?)))
 }
 
-/// `DELETE /external/partner-metrics/op/{id}`: final for the partner; the history stays.
+/// `DELETE /external/partner-metrics/op/{id}`: deletes a record. The partner cannot undo that (the desk can), and the
+/// history keeps the record's events. 404 for an unknown id.
 pub(crate) fn delete(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
     site.once(call, |tx| {
@@ -110,11 +117,13 @@ pub(crate) fn delete(site: &Site, call: &Call, partner: &Partner) -> Answer {
     })
 }
 
+/// Adds an event about a user record to the partner's history.
 fn record(tx: &Write, partner: &Partner, event: Event, user_id: i64) -> Result<(), Failure> {
     history::insert(tx, partner.id(), event, &EventSubject { user_id: Some(user_id), ..EventSubject::default() })?;
     Ok(())
 }
 
+/// A record of the partner, as answered; 404 where the partner has no such record.
 fn one(site: &Site, tx: &Read, partner: &Partner, id: i64) -> Result<OneUserReply, Failure> {
     let user = partner_users::find(tx, partner.id(), id)?.ok_or_else(Failure::not_found)?;
     let may_check_in = match user.member_id {
@@ -124,7 +133,8 @@ fn one(site: &Site, tx: &Read, partner: &Partner, id: i64) -> Result<OneUserRepl
     Ok(OneUserReply { status: true, message: String::new(), user: user.into(), may_check_in })
 }
 
-/// Whether the member may be checked in for the next booking of this partner; `None` without such a booking.
+/// Whether the member may be checked in for the next booking that this partner made, today's included. `None` without such
+/// a booking, and where the site asks for no waiver.
 fn may_check_in(site: &Site, tx: &Read, partner: &Partner, member_id: i64) -> Result<Option<bool>, Failure> {
     let today = tunnels::find_time_zone(tx, site.tunnel_id)?.day(site.now(), 0);
     let next = bookings::find_next(tx, (partner.id(), member_id), site.tunnel_id, today.from)?;
