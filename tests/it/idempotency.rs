@@ -1,4 +1,4 @@
-//! `Idempotency-Key`, on every `POST` of the table: one effect, one answer, a day long, whatever happens between.
+//! `Idempotency-Key`, on every `POST` of the table: one effect and one answer for a day, whatever happens between.
 
 use crate::harness::{Caller, Reply, Request, Site};
 use crate::world::{ADMINS_ALONE, World};
@@ -7,13 +7,13 @@ use serde_json::json;
 use std::time::Duration;
 use tunneldesk::routes::{ROUTES, Route};
 
-/// What ends the very session that a repeat would need.
+/// The operation that ends the session that a repeat needs.
 const ENDS_THE_SESSION: &str = "/auth/logout";
 /// Answers without an effect are not kept for strangers, who could fill the disk with them.
 const WITHOUT_EFFECT: [&str; 2] = ["/auth/signup/check-username", "/auth/social"];
 
 fn posts() -> impl Iterator<Item = &'static Route> {
-    // A standby's request may be sent again as it is: it says what is there, and is told what is not.
+    // A standby's request needs no key: it states what the standby has, and the answer is what is missing.
     let repeatable =
         |route: &&Route| route.method == Method::POST && route.path != ENDS_THE_SESSION && route.caller() != "standby";
     ROUTES.iter().filter(repeatable)
@@ -23,12 +23,12 @@ fn keyed(request: &Request, key: &str) -> Request {
     request.clone().header("idempotency-key", key)
 }
 
-/// Another body that means the same: unknown fields are ignored.
+/// Another body with the same meaning: unknown fields are ignored.
 fn reworded(request: &Request) -> Request {
     let body = match request.body.strip_suffix(b"}") {
         Some(open) => [open, b",\"aside\":1}"].concat(),
         None if request.body.is_empty() => b"{\"aside\":1}".to_vec(),
-        // What follows a picture in its file is no part of it.
+        // Bytes after the end of a picture do not belong to it.
         None => [&request.body[..], b" "].concat(),
     };
     Request { body, ..request.clone() }
@@ -123,7 +123,7 @@ fn a_kept_answer_survives_a_restart_and_lasts_a_day() {
     world.site.advance(Duration::from_secs(1));
     world.site.prove_all();
     for (route, caller, request, reply) in &first {
-        // The key is free again, with whatever body.
+        // The key is free again, for any body.
         let anew = caller.send(&keyed(&world.request(route, caller), "once-4"));
         assert_eq!(anew.status, reply.status, "{anew} after {request:?}");
     }

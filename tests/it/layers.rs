@@ -1,22 +1,22 @@
-//! Who may know what, read from the sources: the layers of the house hold because this test does.
+//! Checks in the sources which parts of the code may use what: the layers hold because this test does.
 
 use std::path::{Path, PathBuf};
 
-/// A word, where it may stand, and why.
+/// A word, and the sources that may contain it.
 struct Rule {
     words: &'static [&'static str],
     only_in: &'static [&'static str],
 }
 
 const RULES: &[Rule] = &[
-    // Sockets are the server's; signals are heard by the thread that watches over the end.
+    // Sockets belong to the server. The thread that watches over the end receives signals.
     Rule { words: &["hyper::", "hyper_util::", "http_body_util::"], only_in: &["server/"] },
     Rule { words: &["tokio::"], only_in: &["server/", "ops/shutdown.rs"] },
-    // SQL is the store's. A failed statement becomes a failure in one place; and the gate's counters and the
-    // demo pass the store's own result on, so that they compose with other statements.
+    // SQL belongs to the store. One place turns a failed statement into a failure. The counters of authentication and
+    // the demo return the store's own result, so that they compose with other statements.
     Rule { words: &["rusqlite::", "refinery::"], only_in: &["store/", "http/failure.rs", "auth/sign_in.rs", "demo/"] },
-    // The rules know no JSON; the catalogue is data that a file brings. The store keeps the details of a row as JSON, and
-    // the effects say what their notices speak of.
+    // The rules of the domain use no JSON; the catalogue is data that a file brings. The store keeps the details of a
+    // row as JSON, and the effects fill in the details of their notices.
     Rule {
         words: &["serde_json::"],
         only_in: &[
@@ -50,16 +50,17 @@ const RULES: &[Rule] = &[
             "web/",
         ],
     },
-    // Copies for another place are encrypted by their maker alone.
+    // Only the maker of off-site copies encrypts them.
     Rule { words: &["use age::"], only_in: &["config/recipient.rs", "ops/backup/encrypted.rs"] },
-    // Lists in CSV have one reader that knows what spreadsheets do to them; the list of tunnels is a short one.
+    // One reader of CSV lists handles the changes that spreadsheets make to them. The list of tunnels is short and has
+    // its own.
     Rule { words: &["csv::"], only_in: &["app/import_export/", "cli/tunnel.rs"] },
-    // Only ID tokens are checked by public keys, and only NATS servers want to see one.
+    // Only ID tokens are verified with public keys, and only NATS servers ask for a signature.
     Rule { words: &["ring::signature"], only_in: &["auth/social/keys.rs", "jobs/sync/nats/login.rs"] },
-    // Certificates are made and kept in one place; the server shakes hands.
+    // Certificates are made and stored in one place. The server performs handshakes.
     Rule { words: &["rcgen::"], only_in: &["ops/tls/"] },
     Rule { words: &["rustls::"], only_in: &["ops/tls/", "server/tls.rs", "jobs/sync/nats/wire.rs"] },
-    // Paper and pictures are drawn in one place each.
+    // Documents and pictures are drawn in one place each.
     Rule {
         words: &["krilla::"],
         only_in: &["documents/certificate/", "documents/printout/", "documents/paint.rs", "documents/typesetting.rs"],
@@ -70,17 +71,17 @@ const RULES: &[Rule] = &[
     Rule { words: &["argon2::"], only_in: &["domain/password.rs"] },
     Rule { words: &["zxcvbn::"], only_in: &["domain/strength.rs"] },
     Rule { words: &["webauthn_rs::"], only_in: &["auth/passkey/"] },
-    // The service manager speaks through the environment too.
+    // The service manager passes values in the environment too.
     Rule {
         words: &["std::env", "process::exit"],
         only_in: &["main.rs", "config/mod.rs", "config/terminal.rs", "build.rs", "ops/"],
     },
-    // Nobody is checked in and nobody gets flight time but by the one gate, which asks for the waiver. The demo has none.
+    // Check-ins and flight time pass through one gate, which asks for the waiver. The demo has no waiver.
     Rule {
         words: &["insert_time(", "insert_entry(", "set_arrived(", "update_booked_time(", "set_time_waits("],
         only_in: &["app/flights.rs", "store/", "demo/"],
     },
-    // The time of day has one source; the monotonic clock is for limits and figures.
+    // The time of day has one source. The monotonic clock is for limits and metrics.
     Rule { words: &["SystemTime", "Timestamp::now", "Zoned::now", "UNIX_EPOCH"], only_in: &["clock.rs"] },
     Rule {
         words: &["Instant"],
@@ -98,7 +99,7 @@ const RULES: &[Rule] = &[
             "jobs/sync/nats/wire.rs",
         ],
     },
-    // Other people's servers are spoken to by the one thread that may wait for them.
+    // Foreign servers are called only by the threads that may wait for them.
     Rule { words: &["lettre::"], only_in: &["jobs/outbox/mail.rs", "config/outgoing.rs"] },
     Rule {
         words: &["ureq::"],
@@ -117,8 +118,8 @@ const RULES: &[Rule] = &[
     Rule { words: &["spawn_blocking", "process::Command"], only_in: &["build.rs"] },
 ];
 
-/// The rooms, and what each may import: rooms further down this list alone, so that there is no circle. `lib.rs` says what
-/// each is for.
+/// The rooms and their allowed imports: only rooms further down this list, so that there is no cycle. `lib.rs`
+/// describes the rooms.
 #[rustfmt::skip]
 const MATRIX: &[(&str, &[&str])] = &[
     ("cli",       &["server", "routes", "web", "jobs", "demo", "app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
@@ -144,10 +145,10 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("clock",     &[]),
 ];
 
-/// Parts of the standard library that rooms may not name.
+/// Parts of the standard library that rooms may not use.
 const STRANGERS: &[(&str, &[&str])] = &[("domain/", &["std::fs"]), ("api/", &["std::fs", "std::thread"])];
 
-/// The rooms that a source names, but its own.
+/// The other rooms that a source names.
 fn imported<'t>(room: &str, text: &'t str) -> Vec<&'t str> {
     let word = |rest: &'t str| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
     let mut named: Vec<&str> = text.split("crate::").skip(1).map(word).collect();
@@ -232,7 +233,7 @@ fn every_file_says_what_it_is_for_and_fits_on_a_few_screens() {
     }
 }
 
-/// Every source by its name below `src/`, without comments and without its tests.
+/// Every source by its path below `src/`, without comments and without its tests.
 fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let name = |path: &PathBuf| path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();

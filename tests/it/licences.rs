@@ -1,15 +1,15 @@
-//! The packages of the binary: their licences, those it must not carry, and those that must be new enough.
+//! The packages of the binary: allowed licences, banned packages, and minimum versions.
 
 use serde_json::Value;
 use std::process::Command;
 
-/// Licences that let us ship a binary, whole or as one side of an `OR`.
+/// Licences that permit shipping a binary, alone or as one side of an `OR`.
 const ALLOWED: [&str; 13] = [
     "0BSD",
     "MIT",
-    // As MIT, without even the notice: borrow-or-share, for the tests alone.
+    // As MIT, but without the duty to include the notice: borrow-or-share, only for the tests.
     "MIT-0",
-    // Binds its own files alone, which we take as they are: webauthn-rs.
+    // Covers only its own files, which are used unchanged: webauthn-rs.
     "MPL-2.0",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -22,20 +22,20 @@ const ALLOWED: [&str; 13] = [
     "Unlicense",
 ];
 
-/// A static binary without a C library of somebody else's keys.
+/// The binary is static, and uses no C library for TLS.
 const BANNED: [&str; 4] = ["openssl", "openssl-sys", "native-tls", "openssl-src"];
 
-/// The first versions that are sound, and why.
+/// The first versions without known faults, and the faults.
 const AT_LEAST: [(&str, [u64; 3]); 5] = [
     ("hyper", [1, 12, 0]),
     ("rusqlite", [0, 41, 0]),
-    // Until then it took badexample.com for example.com.
+    // Earlier versions took badexample.com for example.com.
     ("webauthn-rs", [0, 6, 2]),
     ("rustls", [0, 23, 18]),
     ("tokio", [1, 54, 0]),
 ];
 
-/// The packages that are built for this platform: a fresh machine lacks even the manifests of the others.
+/// The packages built for this platform. A fresh machine lacks even the manifests of the others.
 fn packages() -> Vec<Value> {
     let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let cargo = Command::new(env!("CARGO"))
@@ -50,7 +50,7 @@ fn packages() -> Vec<Value> {
     packages
 }
 
-/// Every part of an `AND` needs one allowed side of its `OR`.
+/// Whether every part of an `AND` has an allowed side in its `OR`.
 fn is_allowed(expression: &str) -> bool {
     let expression = expression.replace('/', " OR ").replace(['(', ')'], "");
     expression.split(" AND ").all(|part| part.split(" OR ").any(|one| ALLOWED.contains(&one.trim())))

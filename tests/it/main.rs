@@ -1,5 +1,5 @@
-//! One binary for everything that is tested over HTTP. The folders mirror `src/api`; the tests at the top hold for
-//! every operation, because they are generated from the table.
+//! One binary for all tests over HTTP. The folders mirror `src/api`; the tests at the top hold for every operation,
+//! because they are generated from the table.
 
 #![allow(unreachable_pub, clippy::too_many_lines, reason = "nothing imports from here; tables of cases are long")]
 

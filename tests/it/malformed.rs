@@ -1,4 +1,4 @@
-//! Requests that cannot be read are refused in the envelope that every refusal has.
+//! Requests that cannot be read are refused with the error envelope.
 
 use crate::harness::{Site, Wire};
 
@@ -46,7 +46,7 @@ fn what_is_too_long_for_any_request_is_414_or_431_and_the_rest_of_it_does_not_ea
     assert_eq!((reply.json()["code"].as_str(), reply.header("content-language")), (Some("uri_too_long"), Some("de")));
 }
 
-/// A body whose framing breaks is noticed after the head was read.
+/// A body whose framing breaks is noticed only after the head was read.
 #[test]
 fn a_chunk_that_is_none_is_400() {
     let site = Site::open();

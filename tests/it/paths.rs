@@ -1,4 +1,4 @@
-//! Paths, methods, hosts and addresses: what is decided before anybody asks who calls.
+//! Paths, methods, hosts and addresses: checks that come before authentication.
 
 use crate::harness::{Request, Site, Wire, sign};
 use crate::world::World;
@@ -9,7 +9,7 @@ use tunneldesk::routes::{ROUTES, Route};
 
 const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"];
 
-/// Methods of every row that this path fits; two patterns can meet in one path.
+/// The methods of every row that this path matches; a path can match two patterns.
 fn methods_of(path: &str) -> BTreeSet<&'static str> {
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     let fits = |route: &&Route| {
@@ -101,7 +101,7 @@ fn head_answers_like_get_without_a_body() {
     }
 }
 
-/// One request without a body by hand, because a client library would correct it.
+/// Sends one request without a body by hand, because a client library would correct it. Returns the status.
 fn by_hand(site: &Site, head: &str) -> u16 {
     Wire::to(site.address()).exchange(head.as_bytes(), head).map_or(0, |reply| reply.status)
 }
@@ -147,7 +147,8 @@ fn a_refusal_for_the_host_is_an_envelope_and_shows_nothing() {
     assert!(!String::from_utf8_lossy(&reply.body).contains("jane"));
 }
 
-/// A partner's list of addresses shows whom the site takes a caller for.
+/// The status of a partner's request. The partner's list of allowed addresses shows which address the site assigns to
+/// the caller.
 fn status_from(site: &Site, allowed: &str, forwarded: &[&str]) -> u16 {
     let partner = site.partner_with(false, &[allowed], None);
     let body = serde_json::to_vec(&json!({})).unwrap();

@@ -1,17 +1,17 @@
-//! The one public client of the contract, played from the shapes that it reads: it knows the contract, the header `token`
-//! and these names, and nothing else of this product.
+//! The one public client of the contract, rebuilt from the shapes that it reads: it knows the contract, the header
+//! `token` and these names, and nothing else of this product.
 
 use crate::harness::{Caller, Credential, PASSWORD, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What the client keeps between its calls.
+/// The state that the client keeps between its calls.
 struct Client<'a> {
     site: &'a Site,
     session: Caller,
     member_id: i64,
-    /// The last answer of each path with its `ETag`.
+    /// The last answer for each path, with its `ETag`.
     known: HashMap<String, (String, Value)>,
     sign_ins: u32,
 }
@@ -32,8 +32,8 @@ impl Client<'_> {
         self.sign_ins += 1;
     }
 
-    /// The answer to a path, from the client's own memory where the server says that nothing changed; after a 401 or 403
-    /// the client signs in and asks again.
+    /// The answer for a path, from the client's cache if the server answers that nothing changed. After a 401 or 403
+    /// the client signs in and tries again.
     fn get(&mut self, path: &str) -> Value {
         let mut reply = self.ask(path);
         if [401, 403].contains(&reply.status) {
@@ -57,13 +57,13 @@ impl Client<'_> {
         }
     }
 
-    /// The array that a list is.
+    /// The rows of a list, which is an array.
     fn list(&mut self, path: &str) -> Vec<Value> {
         self.get(path).as_array().unwrap_or_else(|| panic!("{path} is no array")).clone()
     }
 }
 
-/// Jane with a brief, Flyer 1, and two skills: one signed, one that waits for Ines.
+/// A site with Jane, who has a brief, Flyer 1, and two skills: one signed, one that waits for Ines.
 fn site_with_jane() -> Site {
     let site = Site::open();
     let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));

@@ -6,7 +6,7 @@ use tunneldesk::routes::{ROUTES, Route};
 const CONTRACT: &str = include_str!("contract/operations.txt");
 const OURS: &str = include_str!("contract/ours.txt");
 
-/// Lines of `caller METHOD path`, without the space between them.
+/// The lines of a list of `caller METHOD path`, with their white space normalised.
 fn lines(text: &str) -> BTreeSet<String> {
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()

@@ -1,4 +1,4 @@
-//! The page behind the QR code: what a stranger learns of a certificate, and what not.
+//! The page behind the QR code: what it shows a stranger of a certificate, and what it does not.
 
 use crate::harness::{Caller, Reply, Site, sheets};
 use http::Method;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-/// A certificate that was handed out to a new member of this name.
+/// A certificate issued to a new member of this name.
 fn issued(site: &Site, real_name: &str) -> (Caller, String) {
     let holder = site.member(&format!("holder{}", site.next_number()));
     let sql = "UPDATE members SET screen_name = 'Secret Nickname', real_name = ?2 WHERE member_id = ?1";

@@ -1,4 +1,4 @@
-//! What a backup costs those who read meanwhile, and whether what it leaves is the site at one moment.
+//! The cost of a backup for readers, and a check that the backup is the site at one moment.
 
 use crate::CALM;
 use crate::clerk::Clerk;
@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Members who enter flights all the time: 200 a second.
+/// Members who enter flight time all the time: 200 writes a second.
 const WRITING: Callers = Callers { connections: 4, every: Some(Duration::from_millis(20)), open: false };
 
-/// Tables whose rows change: when a session was seen, how late it is, and the sums that later rows raise.
+/// Tables whose rows change: the times at which sessions were seen, the clock of the site, and sums that later rows
+/// raise.
 const UNSTEADY: [&str; 5] = ["sessions", "site", "flown_hours", "booked_hours", "event_days"];
 
-/// How often it is looked whether a backup is there.
+/// The interval of checks for a finished backup.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 pub struct Backed {
@@ -28,7 +29,7 @@ pub struct Backed {
 }
 
 impl Backed {
-    /// A copy of the site, and the clerk of the site at its desk.
+    /// A server on a copy of the site, with the site's clerk at the desk.
     pub fn start(site: &Path, clerk: &Clerk) -> Result<Backed, String> {
         let dir = server::copy(site, "backed")?;
         let server = Server::product(&dir, Writes::Grouped, None)?;
@@ -36,7 +37,7 @@ impl Backed {
         Ok(Backed { server, dir, clerk })
     }
 
-    /// Reads beside writes, without backups and then with one after another.
+    /// Measures reads beside writes, first without backups and then with one backup after another.
     pub fn measure(&self, requests: &Requests, time: Duration) -> Result<(Seen, Seen), String> {
         let read = || requests.profile.run_among(CALM, (&requests.time, WRITING), self.server.address, time);
         let quiet = read()?;
@@ -45,8 +46,8 @@ impl Backed {
             let backups = scope.spawn(|| {
                 let (mut clerk, mut made, mut newest) = (self.clerk.clone(), 0, self.newest());
                 while !over.load(Ordering::Relaxed) {
-                    // Asked for at the desk: a program that is started for each would take the cores with it. One that is
-                    // whole has still to be written down, and no other begins before that.
+                    // The backup is requested at the desk, because starting a program for each would use the
+                    // processors. A complete backup is recorded a moment later, and no other begins before that.
                     let begun = clerk.post("/desk/site/backup", &[])?.location.contains("begun");
                     while begun && self.newest() == newest && !over.load(Ordering::Relaxed) {
                         std::thread::sleep(LOOK_INTERVAL);
@@ -68,16 +69,17 @@ impl Backed {
         })
     }
 
-    /// The name of the last backup that is whole.
+    /// The name of the latest complete backup.
     fn newest(&self) -> Option<OsString> {
         let made =
             std::fs::read_dir(self.dir.join("backups")).into_iter().flatten().flatten().map(|one| one.file_name());
-        // By their moments; what is under way and what drills say lies there too.
+        // Names of backups begin with their time. Unfinished backups and the reports of drills are in the same
+        // directory.
         made.filter(|name| name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit)).max()
     }
 
-    /// Restores the newest copy into a directory of its own, and compares it with the site as it is now: what came later has
-    /// higher numbers. Its rows, or what differs.
+    /// Restores the newest backup into a directory of its own, and compares it with the present site, where later rows
+    /// have higher numbers. Returns the number of its rows, or the difference.
     pub fn finish(self, room: &Path) -> Result<Result<i64, String>, String> {
         let listed = server::command(&self.dir, &["backup", "list"])?;
         self.server.stop()?;
@@ -100,7 +102,7 @@ fn compare(restored: &Path, site: &Path, counted: &Value) -> Result<i64, String>
     let mut rows = 0;
     for (table, count) in counted.as_object().ok_or("the manifest counts nothing")? {
         let there = ask(&format!("SELECT count(*) FROM main.\"{table}\""))?;
-        // The restore itself is written down.
+        // The restore adds an audit row of its own.
         let since = i64::from(table == "audit");
         if Some(there - since) != count.as_i64() {
             return Err(format!("{table} has {there} rows, and the manifest says {count}"));
@@ -116,7 +118,7 @@ fn compare(restored: &Path, site: &Path, counted: &Value) -> Result<i64, String>
             }
         }
     }
-    // Sums that a transaction keeps: the copy is of one moment, or they do not fit.
+    // Sums that transactions maintain: they fit only if the backup is of one moment.
     let torn = "SELECT count(*) FROM main.members m WHERE flight_minutes <> (SELECT coalesce(sum(minutes), 0)
                 FROM main.entries e WHERE e.member_id = m.member_id AND e.kind = 'time' AND e.status = 'open')";
     match ask(torn)? {
@@ -125,7 +127,8 @@ fn compare(restored: &Path, site: &Path, counted: &Value) -> Result<i64, String>
     }
 }
 
-/// What a table must hold in the copy and in the site: rows that came later, and sums, are left out.
+/// The queries for the rows of a table that must be equal in the backup and in the site. They leave out later rows and
+/// sums.
 fn halves(table: &str, numbered: bool) -> (String, String) {
     match table {
         "audit" => (
@@ -143,7 +146,7 @@ fn halves(table: &str, numbered: bool) -> (String, String) {
             format!("SELECT * FROM main.\"{table}\""),
             format!("SELECT * FROM site.\"{table}\" WHERE rowid <= (SELECT max(rowid) FROM main.\"{table}\")"),
         ),
-        // What came later cannot be told from the rest: the copy's rows must be in the site, and their count was compared.
+        // Later rows cannot be distinguished here: the backup's rows must be in the site, and their count was compared.
         table => {
             let (copied, now) = (format!("SELECT * FROM main.\"{table}\""), format!("SELECT * FROM site.\"{table}\""));
             (copied.clone(), format!("{now} INTERSECT {copied}"))

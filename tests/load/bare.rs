@@ -1,4 +1,5 @@
-//! The yardstick: hyper on the same runtime, answering a constant. No limit, no log, no thread but the network's.
+//! The reference server: hyper on the same runtime with a constant answer, without limits, log, or threads besides
+//! those of the network.
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -12,7 +13,7 @@ use tokio::net::TcpListener;
 
 const ANSWER: &[u8] = b"{\"status\":true}";
 
-/// Serves until the process is killed; the first line of its output ends in its address.
+/// Serves until the process is killed. The first line of the output ends with the address.
 pub fn serve() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {

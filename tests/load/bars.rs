@@ -1,10 +1,10 @@
-//! What must be reached, and whether it was.
+//! The targets of the benchmark, and whether they were met.
 
 use crate::generator::Seen;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What is measured again and again, in the order in which it is reported.
+/// The measurements, in the order of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measured {
     Bare,
@@ -38,20 +38,21 @@ pub enum Measured {
     ReadCopied,
 }
 
-/// Every round's figures of everything measured.
+/// The results of every round, by measurement.
 #[derive(Default)]
 pub struct Figures {
     pub seen: BTreeMap<Measured, Vec<Seen>>,
-    /// Of some of them, the microseconds that one request took of each of the server's threads.
+    /// For some measurements, the microseconds of each server thread for one request.
     pub stations: BTreeMap<Measured, Vec<BTreeMap<String, f64>>>,
     pub idle_kib: Vec<u64>,
     pub idle_again_kib: u64,
     pub loaded_kib: u64,
     pub guessed_kib: u64,
-    /// Of the server with an off-site copy.
+    /// The peak memory of the server with an off-site copy.
     pub copied_kib: u64,
     pub started_in: Vec<Duration>,
-    /// A copy that was made under load, restored: its rows, or what was not as in the site at its moment.
+    /// The outcome of restoring a backup that was made under load: its rows, or the difference from the site at that
+    /// moment.
     pub restored: Option<Result<i64, String>>,
 }
 
@@ -111,7 +112,7 @@ impl Figures {
         Duration::from_secs_f64(median(self.seen[&what].iter().map(|seen| of(seen).as_secs_f64())))
     }
 
-    /// The median of each round's ratio: a machine that drifts changes both sides of a round alike.
+    /// The median of each round's ratio. A machine whose speed drifts changes both measurements of a round alike.
     fn ratio(&self, of: Measured, to: Measured) -> f64 {
         median(self.seen[&of].iter().zip(&self.seen[&to]).map(|(of, to)| of.per_second / to.per_second))
     }
@@ -190,7 +191,7 @@ impl Figures {
         }
     }
 
-    /// The server's time for each answer.
+    /// The target for the ratio of the processor time for one answer.
     fn costs_at_most(&self, of: Measured, to: Measured, target: f64) -> Bar {
         let cost = |what: Measured| self.seen[&what].iter().map(|seen| seen.cpu.as_secs_f64());
         let reached = median(cost(of).zip(cost(to)).map(|(of, to)| of / to));
@@ -232,7 +233,7 @@ fn below(text: &str, reached: f64, target: f64, unit: &str) -> Bar {
     }
 }
 
-/// 0 of nothing.
+/// The median; 0 if there are no values.
 pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_unstable_by(f64::total_cmp);

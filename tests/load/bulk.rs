@@ -1,5 +1,5 @@
-//! What somebody waits for who moves a tunnel's whole past: a list of a million entries taken in and given out, and a file of a
-//! gigabyte restored, against what the disk and the reader of CSV need for the same bytes.
+//! Waiting times when a tunnel moves its whole past: import and export of a list of a million entries, and the restore
+//! of a database of a gigabyte, compared with the time of the disk and the CSV parser for the same bytes.
 //!
 //! Run it by `tests/load/run bulk`: about four minutes, and five gigabytes.
 
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub const PLAN: Plan = Plan { rounds: 1, time: Duration::ZERO, only: None };
 const MEMBERS: &str = "10000";
 const ENTRIES: &str = "1000000";
-/// With its bookings and all else a gigabyte.
+/// The number of entries of a database that takes a gigabyte, with its bookings and everything else.
 const ENTRIES_OF_A_GIGABYTE: &str = "2400000";
 const TIMES_SLOWER_MAX: f64 = 2.0;
 const CHUNK_BYTES: usize = 1 << 20;
@@ -22,11 +22,11 @@ const CHUNK_BYTES: usize = 1 << 20;
 struct Row {
     what: String,
     took: Duration,
-    /// The parser's and the disk's own time for the same bytes.
+    /// The time of the parser and the disk alone for the same bytes.
     least: Duration,
 }
 
-/// Measures, prints and keeps the table, and says whether every row stayed within its bar.
+/// Measures, prints and saves the table. Returns it, and whether every row met its target.
 pub fn measure(room: &Path) -> Result<(String, bool), String> {
     let (from, to) = (room.join("from"), room.join("to"));
     eprintln!("making a site of {ENTRIES} entries …");
@@ -85,12 +85,12 @@ fn timed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<Duration, String
     work().map(|_| start.elapsed())
 }
 
-/// The site's file; its log is empty while no server runs.
+/// The size of the site's database; its WAL is empty while no server runs.
 fn bytes_of(dir: &Path) -> u64 {
     dir.join("tunneldesk.sqlite").metadata().map_or(0, |file| file.len())
 }
 
-/// How many lines a list has.
+/// The number of lines of a list, read by the CSV parser.
 fn parse(list: &Path) -> Result<u64, String> {
     let mut lines = csv::Reader::from_reader(BufReader::new(File::open(list).map_err(|e| e.to_string())?));
     let (mut line, mut count) = (csv::ByteRecord::new(), 0);
@@ -100,7 +100,7 @@ fn parse(list: &Path) -> Result<u64, String> {
     Ok(count)
 }
 
-/// So many bytes, on the disk.
+/// Writes this many bytes and flushes them to the disk.
 fn write(path: &Path, bytes: u64) -> Result<(), String> {
     let chunk = vec![b'x'; CHUNK_BYTES];
     let written = || {

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use totp_rs::{Builder, Secret};
 use tunneldesk::demo::PASSWORD;
 
-/// Somebody's cookies.
+/// The cookies of one browser.
 #[derive(Clone)]
 pub struct Clerk {
     address: SocketAddr,
@@ -15,7 +15,7 @@ pub struct Clerk {
     pub cookies: BTreeMap<String, String>,
 }
 
-/// Where a form led, and what was shown there.
+/// The answer to a form: where it redirects to, and the page.
 pub struct Answer {
     pub location: String,
     pub page: String,
@@ -27,12 +27,12 @@ impl Clerk {
         Clerk { address, agent: config.build().new_agent(), cookies: BTreeMap::new() }
     }
 
-    /// The same person before another server of the same site.
+    /// The same clerk at another server of the same site.
     pub fn at(&self, address: SocketAddr) -> Clerk {
         Clerk { address, ..self.clone() }
     }
 
-    /// The line of a request's head that carries the cookies.
+    /// The header line with the cookies.
     pub fn head(&self) -> String {
         format!("cookie: {}\r\n", self.line())
     }
@@ -74,7 +74,7 @@ impl Clerk {
         }
     }
 
-    /// The demo's admin, at the desk by an authenticator that was set up for it.
+    /// Signs the demo's admin in at the desk, with an authenticator that is set up for it.
     pub fn sign_in(address: SocketAddr) -> Result<Clerk, String> {
         let mut clerk = Clerk::setting_up(address, "admin")?;
         let page = clerk.get("/desk/sign-in/setup")?.page;
@@ -86,12 +86,12 @@ impl Clerk {
         Ok(clerk)
     }
 
-    /// Somebody of the staff who has no authenticator yet, before its set-up.
+    /// A clerk without an authenticator, at the page that sets one up.
     pub fn setting_up(address: SocketAddr, username: &str) -> Result<Clerk, String> {
         Clerk::with_password(address, username, "/desk/sign-in/setup")
     }
 
-    /// The admin once more, before the code.
+    /// The admin in another browser, at the page that asks for the code.
     pub fn coming(address: SocketAddr) -> Result<Clerk, String> {
         Clerk::with_password(address, "admin", "/desk/sign-in/code")
     }
@@ -102,7 +102,7 @@ impl Clerk {
         if led.starts_with(next) { Ok(clerk) } else { Err(format!("{username} was led to {led}, not to {next}")) }
     }
 
-    /// Sends a picture of a member.
+    /// Uploads a picture of a member.
     pub fn take_photo(&mut self, member_id: i64, picture: &[u8]) -> Result<(), String> {
         let head = "--edge\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n";
         let (origin, path) = (format!("http://{}", self.address), format!("/desk/members/{member_id}/photo"));
@@ -113,7 +113,7 @@ impl Clerk {
         self.keep(&path, answer).map(|_| ())
     }
 
-    /// The bytes of a file as a browser gets it: compressed.
+    /// The transferred size of a file: compressed, as a browser receives it.
     pub fn weigh(&self, path: &str) -> Result<usize, String> {
         let request = self.agent.get(format!("http://{}{path}", self.address)).header("accept-encoding", "gzip");
         let answer = request.call().map_err(|e| format!("{path}: {e}"))?;
@@ -121,7 +121,7 @@ impl Clerk {
         length.ok_or_else(|| format!("{path} does not say how long it is"))
     }
 
-    /// The fee of a year, in cash.
+    /// Takes the yearly fee in cash.
     pub fn take_fee(&mut self, member_id: i64) -> Result<(), String> {
         let path = format!("/desk/members/{member_id}/payment");
         let page = self.get(&path)?.page;
@@ -130,7 +130,7 @@ impl Clerk {
         if led.contains("done=taken") { Ok(()) } else { Err(format!("the payment led to {led:?}")) }
     }
 
-    /// Closes the till with all that is expected in it.
+    /// Closes the till with exactly the expected cash.
     pub fn close_day(&mut self) -> Result<(), String> {
         let page = self.get("/desk/till")?.page;
         let names = ["number", "seen_closing", "seen_entry"];
@@ -141,7 +141,7 @@ impl Clerk {
         if led.contains("done=closed") { Ok(()) } else { Err(format!("the closing led to {led:?}")) }
     }
 
-    /// A stranger's message for the desk.
+    /// Sends a stranger's message for the desk.
     pub fn send_contact(&mut self) -> Result<(), String> {
         let message = json!({ "name": "Ann Other", "email": "ann@example.com", "message": "Do you open on Sundays?" });
         let request = self.agent.post(format!("http://{}/api/public/contact", self.address));
@@ -149,7 +149,7 @@ impl Clerk {
         self.keep("/api/public/contact", answer).map(|_| ())
     }
 
-    /// A kiosk that this clerk pairs.
+    /// Pairs a kiosk.
     pub fn pair_kiosk(&mut self) -> Result<Clerk, String> {
         let page = self.post("/desk/kiosks", &[("name", "Load")])?.page;
         let mut kiosk = Clerk::outside(self.address);
@@ -157,25 +157,25 @@ impl Clerk {
         Ok(kiosk)
     }
 
-    /// A member's new PIN.
+    /// Sets a new PIN of the member and returns it.
     pub fn reset_pin(&mut self, member_id: i64) -> Result<String, String> {
         let page = self.post(&format!("/desk/members/{member_id}/pin"), &[])?.page;
         between(&page, "data-pin><code>", "<").map(str::to_owned)
     }
 
-    /// The member stands before this kiosk, for as long as it is asked for something.
+    /// Signs the member in at this kiosk. The session lasts as long as requests follow.
     pub fn enter(&mut self, member_id: i64, pin: &str) -> Result<(), String> {
         let led = self.post("/kiosk/number", &[("number", &member_id.to_string()), ("pin", pin)])?.location;
         if led == "/kiosk/home" { Ok(()) } else { Err(format!("the kiosk led to {led:?}")) }
     }
 }
 
-/// What a hidden field of a page's form holds.
+/// The value of a hidden field in a page's form.
 fn hidden<'p>(page: &'p str, name: &str) -> Result<&'p str, String> {
     between(page, &format!("name=\"{name}\" value=\""), "\"")
 }
 
-/// What stands between two texts, the first time.
+/// The text between the first occurrences of two other texts.
 pub fn between<'p>(page: &'p str, before: &str, after: &str) -> Result<&'p str, String> {
     let found = page.split(before).nth(1).and_then(|rest| rest.split(after).next());
     found.filter(|found| !found.is_empty()).ok_or_else(|| format!("there is no {before} in {}", json!(page)))

@@ -1,7 +1,8 @@
-//! The desk and a kiosk of a site with 100,000 members: how long every page takes, how heavy it is, when a browser paints
-//! it, and how fast members are found while somebody types.
+//! The desk and a kiosk of a site with 100,000 members: the time and size of every page, when a browser paints it, and
+//! how fast the search finds members while a name is typed.
 //!
-//! Run it by `tests/load/run desk`. Pages come from the table of routes, so that a new one is measured or makes this fail.
+//! Run it by `tests/load/run desk`. Pages come from the table of routes, so that a new page is measured or fails this
+//! benchmark.
 
 use crate::Plan;
 use crate::bars::median;
@@ -22,22 +23,22 @@ use tunneldesk::routes::PAGES;
 
 pub const PLAN: Plan = Plan { rounds: 3, time: Duration::from_secs(1), only: None };
 const MEMBERS: &str = "100000";
-/// Some fourteen hundred flights a day, which is more than a tunnel has room for.
+/// About fourteen hundred flights a day, more than a tunnel has room for.
 const ENTRIES: &str = "1000000";
 const CALLERS: Callers = Callers { connections: 16, every: None, open: false };
 const PAGE_TIME_MAX: Duration = Duration::from_millis(30);
-/// *Today*, the search and the card are what a clerk waits for with a customer before them.
+/// The limit for pages on which a clerk waits with a customer present: *Today*, the search and the card.
 const QUICK_TIME_MAX: Duration = Duration::from_millis(15);
-/// A Saturday. The demo's own bookings of today are among them.
+/// The arrivals of a Saturday, including the demo's own bookings of today.
 const ARRIVALS: i64 = 300;
 const PAGE_BYTES_MAX: usize = 100_000;
-/// A site that shows all the pages that there are.
+/// Settings with which the site shows all its pages.
 const SETTINGS: [(&str, &str); 3] = [
     ("TUNNELDESK_MEMBERSHIP_YEARLY_FEE_CENTS", "4900"),
     ("TUNNELDESK_TUNNEL_KIOSK_MINUTES", "2, 5"),
     ("TUNNELDESK_WAIVER_REQUIRED", "true"),
 ];
-/// What shows a text, a picture, a link or a family that nobody has made here.
+/// Pages of a text, a picture, a link or a family that this site does not have.
 const NOT_MADE: [&str; 10] = [
     "/sign",
     "/desk/members/{member_id}/waiver.pdf",
@@ -51,10 +52,10 @@ const NOT_MADE: [&str; 10] = [
     "/kiosk/family/link",
 ];
 
-/// Goes on by itself as soon as the site answers: nobody sees it here for as long as a look takes.
+/// This page redirects as soon as the site answers, too soon to be measured in a browser.
 const GOES_ON: &str = "/kiosk/away";
 
-/// A page and who asks for it.
+/// A page and its caller.
 struct Page {
     name: String,
     path: String,
@@ -68,15 +69,15 @@ enum By {
     SettingUp,
     Coming,
     Clerk,
-    /// With nobody before it.
+    /// A kiosk without a signed-in member.
     Kiosk,
     Guest,
 }
 
-/// What stands for the parts of a path.
+/// The values of path parameters.
 struct Parts {
     member_id: i64,
-    /// That waits for a signature, and a flight time of the member.
+    /// An entry that waits for a signature; `time_id` is a flight time of the member.
     entry_id: i64,
     time_id: i64,
     partner_id: i64,
@@ -89,12 +90,12 @@ struct Row {
     name: String,
     seen: Vec<Seen>,
     time_max: Duration,
-    /// With all that it loads; nothing for what is no page.
+    /// The bytes of the page and everything that it loads; `None` for a row that is not a page.
     bytes: Option<usize>,
     painted: Option<Duration>,
 }
 
-/// Everybody who asks.
+/// The browsers of all callers.
 struct Askers {
     address: SocketAddr,
     clerk: Clerk,
@@ -103,7 +104,7 @@ struct Askers {
     pin: String,
 }
 
-/// Measures, and says whether every bar was met.
+/// Measures, and returns whether every target was met.
 pub fn measure(room: &Path) -> Result<(String, bool), String> {
     eprintln!("making a site of {MEMBERS} members …");
     let dir = room.join("desk");
@@ -138,7 +139,7 @@ fn fill_today(dir: &Path) -> Result<(), String> {
     open(dir)?.execute(sql, [ARRIVALS]).map(drop).map_err(|e| e.to_string())
 }
 
-/// Looks at each page that is one with the eyes of whoever asks for it.
+/// Measures the painting of each page, with the cookies of its caller.
 fn paint(server: &Server, askers: &mut Askers, pages: &[Page], rows: &mut [Row]) -> Result<(), String> {
     let mut painter = Painter::open(server.address, Vec::new());
     let is_seen = |page: &Page, row: &Row| row.bytes.is_some() && page.path != GOES_ON;
@@ -174,7 +175,7 @@ impl Askers {
         Ok(Askers { address, clerk, kiosk, member_id, pin })
     }
 
-    /// As fresh as they come: those at a kiosk and on the way to the desk are forgotten soon.
+    /// A browser of this kind, signed in anew where needed: sessions at a kiosk and unfinished sign-ins soon expire.
     fn of(&mut self, by: By) -> Result<Clerk, String> {
         match by {
             By::Nobody => Ok(Clerk::outside(self.address)),
@@ -192,7 +193,7 @@ impl Askers {
         }
     }
 
-    /// Each once, so that one that this site does not show is known before anything is measured.
+    /// Opens each page once, so that a page that this site does not show is reported before anything is measured.
     fn open_all(&mut self, pages: &[Page]) -> Result<(), String> {
         let mut refused = Vec::new();
         for page in pages {
@@ -211,7 +212,7 @@ impl Askers {
     }
 }
 
-/// The bytes of a page and of all the files that it names, as they go over the wire; nothing for what is no page.
+/// The transferred bytes of a page and of all files that it names; `None` for a row that is not a page.
 fn weigh(asker: &mut Clerk, path: &str) -> Result<Option<usize>, String> {
     let answer = asker.get(path)?;
     if !answer.page.starts_with("<!doctype html>") {
@@ -232,7 +233,7 @@ impl Parts {
     fn find(dir: &Path) -> Result<Parts, String> {
         let conn = open(dir)?;
         let number = |sql: &str| conn.query_row(sql, [], |row| row.get(0)).map_err(|e| format!("{sql}: {e}"));
-        // Whoever has the longest logbook.
+        // The member with the longest logbook.
         let longest = "SELECT member_id FROM members WHERE role = 'member' AND banned_at IS NULL AND email_confirmed_at IS NOT NULL
                        ORDER BY flight_minutes DESC LIMIT 1";
         Ok(Parts {
@@ -249,7 +250,7 @@ impl Parts {
         })
     }
 
-    /// What is only there when somebody makes it: a picture, a message, and what pages link to.
+    /// Makes what some pages need: a picture, a message, and what pages link to.
     fn finish(&mut self, askers: &mut Askers) -> Result<(), String> {
         let mut picture = Cursor::new(Vec::new());
         let drawn = image::RgbImage::from_fn(640, 480, |x, y| image::Rgb([x as u8, y as u8, (x + y) as u8]));
@@ -268,7 +269,7 @@ impl Parts {
             "member_id" => self.member_id.to_string(),
             "entry_id" if before.ends_with("/time/") => self.time_id.to_string(),
             "entry_id" if before.starts_with("/desk/sign-offs/") => self.entry_id.to_string(),
-            // The first of the till.
+            // The first ones, which the till made.
             "entry_id" | "closing_id" | "booking_id" => "1".to_owned(),
             "partner_id" => self.partner_id.to_string(),
             "contact_id" => self.contact_id.to_string(),
@@ -288,8 +289,8 @@ impl Parts {
     }
 }
 
-/// What is asked of some pages, other than their bare path. The longest report is a year's; the bookings as a table are a
-/// file and no page, so they are asked for a day.
+/// The queries with which a page is measured. The longest report covers a year. The bookings as CSV are a file rather
+/// than a page, so they are requested for a day.
 fn queries(path: &str, parts: &Parts) -> Vec<String> {
     let text = |queries: &[&str]| queries.iter().map(|query| (*query).to_owned()).collect();
     match path {
@@ -297,7 +298,7 @@ fn queries(path: &str, parts: &Parts) -> Vec<String> {
         "/desk/members/{member_id}" => text(&["", "?tab=bookings", "?tab=payments", "?tab=messages", "?tab=security"]),
         "/desk/messages" => text(&["", "?box=waiting", "?box=dead", "?box=marked"]),
         "/desk/reports" | "/desk/reports/days.csv" => vec![String::new(), range(364)],
-        // A link that somebody followed too late; without a code it leads nowhere.
+        // An expired link; without a token these pages lead nowhere.
         "/confirm" | "/undo" => text(&["?token=worn-out"]),
         "/desk/reports/bookings.csv" => vec![format!("?from={0}&to={0}", date(0))],
         "/desk/sign-several" => vec![format!("?entry={}", parts.entry_id)],
@@ -305,7 +306,7 @@ fn queries(path: &str, parts: &Parts) -> Vec<String> {
     }
 }
 
-/// So many days before yesterday, until then.
+/// The query for `days` days before yesterday, up to yesterday.
 fn range(days: i64) -> String {
     format!("?from={}&to={}", date(days + 1), date(1))
 }
@@ -315,7 +316,7 @@ fn date(days_ago: i64) -> String {
     at.map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
 }
 
-/// What a page may take, by its path in the table.
+/// The time limit of a page, by its path in the table.
 fn time_max(path: &str) -> Duration {
     match path {
         "/desk" | "/desk/members" | "/desk/members/{member_id}" => QUICK_TIME_MAX,
@@ -323,7 +324,7 @@ fn time_max(path: &str) -> Duration {
     }
 }
 
-/// Every row of the table that shows something.
+/// Every row of the table that shows a page or a file.
 fn pages(parts: &Parts) -> Result<Vec<Page>, String> {
     let mut pages = Vec::new();
     let is_shown = |path: &str| path != "/" && !NOT_MADE.contains(&path);
@@ -361,7 +362,7 @@ impl Row {
         median(self.seen.iter().map(|seen| millis(of(seen))))
     }
 
-    /// What was missed, in words; nothing where all was met.
+    /// The missed targets, in words; empty if all were met.
     fn missed(&self) -> Vec<&'static str> {
         let misses = [
             (self.millis(|seen| seen.p99) >= millis(self.time_max) || self.millis(|seen| seen.p50) == 0.0, "time"),

@@ -1,5 +1,5 @@
-//! Requests as fast as they are answered, or at a fixed pace: each connection sends its own again and again, and an
-//! answer with another status than the expected one ends the measurement.
+//! Load generator: requests as fast as they are answered, or at a fixed rate. Each connection repeats its own requests,
+//! and an answer with an unexpected status ends the measurement.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -8,62 +8,62 @@ use tokio::net::TcpStream;
 
 pub const CONNECTIONS: usize = 64;
 const THREADS: usize = 2;
-/// Connections are made and caches filled before anything counts.
+/// The time before a measurement counts, in which connections are made and caches filled.
 const WARM_UP: Duration = Duration::from_millis(300);
-/// An answer that takes this long is a hang.
+/// The time after which an answer counts as hanging.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 pub const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// What is asked, by connection in turn, and how it must be answered. Where there are more requests than connections,
-/// each connection goes through its share of them.
+/// The requests, for the connections in turn, and their expected status. If there are more requests than connections,
+/// each connection sends its share in turn.
 pub struct Load {
     pub requests: Vec<Vec<u8>>,
     pub status: u16,
 }
 
-/// Who asks.
+/// The number and the pace of the connections.
 #[derive(Clone, Copy)]
 pub struct Callers {
     pub connections: usize,
-    /// From one request of a connection to its next; none: at once.
+    /// The time from one request of a connection to its next; `None`: no pause.
     pub every: Option<Duration>,
-    /// Whether a request's time begins when it is due, so that waiting for the answer before counts, and all that are due
-    /// are asked. Else it begins when the request is sent.
+    /// Whether the time of a request begins when it is due: then waiting for the previous answer counts, and every due
+    /// request is sent. Otherwise the time begins when the request is sent.
     pub open: bool,
 }
 
-/// As many as the bars speak of, in no mood to wait.
+/// As many connections as the targets name, without pauses.
 pub const EAGER: Callers = Callers { connections: CONNECTIONS, every: None, open: false };
 
-/// When a measurement counts.
+/// The time in which a measurement counts.
 #[derive(Clone, Copy)]
 struct Span {
     start: Instant,
     end: Instant,
 }
 
-/// What a run of a load saw.
+/// The results of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
     pub per_second: f64,
-    /// All that were answered, also before and after what is measured.
+    /// All answers, including those before and after the measured time.
     pub answers: usize,
     pub p50: Duration,
     pub p99: Duration,
     pub p999: Duration,
-    /// What the server's process used of the processors for each answer; nothing where that was not looked at.
+    /// The processor time of the server's process for each answer; zero if not measured.
     pub cpu: Duration,
 }
 
 impl Seen {
-    /// With what the server's process used meanwhile, shared out among all answers.
+    /// Adds the processor time that the server used meanwhile, divided by the number of all answers.
     pub fn costing(self, cpu: Duration) -> Seen {
         Seen { cpu: cpu.div_f64(self.answers.max(1) as f64), ..self }
     }
 }
 
 impl Callers {
-    /// So many requests a second in all, whatever the answers take.
+    /// This many requests a second in all, however long the answers take.
     pub fn at_rate(per_second: f64) -> Callers {
         let connections = CONNECTIONS.min(per_second.ceil().max(1.0) as usize);
         let every = Duration::from_secs_f64(connections as f64 / per_second.max(f64::MIN_POSITIVE));
@@ -71,7 +71,7 @@ impl Callers {
     }
 }
 
-/// Runs all loads at the same time, each by its callers; what each saw, and all of them together.
+/// Runs all loads at the same time, each with its callers. Returns the results of each, and of all together.
 pub fn run_together(
     loads: &[(&Load, Callers)],
     address: SocketAddr,
@@ -88,12 +88,12 @@ pub fn run_together(
 }
 
 impl Load {
-    /// Runs the load for so long.
+    /// Runs the load for this long.
     pub fn run(&self, address: SocketAddr, time: Duration) -> Result<Seen, String> {
         self.run_by(EAGER, address, Span::of(time))
     }
 
-    /// Runs the load by these callers while others run theirs; what both saw.
+    /// Runs the load with these callers beside another load. Returns the results of both.
     pub fn run_beside(
         &self,
         callers: Callers,
@@ -109,7 +109,7 @@ impl Load {
         })
     }
 
-    /// Runs the load by these callers while others run theirs at their own pace; what the first saw.
+    /// Runs the load with these callers beside another load at its own pace. Returns the results of the first.
     pub fn run_among(
         &self,
         callers: Callers,
@@ -126,7 +126,7 @@ impl Load {
         })
     }
 
-    /// Runs the load for so long by these callers, and nobody else.
+    /// Runs the load for this long with these callers alone.
     pub fn run_by_these(&self, callers: Callers, address: SocketAddr, time: Duration) -> Result<Seen, String> {
         self.run_by(callers, address, Span::of(time))
     }
@@ -162,7 +162,7 @@ impl Seen {
         let answers = heard.iter().map(|heard| heard.answers).sum();
         let mut micros: Vec<u32> = heard.into_iter().flat_map(|heard| heard.micros).collect();
         micros.sort_unstable();
-        // Of nothing answered, nothing: the bar says so.
+        // Without answers the times are zero, and the target is missed.
         let last = micros.len().saturating_sub(1) as f64;
         let at = |part: f64| Duration::from_micros(micros.get((last * part) as usize).map_or(0, |m| u64::from(*m)));
         let seconds = (span.end - span.start).as_secs_f64();
@@ -178,16 +178,16 @@ impl Span {
     }
 }
 
-/// What one connection heard.
+/// The answers on one connection.
 #[derive(Clone, Default)]
 struct Heard {
-    /// Of each answer within the span.
+    /// The time of each answer within the span, in microseconds.
     micros: Vec<u32>,
-    /// In all.
+    /// The number of all answers.
     answers: usize,
 }
 
-/// One thread's connections.
+/// Runs the connections of one thread.
 fn drive(
     address: SocketAddr,
     share: Vec<Vec<&[u8]>>,
@@ -204,7 +204,7 @@ fn drive(
             tokio::task::spawn_local(tokio::time::timeout(
                 span.end.saturating_duration_since(Instant::now()) + ANSWER_TIME_MAX,
                 async move {
-                    // Not all at the same moment.
+                    // The connections start at different moments.
                     tokio::time::sleep(callers.every.unwrap_or_default() * place / count).await;
                     repeat(address, &requests, status, callers, span).await
                 },
@@ -254,7 +254,7 @@ async fn repeat(
     Ok(heard)
 }
 
-/// `HTTP/1.1 200`, without the heap.
+/// `HTTP/1.1 200`, without an allocation.
 fn format_status(status: u16) -> [u8; 12] {
     let mut line = *b"HTTP/1.1 000";
     for (place, unit) in [(9, 100), (10, 10), (11, 1)] {
@@ -263,7 +263,7 @@ fn format_status(status: u16) -> [u8; 12] {
     line
 }
 
-/// The whole answer: its head, and as much body as `content-length` says.
+/// Reads a whole answer: its head, and as much body as `content-length` says.
 async fn read_answer<'b>(stream: &mut TcpStream, buffer: &'b mut [u8]) -> std::io::Result<&'b [u8]> {
     let mut filled = 0;
     loop {
@@ -281,7 +281,7 @@ async fn read_answer<'b>(stream: &mut TcpStream, buffer: &'b mut [u8]) -> std::i
     }
 }
 
-/// How long the answer will be, once its head is there.
+/// The length of the whole answer, once its head has arrived.
 fn answer_bytes(seen: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"\r\ncontent-length: ";
     let head = seen.windows(4).position(|four| four == b"\r\n\r\n")?;

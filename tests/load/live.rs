@@ -1,5 +1,5 @@
-//! Twenty screens that show today: how long it takes until each has heard that somebody was checked in, and until each has
-//! asked for the page anew.
+//! Twenty screens that show *Today*: the time until each has received the event of a check-in, and until each has
+//! loaded the page again.
 
 use crate::clerk::Clerk;
 use crate::server::Server;
@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 pub const SCREENS: usize = 20;
 const ROUNDS: usize = 10;
 pub const UPDATE_TIME_MAX: Duration = Duration::from_secs(1);
-/// As under every other load.
+/// The same limit as under every other load.
 pub const MEMORY_MB_MAX: f64 = 64.0;
-/// A screen that hears nothing for so long ends the measurement.
+/// The measurement ends if a screen receives no event for this long.
 const HEARS_WITHIN: Duration = Duration::from_secs(30);
 
-/// What the slowest screen of the slowest round took, and the most memory that the server had by then.
+/// The times of the slowest screen in the slowest round, and the server's peak memory.
 pub struct Heard {
     pub rounds: usize,
     pub event: Duration,
@@ -25,7 +25,7 @@ pub struct Heard {
     pub memory_mb: f64,
 }
 
-/// Checks `ROUNDS` of the arrivals that are shown in, one after the other, before the screens.
+/// Checks `ROUNDS` of the displayed arrivals in, one after the other, while the screens listen.
 pub fn measure(server: &Server, clerk: &Clerk) -> Result<Heard, String> {
     let bookings = expected(&clerk.clone().get("/desk")?.page)?;
     let mut streams = (0..SCREENS).map(|_| listen(server, clerk)).collect::<Result<Vec<_>, _>>()?;
@@ -51,7 +51,7 @@ pub fn measure(server: &Server, clerk: &Clerk) -> Result<Heard, String> {
     Ok(Heard { rounds: bookings.len(), event, page, memory_mb: server.memory_kib("VmHWM") as f64 / 1024.0 })
 }
 
-/// The bookings of the page whose members can be checked in, up to `ROUNDS` of them: late in the day few are left.
+/// The bookings on the page that can be checked in, at most `ROUNDS`: late in the day few are left.
 fn expected(page: &str) -> Result<Vec<i64>, String> {
     let ends = page.match_indices("/check-in aria-label=").map(|(end, _)| &page[..end]);
     let numbers = ends.filter_map(|before| before.rsplit('/').next()?.parse().ok());
@@ -59,7 +59,7 @@ fn expected(page: &str) -> Result<Vec<i64>, String> {
     if bookings.is_empty() { Err("today shows nobody to check in".to_owned()) } else { Ok(bookings) }
 }
 
-/// A stream of the desk's events, past its head.
+/// The stream of the desk's events, after its head.
 fn listen(server: &Server, clerk: &Clerk) -> Result<BufReader<TcpStream>, String> {
     let open = || -> std::io::Result<BufReader<TcpStream>> {
         let mut socket = TcpStream::connect(server.address)?;
@@ -85,8 +85,8 @@ fn hear(stream: &mut BufReader<TcpStream>, start: &str) -> Result<(), String> {
     }
 }
 
-/// When a screen heard of a check-in, and when it had the page that shows who came. An event may tell of something else that
-/// changed before; the page is asked for at each, as by a browser.
+/// The moments at which a screen received the event and had the page with the check-in. An event may be about an
+/// earlier change; the page is loaded after each event, as a browser does.
 fn see(stream: &mut BufReader<TcpStream>, screen: &mut Clerk, booking: i64) -> Result<(Instant, Instant), String> {
     let (here, since) = (format!("<li id=b{booking} class=here>"), Instant::now());
     while since.elapsed() < HEARS_WITHIN {

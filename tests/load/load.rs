@@ -1,7 +1,7 @@
-//! The benchmark: what the product does a second, against what the same machine could do at best in the same minutes.
+//! The benchmark: the product's throughput, compared with the best that the same machine can do in the same minutes.
 //!
-//! Everything runs on the same cores as the generator, in rounds that take each measurement in turn, because machines
-//! drift: ratios are taken within a round, and their medians judged. Run it by `tests/load/run`.
+//! Everything runs on the same processors as the generator, in rounds that take each measurement in turn, because the
+//! speed of machines drifts: ratios are taken within a round, and their medians judged. Run it by `tests/load/run`.
 
 #![allow(unreachable_pub, clippy::too_many_lines, reason = "nothing imports from here; tables of cases are long")]
 
@@ -35,20 +35,20 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Many and short: what the machine gives changes within seconds.
+/// Many short rounds, because the speed of the machine changes within seconds.
 const ROUNDS: u32 = 9;
 const SECONDS: f64 = 2.0;
-/// Calm callers ask seldom: in a single time one stall of the machine is a hundredth of their answers. A backup takes a
-/// second and more, too.
+/// The factor for the measured time of backups. Calm callers send few requests, so that one stall of the machine would
+/// affect a hundredth of their answers; and a backup takes a second or more.
 const MORE_FOR_BACKUPS: u32 = 2;
 const STARTS: usize = 7;
-/// What is asked at fixed rates of reads, writes, sign-ins and desk pages, as a share of what is answered of each where all four
-/// are asked as fast as possible.
+/// The fixed rates of reads, writes, sign-ins and desk pages, as a share of the highest rate of each when all four run
+/// as fast as possible.
 const SHARE_OF_HIGHEST: f64 = 0.6;
-/// Members who look at their profile while others guess passwords: 800 a second.
+/// Members who read their profile while others guess passwords: 800 requests a second.
 const CALM: Callers = Callers { connections: 16, every: Some(Duration::from_millis(20)), open: false };
 
-/// How much to measure.
+/// The extent of a run.
 struct Plan {
     rounds: u32,
     time: Duration,
@@ -58,27 +58,27 @@ struct Plan {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Only {
-    /// What backups cost those who read.
+    /// The cost of backups for readers.
     Backups,
-    /// What the continuous off-site copy costs.
+    /// The cost of the continuous off-site copy.
     OffSite,
 }
 
 impl Plan {
-    /// Whether its result is worth keeping.
+    /// Whether the run is long enough to save its result.
     fn is_full(&self) -> bool {
         self.rounds >= ROUNDS && self.time >= Duration::from_secs_f64(SECONDS)
     }
 }
 
-/// One server a way to write, all on copies of one site; those that are not asked cost nothing.
+/// One server for each way to write, all on copies of one site. A server without requests costs nothing.
 struct Servers {
     bare: Server,
     grouped: Server,
     ungrouped: Server,
     slow: Server,
     slow_ungrouped: Server,
-    /// Whose passwords are guessed.
+    /// The server whose passwords are guessed.
     guessed: Server,
 }
 
@@ -123,7 +123,7 @@ fn plan(args: &[String]) -> Result<Plan, String> {
     Ok(Plan { rounds: rounds as u32, time: Duration::from_secs_f64(seconds), only })
 }
 
-/// What wants a site of its own: see [`scale`], [`desk`] and [`bulk`].
+/// Benchmarks that need a site of their own: see [`scale`], [`desk`] and [`bulk`].
 fn measure_apart(
     name: &str,
     plan: &Plan,
@@ -143,7 +143,7 @@ fn room() -> Result<tempfile::TempDir, String> {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(|e| format!("no room to work in: {e}"))
 }
 
-/// Measures, reports, and says whether every bar was met.
+/// Measures, reports, and returns whether every target was met.
 fn measure(plan: &Plan) -> Result<bool, String> {
     let room = room()?;
     let dir = room.path().join("site");
@@ -188,7 +188,7 @@ fn in_rounds(plan: &Plan, mut round: impl FnMut() -> Result<(), String>) -> Resu
     })
 }
 
-/// What writers and readers feel of the off-site copy.
+/// Measures the effect of the off-site copy on writers and readers.
 fn run_copied(
     plan: &Plan,
     copied: &off_site::Copied,
@@ -199,7 +199,7 @@ fn run_copied(
     Ok(())
 }
 
-/// What readers feel of a backup.
+/// Measures the effect of a backup on readers.
 fn run_backups(plan: &Plan, backed: &backup::Backed, requests: &Requests, figures: &mut Figures) -> Result<(), String> {
     let (quiet, busy) = backed.measure(requests, plan.time * MORE_FOR_BACKUPS)?;
     note(figures, Measured::Quiet, quiet);
@@ -207,7 +207,7 @@ fn run_backups(plan: &Plan, backed: &backup::Backed, requests: &Requests, figure
     Ok(())
 }
 
-/// Start to first answer, and memory before anybody came.
+/// Measures the time from the start to the first answer, and the memory before any request.
 fn measure_starts(dir: &Path, figures: &mut Figures) -> Result<(), String> {
     for _ in 0..STARTS {
         let server = Server::product(dir, Writes::Grouped, None)?;
@@ -260,7 +260,8 @@ fn run_round(
     for (what, load, server) in loads {
         run_one(what, load, server, plan.time, figures)?;
     }
-    // On both sides of the sign-ins that are compared with it, which take a second each at 64 at a time.
+    // Hashes are measured before and after the sign-ins that they are compared with: 64 sign-ins at a time take a
+    // second each.
     let before = machine::hashes_per_second(plan.time);
     run_one(Login, &requests.login, &servers.grouped, plan.time * 2, figures)?;
     note(figures, Argon2, alone((before + machine::hashes_per_second(plan.time)) / 2.0));
@@ -278,7 +279,7 @@ fn run_one(what: Measured, load: &Load, server: &Server, time: Duration, figures
     Ok(())
 }
 
-/// Reads, writes, sign-ins and desk pages at once: as many as are answered, and then a fixed share of that.
+/// Reads, writes, sign-ins and desk pages at once: as fast as possible, and then at a fixed share of that rate.
 fn run_mix(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mut Figures) -> Result<(), String> {
     use Measured::*;
     let loads = [
@@ -304,7 +305,7 @@ fn run_mix(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mut Fi
     Ok(())
 }
 
-/// What honest members feel of a flood of wrong passwords.
+/// Measures the effect of a flood of wrong passwords on honest members.
 fn run_guesses(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mut Figures) -> Result<(), String> {
     use Measured::*;
     let address = servers.guessed.address;
@@ -322,7 +323,7 @@ fn run_guesses(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mu
     Ok(())
 }
 
-/// A rate without answers.
+/// A rate without times of answers.
 fn alone(per_second: f64) -> Seen {
     Seen { per_second, answers: 0, p50: Duration::ZERO, p99: Duration::ZERO, p999: Duration::ZERO, cpu: Duration::ZERO }
 }
@@ -353,7 +354,7 @@ fn about(plan: &Plan) -> report::About {
     }
 }
 
-/// Prints the result, keeps one of full length, and names what was missed.
+/// Prints the result, saves it if the run has full length, and names missed targets.
 fn conclude(plan: &Plan, figures: &Figures) -> Result<bool, String> {
     let about = about(plan);
     println!("{}", figures.as_markdown(&about));

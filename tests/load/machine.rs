@@ -1,4 +1,4 @@
-//! What the machine itself can do, without the product: flush its disk, and hash passwords. And what machine it is.
+//! What the machine can do without the product: flush its disk and hash passwords; and a description of the machine.
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use std::fs::File;
@@ -8,13 +8,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const PAGE_BYTES: usize = 4096;
-/// The rule book's parameters, written out once more: a product that hashed with less would stand out.
+/// The hash parameters of the rule book, repeated here: a product that used less would stand out.
 const ARGON2_KIB: u32 = 19 * 1024;
 const ARGON2_PASSES: u32 = 2;
-/// As nice as the product's threads that hash, so that whatever else runs here takes from both alike.
+/// The niceness of the product's hashing threads, so that other programs on the machine slow both alike.
 const PRODUCT_NICENESS: i32 = 10;
 
-/// Pages appended and flushed a second, one after the other.
+/// Pages appended and flushed in a second, one after the other.
 pub fn flushes_per_second(dir: &Path, time: Duration) -> Result<f64, String> {
     let measure = || -> std::io::Result<f64> {
         let mut file = File::create(dir.join("flushed"))?;
@@ -29,7 +29,7 @@ pub fn flushes_per_second(dir: &Path, time: Duration) -> Result<f64, String> {
     measure().map_err(|e| format!("cannot flush the disk under {}: {e}", dir.display()))
 }
 
-/// Argon2id hashes a second on all cores, each with memory of its own that it keeps.
+/// Argon2id hashes in a second on all processors, each thread with its own reused memory.
 pub fn hashes_per_second(time: Duration) -> f64 {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
@@ -39,7 +39,7 @@ pub fn hashes_per_second(time: Duration) -> f64 {
 }
 
 fn hash_for(time: Duration) -> f64 {
-    // SAFETY: asks the kernel about the calling thread alone; a refusal changes nothing.
+    // SAFETY: the call concerns the calling thread alone; a refusal changes nothing.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, PRODUCT_NICENESS) };
     let params = Params::new(ARGON2_KIB, ARGON2_PASSES, 1, None).expect("the parameters are in range");
     let mut memory = vec![argon2::Block::default(); params.block_count()];
@@ -54,7 +54,7 @@ fn hash_for(time: Duration) -> f64 {
     f64::from(hashes) / start.elapsed().as_secs_f64()
 }
 
-/// Compiles the shim that slows each flush down.
+/// Compiles the library that delays each flush.
 pub fn slow_fsync(dir: &Path) -> Result<std::path::PathBuf, String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/load/slow_fsync.c");
     let shim = dir.join("slow_fsync.so");

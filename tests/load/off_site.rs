@@ -1,5 +1,5 @@
-//! What the continuous off-site copy costs those who write and read: two servers on copies of one site, asked by turns, of
-//! which one has a second place.
+//! The cost of the continuous off-site copy for writers and readers: two servers on copies of one site, measured in
+//! turns, one of them with an off-site target.
 
 use crate::bars::Measured;
 use crate::generator::{Callers, EAGER, Load, Seen};
@@ -8,11 +8,11 @@ use crate::site::Requests;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Members who enter flights while others read: 200 a second.
+/// Members who enter flight time while others read: 200 writes a second.
 const WRITING: Callers = Callers { connections: 4, every: Some(Duration::from_millis(20)), open: false };
 const CHAIN_TIME_MAX: Duration = Duration::from_secs(120);
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// So long somebody writes until it is looked again whether there is a tick.
+/// The duration of writes between two checks for a tick.
 const WARM_UP: Duration = Duration::from_secs(1);
 
 pub struct Copied {
@@ -27,7 +27,8 @@ impl Copied {
         std::fs::create_dir(&second).map_err(|e| format!("cannot make a second place: {e}"))?;
         let (with, without) = (server::copy(site, "copied")?, server::copy(site, "not-copied")?);
         let place = second.to_str().ok_or("the room has an odd name")?;
-        // One has the base of its chain anyway: neither makes a backup or a drill while it is measured.
+        // The server with an off-site target makes the base of its chain anyway. Neither server makes backups or drills
+        // while it is measured.
         let no_backups = ("TUNNELDESK_BACKUP_EVERY_HOURS", "0");
         let copied = Copied {
             with: Server::product_with(&with, &[no_backups, ("TUNNELDESK_BACKUP_SECOND_PLACE", place)])?,
@@ -39,7 +40,8 @@ impl Copied {
             if since.elapsed() > CHAIN_TIME_MAX {
                 return Err(format!("no tick came to the second place within {CHAIN_TIME_MAX:?}"));
             }
-            // A base that is made under full load would be behind the log for longer than the log is kept.
+            // Writes start after the base is complete: a base made under full load would fall so far behind that its
+            // part of the WAL would be dropped.
             match copied.has_base() {
                 true => _ = requests.time.run_by_these(WRITING, copied.with.address, WARM_UP)?,
                 false => std::thread::sleep(LOOK_INTERVAL),
@@ -54,14 +56,14 @@ impl Copied {
         bases.map(|base| base.path()).any(|base| base.join("manifest.json").exists())
     }
 
-    /// Ticks in the second place.
+    /// The number of ticks in the off-site target.
     fn ticks(&self) -> usize {
         let entries = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
         entries(&self.second).map(|base| entries(&base.join("ticks")).count()).sum()
     }
 
-    /// Both servers by turns, each first as often as second: what one leaves to be done, pages that the system writes to the
-    /// disk later, is no burden of the other alone.
+    /// Measures both servers in turns, each as often first as second, because pages of one run that the kernel writes
+    /// later burden the next run.
     pub fn measure(&self, requests: &Requests, time: Duration) -> Result<Vec<(Measured, Seen)>, String> {
         use Measured::*;
         let (before, time) = (self.ticks(), time / 2);
@@ -83,7 +85,7 @@ impl Copied {
         }
     }
 
-    /// The most memory that the server with a second place took (KiB). Both are stopped.
+    /// The peak memory of the server with an off-site target, in KiB. Stops both servers.
     pub fn finish(self) -> Result<u64, String> {
         let kib = self.with.memory_kib("VmHWM");
         self.with.stop()?;

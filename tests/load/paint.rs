@@ -1,4 +1,4 @@
-//! When a real Chromium first paints a page.
+//! The time until a real Chromium first paints a page.
 
 use crate::bars::median;
 use crate::browser::Browser;
@@ -9,10 +9,10 @@ use std::time::Duration;
 pub const PAINT_TIME_MAX: Duration = Duration::from_millis(200);
 const VISITS: usize = 5;
 
-/// Name and value.
+/// The name and the value.
 pub type Cookie = (String, String);
 
-/// A browser that has somebody's cookies, and no others.
+/// A browser with these cookies only.
 pub struct Painter {
     browser: Browser,
     origin: String,
@@ -33,7 +33,7 @@ impl Painter {
         self.cookies == cookies
     }
 
-    /// The median from the beginning of the navigation to the first contentful paint.
+    /// The median time from the start of the navigation to the first contentful paint.
     pub fn first_paint(&self, path: &str) -> Result<Duration, String> {
         let mut painted = Vec::new();
         for _ in 0..VISITS {

@@ -1,9 +1,9 @@
-//! The same work in PocketBase: a member's own record read with a token, and a flight entry written, on as many members and
-//! entries as the product's site has.
+//! The same work in PocketBase: reading a member's own record with a token, and writing a flight entry, with as many
+//! members and entries as the product's site.
 //!
-//! Run it by `tests/load/run pocketbase`, which fetches PocketBase first. Its release flushes the disk at checkpoints only
-//! (`synchronous = NORMAL`), so it is measured a second time with `FULL`, which keeps what it has acknowledged at a power cut
-//! as the product does.
+//! Run it by `tests/load/run pocketbase`, which fetches PocketBase first. The released PocketBase flushes the disk only
+//! at checkpoints (`synchronous = NORMAL`), so it is measured a second time with `FULL`, with which acknowledged writes
+//! survive a power cut as in the product.
 
 use crate::Plan;
 use crate::generator::{CONNECTIONS, Load, Seen};
@@ -24,7 +24,7 @@ const READS_MIN: f64 = 20.0;
 const INSERTS_MIN: f64 = 15.0;
 const PASSWORD: &str = "wet hair, dry socks";
 
-/// The collection of flights: everybody signed in adds and reads their own.
+/// The collection of flights, in which every signed-in member adds and reads their own.
 const MIGRATION: &str = r#"migrate((app) => app.save(new Collection({
     name: "entries", type: "base",
     fields: [
@@ -37,17 +37,17 @@ const MIGRATION: &str = r#"migrate((app) => app.save(new Collection({
     listRule: "member = @request.auth.id", viewRule: "member = @request.auth.id",
 })));
 "#;
-/// The one connection that writes is told how to flush.
+/// Sets how the only writing connection flushes.
 const HOOK: &str = r#"onBootstrap((event) => {
     event.next();
     $app.nonconcurrentDB().newQuery("PRAGMA synchronous = " + $os.getenv("SYNCHRONOUS")).execute();
 });
 "#;
 
-/// What is compared, in the order of the table.
+/// The compared servers, in the order of the table.
 const NAMES: [&str; 3] = ["tunneldesk", "PocketBase, FULL", "PocketBase as released, NORMAL"];
 
-/// Measures by turns, prints and keeps the table, and says whether both bars were met.
+/// Measures in turns, prints and saves the table. Returns it, and whether both targets were met.
 pub fn measure(room: &Path) -> Result<(String, bool), String> {
     let dir = room.join("site");
     eprintln!("making a site …");
@@ -77,7 +77,7 @@ pub fn measure(room: &Path) -> Result<(String, bool), String> {
             );
             match which {
                 0 => server.stop()?,
-                // PocketBase ends with an error when it is asked to end.
+                // PocketBase exits with an error when it is stopped.
                 _ => drop(server),
             }
         }
@@ -85,7 +85,7 @@ pub fn measure(room: &Path) -> Result<(String, bool), String> {
     Ok(as_table(&reads, &inserts))
 }
 
-/// A directory of PocketBase with the product's number of members and entries, and the requests of those who are signed in.
+/// A PocketBase directory with the product's number of members and entries, and the requests of its signed-in members.
 fn prepare(directory: &Path) -> Result<(Load, Load), String> {
     let write = |path: &str, content: &str| {
         let path = directory.join(path);
@@ -109,7 +109,7 @@ fn prepare(directory: &Path) -> Result<(Load, Load), String> {
     Ok((Load { requests: read.collect(), status: 200 }, Load { requests: insert.collect(), status: 200 }))
 }
 
-/// A member who is signed in: the number and the token.
+/// Signs a member up and in. Returns the member's id and token.
 fn sign_up(address: SocketAddr, number: usize) -> Result<(String, String), String> {
     let email = format!("member{number}@example.com");
     let person = json!({ "email": email, "password": PASSWORD, "passwordConfirm": PASSWORD, "name": format!("Member {number}") });
@@ -122,7 +122,7 @@ fn sign_up(address: SocketAddr, number: usize) -> Result<(String, String), Strin
     Ok((text(&made, "id")?.to_owned(), text(&signed_in, "token")?.to_owned()))
 }
 
-/// The other members and the entries, straight into the file of a stopped PocketBase.
+/// Inserts the other members and the entries directly into the database of a stopped PocketBase.
 fn fill(file: &Path) -> rusqlite::Result<()> {
     let others: i64 = site::MEMBERS.parse().unwrap_or(0) - CONNECTIONS as i64;
     let entries: i64 = site::ENTRIES.parse().unwrap_or(0);
@@ -142,7 +142,7 @@ fn fill(file: &Path) -> rusqlite::Result<()> {
 }
 
 fn start(directory: &Path, synchronous: &str) -> Result<Server, String> {
-    // PocketBase does not say which port it was given where it is asked to take any.
+    // PocketBase does not report the port that it was given when it is asked to take any.
     let free =
         TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).map_err(|e| e.to_string())?;
     let mut command = Command::new(EXECUTABLE);

@@ -1,11 +1,11 @@
-//! The figures as tables for people, and as a chart.
+//! The results as tables, and as a chart.
 
 use crate::bars::{Figures, Measured};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What a result is about: when, where, how long.
+/// The time, the machine and the extent of a run.
 pub struct About {
     pub date: String,
     pub machine: String,
@@ -36,7 +36,7 @@ impl Figures {
         text
     }
 
-    /// One horizontal bar a measurement, long as its answers a second.
+    /// A chart with one horizontal bar for each measurement, as long as its answers in a second.
     pub fn as_svg(&self, about: &About) -> String {
         const ROW: usize = 26;
         let rows: Vec<(Measured, f64)> = self.seen.keys().map(|what| (*what, self.per_second(*what))).collect();
@@ -65,7 +65,7 @@ impl Figures {
     }
 }
 
-/// Writes both beside the benchmark.
+/// Saves the tables and the chart beside the benchmark.
 pub fn keep(figures: &Figures, about: &About) -> Result<PathBuf, String> {
     let file = place_of("", about)?;
     let picture = file.with_extension("svg");
@@ -75,14 +75,14 @@ pub fn keep(figures: &Figures, about: &About) -> Result<PathBuf, String> {
     Ok(file)
 }
 
-/// Writes one table beside the benchmark, under the day and what `part` calls it.
+/// Saves one table beside the benchmark, named by the day and `part`.
 pub fn keep_text(part: &str, about: &About, text: &str) -> Result<PathBuf, String> {
     let file = place_of(part, about)?;
     std::fs::write(&file, text).map_err(not_kept)?;
     Ok(file)
 }
 
-/// A name that no earlier run of the day has.
+/// A file name that no earlier run of the day has.
 fn place_of(part: &str, about: &About) -> Result<PathBuf, String> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/load/results");
     std::fs::create_dir_all(&dir).map_err(not_kept)?;
@@ -95,7 +95,7 @@ fn not_kept(e: std::io::Error) -> String {
     format!("the result was not kept: {e}")
 }
 
-/// Thousands apart.
+/// A number with its thousands separated.
 pub fn whole(number: f64) -> String {
     let digits = format!("{number:.0}");
     let groups: Vec<&str> =

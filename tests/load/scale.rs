@@ -1,5 +1,5 @@
-//! Lists and look-ups on a site of 100,000 members with five million entries, against the same on a small one: the people
-//! who are asked about have logbooks of the same length, so whatever is slower is slower because of the others' rows.
+//! Lists and look-ups on a site of 100,000 members with five million entries, compared with a small site. The members
+//! in the requests have logbooks of the same length on both, so any difference is due to the rows of others.
 //!
 //! Run it by `tests/load/run scale`. Making the large site takes a few minutes and about two gigabytes.
 
@@ -15,12 +15,12 @@ use std::time::Duration;
 
 pub const PLAN: Plan = Plan { rounds: 5, time: Duration::from_secs(1), only: None };
 const LARGE: Size = Size { members: "100000", entries: "5000000" };
-/// Fifty entries a member, as in the large one.
+/// Fifty entries a member, as on the large site.
 const SMALL: Size = Size { members: "200", entries: "10000" };
 const ENTRIES_A_MEMBER: u64 = 50;
-/// As many bookings has who has so many entries.
+/// The number of bookings of a member with fifty entries.
 const BOOKINGS_A_MEMBER: u64 = 25;
-/// Whose logbooks are looked at before those of the usual length are chosen.
+/// The number of members from whom those with logbooks of the usual length are chosen.
 const CANDIDATES: usize = 120;
 const CALLERS: Callers = Callers { connections: 16, every: None, open: false };
 const TIMES_SLOWER_MAX: f64 = 1.5;
@@ -30,13 +30,13 @@ struct Size {
     entries: &'static str,
 }
 
-/// A running site, and what it is asked: by name, in the same order for each site.
+/// A running site, and its measured requests by name, in the same order for each site.
 struct Site {
     server: Server,
     questions: Vec<(&'static str, Load)>,
 }
 
-/// One question's p99 on both, and the median of each round's ratio.
+/// The p99 of one request on both sites, and the median of each round's ratio.
 struct Row {
     name: &'static str,
     small: Duration,
@@ -44,7 +44,7 @@ struct Row {
     ratio: f64,
 }
 
-/// Measures, prints and keeps the table, and says whether every question stayed within its bar.
+/// Measures, prints and saves the table. Returns it, and whether every request met its target.
 pub fn measure(room: &Path) -> Result<(String, bool), String> {
     let small = Site::make(&room.join("small"), &SMALL)?;
     let large = Site::make(&room.join("large"), &LARGE)?;
@@ -84,7 +84,7 @@ impl Site {
     }
 }
 
-/// Those whose flight log and bookings are nearest to the usual length.
+/// The candidates whose flight logs and bookings are closest to the usual length.
 fn usual(address: SocketAddr, candidates: Vec<Guest>) -> Result<Vec<Guest>, String> {
     let mut lengths = Vec::new();
     for guest in candidates {
@@ -133,7 +133,7 @@ fn questions(guests: &[Guest], record: &str, signature: &str, sync: &str) -> Vec
         .collect()
 }
 
-/// What a member reads of the product: every list and look-up that asks the file.
+/// The reads of a member: every list and look-up that queries the database.
 const OF_MEMBERS: &[&str] = &[
     "/account/profile/user",
     "/account/profile/certificate-list",

@@ -1,15 +1,15 @@
-//! What a clerk types to find a member.
+//! Search terms with which a clerk finds a member.
 
 use crate::desk::open;
 use std::path::Path;
 
-/// People who are looked for, from all over the list.
+/// The number of people to find, from all parts of the list.
 const WANTED: i64 = 64;
 
 /// Number, name, address and telephone number.
 type Person = (i64, String, String, String);
 
-/// What people type, by what they remember.
+/// Search terms by kind: by what the clerk knows of the member.
 pub fn searches(dir: &Path) -> Result<Vec<(&'static str, Vec<String>)>, String> {
     let sql = "SELECT member_id, real_name, email, phone FROM members WHERE role = 'member' AND member_id % (SELECT max(member_id) / ?1 FROM members) = 7";
     let conn = open(dir)?;
@@ -52,14 +52,14 @@ pub fn searches(dir: &Path) -> Result<Vec<(&'static str, Vec<String>)>, String> 
     ])
 }
 
-/// With its third and fourth letter in each other's place.
+/// The word with its third and fourth letter swapped.
 fn turned(word: &str) -> Option<String> {
     let mut letters: Vec<char> = word.chars().collect();
     (letters.len() > 4).then(|| letters.swap(2, 3))?;
     Some(letters.into_iter().collect())
 }
 
-/// Without the fourth letter from its end.
+/// The name without the fourth letter from its end.
 fn missing(name: &str) -> Option<String> {
     let mut letters: Vec<char> = name.chars().collect();
     letters.remove(letters.len().checked_sub(4)?);

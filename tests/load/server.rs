@@ -1,4 +1,4 @@
-//! A server of our own in a process of its own: started, looked at, told what to do from the shell, and stopped.
+//! A server in a process of its own: started, measured, given shell commands, and stopped.
 
 use crate::stations::{self, Spent};
 use serde_json::Value;
@@ -11,23 +11,23 @@ use std::time::{Duration, Instant};
 
 const PRODUCT: &str = env!("CARGO_BIN_EXE_tunneldesk");
 
-/// How the product is started for a measurement.
+/// The way in which the product writes during a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writes {
     Grouped,
-    /// One flush a transaction.
+    /// One flush for each transaction.
     Ungrouped,
 }
 
 pub struct Server {
     process: Child,
     pub address: SocketAddr,
-    /// From its start until it said where it listens and answered there.
+    /// The time from its start until it had printed its address and answered there.
     pub started_in: Duration,
 }
 
 impl Server {
-    /// The product on a data directory, its log in a file beside that, at the level of production.
+    /// The product on a data directory, with its log in a file beside the directory, at the log level of production.
     pub fn product(dir: &Path, writes: Writes, preload: Option<&Path>) -> Result<Server, String> {
         let mut command = Server::command(dir);
         if writes == Writes::Ungrouped {
@@ -49,9 +49,9 @@ impl Server {
     fn command(dir: &Path) -> Command {
         let mut command = product(dir);
         command.args(["serve", "--listen", "127.0.0.1:0"]).env("TUNNELDESK_METRICS_LISTEN", "");
-        // The generator speaks for many addresses.
+        // The generator sends requests for many client addresses.
         command.env("TUNNELDESK_PROXIES", "127.0.0.1/32");
-        // Each member writes as much as many thousands would in a day.
+        // Each test member writes as much as many thousands of members would in a day.
         command.env("TUNNELDESK_LIMITS_CHANGES_PER_DAY_PER_MEMBER", "1000000");
         command
     }
@@ -61,13 +61,13 @@ impl Server {
         Server::start(command.stderr(log), "/readyz")
     }
 
-    /// The yardstick: this program in its other role.
+    /// The reference server: this program with the argument `bare`.
     pub fn bare() -> Result<Server, String> {
         let ourselves = std::env::current_exe().map_err(|e| e.to_string())?;
         Server::start(Command::new(ourselves).arg("bare"), "/")
     }
 
-    /// Any server that says where it listens, once it answers under this path.
+    /// Starts a server that prints its address, and waits until it answers on this path.
     pub fn start(command: &mut Command, path: &str) -> Result<Server, String> {
         let start = Instant::now();
         let mut process =
@@ -83,7 +83,7 @@ impl Server {
                 break address;
             }
         };
-        // Whatever else it says must not fill the pipe.
+        // The remaining output is read, so that the pipe does not fill up.
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
         let mut server = Server { process, address, started_in: Duration::ZERO };
         server.ask(path)?;
@@ -96,18 +96,18 @@ impl Server {
         ureq::get(&url).call().map(|_| ()).map_err(|e| format!("{url}: {e}"))
     }
 
-    /// `VmRSS` (now) or `VmHWM` (at the most so far), in kB.
+    /// `VmRSS` (present) or `VmHWM` (peak), in KiB.
     pub fn memory_kib(&self, field: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
         line.and_then(|value| value.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
     }
 
-    /// What its threads have used of the processors so far, those that have ended among them: more steady than answers a second
-    /// where others use the processors too.
+    /// The processor time of all threads so far, including those that have ended. Steadier than the rate of answers
+    /// where other programs use the processors too.
     pub fn cpu(&self) -> Duration {
         let (mut clock, mut used) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
-        // SAFETY: both write one value each, into the variables that they are given; the process was not waited for.
+        // SAFETY: both calls write one value each into a variable of ours; the process has not been waited for.
         let verdict = unsafe {
             match libc::clock_getcpuclockid(self.process.id() as libc::pid_t, &mut clock) {
                 0 => libc::clock_gettime(clock, &mut used),
@@ -118,14 +118,14 @@ impl Server {
         Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
     }
 
-    /// The same by thread.
+    /// The processor time by thread name.
     pub fn spent(&self) -> Spent {
         stations::spent(self.process.id())
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Stops the server and waits for its end.
     pub fn stop(mut self) -> Result<(), String> {
-        // SAFETY: sends a signal to a child that was not waited for, so its number is still its own.
+        // SAFETY: sends a signal to a child that has not been waited for, so the number is still its own.
         unsafe { libc::kill(self.process.id() as libc::pid_t, libc::SIGTERM) };
         let status = self.process.wait().map_err(|e| e.to_string())?;
         if status.success() { Ok(()) } else { Err(format!("the server ended with {status}")) }
@@ -150,7 +150,7 @@ fn product(dir: &Path) -> Command {
     command
 }
 
-/// What a command prints as JSON.
+/// The JSON output of a command.
 pub fn command(dir: &Path, args: &[&str]) -> Result<Value, String> {
     let output = product(dir).arg("--json").args(args).stderr(Stdio::inherit()).output();
     let output = output.map_err(|e| format!("cannot run {PRODUCT}: {e}"))?;
@@ -160,14 +160,14 @@ pub fn command(dir: &Path, args: &[&str]) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|e| format!("`tunneldesk {}`: {e}", args.join(" ")))
 }
 
-/// Runs a command that prints into a file.
+/// Runs a command with its output in a file.
 pub fn print_to(dir: &Path, args: &[&str], file: &Path) -> Result<(), String> {
     let file = File::create(file).map_err(|e| e.to_string())?;
     let ended = product(dir).args(args).stdout(file).status().map_err(|e| format!("cannot run {PRODUCT}: {e}"))?;
     if ended.success() { Ok(()) } else { Err(format!("`tunneldesk {}` failed", args.join(" "))) }
 }
 
-/// A copy of a stopped server's directory, without the backups that it may have made by itself.
+/// Copies a stopped server's directory, without the backups that the server may have made.
 pub fn copy(dir: &Path, name: &str) -> Result<PathBuf, String> {
     let copied = || -> std::io::Result<PathBuf> {
         let to = dir.with_file_name(name);

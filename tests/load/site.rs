@@ -1,4 +1,4 @@
-//! The site that is measured: 10,000 members and their logbooks, 64 of them signed in, and a partner with a record.
+//! The measured site: 10,000 members and their logbooks, 64 of them signed in, and a partner with a record.
 
 use crate::clerk::Clerk;
 use crate::generator::{CONNECTIONS, Load};
@@ -10,34 +10,34 @@ use tunneldesk::keys::{hex, hmac_sha256};
 
 pub const MEMBERS: &str = "10000";
 pub const ENTRIES: &str = "100000";
-/// Somewhere in the middle of the members, so that they have flown.
+/// The number of members before those who sign in, from the middle of the list, so that they have flown.
 const MEMBERS_SKIPPED: &str = "5000";
-/// A moment that no member was born after and everybody may have flown at.
+/// A moment after the birth of every member, at which each may have flown.
 pub const FLOWN_AT: i64 = 1_750_000_000;
 
-/// The requests that are measured, ready to be sent.
+/// The measured requests, ready to be sent.
 pub struct Requests {
     pub constant: Load,
     pub profile: Load,
     pub time: Load,
     pub record: Load,
-    /// Bookings with a partner's `generate-token`, one registration each.
+    /// Bookings by a partner's `generate-token`, one registration each.
     pub booking: Load,
-    /// The day, as the desk shows it.
+    /// The desk's page of today.
     pub desk: Load,
     pub login: Load,
-    /// Wrong passwords for names that somebody has and others, from one address.
+    /// Wrong passwords for known and unknown names, from one address.
     pub guesses: Load,
-    /// The same from more addresses than any counter closes on.
+    /// Wrong passwords from more addresses than the counters can delay.
     pub guesses_from_everywhere: Load,
 }
 
-/// After so many each registration is sent again, which is the same booking with a fresh token.
+/// The number of registrations. After these, each is sent again, which is the same booking with a new token.
 const BOOKINGS: usize = 20_000;
-/// More than are guessed in a whole run.
+/// More than the guesses of a whole run.
 const GUESSES: usize = 20_000;
 
-/// A person whose password we know, signed in.
+/// A signed-in person with a known password.
 pub struct Guest {
     pub member_id: i64,
     pub username: String,
@@ -45,7 +45,8 @@ pub struct Guest {
     pub token: String,
 }
 
-/// Fills an empty directory with a site, and prepares the requests to it and its admin at the desk. Leaves no server running.
+/// Fills an empty directory with a site, and prepares the requests and the admin at the desk. No server runs
+/// afterwards.
 pub fn prepare(dir: &Path) -> Result<(Requests, Clerk), String> {
     server::command(dir, &["demo", "--members", MEMBERS, "--entries", ENTRIES])?;
     let server = Server::product(dir, Writes::Grouped, None)?;
@@ -82,7 +83,7 @@ pub fn prepare(dir: &Path) -> Result<(Requests, Clerk), String> {
     Ok((requests, clerk))
 }
 
-/// So many members after the first `skipped`, with new passwords, signed in by them.
+/// `count` members after the first `skipped`, with new passwords, signed in.
 pub fn guests(dir: &Path, address: SocketAddr, skipped: &str, count: usize) -> Result<Vec<Guest>, String> {
     let spare = (2 * count).to_string();
     let listed = server::command(dir, &["member", "list", "--role", "member", "--limit", &spare, "--offset", skipped])?;
@@ -90,7 +91,7 @@ pub fn guests(dir: &Path, address: SocketAddr, skipped: &str, count: usize) -> R
     for member in listed.as_array().into_iter().flatten().filter(|member| member["banned_at"].is_null()).take(count) {
         let username = text(member, "username")?;
         let reset = server::command(dir, &["member", "reset-password", username])?;
-        // A logbook without a confirmed address is full sooner than a run is over.
+        // The limit for the logbook of an unconfirmed member would be reached before a run ends.
         server::command(dir, &["member", "confirm", username])?;
         let mut guest = Guest {
             member_id: member["member_id"].as_i64().ok_or_else(|| format!("no member_id in {member}"))?,
@@ -104,12 +105,12 @@ pub fn guests(dir: &Path, address: SocketAddr, skipped: &str, count: usize) -> R
     if guests.len() == count { Ok(guests) } else { Err(format!("the site has {} members to sign in", guests.len())) }
 }
 
-/// A partner's record: the path that reads it, and the signature that belongs to a request without a body.
+/// A partner's record: the path that reads it, and the signature of a request without a body.
 pub fn partner_record(dir: &Path, address: SocketAddr) -> Result<(String, String), String> {
     record(&Partner::add(dir)?, address)
 }
 
-/// A partner that may ask as often as it likes.
+/// A partner without a rate limit.
 struct Partner {
     client_id: String,
     secret: String,
@@ -138,7 +139,7 @@ fn record(partner: &Partner, address: SocketAddr) -> Result<(String, String), St
     Ok((format!("/api/external/partner-metrics/op/{}", made["id"]), partner.sign("")))
 }
 
-/// Bookings of the members who may book, each with a registration and an hour of its own.
+/// Bookings of members who may book, each with a registration and an hour of its own.
 fn bookings(
     partner: &Partner,
     clerk: &mut Clerk,
@@ -196,7 +197,7 @@ fn credentials(guest: &Guest) -> String {
     json!({ "username": guest.username, "password": guest.password }).to_string()
 }
 
-/// Every other one at a guest, the rest at names that nobody has.
+/// A wrong password: every second one for a signed-in person, the others for unknown names.
 fn guess(guests: &[Guest], number: usize, headers: &str) -> Vec<u8> {
     let username = if number.is_multiple_of(2) {
         guests[number / 2 % guests.len()].username.clone()
@@ -207,7 +208,7 @@ fn guess(guests: &[Guest], number: usize, headers: &str) -> Vec<u8> {
     request("POST", "/api/auth/login", headers, Some(&body))
 }
 
-/// Said by a proxy that the server trusts.
+/// The header of a trusted proxy that names the client's address.
 fn forwarded(number: usize) -> String {
     format!("x-forwarded-for: 10.{}.{}.{}\r\n", number >> 16, number >> 8 & 255, number & 255)
 }

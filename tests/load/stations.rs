@@ -1,4 +1,4 @@
-//! What one request costs, by the threads that work on it.
+//! The processor time of one request, by the threads that work on it.
 
 use crate::bars::{Figures, Measured, median};
 use crate::report::micros;
@@ -7,13 +7,13 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// Less than this a request is nobody's station.
+/// Threads that spend less than this on a request are left out, in microseconds.
 const NOTED_MIN_MICROS: f64 = 0.5;
 
-/// The processor time of a program's threads, those of one name together.
+/// The processor time of a program's threads, summed by thread name.
 pub type Spent = BTreeMap<String, Duration>;
 
-/// What the threads of a program have used so far. One that ends meanwhile is left out.
+/// The processor time of a program's threads so far. A thread that ends meanwhile is left out.
 pub fn spent(process: u32) -> Spent {
     let mut spent = Spent::new();
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
@@ -25,7 +25,7 @@ pub fn spent(process: u32) -> Spent {
     spent
 }
 
-/// By its name; the first figure of `schedstat` is nanoseconds on a processor.
+/// The name of a thread and its processor time; the first number in `schedstat` is in nanoseconds.
 fn of_thread(dir: &Path) -> Option<(String, Duration)> {
     let name = std::fs::read_to_string(dir.join("comm")).ok()?;
     let figures = std::fs::read_to_string(dir.join("schedstat")).ok()?;
@@ -33,7 +33,7 @@ fn of_thread(dir: &Path) -> Option<(String, Duration)> {
     Some((name.trim_end().to_owned(), Duration::from_nanos(nanos)))
 }
 
-/// Microseconds a request, by thread.
+/// Microseconds for each request, by thread name.
 pub fn each(before: &Spent, after: &Spent, answers: usize) -> BTreeMap<String, f64> {
     let used = after.iter().map(|(name, now)| {
         let used = now.saturating_sub(before.get(name).copied().unwrap_or_default());
@@ -43,7 +43,7 @@ pub fn each(before: &Spent, after: &Spent, answers: usize) -> BTreeMap<String, f
 }
 
 impl Figures {
-    /// The table, where there is something for it.
+    /// The table; empty without measurements.
     pub fn as_table_of_stations(&self) -> String {
         let medians: Vec<(Measured, BTreeMap<&str, f64>)> =
             self.stations.iter().map(|(what, rounds)| (*what, medians(rounds))).collect();

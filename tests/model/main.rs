@@ -1,8 +1,8 @@
 //! The continuous off-site copy as a checked model: every order of writes, checkpoints, copies, ticks, flushes,
-//! confirmations, crashes, losses of the disk and restores, up to a depth. The model has no checksums: in the product
-//! they are the net under what is shown here.
+//! confirmations, crashes, losses of the disk and restores, up to a depth. The model has no checksums; in the product
+//! they are an additional safeguard.
 //!
-//! Each guard of the design can be left out, and then the checker must find the order of events that loses something.
+//! Each guard of the design can be left out, and then the checker must find an order of events that loses data.
 
 #![allow(unreachable_pub, reason = "nothing imports from here")]
 
@@ -107,7 +107,7 @@ impl Model for OffSiteCopy {
             }
             Action::Crash => (state.process, state.cached) = (None, None),
             Action::Start => {
-                // All that is in the WAL goes into the file, and the chain of the last process is not gone on with.
+                // A start moves the whole WAL into the database, and does not continue the chain of the last process.
                 state.file = apply(state.file, &state.wal);
                 (state.wal, state.is_moved, state.salt) = (Vec::new(), false, state.salt + 1);
                 state.process = Some(Process::default());
@@ -115,7 +115,7 @@ impl Model for OffSiteCopy {
             Action::LoseDiskAndRestore => state.lose_disk_and_restore(),
             Action::TargetLosesItsMemory => {
                 state.cached = None;
-                // The write fails, and is tried again: what it holds is still in the WAL.
+                // The write fails and is tried again: its content is still in the WAL.
                 if let Some(sent) = process.and_then(|process| process.sent) {
                     state.cached = (!sent.is_flushed).then_some(sent.file).filter(|_| self.0 != Without::Flush);
                 }
@@ -136,7 +136,7 @@ impl Model for OffSiteCopy {
             Property::always(KEPT, |_, state: &State| {
                 state.is_put_back || state.restorable().last().map_or(0, |(_, writes)| *writes) >= state.promised
             }),
-            // Without these the two above could hold because nothing happens.
+            // Without these properties the two above could hold because nothing happens.
             Property::sometimes("a chain goes on over a log that began anew", |_, state: &State| {
                 state.flushed.iter().any(|tick| {
                     let is_before = |base: &File| base.is_base && base.lineage == tick.lineage && base.salt < tick.salt;
@@ -156,7 +156,7 @@ impl Model for OffSiteCopy {
 const WHOLE: &str = "whatever is restored is what the site held after some write";
 const KEPT: &str = "whatever was confirmed is restored";
 
-/// The properties that do not hold, with the order of events that shows it.
+/// The properties that do not hold, each with an order of events that shows it.
 fn broken(without: Without) -> Vec<(&'static str, String)> {
     let enough = if without == Without::Nothing { HasDiscoveries::All } else { HasDiscoveries::AnyFailures };
     let checker = OffSiteCopy(without).checker().target_max_depth(DEPTH_MAX).finish_when(enough).spawn_bfs().join();

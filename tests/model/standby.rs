@@ -1,6 +1,6 @@
-//! The standby as a checked model: writes whose answers wait for it, its flush and its confirmation, the crash of
-//! either machine, a network that is cut, a promotion, and word of it. Each guard can be left out, and then the checker
-//! must find the order of events that breaks the promise.
+//! The standby as a checked model: writes whose answers wait for the standby, its flush and its confirmation, crashes
+//! of either machine, a network that is cut, a promotion, and the news of it. Each guard can be left out, and then the
+//! checker must find an order of events that breaks the promise.
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
@@ -8,7 +8,7 @@ const WRITES_MAX: u8 = 3;
 const CUTS_MAX: u8 = 2;
 const DEPTH_MAX: usize = 14;
 
-/// Which guard is left out.
+/// The guard that is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Without {
     Nothing,
@@ -25,33 +25,33 @@ struct Pair(Without);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Main {
     Serves,
-    /// Another machine has taken its place, and it knows.
+    /// Another machine was promoted, and this one knows.
     Replaced,
-    /// Its disk is lost.
+    /// The disk of the machine is lost.
     Gone,
 }
 
-/// Writes are numbered; a machine has all up to a number.
+/// The state of both machines. Writes are numbered, and a machine has all writes up to a number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
     main: Main,
     main_epoch: u8,
     written: u8,
-    /// Up to there answers went out while the standby kept up.
+    /// The last write that was acknowledged while the standby kept up.
     acknowledged: u8,
     is_cut: bool,
     cuts: u8,
-    /// On its way to the standby, in its memory, and on its disk.
+    /// The last write on its way to the standby, in its memory, and on its disk.
     sent: Option<u8>,
     cached: Option<u8>,
     flushed: u8,
-    /// Whether the main machine waits for the standby.
+    /// Whether answers of the main machine wait for the standby.
     is_in_step: bool,
-    /// Of the standby, once it is promoted.
+    /// The epoch of the standby, once it is promoted.
     promoted: Option<u8>,
-    /// Writes of the main machine after that.
+    /// Writes of the main machine after the promotion.
     second_history: u8,
-    /// The two machines met after the promotion, and the main one wrote on.
+    /// Whether the main machine wrote after the two machines had met.
     wrote_on: bool,
     has_met: bool,
 }
@@ -140,7 +140,7 @@ impl Model for Pair {
                 let number = state.sent?;
                 state.confirm(number);
             }
-            // From here on answers go out without the standby, and the operator is told.
+            // From here on answers do not wait for the standby, and the operator is told.
             Action::TimeOut => state.is_in_step = false,
             Action::Cut => (state.is_cut, state.cuts, state.sent) = (true, state.cuts + 1, None),
             Action::Heal => state.is_cut = false,
@@ -162,10 +162,10 @@ impl Model for Pair {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            // What was acknowledged while the standby kept up is in what a promotion serves.
+            // A promoted machine serves every write that was acknowledged while the standby kept up.
             Property::always(KEPT, |_, state: &State| state.promoted.is_none() || state.flushed >= state.acknowledged),
             Property::always(ONE, |_, state: &State| !state.wrote_on),
-            // Without these the two above could hold because nothing happens.
+            // Without these properties the two above could hold because nothing happens.
             Property::sometimes("a promoted machine has what was acknowledged", |_, state: &State| {
                 state.promoted.is_some() && state.acknowledged > 1 && state.main == Main::Gone
             }),
@@ -182,7 +182,7 @@ impl Model for Pair {
 const KEPT: &str = "what was acknowledged is on the standby";
 const ONE: &str = "whoever was replaced and met the other writes nothing";
 
-/// The properties that do not hold, with the order of events that shows it.
+/// The properties that do not hold, each with an order of events that shows it.
 fn broken(without: Without) -> Vec<(&'static str, String)> {
     let enough = if without == Without::Nothing { HasDiscoveries::All } else { HasDiscoveries::AnyFailures };
     let checker = Pair(without).checker().target_max_depth(DEPTH_MAX).finish_when(enough).spawn_bfs().join();

@@ -1,23 +1,24 @@
-//! The site, its WAL, the process that copies them, and the target; and what each event makes of them.
+//! The state of the model: the site, its WAL, the process that copies them, and the target; and the effect of each
+//! event.
 
 pub const PAGES: usize = 2;
-/// Frames without confirmation, beyond which the chain is given up.
+/// The number of unconfirmed frames above which the chain is given up.
 pub const CAP_FRAMES: u8 = 3;
 
 /// The number of the write that each page holds; 0: none.
 pub type Pages = [u8; PAGES];
 
-/// Which guard is left out.
+/// The guard that is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Without {
     Nothing,
-    /// A checkpoint waits for nobody.
+    /// A checkpoint does not wait for confirmations.
     CheckpointGate,
     /// A tick counts as confirmed once it is written.
     Flush,
-    /// The base bears the position at which its copy began.
+    /// The base has the position at which its copy began, rather than the one at which it ended.
     PositionAtTheEnd,
-    /// Nobody looks whether the target still has what it confirmed.
+    /// The process does not check that the target still has what it confirmed.
     LookAtTheTarget,
 }
 
@@ -39,17 +40,17 @@ pub struct Position {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct File {
     pub lineage: u8,
-    /// Of the tick; of a base, the tick that it stands behind.
+    /// The number of the tick; for a base, that of the tick before it.
     pub number: u8,
     /// A base has all pages.
     pub is_base: bool,
     pub pages: [Option<u8>; PAGES],
-    /// How many writes are in it and what lies before it.
+    /// The number of writes that this file and the files before it contain.
     pub writes: u8,
     pub salt: u8,
 }
 
-/// What is on its way to the target.
+/// A file on its way to the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sent {
     pub file: File,
@@ -60,22 +61,22 @@ pub struct Sent {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Chain {
     pub lineage: u8,
-    /// Of the tick that was sent last.
+    /// The number of the tick that was sent last.
     pub number: u8,
     pub read: Position,
     /// `None`: the first base is not confirmed yet.
     pub confirmed: Option<Position>,
-    /// A base that waits to be sent; its position is one where a tick ends.
+    /// A base that waits to be sent; a tick ends at its position.
     pub base: Option<(File, Position)>,
     pub last: Option<File>,
 }
 
-/// A copy under way: the first page is copied.
+/// A copy under way, of which the first page is copied.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Copying {
     pub first_page: u8,
     pub begun_at: Position,
-    /// Writes at its begin.
+    /// The number of writes at the start of the copy.
     pub begun_writes: u8,
 }
 
@@ -93,17 +94,17 @@ pub struct State {
     pub file: Pages,
     pub wal: Vec<Frame>,
     pub salt: u8,
-    /// Whether all of the WAL is in the file: the next write begins it anew.
+    /// Whether all of the WAL is in the database; the next write then restarts the WAL.
     pub is_moved: bool,
     pub process: Option<Process>,
     pub lineages: u8,
-    /// At the target, on its disk.
+    /// The files on the target's disk.
     pub flushed: Vec<File>,
-    /// At the target, in its memory.
+    /// The file in the target's memory.
     pub cached: Option<File>,
-    /// Writes that the operator was told are off the site.
+    /// The number of writes that the operator was told are off site.
     pub promised: u8,
-    /// The target lost what it had confirmed, and nothing was confirmed since.
+    /// Whether the target lost confirmed files, and confirmed nothing since.
     pub is_put_back: bool,
     pub put_backs: u8,
 }
@@ -124,7 +125,7 @@ impl State {
         self.writes.len() as u8
     }
 
-    /// What the site held after so many writes.
+    /// The pages of the site after this many writes.
     pub fn oracle(&self, writes: u8) -> Pages {
         let mut pages = Pages::default();
         for (write, page) in self.writes.iter().enumerate().take(writes.into()) {
@@ -133,7 +134,7 @@ impl State {
         pages
     }
 
-    /// Every state that the target's disk can bring back, oldest first: the newest base, and the ticks behind it.
+    /// Every state that can be restored from the target's disk, oldest first: the newest base, and the ticks behind it.
     pub fn restorable(&self) -> Vec<(Pages, u8)> {
         let Some(base) = self.flushed.iter().rfind(|file| file.is_base) else { return Vec::new() };
         let mut pages = base.pages.map(Option::unwrap_or_default);
@@ -157,7 +158,7 @@ impl State {
         self.wal.push(Frame { page, write });
         let end = self.end();
         let Some(process) = &mut self.process else { return };
-        // The connection that copies is the one that writes: a page that was copied before is copied again.
+        // The copying connection is the writing one, so a page that changes after it was copied is copied again.
         if let (Some(copying), 0) = (&mut process.copying, page) {
             copying.first_page = write;
         }
@@ -169,7 +170,7 @@ impl State {
         }
     }
 
-    /// The copy's last page is copied while nobody writes.
+    /// Copies the last page; no write happens meanwhile.
     pub fn end_copy(&mut self, without: Without) {
         let now = apply(self.file, &self.wal);
         let (end, writes) = (self.end(), self.writes());
@@ -182,14 +183,14 @@ impl State {
             self.lineages += 1;
             Chain { lineage: self.lineages, number: 0, read: position, confirmed: None, base: None, last: None }
         });
-        // A tick ends at the base's position: either the last one did, or the next one will.
+        // A tick ends at the base's position: the last tick did, or the next one will.
         let number = if chain.read == position { chain.number } else { chain.number + 1 };
         let pages = [Some(copying.first_page), Some(now[1])];
         let base = File { lineage: chain.lineage, number, is_base: true, pages, writes, salt: position.salt };
         chain.base = Some((base, position));
     }
 
-    /// The next file on its way: the tick up to the base's position, the base, or the tick up to the end of the WAL.
+    /// Sends the next file: the tick up to the base's position, the base, or the tick up to the end of the WAL.
     pub fn send(&mut self) -> Option<()> {
         let end = self.end();
         let chain = self.process.as_mut()?.chain.as_mut()?;
@@ -216,12 +217,12 @@ impl State {
         Some(())
     }
 
-    /// The target has flushed what was sent last.
+    /// The target confirms that it has flushed the file that was sent last.
     pub fn confirm(&mut self, without: Without) -> Option<()> {
         let process = self.process.as_mut()?;
         let sent = process.sent.take()?;
         let chain = process.chain.as_mut()?;
-        // Both: what was flushed a moment ago may be gone again, too.
+        // Both files are checked, because a file that was flushed a moment ago may be lost again.
         let has_both = chain.last.iter().chain([&sent.file]).all(|file| self.flushed.contains(file));
         let looks = ![Without::LookAtTheTarget, Without::Flush].contains(&without);
         if looks && !has_both {
@@ -236,7 +237,7 @@ impl State {
         Some(())
     }
 
-    /// Whether a checkpoint may run: every frame is confirmed, or nobody wants them.
+    /// Whether a checkpoint may run: every frame is confirmed, or there is no chain.
     pub fn gate_is_open(&self) -> bool {
         let chain = self.process.as_ref().and_then(|process| process.chain.as_ref());
         chain.is_none_or(|chain| chain.confirmed == Some(self.end()) && chain.base.is_none())
@@ -251,7 +252,7 @@ impl State {
 }
 
 impl Process {
-    /// The chain is broken: a new base begins another.
+    /// Gives the chain up; a new base begins another.
     pub fn give_up(&mut self) {
         *self = Process::default();
     }

@@ -1,4 +1,4 @@
-//! Somebody's authenticator app, and people who have one.
+//! Authenticator apps, and members who have one.
 
 use super::{Caller, PASSWORD, Site};
 use http::Method;
@@ -14,24 +14,24 @@ pub struct Authenticator {
 }
 
 impl Authenticator {
-    /// From the secret that `totp/setup` shows.
+    /// An app with the secret that `totp/setup` shows.
     pub fn scan(setup: &Value) -> Authenticator {
         let secret = Secret::try_from_base32(setup["secret"].as_str().expect("a secret is text")).unwrap();
         Authenticator { totp: Builder::new().with_secret(secret).build().unwrap() }
     }
 
-    /// The code that it shows at a moment.
+    /// The app's code at this time.
     pub fn code(&self, moment: i64) -> String {
         self.totp.generate(moment as u64).to_string()
     }
 
-    /// The code of so many steps from a moment on.
+    /// The code that is `steps` time steps away from this time.
     pub fn code_away(&self, moment: i64, steps: i64) -> String {
         self.code(moment + steps * STEP_SECONDS)
     }
 }
 
-/// A member with an authenticator that is on, and what came with it.
+/// A member with an active authenticator, and the results of its setup.
 pub struct Protected {
     pub member: Caller,
     pub authenticator: Authenticator,
@@ -39,7 +39,7 @@ pub struct Protected {
 }
 
 impl Site {
-    /// A code that begins with a zero, as one in ten does: waits for it.
+    /// A code that begins with a zero, as one in ten does. Advances the clock until one comes.
     pub fn code_from_zero(&self, authenticator: &Authenticator) -> String {
         loop {
             self.advance(Duration::from_secs(30));
@@ -50,12 +50,12 @@ impl Site {
         }
     }
 
-    /// Sets up an authenticator for a member without one; the code of the step before this one is used up by it.
+    /// Sets up an authenticator for a member without one. The setup uses up the code of the previous time step.
     pub fn protect(&self, member: &Caller) -> Protected {
         let mut body = json!({ "username": member.name, "password": PASSWORD, "member_id": member.id });
         let authenticator = Authenticator::scan(&member.post("/auth/login/totp/setup", &body).ok().json());
         body["code"] = authenticator.code_away(self.now(), -1).into();
-        // The member's session goes with the call, so that it stays.
+        // The request carries the member's session, so that the session survives.
         let done = member.ask(Method::POST, "/auth/login/totp/verify-setup").json(&body).send().ok().json();
         assert_eq!(done["status"], true, "{done}");
         let codes = done["recovery_codes"].as_array().expect("recovery codes come in a list");

@@ -1,4 +1,4 @@
-//! Chromium with one page open, driven over WebDriver; it ends with the test.
+//! Chromium with one open page, driven over WebDriver. The browser ends with the test.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
-/// Switches that keep the browser from calling out of the machine.
+/// Switches that keep the browser from calling other machines.
 const FLAGS: [&str; 10] = [
     "--headless",
     "--no-sandbox",
@@ -23,7 +23,7 @@ const FLAGS: [&str; 10] = [
     "--accept-lang=en",
 ];
 
-/// The script of axe-core, which finds barriers of a page.
+/// The script of axe-core, which finds accessibility faults of a page.
 static AXE: LazyLock<String> = LazyLock::new(|| {
     let root = env!("CARGO_MANIFEST_DIR");
     let installed = Command::new(format!("{root}/tests/install-axe")).status().expect("tests/install-axe runs");
@@ -44,7 +44,7 @@ impl Browser {
         Browser::open_with(&[])
     }
 
-    /// With these switches too.
+    /// As [`Browser::open`], with these additional switches.
     pub fn open_with(switches: &[String]) -> Browser {
         let profile = tempfile::tempdir().unwrap();
         let (driver, port) = start_driver(profile.path());
@@ -67,7 +67,7 @@ impl Browser {
         browser
     }
 
-    /// An order to the open page or its browser.
+    /// Sends a WebDriver command to the session.
     pub fn order(&self, path: &str, body: Value) -> Value {
         self.tell(&format!("{}{path}", self.session), &body)
     }
@@ -94,12 +94,12 @@ impl Browser {
         self.run("return location.pathname", json!([])).as_str().expect("a page has a path").to_owned()
     }
 
-    /// The text that a person reads.
+    /// The visible text of the page.
     pub fn text(&self) -> String {
         self.run("return document.body.innerText", json!([])).as_str().unwrap_or_default().to_owned()
     }
 
-    /// Keys pressed one after the other, wherever the focus is. `\u{E004}` is Tab, `\u{E007}` Enter.
+    /// Presses keys one after the other, wherever the focus is. `\u{E004}` is Tab, `\u{E007}` Enter.
     pub fn press(&self, keys: &str) {
         let actions: Vec<Value> = keys
             .chars()
@@ -108,8 +108,8 @@ impl Browser {
         self.order("/actions", json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] }));
     }
 
-    /// Asks until a script returns something true, and returns that. The page is asked anew each time, because the one
-    /// before may be gone.
+    /// Runs a script until it returns a true value, and returns that. Each attempt runs in the present page, because
+    /// the previous page may be gone.
     #[track_caller]
     pub fn wait(&self, script: &str) -> Value {
         let until = Instant::now() + ANSWER_TIME_MAX;
@@ -122,7 +122,7 @@ impl Browser {
         }
     }
 
-    /// Shows pages as a screen of this size does, light or dark.
+    /// Sets the window size and the colour scheme.
     pub fn resize(&self, width: u32, height: u32, dark: bool) {
         let phone = width < 600;
         self.devtools(
@@ -138,13 +138,12 @@ impl Browser {
         self.order("/goog/cdp/execute", json!({ "cmd": command, "params": params }))
     }
 
-    /// Runs in every page from now on, before its own scripts.
+    /// Runs a script in every page opened from now on, before the page's own scripts.
     pub fn prepare(&self, script: &str) {
         self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script }));
     }
 
-    /// How much the open page moved by itself since it was opened, as browsers measure that: what somebody moved by a key or a
-    /// click does not count.
+    /// The cumulative layout shift of the open page. Shifts caused by a key or a click do not count.
     pub fn moved(&self) -> f64 {
         let script = "const done = arguments[0]; let sum = 0;
             new PerformanceObserver(list => list.getEntries().forEach(one => sum += one.hadRecentInput ? 0 : one.value))
@@ -152,7 +151,7 @@ impl Browser {
         self.order("/execute/async", json!({ "script": script, "args": [] })).as_f64().expect("a sum")
     }
 
-    /// The whole page as PNG.
+    /// A screenshot of the whole page, as PNG.
     pub fn picture(&self) -> Vec<u8> {
         use base64::Engine;
         let taken = self.devtools("Page.captureScreenshot", json!({ "captureBeyondViewport": true }));
@@ -162,7 +161,8 @@ impl Browser {
 
     /// The faults that axe-core finds in the open page: each rule with the elements that break it.
     pub fn violations(&self) -> Vec<String> {
-        // Injected by the driver, which the page's policy does not bind; once a page, half a megabyte as it is.
+        // The driver injects the script, which the page's policy therefore permits; once a page, because it is half a
+        // megabyte.
         if self.run("return typeof axe === 'undefined'", json!([])) == json!(true) {
             self.run(&AXE, json!([]));
         }
@@ -174,14 +174,14 @@ impl Browser {
         found.map(|one| one.as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// The lines that the page wrote to its console since the last call, refusals of its policy included.
+    /// The lines written to the page's console since the last call, including refusals of its policy.
     pub fn complaints(&self) -> Vec<String> {
         let log = self.order("/se/log", json!({ "type": "browser" }));
         let lines = log.as_array().expect("a list").iter();
         lines.map(|line| line["message"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// An authenticator inside the machine whose owner is always there and verified, or never.
+    /// Adds a virtual authenticator whose user is always present and verified, or never.
     pub fn add_authenticator(&self, verified: bool) -> String {
         let authenticator = json!({
             "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
@@ -205,17 +205,17 @@ impl Drop for Browser {
     }
 }
 
-/// How often a driver is started that ends at once.
+/// The most attempts to start a driver that ends at once.
 const STARTS_MAX: usize = 5;
 
-/// Starts chromedriver on a port of its own choice. Chromedriver takes a free port of IPv4 and then the same one of
-/// IPv6, and ends where another test has that one: the next start chooses anew.
+/// Starts chromedriver on a port that it chooses: a free port of IPv4, and the same of IPv6. The driver ends if another
+/// test has the latter; the next attempt chooses anew.
 fn start_driver(scratch: &Path) -> (Child, u16) {
     (0..STARTS_MAX).find_map(|_| try_to_start_driver(scratch)).expect("chromedriver says its port")
 }
 
-/// Starts chromedriver once; `None` where it ended before it named its port. What it and its browser leave lying lies in
-/// `scratch`.
+/// Starts chromedriver once; `None` if it ended before it named its port. The temporary files of the driver and its
+/// browser are in `scratch`.
 fn try_to_start_driver(scratch: &Path) -> Option<(Child, u16)> {
     let mut command = Command::new("chromedriver");
     command.arg("--port=0").env("TMPDIR", scratch).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -228,7 +228,7 @@ fn try_to_start_driver(scratch: &Path) -> Option<(Child, u16)> {
         _ = driver.wait();
         return None;
     };
-    // The driver may write more, and must not block because nobody reads.
+    // The output is read to the end, so that the driver does not block when it writes more.
     std::thread::spawn(move || lines.for_each(drop));
     Some((driver, port))
 }

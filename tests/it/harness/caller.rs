@@ -1,4 +1,4 @@
-//! Somebody who calls: with a session, a booking token, a partner's signature, or nothing.
+//! Callers: with a session, a booking token, a partner's signature, or no credentials.
 
 use super::Reply;
 use super::description::DESCRIPTION;
@@ -11,11 +11,11 @@ use sha2::Sha256;
 use std::time::{Duration, Instant};
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
-/// For everybody of a crowd to be served, on a machine that does much else.
+/// The time to serve a crowd of requests, on a busy machine.
 const CROWD_TIME_MAX: Duration = Duration::from_secs(120);
 
-/// Of one server: its connections are kept for as long as it lives, and reused by all who call it. The port of a server that has
-/// ended may be the next one's.
+/// An HTTP client for one server: its connections are kept for as long as the server lives, and all callers of the
+/// server share them. The next server may get the port of one that has ended, so each has its own client.
 pub fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)
@@ -27,11 +27,11 @@ pub fn agent() -> ureq::Agent {
     config.build().new_agent()
 }
 
-/// A request as it goes over the wire, without the credential.
+/// A request as sent, without credentials.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub method: Method,
-    /// From the first slash on, with the query.
+    /// The path from the first slash on, with the query.
     pub path: String,
     pub headers: Vec<(String, HeaderValue)>,
     pub body: Vec<u8>,
@@ -40,7 +40,7 @@ pub struct Request {
 #[derive(Debug, Clone)]
 pub enum Credential {
     None,
-    /// A token in a header of this name, after this prefix.
+    /// A token in the header of this name, after this prefix.
     Token {
         header: &'static str,
         prefix: &'static str,
@@ -57,21 +57,21 @@ pub enum Credential {
     },
     MailProvider {
         key: String,
-        /// The address that the provider believes to call.
+        /// The address that the provider believes it calls.
         url: String,
     },
 }
 
 #[derive(Clone)]
 pub struct Caller {
-    /// The member's number; 0 for a caller who is none.
+    /// The member's number; 0 for a caller who is not a member.
     pub id: i64,
     pub name: String,
     pub credential: Credential,
     door: Door,
 }
 
-/// A request on its way out.
+/// A request being built.
 #[must_use]
 pub struct Asking<'a> {
     caller: &'a Caller,
@@ -79,7 +79,7 @@ pub struct Asking<'a> {
 }
 
 impl Request {
-    /// `path` as it goes over the wire.
+    /// `path` as sent.
     pub fn new(method: &Method, path: &str) -> Request {
         Request { method: method.clone(), path: path.to_owned(), headers: Vec::new(), body: Vec::new() }
     }
@@ -101,7 +101,7 @@ impl Caller {
         Caller { id, name: name.to_owned(), credential, door }
     }
 
-    /// The same person with another credential.
+    /// The same caller with another credential.
     pub fn with(&self, credential: Credential) -> Caller {
         Caller { credential, ..self.clone() }
     }
@@ -129,7 +129,7 @@ impl Caller {
         }
     }
 
-    /// An operation by its path in the contract.
+    /// Begins a request to an operation, by its path in the contract.
     pub fn ask(&self, method: Method, path: &str) -> Asking<'_> {
         self.ask_at_root(method, &format!("/api{path}"))
     }
@@ -150,7 +150,7 @@ impl Caller {
         self.ask(Method::PUT, path).json(&body).send()
     }
 
-    /// One of many who ask at the same moment. A slow machine sends some of them away unheard, as it must; they ask again.
+    /// Sends one of many simultaneous requests. A slow machine refuses some of them; they are sent again.
     pub fn ask_in_a_crowd(&self, method: Method, path: &str, body: &impl Serialize) -> Reply {
         let until = Instant::now() + CROWD_TIME_MAX;
         loop {
@@ -165,7 +165,7 @@ impl Caller {
         self.ask(Method::DELETE, path).send()
     }
 
-    /// The headers that prove who calls, for exactly these bytes.
+    /// The headers that authenticate the caller, for a request with exactly these bytes.
     pub fn proof(&self, body: &[u8]) -> Vec<(&'static str, String)> {
         match &self.credential {
             Credential::None => Vec::new(),
@@ -188,7 +188,7 @@ impl Caller {
         }
     }
 
-    /// Sends the request with this caller's proof.
+    /// Sends the request with this caller's credentials.
     pub fn send(&self, request: &Request) -> Reply {
         let url = format!("http://{}{}", self.door.address(), request.path);
         let mut outgoing = http::Request::builder().method(&request.method).uri(&url);
@@ -224,7 +224,7 @@ impl Asking<'_> {
         self
     }
 
-    /// Bytes of no declared type.
+    /// Sets a body without a content type.
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.request.body = body.into();
         self
@@ -236,7 +236,7 @@ impl Asking<'_> {
     }
 }
 
-/// Lower-case hex HMAC-SHA256: the tests' own, so that the product's is judged by another.
+/// HMAC-SHA256 in lower-case hex, implemented separately from the product's, which it checks.
 pub fn sign(secret: &str, body: &[u8]) -> String {
     hmac_sha256(secret, body).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,5 @@
-//! The API description as a judge: every answer that a test gets is held against what the document says of its operation.
+//! The API description as a judge: every answer that a test receives is checked against the document's description of
+//! its operation.
 
 use super::Reply;
 use jsonschema::{Registry, Validator};
@@ -15,7 +16,7 @@ const URI: &str = "urn:tunneldesk:description";
 
 pub static DESCRIPTION: LazyLock<Description> = LazyLock::new(Description::read);
 
-/// The document as every site gives it out, but for the address in its samples.
+/// The document as every site serves it, except the address in its samples.
 pub fn text() -> String {
     let rows: Vec<&Row> = ROUTES.iter().map(|route| &route.row).collect();
     text_with_samples(&rows)
@@ -25,25 +26,25 @@ pub struct Description {
     pub document: Value,
     pub operations: Vec<Operation>,
     registry: Registry<'static>,
-    /// By the place of their schema in the document; each is made once.
+    /// The validators by schema; each is made once.
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
 /// One operation of the document.
 pub struct Operation {
-    /// Upper case.
+    /// In upper case.
     pub method: String,
-    /// As the document has it.
+    /// The path as written in the document.
     pub path: String,
     /// The prefix of the path: `/api`, or nothing.
     pub base: String,
     pub value: Value,
-    /// The parts of the whole path.
+    /// The segments of the whole path.
     parts: Vec<String>,
 }
 
 impl Operation {
-    /// Whether it is this row of the table.
+    /// Whether the operation is this row of the table.
     pub fn describes(&self, row: &Route) -> bool {
         self.method == row.method.as_str() && self.base == row.base && unnamed(&self.path) == unnamed(row.path)
     }
@@ -83,19 +84,19 @@ impl Description {
         Description { document, operations, registry, validators: Mutex::default() }
     }
 
-    /// The operation that a request means; none for an unknown path or method.
+    /// The operation that a request calls; `None` for an unknown path or method.
     pub fn find(&self, method: &str, path: &str) -> Option<&Operation> {
         let path = path.split(['?', '#']).next().unwrap_or("");
         let path = path.strip_prefix('/')?;
         let segments: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
         let method = if method == "HEAD" { "GET" } else { method };
         let mut fitting = self.operations.iter().filter(|operation| operation.fits(method, &segments));
-        // A path without places says more than one with them.
+        // A path without parameters has precedence over one with parameters.
         let first = fitting.next()?;
         Some(fitting.find(|other| !other.path.contains('{')).filter(|_| first.path.contains('{')).unwrap_or(first))
     }
 
-    /// The value that a `$ref` leads to, or the value itself.
+    /// The value that a `$ref` refers to, or the value itself.
     pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
         match value["$ref"].as_str().and_then(|target| target.strip_prefix('#')) {
             Some(pointer) => self.document.pointer(pointer).unwrap_or_else(|| panic!("{pointer} leads nowhere")),
@@ -103,7 +104,7 @@ impl Description {
         }
     }
 
-    /// Everything that a value breaks of a schema, each with the place in the value; empty where it fits.
+    /// Every violation of the schema by the value, each with its location; empty if the value is valid.
     pub fn problems(&self, schema: &Value, value: &Value) -> Vec<String> {
         let validator = self.validator(schema);
         validator.iter_errors(value).map(|e| format!("{}: {e}", e.instance_path())).collect()
@@ -113,7 +114,7 @@ impl Description {
         let key = schema.to_string();
         let mut known = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || {
-            // References within the document are read from the document.
+            // References within the document are resolved in the document.
             let absolute: Value = serde_json::from_str(&key.replace("\"#/", &format!("\"{URI}#/"))).unwrap();
             let made = jsonschema::draft202012::options().with_registry(&self.registry).should_validate_formats(false);
             Arc::new(made.build(&absolute).unwrap_or_else(|e| panic!("{key} is no schema: {e}")))
@@ -121,7 +122,7 @@ impl Description {
         known.entry(key.clone()).or_insert_with(make).clone()
     }
 
-    /// Panics unless the document says that this operation may answer so.
+    /// Panics unless the document permits this answer for this operation.
     #[track_caller]
     pub fn check(&self, method: &str, path: &str, reply: &Reply) {
         let Some(operation) = self.find(method, path) else { return };
@@ -163,13 +164,13 @@ impl Description {
     }
 }
 
-/// A path without the names of its places: two rows of the table name the same place differently, and a description may
-/// not.
+/// The segments of a path, with empty parameter names: two rows of the table may name the same parameter differently,
+/// while a description may not.
 fn unnamed(path: &str) -> Vec<&str> {
     path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part }).collect()
 }
 
-/// For tests of the judge itself.
+/// A document for tests of the judge itself.
 pub fn described(schema: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{schema}") })
 }

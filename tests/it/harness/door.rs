@@ -1,4 +1,4 @@
-//! Where a site is reached, and what time it has: callers keep this across a restart.
+//! The address and the clock of a site. Callers keep this value across a restart.
 
 use super::caller::agent;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ impl Door {
         Door(Arc::new(Mutex::new(Behind { address, clock, agent: agent() })))
     }
 
-    /// The server was started again: another port, another clock.
+    /// Sets the port and the clock of the restarted server.
     pub fn moved(&self, address: SocketAddr, clock: Arc<Clock>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Behind { address, clock, agent: agent() };
     }

@@ -1,4 +1,4 @@
-//! Checks the file after a test: sound, complete, and how many rows it has.
+//! Checks the database after a test: its integrity, its references and sums, and its row counts.
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use tunneldesk::site::Site;
 use tunneldesk::store::Read;
 
-/// Rows by table.
+/// The number of rows by table.
 pub type Rows = BTreeMap<String, i64>;
 
-/// Sums by the hour and the day against the rows that they add up: what is in one and not in the other.
+/// Tables of sums by the hour and the day, with queries that compute the same from the rows. Differences in either
+/// direction are errors.
 const HOURS: [(&str, &str); 4] = [
     (
         "SELECT tunnel_id, hour, flights, minutes FROM flown_hours WHERE flights <> 0 OR minutes <> 0",
@@ -35,8 +36,8 @@ const HOURS: [(&str, &str); 4] = [
 /// The VFS of the server's own connections, which checks each page as it is read.
 const CHECKED_VFS: &str = "checked";
 
-/// Panics unless SQLite finds the file sound, every reference leads somewhere, sums are those of their rows, and the index of
-/// the search is that of its rows.
+/// Panics unless SQLite finds the database intact, every reference leads to a row, sums equal those of their rows, and
+/// the search index equals that of its rows.
 pub fn check(site: &Site) {
     site.store.release();
     let fault = find_fault(site).expect("the file can be looked at");
@@ -60,10 +61,10 @@ pub fn check(site: &Site) {
     site.store.release();
 }
 
-/// What SQLite finds wrong with the file, or FTS5 between an index and its rows.
+/// The fault that SQLite finds in the database, or FTS5 between an index and its rows.
 ///
-/// A connection of its own is asked: FTS5 keeps the structure of an index in memory and looks whether another connection
-/// changed it when somebody searches, but not when `integrity_check` comes, which takes such a change for damage.
+/// The check uses a connection of its own: FTS5 keeps the structure of an index in memory, and notices changes of other
+/// connections at a search but not at `integrity_check`, which would report such a change as damage.
 fn find_fault(site: &Site) -> rusqlite::Result<Option<String>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags_and_vfs(site.store.path(), flags, CHECKED_VFS)?;
@@ -76,7 +77,7 @@ fn find_fault(site: &Site) -> rusqlite::Result<Option<String>> {
         return Ok(Some(format!("PRAGMA integrity_check: {verdict:?}")));
     }
     for index in list("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5(%'")? {
-        // A rank of 1 has the index compared with the rows; the statement writes nothing.
+        // With rank 1 the index is compared with the rows; the statement writes nothing.
         let compare = format!("INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)");
         if let Err(fault) = conn.execute(&compare, []) {
             return Ok(Some(format!("{index} is not the index of its rows: {fault}")));
@@ -100,7 +101,7 @@ fn tables(tx: &Read) -> rusqlite::Result<Vec<String>> {
     tx.list("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", [], |row| row.get(0))
 }
 
-/// Every column in which this text stands, as `table.column`.
+/// Every column that contains this text, as `table.column`.
 pub fn columns_with(site: &Site, text: &str) -> Vec<String> {
     site.store.release();
     let found = site.store.read(|tx| {
@@ -129,7 +130,7 @@ mod tests {
         site.change(|tx| Ok(tx.run(sql, (member.id, name))?));
     }
 
-    /// How many have these letters, asked by a connection that others used before.
+    /// The number of members found by these letters, on a connection that was used before.
     fn found(site: &Site, letters: &str) -> i64 {
         let sql = "SELECT count(*) FROM members_search WHERE members_search MATCH ?1";
         let found = site.inside().store.read(|tx| Ok(tx.get(sql, [letters], |row| row.get(0))?)).unwrap();
@@ -142,7 +143,7 @@ mod tests {
         let site = Site::open();
         let jane = site.member("jane");
         assert_eq!((found(&site, "jane"), found(&site, "quetzalina")), (1, 0));
-        // The first words that leave the index make another format of it, in which a page may be empty.
+        // The first words that are removed change the format of the index, in which a page may then be empty.
         name(&site, &jane, "Quetzalina");
         super::check(site.inside());
         name(&site, &jane, "Brunhilde");

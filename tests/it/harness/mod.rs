@@ -1,4 +1,5 @@
-//! A real server over a real file, a clock that stands still, and callers by role. Nothing here knows an operation.
+//! A real server over a real database, a clock that stands still, and callers by role. The harness knows no particular
+//! operation.
 
 mod authenticator;
 mod browser;

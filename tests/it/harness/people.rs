@@ -1,4 +1,4 @@
-//! People and partners, made through the store: no test waits for a password hash that is not its subject.
+//! People and partners, made through the store, so that no test waits for password hashes that it is not about.
 
 use super::Site;
 use super::caller::{Caller, Credential};
@@ -13,7 +13,7 @@ use tunneldesk::keys::{Purpose, hex, random};
 use tunneldesk::store::tables::entries::NewTime;
 use tunneldesk::store::tables::{bans, entries, members, partners, sessions};
 
-/// Everybody's.
+/// The password of every member.
 pub const PASSWORD: &str = "wet hair, dry socks";
 static PASSWORD_HASH: LazyLock<String> = LazyLock::new(|| password::hash(PASSWORD, Cost::FULL));
 const DAY: i64 = 86_400;
@@ -24,7 +24,7 @@ impl Site {
         self.account(name, Role::Member)
     }
 
-    /// A member who may fly: Flyer 1, and in the tunnel ten days ago.
+    /// A member who may fly: holds Flyer 1, and flew ten days ago.
     pub fn flyer(&self, name: &str) -> Caller {
         let flyer = self.member(name);
         self.change(|tx| {
@@ -50,12 +50,12 @@ impl Site {
         self.account(&unused("admin"), Role::Admin)
     }
 
-    /// The job that reads the reports.
+    /// The session of the sync, which reads the reports.
     pub fn sync(&self) -> Caller {
         self.account(&unused("sync"), Role::Sync)
     }
 
-    /// Nobody in particular.
+    /// A caller without credentials.
     pub fn stranger(&self) -> Caller {
         Caller::new(self.door().clone(), 0, "stranger", Credential::None)
     }
@@ -84,7 +84,7 @@ impl Site {
         self.sign_in(id, name, role, Duration::ZERO)
     }
 
-    /// Another session of a member, opened so long ago.
+    /// Another session of a member, opened `ago` before now.
     pub fn sign_in(&self, id: i64, name: &str, role: Role, ago: Duration) -> Caller {
         let (token, hash) = new_token();
         let then = self.now() - ago.as_secs() as i64;
@@ -94,17 +94,17 @@ impl Site {
         Caller::new(self.door().clone(), id, name, credential)
     }
 
-    /// Closes an account and leaves its sessions: the gate must see it by itself.
+    /// Bans an account and leaves its sessions: authentication must check the ban itself.
     pub fn ban(&self, member: &Caller) {
         self.change(|tx| Ok(bans::set(tx, member.id, Some(tx.now()))?));
     }
 
-    /// Another new partner.
+    /// A new partner.
     pub fn partner(&self) -> Caller {
         self.partner_with(false, &[], None)
     }
 
-    /// One that signs the time too, and each signature once.
+    /// A new partner that also signs the time, and uses each signature once.
     pub fn strict_partner(&self) -> Caller {
         self.partner_with(true, &[], None)
     }
@@ -129,13 +129,13 @@ impl Site {
         });
     }
 
-    /// A fresh PIN of the member.
+    /// A new PIN of the member.
     pub fn pin(&self, member: &Caller) -> String {
         let reply = member.ask(Method::POST, "/account/profile/booking-pin").send().ok();
         reply.json()["pin"].as_str().expect("a PIN is text").to_owned()
     }
 
-    /// The token that a booking of thirty minutes, today, gives the partner for a member.
+    /// The token that a partner receives for a member's booking of thirty minutes, today.
     pub fn booking_token(&self, partner: &Caller, member: &Caller) -> Caller {
         let body = json!({
             "member_id": member.id, "member_pin": self.pin(member), "registration_id": self.next_number(),
@@ -147,7 +147,7 @@ impl Site {
     }
 }
 
-/// A name that nobody has.
+/// A name that is not used yet.
 fn unused(role: &str) -> String {
     format!("{role}-{}", hex(&random::<4>()))
 }

@@ -3,7 +3,7 @@
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use std::io::Cursor;
 
-/// A picture in stripes.
+/// A striped picture.
 pub fn drawn(width: u32, height: u32) -> DynamicImage {
     let pixel = |x: u32, y: u32| Rgb([(x * 7 % 256) as u8, (y * 5 % 256) as u8, ((x + y) % 256) as u8]);
     DynamicImage::ImageRgb8(RgbImage::from_fn(width, height, pixel))

@@ -1,23 +1,23 @@
-//! How SQLite carries out the product's statements: none may read through a table that grows with the site.
+//! The query plans of the product's statements: none may scan a table that grows with the site.
 
 use rusqlite::ToSql;
 use tunneldesk::site::Site;
 use tunneldesk::store::Read;
 use tunneldesk::store::engine::prepared;
 
-/// Tables that stay small, however many members fly and however long. Any other counts as large.
+/// Tables that stay small, however many members there are and however long the site runs. Any other counts as large.
 const SMALL: [&str; 13] = [
     "site",
     "tunnels",
     "partners",
     "partner_secrets",
     "partner_networks",
-    // Rows that the receiver refuses are few: after some in a row none is set aside any more.
+    // Few rows are refused by the receiver: after several in a row none is set aside any more.
     "sync",
     "sync_refused",
-    // Fifty are open at the most.
+    // At most fifty are open.
     "invitations",
-    // Eight are shown at the most.
+    // At most eight are shown.
     "brief_pictures",
     "erasures",
     "sqlite_schema",
@@ -25,7 +25,7 @@ const SMALL: [&str; 13] = [
     "refinery_schema_history",
 ];
 
-/// Indexes of the few rows of a large table that wait for somebody or something.
+/// Indexes that contain only a few rows of a large table, those that are open.
 const SMALL_INDEXES: [&str; 7] = [
     "outbox_due",
     "outbox_dead",
@@ -33,11 +33,11 @@ const SMALL_INDEXES: [&str; 7] = [
     "contact_messages_open",
     "members_with_role",
     "payments_in_question",
-    // Within a month.
+    // Its readers look at the last month only.
     "waiver_signatures_by_yes",
 ];
 
-/// Statements that read through a large table for a reason: a part of the text, and the reason.
+/// Statements that may scan a large table: a part of their text, and the reason.
 const ALLOWED: &[(&str, &str)] = &[
     ("ORDER BY b.booking_id DESC LIMIT", "a report reads on in the order of its key until its page is full"),
     ("ORDER BY h.seq", "likewise"),
@@ -69,7 +69,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Panics where a statement of the product's own, which no test looked at yet, reads through a large table.
+/// Panics if a statement of the product that was not checked yet scans a large table.
 pub fn check(site: &Site) {
     let new = prepared::take_new();
     let ours = new.iter().filter(|(_, place)| place.file().starts_with("src/"));
@@ -87,13 +87,14 @@ pub fn check(site: &Site) {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The large tables, as the statement calls them, that it reads from one end to the other, by an index or not.
+/// The large tables, by their name in the statement, that it scans from end to end, with or without an index.
 fn read_through(tx: &Read, sql: &str) -> rusqlite::Result<Vec<String>> {
     let unbound: &[(&str, &dyn ToSql)] = &[];
     let steps: Vec<String> = tx.list(&format!("EXPLAIN QUERY PLAN {sql}"), unbound, |row| row.get(3))?;
-    // A row of constants, a list among the values, or the rows of a subquery, which has steps of its own, are no table's.
+    // Constant rows, lists of values, and the rows of a subquery, whose steps are listed themselves, are no scans of a
+    // table.
     let few = |step: &&String| !SMALL_INDEXES.iter().any(|index| step.split_whitespace().any(|word| word == *index));
-    // An index of letters that is asked for some of them (`M`) reads those alone.
+    // A full-text index that is searched for words (`M`) reads only the matching rows.
     let by_letters = |step: &&String| {
         let plan = step.split_once(" VIRTUAL TABLE INDEX ").and_then(|(_, plan)| plan.split_once(':'));
         !plan.is_some_and(|(_, asked)| asked.contains('M'))
@@ -108,7 +109,7 @@ fn read_through(tx: &Read, sql: &str) -> rusqlite::Result<Vec<String>> {
     Ok(large.map(str::to_owned).collect())
 }
 
-/// Whether a name in the statement is a small table's, or stands for one (`FROM tunnels t`).
+/// Whether a name in the statement is that of a small table or an alias for one (`FROM tunnels t`).
 fn is_small(sql: &str, name: &str) -> bool {
     let words = sql.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     let words: Vec<&str> = words.collect();

@@ -1,4 +1,4 @@
-//! An answer, and the two claims of a test about it: the request was done, or refused with this status.
+//! An answer, and the two assertions of a test about it: the request succeeded, or was refused with this status.
 
 use flate2::read::GzDecoder;
 use http::HeaderMap;
@@ -9,12 +9,12 @@ pub struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
-    /// Method and path, for messages.
+    /// Method and path of the request, for messages.
     pub asked: String,
 }
 
 impl Reply {
-    /// With the body as it was before it was compressed.
+    /// The answer with its body decompressed.
     pub fn unpacked(&self) -> Reply {
         let mut body = self.body.clone();
         if self.header("content-encoding") == Some("gzip") && !body.is_empty() {
@@ -25,14 +25,14 @@ impl Reply {
         Reply { body, headers: self.headers.clone(), asked: self.asked.clone(), ..*self }
     }
 
-    /// Panics unless the request was done.
+    /// Panics unless the request succeeded.
     #[track_caller]
     pub fn ok(self) -> Reply {
         assert!((200..300).contains(&self.status), "{self}");
         self
     }
 
-    /// Panics unless the request was refused with this status, in the envelope that every refusal has.
+    /// Panics unless the request was refused with this status, in the error envelope.
     #[track_caller]
     pub fn refused(self, status: u16) -> Reply {
         assert_eq!(self.status, status, "{self}");
@@ -40,7 +40,7 @@ impl Reply {
         self
     }
 
-    /// `{"status": false, "code", "message", "request_id"}`, and `errors` with 422 alone.
+    /// Panics unless the body is `{"status": false, "code", "message", "request_id"}`, with `errors` only for 422.
     #[track_caller]
     pub fn check_envelope(&self) {
         let body = self.json();
@@ -67,7 +67,7 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("not JSON ({e}): {self}"))
     }
 
-    /// The JSON of an answer to a request that was done.
+    /// The JSON of an answer to a successful request.
     #[track_caller]
     pub fn ok_json(&self) -> Value {
         assert!((200..300).contains(&self.status), "{self}");
@@ -83,7 +83,7 @@ impl Reply {
         }
     }
 
-    /// How many rows the list has in all.
+    /// The total number of rows of the list.
     #[track_caller]
     pub fn total(&self) -> i64 {
         let count = self.header("x-total-count").unwrap_or_else(|| panic!("no X-Total-Count: {self}"));
@@ -109,7 +109,7 @@ impl std::fmt::Display for Reply {
     }
 }
 
-/// The style sheets that a page loads, by path.
+/// The paths of the style sheets that a page loads.
 #[track_caller]
 pub fn sheets(html: &str) -> Vec<String> {
     let linked = html.split("<link rel=\"stylesheet\" href=\"").skip(1).filter_map(|rest| rest.split('"').next());

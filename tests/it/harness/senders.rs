@@ -1,4 +1,4 @@
-//! Third parties that call back, with keys of the tests' own and signatures that the tests make.
+//! Third parties that send callbacks, with the tests' own keys and signatures.
 
 use super::Site;
 use super::caller::{Caller, Credential, hmac_sha256, sign};
@@ -16,7 +16,7 @@ pub const MAIL_KEY: &str = "mail-key";
 pub const MAIL_URL: &str = "https://tunnel.example.com/api/mail-webhook";
 pub const APP_SECRET: &str = "appsecret";
 
-/// Keys for all three.
+/// Sets the keys of all three senders.
 pub fn configure(config: &mut Config) {
     config.callbacks.payment_secret = Some(Secret::new(PAYMENT_SECRET));
     config.callbacks.mail_key = Some(Secret::new(MAIL_KEY));
@@ -26,7 +26,7 @@ pub fn configure(config: &mut Config) {
     config.public_url = Some("https://tunnel.example.com".to_owned());
 }
 
-/// A mail server that nobody reaches: what matters is what waits for it.
+/// A mail server that cannot be reached: tests look at the mails that wait for it.
 pub fn mail_to_nowhere() -> Mail {
     Mail {
         host: "localhost".to_owned(),
@@ -40,7 +40,7 @@ pub fn mail_to_nowhere() -> Mail {
 }
 
 impl Site {
-    /// A site that takes callbacks.
+    /// A site that accepts callbacks.
     pub fn with_senders() -> Site {
         Site::open_with(configure)
     }
@@ -61,12 +61,13 @@ impl Site {
     }
 }
 
-/// `t=…,v1=…`.
+/// The processor's signature header: `t=…,v1=…`.
 pub fn payment_signature(secret: &str, at: i64, body: &[u8]) -> String {
     format!("t={at},v1={}", sign(secret, &[format!("{at}.").as_bytes(), body].concat()))
 }
 
-/// Over the address and what of the body is signed: a form's fields in order, a JSON body's events as they stand.
+/// The mail provider's signature over the address and the signed part of the body: a form's sorted fields, or the
+/// events of a JSON body byte for byte.
 pub fn mail_signature(key: &str, url: &str, body: &[u8]) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, key.as_bytes());
     STANDARD.encode(hmac::sign(&key, format!("{url}{}", signed_part(body)).as_bytes()))
@@ -89,7 +90,7 @@ pub fn signed_request(secret: &str, payload: &Value) -> String {
     format!("{}.{payload}", URL_SAFE_NO_PAD.encode(hmac_sha256(secret, payload.as_bytes())))
 }
 
-/// A form's body.
+/// The body of a form.
 pub fn form(pairs: &[(&str, &str)]) -> Vec<u8> {
     let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
     let pairs: Vec<_> = pairs.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();

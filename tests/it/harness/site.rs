@@ -1,4 +1,4 @@
-//! One site of one test: its directory, its server, its clock; and what must be true of it at the end.
+//! The site of one test: its directory, its server and its clock, and the checks at its end.
 
 use super::Rows;
 use super::door::Door;
@@ -38,11 +38,11 @@ use tunneldesk::store::engine::data_dir::{DataDir, LockError};
 const START: i64 = 1_780_000_000;
 const THREADS: usize = 4;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tunneldesk");
-/// No test here is about the disk, so their files are in memory where the machine has room for them there.
+/// The files of these tests are in memory if the machine has room there, because no test here is about the disk.
 const MEMORY: &str = "/dev/shm";
 
-/// The files of a new site, each with its date, by which the site knows that nobody else wrote to it. Tests open a copy: to
-/// run all migrations takes longer than most of them.
+/// The files of a new site, each with its modification time, by which the site detects writes by others. Tests open a
+/// copy, because running all migrations takes longer than most tests.
 static NEW: LazyLock<Vec<(OsString, Vec<u8>, SystemTime)>> = LazyLock::new(|| {
     let dir = scratch();
     drop(create(dir.path(), Config::defaults()));
@@ -51,7 +51,7 @@ static NEW: LazyLock<Vec<(OsString, Vec<u8>, SystemTime)>> = LazyLock::new(|| {
         let date = entry.metadata().and_then(|file| file.modified()).unwrap();
         (entry.file_name(), std::fs::read(entry.path()).unwrap(), date)
     });
-    // The index of the log is SQLite's own, and made anew by whoever opens the file.
+    // SQLite's shared-memory index of the WAL is made anew when the database is opened.
     kept.filter(|(name, ..)| !name.to_string_lossy().ends_with("-shm")).collect()
 });
 
@@ -93,20 +93,20 @@ pub struct Site {
     faults_expected: Cell<bool>,
     hashes_small: Cell<bool>,
     numbers: AtomicI64,
-    /// Set once the site listens to the shell.
+    /// Set once the site accepts commands of the shell.
     listening: OnceCell<SocketFile>,
     _deadline: Deadline,
 }
 
-/// The parts that a restart makes anew.
+/// The parts that a restart replaces.
 struct Up {
     inside: Inside,
     running: Running,
     _data_dir: DataDir,
 }
 
-/// Holds a directory that a server has just let go of: a program that another test starts has all descriptors of this process
-/// for a moment, and with them the lock.
+/// Locks a data directory that a server has just released. A process that another test starts inherits all descriptors
+/// for a moment, and with them the lock, so this tries again.
 pub fn hold(dir: &Path) -> DataDir {
     let until = Instant::now() + Duration::from_secs(10);
     loop {
@@ -119,10 +119,10 @@ pub fn hold(dir: &Path) -> DataDir {
 
 impl Site {
     pub const TUNNEL_ID: i64 = 7;
-    /// A name of the site beside `localhost`.
+    /// A name of the site in addition to `localhost`.
     pub const NAME: &'static str = "tunnel.example.org";
 
-    /// A new site that answers.
+    /// A new site with a running server.
     pub fn open() -> Site {
         Site::open_with(|_| {})
     }
@@ -132,7 +132,7 @@ impl Site {
         Site::start(adjust, |dir, _| copy(dir))
     }
 
-    /// A site that has nothing in common with the others of this run, not even its key.
+    /// A site that shares nothing with the others of this run, not even its key.
     pub fn another() -> Site {
         Site::start(|_| {}, |dir, config| create(dir, config.clone()))
     }
@@ -169,7 +169,7 @@ impl Site {
         }
     }
 
-    /// Stops the server and starts another on the same file, at the same moment.
+    /// Stops the server and starts another on the same database, at the same site time.
     pub fn restart(&mut self) {
         let now = self.now();
         self.up.take().expect("the site is up").stop();
@@ -184,18 +184,18 @@ impl Site {
         }
     }
 
-    /// The same with other settings.
+    /// As [`Site::restart`], with other settings.
     pub fn restart_with(&mut self, adjust: impl FnOnce(&mut Config)) {
         adjust(&mut self.config);
         self.restart();
     }
 
-    /// Moves the clock.
+    /// Moves the clock forward.
     pub fn advance(&self, actor: Duration) {
         self.inside().clock.advance(actor);
     }
 
-    /// Resets the rate limits, which go by the machine's clock and not by the clock that tests move.
+    /// Resets the rate limits, which use the machine's clock rather than the clock that tests move.
     pub fn reset_rate_limits(&self) {
         self.inside().set_state(RateLimiter::default());
     }
@@ -214,18 +214,18 @@ impl Site {
         format!("http://localhost:{}", self.address().port())
     }
 
-    /// Where the figures are.
+    /// The address of the metrics.
     pub fn metrics_address(&self) -> SocketAddr {
         self.up().running.metrics_address.expect("the port for figures is open")
     }
 
-    /// Runs a command line at the machine's shell, which the running server carries out.
+    /// Runs a command line as at the machine's shell; the running server executes it.
     pub fn shell(&self, args: &[&str]) {
         let output = self.run_in_shell(args);
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// The same where it may be refused: whether it was done.
+    /// As [`Site::shell`], for commands that may be refused. Returns whether the command succeeded.
     pub fn try_shell(&self, args: &[impl AsRef<OsStr> + Debug]) -> bool {
         let output = self.run_in_shell(args);
         let code = output.status.code();
@@ -241,57 +241,57 @@ impl Site {
         Command::new(PROGRAM).arg("--data").arg(dir).args(args).output().expect("the program runs")
     }
 
-    /// Hashes of passwords and answers cost little from now on: for campaigns that check them by the thousand, and whose
-    /// subject is something else. Call it before the first member is made.
+    /// Makes hashes of passwords and answers cheap from now on, for campaigns that check thousands and are about
+    /// something else. Must be called before the first member is made.
     pub fn hash_small(&self) {
         self.hashes_small.set(true);
         #[cfg(debug_assertions)]
         self.inside().hash_at(tunneldesk::domain::password::Cost::SMALL);
     }
 
-    /// No standby's request has a higher epoch from now on: that would end all writing.
+    /// Raises the epoch, so that no standby's request has a higher one; that would end all writing.
     pub fn outrank_standbys(&self) {
         std::fs::write(self.dir.path().join("epoch.json"), format!(r#"{{"epoch":{}}}"#, i64::MAX)).unwrap();
     }
 
-    /// From here on an answer of 500 or more is the test's subject and no fault.
+    /// Allows answers of 500 or more from now on, because they are the subject of the test.
     pub fn expects_faults(&self) {
         self.faults_expected.set(true);
     }
 
-    /// A number that this site has not given out yet.
+    /// A number that this site has not used yet.
     pub fn next_number(&self) -> i64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How many transactions the file has taken since it was opened, those that were refused included.
+    /// The number of transactions since the database was opened, including those rolled back.
     pub fn transactions(&self) -> u64 {
         self.inside().store.writer().transactions.load(Ordering::Relaxed)
     }
 
-    /// Rows by table.
+    /// The number of rows by table.
     pub fn rows(&self) -> Rows {
         file::rows(self.inside())
     }
 
-    /// Changes the file beside the server, at the site's time.
+    /// Changes the database without a request, at the site's time.
     pub fn change<T>(&self, change: impl FnOnce(&Write) -> Result<T, Failure>) -> T {
         self.inside().store.write(self.now(), change).expect("the file can be changed")
     }
 
-    /// Seals a value by the site's key.
+    /// Encrypts a value with the site's key.
     pub fn seal(&self, purpose: Purpose, plain: &[u8]) -> Vec<u8> {
         self.inside().keys.seal(purpose, plain)
     }
 
-    /// Gives the site an authority of its own, for its certificate.
+    /// Gives the site a certificate authority of its own.
     pub fn with_authority(&self) {
         let names = ["tunnel.example.org".to_owned()];
         tunneldesk::ops::tls::init(self.inside(), "Windwerk", &names, &Actor::job("test"))
             .expect("a certificate can be made");
     }
 
-    /// The site as a job has it, on a thread of its own.
+    /// The site as a job receives it, for a thread of its own.
     pub fn for_a_job(&self) -> Inside {
         self.inside().for_another_thread()
     }
@@ -322,7 +322,7 @@ impl Up {
 }
 
 impl Drop for Site {
-    /// After every test: no panic, no fault, a sound file.
+    /// Checks after every test: no panic, no answer of 500 or more, an intact database.
     fn drop(&mut self) {
         let Some(Up { inside, running, _data_dir }) = self.up.take() else { return };
         running.stop();
@@ -335,7 +335,7 @@ impl Drop for Site {
             assert!(faulty.is_empty(), "answers of 500 or more: {faulty:?}");
         }
         file::check(&inside);
-        // Statements are noted in builds for development alone.
+        // Statements are recorded only in debug builds.
         #[cfg(debug_assertions)]
         plans::check(&inside);
     }

@@ -1,4 +1,4 @@
-//! States that a test needs its people to be in, and looks at what the file holds.
+//! States that tests put members into, and queries of the database.
 
 use super::caller::{Caller, Credential};
 use super::{Site, file};
@@ -12,7 +12,7 @@ use tunneldesk::store::queries::holdings;
 use tunneldesk::store::tables::{members, notices, partners, signers, skills};
 use tunneldesk::store::{Read, Write};
 
-/// A passcode on its way.
+/// A passcode that was queued or sent.
 #[derive(Debug)]
 pub struct Passcode {
     pub message_id: i64,
@@ -23,17 +23,17 @@ pub struct Passcode {
 }
 
 impl Site {
-    /// The same person with a fresh session.
+    /// The same member with a new session.
     pub fn again(&self, member: &Caller) -> Caller {
         self.sign_in(member.id, &member.name, Role::Member, Duration::ZERO)
     }
 
-    /// Counts every session as proven just now.
+    /// Marks every session as proven just now.
     pub fn prove_all(&self) {
         self.change(|tx| Ok(tx.run("UPDATE sessions SET proven_at = ?1", [tx.now()])?));
     }
 
-    /// The sessions that there are outlive any campaign: neither the clock nor newer sessions of the member end them.
+    /// Makes the present sessions outlive any campaign: neither the clock nor newer sessions of the member end them.
     pub fn keep_sessions(&self) {
         self.change(|tx| Ok(tx.run("UPDATE sessions SET seen_at = ?1, ends_at = ?1", [tx.now() + 10 * 365 * 86_400])?));
     }
@@ -51,14 +51,14 @@ impl Site {
         instructor
     }
 
-    /// Somebody who may sign as a holder of these levels (programme and number): held, trained and listed.
+    /// A member who may sign as a holder of these levels (programme and number): holds them, is trained and listed.
     pub fn signer(&self, name: &str, levels: &[(&str, &str)]) -> Caller {
         let signer = self.member(name);
         self.qualify(&signer, levels);
         signer
     }
 
-    /// Makes a signer of somebody.
+    /// Makes the member a signer.
     pub fn qualify(&self, member: &Caller, levels: &[(&str, &str)]) {
         for (cat_group, cat_id) in levels {
             self.learn(member, cat_group, cat_id);
@@ -73,7 +73,7 @@ impl Site {
         }
     }
 
-    /// The member has signed off every skill of these levels (all tracks of that number), and so holds them.
+    /// Signs off every skill of these levels (all tracks of that number), so that the member holds them.
     pub fn learn(&self, member: &Caller, cat_group: &str, cat_id: &str) {
         let catalogue = Catalogue::built_in();
         self.change(|tx| {
@@ -87,14 +87,15 @@ impl Site {
         });
     }
 
-    /// The member has a safety record in this logbook, of now.
+    /// Adds a safety record of now to the member's logbook.
     pub fn brief(&self, member: &Caller, logbook: &str) {
         let sql = "INSERT INTO entries (member_id, kind, status, entry_date, tunnel_id, author_id, cat_group, skill, created_at, updated_at)
                    VALUES (?1, 'safety', 'open', ?2, ?3, ?1, ?4, '1', ?2, ?2)";
         self.change(|tx| Ok(tx.run(sql, (member.id, tx.now(), Site::TUNNEL_ID, logbook))?));
     }
 
-    /// A skill that the member has asked this signer for, whatever the rules say; what else waits is withdrawn.
+    /// A skill that the member has asked this signer for, whatever the rules say. Other requests that wait are
+    /// withdrawn.
     pub fn ask_for(&self, member: &Caller, skill: &str, signer: &Caller) -> i64 {
         self.change(|tx| {
             tx.run("UPDATE entries SET status = 'cancelled' WHERE member_id = ?1 AND status = 'pending'", [member.id])?;
@@ -117,12 +118,12 @@ impl Site {
         })
     }
 
-    /// Takes somebody off the tunnel's list.
+    /// Takes the member off the tunnel's list of signers.
     pub fn unlist(&self, member: &Caller) {
         self.change(|tx| Ok(tx.run("UPDATE signers SET ended_at = ?2 WHERE member_id = ?1", (member.id, tx.now()))?));
     }
 
-    /// The safety trainings of somebody are so old that every programme has lapsed.
+    /// Makes the member's safety trainings so old that every programme has lapsed.
     pub fn untrain(&self, member: &Caller) {
         let sql = "UPDATE entries SET entry_date = entry_date - 800 * 86400 WHERE member_id = ?1 AND kind = 'safety'";
         self.change(|tx| Ok(tx.run(sql, [member.id])?));
@@ -133,7 +134,7 @@ impl Site {
         self.look("SELECT cat_group || ' ' || cat_id FROM holdings WHERE member_id = ?1 ORDER BY 1", member.id)
     }
 
-    /// Moves of an entry as `from to by`, from the beginning on.
+    /// The events of an entry as `from to by`, oldest first.
     pub fn moves(&self, entry_id: i64) -> Vec<String> {
         let sql = "SELECT coalesce(from_status, '-') || ' ' || to_status || ' ' || member_id FROM entry_moves WHERE entry_id = ?1 ORDER BY step";
         self.look(sql, entry_id)
@@ -148,18 +149,18 @@ impl Site {
         })
     }
 
-    /// The member holds a level, since then.
+    /// Makes the member hold a level since this time.
     pub fn hold(&self, member: &Caller, cat_group: &str, cat_id: &str, track: &str, since: i64) {
         let sql = "INSERT INTO holdings (member_id, cat_group, cat_id, track, since) VALUES (?1, ?2, ?3, ?4, ?5)";
         self.change(|tx| Ok(tx.run(sql, (member.id, cat_group, cat_id, track, since))?));
     }
 
-    /// Codes of the certificates that the member took, in no order that means anything.
+    /// The codes of the member's certificates, in no particular order.
     pub fn codes(&self, member: &Caller) -> Vec<String> {
         self.look("SELECT code FROM certificates WHERE member_id = ?1", member.id)
     }
 
-    /// The membership is paid for this long from now.
+    /// Marks the membership as paid for this long from now.
     pub fn pay(&self, member: &Caller, ahead: Duration) {
         self.change(|tx| Ok(members::set_paid_until(tx, member.id, Some(tx.now() + ahead.as_secs() as i64))?));
     }
@@ -172,7 +173,7 @@ impl Site {
         self.change(|tx| Ok(tx.run("UPDATE members SET dob = ?2 WHERE member_id = ?1", (member.id, dob))?));
     }
 
-    /// A second secret; the old one goes on for so many days.
+    /// Gives the partner a second secret; the old one stays valid for this many days.
     pub fn rotate(&self, partner: &Caller, keep_days: i64) -> Caller {
         let secret = hex(&random::<32>());
         let sealed = self.inside().keys.seal(Purpose::PartnerSecret, secret.as_bytes());
@@ -184,33 +185,34 @@ impl Site {
         partner.with(Credential::Partner { client_id: partner.client_id().to_owned(), secret, strict: false })
     }
 
-    /// The machine's clock falls behind what the file has seen.
+    /// Sets the clock back, behind the latest time in the database.
     pub fn set_back(&self, by: Duration) {
         self.set_clock(self.now() - by.as_secs() as i64);
     }
 
-    /// The machine's clock jumps, and nobody has waited meanwhile.
+    /// Sets the clock, without waking waiting threads.
     pub fn set_clock(&self, moment: i64) {
         self.inside().clock.set(moment);
     }
 
-    /// A notice for the member; its number.
+    /// Adds a notice for the member and returns its number.
     pub fn note(&self, member: &Caller, subject: &str, detail: serde_json::Value) -> i64 {
         self.change(|tx| Ok(notices::insert(tx, member.id, subject, &detail.to_string())?))
     }
 
-    /// Keys of the member's notices, oldest first.
+    /// The keys of the member's notices, oldest first.
     pub fn notices(&self, member: &Caller) -> Vec<String> {
         self.look("SELECT subject FROM notices WHERE member_id = ?1 ORDER BY notification_id", member.id)
     }
 
-    /// Whether signing in to some account is delayed now.
+    /// Whether the sign-in of any account is delayed now.
     pub fn sign_in_is_delayed(&self) -> bool {
         let now = self.now();
         !self.look("SELECT 'closed' FROM throttles WHERE closed_until > ?1", now).is_empty()
     }
 
-    /// Messages in line, oldest first: `channel`, `recipient`, `template` and the `values` that are sealed in the file.
+    /// Queued messages, oldest first: `channel`, `recipient`, `template` and the `values` that the database keeps
+    /// encrypted.
     pub fn mails(&self) -> Vec<serde_json::Value> {
         let site = self.inside();
         site.store.release();
@@ -233,7 +235,7 @@ impl Site {
         rows.into_iter().map(open).collect()
     }
 
-    /// The security events told to the member, or to an address that was the member's: channel, recipient, event.
+    /// The security events sent to the member, or to a former address of the member: channel, recipient, event.
     pub fn security_events(&self) -> Vec<(String, String, String)> {
         let mails = self
             .mails()
@@ -243,7 +245,7 @@ impl Site {
         mails.map(|mail| (text(&mail["channel"]), text(&mail["recipient"]), text(&mail["values"]["event"]))).collect()
     }
 
-    /// A confirmed member whom only a telephone reaches, or nothing: some social networks tell no address.
+    /// A confirmed member without an e-mail address, as some social networks give none.
     pub fn without_email(&self, name: &str) -> Caller {
         let member = self.member(name);
         let sql = "UPDATE members SET email = '', email_confirmed_at = NULL WHERE member_id = ?1";
@@ -251,7 +253,7 @@ impl Site {
         member
     }
 
-    /// The passcode that went out last to the member, wherever to; none when none did.
+    /// The latest passcode that was queued for the member, on any channel; `None` without one.
     pub fn last_passcode(&self, member: &Caller) -> Option<String> {
         let sql = "SELECT hex(sealed) FROM outbox WHERE member_id = ?1 AND template GLOB 'passcode_*'
                    ORDER BY message_id DESC LIMIT 1";
@@ -261,7 +263,7 @@ impl Site {
         values["passcode"].as_str().map(str::to_owned)
     }
 
-    /// A passcode that begins with a zero, as one in ten does: asks again until it came, eight times a day.
+    /// A passcode that begins with a zero, as one in ten does. Repeats the request until one comes, eight times a day.
     pub fn passcode_from_zero(&self, member: &Caller, ask: impl Fn()) -> String {
         loop {
             ask();
@@ -273,7 +275,7 @@ impl Site {
         }
     }
 
-    /// The latest passcode that went out to the member after this message, if one did.
+    /// The latest passcode that was queued for the member after this message, if any.
     pub fn passcode_after(&self, member: &Caller, message_id: i64) -> Option<Passcode> {
         let sql = "SELECT json_object('message_id', message_id, 'template', template, 'recipient', recipient, 'sealed', hex(sealed))
                    FROM outbox WHERE member_id = ?1 AND template LIKE 'passcode%' ORDER BY message_id DESC LIMIT 1";
@@ -287,13 +289,13 @@ impl Site {
         (found_id > message_id).then_some(Passcode { message_id: found_id, template, recipient, passcode })
     }
 
-    /// How many passcodes wait to go out, or went, to the member by this channel.
+    /// The number of passcodes queued for or sent to the member on this channel.
     pub fn messages(&self, member: &Caller, channel: &str) -> usize {
         let sql = "SELECT channel FROM outbox WHERE member_id = ?1 AND template GLOB 'passcode_*'";
         self.look(sql, member.id).iter().filter(|by| *by == channel).count()
     }
 
-    /// The member has a telephone number that was confirmed.
+    /// Gives the member a confirmed telephone number.
     pub fn confirm_phone(&self, member: &Caller) {
         let sql = "UPDATE members SET phone = '+41790000000', phone_confirmed_at = ?2 WHERE member_id = ?1";
         self.change(|tx| Ok(tx.run(sql, (member.id, tx.now()))?));
@@ -303,7 +305,7 @@ impl Site {
         self.read(|tx| Ok(tx.list(sql, [param], |row| row.get(0))?))
     }
 
-    /// Asks the file beside the server, as it is now.
+    /// Reads the present database without a request.
     pub fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> T {
         self.inside().store.release();
         let answer = self.inside().store.read(question);
@@ -311,12 +313,12 @@ impl Site {
         answer.expect("the file can be read")
     }
 
-    /// A change that may be refused.
+    /// A change that may fail.
     pub fn try_change<T>(&self, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
         self.inside().store.write(self.now(), change)
     }
 
-    /// The columns that hold this text anywhere, as `table.column`.
+    /// The columns that contain this text anywhere, as `table.column`.
     pub fn holds_text(&self, text: &str) -> Vec<String> {
         file::columns_with(self.inside(), text)
     }

@@ -7,12 +7,12 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Longer than this is a hang.
+/// The time after which an answer counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Wire {
     address: SocketAddr,
-    /// Whether the answers are those of the operations that are described.
+    /// Whether the answers are those of described operations.
     described: bool,
     stream: Option<TcpStream>,
 }
@@ -22,16 +22,16 @@ impl Wire {
         Wire { address, described: true, stream: None }
     }
 
-    /// To the port for figures, where other paths are known.
+    /// Connects to the port for metrics, which has other paths.
     pub fn to_figures(address: SocketAddr) -> Wire {
         Wire { described: false, ..Wire::to(address) }
     }
 
-    /// Sends the bytes on the open connection (or a new one) and reads one answer; `None` when the server closes
-    /// without one. Panics when neither happens in time.
+    /// Sends the bytes on the open connection (or a new one) and reads one answer; `None` if the server closes without
+    /// one. Panics if neither happens in time.
     pub fn exchange(&mut self, bytes: &[u8], asked: &str) -> Option<Reply> {
         let mut stream = self.stream.take().unwrap_or_else(|| self.connect());
-        // A server that has seen enough may answer and close before everything is sent.
+        // The server may answer and close before everything is sent.
         let sent = stream.write_all(bytes);
         let (reply, goes_on, surplus) = read_reply(&mut stream, asked)?;
         self.check(bytes, &reply);
@@ -49,7 +49,7 @@ impl Wire {
         self.stream = Some(stream);
     }
 
-    /// The answer to what was sent. Panics when there is none in time.
+    /// Reads the answer to the bytes sent. Panics if none comes in time.
     pub fn receive(&mut self, asked: &str) -> Reply {
         let mut stream = self.stream.take().expect("something was sent");
         let (reply, goes_on, _) =
@@ -58,8 +58,8 @@ impl Wire {
         reply
     }
 
-    /// The same on a connection of its own, for bytes that may be no whole request or more than one: only the first
-    /// answer is read. `stop` closes the sending side, so that what was promised never comes.
+    /// As [`Wire::exchange`], on a connection of its own, for bytes that may not be a whole request or may be more than
+    /// one: only the first answer is read. `stop` closes the sending side, so that the rest of the request never comes.
     pub fn exchange_alone(&self, bytes: &[u8], stop: bool, asked: &str) -> Option<Reply> {
         let mut stream = self.connect();
         _ = stream.write_all(bytes);
@@ -79,8 +79,8 @@ impl Wire {
         stream
     }
 
-    /// Against the description, as far as the bytes name an operation. Every refusal has the envelope, also of bytes
-    /// that are no request; a browser that asks for a page gets a page.
+    /// Checks the answer against the description, if the bytes name an operation. Every refusal has the envelope, also
+    /// of bytes that are not a request; a browser that asks for a page gets a page.
     fn check(&self, bytes: &[u8], reply: &Reply) {
         let line =
             bytes.split(|byte| *byte == b'\r').next().and_then(|line| std::str::from_utf8(line).ok()).unwrap_or("");
@@ -96,12 +96,12 @@ impl Wire {
     }
 }
 
-/// One answer, whether the connection goes on after it, and how many bytes more there are.
+/// One answer, whether the connection stays open, and the number of surplus bytes.
 fn read_reply(stream: &mut TcpStream, asked: &str) -> Option<(Reply, bool, usize)> {
     let mut bytes = Vec::new();
     let head_end = loop {
         match bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            // The server is ready for a body that was sent with the head anyway.
+            // The server asks for a body that was already sent with the head.
             Some(at) if bytes.starts_with(b"HTTP/1.1 100") => _ = bytes.drain(..at + 4),
             Some(at) => break at,
             None if read_more(stream, &mut bytes, asked) => {}

@@ -1,4 +1,4 @@
-//! Messages by mail and telephone: to one address, by one member, by strangers and by the whole site.
+//! Limits on messages by mail and telephone: to one address, by one member, by strangers and by the whole site.
 
 use super::{DAY, HOUR, recover};
 use crate::desk::Clerk;
@@ -9,7 +9,7 @@ use tunneldesk::store::tables::outbox::Channel;
 
 const SEND: &str = "/account/profile/send-verification-passcode";
 
-/// Messages in line for this recipient.
+/// The number of queued messages for this recipient.
 fn messages_to(site: &Site, recipient: &str) -> i64 {
     site.change(|tx| {
         let sql = "SELECT count(*) FROM outbox WHERE recipient = ?1";
@@ -102,7 +102,7 @@ fn short_messages_go_to_telephones_of_the_country_once_an_address_is_confirmed()
     jane.post(SEND, json!({"country": "41", "phone": "791234567"})).refused(422);
 }
 
-/// The text of the System status about the day's messages.
+/// The key of the *System status* text about the day's messages.
 fn told_of_passcodes(site: &Site) -> &'static str {
     let facts = tunneldesk::ops::health::check(site.inside(), tunneldesk::ops::health::Depth::Quick);
     facts.into_iter().find(|fact| fact.name == "passcodes").expect("it is looked at").text.key()
@@ -119,7 +119,7 @@ fn anonymous_requests_use_up_at_most_half_of_the_daily_mails() {
     let (jane, admin) = (site.member("jane"), Clerk::at(&site, &site.admin()));
     let sent = || site.rows()["outbox"];
     let form = json!({ "name": "Ann Other", "email": "ann@example.com", "message": "Do you open on Sundays?" });
-    // Each asks for something else, for somebody else: no share but the site's is used up.
+    // Each request has another purpose and another recipient, so that only the site's quota is used up.
     for n in 0..4 {
         site.member(&format!("member-{n}"));
         recover(&site, &format!("member-{n}")).ok();

@@ -1,4 +1,4 @@
-//! What one person, one partner or one address may do, and that honest use never meets it.
+//! Limits of one person, one partner and one address, which honest use never reaches.
 
 mod messages;
 mod partners;

@@ -1,4 +1,4 @@
-//! Partners who guess PINs.
+//! Partners that guess PINs.
 
 use crate::desk::Clerk;
 use crate::harness::{Caller, Reply, Site};

@@ -1,4 +1,4 @@
-//! Recovering an account: the questions, and how often an address may ask.
+//! Limits of account recovery: its questions, and requests from one address.
 
 use super::{RECOVER, recover};
 use crate::harness::Site;

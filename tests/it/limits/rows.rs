@@ -1,4 +1,4 @@
-//! Changes a day, and the rows that one person can leave behind.
+//! Limits on changes in a day, and on the rows that one person can leave behind.
 
 use super::DAY;
 use crate::harness::Site;

@@ -28,14 +28,15 @@ fn levels_follow_the_catalogue_at_the_next_start() {
         "\"name\": \"Roll\", \"required\": true",
     );
     assert_ne!(asks_more, SAMPLE);
-    // The level takes other skills now, so everybody's are derived anew; then as before, and it is held.
+    // The level requires other skills now, so all holdings are derived anew; then the old catalogue returns, and the
+    // level is held.
     site.restart_with(|config| extended(config, &asks_more));
     assert_eq!(names(&site), ["Flyer Level 1"]);
     site.restart_with(|config| extended(config, SAMPLE));
     let mut held = names(&site);
     held.sort();
     assert_eq!(held, ["Flyer Level 1", "Wingsuit Level 4"]);
-    // A level that has left the catalogue is nobody's.
+    // A level that is no longer in the catalogue is held by no member.
     site.restart_with(|config| config.catalogue = Config::defaults().catalogue);
     assert_eq!(names(&site), ["Flyer Level 1"]);
     site.hold(&jane, "Flyer", "2", "Formation", site.now());

@@ -21,7 +21,7 @@ fn kind(value: Option<&Value>) -> &'static str {
     }
 }
 
-/// Every member and field against the contract's table, nothing missing and nothing besides.
+/// Checks every object and field against the contract's table: none may be missing, and no other may be present.
 fn check_types(options: &Value) {
     let rows = TABLE.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     let rows: Vec<Vec<&str>> = rows.map(|line| line.split_whitespace().collect()).collect();

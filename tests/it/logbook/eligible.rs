@@ -1,4 +1,4 @@
-//! What a member may ask for next.
+//! The skills that a member may ask for next.
 
 use super::given;
 use crate::harness::{Caller, Site};

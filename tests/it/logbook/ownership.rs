@@ -1,4 +1,4 @@
-//! Who reads whose logbook, on every row of the table that names a member.
+//! Access to the logbooks of others, on every row of the table that names a member.
 
 use crate::harness::{Caller, Reply, Site};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Who can be asked to sign.
+//! The signers whom a member can ask.
 
 use super::given;
 use crate::harness::{Caller, Site};

@@ -1,4 +1,4 @@
-//! The logbook as a whole: as a picture, as a table and on paper.
+//! The whole logbook: as a picture, as CSV and as a PDF.
 
 use super::given::{self, DAY};
 use crate::harness::{Caller, Reply, Site};
@@ -20,7 +20,7 @@ fn rename(site: &Site, member: &Caller, screen_name: &str) {
     site.change(|tx| Ok(tx.run(sql, (member.id, screen_name))?));
 }
 
-/// A flyer of two levels, briefed, with a skill that waits.
+/// A member who holds two Flyer levels, is briefed, and has a skill that waits.
 fn climber(site: &Site) -> Caller {
     let (jane, signer) = (site.flyer("jane"), site.member("Łukasz"));
     given::safety(site, &jane, "10001", "open", site.now() - 40 * DAY);
@@ -94,7 +94,7 @@ mod picture {
 mod table {
     use super::*;
 
-    /// Rows of cells, read as RFC 4180 says.
+    /// The cells of a CSV text, parsed by RFC 4180.
     fn parse(csv: &str) -> Vec<Vec<String>> {
         let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
         let mut letters = csv.chars().peekable();
@@ -115,7 +115,7 @@ mod table {
         rows
     }
 
-    /// The cells of a column, below its heading.
+    /// The cells of a column, without its heading.
     fn column(csv: &str, name: &str) -> Vec<String> {
         let rows = parse(csv);
         assert!(rows.iter().all(|row| row.len() == rows[0].len()), "every row has every cell");
@@ -217,7 +217,7 @@ mod table {
 mod paper {
     use super::*;
 
-    /// What a reader finds on the pages; `None` where no reader is installed.
+    /// The text of a PDF; `None` if no extraction tool is installed.
     fn words(pdf: &[u8]) -> Option<String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), pdf).unwrap();

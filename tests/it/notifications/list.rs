@@ -1,4 +1,4 @@
-//! The member's list, and marking as read.
+//! The member's list of notices, and marking as read.
 
 use super::NOTIFICATIONS;
 use crate::harness::{Caller, Reply, Site};
@@ -14,7 +14,7 @@ fn list(member: &Caller, query: &str) -> Reply {
     member.get(&format!("{NOTIFICATIONS}{query}")).ok()
 }
 
-/// How many notices there are in all, and how many of them are not read.
+/// The number of notices, and how many of them are unread.
 fn counts(list: &Reply) -> (i64, Option<&str>) {
     (list.total(), list.header("x-unread-count"))
 }

@@ -1,4 +1,4 @@
-//! What makes a notice: bookings, and what happens to an account.
+//! Events that make a notice: bookings, and changes of an account.
 
 use super::NOTIFICATIONS;
 use crate::harness::{Caller, PASSWORD, Site};

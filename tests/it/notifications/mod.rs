@@ -1,4 +1,4 @@
-//! The notifications group, and what makes notices.
+//! The notifications group, and the events that make notices.
 
 mod list;
 mod made;

@@ -1,4 +1,4 @@
-//! Reminders of a currency that ends: each once, whenever and however often the job runs.
+//! Reminders that a currency ends: each is sent once, whenever and however often the job runs.
 
 use super::NOTIFICATIONS;
 use crate::harness::{Caller, Site, senders};
@@ -34,7 +34,7 @@ fn train(site: &Site, member: &Caller, logbook: &str, at: i64) {
     site.change(|tx| Ok(tx.run(sql, (member.id, at, Site::TUNNEL_ID, logbook))?));
 }
 
-/// Who holds these, and has neither flown nor trained.
+/// A member who holds these programmes, and has neither flown nor trained.
 fn holder(site: &Site, name: &str, programmes: &[&str]) -> Caller {
     let member = site.member(name);
     for programme in programmes {
@@ -104,7 +104,7 @@ fn trainings_are_announced_a_month_and_a_week_before_they_run_out() {
         let member = holder(&site, &programme.to_lowercase(), &[programme]);
         train(&site, &member, logbook, site.now());
         let renewal = currency::training_ends(logbook, site.now()).unwrap();
-        // Trained again in the same cycle, or the same day: one end, one word.
+        // Another training in the same cycle, or on the same day, ends at the same time: one reminder.
         train(&site, &member, logbook, site.now());
         let start = site.now();
         let told_at = |moment: i64| {
@@ -176,7 +176,7 @@ fn runs_at_the_same_time_give_each_reminder_once() {
 fn a_run_is_more_than_one_transaction_and_loses_nobody_between() {
     let site = Site::open();
     let jane = holder(&site, "jane", &["Flyer"]);
-    // A thousand flights of one day: more than one step looks at.
+    // A thousand flights in one day: more than one step of the job reads.
     site.change(|tx| {
         let member = "INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at)
                       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
@@ -235,7 +235,7 @@ fn a_confirmed_address_gets_a_mail_too_in_the_language_of_the_last_sign_in() {
     assert_eq!(site.mails().len(), 1);
 }
 
-/// What may happen, in a random order.
+/// The events of the model test, in random order.
 #[derive(Debug, Clone)]
 enum Step {
     Pass { hours: i64 },
@@ -256,12 +256,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 120..200)
 }
 
-/// What each holds, and where the trainings for it are kept: those of flyers keep nobody current.
+/// The programme that each person holds, and the logbook of its trainings. A Flyer's trainings do not keep the
+/// programme current.
 const PEOPLE: [(&str, &str); 4] = [("Flyer", "Flyer"), ("Flyer", "Flyer"), ("Coach", "Coach"), ("Examiner", "Trainer")];
 
-/// A member as the test sees it: no row, no index, no step.
+/// A member in the test's model, without rows, indexes and steps.
 struct Life {
-    /// Moments by entry.
+    /// Flight times by entry.
     flights: BTreeMap<i64, i64>,
     trainings: Vec<i64>,
     /// `subject` and renewal of every reminder, in the order in which they came.
@@ -269,7 +270,8 @@ struct Life {
 }
 
 impl Life {
-    /// By hand: the end of the currency, and the days before it at which the first and the last word are due.
+    /// Computes, independently of the product, the end of the currency, and the days before it on which the first and
+    /// the last reminder are due.
     fn hear(&mut self, programme: &str, logbook: &str, now: i64) {
         let (end, days, name) = if programme == "Flyer" {
             let last = self.flights.values().filter(|at| **at <= now).max();

@@ -1,4 +1,4 @@
-//! What arrives at a mail server, and what never does.
+//! Mails as they arrive at a mail server, and mails that are never sent.
 
 use super::*;
 
@@ -149,7 +149,7 @@ fn replies_to_a_contact_message_go_to_its_sender() {
     for (email, answered_to) in [
         ("ann@example.com", "ann@example.com"),
         ("ann@bücher.example", "ann@xn--bcher-kva.example"),
-        // Old mail servers take no such name in a header, and the message itself matters more.
+        // Old mail servers refuse such a name in a header; the message matters more than the header.
         ("jörg@example.com", "answers@windwerk.example"),
     ] {
         let form = json!({ "name": "Ann <a@evil.example>, \u{201c}x\u{201d}", "email": email, "message": ".\nBcc: a@evil.example\n\nBye" });

@@ -1,4 +1,4 @@
-//! Messages on their way out of the house, to servers that are real.
+//! The outbox, with real mail and message servers.
 
 mod mail;
 #[path = "../../post/office.rs"]
@@ -35,7 +35,7 @@ fn sms_settings(office: &Office) -> Sms {
     }
 }
 
-/// A site that sends mail through the office.
+/// A site that sends mail through the test's mail server.
 fn site_with_mail(office: &Office) -> Site {
     site_with(mail_settings(office, Security::StartTls))
 }
@@ -47,7 +47,7 @@ fn site_with(mail: Mail) -> Site {
     })
 }
 
-/// The site's sender of messages; it works when the test says so.
+/// The site's sender of messages, which runs only when the test calls it.
 fn sender(site: &Site) -> OutboxSender {
     OutboxSender::new(site.for_a_job()).unwrap()
 }
@@ -56,7 +56,7 @@ fn round(sender: &mut OutboxSender) {
     sender.round(&|| false).unwrap();
 }
 
-/// Puts a message in line; its number.
+/// Queues a message and returns its number.
 fn queue(site: &Site, channel: Channel, recipient: &str, language: &str, template: &str, values: &Value) -> i64 {
     let keys = site.for_a_job().keys.clone();
     site.change(|tx| {
@@ -65,12 +65,12 @@ fn queue(site: &Site, channel: Channel, recipient: &str, language: &str, templat
     })
 }
 
-/// A passcode for signing in, by mail, in English.
+/// Queues a sign-in passcode, by mail, in English.
 fn queue_passcode(site: &Site, recipient: &str) -> i64 {
     queue(site, Channel::Email, recipient, "en", "passcode_sign_in", &json!({"passcode": "012345"}))
 }
 
-/// A mail that is good for days.
+/// Queues a mail that stays valid for days.
 fn queue_welcome(site: &Site, recipient: &str) -> i64 {
     queue(site, Channel::Email, recipient, "en", "confirm_email", &json!({"token": "the-token"}))
 }

@@ -1,4 +1,4 @@
-//! When messages are tried, tried again, and given up; and that nobody waits for it.
+//! When messages are sent, tried again and given up; no request waits for a delivery.
 
 use super::*;
 use std::time::{Duration, Instant};
@@ -73,7 +73,7 @@ fn a_deferred_message_is_sent_also_after_the_clock_fell_back() {
     let later = queue_welcome(&site, "later@example.com");
     round(&mut sender);
     site.set_back(30 * DAY);
-    // At half the pace, until the machine's clock has caught up.
+    // After the clock was set back, the site's time runs at half speed until the machine's clock has caught up.
     site.advance(Duration::from_secs(2 * 72));
     round(&mut sender);
     assert_eq!(state(&site, later), "sent");
@@ -174,7 +174,8 @@ fn a_new_message_is_sent_at_once_and_no_request_waits_for_a_slow_server() {
     queue_welcome(&site, "first@example.com");
     let sending = jobs::outbox::start(&site.for_a_job()).unwrap();
     office.next();
-    // A sender that is not woken looks again only after five seconds, each time; a busy machine is slow once or twice.
+    // A sender that is not woken looks again only after five seconds, in every round; a busy machine is slow in one or
+    // two.
     let wakes = || {
         let queued = Instant::now();
         queue_welcome(&site, "prompt@example.com");

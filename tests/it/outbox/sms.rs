@@ -1,4 +1,4 @@
-//! Short messages, to a gateway.
+//! Text messages, to a gateway.
 
 use super::*;
 use std::time::Duration;

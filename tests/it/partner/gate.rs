@@ -1,4 +1,4 @@
-//! Who is a partner.
+//! The authentication of partners.
 
 use crate::harness::{Caller, Credential, Site, sign};
 use http::Method;
@@ -20,7 +20,7 @@ fn without_a_body_zero_bytes_and_empty_braces_are_signed_alike() {
         unsigned(&partner).ask(Method::GET, OP).header("token", &token).send().ok();
         unsigned(&partner).ask(Method::GET, OP).header("token", &token.to_uppercase()).send().ok();
     }
-    // With a body of braces only that body's digest counts.
+    // If the body is `{}`, only the signature of that body is valid.
     let empty = sign(partner.secret(), b"");
     unsigned(&partner).ask(Method::POST, OP).header("token", &empty).body("{}").send().refused(401);
 }
@@ -125,7 +125,7 @@ fn a_strict_partner_s_request_counts_once_for_its_pace() {
     let id = partner.post(OP, json!({ "email": "pace@example.com" })).ok().json()["id"].clone();
     for _ in 0..2 {
         partner.get(&format!("{OP}/{id}")).ok();
-        // Another second, another signature.
+        // In another second the signature is another.
         site.advance(Duration::from_secs(1));
     }
     partner.get(&format!("{OP}/{id}")).refused(429);

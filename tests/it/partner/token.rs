@@ -1,4 +1,4 @@
-//! A member's PIN for a token, and the booking that comes with it.
+//! Exchanging a member's PIN for a token, and the booking that the request makes.
 
 use crate::harness::{Caller, Credential, Reply, Site};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn the_same_booking_is_one_booking_with_a_fresh_token_and_later_values_win() {
     assert_eq!(count(&site, "history"), 5, "three tokens, one booking recorded, one changed");
 }
 
-/// The flight time that a booking entered, as date, minutes and comment.
+/// The flight time that a booking entered: date, minutes and comment.
 fn entered(member: &Caller) -> (i64, String, String) {
     let list = member.get(&format!("/account/logbook/time/{}", member.id)).ok().json();
     let rows = list.as_array().or(list["data"].as_array()).unwrap().clone();
@@ -186,18 +186,18 @@ fn what_is_not_said_again_stays_and_a_purchase_is_known_without_its_registration
     ask(&partner, &jane, &pin, without(&["registration_id"])).ok();
     assert_eq!(row(), before);
     assert_eq!((count(&site, "bookings"), count(&site, "entries")), (1, 2), "the flight before, and the booked one");
-    // The other way round: the registration comes later.
+    // In this case the registration comes later.
     let mut later = without(&["registration_id"]);
     later["flight_date"] = json!(site.now() + 9_000);
     ask(&partner, &jane, &pin, later.clone()).ok();
     later["registration_id"] = json!(2);
     ask(&partner, &jane, &pin, later.clone()).ok();
     assert_eq!((count(&site, "bookings"), row()[0]["registration_id"].as_i64()), (2, Some(2)));
-    // Two registrations of one purchase are two.
+    // Two registrations of one purchase are two bookings.
     later["registration_id"] = json!(3);
     ask(&partner, &jane, &pin, later.clone()).ok();
     assert_eq!(count(&site, "bookings"), 3);
-    // So are two members who fly on it together, in whatever order their registrations come.
+    // Two members who fly on one purchase have two bookings, in whatever order their registrations come.
     let mark = site.flyer("mark");
     let mut together = without(&["registration_id"]);
     together["flight_date"] = json!(site.now() + 12_000);

@@ -1,4 +1,4 @@
-//! Certificates over HTTP: what is listed, who gets which, and what is on the sheet.
+//! Certificates over HTTP: the list, who may have which, and the text of the document.
 
 use crate::harness::{Caller, Site};
 use base64::Engine;
@@ -13,7 +13,7 @@ const LIST: &str = "/account/profile/certificate-list";
 const GET: &str = "/account/profile/get-certificate";
 const DAY: i64 = 86_400;
 
-/// A signer has signed every required skill of the level, the last one now.
+/// Signs every required skill of the level, the last one now.
 fn earn(site: &Site, member: &Caller, signer: &Caller, key: LevelKey) {
     let level = Catalogue::built_in().find_level(key).unwrap();
     let sql =
@@ -32,13 +32,13 @@ fn earn(site: &Site, member: &Caller, signer: &Caller, key: LevelKey) {
 const FLYER_1: LevelKey = LevelKey { cat_group: "Flyer", cat_id: "1", track: "" };
 const STATIC_3: LevelKey = LevelKey { cat_group: "Flyer", cat_id: "3", track: "Static" };
 
-/// Another real name; the screen name stays what it was.
+/// Changes the real name; the screen name stays.
 fn rename(site: &Site, member: &Caller, real_name: &str) {
     let sql = "UPDATE members SET real_name = ?2 WHERE member_id = ?1";
     site.change(|tx| Ok(tx.run(sql, (member.id, real_name))?));
 }
 
-/// What the contract names of a row, and nothing beside it.
+/// The fields of a row that the contract names, and no others.
 fn five_fields(row: &Value) -> Value {
     let names = ["type", "cat_id", "screen_name", "entry_date", "member_id"];
     names.into_iter().map(|name| (name.to_owned(), row[name].clone())).collect::<serde_json::Map<_, _>>().into()
@@ -56,7 +56,7 @@ fn pdf(member: &Caller, row: &Value) -> Vec<u8> {
     pdf
 }
 
-/// What a reader finds on the sheet; `None` where no reader is installed.
+/// The text of the document; `None` if no extraction tool is installed.
 fn words(pdf: &[u8]) -> Option<String> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), pdf).unwrap();
@@ -126,7 +126,7 @@ fn a_certificate_is_for_what_the_list_names_and_nothing_else() {
     assert_eq!(site.rows()["certificates"], 0, "nothing was handed out");
     let missing = jane.post(GET, json!({})).refused(422);
     assert_eq!(missing.bad_fields(), ["type", "cat_id", "screen_name", "entry_date", "member_id"]);
-    // As other clients type the same.
+    // The same values in the types that other clients send.
     let typed = json!({ "type": "Flyer", "cat_id": "1", "screen_name": " jane ", "entry_date": site.now() * 1000,
                         "member_id": jane.id.to_string() });
     assert_eq!(pdf(&jane, &typed), pdf(&jane, &good));
@@ -149,7 +149,7 @@ fn every_row_leads_to_its_own_paper_by_the_contract_s_five_fields_also_where_all
         let words = words(&pdf(&jane, &five_fields(row)));
         assert!(words.is_none_or(|words| words.contains(name)), "{name}");
     }
-    // One code a paper: each of the asked rows was another one.
+    // Each document has a code of its own, because each of the rows differs.
     let papers = rows.iter().filter(|row| row["cat_id"] == 3).count() as i64;
     assert_eq!((site.rows()["certificates"], papers >= 5), (papers, true));
 }

@@ -1,4 +1,4 @@
-//! The picture in the profile: friendly ones, hostile ones, and whose it is.
+//! The profile picture: valid ones, hostile ones, and access to them.
 
 use crate::harness::pictures::{drawn, encoded, png};
 use crate::harness::{Caller, Reply, Site};
@@ -74,7 +74,7 @@ fn an_upload_says_that_it_is_a_picture_and_is_one() {
     assert_eq!(site.rows()["media"], 0);
 }
 
-/// A PNG of a few bytes that unpacks to as many pixels as it says.
+/// A PNG of a few bytes that decodes to `side` × `side` pixels.
 fn bomb(side: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     let grey = vec![0; (side * side) as usize];

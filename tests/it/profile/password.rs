@@ -30,8 +30,8 @@ fn the_new_password_replaces_the_old_one_and_everything_that_it_opened() {
     assert_eq!(site.notices(&jane).last().map(String::as_str), Some("notice.password_changed"));
 }
 
-/// Whichever comes first, the recovery's password holds: a change by a session from before it was judged too early, or is
-/// refused.
+/// Whichever request comes first, the recovery's password stays: a change by a session from before the recovery is
+/// either overwritten by the recovery or refused.
 #[test]
 fn a_change_under_way_does_not_undo_a_recovery() {
     let site = Site::open();
@@ -47,7 +47,7 @@ fn a_change_under_way_does_not_undo_a_recovery() {
             let recovered = stranger.post(recover, &body).ok_json()["status"] == true;
             (changing.join().unwrap(), recovered)
         });
-        // Each ends what the other needs: the session of the one, the passcode of the other.
+        // Each request ends what the other needs: the session of the change, the passcode of the recovery.
         assert_eq!((changed, recovered), if recovered { (401, true) } else { (200, false) });
         let login = json!({"username": jane.name, "password": "a mug of hot tea please"});
         let signed_in = site.stranger().post("/auth/login", login).ok_json()["status"] == true;
@@ -72,7 +72,7 @@ fn invalid_fields_are_named_and_change_nothing() {
     assert!(signs_in(&site, PASSWORD));
 }
 
-/// Judging a password takes milliseconds, which nobody spends who does not know the current one.
+/// Judging a new password takes milliseconds, which are not spent on a caller who does not know the current one.
 #[test]
 fn a_new_password_is_checked_only_after_the_current_one() {
     let site = Site::open();

@@ -1,4 +1,4 @@
-//! What a member paid.
+//! A member's payments.
 
 use crate::harness::{Caller, Site};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What a member is told when a way into the account changes: a notice, and a message that nobody has to wait for.
+//! Notifications of a changed way into the account: a notice, and a message that is sent without delaying the request.
 
 use crate::harness::{Caller, PASSWORD, Site};
 use http::Method;
@@ -16,7 +16,7 @@ fn change_password(member: &Caller) {
     member.put(PASSWORDS, body).ok();
 }
 
-/// The member takes over an address or number, by the passcode that goes there.
+/// The member changes to an address or number, with the passcode that is sent there.
 fn take_over(site: &Site, member: &Caller, mut place: Value) {
     member.post(SEND, &place).ok();
     place["passcode"] = site.last_passcode(member).expect("a passcode went out").into();

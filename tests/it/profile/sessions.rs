@@ -1,4 +1,4 @@
-//! Where a member is signed in.
+//! The list of a member's sessions.
 
 use crate::harness::{Caller, Site};
 use serde_json::Value;

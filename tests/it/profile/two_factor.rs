@@ -1,4 +1,4 @@
-//! The second factor from inside a session.
+//! Changing the second factor in a session.
 
 use crate::harness::{Caller, PASSWORD, Reply, Site};
 use serde_json::{Value, json};

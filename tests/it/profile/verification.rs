@@ -91,7 +91,7 @@ fn a_passcode_that_comes_as_a_number_has_its_leading_zeros() {
 fn after_five_passcodes_an_hour_the_answer_has_a_retry_after() {
     let site = Site::open();
     let jane = site.member("jane");
-    // A session whose proof is fresh, however late it is.
+    // Each attempt uses a session whose proof is fresh, although the clock moves.
     let send = || site.again(&jane).post(SEND, json!({"email": "new@example.com"}));
     send().ok();
     site.advance(Duration::from_secs(600));

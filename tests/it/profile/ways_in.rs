@@ -1,4 +1,5 @@
-//! What opens an account is changed by whoever just proved who they are, and can be undone by whoever reads the old mailbox.
+//! Changes of the credentials of an account: they need a fresh proof of identity, and a link sent to the old address
+//! undoes them.
 
 use crate::auth::passkeys::{Key, Page, question, register, sign_in_question, verify};
 use crate::desk::Clerk;
@@ -46,7 +47,7 @@ fn a_session_without_a_recent_proof_changes_no_credentials() {
     }
     assert_eq!(site.mails().len(), mails, "nothing was sent");
     jane.get("/account/profile/user").ok();
-    // A sign-in, or a proof in the session, is good for ten minutes.
+    // A sign-in, or a proof in the session, is valid for ten minutes.
     jane.post(PROVE, json!({ "password": PASSWORD })).ok();
     for caller in [&jane, &site.again(&jane)] {
         caller.post(SEND, json!({ "email": "jane2@example.com" })).ok();
@@ -99,7 +100,7 @@ fn wrong_proofs_are_throttled_like_a_sign_in() {
     prove(PASSWORD).refused(429);
 }
 
-/// The token of the link in the latest mail that has one to this address.
+/// The token of the link in the latest mail to this address that has one.
 fn undo_token(site: &Site, address: &str) -> String {
     let mails = site.mails();
     let mut linked = mails.iter().rev().filter(|mail| mail["template"] == "security_event_undo");
@@ -124,7 +125,7 @@ fn the_link_in_the_old_mailbox_undoes_a_thief_s_changes() {
     let jane = site.member("jane");
     let mut own = register(&site, &jane);
     site.advance(Duration::from_secs(60));
-    // Somebody with the session and the password takes the account over.
+    // A thief with the session and the password takes over the account.
     take_over(&site, &jane, json!({ "email": "thief@example.com" }));
     take_over(&site, &jane, json!({ "country": 41, "phone": 446681800 }));
     let mut theirs = register(&site, &jane);
@@ -156,7 +157,7 @@ fn the_link_in_the_old_mailbox_undoes_a_thief_s_changes() {
         |key: &mut Key| verify(&site, &page.get(key, &sign_in_question(&site, "jane"))).json()["status"].clone();
     assert_eq!((answer(&mut theirs), answer(&mut own)), (json!(false), json!(true)), "hers is from before");
 
-    // She comes in by her own address, with no code of the thief's.
+    // The member recovers the account by her own address, without a code of the thief's.
     site.stranger().post(RECOVER, json!({ "username": "jane" })).ok();
     assert_eq!(site.mails().last().unwrap()["recipient"], "jane@example.com");
     let body = json!({ "username": "jane", "passcode": site.last_passcode(&jane), "password": NEW });
@@ -267,7 +268,7 @@ fn a_recovery_keeps_the_passkeys_that_the_owner_names_and_no_other() {
     let left: String =
         site.change(|tx| Ok(tx.get("SELECT group_concat(provider) FROM social_links", [], |row| row.get(0))?));
     assert_eq!(left, "facebook");
-    // The technician's new password keeps none.
+    // A password reset by the technician keeps neither passkeys nor linked networks.
     site.shell(&["member", "reset-password", "jane"]);
     assert_eq!((answer(&mut kept), site.rows()["social_links"]), (json!(false), 0));
     assert!(question(&site, &site.again(&jane), json!({}))["challenge"].is_string());

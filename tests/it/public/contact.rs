@@ -131,7 +131,7 @@ fn messages_are_limited_by_address_with_a_retry_after() {
     let send = || site.stranger().post(CONTACT, form());
     let keyed = || site.stranger().ask(Method::POST, CONTACT).header("idempotency-key", "k-1").json(&form()).send();
     keyed().ok();
-    // Neither a repeat nor a mistake counts.
+    // Neither a repeat nor an invalid request counts.
     keyed().ok();
     site.stranger().post(CONTACT, json!({})).refused(422);
     send().ok();

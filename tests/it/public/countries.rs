@@ -1,4 +1,4 @@
-//! Countries, for forms.
+//! The list of countries for forms.
 
 use super::get_in;
 use crate::harness::Site;
@@ -49,7 +49,7 @@ fn letters_with_marks_stand_where_a_reader_looks_for_them() {
     }
 }
 
-/// The caller's country, as a form would send it on, is one that signup takes with a number of that country.
+/// The caller's country in the answer is one that sign-up accepts with a number of that country.
 #[test]
 fn a_listed_country_serves_to_sign_up() {
     let site = Site::open();

@@ -8,7 +8,7 @@ mod tunnels;
 use crate::harness::{Reply, Site};
 use http::Method;
 
-/// What a stranger with this language is answered.
+/// The answer to a stranger with this language.
 fn get_in(site: &Site, language: &str, path: &str) -> Reply {
     site.stranger().ask(Method::GET, path).header("accept-language", language).send()
 }

@@ -19,7 +19,7 @@ fn the_texts_are_those_that_the_product_shows() {
             let shown = if of_mails { None } else { Some(json!(text)) };
             assert_eq!(texts.get(key), shown.as_ref(), "{key}");
         }
-        // What the product says is in there word for word.
+        // The texts of refusals are among them, word for word.
         let refusal = get_in(&site, language.tag(), "/account/profile/user").refused(401).json();
         assert_eq!(refusal["message"], texts["not_signed_in"]);
     }

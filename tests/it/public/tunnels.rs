@@ -1,4 +1,4 @@
-//! The tunnels that a site knows.
+//! The list of tunnels.
 
 use super::get_in;
 use crate::harness::Site;

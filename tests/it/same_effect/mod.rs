@@ -1,5 +1,5 @@
-//! The same effect asked for at two edges of two equal sites leaves the same rows: audit, notices, and whatever else the
-//! effect changes. One line an effect; what differs is who did the effect from where, and what is random.
+//! The same effect, requested at two edges of two equal sites, leaves the same rows: audit, notices, and whatever else
+//! the effect changes. Each effect has one line; only the actor, the origin and random values differ.
 
 mod desk;
 mod flying;
@@ -8,20 +8,20 @@ use crate::harness::Reply;
 use Expected::{Changes, Nothing, Refused};
 use tunneldesk::store::Write;
 
-/// One effect at both edges. Each function says whether the edge did what it was asked.
+/// An effect at two edges. Each function returns whether the edge carried out the request.
 struct Effect<Stage> {
     name: &'static str,
-    /// What the effect needs, at both sites; a number for it.
+    /// Prepares what the effect needs, on both sites; returns a number for it.
     prepare: fn(&Stage) -> i64,
     one: fn(&Stage, i64) -> bool,
     other: fn(&Stage, i64) -> bool,
     expected: Expected,
-    /// Tables, or `audit`, that differ because another person acts, or because one edge speaks for a partner.
+    /// Tables, or `audit`, that differ because another person acts, or because one edge acts for a partner.
     except: &'static [&'static str],
 }
 
 impl<Stage> Effect<Stage> {
-    /// An effect that needs nothing, changes something, and leaves the same in every table.
+    /// An effect that needs no preparation, changes rows, and leaves the same in every table.
     const PLAIN: Effect<Stage> =
         Effect { name: "", prepare: |_| 0, one: |_, _| false, other: |_, _| false, expected: Changes, except: &[] };
 }
@@ -29,18 +29,18 @@ impl<Stage> Effect<Stage> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expected {
     Changes,
-    /// Done, or so already.
+    /// The request succeeds and changes nothing, because its result exists already.
     Nothing,
     Refused,
 }
 
-/// Whether an edge did what it was asked. A page that shows what was made counts as done, like one that leads on.
+/// Whether an edge carried out the request. A page that shows the result counts like a redirect.
 fn done(reply: &Reply) -> bool {
     assert!(reply.status < 500, "{reply}");
     reply.status < 400
 }
 
-/// Every row of a table as text, but for the columns that are hidden. Of blobs the length.
+/// Every row of a table as text, without the hidden columns; blobs by their length.
 fn list_rows(tx: &Write, table: &str, is_hidden: impl Fn(&str) -> bool) -> rusqlite::Result<Vec<String>> {
     let columns: Vec<String> = tx.list("SELECT name FROM pragma_table_info(?1)", [table], |row| row.get(0))?;
     let shown = columns.iter().filter(|column| !is_hidden(column));

@@ -1,4 +1,4 @@
-//! A sync that an admin asks for at the desk.
+//! A sync that an admin starts at the desk.
 
 use super::receiver::{Fault, Receiver};
 use super::*;

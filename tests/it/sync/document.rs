@@ -1,4 +1,5 @@
-//! The document for whoever receives, held to the code: its example is signed, packed and answered as it says.
+//! The document for receivers, checked against the code: its example is signed, packed and answered as the document
+//! says.
 
 use super::book::{Book, unpack};
 use crate::harness::Site;
@@ -27,13 +28,13 @@ fn the_documented_example_for_receivers_is_exact() {
     let header = |name: &str| headers.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
     assert_eq!(header("token:"), hex(&hmac_sha256(b"partner-secret", &[&gzip])));
 
-    // The product makes the same of these rows.
+    // The product makes the same batch of these rows.
     let rows: Vec<Row> = serde_json::from_value(body["history"].clone()).unwrap();
     let batch = Batch::of(body["site_id"].as_str().unwrap(), 100, &rows);
     assert_eq!(unpack(&batch.body), body);
     assert_eq!(header("idempotency-key:"), batch.key());
 
-    // And a receiver that follows the rules gives this answer.
+    // A receiver that follows the rules gives this answer.
     let mut book = Book { rows: vec![serde_json::json!({ "seq": 100, "at": 1 })], ..Book::default() };
     let answer: Value = serde_json::from_str(&example(&page, "answer")).unwrap();
     assert_eq!(book.take(&gzip), (200, answer.clone()));

@@ -1,11 +1,11 @@
-//! A receiver over HTTP that loses, delays, repeats and refuses.
+//! A receiver over HTTPS that loses, delays, repeats and refuses batches.
 
 use super::receiver::{Fault, Receiver};
 use super::*;
 use std::time::Duration;
 use tempfile::NamedTempFile;
 
-/// A site with a receiver, and twenty-five rows to carry in batches of ten.
+/// A site with a receiver, and twenty-five rows to send in batches of ten.
 struct Scene {
     receiver: Receiver,
     secret: NamedTempFile,
@@ -25,7 +25,7 @@ fn scene_with(adjust: impl FnOnce(&mut Sync)) -> Scene {
     Scene { receiver, secret, site }
 }
 
-/// Every row once, in order.
+/// Asserts that the receiver has every row once, in order.
 fn assert_whole(receiver: &Receiver, rows: i64) {
     assert_eq!(receiver.state().book.numbers(), (1..=rows).collect::<Vec<_>>());
 }
@@ -60,7 +60,7 @@ fn lost_late_or_repeated_batches_arrive_once_and_in_order() {
         for place in 0..4 {
             let Scene { receiver, site, secret: _secret } = scene();
             let mut uploader = uploader(&site);
-            // So many batches go well before, and the next request after it does not.
+            // The first `place` batches succeed; the next request meets the fault, and the one after it fails.
             for _ in 0..place {
                 uploader.step();
             }
@@ -78,7 +78,7 @@ fn a_batch_whose_response_was_lost_is_sent_again_with_the_same_key() {
     assert_eq!((uploader.step(), uploader.step()), (Step::Moved(10), Step::Moved(10)));
     receiver.will(&[Fault::LoseRequest]);
     wait_of(uploader.step());
-    // More rows do not change what was on its way, and a new process does not either.
+    // Neither further rows nor a new process change the batch under way.
     add_rows(site.inside(), 26..=30);
     drop(uploader);
     drain(&mut super::uploader(&site));
@@ -129,14 +129,14 @@ fn a_refused_row_is_found_skipped_shown_and_sent_again() {
     assert!(rows[0].error.contains("do not understand"), "{}", rows[0].error);
     assert_eq!((status(&site).refused_rows, status(&site).waiting_rows), (3, 0));
 
-    // Those that come later go past them, also through a new process.
+    // Later rows are sent past the refused ones, also by a new process.
     add_rows(site.inside(), 26..=27);
     drop(uploader);
     let mut uploader = super::uploader(&site);
     drain(&mut uploader);
     assert_eq!(receiver.state().book.last_seq(), 27);
 
-    // A day later they are offered again, and one of them is understood now.
+    // A day later the refused rows are offered again, and the receiver now accepts one of them.
     receiver.state().book.refuses.remove(&8);
     drain(&mut uploader);
     assert_eq!(status(&site).refused_rows, 3, "not before");
@@ -201,7 +201,7 @@ fn another_receiver_gets_everything_from_the_beginning() {
     assert_whole(&other, 25);
 }
 
-/// The new secret lies in the file, and nothing is started anew.
+/// A new secret is written to the file, and the process goes on.
 #[test]
 fn a_secret_is_replaced_without_a_restart() {
     let Scene { receiver, secret, site } = scene();
@@ -213,7 +213,7 @@ fn a_secret_is_replaced_without_a_restart() {
     std::fs::write(secret.path(), "a-new-secret\n").unwrap();
     drain(&mut uploader);
     assert_whole(&receiver, 25);
-    // An empty file, as an editor leaves it for a moment, is no secret.
+    // An empty file, as an editor leaves it for a moment, is not taken as a secret.
     std::fs::write(secret.path(), "").unwrap();
     add_rows(site.inside(), 26..=26);
     wait_of(uploader.step());
@@ -250,7 +250,7 @@ fn with_a_private_authority_no_other_certificate_is_accepted() {
     assert!(status(&site).trouble.contains("ertificate"), "{}", status(&site).trouble);
 }
 
-/// What a partner really does, and what the receiver then knows of it; also after the member is gone.
+/// The rows that a real partner's booking leaves at the receiver, also after the member is erased.
 #[test]
 fn a_booking_is_sent_with_its_values_and_without_a_name() {
     let Scene { receiver, site, secret: _secret } = scene();

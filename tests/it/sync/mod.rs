@@ -1,4 +1,4 @@
-//! The history on its way upstream: to a receiver over HTTPS, to NATS, and through storms.
+//! The history on its way upstream: to a receiver over HTTPS, to NATS, and under random faults.
 
 #[path = "../../upstream/book.rs"]
 mod book;
@@ -25,7 +25,7 @@ use tunneldesk::store::Write;
 use tunneldesk::store::tables::history::{self, Event, EventSubject};
 use tunneldesk::store::tables::partners;
 
-/// As the receiver of these tests wants it.
+/// Settings for the receiver of these tests.
 fn settings(upstream: Upstream) -> Sync {
     Sync {
         upstream,
@@ -39,7 +39,7 @@ fn settings(upstream: Upstream) -> Sync {
     }
 }
 
-/// With the secret in a file of its own.
+/// Settings with the secret in a file of its own.
 fn https_settings(url: &str, secret: &tempfile::NamedTempFile) -> Sync {
     std::fs::write(secret.path(), "partner-secret\n").unwrap();
     Sync { secret_file: Some(secret.path().to_owned()), ..settings(Upstream::Https(url.to_owned())) }
@@ -73,7 +73,7 @@ fn refused(site: &Site) -> Vec<tunneldesk::store::tables::sync::Refused> {
     sync::refused(site.inside()).unwrap()
 }
 
-/// Rows that a partner left, each with a number of its own in its detail.
+/// Adds history rows of a partner, each with a number of its own in its detail.
 fn add_rows(site: &Inside, numbers: std::ops::RangeInclusive<i64>) {
     site.store.write(site.now(), |tx| numbers.clone().try_for_each(|n| add_row(tx, n))).unwrap();
 }
@@ -93,7 +93,7 @@ fn add_row(tx: &Write, n: i64) -> Result<(), tunneldesk::http::failure::Failure>
     Ok(())
 }
 
-/// Steps until nothing waits; waits that the uploader asks for are over at once.
+/// Steps until no row waits. Delays that the uploader asks for are skipped. Returns the number of steps.
 fn drain(uploader: &mut Uploader) -> usize {
     for steps in 1..1_000 {
         if uploader.step() == Step::Quiet {

@@ -1,11 +1,11 @@
-//! A real NATS server with JetStream that goes away, forgets, and wants to know who is there.
+//! A real NATS server with JetStream that goes away, loses its stream, and requires authentication.
 
 use super::book::{Book, unpack};
 use super::broker::Broker;
 use super::*;
 use serde_json::json;
 
-/// A site with a server, a stream, and twenty-five rows to carry in batches of ten.
+/// A site with a NATS server, a stream, and twenty-five rows to send in batches of ten.
 fn scene() -> (Broker, Site) {
     let broker = Broker::start("");
     broker.add_stream(json!({}));
@@ -14,7 +14,7 @@ fn scene() -> (Broker, Site) {
     (broker, site)
 }
 
-/// What a reader of the stream holds, who follows the rules.
+/// The rows that a reader of the stream has if it follows the rules.
 fn read(broker: &Broker) -> Book {
     let mut book = Book::default();
     for message in broker.messages() {
@@ -24,7 +24,7 @@ fn read(broker: &Broker) -> Book {
     book
 }
 
-/// Every row once, and no batch twice.
+/// Asserts that the stream has every row once, in this many messages.
 fn assert_whole(broker: &Broker, rows: i64, messages: usize) {
     assert_eq!(read(broker).numbers(), (1..=rows).collect::<Vec<_>>());
     assert_eq!(broker.messages().len(), messages);
@@ -44,12 +44,13 @@ fn batches_are_messages_with_position_and_signature_headers() {
     assert_eq!((status(&site).rows, status(&site).waiting_rows), (25, 0));
 }
 
-/// The server's memory of names is short here; the order of the subject is not.
+/// The server's window for duplicate message ids is short here; the check of the subject's order has no such limit.
 #[test]
 fn a_batch_that_was_stored_and_not_acknowledged_is_not_stored_twice() {
     let (broker, site) = scene();
     drain(&mut uploader(&site));
-    // The process died before it wrote that the last two batches were taken, and their names are long forgotten.
+    // The process was killed before it recorded that the last two batches were stored, and the server has long
+    // forgotten their ids.
     site.change(|tx| {
         let mut state = tunneldesk::store::tables::sync::find(tx)?;
         (state.cursor, state.held, state.pending) = (10, 10, 20);
@@ -61,7 +62,7 @@ fn a_batch_that_was_stored_and_not_acknowledged_is_not_stored_twice() {
     assert_whole(&broker, 26, 4);
 }
 
-/// As one that was held up on its way, and arrives after its rows went another way. Its name is new to the server.
+/// A batch that was delayed arrives after its rows were sent in other batches. The server does not know its id.
 #[test]
 fn a_late_batch_is_refused_by_the_stream() {
     let broker = Broker::start("");
@@ -105,7 +106,7 @@ fn after_an_outage_nothing_is_lost_or_repeated() {
     assert_eq!(status(&site).trouble, "");
 }
 
-/// Messages go as they are read, or after a time: that is no reason to begin anew.
+/// Messages are removed once they are read, or after a time: that is no reason to begin anew.
 #[test]
 fn a_stream_that_dropped_its_messages_gets_the_new_rows() {
     let (broker, site) = scene();
@@ -120,7 +121,7 @@ fn a_stream_that_dropped_its_messages_gets_the_new_rows() {
     let bodies: Vec<_> = broker.messages().iter().map(|message| unpack(&message.body)["after"].clone()).collect();
     assert_eq!(bodies, [25]);
 
-    // Whoever wants it all again says so.
+    // To send everything again, an operator rewinds the sync.
     broker.ask("$JS.API.STREAM.PURGE.HISTORY", &json!({}));
     assert_eq!(sync::rewind(site.inside(), 0, |_| Ok(())).unwrap(), 30);
     drain(&mut super::uploader(&site));
@@ -152,7 +153,7 @@ fn a_batch_larger_than_the_server_takes_is_sent_in_parts() {
     assert_eq!(status(&site).refused_rows, 0);
 }
 
-/// A user who may publish and ask, and nothing else; then another key, in the same file, without a restart.
+/// A user who may only publish and request; then another key in the same file, without a restart.
 #[test]
 fn an_nkey_authenticates_and_is_replaced_without_a_restart() {
     const SEED: &str = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
@@ -203,7 +204,7 @@ fn tls_is_used_and_verified_where_it_is_configured() {
     add_rows(site.inside(), 1..=25);
     drain(&mut uploader(&site));
 
-    // A server that is not vouched for gets nothing.
+    // A server with an untrusted certificate receives nothing.
     settings.authority = None;
     site.restart_with(|config| config.sync = Some(settings));
     add_rows(site.inside(), 26..=26);

@@ -1,6 +1,7 @@
-//! Storms: the real job over a real file, against a receiver behind a network that loses, delays and repeats, while the
-//! process dies, clocks jump, the receiver falls back, and files are put back. In the end the receiver holds what the site
-//! sent, in order. `TUNNELDESK_STORMS` says how many (`tests/sync-storms`), `TUNNELDESK_SEED` where to begin.
+//! Storms: the real job over a real database sends to a receiver behind a network that loses, delays and repeats, while
+//! the process is killed, clocks jump, the receiver falls back, and databases are replaced by copies. In the end the
+//! receiver has what the site sent, in order. `TUNNELDESK_STORMS` sets the number (`tests/sync-storms`),
+//! `TUNNELDESK_SEED` the start.
 
 use super::book::Book;
 use super::random::Random;
@@ -25,16 +26,16 @@ const STORMS: u64 = 100;
 const START: i64 = 1_780_000_000;
 const DAY: i64 = 86_400;
 
-/// The process died.
+/// The error of a killed process.
 struct Crash;
 
 /// The network and the receiver at its end.
 struct World {
     rng: Random,
     book: Book,
-    /// The receiver as it was when somebody copied it.
+    /// The number of rows in the receiver's backup.
     backup: usize,
-    /// On its way, and late.
+    /// Batches that are delayed in the network.
     delayed: Vec<Vec<u8>>,
     calm: bool,
     tally: Tally,
@@ -128,7 +129,7 @@ impl Upstream for Network {
     }
 }
 
-/// A process that runs, until it does not.
+/// A running process, which the storm may kill.
 struct Process {
     site: Site,
     uploader: Uploader,
@@ -147,20 +148,21 @@ impl Process {
     }
 }
 
-/// One storm from its first row to the calm after it.
+/// One storm, from its first row to the calm after it.
 struct Storm {
     dir: tempfile::TempDir,
     world: Rc<RefCell<World>>,
     process: Option<Process>,
     /// The machine's clock, as far as it is right.
     now: i64,
-    /// How many rows were ever written.
+    /// The number of rows ever written.
     written: i64,
-    /// The file as somebody copied it, and how many rows it had.
+    /// A copy of the database, and the number of its rows.
     copy: Option<(tempfile::TempDir, i64)>,
-    /// Rows that were lost with a file that was put back: the receiver may have them.
+    /// Rows that were lost when a copy replaced the database: the receiver may have them.
     gone: Vec<i64>,
-    /// Whether files are put back in this one. Then clocks are right: else nobody could tell new rows from old.
+    /// Whether copies replace the database in this storm. Then the clocks are right, because otherwise new rows could
+    /// not be distinguished from old ones.
     puts_back: bool,
 }
 
@@ -215,7 +217,7 @@ impl Storm {
         self.process = Some(Process::start(self.dir.path(), clock, &self.world));
     }
 
-    /// 1970, or years ahead.
+    /// A wrong time: 1970, or years ahead.
     fn jump(&self) -> i64 {
         self.world.borrow_mut().tally.jumps += 1;
         if self.roll(50) { self.below(1_000) } else { self.now + self.below(3_000) * DAY }
@@ -237,7 +239,7 @@ impl Storm {
         self.fall_back();
     }
 
-    /// Somebody copies the machine.
+    /// Copies the site's files.
     fn copy_site(&mut self) {
         self.process = None;
         let copy = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
@@ -246,7 +248,7 @@ impl Storm {
         self.process = Some(Process::start(self.dir.path(), self.now, &self.world));
     }
 
-    /// Somebody puts the copy in the machine's place, by hand, and rows come before the receiver is reached.
+    /// Replaces the site by the copy, and adds rows before the receiver is reached.
     fn put_back(&mut self) {
         let Some((copy, written)) = self.copy.take() else { return };
         self.process = None;
@@ -256,7 +258,7 @@ impl Storm {
         self.process = Some(Process::start(self.dir.path(), self.now, &self.world));
         let mut world = self.world.borrow_mut();
         world.tally.put_back += 1;
-        // No request is on its way for as long as that takes.
+        // No request stays under way for that long.
         world.delayed.clear();
         drop(world);
         if self.roll(70) {
@@ -264,7 +266,8 @@ impl Storm {
         }
     }
 
-    /// The receiver is put back too, sometimes: only while no file is, because two that forget can lose.
+    /// Now and then backs up the receiver or restores its backup, but only in storms that never replace the database: with
+    /// both set back, rows can be lost.
     fn fall_back(&mut self) {
         let mut world = self.world.borrow_mut();
         if self.puts_back {
@@ -280,7 +283,7 @@ impl Storm {
         }
     }
 
-    /// The last word: everybody is well, and what is on its way arrives.
+    /// The end: no more faults, and delayed batches arrive.
     fn calm(mut self) -> Tally {
         self.world.borrow_mut().calm = true;
         let late = std::mem::take(&mut self.world.borrow_mut().delayed);
@@ -379,7 +382,7 @@ impl Tally {
         self.rows += rows;
     }
 
-    /// One storm alone need not have everything.
+    /// A single storm need not have every event.
     fn happened(&self) -> bool {
         self.rows > 0 && (self.rows < 10_000 || self.counts().iter().all(|count| *count > 0))
     }

@@ -63,7 +63,7 @@ fn an_app_reads_the_waiver_and_signs_it_for_oneself_and_ones_children() {
     let kept: String = site.change(|tx| Ok(tx.get(sql, [], |row| row.get(0))?));
     assert_eq!(kept, "app self, app parent");
 
-    // The desk sees who waits, and both hear what became of it.
+    // The desk sees the waiting waiver, and both the member and the guardian are notified of the decision.
     assert!(admin.get("/desk").page().contains("Waivers to decide: 1"));
     let list = admin.get("/desk/waivers").page();
     assert!(list.contains(&format!("/desk/members/{}/waiver", child.id)), "{list}");
@@ -143,7 +143,7 @@ fn a_partner_sees_that_a_check_in_of_its_booking_waits_but_not_why() {
         assert!(!["waiver", "unsigned", "guardian"].iter().any(|word| said.contains(word)), "{said}");
         if required {
             jane.post(PATH, signature(&[(jane.id, false)])).ok();
-            // A day of birth that the account knows is changed by staff alone.
+            // Only staff can change a date of birth that the account has.
             let edit = json!({
                 "real_name": "Jane", "tunnel": Site::TUNNEL_ID.to_string(), "screen_name": "jane", "username": "jane",
                 "verify_password": crate::harness::PASSWORD, "dob": 1,

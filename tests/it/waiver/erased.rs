@@ -5,7 +5,7 @@ use crate::desk::kiosk::{enter, paired};
 use crate::desk::{Clerk, book};
 use crate::harness::{Caller, Site};
 
-/// The child, for whom the mother acts.
+/// A child and the mother, who acts for the child.
 fn family(site: &Site, admin: &Clerk) -> (Caller, Caller) {
     let (mother, child) = (site.flyer("mother"), site.flyer("child"));
     site.born(&mother, site.now() - 40 * YEAR);
@@ -20,7 +20,7 @@ fn nothing_is_done_for_an_erased_member_and_no_notice_is_queued() {
     let site = Site::open_with(on);
     let admin = demand(&site);
     let (mother, child) = family(&site, &admin);
-    // She signed for the child, and staff has yet to decide.
+    // The mother signed for the child, and staff has yet to decide.
     let sql =
         "INSERT INTO waiver_signatures (member_id, version, language, text_hash, signed_at, place, flyer_name, born,
                     relation, signer_name, signer_id, strokes, answers, kept)
@@ -47,7 +47,7 @@ fn nothing_is_done_for_an_erased_member_and_no_notice_is_queued() {
         ("/time", &[("minutes", "12")]),
     ] {
         let reply = admin.post(&format!("/desk/members/{}{path}", mother.id), form);
-        // The form of the waiver stands again, with its mistake.
+        // The waiver form is shown again, with its error.
         assert_eq!(reply.status, if path == "/waiver" { 422 } else { 404 }, "{path}: {reply}");
     }
     let role = admin.post("/desk/site/users", &[("member", &mother.id.to_string()), ("role", "admin")]);

@@ -1,4 +1,5 @@
-//! Families at their first visit: an adult adds children at a kiosk or on a phone, and cannot take over another account.
+//! Families at their first visit: an adult adds children at a kiosk or on a phone, and cannot take over another
+//! account.
 
 use super::{YEAR, demand, flown, on};
 use crate::desk::kiosk::{enter, paired};
@@ -16,11 +17,11 @@ fn with_kiosk_bookings() -> Site {
 
 fn year(site: &Site, years: i64) -> String {
     let day = (site.now() - years * YEAR) / 86_400;
-    // Civil years of 365.2425 days are near enough: nobody here has a birthday within a week.
+    // Years of 365.2425 days are exact enough: no one here has a birthday within a week.
     (1970 + day * 10_000 / 3_652_425).to_string()
 }
 
-/// The form for a child, of that many years; later values win.
+/// Posts the form for a child of this age; later values win.
 fn bring(site: &Site, by: &Clerk, path: &str, years: i64, more: &[(&str, &str)]) -> Reply {
     let (year, number) = (year(site, years), site.next_number().to_string());
     let all = [
@@ -91,7 +92,7 @@ fn an_adult_signs_children_up_at_the_kiosk_signs_books_and_checks_all_in() {
     let page = kiosk.get("/kiosk/family").page();
     assert!(page.contains("Ada Kind") && page.contains("/kiosk/waiver") && page.contains("/kiosk/book"), "{page}");
 
-    // Booked for all; the check-in waits for the signature.
+    // A booking for all of them; each check-in waits for the signature.
     let all: Vec<i64> = [mother.id].into_iter().chain(both.iter().copied()).collect();
     let flies: Vec<(String, &str)> = all.iter().map(|id| (format!("flies_{id}"), "on")).collect();
     let book = |minutes: &'static str, number: &'static str| {
@@ -123,7 +124,7 @@ fn an_adult_signs_children_up_at_the_kiosk_signs_books_and_checks_all_in() {
     assert_eq!(count("SELECT count(*) FROM audit WHERE deed = 'guardian.added'"), 2);
     assert!(admin.get(&format!("/desk/members/{}/waiver", both[0])).page().contains("mother"));
 
-    // A child brings nobody along, and at that age the account is the person's own.
+    // A child cannot add children, and an account at the age of majority is the person's own.
     kiosk.post("/kiosk/leave", &[]);
     let young = site.flyer("young");
     site.born(&young, site.now() - 16 * YEAR);
@@ -154,12 +155,12 @@ fn an_account_that_was_there_before_is_linked_by_its_pin_or_by_staff() {
     };
     assert_eq!(link(&child, wrong).status, 422);
     assert!(link(&adult, &own).page().contains("of age"), "nobody acts for an adult");
-    // Saying the name and the day of birth makes another account, and never leads to this one.
+    // Entering the name and the date of birth makes another account, and never links this one.
     assert_eq!(bring(&site, &kiosk, "/kiosk/family/child", 12, &[]).status, 303);
     assert!(!children(&site, &father).contains(&child.id));
     assert_eq!(link(&child, &pin).header("location"), Some("/kiosk/family?done=child"));
     assert!(children(&site, &father).contains(&child.id));
-    // Who guesses has to wait, and the right PIN gets the answer of a wrong one.
+    // Attempts are limited, and the right PIN then gets the same answer as a wrong one.
     let other = site.flyer("other");
     site.born(&other, site.now() - 12 * YEAR);
     let pin = site.pin(&other);
@@ -216,7 +217,7 @@ fn a_family_signs_up_and_signs_on_one_phone() {
     assert_eq!(add(&code, &[]).status, 404, "a code is for one signing");
 }
 
-/// What ends the credentials of a member, and its name.
+/// A change that ends the credentials of a member, with its name.
 type End<'a> = (&'a str, &'a dyn Fn(&Caller));
 
 #[test]

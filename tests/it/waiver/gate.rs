@@ -31,7 +31,7 @@ impl Stage {
     }
 }
 
-/// Every path to a check-in or to flight time, but for lists.
+/// Every path to a check-in or to flight time, except lists.
 const PATHS: [Path; 14] = [
     ("check-in at the desk", |stage, member| {
         let booking = book(&stage.site, member, 60);
@@ -178,7 +178,7 @@ fn no_waiver_no_flight_by_any_path_in_any_state() {
     let overridden = flyers.pop().expect("the last one");
     let late = overridden.post("/account/logbook/time/", json!({ "entry_date": site.now(), "time": 12 }));
     assert_eq!(late.refused(409).json()["code"], "waiver_missing", "an override is for a day");
-    // What was flown before the site asked, or elsewhere, is nobody's waiver here.
+    // Flights from before the waiver was required, or at other tunnels, need no waiver.
     let before = json!({ "entry_date": site.now() - 3 * 86_400, "time": 12 });
     overridden.post("/account/logbook/time/", before).ok();
 }

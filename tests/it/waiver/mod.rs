@@ -16,7 +16,7 @@ use tunneldesk::config::Config;
 
 const YEAR: i64 = 365 * 86_400;
 
-/// A site on which everybody signs, with two versions of a text that asks one question.
+/// A site that requires waivers, with two versions of a text that asks one question.
 fn demand(site: &Site) -> Clerk {
     let admin = Clerk::at(site, &site.admin());
     for body in ["I fly at my own risk.", "I fly at my own risk, and with a helmet."] {
@@ -33,7 +33,7 @@ fn on(config: &mut Config) {
     (config.demo, config.waiver.required) = (true, true);
 }
 
-/// A waiver as it lies in the file.
+/// A stored waiver.
 struct Paper {
     version: i64,
     age_days: i64,
@@ -61,7 +61,7 @@ fn put(site: &Site, member: &Caller, paper: &Paper) {
     });
 }
 
-/// What a member has flown and been checked in for: minutes and arrivals.
+/// The minutes flown and the check-ins of a member.
 fn flown(site: &Site, member: &Caller) -> (i64, i64) {
     site.change(|tx| {
         let sql = "SELECT (SELECT coalesce(sum(minutes), 0) FROM entries WHERE member_id = ?1 AND kind = 'time'),
@@ -70,7 +70,7 @@ fn flown(site: &Site, member: &Caller) -> (i64, i64) {
     })
 }
 
-/// The form of the desk, at a member's waiver.
+/// Posts the waiver form of the desk for a member.
 fn sign(clerk: &Clerk, member: &Caller, more: &[(&str, &str)]) -> Reply {
     let form = [("version", "2"), ("language", "en"), ("signer_name", "Jane Doe")];
     clerk.post(&format!("/desk/members/{}/waiver", member.id), &[&form[..], more].concat())
@@ -107,7 +107,7 @@ fn a_waiver_is_signed_at_the_desk_and_staff_decides_on_a_yes() {
     let entry = || json!({ "entry_date": site.now(), "time": 12 });
     let refused = jane.post("/account/logbook/time/", entry()).refused(409).json();
     assert!(refused["message"].as_str().unwrap().contains("word with our staff"), "{refused}");
-    // The partner whose booking it is learns that there is something, and not what.
+    // The partner of the booking learns that the waiver is open, and not why.
     let (partner, booked) = (site.partner(), site.now() + 600);
     let ask = json!({
         "member_id": jane.id, "member_pin": site.pin(&jane), "registration_id": 1, "flight_date": booked,
@@ -124,7 +124,7 @@ fn a_waiver_is_signed_at_the_desk_and_staff_decides_on_a_yes() {
     );
     assert!(admin.get(&card).page().contains("saw the doctor&#39;s note"), "the word stands on the card");
     jane.post("/account/logbook/time/", entry()).ok();
-    // The flight time of the booking waited for the check-in, and goes with it.
+    // The flight time of the booking waited for the check-in; undoing the check-in removes it.
     let (minutes, _) = flown(&site, &jane);
     assert_eq!(minutes, 22);
     let booking: i64 = site.change(|tx| Ok(tx.get("SELECT max(booking_id) FROM bookings", [], |row| row.get(0))?));
@@ -132,7 +132,7 @@ fn a_waiver_is_signed_at_the_desk_and_staff_decides_on_a_yes() {
     assert_eq!(flown(&site, &jane), (34, 1));
     assert_eq!(admin.post(&format!("/desk/bookings/{booking}/check-in/undo"), &[]).status, 303);
     assert_eq!(flown(&site, &jane), (22, 0));
-    // Nothing of it is ever changed.
+    // Signatures are never changed.
     for sql in [
         "UPDATE waiver_signatures SET answers = 'n'",
         "UPDATE waiver_decisions SET may_fly = 0",
@@ -256,7 +256,7 @@ fn one_adult_signs_and_checks_in_for_all_until_a_child_is_of_age() {
         (Some("in_force"), Some(true), Some(true))
     );
 
-    // Nobody else's child, and no child any more.
+    // Another member's child, and a child that has come of age, are refused.
     kiosk.post("/kiosk/leave", &[]);
     let stranger = site.flyer("stranger");
     enter(&site, &kiosk, &stranger);

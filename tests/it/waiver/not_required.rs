@@ -1,4 +1,4 @@
-//! A site that requires no waivers shows none, and reads no waiver table: the tables are dropped in this test.
+//! A site that requires no waivers shows none, and reads no waiver table: the tables are renamed in this test.
 
 use crate::desk::kiosk::{enter, paired};
 use crate::desk::{Clerk, book, table};
@@ -20,10 +20,10 @@ const TABLES: [&str; 11] = [
     "brief_confirmations",
     "signing_links",
 ];
-/// Words of it that no page may have.
+/// Words of the waiver that no page may contain.
 const WORDS: [&str; 7] =
     ["waiver", "guardian", "/kiosk/family", "/kiosk/brief", "/desk/texts", "href=\"/sign", "/kiosk/book\""];
-/// Pages that are there for it alone.
+/// Pages that exist only for waivers.
 const ITS_OWN: [&str; 11] = [
     "/desk/texts/picture.jpg",
     "/kiosk/brief.jpg",

@@ -1,5 +1,5 @@
-//! A site with somebody in every part, and for each row of the table a request that is done. The tests that are
-//! generated from the table stand on this: a new row needs its line here, or they say so.
+//! A site with a person of every role, and for each row of the table a request that succeeds. The generated tests use
+//! this: a new row needs its line here, otherwise they fail and say so.
 
 mod things;
 
@@ -10,54 +10,55 @@ use tunneldesk::config::Config;
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::Route;
 
-/// The row that takes a picture, and the one that shows it.
+/// The path that accepts a picture and serves it.
 pub const PICTURE: &str = "/account/profile/media";
 
 pub struct World {
     pub site: Site,
     /// A current flyer.
     pub jane: Caller,
-    /// Another one.
+    /// Another current flyer.
     pub mark: Caller,
     pub desk: Caller,
     pub admin: Caller,
     pub sync: Caller,
     pub partner: Caller,
-    /// Has nothing to do with the first.
+    /// A second partner, unrelated to the first.
     pub rival: Caller,
 }
 
-/// Whose a thing is that a request names, and what the others are told who may not have it.
+/// The owner of the object that a request names, and the refusal for others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Whose {
     Everybodys,
-    /// A member's, shown to desk, admins and current instructors too: 403 to everybody else, whether or not it is there.
+    /// A member's, shown also to desk, admins and current instructors. Others get 403, whether or not the object
+    /// exists.
     MembersAndOverseers,
-    /// A member's, and in the hands of desk and admins: not there for everybody else (404).
+    /// A member's, which desk and admins may change. Others get 404.
     MembersAndStaffs,
     OwnersAlone {
         refusal: u16,
     },
 }
 
-/// The thing that a row is about.
+/// The object that a row is about.
 pub struct Object {
-    /// Its place in the path, or its field in the body.
+    /// The name of its path parameter or body field.
     pub name: String,
     pub in_path: bool,
     pub whose: Whose,
 }
 
-/// Values of nothing, where a number is none.
+/// Values that name no object, for parameters that are not numbers.
 pub const MISSING: [(&str, &str); 2] = [("session_id", "0123456789abcdef"), ("code", "AAAA-AAAA-AAAA-AAAA")];
 
-/// Fields of a body by which it names things that belong to somebody.
+/// Body fields that name objects with an owner.
 const NAMING: [&str; 6] = ["id", "entry_id", "member_id", "passkey_id", "session_id", "notification_id"];
 
-/// Rows that end the other sessions of whoever calls: that had better be nobody whom another row needs.
+/// Rows that end the caller's other sessions, so their caller must be one that no other row uses.
 const ENDS_OTHERS: [&str; 2] = ["/account/profile/change-password", "/account/profile/sessions"];
 
-/// Rows for admins, and for whoever works at the desk.
+/// Rows for admins only, and the row for the desk only.
 pub const ADMINS_ALONE: [&str; 2] =
     ["/account/logbook/entries/{entry_id}/suspend", "/account/logbook/entries/{entry_id}/reinstate"];
 const DESK_ALONE: &str = "/account/logbook/opening-balance/{member_id}";
@@ -82,12 +83,12 @@ impl World {
         World { site, jane, mark, desk, admin, sync, partner, rival }
     }
 
-    /// Somebody whom the row admits. A member comes with a new session, because some rows end it.
+    /// A caller that the row admits. A member comes with a new session, because some rows end it.
     pub fn right_caller(&self, route: &Route) -> Caller {
         self.callers(route).remove(0)
     }
 
-    /// Two whom the row admits and who must not see each other's things: the second is nobody where the row is open.
+    /// Two callers that the row admits and that must not see each other's objects. There is only one for an open row.
     pub fn callers(&self, route: &Route) -> Vec<Caller> {
         let anew = |member: &Caller| self.site.sign_in(member.id, &member.name, Role::Member, Duration::ZERO);
         let somebody = || self.site.flyer(&format!("flyer{}", self.site.next_number()));
@@ -107,7 +108,7 @@ impl World {
         }
     }
 
-    /// A request of this row that the caller may send, naming things of the caller's own, made for it.
+    /// A valid request of this row by the caller. The objects that it names are the caller's own, made for it.
     pub fn request(&self, route: &Route, caller: &Caller) -> Request {
         let request = Request::new(&route.method, &self.path(route, caller));
         let request = match route.path {
@@ -126,7 +127,7 @@ impl World {
         }
     }
 
-    /// The row's path with its places filled.
+    /// The row's path with its parameters filled in.
     pub fn path(&self, route: &Route, caller: &Caller) -> String {
         let filled = route.path.split('/').map(|part| match part.strip_prefix('{').and_then(|p| p.strip_suffix('}')) {
             Some("entry_id") if route.path.starts_with("/account/logbook/skills/") => self.asked(caller).to_string(),
@@ -140,7 +141,7 @@ impl World {
         format!("{}{}", route.base, filled.collect::<Vec<_>>().join("/"))
     }
 
-    /// The row's path with this value in one of its places; the others are words or everybody's.
+    /// The row's path with this value for one parameter; the other parameters are words or belong to everybody.
     pub fn path_with(&self, route: &Route, name: &str, value: &str) -> String {
         let place = format!("{{{name}}}");
         let filled = route.path.split('/').map(|part| match part.strip_prefix('{').and_then(|p| p.strip_suffix('}')) {
@@ -151,7 +152,7 @@ impl World {
         format!("{}{}", route.base, filled.collect::<Vec<_>>().join("/"))
     }
 
-    /// The thing that the row is about, where it belongs to somebody or may be missing: at most one.
+    /// The object that the row is about, if it has an owner or may be missing: at most one.
     pub fn object(&self, route: &Route) -> Option<Object> {
         let places = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
         let found =
@@ -161,26 +162,26 @@ impl World {
         found.pop().or_else(|| self.object_of_body(route))
     }
 
-    /// The same, where the body alone names it.
+    /// As [`World::object`], for rows whose body alone names the object.
     fn object_of_body(&self, route: &Route) -> Option<Object> {
         if ["open", "callback"].contains(&route.caller()) {
             return None;
         }
         let body: Value = serde_json::from_slice(&self.request(route, &self.right_caller(route)).body).ok()?;
-        // Existing clients send some of them empty.
+        // Existing clients send some of these fields empty.
         let names = |name: &&str| body.get(name).is_some_and(|value| !value.is_null() && value != "");
         let name = NAMING.into_iter().find(names)?;
         let whose = match (route.method.as_str(), route.path, name) {
             ("PUT", "/external/partner-metrics/op", "id") => Whose::OwnersAlone { refusal: 404 },
             ("POST", "/account/profile/get-certificate", "member_id") => Whose::OwnersAlone { refusal: 403 },
-            // The member's PIN says whose it is, and `partner::token` what comes of it.
+            // The PIN identifies the member; `partner::token` tests the outcomes.
             ("POST", "/external/partner-metrics/op/generate-token", "member_id") => return None,
             (method, path, name) => panic!("say here whose {name} in the body of {method} {path} is"),
         };
         Some(Object { name: name.to_owned(), in_path: false, whose })
     }
 
-    /// The thing of its own that a booking token may name.
+    /// The object that a booking token may name.
     pub fn booked(&self, token: &Caller, name: &str) -> String {
         match name {
             "member_id" => token.id.to_string(),
@@ -227,7 +228,7 @@ impl World {
             (_, "/auth/login") => {
                 json!({ "username": "jane", "password": PASSWORD, "checkTwoFactor": false, "passcodeOption": "email" })
             }
-            // A standby whose copy is none of this process.
+            // A standby whose copy is not of this process.
             (_, "/standby") => json!({ "wish": "tick", "lineage": "00ff", "number": 3, "offset": 0, "epoch": 0 }),
             (_, "/auth/login/silent") => json!({ "username": "jane", "password": PASSWORD }),
             (_, "/auth/social") => json!({ "params": "{}", "socialType": "google", "user": "" }),
@@ -315,7 +316,7 @@ impl World {
     }
 }
 
-/// Whose the thing is that a path names in this place; `None`: a word of a list, and no thing.
+/// The owner of the objects that this path parameter names; `None`: the parameter is a word of a list.
 fn whose(place: &str) -> Option<Whose> {
     match place {
         "member_id" => Some(Whose::MembersAndOverseers),

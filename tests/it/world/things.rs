@@ -1,4 +1,4 @@
-//! The things that requests need: new people, entries, codes and credentials, each for one use.
+//! The objects that requests need: new people, entries, codes and credentials, each for one use.
 
 use super::{ADMINS_ALONE, World};
 use crate::harness::{Caller, PASSWORD, Request, Site, pictures, senders};
@@ -12,14 +12,14 @@ use tunneldesk::routes::Route;
 use tunneldesk::store::Write;
 use tunneldesk::store::tables::passkeys;
 
-/// For the paces of pictures to be over.
+/// The time after which the rate limits for pictures start anew.
 const PACE_OVER: Duration = Duration::from_secs(20 * 60);
 
 impl World {
     /// A skill that the caller may ask for, as existing clients send it.
     pub(super) fn skill(&self, caller: &Caller) -> Value {
         let ines = self.ines();
-        // An earlier request that waits is withdrawn with this, and so is the entry itself.
+        // The second request withdraws an earlier request for the same skill, and so is then the entry itself.
         self.site.ask_for(caller, "10101", &ines);
         self.site.ask_for(caller, "10103", &ines);
         self.site.brief(caller, "Flyer");
@@ -31,18 +31,18 @@ impl World {
         })
     }
 
-    /// A new instructor who may sign everything of the flyers.
+    /// A new instructor who may sign every skill of the Flyer programme.
     pub(super) fn ines(&self) -> Caller {
         self.site.signer(&format!("ines{}", self.site.next_number()), &[("Instructor", "4")])
     }
 
-    /// An entry that the caller has asked a signature for.
+    /// An entry that the caller has requested a signature for.
     pub(super) fn asked(&self, caller: &Caller) -> i64 {
         self.site.brief(caller, "Flyer");
         self.site.ask_for(caller, "10101", &self.ines())
     }
 
-    /// An entry of somebody else that this row can move.
+    /// An entry of another member whose state this row can change.
     pub(super) fn signable(&self, route: &Route, caller: &Caller) -> i64 {
         if !self.site.holdings(caller).contains(&"Instructor 4".to_owned()) {
             self.site.qualify(caller, &[("Instructor", "4")]);
@@ -74,14 +74,14 @@ impl World {
         })
     }
 
-    /// The social network's request to delete what we have of somebody.
+    /// The social network's request to delete a member's data.
     pub(super) fn signed_request(&self) -> String {
         let user_id = self.site.next_number().to_string();
         let payload = json!({ "algorithm": "HMAC-SHA256", "issued_at": self.site.now(), "user_id": user_id });
         senders::signed_request(senders::APP_SECRET, &payload)
     }
 
-    /// The code of a deletion that was carried out.
+    /// The code of a completed deletion.
     pub(super) fn deletion(&self) -> String {
         let body = json!({ "signed_request": self.signed_request() });
         let done = self.site.stranger().post("/social-data-deletion", body).ok().json();
@@ -92,7 +92,7 @@ impl World {
         format!("somebody{}@example.com", self.site.next_number())
     }
 
-    /// The latest of the caller's certificates, as it is asked for. Who has none earns one.
+    /// The latest of the caller's certificates, as a request names it. A caller without one gets one first.
     pub fn certificate(&self, caller: &Caller) -> Value {
         let list = || caller.get("/account/profile/certificate-list").ok().json()[0].clone();
         let asked = match list() {
@@ -108,12 +108,12 @@ impl World {
         })
     }
 
-    /// The code of a certificate that was handed out.
+    /// The code of an issued certificate.
     pub(super) fn code(&self) -> String {
         if self.site.codes(&self.jane).is_empty() {
             let ask = || self.jane.post("/account/profile/get-certificate", self.certificate(&self.jane));
             if ask().status == 429 {
-                // So are documents.
+                // Documents have a rate limit too.
                 self.site.reset_rate_limits();
                 ask().ok();
             }
@@ -121,7 +121,7 @@ impl World {
         self.site.codes(&self.jane).remove(0)
     }
 
-    /// A request that brings a picture, or one that shows the picture just brought.
+    /// A request with a new picture, or one that shows the picture just uploaded.
     pub(super) fn picture(&self, request: Request, caller: &Caller) -> Request {
         let bring = Request { body: pictures::png(20, 10), ..Request::new(&Method::POST, &request.path) };
         let bring = bring.header("content-type", "image/png");
@@ -130,7 +130,7 @@ impl World {
         }
         let brought = caller.send(&bring);
         if brought.status == 429 {
-            // Pictures are paced, and a campaign brings many.
+            // Pictures have a rate limit, and a campaign sends many.
             self.site.advance(PACE_OVER);
             self.site.reset_rate_limits();
             caller.send(&bring).ok();
@@ -160,7 +160,7 @@ impl World {
         })
     }
 
-    /// A browser's answer to a challenge that waits, with nothing in it that proves anything.
+    /// A browser's answer to an open challenge that proves nothing.
     pub(super) fn unproven_credential(&self) -> String {
         let stranger = self.site.stranger();
         let question = stranger.ask(Method::POST, "/auth/login/bio-web-option");
@@ -173,13 +173,13 @@ impl World {
         json!({ "id": "AA", "rawId": "AA", "type": "public-key", "response": response }).to_string()
     }
 
-    /// Another session of the member, as it is listed.
+    /// Another session of the member, by its listed id.
     pub(super) fn session(&self, member: &Caller) -> String {
         let other = || {
             let listed = member.get("/account/profile/sessions").ok().json();
             listed.as_array().and_then(|all| all.iter().find(|one| one["this"] == false).cloned())
         };
-        // A member has so many sessions at the most: one more would end the caller's own in the end.
+        // The number of a member's sessions is limited: with more of them, the caller's own would end.
         let other = other().or_else(|| {
             self.site.again(member);
             other()
@@ -195,7 +195,8 @@ impl World {
     }
 }
 
-/// A waiver that everybody may sign; it is asked for on flights of a far day, so that people of other tests fly unsigned.
+/// A waiver that may be signed. It is required only for flights in the far future, so that other requests succeed
+/// without a signature.
 pub(super) fn publish_waiver(tx: &Write) -> Result<(), Failure> {
     let sql = "INSERT INTO site_texts (kind, version, language, title, body, questions, text_hash, asks_again, published_at)
                VALUES ('waiver', 1, 'en', 'Waiver', 'I fly at my own risk.', 'Is a shoulder hurt?', zeroblob(32), 1, ?1)";

@@ -1,4 +1,4 @@
-//! A member asks for a signature, and edits or withdraws what was asked.
+//! Requests for a signature: making, editing and withdrawing them.
 
 use super::{DAY, SKILLS, ask, learner_and_instructor, list, path, row, wish};
 use crate::harness::Site;

@@ -1,4 +1,4 @@
-//! What nobody signed can be taken out; what was signed is part of the record.
+//! Unsigned entries can be deleted; signed ones are part of the record.
 
 use super::{act, ask, learner_and_instructor, path, row};
 use crate::harness::Site;

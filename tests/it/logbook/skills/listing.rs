@@ -1,4 +1,4 @@
-//! The lists of skills, what shows as not current, and what waits for a signer.
+//! The lists of skills: their states, entries shown as not current, and entries that wait for a signer.
 
 use super::{DAY, SKILLS, ask, count, learner_and_instructor, list, path};
 use crate::harness::{Caller, Site};
@@ -9,7 +9,7 @@ fn statuses(all: &Value) -> Vec<&str> {
     all.as_array().unwrap().iter().map(|row| row["status"].as_str().unwrap()).collect()
 }
 
-/// A member with an entry in every state that is stored.
+/// A member with an entry in every stored state.
 fn every_state(site: &Site) -> (Caller, Caller) {
     let (jane, ines) = learner_and_instructor(site);
     let admin = site.admin();

@@ -1,4 +1,4 @@
-//! Skill entries by the rules: who asks, who signs, what moves where, and what everybody sees of it.
+//! Skill entries by the rules: requests, signatures, changes of state, and what each reader sees.
 
 mod asking;
 mod deleting;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub const SKILLS: &str = "/account/logbook/skills/";
 const DAY: i64 = 86_400;
 
-/// A member with a safety brief, and an instructor who may sign everything of the flyers.
+/// A member with a safety brief, and an instructor who may sign every skill of the Flyer programme.
 fn learner_and_instructor(site: &Site) -> (Caller, Caller) {
     let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]));
     site.brief(&jane, "Flyer");
@@ -32,18 +32,18 @@ fn ask(site: &Site, member: &Caller, skill: &str, instructor: &Caller) -> i64 {
     member.post(SKILLS, wish(site, skill, instructor)).ok().json()["entry_id"].as_i64().unwrap()
 }
 
-/// A member's skills in these states, without the safety briefs and trainings that stand beside them.
+/// A member's skills in these states, without safety briefs and trainings.
 fn list(reader: &Caller, status: &str, member: &Caller) -> Value {
     let rows = reader.get(&format!("{SKILLS}{status}/{}", member.id)).rows();
     rows.into_iter().filter(|row| row["kind"] != "safety").collect()
 }
 
-/// How many rows a list has.
+/// The number of rows of a list.
 fn count(list: &Value) -> usize {
     list.as_array().expect("a list").len()
 }
 
-/// The one row of a member's list.
+/// The only row of a member's list.
 fn row(member: &Caller, entry_id: i64) -> Value {
     let all = list(member, "all", member);
     let found = all.as_array().unwrap().iter().find(|row| row["entry_id"] == entry_id).cloned();

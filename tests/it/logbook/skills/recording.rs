@@ -1,4 +1,4 @@
-//! A signer records what he saw: open at once, with himself as the signer.
+//! A signer records a skill that he saw: the entry is open at once, with himself as the signer.
 
 use super::{SKILLS, count, learner_and_instructor, list, row};
 use crate::harness::{Caller, Site};

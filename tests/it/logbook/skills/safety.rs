@@ -1,4 +1,4 @@
-//! Safety briefs and trainings go the way of skills, and open it.
+//! Safety briefs and trainings are signed like skills, and are required for skills.
 
 use super::{SKILLS, ask, list, path, wish};
 use crate::harness::Site;

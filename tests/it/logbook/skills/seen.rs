@@ -1,17 +1,18 @@
-//! What is signed is what the signer was shown: an entry that was changed in between is refused, and asked about again.
+//! A signature is for the version that the signer was shown: if the entry changed meanwhile, the signature is refused
+//! and the signer asked again.
 
 use super::{act, ask, learner_and_instructor, path, row};
 use crate::harness::{Caller, Site};
 use serde_json::{Value, json};
 
-/// The entry in the list of what waits for this signer.
+/// The entry in this signer's list of waiting requests.
 fn waiting(signer: &Caller, entry_id: i64) -> Value {
     let all = signer.get("/account/logbook/requests").ok().json();
     let rows = all.as_array().expect("a list");
     rows.iter().find(|row| row["entry_id"] == entry_id).cloned().expect("it waits")
 }
 
-/// The contract's body of an edit, as a client fills it from the row that it shows.
+/// The contract's body of an edit, as a client fills it from the displayed row.
 fn edit_of(row: &Value) -> Value {
     json!({
         "cat_group": 1, "cat_id": 1, "id": row["id"], "entry_id": row["entry_id"], "author_id": row["author_id"],
@@ -82,7 +83,7 @@ fn what_was_asked_for_anew_is_not_what_a_stale_page_shows() {
     jane.put(&path(entry_id), json!({"skill": "10102"})).ok();
     changed(&ines.post(&act(entry_id, "sign"), json!({"version": seen["version"]})).refused(409));
     changed(&ines.put(&path(entry_id), edit_of(&seen)).refused(409));
-    // Of the new wish the signer was told anew.
+    // The signer was notified of the new request.
     ines.put(&path(entry_id), json!({"comments_instructor": "clean"})).ok();
 }
 

@@ -1,4 +1,4 @@
-//! Signed, refused, paused: by whom, and what follows from it.
+//! Signing, denying and suspending: by whom, and with which consequences.
 
 use super::{act, ask, count, learner_and_instructor, list, path, row};
 use crate::harness::{Caller, Site};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::domain::catalogue::{Catalogue, LevelKey};
 
-/// The skills that Flyer Level 1 takes.
+/// The skills that Flyer Level 1 requires.
 fn first_level() -> Vec<&'static str> {
     let key = LevelKey { cat_group: "Flyer", cat_id: "1", track: "" };
     let level = Catalogue::built_in().find_level(key).unwrap();
@@ -174,7 +174,7 @@ fn the_desk_refuses_but_does_not_sign_and_only_an_admin_pauses() {
     }
     ines.post(&act(second, "deny"), json!({"comment_denial": "not shown here"})).ok();
     assert_eq!(row(&jane, second)["comment_denial"], "not shown here");
-    // Whoever works at the desk and is an instructor signs as one.
+    // A member of staff who is also an instructor signs as an instructor.
     site.qualify(&desk, &[("Instructor", "1")]);
     let third = ask(&site, &jane, "10103", &ines);
     desk.post(&act(third, "sign"), json!({"comments_instructor": "seen"})).ok();

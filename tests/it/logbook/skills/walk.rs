@@ -1,5 +1,5 @@
-//! Anybody does anything in any order, over HTTP; and nothing is open that a qualified, current, listed other person did
-//! not sign.
+//! Random operations by all people in any order, over HTTP: no entry is open unless a qualified, current, listed other
+//! person signed it.
 
 use super::{SKILLS, act, path};
 use crate::bad_input::dice::Dice;
@@ -12,9 +12,9 @@ const SKILL_NUMBERS: [&str; 10] =
 
 struct Walk {
     site: Site,
-    /// The holder first, then two signers, somebody who is none, the desk and an admin.
+    /// The holder, then two signers, a member who is not a signer, the desk and an admin.
     people: Vec<Caller>,
-    /// Which of the signers is listed and trained right now.
+    /// Whether each signer is listed and trained now.
     able: [bool; 2],
     entries: Vec<i64>,
 }
@@ -61,7 +61,7 @@ impl Walk {
         }
     }
 
-    /// A signer leaves the list, or comes back.
+    /// Takes a signer off the list, or puts the signer back.
     fn toggle(&mut self, which: usize) {
         let signer = self.people[1 + which].clone();
         if self.able[which] {

@@ -251,7 +251,7 @@ pub(super) const EFFECTS: &[Effect<Stage>] = &[
     },
 ];
 
-/// Zoe, whose account a social network opens alone, and whose name another member wrote down.
+/// Adds Zoe, who can sign in only by a social network, and whose name is in another person's message.
 fn leave(s: &Stage) -> i64 {
     let zoe = s.site.member("zoe");
     s.site.change(|tx| {
@@ -266,7 +266,7 @@ fn leave(s: &Stage) -> i64 {
     zoe.id
 }
 
-/// A second factor of passcodes that is on.
+/// Turns on a second factor by passcodes.
 fn factor(s: &Stage) -> i64 {
     s.sql("INSERT INTO second_factors (member_id, kind, since) SELECT member_id, 'passcode', 1 FROM members WHERE username = 'jane'")
 }

@@ -1,5 +1,5 @@
-//! Two equal sites with an admin at the desk, a technician at the shell and a partner, and the effects that more than one of
-//! them asks for.
+//! Two equal sites with an admin at the desk, a technician at the shell and a partner, and the effects that can be
+//! requested at more than one of these.
 
 mod effects;
 
@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 use tunneldesk::store::tables::{contact, suppressed};
 
-/// Columns that say who did it from where.
+/// Columns that name the actor and the origin.
 const AUTHORS: [&str; 4] = ["audit.who", "audit.origin", "kiosk_pairings.made_by", "kiosks.paired_by"];
-/// What the callback keeps of the request itself.
+/// Tables in which a callback keeps the request itself.
 const REQUESTS: [&str; 2] = ["callbacks", "deletions"];
 /// Columns of random text.
 const RANDOM: [&str; 3] = ["partners.client_id", "site.site_id", "erasures.rebuilt_at"];
@@ -42,7 +42,7 @@ impl Stage {
         Stage { site, jane, admin, partner }
     }
 
-    /// A form of the desk.
+    /// Posts a form of the desk. Returns whether it succeeded.
     fn desk(&self, path: &str, fields: &[(&str, &str)]) -> bool {
         done(&self.admin.post(path, fields))
     }
@@ -64,7 +64,7 @@ impl Stage {
         self.site.change(|tx| Ok(tx.get(sql, [], |row| row.get(0))?))
     }
 
-    /// A message to jane that nobody took.
+    /// An undeliverable message to jane.
     fn dead_message(&self) -> i64 {
         let values = json!({ "event": "password_changed" });
         let new = NewMessage {
@@ -122,7 +122,7 @@ impl Stage {
         self.desk(&format!("/desk/partners/{}/{path}", self.partner_id()), fields)
     }
 
-    /// Every row of every table, but for who did it and what is random.
+    /// Every row of every table, without the columns of the actor and of random text.
     fn rows(&self) -> BTreeSet<String> {
         let client_id = self.partner.client_id();
         self.site.change(|tx| {
@@ -146,8 +146,8 @@ impl Stage {
     }
 }
 
-/// A partner's client-id stands in the audit log: the one from before by its name, a new one without. An erased member has
-/// a random name.
+/// Replaces random text in a row: an existing partner's client-id becomes the partner's name, a new partner's becomes
+/// `NEW`, and the random name of an erased member becomes `ERASED`.
 fn without_random(row: &str, client_id: &str) -> String {
     let mut named = row.replace(client_id, "SKYLINE");
     while let Some(at) = named.find("erased-") {
@@ -170,7 +170,7 @@ fn one_effect_leaves_the_same_rows_wherever_it_is_asked_for() {
         let id = (effect.prepare)(&one);
         assert_eq!(id, (effect.prepare)(&other), "{}", effect.name);
         let before = one.rows();
-        // What an earlier effect left is that effect's fault.
+        // Differences left by earlier effects are not this effect's.
         let known = differ(&before, &other.rows());
         let done = [(effect.one)(&one, id), (effect.other)(&other, id)];
         let after = one.rows();
@@ -188,7 +188,7 @@ fn one_effect_leaves_the_same_rows_wherever_it_is_asked_for() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Rows of one that the other has not.
+/// The rows of `one` that are not in `other`.
 fn differ(one: &BTreeSet<String>, other: &BTreeSet<String>) -> BTreeSet<String> {
     one.symmetric_difference(other).cloned().collect()
 }

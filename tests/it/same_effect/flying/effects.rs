@@ -32,7 +32,7 @@ pub(super) const EFFECTS: &[Effect<Stage>] = &[
         name: "log flight time by a list",
         one: |s, _| s.log_time(&s.jane, 13),
         other: |s, _| s.import(&format!("username,kind,entry_date,minutes\njane,time,{},13\n", s.site.now())),
-        // A list is one row of the audit log.
+        // A list leaves a single audit row.
         except: &["audit"],
         ..Effect::PLAIN
     },
@@ -139,7 +139,7 @@ pub(super) const EFFECTS: &[Effect<Stage>] = &[
         },
         one: |s, id| s.desk(&format!("bookings/{id}/check-in"), &[]),
         other: |s, id| s.kiosk(&format!("bookings/{id}/check-in"), &[]),
-        // What the desk does for a member is audited, what members do themselves is not.
+        // Changes by the desk for a member are audited; changes by members themselves are not.
         except: &["audit"],
         ..Effect::PLAIN
     },
@@ -173,7 +173,7 @@ pub(super) const EFFECTS: &[Effect<Stage>] = &[
             let reply = s.partner.post("/external/partner-metrics/op/generate-token", body).ok_json();
             reply["status"] == true
         },
-        // A partner's doings are in the history; the desk's are in the audit log.
+        // Changes by a partner are in the history; those by the desk are in the audit log.
         except: &["audit", "history", "event_days"],
         ..Effect::PLAIN
     },

@@ -1,5 +1,5 @@
-//! Two equal sites with members, a signer, an admin at the desk, a kiosk and a partner, and the effects of flying that more
-//! than one of them asks for.
+//! Two equal sites with members, a signer, an admin at the desk, a kiosk and a partner, and the effects of flying that
+//! can be requested at more than one of these.
 
 mod effects;
 
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// The tables that flying and paying for it change, with the columns that are not compared: who did it from where, where
-/// the edges differ in that by nature, and what is random.
+/// The tables that flying and paying change, with the columns that are not compared: the actor and origin, columns in
+/// which the edges differ by nature, and random ones.
 const TABLES: [(&str, &[&str]); 11] = [
     ("bookings", &["partner_id", "registration_id", "purchase_date", "arrived_by"]),
     ("entries", &[]),
@@ -31,7 +31,7 @@ struct Stage {
     site: Site,
     jane: Caller,
     ines: Caller,
-    /// An admin who flies as well.
+    /// An admin who also flies.
     root: Caller,
     clerk: Clerk,
     kiosk: Clerk,
@@ -56,7 +56,7 @@ impl Stage {
         done(&self.clerk.post(&format!("/desk/{path}"), fields))
     }
 
-    /// Signs somebody in at the kiosk.
+    /// Signs a member in at the kiosk.
     fn at_kiosk(&self, who: &Caller) -> i64 {
         self.kiosk.post("/kiosk/leave", &[]);
         kiosk::enter(&self.site, &self.kiosk, who);
@@ -103,7 +103,7 @@ impl Stage {
         true
     }
 
-    /// A payment of the fee that names nobody.
+    /// A payment of the fee that names no member.
     fn unmatched(&self) -> i64 {
         let object = json!({ "id": "pi_1", "object": "payment_intent", "amount": 3000, "currency": "chf" });
         let event = json!({ "id": "evt_1", "type": "payment_intent.succeeded", "data": { "object": object } });
@@ -111,7 +111,7 @@ impl Stage {
         self.last("SELECT payment_id FROM payments")
     }
 
-    /// Every row of the tables, but for the columns that are not compared.
+    /// Every row of the tables, without the columns that are not compared.
     fn rows(&self, except: &[&str]) -> BTreeSet<String> {
         self.site.change(|tx| {
             let mut rows = BTreeSet::new();
@@ -123,7 +123,7 @@ impl Stage {
     }
 }
 
-/// What an effect left: the new rows, the old ones, and of the audit log action, subject and detail.
+/// The outcome of an effect: new rows, removed rows, and the action, subject and detail of its audit rows.
 #[derive(Debug, PartialEq)]
 struct Left {
     new: Vec<String>,
@@ -131,7 +131,7 @@ struct Left {
     audited: Vec<String>,
 }
 
-/// Runs an effect at one edge of one site; the effects come one after the other, in the order of their table.
+/// Runs an effect at one edge of one site. Effects run one after the other, in the order of their table.
 fn run(stage: &Stage, effect: &Effect<Stage>, edge: fn(&Stage, i64) -> bool) -> Left {
     let number = (effect.prepare)(stage);
     let before = stage.rows(effect.except);
