@@ -236,7 +236,7 @@ fn send(mut stream: &UnixStream, message: &Message) -> std::io::Result<()> {
     stream.write_all(&line)
 }
 
-/// Sends the progress of long work. A client that went away is no reason to stop.
+/// Sends the progress of long work. A client that has disconnected does not stop the work.
 fn progress_sender(stream: &UnixStream) -> impl FnMut(&str, u64, u64) {
     let mut sent: Option<(String, Instant)> = None;
     move |step, done, total| {

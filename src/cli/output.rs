@@ -143,7 +143,7 @@ impl Output {
         if text.is_empty() {
             return;
         }
-        // A reader that went away (a pipe into `head`) is no error.
+        // A closed reader (a pipe into `head`) is no error.
         _ = if self.is_result {
             writeln!(std::io::stdout(), "{text}")
         } else {

@@ -297,7 +297,7 @@ impl FoundBackups {
             Some(Err(cause)) => found.off_site_error = Some(cause),
             None => {}
         }
-        // Of two copies of a backup the local one comes last, because it needs no key.
+        // Of two copies of a backup the one that needs no key comes last, and is chosen.
         found.backups.sort_by_cached_key(|backup| (backup.age_order(), !backup.is_encrypted()));
         found
     }

@@ -96,7 +96,7 @@ impl<'w> Copying<'w> {
         following: Option<(FollowerKind, u64)>,
     ) -> rusqlite::Result<Copying<'w>> {
         let target = Connection::open(target)?;
-        // The copy is flushed once, after its last page. The small cache leaves few pages to write in the last step.
+        // The copy is not flushed here. The small cache leaves few pages to write in the last step.
         target.execute_batch("PRAGMA synchronous = off; PRAGMA journal_mode = off; PRAGMA cache_size = 64")?;
         let handle = writer.exclusive(|source| {
             // SAFETY: both connections are open, and stay so until `drop`: the writer outlives us, the target is ours.

@@ -145,8 +145,8 @@ impl Capture {
         state.commits
     }
 
-    /// Waits until a chain of the off-site copy, and a standby that keeps up, have all commits that were made before
-    /// the call. Returns whether they have. May be called under the writer's lock.
+    /// Waits until a chain of the off-site copy, where there is one, and a standby that keeps up have all commits that
+    /// were made before the call. Returns whether they have. May be called under the writer's lock.
     pub(crate) fn wait_until_replicated(&self, time_max: Duration) -> bool {
         let state = self.lock();
         let newest = state.commits;
@@ -163,7 +163,7 @@ impl Capture {
         state.is_waited_for &= !state.is_pressed();
     }
 
-    /// While the result lives, each commit is sent at once and no checkpoint runs.
+    /// While the result lives, commits are sent at once, and replication runs no checkpoint of a long WAL.
     pub(crate) fn expedite(&self) -> Expedited<'_> {
         self.lock().expedited += 1;
         self.noted.notify_all();
