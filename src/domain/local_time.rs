@@ -241,7 +241,7 @@ impl TimeZone {
     }
 
     /// The moment at which the site's clock shows `clock` (`14:05`) on the day of `moment`. `None` where `clock` is no time.
-    /// For a time that the clock shows twice or never that day, see [`TimeZone::moment_of`].
+    /// For a time that the clock shows twice or never that day, this chooses as [`TimeZone::moment_of`] does.
     pub fn at_clock(&self, moment: i64, clock: &str) -> Option<i64> {
         let (hour, minute) = clock.split_once(':')?;
         let time = Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()?;

@@ -355,7 +355,7 @@ mod tests {
                 match kind {
                     0 => _ = typed.remove(place),
                     1 => typed.insert(place, letter),
-                    // Two of a kind can break three pieces.
+                    // Two swaps can change all three pieces.
                     2 if slips.len() == 1 => typed.swap(place, place + 1),
                     _ => typed[place] = letter,
                 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Flight time. Such an entry has no states.
+    /// Flight time, which needs no signature: open from the beginning.
     Time,
     /// A skill of a level.
     Skill,
@@ -164,7 +164,8 @@ pub(crate) fn missing_prerequisite(
     if safety.kind == SafetyKind::Recurrent && !briefed.contains(&programme.safety_logbook) {
         return Some(brief_of(catalogue, programme));
     }
-    // A brief, or a training after its brief, needs a held or open level of any programme that shares the safety logbook.
+    // A brief, or a training after its brief, needs a level that is held or may be entered, in any programme that shares the
+    // safety logbook.
     let served = catalogue.programmes().iter().filter(|one| one.safety_logbook == programme.cat_group);
     let mut levels = served.flat_map(|one| &one.levels);
     if levels.any(|level| held.contains(&level.key()) || level.admits(held)) {
