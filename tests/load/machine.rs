@@ -1,4 +1,5 @@
-//! What the machine can do without the product: flush its disk and hash passwords; and a description of the machine.
+//! Measurements of the machine without the product, flushes of its disk and password hashes; and a description of the
+//! machine.
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use std::fs::File;
@@ -65,7 +66,7 @@ pub fn slow_fsync(dir: &Path) -> Result<std::path::PathBuf, String> {
     }
 }
 
-/// One line on the machine.
+/// A line that describes the machine.
 pub fn describe() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();

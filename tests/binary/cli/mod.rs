@@ -1,4 +1,4 @@
-//! The commands: what they print for people and for machines, and how they end.
+//! The commands: their output for people and for programs, and their exit codes.
 
 mod accounts;
 mod directory;

@@ -1,4 +1,4 @@
-//! What the desk does for the public and the members from the shell: tunnels, the contact form, reminders.
+//! Commands for the public and the members: tunnels, the contact form, reminders.
 
 use crate::harness::{Caller, Desk, text};
 use serde_json::json;

@@ -37,8 +37,8 @@ const NAMER: &str = "namer";
 /// The executable under `strace`, which sends it `signal` before the `at`-th write of a thread to the database file.
 pub fn struck(desk: &Desk, args: &[&str], signal: &str, at: u64) -> Command {
     let mut command = Command::new(TRACER);
-    // With -D the tracer runs as a grandchild, so that our child is the executable itself. Without --seccomp-bpf, with
-    // which `strace` would not count by path (-P).
+    // With -D the tracer runs as a grandchild, so that our child is the executable itself. The option --seccomp-bpf is
+    // absent, because with it `strace` would not count by path (-P).
     command.args(["-D", "-f", "-q", "-o", "/dev/null", "-P"]).arg(desk.database());
     command.args(["-e", "trace=pwrite64", "-e", &format!("inject=pwrite64:signal={signal}:when={at}")]);
     command.arg(BINARY).args(args).current_dir(desk.path()).env_clear().stdin(Stdio::null());

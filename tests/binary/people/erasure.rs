@@ -42,7 +42,7 @@ fn traces(dir: &Path, passed_over: &[&str]) -> Vec<String> {
     found
 }
 
-/// A member with rows in every data set, and others whose rows name her.
+/// A site with a member who has rows in many data sets, and others whose rows name her.
 struct Hall {
     desk: Desk,
     member_id: i64,

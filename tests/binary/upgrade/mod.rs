@@ -142,7 +142,7 @@ fn members_erased_before_a_rollback_are_erased_again_by_the_next_upgrade_which_r
 #[test]
 fn a_rollback_names_the_version_to_go_back_to_and_without_an_upgrade_does_nothing() {
     let desk = older_site(15);
-    // An hourly backup of the older version has the older version's schema.
+    // An hourly backup of the older version names that version.
     let made_at = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
     let hourly = desk.data().join(format!("backups/{}", made_at.strftime("%Y-%m-%dT%H-%M-%SZ")));
     std::fs::create_dir_all(&hourly).unwrap();

@@ -1,5 +1,5 @@
-//! What a rollback refuses, and the audit row that it leaves. No released schema with an audit log is older than the
-//! present one, so the tests mark a backup of this version as one from before an upgrade.
+//! Rollbacks that are refused, and the audit row that a rollback leaves. No released schema with an audit log is older
+//! than the present one, so the tests mark a backup of this version as one from before an upgrade.
 
 use super::{Desk, schema, text};
 use crate::harness::edit_manifest;
@@ -46,7 +46,7 @@ fn a_rollback_to_a_backup_with_the_key_of_another_site_is_refused() {
     };
     std::fs::write(backup.join("site.key"), &key).unwrap();
     refused("site.key");
-    // A manifest that names that key does not change this.
+    // The rollback is also refused if the manifest names that key.
     let digest: String = Sha256::digest(&key).iter().map(|byte| format!("{byte:02x}")).collect();
     edit_manifest(&backup, |manifest| manifest["files"]["site.key"] = json!({ "bytes": key.len(), "sha256": digest }));
     refused("is not that of its file");

@@ -130,7 +130,7 @@ struct Run<'a> {
     member: Caller,
     dice: Dice,
     model: Model,
-    /// Every code that was tried, to be tried again.
+    /// Every code that was tried, so that it can be tried again.
     said: Vec<String>,
     done: Vec<String>,
 }

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// SplitMix64.
+/// A SplitMix64 generator.
 pub struct Dice(u64);
 
 impl Dice {

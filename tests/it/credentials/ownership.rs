@@ -38,8 +38,8 @@ fn at_the_gate(route: &Route, role: Role) -> Result<(), u16> {
     use Role::*;
     match (route.caller(), role) {
         ("open", _) => Ok(()),
-        // The body of a deletion request is signed itself, whoever sends it; other callbacks are signed by their
-        // sender.
+        // The body of a deletion request is signed itself, so any caller may send it; other callbacks are signed by
+        // their sender.
         ("callback", _) if route.path == "/social-data-deletion" => Ok(()),
         // The app reports a payment with its member's session and another body than the processor's, which is sent
         // here.
@@ -144,7 +144,7 @@ fn try_it(world: &World, route: &Route, object: Option<&Object>, role: Role, hav
     }
 }
 
-/// Asserts that a page refuses with a page, and an operation with the error envelope.
+/// Checks the error envelope of a refusal. A page refuses with a page, which has none.
 fn check_refusal(reply: &Reply) {
     if reply.header("content-type") == Some("application/json") {
         reply.check_envelope();

@@ -1,4 +1,4 @@
-//! Partners' signatures.
+//! Rows for partners refuse every wrong, altered, old or repeated signature.
 
 use super::{expect, expect_admitted, refuse_all, with_token};
 use crate::harness::{Caller, Credential, Request, Site, sign};

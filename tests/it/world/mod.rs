@@ -141,7 +141,8 @@ impl World {
         format!("{}{}", route.base, filled.collect::<Vec<_>>().join("/"))
     }
 
-    /// The row's path with this value for one parameter; the other parameters are words or belong to everybody.
+    /// The row's path with this value for one parameter; the other parameters are words, or name objects without an
+    /// owner.
     pub fn path_with(&self, route: &Route, name: &str, value: &str) -> String {
         let place = format!("{{{name}}}");
         let filled = route.path.split('/').map(|part| match part.strip_prefix('{').and_then(|p| p.strip_suffix('}')) {

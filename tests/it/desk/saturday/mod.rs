@@ -362,7 +362,7 @@ fn a_whole_saturday_adds_up() {
     let marked: Vec<Task> = no_shows.iter().map(|one| Task::NoShow(one.booking)).collect();
     at_once(&mut desks, [marked.clone(), marked]);
 
-    // Cash: six fees and the contested one, less the undone one. A coin of five is missing.
+    // Cash: six fees, the contested one among them, less the undone one. A coin of five is missing.
     let cash = 5 * FEE_CENTS;
     let (terminal, voucher) = (3 * FEE_CENTS, 2 * FEE_CENTS);
     let counted = FLOAT_CENTS + cash - 5;
