@@ -240,7 +240,8 @@ fn cut_checkpoint(rig: &mut Rig, site: &mut Site, namer: &mut Namer, random: &mu
     stopped
 }
 
-/// Cuts the power of a command in the same way, then runs the command again.
+/// Cuts the power of a command in the same way, then runs the command again. Returns whether the cut came before the
+/// command's end.
 fn cut_command(rig: &mut Rig, desk: &Desk, args: &[String], random: &mut Random) -> bool {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut command = checkpoint::struck(desk, &args, "SIGSTOP", 1 + random.below(COMMAND_WRITES_MAX));

@@ -53,7 +53,7 @@ fn connect(number: usize, server: SocketAddr) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// A slow client: sends the beginning of its kind, then one byte at a time, and never reads.
+/// A slow client: sends the beginning of a request, then a byte now and then or nothing more, and never reads.
 struct Slow {
     stream: TcpStream,
     drip: &'static [u8],
@@ -73,7 +73,7 @@ impl Slow {
         Ok(Slow { stream, drip })
     }
 
-    /// Sends the next byte. Returns whether the server still keeps the connection.
+    /// Sends the next byte, if its kind sends any. Returns whether the server still keeps the connection.
     fn drips(&mut self) -> bool {
         let sent = if self.drip.is_empty() {
             self.stream.peek(&mut [0]).map(|_| ())

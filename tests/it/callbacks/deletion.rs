@@ -46,7 +46,7 @@ fn an_account_that_only_the_network_opened_is_erased_with_the_link() {
     let profile = zoe.get("/account/profile/user").ok().json();
     let username = profile["username"].as_str().unwrap().to_owned();
     assert_eq!(profile["real_name"], "Zoe Quillfeather");
-    // Rows of every kind: flight time, a picture, a payment, a signature for another member.
+    // Rows in several tables: flight time, a picture, a payment, a signature for another member.
     zoe.post(
         "/account/logbook/time/",
         json!({ "entry_date": site.now() - 60, "time": 12, "comment": "with Zoe Quillfeather" }),

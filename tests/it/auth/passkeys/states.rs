@@ -158,7 +158,7 @@ impl<'a> Sequence<'a> {
         (0..self.made.len()).filter(|n| self.made[*n].owner == who && self.made[*n].seen.is_some()).collect()
     }
 
-    /// One of the open ceremonies of a kind, most often the last.
+    /// One of the ceremonies of a kind, most often the last.
     fn pick(&mut self, registering: bool) -> Option<usize> {
         let fits = |asked: &Asked| matches!(asked.about, About::Register(..)) == registering;
         let places: Vec<usize> = (0..self.asked.len()).filter(|n| fits(&self.asked[*n])).collect();

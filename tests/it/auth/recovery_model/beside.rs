@@ -45,7 +45,7 @@ impl Sequence<'_> {
         self.tally.told += usize::from(due);
     }
 
-    /// A password change by a signed-in member, with the present password or an older one.
+    /// A password change by a member with a session, with the present password or a wrong one.
     pub fn change_password(&mut self) {
         let who = self.dice.below(self.people.len());
         self.passwords += 1;

@@ -179,8 +179,8 @@ impl<'a> Sequence<'a> {
         self.passcode_goes(&reply, who, name, to, "passcode_recover_password");
     }
 
-    /// Whether a passcode is sent to the address: not if the quota of the address or the name is used up. The answer
-    /// does not tell.
+    /// Expects a passcode to be sent, unless the quota of the name, the address or the member is used up. Only the
+    /// name's quota shows in the answer, as 429.
     fn passcode_goes(
         &mut self,
         reply: &Reply,
