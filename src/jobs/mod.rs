@@ -1,4 +1,4 @@
-//! Jobs that run by themselves.
+//! Background jobs, and the loop that restarts a job after a panic.
 
 pub mod outbox;
 pub mod reminders;
@@ -26,24 +26,24 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
-/// Before a job that panicked is started again.
+/// The pause before a job that panicked is started again.
 pub(crate) const FAULT_PAUSE: Duration = Duration::from_secs(60);
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
-/// Rows of each table that one transaction removes, so that it stays short.
+/// Rows of each table that one transaction removes, so that transactions stay short.
 const PURGE_ROWS_MAX: i64 = 500;
-/// Rounds in a minute, at most; other writes run between them.
+/// The greatest number of rounds in a minute; other writes run between rounds.
 const PURGE_ROUNDS_MAX: usize = 1_000;
 
-/// A message that was not sent by then is dead.
+/// A message that was not sent within this time is dead.
 const MESSAGE_WAITS_SECONDS: i64 = 30 * 86_400;
-/// How long a message is kept after it was sent; events about a mail come within days.
+/// How long a message is kept after it was sent; the provider's events about a mail arrive within days.
 const MESSAGE_KEPT_SECONDS: i64 = 90 * 86_400;
 /// How long a message of the contact form is kept after the desk has closed it.
 const CONTACT_KEPT_SECONDS: i64 = 365 * 86_400;
-/// How long a reminder is remembered: longer than a clock may be set back.
+/// How long a reminder is kept, so that it is not repeated: longer than a clock may be set back.
 const REMINDER_KEPT_SECONDS: i64 = 90 * 86_400;
 
-/// Payment events are kept until the year's books are closed; the payments themselves stay.
+/// Payment events are kept until the annual accounts are closed; the payments themselves stay.
 const PAYMENT_EVENTS_KEPT_SECONDS: i64 = 400 * 86_400;
 const EVENTS_KEPT_SECONDS: [(Sender, i64); 4] = [
     (Sender::Processor, PAYMENT_EVENTS_KEPT_SECONDS),
@@ -51,11 +51,11 @@ const EVENTS_KEPT_SECONDS: [(Sender, i64); 4] = [
     (Sender::Mail, mail_event::KEPT_SECONDS),
     (Sender::Social, mail_event::KEPT_SECONDS),
 ];
-/// How long a payment is kept that an app reported and its processor never did.
+/// How long a payment is kept that an app claimed and the processor never reported.
 const CLAIM_KEPT_SECONDS: i64 = 30 * 86_400;
 
-/// Runs a job until the sender of `stop` is dropped. A job that panics is started again after the pause: a fault in one row
-/// must not end all backups.
+/// Runs a job until the sender of `stop` is dropped. A job that panics is started again after the pause, so that a
+/// fault in one row does not end all backups.
 pub(crate) fn restart_on_panic(site: &Site, stop: &Receiver<()>, pause: Duration, job: impl Fn(&Site, &Receiver<()>)) {
     while panics(site, || job(site, stop)) {
         if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
@@ -64,7 +64,7 @@ pub(crate) fn restart_on_panic(site: &Site, stop: &Receiver<()>, pause: Duration
     }
 }
 
-/// Runs work, and returns whether it panicked. The panic is logged and counted.
+/// Runs `work`, and returns whether it panicked. A panic is logged and counted.
 fn panics(site: &Site, work: impl FnOnce()) -> bool {
     let faulty = catch_unwind(AssertUnwindSafe(work)).is_err();
     if faulty {
@@ -86,7 +86,7 @@ pub(crate) fn purge_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// Checks the whole database once, beside the running server, so that the start is short.
+/// Checks the whole database once, while the server runs, so that the server starts fast.
 pub(crate) fn check_database(site: &Site, stop: &Receiver<()>) {
     priority::lower();
     let looked = integrity::check_store(&site.store, || stop.try_recv() == Err(TryRecvError::Disconnected));

@@ -1,5 +1,5 @@
-//! Reminders to members whose currency ends. Due reminders follow from the entries, and each is recorded with its notice, so
-//! that a run at any moment, and after any crash, sends none twice.
+//! Sends reminders to members whose currency is about to lapse. Due reminders are derived from the entries, and each is
+//! recorded together with its notice, so that no run, at any moment and after any crash, sends one twice.
 
 use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Reminder, TRAINED_DAYS_AGO};
 use crate::http::failure::Failure;
@@ -15,23 +15,23 @@ use std::ops::RangeInclusive;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
-/// Before the first run, so that the start of the server is not slowed down.
+/// The delay before the first run, so that reminders do not slow the start of the server.
 const FIRST_AFTER: Duration = Duration::from_secs(60);
 const INTERVAL: Duration = Duration::from_secs(3600);
-/// Entries that one read looks at, and so members that one transaction reminds, at most.
+/// The greatest number of entries that one read examines, and so of members that one transaction reminds.
 const STEP_ROWS: i64 = 500;
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 /// The reminders that a run sent, or would send.
 #[derive(Debug, Default)]
 pub struct Reminded {
-    /// With the member's id, in that order.
+    /// The reminders with the member's number, in that order.
     pub reminders: BTreeSet<(i64, Reminder)>,
-    /// How many of them go out by mail too.
+    /// The number of reminders that are also mailed.
     pub mails: usize,
 }
 
-/// A run every hour until the sender of `stop` is dropped.
+/// Runs every hour until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     let mut wait = FIRST_AFTER;
     while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
@@ -46,7 +46,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// Sends every due reminder that was not sent before; with `dry` only returns them. Sends none while the clock is suspect: a
+/// Sends every due reminder that was not sent before; `dry` only returns them. Sends none while the clock is suspect: a
 /// late reminder is better than a wrong date.
 pub fn run(site: &Site, dry: bool, stopped: &dyn Fn() -> bool) -> Result<Reminded, Failure> {
     let mut reminded = Reminded::default();
@@ -59,7 +59,7 @@ pub fn run(site: &Site, dry: bool, stopped: &dyn Fn() -> bool) -> Result<Reminde
     Ok(reminded)
 }
 
-/// Walks through the entries of those days, one transaction for each step.
+/// Walks through the entries of those days, one read and at most one transaction for each step.
 fn walk(
     site: &Site,
     by: Activity,
@@ -107,7 +107,8 @@ fn missing(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Reminder>, Failure
     Ok(if banned { Vec::new() } else { missing })
 }
 
-/// Sends reminders in one transaction. They are derived again in it, because a member may have flown since the read.
+/// Sends reminders in one transaction. The transaction derives them again, because a member may have flown since the
+/// read.
 fn remind(site: &Site, candidates: &[(i64, Reminder)], reminded: &mut Reminded) -> Result<(), Failure> {
     let members: BTreeSet<i64> = candidates.iter().map(|(member_id, _)| *member_id).collect();
     let (done, mails) = site.store.write(site.now(), |tx| {
@@ -127,7 +128,7 @@ fn remind(site: &Site, candidates: &[(i64, Reminder)], reminded: &mut Reminded) 
     Ok(())
 }
 
-/// Writes the notice, and the mail where one can be sent. Returns whether there is a mail.
+/// Inserts the notice, and the mail where the member has a confirmed address. Returns whether a mail was queued.
 fn send(site: &Site, tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool, Failure> {
     let detail = detail(reminder);
     notices::insert(tx, member_id, reminder.subject(), &detail.to_string())?;
@@ -148,8 +149,8 @@ fn detail(reminder: &Reminder) -> Value {
     json!({ "programme": reminder.programme, "renewal_date": reminder.renewal })
 }
 
-/// The confirmed address and the language. Without a mail server nobody: the desk has better to do than to read out
-/// what stands among the member's notices anyway.
+/// The confirmed address and the language. `None` without a mail server: such mails would wait at the desk to be read
+/// out, and the notice says the same.
 fn recipient(site: &Site, tx: &Read, member_id: i64) -> Result<Option<(String, String)>, Failure> {
     if site.config.mail.is_none() {
         return Ok(None);

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The greatest number of a member's claims that the processor has not confirmed.
 const CLAIMS_MAX: i64 = 20;
-/// After this time, an open claim has expired.
+/// The wait that the 429 suggests. Open claims are removed 30 days after they were made.
 const RETRY_AFTER: Duration = Duration::from_secs(86_400);
 
 /// Whether a payment is a fee taken at the till. Only the till may undo such a fee, so that no closed day changes.

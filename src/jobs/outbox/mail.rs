@@ -1,4 +1,4 @@
-//! Mails over SMTP, on one connection for as long as there are any.
+//! Mails over SMTP. One connection serves all waiting mails.
 
 use super::transport::{Delivery, Trouble, shown};
 use crate::clock::system_time;
@@ -13,7 +13,7 @@ use lettre::transport::smtp::extension::{ClientId, MailBodyParameter, MailParame
 use lettre::transport::smtp::{Error, response::Response};
 use std::time::Duration;
 
-/// The time for each reply of the server.
+/// The greatest time for each reply of the server.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(20);
 /// The reply code of a server that shuts down.
 const SHUTTING_DOWN: u16 = 421;
@@ -28,8 +28,8 @@ pub(super) struct Mailer {
 }
 
 impl Mailer {
-    /// `name`: the sender's name, where the settings have an address alone. `tagged`: mails bear our id for the provider's events.
-    /// The error is one line.
+    /// `name`: the sender's name, where the settings have only an address. `tagged`: mails carry their id in a header
+    /// for the provider's events. The error is one line.
     pub(super) fn new(settings: &Mail, name: &str, tagged: bool) -> Result<Mailer, String> {
         let mut from = settings.from.clone();
         from.name.get_or_insert_with(|| super::placeholders::one_line(name));
@@ -124,7 +124,7 @@ fn tls(settings: &Mail) -> Result<TlsParameters, Error> {
     trusted.add_root_certificate(Certificate::from_pem(pem)?).build_rustls()
 }
 
-/// The domain is converted to ASCII.
+/// Parses an address, and converts its domain to ASCII.
 fn address(text: &str) -> Result<Address, Trouble> {
     let refused = || Trouble::Refused("the address is not one that mail can go to".to_owned());
     let (user, domain) = text.rsplit_once('@').ok_or_else(refused)?;
@@ -132,8 +132,8 @@ fn address(text: &str) -> Result<Address, Trouble> {
     Address::new(user, domain).map_err(|_| refused())
 }
 
-/// An address for a header. `None` for a non-ASCII name, with which old mail servers would refuse the whole message; the text
-/// has the address too.
+/// An address for a header. `None` where the part before the `@` is not ASCII, because old mail servers refuse the whole
+/// message; the text has the address too.
 fn mailbox(text: &str) -> Option<Mailbox> {
     let address = address(text).ok().filter(|address| address.user().is_ascii())?;
     Some(Mailbox::new(None, address))
@@ -143,7 +143,8 @@ fn alive(mut connection: SmtpConnection) -> Option<SmtpConnection> {
     connection.test_connected().then_some(connection)
 }
 
-/// Sends a message. The recipient or the message may be refused for good; a refused sender is an error of the settings.
+/// Sends a message. A server may refuse the recipient or the message for good; a refused sender is an error of the
+/// settings.
 fn offer(connection: &mut SmtpConnection, from: &Address, to: Address, message: &[u8]) -> Result<(), Trouble> {
     let mut parameters = Vec::new();
     if !message.is_ascii() || !AsRef::<str>::as_ref(&to).is_ascii() {

@@ -1,8 +1,8 @@
 //! The outbox: sends waiting messages on a thread of its own, so that no request waits for a mail server.
 //!
-//! The outcome of a message is recorded after the server took it. A crash in between sends the message twice and never loses
-//! it; both copies bear the same Message-ID. While outcomes cannot be recorded, on a full disk for example, nothing more is
-//! sent, or every round would send the same messages again.
+//! The outcome of a message is recorded after the server accepted it. A crash in between sends the message twice and
+//! never loses it; both copies have the same Message-ID. While outcomes cannot be recorded, on a full disk for example,
+//! nothing more is sent, because every round would send the same messages again.
 
 mod mail;
 mod placeholders;
@@ -25,15 +25,15 @@ use sms::Gateway;
 use std::time::{Duration, Instant};
 use transport::{Delivery, Transport, Trouble};
 
-/// Messages of one channel in a round, at most.
+/// The greatest number of messages of one channel in a round.
 const BATCH_ROWS_MAX: i64 = 50;
-/// A message that no server took within this time is dead.
+/// A message that no server accepted within this time is dead.
 const GIVE_UP_SECONDS: i64 = 2 * 86_400;
-/// Between the tries of one message: doubling from the first to the last.
+/// Seconds between the attempts of one message, doubled from the first value to the last.
 const RETRY_SECONDS: (i64, i64) = (60, 4 * 3600);
-/// Between tries to reach a server; short, because passcodes wait.
+/// Seconds between attempts to reach a server; short, because passcodes wait.
 const PAUSE_SECONDS: (i64, i64) = (2, 60);
-/// Between two rounds, at most.
+/// The greatest time between two rounds.
 const ROUND_INTERVAL: Duration = Duration::from_secs(60);
 /// How long a connection stays open for further messages.
 const LINGER: Duration = Duration::from_secs(5);
@@ -47,7 +47,7 @@ pub struct OutboxSender {
     name: String,
     url: String,
     channels: Vec<ChannelSender>,
-    /// Outcomes that could not be recorded yet, with the message's id.
+    /// Outcomes that are not recorded yet, with the numbers of their messages.
     unrecorded: Vec<(i64, Outcome)>,
 }
 
@@ -55,13 +55,13 @@ pub struct OutboxSender {
 struct ChannelSender {
     channel: Channel,
     transport: Transport,
-    /// Failures in a row to reach the server.
+    /// Consecutive failures to reach the server.
     failures: u32,
-    /// By [`crate::clock::Clock::running`], because a clock that jumps could make a pause of seconds one of days.
+    /// A time of [`crate::clock::Clock::running`], because a jump of the wall clock could turn seconds into days.
     paused_until: Duration,
 }
 
-/// The outcome of an attempt.
+/// The outcome of a delivery.
 enum Outcome {
     Sent { provider_id: String },
     Later { error: String, next_try_at: i64 },
@@ -69,7 +69,7 @@ enum Outcome {
 }
 
 impl OutboxSender {
-    /// The error is one line that names the setting at fault.
+    /// Creates the sender. The error is one line that names the wrong setting.
     pub fn new(site: Site) -> Result<OutboxSender, String> {
         let name = site_name(&site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
         let mut channels = Vec::new();
@@ -84,7 +84,7 @@ impl OutboxSender {
         Ok(OutboxSender { site, name, url, channels, unrecorded: Vec::new() })
     }
 
-    /// Rounds until the sender of `stop` is dropped: at once when a message is queued, else when one is due.
+    /// Sends rounds until the sender of `stop` is dropped: at once when a message is queued, otherwise when one is due.
     fn work_until_stopped(&mut self, stop: &Receiver<()>) {
         let signal = self.site.store.outbox_signal().clone();
         let mut busy = Instant::now();
@@ -165,7 +165,7 @@ impl OutboxSender {
             }
         };
         let millis = started.elapsed().as_millis() as u64;
-        // Without the recipient and the text.
+        // The log has neither the recipient nor the text.
         tracing::info!(
             message_id = message.message_id,
             channel = channel.channel.name(),
@@ -183,7 +183,7 @@ impl OutboxSender {
         }
     }
 
-    /// Writes the outcomes of messages, or keeps them for the next time.
+    /// Records the outcomes of messages, or keeps them for the next round.
     fn record(&mut self) -> Result<(), Failure> {
         if self.unrecorded.is_empty() {
             return Ok(());
@@ -203,7 +203,7 @@ impl OutboxSender {
         Ok(())
     }
 
-    /// Ends the messages that have waited too long for an unreachable server.
+    /// Marks as dead the messages that have waited too long for an unreachable server.
     fn give_up_old(&self, index: usize, error: &str) -> Result<(), Failure> {
         let channel = self.channels[index].channel;
         let record =
@@ -211,7 +211,7 @@ impl OutboxSender {
         self.site.store.write(self.site.now(), record).map(drop)
     }
 
-    /// The rest of the pause before the server of a channel is tried again.
+    /// The remaining pause before the next attempt to reach the server of a channel.
     fn pause(&self, index: usize) -> Duration {
         self.channels[index].paused_until.saturating_sub(self.site.clock.running())
     }
@@ -228,7 +228,7 @@ impl ChannelSender {
         ChannelSender { channel, transport, failures: 0, paused_until: Duration::ZERO }
     }
 
-    /// Pauses for an unreachable server, longer each time; any other answer ends the pauses.
+    /// Extends the pause for an unreachable server; any other answer ends the pause.
     fn count(&mut self, unreachable: Option<&str>, running: Duration) {
         let Some(error) = unreachable else {
             self.failures = 0;
@@ -275,14 +275,14 @@ pub fn start(site: &Site) -> Result<OutboxThread, String> {
 }
 
 impl OutboxThread {
-    /// Waits a short time for the message that is being sent, and for its outcome.
+    /// Stops the thread; waits up to [`STOP_TIME_MAX`] for the message that is being sent, and for its outcome.
     pub fn stop(self) {
         drop(self.stop);
         _ = self.ended.recv_timeout(STOP_TIME_MAX);
     }
 }
 
-/// Renders a message. The error: its values are wiped or incomplete.
+/// Renders a message. The error: its values are erased or incomplete.
 pub fn render_message(site: &Site, message: &Message) -> Result<RenderedMessage, String> {
     let name = site_name(site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
     let zone = site.time_zone().map_err(|e| format!("cannot read the tunnel's time zone: {e}"))?;
@@ -301,7 +301,7 @@ fn site_name(site: &Site) -> Result<String, Failure> {
     Ok(site.store.read(find)?.map_or_else(String::new, |tunnel| tunnel.name))
 }
 
-/// The message's id for the server: the same for every attempt, and not to be guessed from the message's number.
+/// The message's id for the server: the same for every attempt, and impossible to guess from the message's number.
 fn stable_id(site: &Site, message: &Message) -> String {
     let parts = [&message.message_id.to_be_bytes()[..], &message.created_at.to_be_bytes()[..]];
     format!("{}.{}", message.message_id, hex(&site.keys.hash(Purpose::Message, &parts)[..12]))
@@ -315,8 +315,8 @@ fn later(message: &Message, error: String, now: i64) -> Outcome {
     Outcome::Later { error, next_try_at: now + doubled(RETRY_SECONDS, times) }
 }
 
-/// The first number doubled `times` times, up to the last; changed at random by up to a fifth, so that not all tries come at
-/// once.
+/// The first number doubled `times` times, at most the last, and varied at random by up to a fifth, so that attempts do
+/// not coincide.
 fn doubled((first, last): (i64, i64), times: u32) -> i64 {
     let seconds = first.saturating_mul(1 << times.min(30)).min(last);
     let fifth = seconds / 5;

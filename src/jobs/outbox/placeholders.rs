@@ -1,4 +1,4 @@
-//! Placeholders: filled in one pass, so that no value is read as a template.
+//! Placeholders of a template, filled in one pass, so that a value is never parsed as a template.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -27,12 +27,12 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
 }
 
-/// Without line breaks and other control characters: a value never begins a header or a paragraph.
+/// The text without line breaks and other control characters, so that a value cannot start a header or a paragraph.
 pub(super) fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The characters that a URL's query and a form hold as they are: the unreserved characters of RFC 3986.
+/// The characters that stay unencoded in a URL's query and in a form: the unreserved characters of RFC 3986.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Percent-encodes for a URL's query or a form.

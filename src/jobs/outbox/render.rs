@@ -1,10 +1,10 @@
-//! Rendering of messages: a template in the recipient's language is filled with values, as plain text, as HTML and as an SMS.
-//! All three come from one text, so they cannot differ.
+//! Rendering of messages: a template in the recipient's language is filled with values, as plain text, as HTML and as
+//! an SMS. All three come from one text, so they cannot differ.
 //!
-//! A template (`assets/mail/<language>/<name>.txt`) begins with `Subject:` and perhaps `Sms:`, then come paragraphs.
-//! A paragraph that is only a placeholder for a code is set large; `[words]({link})` becomes a button; the text of another
-//! person is a quotation with its line breaks. Two more lines may stand at the beginning: `Reply-To:` sets the address for
-//! replies, and `Closing:` names another closing text.
+//! A template (`assets/mail/<language>/<name>.txt`) begins with `Subject:` and optionally `Sms:`, followed by
+//! paragraphs. A paragraph that is only a placeholder for a code is set large; `[words]({link})` becomes a button; text
+//! by another person is quoted with its line breaks. Two further header lines are optional: `Reply-To:` sets the
+//! address for replies, and `Closing:` names another closing text.
 
 use super::placeholders::{code, fill, one_line};
 use crate::app::notice;
@@ -51,23 +51,23 @@ templates!(
     "test",
 );
 
-/// A message as its recipient reads it.
+/// A rendered message.
 #[derive(Debug)]
 pub struct RenderedMessage {
-    /// One line.
+    /// The subject, in one line.
     pub subject: String,
-    /// For mail programs without HTML.
+    /// The plain text, for mail programs without HTML.
     pub text: String,
-    /// A whole document.
+    /// A complete HTML document.
     pub html: String,
     /// `None`: the message is too long for an SMS.
     pub sms: Option<String>,
-    /// The address for replies, where it is not the site's.
+    /// The address for replies, where it is not the site's address.
     pub reply_to: Option<String>,
 }
 
 impl RenderedMessage {
-    /// The text on a channel.
+    /// The text for a channel.
     pub fn by(&self, channel: Channel) -> &str {
         match &self.sms {
             Some(sms) if channel == Channel::Sms => sms,
@@ -86,13 +86,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub struct Context<'a> {
     /// The tunnel's name.
     pub site: &'a str,
-    /// Where links lead, without a trailing slash.
+    /// The base of links, without a trailing slash.
     pub url: &'a str,
     /// The time zone of dates.
     pub zone: &'a TimeZone,
 }
 
-/// Renders a message. The error names what is missing, and holds none of the values.
+/// Renders a message. The error names what is missing, and contains none of the values.
 pub fn render(
     template: &str,
     language: &str,
@@ -166,7 +166,7 @@ impl Placeholders<'_> {
         }
     }
 
-    /// The text of another person, quoted as in mails.
+    /// The text of another person, quoted with `>` as in mails.
     fn quotation(&self) -> Result<String, String> {
         Ok(self.lines()?.iter().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n"))
     }
@@ -185,7 +185,7 @@ impl Placeholders<'_> {
         Ok(written.lines().map(one_line).collect())
     }
 
-    /// The text of a security event; a general one for an unknown event.
+    /// The text of a security event; a general text for an unknown event.
     fn event(&self) -> String {
         let texts = self.language.texts();
         let words = |event: &str| texts.get(&format!("mail.event.{event}")).cloned();
@@ -193,7 +193,7 @@ impl Placeholders<'_> {
     }
 }
 
-/// With a capital first letter.
+/// The text with a capital first letter.
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
@@ -230,7 +230,7 @@ fn as_html(paragraph: &str, placeholders: &Placeholders) -> Result<String, Strin
     })
 }
 
-/// Six digits are set large; a long token is set small.
+/// A code in HTML: large where it is short (six digits), small where it is a long token.
 fn code_in_html(code: &str) -> String {
     let short = code.chars().count() <= 12;
     let size =

@@ -36,7 +36,7 @@ impl Gateway {
         }
     }
 
-    /// The settings' template with each value escaped for what the template is.
+    /// The body from the settings' template, with each value escaped for JSON or for a form.
     fn body(&self, to: &str, text: &str) -> Result<(&'static str, String), String> {
         let template = &self.settings.body;
         let json = template.starts_with('{');
@@ -51,7 +51,7 @@ impl Gateway {
     }
 }
 
-/// Whether the gateway may have received the message. It must then not be sent again every minute.
+/// Whether the gateway may have received the message, which must then not be repeated every minute.
 fn was_offered(error: &ureq::Error) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
     match error {
@@ -70,12 +70,12 @@ fn judged(status: StatusCode) -> Result<(), Trouble> {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Err(Trouble::Later(error)),
         status if status.is_server_error() => Err(Trouble::Later(error)),
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Err(Trouble::Refused(error)),
-        // The gateway rejects our credentials or is down.
+        // The gateway rejects the credentials, or is down.
         _ => Err(Trouble::Unreachable { error, offered: false }),
     }
 }
 
-/// Escaped for a JSON string; the template has the quotes.
+/// Escapes a text for a JSON string; the template has the quotes.
 fn in_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()

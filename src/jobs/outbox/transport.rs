@@ -13,7 +13,7 @@ pub(super) enum Transport {
 
 /// One attempt to send a message.
 pub(super) struct Delivery<'a> {
-    /// The message's id, the same at every attempt, so that the receiving server can recognise a repeat.
+    /// The id of the message, the same at every attempt, so that the receiving server can recognise a repeat.
     pub id: &'a str,
     pub recipient: &'a str,
     pub message: &'a RenderedMessage,
@@ -21,15 +21,15 @@ pub(super) struct Delivery<'a> {
     pub written_at: i64,
 }
 
-/// Why a message was not taken.
+/// Why a message was not accepted.
 #[derive(Debug, PartialEq)]
 pub(super) enum Trouble {
     /// The message is refused for good.
     Refused(String),
     /// The message may be accepted later.
     Later(String),
-    /// No message can be sent, until the server answers or the settings are corrected. `offered`: this message was being sent,
-    /// and may be the cause.
+    /// No message can be sent until the server answers or the settings are corrected. `offered`: the server had already
+    /// received this message, which may be the cause.
     Unreachable { error: String, offered: bool },
 }
 

@@ -1,9 +1,9 @@
-//! Scrubbing: every page of the database and of its WAL, and every byte of the local backups, is read again and again, so that
-//! damage by the disk is reported within a minute. A large site takes longer: no more than [`STEP_BYTES_MAX`] are read in a
-//! second.
+//! Scrubbing: every page of the database and of its WAL, and every byte of the local backups, is read again and again,
+//! so that damage by the disk is reported within a minute. A large site takes longer, because at most
+//! [`STEP_BYTES_MAX`] are read in a second.
 //!
-//! A file of a backup is compared with the SHA-256 in its manifest once in this process, and when its CRC changes. Otherwise
-//! its CRC alone is compared, which costs a fiftieth and finds all damage by a disk.
+//! A file of a backup is compared with the SHA-256 in its manifest once in this process, and again when its CRC
+//! changes. Otherwise only its CRC is compared, which costs a fiftieth and finds all damage by a disk.
 
 use crate::ops::backup::backup_store::{Backup, Listing};
 use crate::ops::backup::manifest::{FileDigest, FileDigester, Manifest};
@@ -22,15 +22,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Steps in which all of a site of normal size is read: less than a minute.
+/// The number of steps that read all of a site of normal size, in less than a minute.
 const STEPS: u64 = 30;
 const STEP_BYTES_MIN: u64 = 1024 * 1024;
 const STEP_BYTES_MAX: u64 = 8 * 1024 * 1024;
 const PAGE_BYTES: u64 = 4096;
-/// The bytes of one read: few enough that the allocator keeps the buffer for the next step.
+/// The size of one read: small enough that the allocator reuses the buffer for the next step.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Every second, until the sender of `stop` is dropped.
+/// Scrubs every second until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     priority::lower();
     let (mut pages, mut backups) = (None, Backups::default());
@@ -44,7 +44,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// The bytes that a step reads of the file; it reads as many of the backups.
+/// The bytes that a step reads of the database; the step reads as many of the backups.
 fn step_bytes(site: &Site) -> u64 {
     let data = &site.config.data;
     let size = |path: PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());
@@ -61,7 +61,7 @@ fn read_pages(site: &Site, scrub: &mut Option<Scrub>, bytes: u64) {
     }
     let Some(walk) = scrub else { return };
     let mut step = || walk.step((bytes / PAGE_BYTES) as usize);
-    // A failed read is tried again once.
+    // A failed read is repeated once.
     if let Step::Bad(_) = step()
         && let Step::Bad(cause) = step()
     {
@@ -70,12 +70,12 @@ fn read_pages(site: &Site, scrub: &mut Option<Scrub>, bytes: u64) {
     }
 }
 
-/// A walk over the backups beside the file, again and again.
+/// A repeated walk over the local backups.
 #[derive(Default)]
 struct Backups {
     left: VecDeque<PathBuf>,
     open: Option<OpenFile>,
-    /// The CRCs of the files that agreed with their manifests.
+    /// The CRCs of the files that matched their manifests.
     known: HashMap<PathBuf, u32>,
     /// The first backup that this walk found damaged.
     damaged: Option<String>,
@@ -86,12 +86,12 @@ struct OpenFile {
     path: PathBuf,
     file: File,
     sum: crc32fast::Hasher,
-    /// The digest so far and that of the manifest, for a file whose CRC is not known.
+    /// The digest so far, and that of the manifest, for a file whose CRC is not known.
     expected: Option<(FileDigester, FileDigest)>,
 }
 
 impl Backups {
-    /// Reads so many bytes of the backups.
+    /// Reads `bytes` bytes of the backups.
     fn read(&mut self, site: &Site, bytes: u64) {
         let mut left = bytes as usize;
         let mut chunk = Vec::new();
@@ -143,7 +143,7 @@ impl Backups {
         }
     }
 
-    /// Compares a file that was read to its end.
+    /// Checks a file that was read to its end.
     fn finish(&mut self, OpenFile { path, sum, expected, .. }: OpenFile) {
         let sum = sum.finalize();
         match expected {
@@ -155,7 +155,7 @@ impl Backups {
                 self.note(&path, is_sound);
             }
             None if self.known.get(&path) == Some(&sum) => {}
-            // The CRC has changed: compare with the manifest.
+            // The CRC has changed: the file is read again and compared with its manifest.
             None => {
                 self.known.remove(&path);
                 self.left.push_front(path);
@@ -163,7 +163,7 @@ impl Backups {
         }
     }
 
-    /// Notes a damaged backup, unless it was removed meanwhile.
+    /// Stores the name of a damaged backup, unless the backup was removed meanwhile.
     fn note(&mut self, file: &Path, is_sound: bool) {
         let backup = file.parent().unwrap_or(file);
         if !is_sound && backup.exists() && self.damaged.is_none() {
@@ -171,7 +171,7 @@ impl Backups {
         }
     }
 
-    /// Reports what was found, and starts the walk again.
+    /// Reports the damage of this walk, and starts the next.
     fn end(&mut self, site: &Site) {
         let dir = &site.config.data;
         let backup_store = local_store(dir);

@@ -1,4 +1,4 @@
-//! Bits that flip in a backup.
+//! Flipped bits in a backup.
 
 use super::*;
 use crate::clock::Clock;
@@ -14,10 +14,10 @@ fn site(dir: &Path) -> Site {
     Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap()
 }
 
-/// A whole walk, and what it told.
+/// Runs a whole walk, and returns the cause of its alarm.
 fn walk(site: &Site) -> Option<String> {
     let mut backups = Backups::default();
-    // The first step finds the backups, the second reads them, the third tells.
+    // The first step lists the backups, the second reads them, the third reports.
     (0..3).for_each(|_| backups.read(site, u64::from(u32::MAX)));
     alarm::find(&site.config.data, alarm::Kind::SpoiltBackup).map(|alarm| alarm.cause)
 }

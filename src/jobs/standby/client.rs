@@ -1,4 +1,4 @@
-//! The client by which a standby requests its base and ticks.
+//! The HTTP client with which a standby requests its base and ticks.
 
 use crate::config::replica::{is_open_to_others, what_is_wrong};
 use crate::ops::agent::agent;
@@ -9,11 +9,11 @@ use std::path::Path;
 use std::time::Duration;
 use ureq::Agent;
 
-/// Longer than the other machine waits for a new commit.
+/// The greatest time for an answer: longer than the primary waits for a new commit.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(40);
-/// More than the largest part.
+/// The greatest size of an answer in memory: more than the largest part.
 const ANSWER_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// The size of a base, at most, which is written to the disk.
+/// The greatest size of a base, which is written to the disk.
 const BYTES_MAX: u64 = 1 << 40;
 const PATH: &str = "/api/standby";
 
@@ -29,7 +29,7 @@ pub(super) struct Response {
     pub epoch: u64,
 }
 
-/// Reads a token from a file. The error: other users can read the file, or it has no token.
+/// Reads a token from a file. The error: other users can read the file, or the file has no token.
 pub(crate) fn token_in(file: &Path) -> Result<String, String> {
     let shown = file.display();
     let text = std::fs::read_to_string(file).map_err(|e| format!("cannot read {shown}: {e}"))?;

@@ -1,5 +1,5 @@
-//! The standby's part: fetches a base, then tick after tick; each request says what is on its disk. A promoted machine tells the
-//! one that it replaced.
+//! The standby's side of replication: fetches a base, followed by tick after tick; each request names the position that
+//! is on the standby's disk. A promoted machine notifies the one that it replaced.
 
 mod client;
 
@@ -16,21 +16,21 @@ use std::time::Duration;
 
 pub(crate) use client::token_in;
 
-/// Between two tries while the machine that is followed does not answer.
+/// The pause between two attempts while the primary does not answer.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
-/// Between two requests for a base that is being made.
+/// The pause between two requests for a base that is being created.
 const BASE_PAUSE: Duration = Duration::from_millis(500);
-/// Before the next request, where there was no new commit.
+/// The pause before the next request, where there was no new commit.
 const IDLE_PAUSE: Duration = Duration::from_millis(20);
-/// Between two tries to tell the machine that was replaced.
+/// The pause between two attempts to notify the replaced machine.
 const TELL_INTERVAL: Duration = Duration::from_secs(2);
-/// Between two log lines on the progress.
+/// Seconds between two log lines on the progress.
 const PROGRESS_INTERVAL_SECONDS: i64 = 60;
-/// Between two log lines on the same trouble.
+/// Seconds between two log lines on the same error.
 const TROUBLE_INTERVAL_SECONDS: i64 = 60;
 
-/// The size of a tick, at most, because it is held in memory. A base is fetched instead of a larger one: it goes to the disk
-/// part by part.
+/// The greatest size of a tick, which is kept in memory. Instead of a larger tick, a base is fetched, which is written
+/// to the disk part by part.
 const TICK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// A running standby.
@@ -40,11 +40,11 @@ struct Follower<'f> {
     client: PrimaryClient,
     clock: Clock,
     copy: Option<Copy>,
-    /// The last trouble in the log, or nothing after a line on the progress; and when it was logged (Unix seconds).
+    /// The last logged error, empty after a line on the progress; and the moment of that line (Unix seconds).
     logged: (String, i64),
 }
 
-/// Follows a site into a locked data directory, until the process ends. The error is one line.
+/// Follows a site into a locked data directory until the process ends. The error is one line.
 pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallible, String> {
     if is_promoted(&copy_in(data)) {
         return Err("a promotion was interrupted here: run `tunneldesk promote` again".to_owned());
@@ -69,7 +69,7 @@ pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallibl
 }
 
 impl Follower<'_> {
-    /// Fetches the next tick, or a base where there is no copy that can be continued.
+    /// Fetches the next tick, or a base where no copy can be continued.
     fn round(&mut self) -> Result<(), String> {
         let known = self.copy.as_ref().map_or(0, Copy::epoch);
         let Some(copy) = &mut self.copy else { return self.fetch_base(known) };
@@ -98,7 +98,7 @@ impl Follower<'_> {
                 let tick = self.rest_of_tick(bytes, total, &lineage, number, known)?;
                 let taken = self.copy.as_mut().map_or(Ok(()), |copy| copy.take(tick));
                 if taken.is_err() {
-                    // The copy on the disk stays until a new base is there.
+                    // The copy on the disk stays until a new base is complete.
                     self.copy = None;
                 }
                 taken?;
@@ -154,7 +154,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Logs the progress now and then.
+    /// Logs the progress at most once a minute, and after an error.
     fn log_progress(&mut self) {
         let now = self.clock.now();
         if self.logged.0.is_empty() && now < self.logged.1 + PROGRESS_INTERVAL_SECONDS {
@@ -166,7 +166,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Logs each trouble once, and again while it lasts.
+    /// Logs each new error, and repeats it every minute while it lasts.
     fn log_trouble(&mut self, cause: &str) {
         let now = self.clock.now();
         if self.logged.0 != cause || now >= self.logged.1 + TROUBLE_INTERVAL_SECONDS {
@@ -176,7 +176,8 @@ impl Follower<'_> {
     }
 }
 
-/// Tells the machine that this one replaced of the promotion, until it knows, or the sender of `stop` is dropped.
+/// Notifies the machine that this one replaced of the promotion, until that machine knows or the sender of `stop` is
+/// dropped.
 pub(crate) fn tell_until_known(site: &Site, stop: &Receiver<()>) {
     let mut client: Option<PrimaryClient> = None;
     loop {

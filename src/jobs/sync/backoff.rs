@@ -1,16 +1,17 @@
-//! Backoff: how long the sync waits after a failed try.
+//! Backoff: how long the sync waits after a failed attempt.
 
 use crate::keys::random;
 use std::time::Duration;
 
-/// The longest wait after the first failure; it doubles with each further one.
+/// The bound of the wait after the first failure, in milliseconds; the bound doubles with each further failure up to
+/// the last.
 const FIRST_MILLIS: u64 = 2_000;
 const LAST_MILLIS: u64 = 15 * 60_000;
-/// The longest wait that a receiver may ask for.
+/// The longest wait that a receiver may request.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 3600);
 
-/// Full jitter: a random wait up to the bound, so that many sites do not come back at once. The wait that the receiver asked
-/// for is added to it.
+/// A random wait up to the bound (full jitter), so that many sites do not return at once, plus the wait that the
+/// receiver requested.
 pub(super) fn wait(misses: i64, asked: Option<Duration>) -> Duration {
     let jitter = Duration::from_millis(below(bound(misses)));
     asked.map_or(jitter, |asked| asked.min(RETRY_AFTER_MAX) + jitter)
@@ -25,7 +26,7 @@ fn below(end: u64) -> u64 {
     ((u128::from(u64::from_be_bytes(random::<8>())) * u128::from(end)) >> 64) as u64
 }
 
-/// `Retry-After`: seconds, or a date, which is compared with the `Date` of the answer, because clocks differ.
+/// Parses `Retry-After`: seconds, or a date, which is compared with the `Date` of the answer, because clocks differ.
 pub(super) fn retry_after(value: &str, date: Option<&str>, now: i64) -> Option<Duration> {
     if let Ok(seconds) = value.trim().parse::<u64>() {
         return Some(Duration::from_secs(seconds));

@@ -1,5 +1,5 @@
-//! A batch of the sync: rows of the history in their order, and the bookings that they changed, as JSON in gzip. The
-//! same rows always make the same bytes.
+//! A batch of the sync: rows of the history in order, and the bookings that they changed, as JSON in gzip. The same
+//! rows always produce the same bytes.
 
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
@@ -8,48 +8,49 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Of the rows of one batch, before compression. Receivers and NATS servers take a megabyte unless told otherwise.
+/// The greatest size of the rows of one batch, before compression. Receivers and NATS servers accept a megabyte by
+/// default.
 const BYTES_MAX: usize = 768 * 1024;
 
-/// A row of the history, as the report shows it.
+/// A row of the history, as the partner report has it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
-    /// From 1 on, without gaps.
+    /// The number of the row, from 1, without gaps.
     pub seq: i64,
-    /// The partner's.
+    /// The client identifier of the partner.
     pub client_id: String,
-    /// `booking.recorded` and the like.
+    /// The event: `booking.recorded` and others.
     pub event: String,
-    /// In Unix seconds.
+    /// The moment, in Unix seconds.
     pub at: i64,
-    /// The partner's user record.
+    /// The number of the partner's user record.
     pub user_id: Option<i64>,
-    /// The member whom it is about.
+    /// The number of the member.
     pub member_id: Option<i64>,
-    /// The booking that it is about.
+    /// The number of the booking.
     pub booking_id: Option<i64>,
-    /// An object, as it was stored.
+    /// The stored JSON object.
     pub detail: Box<RawValue>,
 }
 
-/// A batch, ready to go.
+/// A packed batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
-    /// The site whose rows these are.
+    /// The id of the site.
     pub site_id: String,
-    /// The row before its first.
+    /// The `seq` of the row before the first.
     pub after: i64,
-    /// The last row's `seq`.
+    /// The `seq` of the last row.
     pub last: i64,
-    /// How many rows it has; 0 in a batch that only asks.
+    /// The number of rows; 0 in a batch that only requests the position.
     pub rows: usize,
-    /// The last row that the receiver holds once it has this batch, and when that happened.
+    /// The position of the receiver after this batch: the `seq` of its last row.
     pub position: i64,
-    /// In Unix seconds.
+    /// The moment of that row, in Unix seconds.
     pub position_at: Option<i64>,
-    /// Of a row that was refused: how often it was.
+    /// For a refused row that is sent again: how often it was refused.
     refusals: Option<i64>,
-    /// JSON in gzip.
+    /// The body: JSON in gzip.
     pub body: Vec<u8>,
 }
 
@@ -58,7 +59,7 @@ struct Body<'a> {
     site_id: &'a str,
     after: i64,
     last: i64,
-    /// Rows that were refused once, and are below what the receiver holds.
+    /// Whether the row was refused before, and is sent again to a receiver whose position is beyond it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     again: bool,
     history: &'a [Row],
@@ -66,7 +67,7 @@ struct Body<'a> {
 }
 
 impl Batch {
-    /// The rows after `after`, as many as fit, and at least one where there is any.
+    /// A batch of the rows after `after`: as many as fit, and at least one where there is any.
     pub fn of(site_id: &str, after: i64, rows: &[Row]) -> Batch {
         let rows = fitting(rows);
         let (last, last_at) = rows.last().map_or((after, None), |row| (row.seq, Some(row.at)));
@@ -83,7 +84,7 @@ impl Batch {
         }
     }
 
-    /// One row that was refused so many times, for a receiver that is past it.
+    /// A batch of one row that was refused `refusals` times, for a receiver whose position is beyond the row.
     pub(crate) fn again(site_id: &str, row: Row, position: i64, refusals: i64) -> Batch {
         let (after, last) = (row.seq - 1, row.seq);
         let rows = &[row];
@@ -100,8 +101,8 @@ impl Batch {
         }
     }
 
-    /// The same for every try: whose it is, and which rows. A refused row that is offered again has a key of its own, or a
-    /// receiver that keeps answers would give the refusal again.
+    /// The idempotency key, the same for every attempt: the site and its rows. A refused row that is sent again has a
+    /// key of its own, because a receiver that stores answers would repeat the refusal.
     pub fn key(&self) -> String {
         let rows = format!("{}:{}-{}", self.site_id, self.after + 1, self.last);
         self.refusals.map_or(rows.clone(), |refusals| format!("{rows}:again-{refusals}"))
@@ -109,7 +110,7 @@ impl Batch {
 }
 
 fn fitting(rows: &[Row]) -> &[Row] {
-    // The JSON around the detail, and the part of the detail that the booking repeats.
+    // The JSON around the detail, and the part of the detail that is repeated in the booking.
     let size = |row: &Row| 200 + row.client_id.len() + 2 * row.detail.get().len();
     let mut bytes = 0;
     let fit = rows.iter().take_while(|row| {
@@ -119,7 +120,7 @@ fn fitting(rows: &[Row]) -> &[Row] {
     &rows[..fit.count().max(1).min(rows.len())]
 }
 
-/// Each booking that a row recorded or changed, as it stood after the last of them, in the order of their numbers.
+/// Each booking that a row recorded or changed, in its state after the last such row, in the order of booking numbers.
 fn bookings(rows: &[Row]) -> Vec<Map<String, Value>> {
     let mut bookings = BTreeMap::new();
     for row in rows.iter().filter(|row| row.event.starts_with("booking.")) {
@@ -136,7 +137,7 @@ fn bookings(rows: &[Row]) -> Vec<Map<String, Value>> {
 
 fn packed(body: &Body) -> Vec<u8> {
     let json = serde_json::to_vec(body).expect("our own structs can be written as JSON");
-    // Without a moment in its head, so that the bytes are the same tomorrow.
+    // The gzip header has no moment, so that the bytes are always the same.
     let mut gzip = GzBuilder::new().mtime(0).write(Vec::with_capacity(json.len() / 6), Compression::new(6));
     gzip.write_all(&json).and_then(|()| gzip.finish()).expect("memory can be written to")
 }

@@ -1,4 +1,4 @@
-//! A receiver behind an HTTPS address: each batch is a POST, signed as partners sign their requests.
+//! A receiver at an HTTPS URL: each batch is a POST, signed as partners sign their requests.
 
 use super::backoff;
 use super::batch::Batch;
@@ -26,12 +26,12 @@ pub(super) struct Https {
     clock: Arc<Clock>,
 }
 
-/// The body of a receiver's answer, whatever the status.
+/// The body of a receiver's answer, for any status.
 #[derive(Default, Deserialize)]
 struct Said {
     last_seq: Option<i64>,
     last_at: Option<i64>,
-    /// In words, where it refuses.
+    /// The reason of a refusal.
     message: Option<String>,
 }
 
@@ -67,11 +67,12 @@ impl Https {
 }
 
 impl Upstream for Https {
-    /// A batch without rows; without a key, because its answer is never to be one of long ago.
+    /// Requests the position with a batch without rows. The request has no idempotency key, because a stored answer
+    /// would be out of date.
     fn ask(&mut self, nothing: &Batch) -> Result<Option<Position>, Trouble> {
         match self.post(nothing, None) {
             Err(Trouble::OutOfPosition(held)) => Ok(Some(held)),
-            // There is nothing in it that could be refused.
+            // A batch without rows has nothing to refuse.
             Err(Trouble::Refused(error) | Trouble::TooLarge(error)) => Err(Trouble::later(error)),
             answer => answer.map(Some),
         }
@@ -87,7 +88,7 @@ fn unreached(error: &ureq::Error) -> Trouble {
     Trouble::later(format!("the receiver is not reached: {}", error.strip_prefix("io: ").unwrap_or(&error)))
 }
 
-/// The secret as it is now: it may have been replaced since the last batch.
+/// Reads the secret from its file, which may have been replaced since the last batch.
 pub(super) fn secret(file: &std::path::Path) -> Result<String, Trouble> {
     let read = std::fs::read_to_string(file);
     let text = read.map_err(|e| Trouble::later(format!("cannot read {}: {e}", file.display())))?;
@@ -97,7 +98,7 @@ pub(super) fn secret(file: &std::path::Path) -> Result<String, Trouble> {
     }
 }
 
-/// Lowercase hex HMAC-SHA256 of the bytes that are sent, with the time before them where it is signed too.
+/// Lower-case hex HMAC-SHA256 of the sent bytes, preceded by the time in strict mode.
 pub(super) fn sign(secret: &[u8], stamp: Option<&str>, body: &[u8]) -> String {
     let stamp = stamp.map(|stamp| format!("{stamp}.")).unwrap_or_default();
     hex(&hmac_sha256(secret, &[stamp.as_bytes(), body]))
@@ -112,14 +113,14 @@ fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: i64) -> Res
     let wait = text(header::RETRY_AFTER).and_then(|value| backoff::retry_after(value, text(header::DATE), now));
     match (status, held) {
         (status, Some(held)) if status.is_success() => Ok(held),
-        // An answer like this may come from a gateway that took nothing.
+        // Such an answer may come from a gateway that has not forwarded the batch.
         (status, None) if status.is_success() => {
             Err(Trouble::Later { error: format!("{error} without last_seq"), wait })
         }
         (StatusCode::CONFLICT, Some(held)) => Err(Trouble::OutOfPosition(held)),
         (StatusCode::PAYLOAD_TOO_LARGE, _) => Err(Trouble::TooLarge(error)),
         (StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY, _) => Err(Trouble::Refused(error)),
-        // The receiver does not know this site, is not there, or has a fault: no row is to blame.
+        // The receiver does not know this site, cannot be reached, or has a fault: the rows are not the cause.
         _ => Err(Trouble::Later { error, wait }),
     }
 }
@@ -147,7 +148,7 @@ mod tests {
         }
     }
 
-    /// A page that some gateway puts in the way says nothing of rows.
+    /// The page of an intermediate gateway acknowledges no rows.
     #[test]
     fn a_success_without_a_place_is_none() {
         for body in ["", "<html>", "{}", r#"{"last_seq": "all"}"#, r#"{"last_seq": -1}"#] {

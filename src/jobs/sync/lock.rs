@@ -3,18 +3,18 @@
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::time::Duration;
 
-/// How long a sync waits for another: as long as a slow receiver takes for a few batches.
+/// How long a sync waits for another one: the time a slow receiver takes for a few batches.
 pub(crate) const LOCK_WAIT_MAX: Duration = Duration::from_secs(60);
-/// The error after that wait.
+/// The error after [`LOCK_WAIT_MAX`].
 pub(crate) const BUSY: &str = "another sync of this site is in progress: try again when it is through";
 
-/// Holds a token while the lock is free.
+/// A channel that contains one token while the lock is free.
 pub struct SyncLock {
     give: Sender<()>,
     take: Receiver<()>,
 }
 
-/// The lock, released when this is dropped, also by a panic.
+/// The acquired lock; dropping the guard releases it, also on a panic.
 pub(crate) struct SyncGuard<'t>(&'t SyncLock);
 
 impl Default for SyncLock {
@@ -26,7 +26,7 @@ impl Default for SyncLock {
 }
 
 impl SyncLock {
-    /// `None`: the lock was not free within `wait_max`.
+    /// Acquires the lock. `None`: it was not free within `wait_max`.
     pub(crate) fn lock_within(&self, wait_max: Duration) -> Option<SyncGuard<'_>> {
         self.take.recv_timeout(wait_max).ok().map(|()| SyncGuard(self))
     }

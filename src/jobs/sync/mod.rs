@@ -1,8 +1,8 @@
 //! The sync: sends the history upstream, at least once, in order, in batches, across outages of any length.
 //!
-//! The last row of a batch is recorded before the batch is sent. So a batch whose outcome is unknown is sent again with the
-//! same rows, and a receiver that is ahead of everything ever sent shows that the database was restored from a backup. Waits
-//! run on the monotonic clock, so that a clock that jumps neither shortens nor lengthens them.
+//! The last row of a batch is recorded before the batch is sent. So a batch whose outcome is unknown is sent again with
+//! the same rows, and a receiver that is ahead of everything ever sent shows that the database was restored from a
+//! backup. Waits use the monotonic clock, so that a jump of the wall clock neither shortens nor lengthens them.
 
 mod backoff;
 mod batch;
@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// The receiver that the settings name. The error is one line that names the setting at fault.
+/// Connects to the receiver in the settings. The error is one line that names the wrong setting.
 pub fn upstream(settings: &Sync, site_id: &str, clock: Arc<Clock>) -> Result<Box<dyn Upstream>, String> {
     Ok(match &settings.upstream {
         Kind::Https(url) => Box::new(https::Https::new(url, settings, clock)?),
@@ -41,7 +41,7 @@ pub fn upstream(settings: &Sync, site_id: &str, clock: Arc<Clock>) -> Result<Box
     })
 }
 
-/// An uploader from the site's own file. `None`: the settings name no receiver.
+/// An uploader of the site's own database. `None`: the settings name no receiver.
 pub fn uploader(site: &Site) -> Result<Option<Uploader>, String> {
     let Some(settings) = &site.config.sync else { return Ok(None) };
     let upstream = upstream(settings, &site.site_id, site.clock.clone())?;
@@ -49,7 +49,7 @@ pub fn uploader(site: &Site) -> Result<Option<Uploader>, String> {
     Ok(Some(Uploader::new(source, upstream, settings, site.state::<SyncLock>())))
 }
 
-/// Sends all waiting rows, and returns how many. The error is one line: why a try failed.
+/// Sends all waiting rows, and returns their number. The error is one line: why an attempt failed.
 pub(crate) fn drain(uploader: &mut Uploader, progress: &mut dyn FnMut(u64)) -> Result<u64, String> {
     let mut rows = 0;
     loop {
@@ -74,7 +74,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// [`run_until_stopped`] with any uploader.
+/// Runs as [`run_until_stopped`], with any uploader.
 pub(crate) fn work(mut uploader: Uploader, settings: &Sync, stop: &Receiver<()>) {
     let interval = Duration::from_secs(settings.interval_seconds.unsigned_abs());
     let mut wait = Duration::ZERO;

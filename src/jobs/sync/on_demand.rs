@@ -4,16 +4,16 @@ use super::{drain, uploader};
 use crate::ops::on_demand;
 use crate::site::Site;
 
-/// The sync, as work that is started at the desk.
+/// The sync as an on-demand job of the desk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SyncNow;
 
-/// Starts a sync. `false`: one that was started so is still running.
+/// Starts a sync. `false`: an earlier on-demand sync is still running.
 pub(crate) fn begin(site: &Site) -> bool {
     on_demand::begin(site, SyncNow, run)
 }
 
-/// Returns how many rows were sent.
+/// Runs the sync, and returns the number of rows sent.
 fn run(site: &Site) -> Result<String, String> {
     let mut uploader = uploader(site)?.ok_or("the settings name no receiver")?;
     let drained = drain(&mut uploader, &mut |_| ());

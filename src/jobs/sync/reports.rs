@@ -1,5 +1,5 @@
-//! A source on another machine: the rows are read from the site's report with a session of the role `sync`. The state of the
-//! sync is in a file of its own.
+//! A source on another machine: the rows are read from the site's report with a session of the role `sync`. The state
+//! of the sync is in a separate file.
 
 use super::Status;
 use super::batch::Row;
@@ -20,7 +20,7 @@ use ureq::Agent;
 const REPORT: &str = "/api/admin/reports/external/partner-metrics/history";
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// The most rows that the report gives at once.
+/// The greatest number of rows in one page of the report.
 const PAGE_ROWS_MAX: i64 = 500;
 
 pub(crate) struct Reports {
@@ -31,7 +31,7 @@ pub(crate) struct Reports {
     clock: Arc<Clock>,
     file: PathBuf,
     file_state: FileState,
-    /// Keeps other processes from writing the file.
+    /// The lock on the state file, which keeps other processes from writing it.
     _lock: File,
 }
 
@@ -49,8 +49,8 @@ struct Page {
 }
 
 impl Reports {
-    /// Opens the report at the site's `url` with a session `token`, and reads the site's id. `authority`: PEM, trusted instead of
-    /// the public ones. The error is one line.
+    /// Opens the report at the site's `url` with a session `token`, and reads the site's id. `authority`: PEM
+    /// certificates that are trusted instead of the public ones. The error is one line.
     pub(crate) fn open(
         url: &str,
         token: String,
@@ -79,7 +79,7 @@ impl Reports {
         &self.file_state.refused
     }
 
-    /// The status of that site's sync.
+    /// The status of the site's sync.
     pub(crate) fn status(&mut self, settings: &Sync) -> Result<Status, String> {
         let state = self.file_state.state.clone();
         let newest = self.page(None, 1)?.data.first().map_or(0, |row| row.seq);
@@ -106,7 +106,7 @@ impl Reports {
         })
     }
 
-    /// The newest rows, or the oldest after one.
+    /// The newest rows, or with `after` the oldest rows after that one.
     fn page(&mut self, after: Option<i64>, limit: i64) -> Result<Page, String> {
         let body = serde_json::json!({ "after": after, "limit": limit }).to_string();
         let failed = |e: ureq::Error| shown(format!("the site cannot be asked: {e}"));
@@ -178,7 +178,8 @@ impl Source for Reports {
         Ok(due.take(limit.unsigned_abs() as usize).cloned().collect())
     }
 
-    /// Another machine sent for this site, or the state file is new. Only the site itself can renumber its rows.
+    /// Called where another machine sent rows for this site, or the state file is new. Only the site itself can
+    /// renumber its rows.
     fn skip_to(&mut self, state: &State, position: Position) -> Result<State, Trouble> {
         let state =
             State { cursor: position.seq, held: position.seq, offered: position.seq, pending: 0, ..state.clone() };
@@ -211,7 +212,7 @@ fn read(file: &Path) -> Result<FileState, String> {
     }
 }
 
-/// Replaces the file at once, flushed.
+/// Replaces the state file atomically, and flushes it.
 fn write(file: &Path, state: &FileState) -> std::io::Result<()> {
     let unfinished = with_suffix(file, ".new");
     let mut new = File::create(&unfinished)?;

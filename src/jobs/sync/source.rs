@@ -1,4 +1,4 @@
-//! The source of a sync: the rows, and the state of the sync.
+//! The source of a sync: the rows of the history, and the state of the sync.
 
 use super::batch::Row;
 use super::upstream::{Position, Trouble};
@@ -9,39 +9,40 @@ use crate::store::tables::history::{self, Filter, HistoryRow};
 use crate::store::tables::sync::{self, Refused, State};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// A receiver that claims to be further ahead is not believed: no site has lost so many rows.
+/// The greatest number of rows by which a receiver may be ahead; a greater claim is refused, because no site has lost
+/// so many rows.
 const AHEAD_MAX: i64 = 10_000_000;
 
 /// The rows of one site, and the state of its sync.
 pub trait Source {
-    /// The site whose rows these are.
+    /// The id of the site.
     fn site_id(&self) -> &str;
 
-    /// Now, in Unix seconds.
+    /// The current moment, in Unix seconds.
     fn now(&self) -> i64;
 
-    /// An error is one line.
+    /// The state of the sync. The error is one line.
     fn state(&mut self) -> Result<State, String>;
 
-    /// Writes the state, and the change of refused rows with it.
+    /// Writes the state together with a change of refused rows.
     fn write(&mut self, state: &State, change: Option<Change>) -> Result<(), String>;
 
-    /// Rows after this one, oldest first.
+    /// The rows after `after`, oldest first.
     fn rows(&mut self, after: i64, limit: i64) -> Result<Vec<Row>, String>;
 
-    /// Rows that were refused and last tried before this moment.
+    /// Refused rows that were last tried before this moment.
     fn refused(&mut self, tried_before: i64, limit: i64) -> Result<Vec<Refused>, String>;
 
-    /// Continues after rows of the receiver that this source never sent, and returns the changed state.
+    /// Continues after rows that the receiver has and this source never sent; returns the changed state.
     fn skip_to(&mut self, state: &State, position: Position) -> Result<State, Trouble>;
 }
 
-/// A change of refused rows.
+/// A change in the list of refused rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// The receiver refuses this row.
+    /// The receiver refused this row.
     Refused(Refused),
-    /// The rows after the first number up to the second were taken.
+    /// The receiver accepted the rows after the first number up to the second.
     Taken(i64, i64),
 }
 
@@ -56,7 +57,7 @@ impl SiteSource {
         SiteSource { site }
     }
 
-    /// Reads, and releases the snapshot, because a long wait may follow.
+    /// Reads, and releases the snapshot afterwards, because a long wait may follow.
     fn read<T>(&self, question: impl FnOnce(&Read) -> Result<T, Failure>) -> Result<T, String> {
         let answer = self.site.store.read(question);
         self.site.store.release();
@@ -100,8 +101,9 @@ impl Source for SiteSource {
         self.read(|tx| Ok(sync::list_refused(tx, tried_before, limit)?))
     }
 
-    /// The database was restored from a backup, and the receiver has rows under the numbers that come next. Rows that happened
-    /// after the receiver's last row are new to it, and get numbers after that one. It has the older rows.
+    /// Handles a database that was restored from a backup, while the receiver has rows under the next numbers. Rows
+    /// after the moment of the receiver's last row are new to the receiver, and get numbers beyond its position. The
+    /// receiver has the older rows.
     fn skip_to(&mut self, state: &State, position: Position) -> Result<State, Trouble> {
         let written = self.site.store.write(self.site.now(), |tx| {
             let ahead = position.seq - history::last_seq(tx)?;
@@ -141,7 +143,7 @@ pub(super) fn implausible(ahead: i64) -> Trouble {
     ))
 }
 
-/// A row as the report shows it. A detail that is not JSON is sent as text.
+/// A row in the form of the report. A detail that is not JSON is sent as a text.
 fn row(row: HistoryRow) -> Row {
     let HistoryRow { seq, client_id, event, at, user_id, member_id, booking_id, detail } = row;
     let detail =

@@ -11,12 +11,12 @@ use crate::store::Write;
 use crate::store::tables::history;
 use crate::store::tables::sync::{self, Refused};
 
-/// Every row that the receiver refuses.
+/// The rows that the receiver refuses.
 pub fn refused(site: &Site) -> Result<Vec<Refused>, Failure> {
     site.store.read(|tx| Ok(sync::list_refused(tx, i64::MAX, i64::MAX)?))
 }
 
-/// The batch that would be sent next. `None`: no row waits.
+/// The next batch to send. `None`: no row waits.
 pub(crate) fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>, Failure> {
     let state = site.store.read(|tx| Ok(sync::find(tx)?))?;
     let mut source = SiteSource::new(site.for_another_thread());
@@ -25,7 +25,7 @@ pub(crate) fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>
     Ok((!rows.is_empty()).then_some(batch))
 }
 
-/// Sends everything after this row again, and returns how many rows that are.
+/// Sets the position back, so that all rows after `seq` are sent again. Returns the number of these rows.
 pub fn rewind(site: &Site, seq: i64, beside: impl FnOnce(&Write) -> Result<(), Failure>) -> Result<i64, Failure> {
     let lock = site.state::<SyncLock>();
     let _guard = lock.lock_within(LOCK_WAIT_MAX).ok_or_else(|| Failure::overloaded().because(BUSY))?;

@@ -1,4 +1,4 @@
-//! The uploader: sends one batch after the other, and acts on each answer.
+//! The uploader: sends one batch after the other, and handles each answer.
 
 use super::backoff;
 use super::batch::{Batch, Row};
@@ -10,47 +10,47 @@ use crate::store::tables::sync::{Refused, State};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Rows of a batch that is sent again, at most: the setting may have been larger when it was first sent.
+/// The greatest number of rows of a repeated batch: the setting may have been larger when the batch was first sent.
 const BATCH_ROWS_MAX: i64 = 5_000;
-/// After so many refused rows in a row the receiver counts as faulty, not the rows.
+/// After this many consecutive refused rows, the receiver counts as faulty, not the rows.
 const REFUSED_RUN_MAX: i64 = 50;
-/// A refused row is sent again after this time: a new version of the receiver may take it.
+/// Seconds after which a refused row is sent again, because a new version of the receiver may accept it.
 const REFUSED_AGAIN_SECONDS: i64 = 24 * 3600;
 
 /// The outcome of a step.
 #[derive(Debug, PartialEq)]
 pub enum Step {
-    /// So many rows were handled; there may be more.
+    /// This number of rows was handled; more may wait.
     Moved(usize),
     /// No row waits.
     Quiet,
-    /// The try failed; the next one is due after this wait.
+    /// The attempt failed; the next one is due after this wait.
     Wait(Duration),
 }
 
-/// Sends the history to a receiver, a step at a time.
+/// Sends the history to a receiver, step by step.
 pub struct Uploader {
     source: Box<dyn Source>,
     upstream: Box<dyn Upstream>,
-    /// One sync of a site at a time.
+    /// The lock that allows one sync of a site at a time.
     lock: Arc<SyncLock>,
     /// The name of the receiver.
     name: String,
     batch_rows: i64,
-    /// Whether the receiver's position was asked for since the last failure.
+    /// Whether the receiver's position was requested since the last failure.
     asked: bool,
-    /// While a refused batch is halved: its last row, and how many rows are sent at once.
+    /// While a refused batch is halved: its last row, and the number of rows sent at once.
     bisecting: Option<(i64, i64)>,
-    /// Failures in a row.
+    /// Consecutive failures.
     misses: i64,
-    /// Whether the position was changed since a row was last taken.
+    /// Whether the position was changed since a row was last accepted.
     repositioned: bool,
-    /// Why the last try failed.
+    /// Why the last attempt failed.
     trouble: String,
 }
 
 impl Uploader {
-    /// Sends nothing yet.
+    /// Creates an uploader, without sending.
     pub fn new(source: Box<dyn Source>, upstream: Box<dyn Upstream>, settings: &Sync, lock: Arc<SyncLock>) -> Uploader {
         let (name, batch_rows) = (settings.upstream.shown(), settings.batch_rows);
         Uploader {
@@ -85,12 +85,13 @@ impl Uploader {
         }
     }
 
-    /// Why the last try failed, in one line.
+    /// Why the last attempt failed, in one line.
     pub fn trouble(&self) -> &str {
         &self.trouble
     }
 
-    /// Sends every refused row now, and returns how many were taken. `progress` gets how many were sent, of how many.
+    /// Sends every refused row now, and returns how many were accepted. `progress` gets the number sent so far and the
+    /// total.
     pub fn offer_refused(&mut self, progress: &mut dyn FnMut(usize, usize)) -> Result<usize, String> {
         let lock = self.lock.clone();
         let _guard = lock.lock_within(LOCK_WAIT_MAX).ok_or(BUSY)?;
@@ -113,7 +114,7 @@ impl Uploader {
     fn ready(&mut self) -> Result<State, Trouble> {
         let mut state = self.source.state().map_err(Trouble::later)?;
         if state.upstream != self.name {
-            // A new receiver is asked for its own position.
+            // The position at a new receiver is unknown, and is requested below.
             (state.cursor, state.held, state.pending) = (0, 0, 0);
             state.upstream = self.name.clone();
         }
@@ -133,14 +134,14 @@ impl Uploader {
         if rows.is_empty() {
             return self.end(state);
         }
-        // Refused rows are left out, so the receiver's last row may be before the cursor.
+        // Refused rows are skipped, so the receiver's last row may be before the cursor.
         let batch = Batch::of(self.source.site_id(), state.held.min(state.cursor), &rows);
         if state.pending != batch.last || state.offered < batch.last {
             (state.pending, state.offered) = (batch.last, state.offered.max(batch.last));
             self.source.write(&state, None).map_err(Trouble::later)?;
         }
         match self.upstream.offer(&batch) {
-            // Another machine sent rows for this site, perhaps not these.
+            // Another machine sent rows for this site, possibly other ones.
             Ok(position) | Err(Trouble::OutOfPosition(position)) if position.seq > state.offered => {
                 let state = State { offered: batch.after, ..state };
                 self.follow(state, position).map(|_| Step::Moved(0))
@@ -173,7 +174,7 @@ impl Uploader {
         self.source.rows(state.cursor, self.batch_rows)
     }
 
-    /// Records that some or all of a batch was taken.
+    /// Records that a batch was accepted, in whole or in part.
     fn taken(&mut self, mut state: State, batch: &Batch, position: Position) -> Result<Step, Trouble> {
         let now = self.source.now();
         (state.misses, state.refused_run, state.tried_at, state.taken_at) = (0, 0, Some(now), Some(now));
@@ -191,7 +192,7 @@ impl Uploader {
         if position.seq > batch.last {
             self.follow(state, position)?;
         } else if let (true, Some((end, rows))) = (whole, self.bisecting) {
-            // The refused row is in the rest.
+            // The refused row is in the remaining half.
             self.bisecting = Some((end, (rows / 2).max(1)));
         }
         Ok(Step::Moved(batch.rows))
@@ -223,7 +224,8 @@ impl Uploader {
         Ok(next)
     }
 
-    /// The receiver wants other rows first. The first time they are sent at once; a second time in a row counts as a failure.
+    /// Handles a receiver that wants other rows first. The first time, these are sent at once; a second time in a row
+    /// counts as a failure.
     fn reposition(&mut self, state: State, batch: &Batch, position: Position) -> Result<Step, Trouble> {
         let again = std::mem::replace(&mut self.repositioned, true);
         if position.seq == batch.after || again {
@@ -239,7 +241,8 @@ impl Uploader {
         Ok(Step::Moved(0))
     }
 
-    /// Halves a refused batch until it is one row, and skips that row if the receiver answers otherwise.
+    /// Halves a refused batch until it is one row, and skips that row if the receiver still answers a request for its
+    /// position.
     fn refused(&mut self, mut state: State, batch: &Batch, error: String) -> Result<Step, Trouble> {
         state.pending = 0;
         if batch.rows > 1 {
@@ -263,7 +266,7 @@ impl Uploader {
         Ok(Step::Moved(1))
     }
 
-    /// No new row waits: sends a refused row again where one is due.
+    /// Handles the end of the waiting rows: sends a refused row again where one is due.
     fn end(&mut self, mut state: State) -> Result<Step, Trouble> {
         let before = self.source.now() - REFUSED_AGAIN_SECONDS;
         if let Some(refused) = self.source.refused(before, 1).map_err(Trouble::later)?.pop() {
@@ -279,7 +282,7 @@ impl Uploader {
         Ok(Step::Quiet)
     }
 
-    /// Sends a refused row again, and returns whether it was taken.
+    /// Sends a refused row again, and returns whether it was accepted.
     fn offer_again(&mut self, state: &mut State, refused: Refused) -> Result<bool, Trouble> {
         let rows = self.source.rows(refused.seq - 1, 1).map_err(Trouble::later)?;
         let Some(row) = rows.into_iter().find(|row| row.seq == refused.seq) else {
@@ -305,7 +308,7 @@ impl Uploader {
         Ok(taken)
     }
 
-    /// Nothing was taken: says why, once, and how long to wait.
+    /// Records a failed attempt, logs a new reason once, and returns the wait.
     fn miss(&mut self, trouble: Trouble) -> Step {
         let (error, asked) = match trouble {
             Trouble::Later { error, wait } => (error, wait),

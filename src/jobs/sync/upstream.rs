@@ -7,7 +7,8 @@ const ERROR_CHARS_MAX: usize = 300;
 
 /// A receiver of batches.
 pub trait Upstream {
-    /// The receiver's position. `None`: it has no rows, or cannot say. `nothing` is a batch without rows.
+    /// The receiver's position. `None`: the receiver has no rows, or cannot report a position. `nothing` is a batch
+    /// without rows.
     fn ask(&mut self, nothing: &Batch) -> Result<Option<Position>, Trouble>;
 
     /// Sends a batch, and returns the receiver's position afterwards.
@@ -17,29 +18,29 @@ pub trait Upstream {
     fn disconnect(&mut self) {}
 }
 
-/// The last row that a receiver has.
+/// The position of a receiver: the last row that it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// The row's `seq`; 0: none.
+    /// The row's `seq`; 0: no row.
     pub seq: i64,
-    /// When it happened (Unix seconds), to tell rows of one number apart.
+    /// The moment of the row (Unix seconds), which distinguishes rows with the same number.
     pub at: Option<i64>,
 }
 
-/// Why a batch was not taken.
+/// Why a batch was not accepted.
 #[derive(Debug, PartialEq)]
 pub enum Trouble {
-    /// Something in the batch is wrong.
+    /// The receiver refuses the content of the batch.
     Refused(String),
-    /// The batch is larger than the receiver takes.
+    /// The batch is larger than the receiver accepts.
     TooLarge(String),
-    /// The receiver wants the rows after another position.
+    /// The receiver expects the rows after another position.
     OutOfPosition(Position),
-    /// No batch is taken now, or the outcome of this one is unknown.
+    /// The receiver accepts no batch now, or the outcome of this batch is unknown.
     Later {
-        /// One line.
+        /// The reason, in one line.
         error: String,
-        /// The wait that the receiver asked for.
+        /// The wait that the receiver requested.
         wait: Option<Duration>,
     },
 }

@@ -6,12 +6,12 @@ use data_encoding::BASE32_NOPAD;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
 
-/// A user's seed and public key begin with these, before base 32.
+/// The prefix bytes of a user's seed and public key, before base 32.
 const SEED: u8 = 18 << 3;
 const USER: u8 = 20 << 3;
 
-/// The fields of `CONNECT` that say who we are. `nonce` is what the server wants signed. The error is one line, and holds
-/// nothing of the credentials.
+/// The fields of `CONNECT` that authenticate the client. `nonce` is the challenge that the server wants signed. The
+/// error is one line, and contains nothing of the credentials.
 pub(super) fn fields(credentials: &str, nonce: Option<&str>) -> Result<Value, String> {
     let text = credentials.trim();
     if text.contains("-----BEGIN") {
@@ -41,7 +41,7 @@ fn key_pair(seed: &str) -> Result<Ed25519KeyPair, String> {
     let damaged = || "the seed in the credentials file is damaged".to_owned();
     let bytes = BASE32_NOPAD.decode(seed.as_bytes()).map_err(|_| damaged())?;
     let (body, check) = bytes.split_at_checked(34).ok_or_else(damaged)?;
-    // Five bits say that it is a seed, the next five whose.
+    // The first five bits mark a seed, the next five the kind of its owner.
     if check != crc16(body).to_le_bytes() || body[0] & 0xf8 != SEED || ((body[0] & 7) << 5) | (body[1] >> 3) != USER {
         return Err(damaged());
     }
@@ -59,7 +59,7 @@ fn signed(pair: &Ed25519KeyPair, nonce: Option<&str>) -> String {
     URL_SAFE_NO_PAD.encode(pair.sign(nonce.unwrap_or_default().as_bytes()).as_ref())
 }
 
-/// CRC-16 as XMODEM has it.
+/// CRC-16/XMODEM.
 fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, byte| {
         (0..8).fold(
@@ -73,7 +73,7 @@ fn crc16(bytes: &[u8]) -> u16 {
 mod tests {
     use super::*;
 
-    /// From the documentation of nkeys.
+    /// The example in the documentation of nkeys.
     const SEED_TEXT: &str = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
     const PUBLIC_TEXT: &str = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
 

@@ -1,10 +1,11 @@
-//! NATS JetStream: each batch is one message on a subject of the site's own, acknowledged by the stream.
+//! NATS JetStream: each batch is one message on the site's subject, acknowledged by the stream.
 //!
-//! The client is our own: one request at a time is all of the protocol that is needed, and the outcome of each must be known
-//! exactly. A library that reconnects by itself and buffers messages hides that, and brings a second async runtime.
+//! The client is our own: the protocol is needed only for one request at a time, and the outcome of each must be known
+//! exactly. A library that reconnects by itself and buffers messages hides the outcome, and adds a second async
+//! runtime.
 //!
-//! The stream keeps the order and takes nothing twice: each message names the one of its subject that it must follow, so that
-//! a message which arrives late is refused.
+//! The stream keeps the order and accepts nothing twice: each message names the message of its subject that it must
+//! follow, so that a message which arrives late is refused.
 
 mod login;
 mod wire;
@@ -23,10 +24,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use wire::{Message, Wire};
 
-/// The header of a message that holds the number of its last row.
+/// The headers of a message with the number and the moment of its last row.
 const LAST_SEQ: &str = "Tunneldesk-Last-Seq";
 const LAST_AT: &str = "Tunneldesk-Last-At";
-/// The stream's own numbers for what went wrong.
+/// Error codes of JetStream.
 const WRONG_LAST_SEQUENCE: [u64; 2] = [10071, 10164];
 const MESSAGE_TOO_LARGE: u64 = 10054;
 const NO_MESSAGE: u64 = 10037;
@@ -43,11 +44,11 @@ pub(super) struct Nats {
     connection: Option<Connection>,
 }
 
-/// A connection, and the stream that takes the subject.
+/// A connection, and the stream that stores the subject.
 struct Connection {
     wire: Wire,
     stream: String,
-    /// The stream's own number of the last message on the subject; 0: there is none.
+    /// The stream sequence of the last message on the subject; 0: none.
     last: u64,
 }
 
@@ -112,7 +113,7 @@ impl Nats {
         Ok(self.connection.as_mut().expect("it was just made"))
     }
 
-    /// The last message on the subject.
+    /// The position in the last message on the subject.
     fn last(&mut self) -> Result<Option<Position>, Trouble> {
         let subject = self.subject.clone();
         let connection = self.connection()?;
@@ -155,7 +156,7 @@ impl Nats {
         Ok(Position { seq: batch.position, at: batch.position_at })
     }
 
-    /// The server knows the message id; the stream may have dropped the message.
+    /// The server knows the message id, but the stream may have dropped the message.
     fn named_before(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         match self.last()? {
             Some(held) if held.seq >= batch.position => Ok(held),
@@ -167,7 +168,8 @@ impl Nats {
 
     fn refused(&mut self, fault: &Fault) -> Result<Position, Trouble> {
         match fault.err_code {
-            // Another client has published meanwhile, or the stream has dropped the last message, or an earlier try has arrived.
+            // Another client has published meanwhile, the stream has dropped the last message, or an earlier attempt
+            // has arrived.
             Some(code) if WRONG_LAST_SEQUENCE.contains(&code) => match self.last()? {
                 Some(held) => Err(Trouble::OutOfPosition(held)),
                 None => Err(Trouble::later("the stream has dropped its messages; the batch is sent again")),
@@ -177,7 +179,7 @@ impl Nats {
         }
     }
 
-    /// The signature headers, by which readers of the stream know the sender.
+    /// The signature headers, with which readers of the stream authenticate the sender.
     fn signature(&self, body: &[u8]) -> Result<Vec<(&'static str, String)>, Trouble> {
         let Some(file) = self.secret_file.as_ref().filter(|_| !self.client_id.is_empty()) else {
             return Ok(Vec::new());
@@ -189,7 +191,7 @@ impl Nats {
         Ok(headers)
     }
 
-    /// Closes the connection after a failure: it may still bring the answer to an earlier request.
+    /// Closes the connection after a failure, because it may still deliver the answer to an earlier request.
     fn close_on_failure<T>(&mut self, done: Result<T, Trouble>) -> Result<T, Trouble> {
         if matches!(done, Err(Trouble::Later { .. })) {
             self.connection = None;
@@ -214,7 +216,7 @@ impl Upstream for Nats {
     }
 }
 
-/// The stream that takes the subject.
+/// The name of the stream that stores the subject.
 fn stream_of(wire: &mut Wire, subject: &str) -> Result<String, Trouble> {
     let asked = json!({ "subject": subject }).to_string();
     let found: Streams = parsed(wire.request("$JS.API.STREAM.NAMES", &[], asked.as_bytes())?)?;

@@ -1,4 +1,4 @@
-//! One connection to a NATS server: requests, and their answers.
+//! One connection to a NATS server: requests and their answers.
 
 use super::login;
 use crate::config::Nats;
@@ -15,17 +15,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
-/// For one answer, including keep-alives before it.
+/// The greatest time for one answer, including keep-alives before it.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub(super) struct Wire {
     stream: BufReader<Stream>,
-    /// The subject prefix of our replies; each request adds its number.
+    /// The subject prefix of replies; each request appends its number.
     inbox: String,
     requests: u64,
-    /// The size of a message with its headers, at most.
+    /// The greatest size of a message with its headers.
     pub payload_max: usize,
 }
 
@@ -36,7 +36,7 @@ enum Stream {
 
 #[derive(Debug)]
 pub(super) struct Message {
-    /// The status of a reply by the server itself.
+    /// The status of a reply that the server itself generated.
     pub status: Option<u16>,
     pub body: Vec<u8>,
 }
@@ -77,7 +77,7 @@ impl Write for Stream {
 }
 
 impl Wire {
-    /// `authority` is PEM, trusted instead of the public ones.
+    /// Connects and authenticates. `authority`: PEM certificates that are trusted instead of the public ones.
     pub(super) fn connect(server: &Nats, authority: Option<&[u8]>) -> Result<Wire, Trouble> {
         let plain = dial(server)?;
         let mut first = BufReader::with_capacity(1, plain);
@@ -89,7 +89,7 @@ impl Wire {
         if !info.headers {
             return Err(Trouble::later("this NATS server is too old: it must be 2.2 or later, with headers"));
         }
-        // A buffer of one byte has no bytes left.
+        // The buffer is one byte, so that no byte of the handshake is left in it.
         let plain = first.into_inner();
         let stream = if server.tls || info.tls_required {
             Stream::Tls(Box::new(tls(&server.host, plain, authority)?))
@@ -125,7 +125,7 @@ impl Wire {
         Err(timed_out())
     }
 
-    /// Publishes, and waits for the answer to it.
+    /// Publishes a message, and waits for its answer.
     pub(super) fn request(
         &mut self,
         subject: &str,
@@ -158,7 +158,7 @@ impl Wire {
         Err(timed_out())
     }
 
-    /// Reads the message that a line announces. `None`: the reply to an earlier request.
+    /// Reads the message that a line announces. `None`: a reply to an earlier request.
     fn message(&mut self, line: &str, reply: &str) -> Result<Option<Message>, Trouble> {
         let garbled = || Trouble::later("the NATS server's answer cannot be read");
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -198,7 +198,7 @@ impl Wire {
     }
 }
 
-/// The value of a header of a stored message.
+/// The value of a header in a stored message.
 pub(super) fn header<'h>(headers: &'h str, name: &str) -> Option<&'h str> {
     let mut lines = headers.lines().filter_map(|line| line.split_once(':'));
     lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
@@ -244,7 +244,7 @@ fn tls(
         ServerName::try_from(host.to_owned()).map_err(|_| Trouble::later(format!("{host} is not a host name")))?;
     let mut connection = ClientConnection::new(Arc::new(config), name).map_err(unset)?;
     let mut stream = stream;
-    // Completes the handshake before anything secret is sent.
+    // The handshake is completed before anything secret is sent.
     while connection.is_handshaking() {
         connection.complete_io(&mut stream).map_err(|e| Trouble::later(format!("TLS with {host} failed: {e}")))?;
     }
