@@ -24,7 +24,7 @@ fn the_keyboard_alone_signs_in_checks_in_and_signs_out() {
     // The first tab stop leads past the header.
     browser.press(&TAB.to_string());
     assert_eq!(browser.run("return document.activeElement.className", json!([])), "skip");
-    // A slash focuses the search from anywhere, and Enter opens the most frequent action for the first result.
+    // A slash focuses the search from anywhere, and Enter performs the most frequent action for the first result.
     browser.press("/okonk");
     browser.wait("return document.querySelector('.first .n')?.innerText === 'Jane Okonkwo-Schmidt'");
     browser.press(&ENTER.to_string());
@@ -132,7 +132,7 @@ pub const MAKE: &str = r#"
     })().then(done, error => done(String(error)));
 "#;
 
-/// Three hundred members, each with a booking of today, starting an hour ago, a minute and a half apart.
+/// Three hundred members, each with a booking of today, starting an hour ago, forty seconds apart.
 fn saturday(site: &Site) {
     let first = super::book(site, &site.member("first"), 0);
     let members = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 300)

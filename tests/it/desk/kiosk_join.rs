@@ -182,7 +182,7 @@ fn touch(browser: &crate::harness::Browser, text: &str) {
     assert_eq!(browser.run(script, json!([text.chars().map(String::from).collect::<Vec<_>>()])), json!(null));
 }
 
-/// Signs up a parent and a child, from the first screen to the waivers of both, and checks every page.
+/// Adds a child to the signed-in parent with the on-screen keyboard, and checks every page up to the waiver of both.
 fn brings_a_child(site: &Site, browser: &crate::harness::Browser) {
     browser.go(&format!("{}/kiosk/family/child", site.origin()));
     browser.wait("return document.querySelectorAll('.board button').length > 20");
