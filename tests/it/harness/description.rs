@@ -170,7 +170,7 @@ fn unnamed(path: &str) -> Vec<&str> {
     path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part }).collect()
 }
 
-/// A document for tests of the judge itself.
+/// A reference to a schema of the document, for tests of the judge itself.
 pub fn described(schema: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{schema}") })
 }

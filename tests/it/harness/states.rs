@@ -235,7 +235,7 @@ impl Site {
         rows.into_iter().map(open).collect()
     }
 
-    /// The security events sent to the member, or to a former address of the member: channel, recipient, event.
+    /// The security events in the outbox: channel, recipient, event.
     pub fn security_events(&self) -> Vec<(String, String, String)> {
         let mails = self
             .mails()
