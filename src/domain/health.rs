@@ -39,11 +39,11 @@ pub(crate) const MISSES_ALARM: i64 = 5_000;
 /// How serious a fact is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// Nothing is to be done.
+    /// Nothing needs to be done.
     Ok,
-    /// Something is to be done soon.
+    /// The operator must act soon.
     Warning,
-    /// Something is to be done now.
+    /// The operator must act now.
     Alarm,
 }
 

@@ -8,7 +8,7 @@ const DAY_SECONDS: i64 = 24 * 60 * 60;
 ///
 /// The contract does not say when. A month and a week, because trainings take place every few weeks.
 const TRAINING_DAYS: [i64; 2] = [30, 7];
-/// The same for flyers, whose limits are counted from the flight.
+/// Days before the lapse of a flyer's currency; `currency` counts the same limits from the flight.
 const FLYER_DAYS_BEFORE: [i64; 2] = [FLYER_DAYS - FIRST_NOTICE_DAYS, FLYER_DAYS - LAST_NOTICE_DAYS];
 
 /// The days ago in which the flight, or the safety training, of a due member lies (trainings: half a year or a year,

@@ -8,7 +8,7 @@ const WEEK: i64 = 7 * DAY;
 
 /// The number of newest backups that are kept at any age: a day of hourly ones.
 pub(crate) const KEPT_BY_COUNT: usize = 24;
-/// For each span, in how many spans that contain a backup the newest is kept.
+/// The newest backup of a span is kept, for this number of spans that have a backup.
 const KEPT: [Span; 2] = [Span { seconds: DAY, count: 14 }, Span { seconds: WEEK, count: 5 }];
 
 struct Span {

@@ -24,7 +24,7 @@ pub enum Role {
 impl Role {
     pub(crate) const ALL: [Role; 4] = [Role::Member, Role::Desk, Role::Admin, Role::Sync];
 
-    /// As it is stored, and as the API has it.
+    /// The name in the database and in the API.
     pub fn name(self) -> &'static str {
         ["member", "desk", "admin", "sync"][self as usize]
     }

@@ -7,9 +7,9 @@ use super::payment::decimals;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Cash,
-    /// By card, at a separate terminal.
+    /// Paid by card, at a separate terminal.
     Terminal,
-    /// By a voucher, whose number is stored.
+    /// Paid by a voucher, whose number is stored.
     Voucher,
     /// Free of charge, with a reason.
     Free,

@@ -23,7 +23,7 @@ pub struct Tunnel {
     pub country: String,
     /// The IANA name.
     pub time_zone: String,
-    /// With `https://`.
+    /// The URL, with `https://`.
     pub website: String,
     /// E.164.
     pub phone: String,

@@ -275,7 +275,7 @@ pub fn start(site: &Site) -> Result<OutboxThread, String> {
 }
 
 impl OutboxThread {
-    /// Stops the thread; waits up to [`STOP_TIME_MAX`] for the message that is being sent, and for its outcome.
+    /// Stops the thread; waits up to `STOP_TIME_MAX` for the message that is being sent, and for its outcome.
     pub fn stop(self) {
         drop(self.stop);
         _ = self.ended.recv_timeout(STOP_TIME_MAX);
