@@ -20,7 +20,7 @@ fn rename(site: &Site, member: &Caller, screen_name: &str) {
     site.change(|tx| Ok(tx.run(sql, (member.id, screen_name))?));
 }
 
-/// A member who holds two Flyer levels, is briefed, and has a skill that waits.
+/// A flyer who holds two levels, is briefed, and has a skill that waits.
 fn climber(site: &Site) -> Caller {
     let (jane, signer) = (site.flyer("jane"), site.member("Łukasz"));
     given::safety(site, &jane, "10001", "open", site.now() - 40 * DAY);

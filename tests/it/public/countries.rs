@@ -49,7 +49,7 @@ fn letters_with_marks_stand_where_a_reader_looks_for_them() {
     }
 }
 
-/// The caller's country in the answer is one that sign-up accepts with a number of that country.
+/// Sign-up accepts a country as the list gives it, with a telephone number of that country.
 #[test]
 fn a_listed_country_serves_to_sign_up() {
     let site = Site::open();

@@ -132,7 +132,7 @@ fn a_waiver_is_signed_at_the_desk_and_staff_decides_on_a_yes() {
     assert_eq!(flown(&site, &jane), (34, 1));
     assert_eq!(admin.post(&format!("/desk/bookings/{booking}/check-in/undo"), &[]).status, 303);
     assert_eq!(flown(&site, &jane), (22, 0));
-    // Signatures are never changed.
+    // Signatures, decisions and published texts are never changed.
     for sql in [
         "UPDATE waiver_signatures SET answers = 'n'",
         "UPDATE waiver_decisions SET may_fly = 0",

@@ -14,7 +14,7 @@ struct Walk {
     site: Site,
     /// The holder, then two signers, a member who is not a signer, the desk and an admin.
     people: Vec<Caller>,
-    /// Whether each signer is listed and trained now.
+    /// Whether each signer is on the list now.
     able: [bool; 2],
     entries: Vec<i64>,
 }

@@ -15,7 +15,7 @@ use tunneldesk::store::tables::{contact, suppressed};
 const AUTHORS: [&str; 4] = ["audit.who", "audit.origin", "kiosk_pairings.made_by", "kiosks.paired_by"];
 /// Tables in which a callback keeps the request itself.
 const REQUESTS: [&str; 2] = ["callbacks", "deletions"];
-/// Columns of random text.
+/// Columns whose values differ from site to site.
 const RANDOM: [&str; 3] = ["partners.client_id", "site.site_id", "erasures.rebuilt_at"];
 
 /// A site with the people of the effects.
