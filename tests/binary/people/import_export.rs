@@ -31,7 +31,7 @@ const MEMBERS: &str = "username,real_name,screen_name,email,email_confirmed_at,p
     mark,\"Mark, \"\"the\"\" Flyer\",,mark@example.com,,,,,2021-02-03T00:00:00Z,\n\
     ines,Inés Instructor,Inés,ines@example.com,1700000000,,,,2019-06-07,desk\n";
 
-/// The number of a skill and of a safety brief in the site's catalogue.
+/// The number of a skill in the site's catalogue.
 const SKILL: &str = "10101";
 
 fn logbook() -> String {
