@@ -110,7 +110,7 @@ pub(crate) fn sign_up(cx: &Change, child: &Child) -> Result<i64, Failure> {
     Ok(child_id)
 }
 
-/// The actor's child with the same name and day of birth. 409 where this form created another child.
+/// The actor's child with the same name and day of birth. 409 where this form created another account.
 fn find_same(cx: &Change, guardian_id: i64, child: &Child) -> Result<Option<i64>, Failure> {
     let wards = guardianships::list_of_guardian(cx.tx, guardian_id)?;
     let is_same = |ward: &&guardianships::Guardianship| {

@@ -70,7 +70,7 @@ pub(crate) fn check_rate(site: &Site, call: &Call) -> Result<(), Failure> {
 pub(crate) fn list_questions(site: &Site, name: &str) -> Result<Vec<i64>, Failure> {
     let (own, key) = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
-        // An unknown name must take as long as a known one: either runs the same four queries, two of which find a row.
+        // An unknown name must take as long as a known one: both run the same four queries, and two of them find a row.
         // Rows that the account lacks are read from another member.
         let member_id = account.as_ref().map_or(NO_MEMBER_ID, |account| account.member_id);
         let other = |is_there: bool| if is_there { NO_MEMBER_ID } else { ANY_MEMBER_ID };
