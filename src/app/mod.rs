@@ -52,8 +52,8 @@ pub(crate) struct RankedActor {
     pub rank: Rank,
 }
 
-/// One change under way: the open transaction with its moment, the site, the actor with its rank, and the language in which
-/// the actor reads the answer.
+/// One change under way: the open transaction with its moment, the site, the actor with its rank, and the language in
+/// which the actor reads the answer.
 pub(crate) struct Change<'a> {
     pub site: &'a Site,
     pub tx: &'a Write<'a>,

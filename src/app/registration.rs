@@ -17,7 +17,7 @@ pub(crate) struct Registration<'a> {
     pub(crate) email: &'a str,
     /// Midnight UTC of the day of birth, in Unix seconds.
     pub(crate) dob: Option<i64>,
-    /// In E.164.
+    /// The telephone number in E.164.
     pub(crate) phone: &'a str,
     pub(crate) language: Language,
     /// Minutes of a flight now; `None`: only the account.

@@ -168,8 +168,8 @@ impl Display for Origin {
     }
 }
 
-/// A name that came from the operating system, truncated, and with `_` for every character that could control a
-/// terminal.
+/// A name from outside the program, truncated, and with `_` in place of every character that could control a terminal:
+/// only ASCII letters, digits, `.`, `_` and `-` stay.
 fn plain(name: &str) -> String {
     let sound = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     name.chars().take(DETAIL_NAME_CHARS_MAX).map(sound).collect()

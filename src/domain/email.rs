@@ -5,7 +5,7 @@ use crate::i18n::language::Text;
 const CHARS_MAX: usize = 254;
 const LOCAL_CHARS_MAX: usize = 64;
 
-/// Validates an address, and returns it unchanged. Its case is kept, but two addresses are compared without regard to case.
+/// Validates an address, and returns it unchanged. Two addresses are compared without regard to case.
 pub(crate) fn parse(text: &str) -> Result<String, Text> {
     let sound = text.len() <= CHARS_MAX
         && text.rsplit_once('@').is_some_and(|(local, domain)| local_part(local) && host(domain));

@@ -52,7 +52,7 @@ pub enum State {
 pub struct Fact {
     /// The name for machines; the title is the text `health.name.` with this name.
     pub name: &'static str,
-    /// How serious it is.
+    /// How serious the fact is.
     pub state: State,
     /// The fact in words.
     pub text: Text,

@@ -30,9 +30,9 @@ const PROGRAMMES: [(&str, &str); 6] = [
 /// The two reminders of a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// Before the lapse, with time to fly.
+    /// The first reminder, with time to fly before the lapse.
     First,
-    /// A few days before the lapse.
+    /// The last reminder, a few days before the lapse.
     Last,
 }
 

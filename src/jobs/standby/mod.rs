@@ -219,7 +219,7 @@ mod tests {
     use std::net::TcpListener;
     use std::os::unix::fs::PermissionsExt;
 
-    /// Serves one request for each answer, with its kind, one byte, and its total; returns the kinds of the requests.
+    /// Answers one request with each answer: its kind, a body of one byte, and its total. Returns the kinds of the requests.
     fn answering(answers: &'static [(&str, u64)]) -> (String, std::thread::JoinHandle<Vec<String>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
