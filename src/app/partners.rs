@@ -25,7 +25,8 @@ pub(crate) const NAME_CHARS_MAX: usize = 100;
 /// The greatest number of networks of a partner.
 pub(crate) const NETWORKS_MAX: usize = 100;
 const DAY_SECONDS: i64 = 86_400;
-/// Records restored at once; a further call restores more.
+/// The greatest number of deleted records that one call examines, the latest first. Records that are not restored, because
+/// their address has a new record, count too.
 const RESTORED_MAX: i64 = 500;
 /// Detail of the history event: for the partner, a restored record is a new one, and the event says that the desk
 /// restored it.
@@ -159,8 +160,8 @@ pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Resu
     Ok(RestoreOutcome::Done)
 }
 
-/// Restores every deleted record whose address has no new record, the latest first. Returns the number of restored
-/// records.
+/// Restores the deleted records whose address has no new record, among the latest [`RESTORED_MAX`]. Returns the number of
+/// restored records.
 pub(crate) fn restore_users(cx: &Change, partner: &Partner) -> Result<usize, Failure> {
     let mut restored = 0;
     for user in partner_users::list_deleted(cx.tx, partner.partner_id, RESTORED_MAX)? {

@@ -27,7 +27,8 @@ use crate::store::tables::security_answers;
 
 /// The least number of questions that any name is asked.
 const QUESTIONS_ASKED: usize = 3;
-/// The member whose rows are read in place of missing ones, so that the time is the same.
+/// The member whose rows are read in place of missing ones, so that the time is the same. This needs a member with this
+/// number and with answers.
 const ANY_MEMBER_ID: i64 = 1;
 /// A number that no member has.
 const NO_MEMBER_ID: i64 = 0;
