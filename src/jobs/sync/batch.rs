@@ -44,7 +44,7 @@ pub struct Batch {
     pub last: i64,
     /// The number of rows; 0 in a batch that only requests the position.
     pub rows: usize,
-    /// The position of the receiver after this batch: the `seq` of its last row.
+    /// The `seq` of the last row that the receiver has once it accepted this batch.
     pub position: i64,
     /// The moment of that row, in Unix seconds.
     pub position_at: Option<i64>,
