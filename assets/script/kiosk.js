@@ -126,8 +126,24 @@ if (card) {
     const TIMEOUT = 4000, PROBE_INTERVAL = 3000;
     const main = document.getElementById('main');
     let offline = false, sending;
-    const queue = () => JSON.parse(localStorage.getItem(QUEUE) ?? '[]');
-    const setQueue = list => localStorage.setItem(QUEUE, JSON.stringify(list));
+    /** The queue while the browser stores nothing: it blocks storage, or its storage is full. */
+    let unstored;
+    const stored = () => {
+        try {
+            return JSON.parse(localStorage.getItem(QUEUE) ?? '[]');
+        } catch {
+            return [];
+        }
+    };
+    const queue = () => unstored ?? stored();
+    const setQueue = list => {
+        try {
+            localStorage.setItem(QUEUE, JSON.stringify(list));
+            unstored = undefined;
+        } catch {
+            unstored = list;
+        }
+    };
     const answers = async () => {
         try {
             return (await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT) })).ok;

@@ -132,3 +132,27 @@ fn an_offline_kiosk_says_so_and_sends_its_check_ins_when_the_server_answers() {
     assert!(arrived);
     browser.wait("return document.getElementById('main').dataset.wiped === undefined");
 }
+
+#[test]
+fn a_kiosk_whose_browser_stores_nothing_checks_in_and_keeps_a_check_in_while_its_page_is_open() {
+    let site = demo();
+    let browser = Browser::open();
+    let kiosk = pair(&site, &browser);
+    let jane = site.flyer("jane");
+    book(&site, &jane, 600);
+    book(&site, &jane, 1_200);
+    enter(&site, &kiosk, &jane);
+    let guest = kiosk.cookies.borrow()["kiosk-guest"].clone();
+    browser.order("/cookie", json!({ "cookie": { "name": "kiosk-guest", "value": guest, "httpOnly": true } }));
+    browser.prepare("Object.defineProperty(window, 'localStorage', { get() { throw new Error('blocked'); } })");
+    browser.go(&format!("{}/kiosk/home", site.origin()));
+    browser.run("document.querySelector('.booked button').click()", json!([]));
+    browser.wait("return location.search === '?done=arrived'");
+    assert_eq!(arrivals(&site).len(), 1);
+    offline(&browser, true);
+    browser.run("document.querySelector('.booked button').click()", json!([]));
+    browser.wait("return document.querySelector('[role=status].note')?.innerText.includes('noted')");
+    offline(&browser, false);
+    browser.wait("return document.getElementById('away') === null");
+    assert_eq!(arrivals(&site).len(), 2);
+}
