@@ -350,7 +350,7 @@ fn about(plan: &Plan) -> report::About {
         runs,
         date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
         machine: machine::describe(),
-        product: format!("tunneldesk {}, release build", env!("CARGO_PKG_VERSION")),
+        product: format!("tunneldesk {}, built as it is shipped", env!("CARGO_PKG_VERSION")),
     }
 }
 
