@@ -26,7 +26,7 @@ pub(crate) struct Export {
 #[derive(Args)]
 #[command(
     after_help = "The number stays, under a name without meaning: signatures, payments and the partners' counts refer to it. \
-    The file is written anew meanwhile, and whoever writes waits, about a second for 100 MB. A backup that is restored later \
+    The database is rewritten meanwhile, and writes wait, about a second for 100 MB. A backup that is restored later \
     forgets the person too; in the backups themselves the person stays until they are pruned, after five weeks at the most."
 )]
 pub(crate) struct Erase {

@@ -96,7 +96,7 @@ fn rewritten_rows_from_before_the_key_are_found() {
     let (desk, plain) = upgraded();
     forge(&desk, 3, plain, false, hash);
     let said = desk.run(&["audit", "verify"]).trouble(2);
-    assert!(said.contains(&format!("the log up to row {plain} was written anew")), "{said}");
+    assert!(said.contains(&format!("the log up to row {plain} was rewritten")), "{said}");
     // Cutting off all later rows, so that the log looks like a complete log of the old version, does not hide the
     // change either.
     for last in [plain, plain - 1] {
@@ -105,7 +105,7 @@ fn rewritten_rows_from_before_the_key_are_found() {
         std::fs::remove_dir_all(desk.data().join("backups")).unwrap();
         forge(&desk, 3, last, true, hash);
         let said = desk.run(&["audit", "verify"]).trouble(2);
-        let expected = if last == plain { "written anew" } else { "was removed" };
+        let expected = if last == plain { "rewritten" } else { "was removed" };
         assert!(said.contains(expected), "{said}");
     }
 }

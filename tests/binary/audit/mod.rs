@@ -280,7 +280,7 @@ fn removed_rows_are_found_in_the_middle_and_at_the_end() {
             "INSERT INTO audit SELECT 9, at, who, deed, whom, origin, detail, hash FROM audit WHERE seq = 8",
             "row 9 was put behind",
         ),
-        ("UPDATE site SET audit_hash = x'00'", "up to row 8 was written anew"),
+        ("UPDATE site SET audit_hash = x'00'", "up to row 8 was rewritten"),
     ] {
         let (said, _) = tampered(sql);
         assert!(said.contains(words), "{sql}: {said}");
@@ -312,11 +312,11 @@ fn a_truncated_log_with_a_matching_end_is_found_by_the_backups() {
     .unwrap();
     drop(file);
     let said = desk.run(&["audit", "verify"]).trouble(2);
-    assert!(said.contains("holds another row 5"), "{said}");
+    assert!(said.contains("has another row 5"), "{said}");
     // Later rows do not hide the change.
     (5..=8).for_each(|number| _ = desk.add_member(&format!("member{number}"), "member"));
     let said = desk.run(&["audit", "verify"]).trouble(2);
-    assert!(said.contains("holds another row 5"), "{said}");
+    assert!(said.contains("has another row 5"), "{said}");
 }
 
 #[test]
