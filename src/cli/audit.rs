@@ -26,7 +26,7 @@ const PAGE_ROWS: i64 = 1_000;
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused; 2 failed, and for `verify`: the log is not what was written.")]
 pub(super) enum Audit {
-    /// List deeds, newest first
+    /// List actions, newest first
     List(List),
     /// Read the log whole: that no row was changed, removed or put in, and that the backups remember the same
     Verify,
@@ -43,7 +43,7 @@ pub(super) struct List {
     /// Only to one: a member's name or number, a client-id, site
     #[arg(long)]
     whom: Option<String>,
-    /// Only one kind of deed, as the list names it: member.banned
+    /// Only one action, as the list names it: member.banned
     #[arg(long)]
     deed: Option<String>,
     /// Rows to list: 50 unless it is said, or with --json all

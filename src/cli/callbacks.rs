@@ -38,7 +38,7 @@ pub(super) enum Callbacks {
         #[arg(value_name = "NUMBER")]
         callback_id: i64,
     },
-    /// List payments of which nobody knows whose they are, the latest first: 500, or with --json all
+    /// List payments without a member, latest first: 500, or with --json all
     Unmatched {
         #[command(flatten)]
         part: Part,

@@ -15,7 +15,7 @@ use serde_json::json;
 
 #[derive(Subcommand)]
 pub(super) enum Clock {
-    /// Take the machine's clock for right, where it once ran ahead and the file remembers that; the server must be stopped
+    /// Accept the machine's clock although the database has seen a later moment; the server must be stopped
     ///
     /// Sessions, tokens and codes that were made meanwhile end; what was written meanwhile keeps its date. Where much was,
     /// a backup from before is the better way: `tunneldesk restore`.

@@ -16,7 +16,7 @@ const BEGINNING_CHARS_MAX: usize = 50;
 #[derive(Subcommand)]
 #[command(after_help = "Exit codes: 0 done; 1 refused (no such message); 2 failed.")]
 pub(super) enum Contact {
-    /// List messages, newest first: those that nobody marked as done
+    /// List messages that are not done, newest first
     List {
         /// Also those that are done
         #[arg(long)]

@@ -99,16 +99,16 @@ enum Command {
     /// Partners: add, list, rotate, revoke
     #[command(subcommand)]
     Partner(partner::Partner),
-    /// The moment that the file remembers: set-back, where the machine's clock once ran ahead
+    /// The latest moment that the database has seen: set-back, after the machine's clock ran ahead
     #[command(subcommand)]
     Clock(clock::Clock),
     /// The site key: rotate
     #[command(subcommand)]
     Key(key::Key),
-    /// Whom the tunnel lets sign for others: add, list, remove
+    /// Instructors who may sign at this tunnel: add, list, remove
     #[command(subcommand)]
     Signer(signer::Signer),
-    /// Kiosks in the hall: pair, list, revoke
+    /// Kiosks: pair, list, revoke
     #[command(subcommand)]
     Kiosk(kiosk::Kiosk),
     /// Sessions for jobs
@@ -139,7 +139,7 @@ enum Command {
     Tls(tls::Tls),
     /// Look at everything that may go wrong, and say what to do
     Doctor(doctor::Doctor),
-    /// Who did what to whom from where: list, verify
+    /// Audit log: list, verify
     #[command(subcommand)]
     Audit(audit::Audit),
     /// Copies of the whole site: make one, list them, try one
@@ -386,7 +386,7 @@ fn read_secret(command: &Command) -> Result<Option<String>, CommandError> {
 
 thread_local! {
     /// The time zone of the site whose command this thread runs; UTC while no site is open.
-    static HALL: RefCell<TimeZone> = const { RefCell::new(TimeZone::UTC) };
+    static TIME_ZONE: RefCell<TimeZone> = const { RefCell::new(TimeZone::UTC) };
 }
 
 /// Makes this thread show moments in the site's time zone.
@@ -398,10 +398,10 @@ fn show_moments_of(site: &Site) {
 
 /// Makes this thread show moments in a time zone, for a command that opens no site.
 fn show_moments_in(zone: TimeZone) {
-    HALL.set(zone);
+    TIME_ZONE.set(zone);
 }
 
 /// A moment as people read it, in the time zone of the site whose command runs: `2026-11-21 14:30 CET`.
 fn shown_moment(moment: i64) -> String {
-    HALL.with_borrow(|zone| zone.shown(moment))
+    TIME_ZONE.with_borrow(|zone| zone.shown(moment))
 }

@@ -38,7 +38,7 @@ pub(super) enum Signer {
 pub(super) struct Add {
     name: String,
     programme: String,
-    /// Appoint a first signer, who stands in for this level until somebody holds it by the logbook
+    /// Appoint a first signer for a level, until a member holds that level by the logbook
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(1..=9))]
     first: Option<u8>,
     /// The number of a tunnel [default: this site's]

@@ -19,7 +19,7 @@ pub(super) struct Standby {
     /// The machine to follow, like https://tunnel.example.org:8443
     #[arg(long, value_name = "URL", value_parser = parse_url)]
     from: String,
-    /// The file with the token, the same as `replica.token_file` there; nobody else may read it
+    /// The file with the token, the same as `replica.token_file` there; readable by its owner alone
     #[arg(long, value_name = "FILE")]
     token_file: PathBuf,
     /// The authority that signed that machine's certificate, in PEM: its `tunneldesk tls authority` prints it [default: the

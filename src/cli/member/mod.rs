@@ -154,7 +154,7 @@ impl Add {
         let email = field("the e-mail address", email::parse(self.email.trim()))?;
         let real_name = self.name.as_deref().unwrap_or(&name);
         let owner = Owner { username: &name, email: &email, real_name, screen_name: &name, site: &site.name()? };
-        let given = given_or_made(secret, &owner)?;
+        let given = typed_or_generated(secret, &owner)?;
         let hash = site.hash(&given.text);
         let new = members::NewMember {
             username: &name,
@@ -180,22 +180,22 @@ impl Add {
 }
 
 /// A password: the typed one, or a generated one that must be shown once.
-struct PointInTime {
+struct NewPassword {
     text: String,
-    made: bool,
+    generated: bool,
 }
 
-fn given_or_made(secret: Option<&str>, owner: &Owner) -> Result<PointInTime, CommandError> {
+fn typed_or_generated(secret: Option<&str>, owner: &Owner) -> Result<NewPassword, CommandError> {
     let Some(text) = secret else {
-        return Ok(PointInTime { text: URL_SAFE_NO_PAD.encode(random::<12>()), made: true });
+        return Ok(NewPassword { text: URL_SAFE_NO_PAD.encode(random::<12>()), generated: true });
     };
     password::check(text, owner).map_err(|why| refused(format!("the password {}", why.in_english())))?;
-    Ok(PointInTime { text: text.to_owned(), made: false })
+    Ok(NewPassword { text: text.to_owned(), generated: false })
 }
 
-impl PointInTime {
+impl NewPassword {
     fn shown(&self, member_id: i64, username: &str, what: String) -> CommandResult {
-        let shown = self.made.then_some(&self.text);
+        let shown = self.generated.then_some(&self.text);
         let password = shown.map_or_else(String::new, |text| format!("\npassword: {text}   (shown this once)"));
         done(what + &password, json!({ "member_id": member_id, "username": username, "password": shown }))
     }
@@ -234,7 +234,7 @@ fn change<T>(
 fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> CommandResult {
     let account = find(site, name)?;
     let profile = site.store.read(|tx| members::find(tx, account.member_id)?.ok_or_else(Failure::not_found))?;
-    let given = given_or_made(secret, &profile.owner(&site.name()?))?;
+    let given = typed_or_generated(secret, &profile.owner(&site.name()?))?;
     let hash = site.hash(&given.text);
     site.change(|cx| {
         credentials::reset_password(cx, &cx.served(account.member_id)?, &hash, &KeptCredentials::default())
