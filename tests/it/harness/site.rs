@@ -191,8 +191,8 @@ impl Site {
     }
 
     /// Moves the clock forward.
-    pub fn advance(&self, actor: Duration) {
-        self.inside().clock.advance(actor);
+    pub fn advance(&self, by: Duration) {
+        self.inside().clock.advance(by);
     }
 
     /// Resets the rate limits, which use the machine's clock rather than the clock that tests move.
@@ -345,5 +345,5 @@ impl Drop for Site {
 fn faults(inside: &Inside) -> Vec<&'static str> {
     let counted = inside.stats.routes().iter().enumerate();
     let faulty = counted.filter(|(_, row)| row.answers[4].load(Ordering::Relaxed) > 0);
-    faulty.map(|(data_dir, _)| ROUTES.get(data_dir)).map(|row| row.map_or("no row", |r| r.path)).collect()
+    faulty.map(|(index, _)| ROUTES.get(index)).map(|row| row.map_or("no row", |r| r.path)).collect()
 }
