@@ -82,6 +82,8 @@ impl Failure {
         bad_json = BAD_REQUEST;
         /// The request line or a header cannot be read.
         bad_request = BAD_REQUEST;
+        /// The status of a deletion, requested without its code.
+        code_missing = BAD_REQUEST;
         /// No credential, or one that is not known (any more).
         not_signed_in = UNAUTHORIZED;
         /// A partner's digest is missing or wrong.

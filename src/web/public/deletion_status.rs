@@ -74,7 +74,7 @@ crate::body! {
     }
 }
 
-/// `GET /social-data-deletion-status`: the status of a deletion, as JSON, or as a page for clients that prefer HTML. 422
+/// `GET /social-data-deletion-status`: the status of a deletion, as JSON, or as a page for clients that prefer HTML. 400
 /// without a code, 404 for an unknown one.
 pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let code = given_code(call)?;
@@ -83,11 +83,9 @@ pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let reply = match (found, call.prefers_page()) {
         (Some(deletion), true) => done_page(site, call, &deletion)?,
         (Some(deletion), false) => reply::ok(&tell(call.language(), &deletion)),
-        (None, true) if code.is_none() => {
-            empty_page(site, call, StatusCode::UNPROCESSABLE_ENTITY, "deletion.code_missing")?
-        }
+        (None, true) if code.is_none() => empty_page(site, call, StatusCode::BAD_REQUEST, "code_missing")?,
         (None, true) => empty_page(site, call, StatusCode::NOT_FOUND, "deletion.unknown")?,
-        (None, false) if code.is_none() => return Err(Failure::field("id", Text::new("field.missing"))),
+        (None, false) if code.is_none() => return Err(Failure::code_missing()),
         (None, false) => return Err(Failure::not_found()),
     };
     Ok(reply.with_header(header::VARY, HeaderValue::from_static("accept, accept-language")))

@@ -61,14 +61,16 @@ fn a_browser_gets_a_page_in_its_language_that_needs_nothing_else() {
 }
 
 #[test]
-fn an_unknown_code_is_404_and_none_is_422_with_its_field() {
+fn an_unknown_code_is_404_no_code_400_and_a_malformed_one_422_with_its_field() {
     let site = Site::with_senders();
     look(&site, "?id=0123456789abcdef", "*/*", "en").refused(404);
-    for query in ["?id=%00", "", "?id=", "?other=1"] {
-        let refusal = look(&site, query, "*/*", "en").refused(422).json();
-        assert_eq!(refusal["errors"][0]["field"], "id", "{query}: {refusal}");
+    for query in ["", "?id=", "?other=1"] {
+        let refusal = look(&site, query, "*/*", "en").refused(400).json();
+        assert_eq!(refusal["code"], "code_missing", "{query}: {refusal}");
     }
-    for (query, status) in [("?id=0123456789abcdef", 404), ("", 422)] {
+    let refusal = look(&site, "?id=%00", "*/*", "en").refused(422).json();
+    assert_eq!(refusal["errors"][0]["field"], "id", "{refusal}");
+    for (query, status) in [("?id=0123456789abcdef", 404), ("", 400)] {
         let reply = look(&site, query, BROWSER, "en");
         assert_eq!(reply.status, status);
         assert!(page(&reply).contains("code"), "{reply}");
