@@ -15,6 +15,11 @@ pub(crate) fn renew(tx: &Write, member_id: i64, question: i64, answer_hash: &str
     tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": answer_hash})
 }
 
+/// The member with the lowest number who has answers.
+pub(crate) fn find_first_member(tx: &Read) -> Result<Option<i64>> {
+    tx.get(sql!("SELECT min(member_id) FROM security_answers"), [], row)
+}
+
 /// The questions that a member answered.
 pub(crate) fn list_questions(tx: &Read, member_id: i64) -> Result<Vec<i64>> {
     tx.list(sql!("SELECT question FROM security_answers WHERE member_id = ?1"), [member_id], row)
