@@ -15,28 +15,28 @@ pub(crate) const BOOKING_FIELDS: [&str; 8] = [
     "checkin_time",
     "registration_id",
 ];
-/// The fields that every booking needs.
-pub(crate) const NEEDED: [&str; 3] = ["flight_date", "minutes_booked", "tunnel_id"];
+/// The fields that every booking must have.
+pub(crate) const REQUIRED_FIELDS: [&str; 3] = ["flight_date", "minutes_booked", "tunnel_id"];
 
 crate::body! {
     /// The fields of a booking as a partner's system sends them, in the API and in a list of bookings alike.
     pub(crate) struct BookingFields {
-        /// Your number of the registration: sent again, it is the same booking.
+        /// Your number of the registration: a second request with the same number means the same booking.
         registration_id: Option<Count>,
         /// Your number of the purchase.
         purchase_id: Option<Count>,
         /// Your number of the product.
         product_id: Option<Count>,
-        /// When it was bought.
+        /// The moment of the purchase.
         purchase_date: Option<Moment>,
-        /// When the member should be there.
+        /// The moment by which the member should arrive.
         checkin_time: Option<Moment>,
-        /// When the flight is. Needed as soon as any field of a booking is sent.
+        /// The moment of the flight. Required as soon as any field of a booking is sent.
         flight_date: Option<Moment>,
-        /// Needed as soon as any field of a booking is sent.
+        /// Required as soon as any field of a booking is sent.
         minutes_booked: Option<FlightMinutes>,
-        /// A tunnel that this site knows. Needed as soon as any field of a booking is sent.
+        /// A tunnel that this site knows. Required as soon as any field of a booking is sent.
         tunnel_id: Option<Id>,
     }
-    also json!({ "dependentRequired": BOOKING_FIELDS.map(|field| (field, NEEDED)).into_iter().collect::<BTreeMap<_, _>>() })
+    also json!({ "dependentRequired": BOOKING_FIELDS.map(|field| (field, REQUIRED_FIELDS)).into_iter().collect::<BTreeMap<_, _>>() })
 }

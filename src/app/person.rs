@@ -16,19 +16,19 @@ crate::body! {
         username: Username,
         email: RequiredByCaller<Email>,
         real_name: Line<100>,
-        /// Without one, the username.
+        /// The name that others see; without one, the username.
         screen_name: Option<Line<60>>,
         /// A calling code or an ISO 3166 code, for `phone`.
         country_code: Option<ShortLine<8>>,
         /// An ISO 3166 code of two or three letters, the country's name in English, German, French, Spanish or Italian, or
-        /// its calling code. Kept as the two letters.
+        /// its calling code. Stored as the two letters.
         country: Option<Country>,
-        /// A number that can be called: `+41…`, `0041…`, or as it is dialled in the country of `country_code`, else of
+        /// A telephone number: `+41…`, `0041…`, or as it is dialled in the country of `country_code`, else of
         /// `country`, else of the site.
         phone: Option<Line<32>>,
         /// The home tunnel; without one, this site's.
         tunnel_id as "tunnel": Option<Id>,
-        /// Midnight of the day of birth: in the past, and not 120 years ago.
+        /// Midnight of the day of birth: in the past, less than 120 years ago.
         dob: Option<Moment>,
     }
 }

@@ -97,9 +97,10 @@ impl SignupPlace {
 }
 
 crate::body! {
-    /// What somebody types who signs up alone.
+    /// The form of a person who signs up alone, at a kiosk or on a telephone.
     pub(crate) struct JoinForm {
         person: Flattened<Person>,
+        /// The number of the form: the same form sent again makes no second account.
         number: Whole,
         password: Option<NewPassword>,
     }

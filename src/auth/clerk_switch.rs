@@ -23,7 +23,7 @@ use crate::store::{Read, Write};
 
 /// How long after a full sign-in a PIN is enough to resume: a shift.
 const PIN_SECONDS: i64 = 12 * 3600;
-const PIN_MISSES_MAX: i64 = 5;
+const WRONG_PINS_MAX: i64 = 5;
 /// Parked sessions of one browser; the one parked longest ago is dropped first.
 const PARKED_MAX: usize = 8;
 /// The tokens of the parked sessions, with a dot between two.
@@ -71,7 +71,7 @@ pub(crate) fn list(site: &Site, call: &Call, tx: &Read, now: i64) -> Result<Vec<
 }
 
 fn takes_pin(parked: &Parked, now: i64) -> bool {
-    parked.role == Role::Desk && now - parked.proven_at <= PIN_SECONDS && parked.pin_misses < PIN_MISSES_MAX
+    parked.role == Role::Desk && now - parked.proven_at <= PIN_SECONDS && parked.wrong_pins < WRONG_PINS_MAX
 }
 
 /// Parks the open session and resumes the one of `member_id`, by that clerk's PIN. Audited.
@@ -93,9 +93,9 @@ pub(crate) fn by_pin(
     if !pin::is_right(site, tx, member_id, pin)? {
         call.outcome.set(AuthOutcome::WrongCredentials);
         failed_attempts::count_one(tx)?;
-        sessions::count_pin_miss(tx, &colleague.hash)?;
-        let misses = sessions::find_parked(tx, &colleague.hash, tx.now())?.map_or(0, |parked| parked.pin_misses);
-        if misses >= PIN_MISSES_MAX {
+        sessions::count_wrong_pin(tx, &colleague.hash)?;
+        let wrong_pins = sessions::find_parked(tx, &colleague.hash, tx.now())?.map_or(0, |parked| parked.wrong_pins);
+        if wrong_pins >= WRONG_PINS_MAX {
             sessions::delete(tx, &colleague.hash)?;
             return Ok(SwitchOutcome::Refused("change.ended"));
         }

@@ -84,7 +84,7 @@ impl Counters {
 
     pub(crate) fn record_failure(&self, tx: &Write) -> Result<(), Failure> {
         failed_attempts::count_one(tx)?;
-        Ok(self.0.iter().try_for_each(|counter| throttles::miss(tx, counter))?)
+        Ok(self.0.iter().try_for_each(|counter| throttles::count_failure(tx, counter))?)
     }
 
     /// Clears the account's counters after a success. The counters of the address and the devices stay.
@@ -118,7 +118,7 @@ pub struct ClearedLimits {
 pub fn clear_account_limits(site: &Site, tx: &Write, member_id: i64) -> Result<ClearedLimits, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let pin = members::find_pin(tx, member_id)?;
-    members::set_pin_misses(tx, member_id, 0, 0)?;
+    members::set_wrong_pins(tx, member_id, 0, 0)?;
     Ok(ClearedLimits {
         delays: throttles::forget_account(tx, &account_key(site, profile.username.to_lowercase().as_bytes()))?,
         pin_paused: pin.is_some_and(|pin| tx.now() < pin.paused_until),

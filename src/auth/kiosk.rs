@@ -38,7 +38,7 @@ const TICKET_SECONDS: i64 = 12 * 3600;
 pub(crate) const CODE_SECONDS: i64 = 2 * 60;
 /// 66 bits. Digits only, because scanners type letters by the kiosk's keyboard layout.
 const CODE_DIGITS: usize = 20;
-const PAIRINGS_PER_ADDRESS: Rule = Rule { free_misses: 10, delay_seconds_max: 60 };
+const PAIRINGS_PER_ADDRESS: Rule = Rule { free_attempts: 10, delay_seconds_max: 60 };
 
 /// A paired browser.
 #[derive(Debug)]
@@ -136,7 +136,7 @@ pub(crate) fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<
     }
     let code: String = typed.chars().filter(char::is_ascii_digit).collect();
     let Some(pairing) = kiosks::take_pairing(tx, &pairing_hash(site, &code))? else {
-        throttles::miss(tx, &Counter { key, account_key: None, rule: PAIRINGS_PER_ADDRESS })?;
+        throttles::count_failure(tx, &Counter { key, account_key: None, rule: PAIRINGS_PER_ADDRESS })?;
         return Ok(Paired::Wrong);
     };
     let (token, hash) = new_token();

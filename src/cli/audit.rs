@@ -106,7 +106,7 @@ fn for_machines(site: &Site, mut filter: Filter, limit: i64, streams: &mut Strea
             page += &row.value().to_string();
             before_row = ',';
         }
-        (streams.part)(&page).map_err(|e| failed(format!("nobody takes the result: {e}")))?;
+        (streams.part)(&page).map_err(|e| failed(format!("cannot write the result: {e}")))?;
     }
     text(if before_row == '[' { "[]" } else { "]" })
 }
@@ -191,8 +191,9 @@ fn moment(text: &str, now: i64, zone: &TimeZone) -> Result<i64, CommandError> {
     };
     let ago = ago('m', 60).or_else(|| ago('h', 3_600)).or_else(|| ago('d', 86_400));
     let seconds = || text.parse::<i64>().ok();
-    let date =
-        || text.strip_suffix('Z').map_or_else(|| zone.moment_of(text), |written| TimeZone::UTC.moment_of(written));
+    let date = || {
+        text.strip_suffix('Z').map_or_else(|| zone.parse_moment(text), |written| TimeZone::UTC.parse_moment(written))
+    };
     ago.or_else(seconds).or_else(date).ok_or_else(|| {
         refused(format!("--since {text} is no moment: give 2026-11-21, 2026-11-21T12:00, Unix seconds, 90m, 24h or 7d"))
     })

@@ -52,7 +52,7 @@ fn machine_zone() -> Option<String> {
 }
 
 /// How often the command asks for the time zone before it gives up.
-const ASKED_MAX: usize = 3;
+const ATTEMPTS_MAX: usize = 3;
 
 /// The time zone of a site in a country: the country's only one, else this machine's where it is one of the country's,
 /// else the one that is typed.
@@ -73,7 +73,7 @@ fn zone_of(country: &str, machine: Option<String>) -> Result<String, CommandErro
     }
     let mut terminal = std::io::stderr();
     _ = writeln!(terminal, "{country} has several time zones: {}", choice.join(", "));
-    for _ in 0..ASKED_MAX {
+    for _ in 0..ATTEMPTS_MAX {
         _ = write!(terminal, "Time zone: ");
         let mut line = String::new();
         let read = std::io::stdin().read_line(&mut line);

@@ -403,5 +403,5 @@ fn show_moments_in(zone: TimeZone) {
 
 /// A moment as people read it, in the time zone of the site whose command runs: `2026-11-21 14:30 CET`.
 fn shown_moment(moment: i64) -> String {
-    TIME_ZONE.with_borrow(|zone| zone.shown(moment))
+    TIME_ZONE.with_borrow(|zone| zone.date_time_zone(moment))
 }

@@ -10,7 +10,7 @@ const UTC: &str = " UTC";
 pub(super) fn parse(text: &str) -> Result<MomentInput, String> {
     let in_utc = |local| match MomentInput::parse(local)? {
         MomentInput::Exact(_) => None,
-        typed @ MomentInput::Local(_) => TimeZone::UTC.read(typed).ok().map(MomentInput::Exact),
+        typed @ MomentInput::Local(_) => TimeZone::UTC.resolve(typed).ok().map(MomentInput::Exact),
     };
     let typed = text.strip_suffix(UTC).map_or_else(|| MomentInput::parse(text), in_utc);
     typed.ok_or_else(|| {
@@ -41,11 +41,11 @@ impl SiteClock {
     /// A local time that the clock showed twice or never is refused with the two moments that may be meant.
     pub(super) fn read(&self, typed: MomentInput) -> Result<PointInTime, CommandError> {
         let either = |[first, second]: [i64; 2]| {
-            let [first, second] = [first, second].map(|moment| self.zone.exact(moment));
+            let [first, second] = [first, second].map(|moment| self.zone.date_time_offset(moment));
             format!("say which is meant: \"{first}\" or \"{second}\"")
         };
         let zone = self.zone.name();
-        let moment = self.zone.read(typed).map_err(|unclear| match unclear {
+        let moment = self.zone.resolve(typed).map_err(|unclear| match unclear {
             AmbiguousMoment::Repeated(two) => {
                 refused(format!("{zone} had that time twice, because its clocks were set back: {}", either(two)))
             }
@@ -58,7 +58,7 @@ impl SiteClock {
 
     /// The moment in words, with the time zone that was assumed.
     pub(super) fn tell(&self, given: &PointInTime) -> String {
-        let (shown, zone) = (self.zone.exact(given.moment), self.zone.name());
+        let (shown, zone) = (self.zone.date_time_offset(given.moment), self.zone.name());
         match given.typed {
             MomentInput::Local(_) if !self.is_known => format!(
                 "The wanted moment was read in UTC, {shown}: nothing here says in which time zone the site is. With an \
@@ -70,7 +70,7 @@ impl SiteClock {
 
     /// The moment for `--json`.
     pub(super) fn value(&self, given: &PointInTime) -> Value {
-        json!({ "moment": given.moment, "shown": self.zone.stamp(given.moment), "zone": self.zone.name(),
+        json!({ "moment": given.moment, "shown": self.zone.rfc3339(given.moment), "zone": self.zone.name(),
                 "zone_known": self.is_known })
     }
 }

@@ -119,7 +119,7 @@ impl Restore {
         let gap_until = replayed.as_ref().and_then(|replayed| replayed.gap_until);
         let values = json!({ "backup": name, "made_at": made_at, "moment": moment, "ticks": ticks, "trouble": trouble,
                              "gap_until": gap_until,
-                             "shown": zone.stamp(moment), "zone": zone.name(),
+                             "shown": zone.rfc3339(moment), "zone": zone.name(),
                              "at": asked.map(|given| until.clock.value(given)),
                              "dry_run": self.dry_run, "replaced": replaced, "erased_again": erased,
                              "passed_over": passed_over, "unreadable": unreadable });
@@ -141,7 +141,7 @@ impl Restore {
                     .to_owned()
             }
             None => gap_until.map_or_else(String::new, |gap| {
-                let until = zone.exact(gap);
+                let until = zone.date_time_offset(gap);
                 format!(
                     "\nWrites between then and {until} may be missing: the off-site copy began anew at that moment."
                 )
@@ -200,7 +200,7 @@ impl Until {
     fn read(typed: Option<MomentInput>, clock: SiteClock) -> Result<Until, CommandError> {
         let (given, now) = (typed.map(|typed| clock.read(typed)).transpose()?, Clock::machine(0).now());
         if let Some(given) = given.as_ref().filter(|given| given.moment > now + AHEAD_SECONDS_MAX) {
-            let [at, now] = [given.moment, now].map(|moment| clock.zone.exact(moment));
+            let [at, now] = [given.moment, now].map(|moment| clock.zone.date_time_offset(moment));
             return Err(refused(format!(
                 "{at} is yet to come: it is {now}, by this machine's clock; without --at the site comes back with all \
                  there is"
@@ -215,7 +215,7 @@ impl Until {
 
     /// A moment as people read and type it.
     fn shown(&self, moment: i64) -> String {
-        self.clock.zone.exact(moment)
+        self.clock.zone.date_time_offset(moment)
     }
 
     /// The named backup, or the newest of the two backup stores that has no write later than the wanted moment.
@@ -362,5 +362,5 @@ fn shown_result(zone: &TimeZone, moment: i64, name: &str, ticks: u64) -> String 
         1 => " and one tick behind it".to_owned(),
         ticks => format!(" and {ticks} ticks behind it"),
     };
-    format!("{} ({}; {name}{behind})", zone.exact(moment), zone.name())
+    format!("{} ({}; {name}{behind})", zone.date_time_offset(moment), zone.name())
 }

@@ -283,7 +283,7 @@ fn announce(
         tracing::info!(%address, "listening for https");
     }
     if let Some(address) = running.metrics_address {
-        tracing::info!(%address, "listening for figures");
+        tracing::info!(%address, "listening for metrics");
     }
     // Writes the log's lines at once: a test or a script waits for the addresses in them.
     crate::log::flush();

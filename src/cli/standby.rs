@@ -86,12 +86,18 @@ impl Promote {
 
 fn say(promoted: &Promoted, data: &Path) -> CommandResult {
     let Promoted { epoch, moment, zone, main, erased, not_off_site } = promoted;
-    let values = json!({ "epoch": epoch, "moment": moment, "shown": moment.map(|moment| zone.stamp(moment)),
+    let values = json!({ "epoch": epoch, "moment": moment, "shown": moment.map(|moment| zone.rfc3339(moment)),
                          "zone": zone.name(), "main": main.as_ref().map(|main| &main.url),
                          "erased_again": erased, "silent": not_off_site });
     let state = moment.map_or_else(
         || "This site is the one that goes on".to_owned(),
-        |moment| format!("The copy is the site now, with everything up to {} ({})", zone.exact(moment), zone.name()),
+        |moment| {
+            format!(
+                "The copy is the site now, with everything up to {} ({})",
+                zone.date_time_offset(moment),
+                zone.name()
+            )
+        },
     );
     let told = main.as_ref().map_or_else(String::new, |main| {
         format!(

@@ -18,7 +18,7 @@ pub(crate) struct Day {
     pub to: i64,
 }
 
-/// Writes many moments as [`TimeZone::written`] does. The day of the last moment is kept, so that further moments of the same
+/// Writes many moments as [`TimeZone::date_time`] does. The day of the last moment is kept, so that further moments of the same
 /// day cost no search in the time zone.
 pub(crate) struct MomentWriter {
     zone: TimeZone,
@@ -51,17 +51,17 @@ pub(crate) enum AmbiguousMoment {
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 impl MomentWriter {
-    pub(crate) fn of(zone: TimeZone) -> MomentWriter {
+    pub(crate) fn new(zone: TimeZone) -> MomentWriter {
         MomentWriter { zone, day: Day { from: 0, to: 0 }, date: String::new() }
     }
 
     /// Appends `2026-11-21 14:05` to `text`.
     pub(crate) fn write(&mut self, moment: i64, text: &mut String) {
-        if !self.day.holds(moment) {
+        if !self.day.contains(moment) {
             (self.day, self.date) = (self.zone.day(moment, 0), self.zone.date(moment));
         }
-        if !self.day.holds(moment) || self.day.to - self.day.from != DAY_SECONDS {
-            return text.push_str(&self.zone.written(moment));
+        if !self.day.contains(moment) || self.day.to - self.day.from != DAY_SECONDS {
+            return text.push_str(&self.zone.date_time(moment));
         }
         let minutes = (moment - self.day.from) / 60;
         text.push_str(&self.date);
@@ -73,7 +73,7 @@ impl MomentWriter {
 }
 
 impl Day {
-    fn holds(&self, moment: i64) -> bool {
+    fn contains(&self, moment: i64) -> bool {
         (self.from..self.to).contains(&moment)
     }
 }
@@ -81,13 +81,13 @@ impl Day {
 impl MomentInput {
     /// Parses a date (`2026-11-21`, for its midnight) or a date and time (`2026-11-21 14:05`, `2026-11-21T14:05:09`). A time
     /// may have an offset, `Z` or `+01:00`. `None` for any other text.
-    pub(crate) fn parse(written: &str) -> Option<MomentInput> {
+    pub(crate) fn parse(text: &str) -> Option<MomentInput> {
         // The parser of local times ignores an offset, so the parser that requires an offset comes first. Both ignore the
         // name of a time zone in brackets, so a text with a bracket is refused.
-        match written.parse::<Timestamp>() {
-            _ if written.contains('[') => None,
+        match text.parse::<Timestamp>() {
+            _ if text.contains('[') => None,
             Ok(at) => Some(MomentInput::Exact(at.as_second())),
-            Err(_) => written.parse().ok().map(MomentInput::Local),
+            Err(_) => text.parse().ok().map(MomentInput::Local),
         }
     }
 }
@@ -136,28 +136,28 @@ impl TimeZone {
     }
 
     /// A moment as `2026-11-21 14:05 CET`, for readers who may not know the time zone.
-    pub(crate) fn shown(&self, moment: i64) -> String {
+    pub(crate) fn date_time_zone(&self, moment: i64) -> String {
         self.zoned(moment).strftime("%Y-%m-%d %H:%M %Z").to_string()
     }
 
     /// A moment as `2026-11-21T14:05:00+01:00` (RFC 3339), for programs.
-    pub(crate) fn stamp(&self, moment: i64) -> String {
+    pub(crate) fn rfc3339(&self, moment: i64) -> String {
         self.zoned(moment).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
     }
 
     /// A moment as `2026-11-21 14:05`, which spreadsheets read as a date. The text does not name the time zone.
-    pub fn written(&self, moment: i64) -> String {
+    pub fn date_time(&self, moment: i64) -> String {
         let at = self.calendar(moment);
         format!("{} {:02}:{:02}", at.date(), at.hour(), at.minute())
     }
 
     /// A moment as `2026-11-21 14:05:09+01:00`, for people who type it again: [`MomentInput::parse`] reads it.
-    pub(crate) fn exact(&self, moment: i64) -> String {
+    pub(crate) fn date_time_offset(&self, moment: i64) -> String {
         self.zoned(moment).strftime("%Y-%m-%d %H:%M:%S%:z").to_string()
     }
 
     /// The moment, in Unix seconds, of a typed date and time. Refuses one that the site's clock shows twice or never.
-    pub(crate) fn read(&self, typed: MomentInput) -> Result<i64, AmbiguousMoment> {
+    pub(crate) fn resolve(&self, typed: MomentInput) -> Result<i64, AmbiguousMoment> {
         let at = match typed {
             MomentInput::Exact(at) => return Ok(at),
             MomentInput::Local(at) => self.0.to_ambiguous_zoned(at),
@@ -176,11 +176,11 @@ impl TimeZone {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// The moment, in Unix seconds, of a text that [`MomentInput::parse`] reads. Where [`TimeZone::read`] refuses, this one
+    /// The moment, in Unix seconds, of a text that [`MomentInput::parse`] reads. Where [`TimeZone::resolve`] refuses, this one
     /// chooses: the first of two moments that the site's clock shows alike; for a time that the clock skips, the moment as
     /// much later as the clock was set ahead.
-    pub(crate) fn moment_of(&self, written: &str) -> Option<i64> {
-        match MomentInput::parse(written)? {
+    pub(crate) fn parse_moment(&self, text: &str) -> Option<i64> {
+        match MomentInput::parse(text)? {
             MomentInput::Exact(at) => Some(at),
             MomentInput::Local(at) => at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second()),
         }
@@ -197,9 +197,9 @@ impl TimeZone {
 
     /// The first moment of a day that is written as `2026-11-21`. `None` for any other text, and beyond the years 1900 to
     /// 2200.
-    pub fn start_of(&self, written: &str) -> Option<i64> {
-        let date: jiff::civil::Date = written.parse().ok()?;
-        ((1900..=2200).contains(&date.year()) && date.to_string() == written).then_some(())?;
+    pub fn start_of_date(&self, text: &str) -> Option<i64> {
+        let date: jiff::civil::Date = text.parse().ok()?;
+        ((1900..=2200).contains(&date.year()) && date.to_string() == text).then_some(())?;
         date.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
     }
 
@@ -211,9 +211,9 @@ impl TimeZone {
     }
 
     /// The moment of an entry for which only a day was typed, as `2026-11-21`: `now` if that day is today, else the day's
-    /// noon. `None` where [`TimeZone::start_of`] has none.
-    pub(crate) fn on_date(&self, now: i64, date: &str) -> Option<i64> {
-        let start = self.start_of(date)?;
+    /// noon. `None` where [`TimeZone::start_of_date`] has none.
+    pub(crate) fn entry_moment(&self, now: i64, date: &str) -> Option<i64> {
+        let start = self.start_of_date(date)?;
         if date == self.date(now) { Some(now) } else { self.at_clock(start, "12:00") }
     }
 
@@ -236,12 +236,12 @@ impl TimeZone {
     }
 
     /// The date so many days after a moment, as `2026-11-21`; negative `days` go back.
-    pub(crate) fn date_beside(&self, moment: i64, days: i64) -> String {
+    pub(crate) fn date_days_later(&self, moment: i64, days: i64) -> String {
         self.zoned(moment).date().checked_add(days.days()).unwrap_or_default().to_string()
     }
 
     /// The moment at which the site's clock shows `clock` (`14:05`) on the day of `moment`. `None` where `clock` is no time.
-    /// For a time that the clock shows twice or never that day, this chooses as [`TimeZone::moment_of`] does.
+    /// For a time that the clock shows twice or never that day, this chooses as [`TimeZone::parse_moment`] does.
     pub fn at_clock(&self, moment: i64, clock: &str) -> Option<i64> {
         let (hour, minute) = clock.split_once(':')?;
         let time = Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()?;
@@ -273,13 +273,13 @@ mod tests {
     fn many_moments_are_written_as_each_alone_is_also_where_an_hour_is_left_out_or_comes_twice() {
         for name in ["Europe/Zurich", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"] {
             let zone = TimeZone::named(name);
-            let mut writer = MomentWriter::of(zone.clone());
+            let mut writer = MomentWriter::new(zone.clone());
             // A year in steps that do not divide a day, and moments beyond the calendar.
             let moments = (0..365 * 13).map(|step| SPRING + step * 6_643).chain([i64::MIN, i64::MAX, -1, 0]);
             for moment in moments {
                 let mut text = String::new();
                 writer.write(moment, &mut text);
-                assert_eq!(text, zone.written(moment), "{name}: {moment}");
+                assert_eq!(text, zone.date_time(moment), "{name}: {moment}");
             }
         }
     }
@@ -288,43 +288,43 @@ mod tests {
     fn a_day_is_written_and_read_by_the_site_s_calendar() {
         let zurich = TimeZone::named("Europe/Zurich");
         assert_eq!((zurich.clock(SPRING).as_str(), zurich.date(SPRING).as_str()), ("12:00", "2026-03-29"));
-        assert_eq!(zurich.start_of("2026-03-29"), Some(zurich.day(SPRING, 0).from));
+        assert_eq!(zurich.start_of_date("2026-03-29"), Some(zurich.day(SPRING, 0).from));
         for odd in ["", "29.3.2026", "2026-02-30", "9999-01-01", "2026-03-29T12:00"] {
-            assert_eq!(zurich.start_of(odd), None, "{odd}");
+            assert_eq!(zurich.start_of_date(odd), None, "{odd}");
         }
-        assert_eq!(zurich.on_date(SPRING, "2026-03-29"), Some(SPRING));
-        assert_eq!(zurich.on_date(SPRING, "2026-03-28"), Some(SPRING - 23 * 3_600));
+        assert_eq!(zurich.entry_moment(SPRING, "2026-03-29"), Some(SPRING));
+        assert_eq!(zurich.entry_moment(SPRING, "2026-03-28"), Some(SPRING - 23 * 3_600));
         for odd in ["0001-01-01", "-000044-03-15", "1899-12-31", "2201-01-01", "2026-03-28T09:00", "2026-02-29"] {
-            assert_eq!(zurich.on_date(SPRING, odd), None, "{odd}");
+            assert_eq!(zurich.entry_moment(SPRING, odd), None, "{odd}");
         }
     }
 
     #[test]
     fn a_moment_is_shown_with_its_zone_and_read_in_it() {
         let zurich = TimeZone::named("Europe/Zurich");
-        assert_eq!(zurich.shown(SPRING), "2026-03-29 12:00 CEST");
-        assert_eq!(zurich.moment_of("2026-03-29T12:00"), Some(SPRING));
-        assert_eq!(TimeZone::UTC.shown(SPRING), "2026-03-29 10:00 UTC");
-        assert_eq!(zurich.stamp(SPRING), "2026-03-29T12:00:00+02:00");
+        assert_eq!(zurich.date_time_zone(SPRING), "2026-03-29 12:00 CEST");
+        assert_eq!(zurich.parse_moment("2026-03-29T12:00"), Some(SPRING));
+        assert_eq!(TimeZone::UTC.date_time_zone(SPRING), "2026-03-29 10:00 UTC");
+        assert_eq!(zurich.rfc3339(SPRING), "2026-03-29T12:00:00+02:00");
         assert_eq!(
-            (zurich.written(SPRING).as_str(), zurich.name(), TimeZone::UTC.name()),
+            (zurich.date_time(SPRING).as_str(), zurich.name(), TimeZone::UTC.name()),
             ("2026-03-29 12:00", "Europe/Zurich", "UTC")
         );
-        assert_eq!(TimeZone::UTC.moment_of("2026-03-29T12:00"), Some(SPRING + 7_200));
+        assert_eq!(TimeZone::UTC.parse_moment("2026-03-29T12:00"), Some(SPRING + 7_200));
     }
 
     #[test]
     fn a_time_that_the_clock_shows_twice_or_never_is_two_moments_and_neither_is_chosen() {
         let (zurich, read) = (TimeZone::named("Europe/Zurich"), |text: &str| MomentInput::parse(text).unwrap());
         let (back, ahead) = (1_792_888_200, 1_774_747_800);
-        assert_eq!(zurich.read(read("2026-10-25 02:30:00")), Err(AmbiguousMoment::Repeated([back, back + 3_600])));
+        assert_eq!(zurich.resolve(read("2026-10-25 02:30:00")), Err(AmbiguousMoment::Repeated([back, back + 3_600])));
         assert_eq!(
-            [back, back + 3_600].map(|at| zurich.exact(at)),
+            [back, back + 3_600].map(|at| zurich.date_time_offset(at)),
             ["2026-10-25 02:30:00+02:00", "2026-10-25 02:30:00+01:00"]
         );
-        assert_eq!(zurich.read(read("2026-03-29 02:30:00")), Err(AmbiguousMoment::Skipped([ahead - 3_600, ahead])));
+        assert_eq!(zurich.resolve(read("2026-03-29 02:30:00")), Err(AmbiguousMoment::Skipped([ahead - 3_600, ahead])));
         assert_eq!(
-            [ahead - 3_600, ahead].map(|at| zurich.exact(at)),
+            [ahead - 3_600, ahead].map(|at| zurich.date_time_offset(at)),
             ["2026-03-29 01:30:00+01:00", "2026-03-29 03:30:00+02:00"]
         );
         for (text, moment) in [
@@ -334,10 +334,10 @@ mod tests {
             ("2026-03-29 03:30:00", ahead),
             ("2026-03-29 12:00", SPRING),
         ] {
-            assert_eq!(zurich.read(read(text)), Ok(moment), "{text}");
-            assert_eq!(zurich.read(read(&zurich.exact(moment))), Ok(moment), "{text}");
+            assert_eq!(zurich.resolve(read(text)), Ok(moment), "{text}");
+            assert_eq!(zurich.resolve(read(&zurich.date_time_offset(moment))), Ok(moment), "{text}");
         }
-        assert_eq!(TimeZone::UTC.read(read("2026-10-25 02:30:00")), Ok(back + 7_200));
+        assert_eq!(TimeZone::UTC.resolve(read("2026-10-25 02:30:00")), Ok(back + 7_200));
         for odd in ["", "yesterday", "1795356190", "2026-11-22 25:00:00", "2026-11-22 14:03:10[Asia/Tokyo]"] {
             assert_eq!(MomentInput::parse(odd), None, "{odd}");
         }

@@ -7,51 +7,52 @@ const HALVED_AFTER_SECONDS: i64 = 15 * 60;
 /// A kind of counter of failed attempts: how many are free of delay, and the greatest delay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rule {
-    pub free_misses: i64,
+    pub free_attempts: i64,
     pub delay_seconds_max: i64,
 }
 
 impl Rule {
     /// One account from one network: a person who mistypes, or an attacker on one account.
-    pub(crate) const ACCOUNT_FROM_ADDRESS: Rule = Rule { free_misses: 5, delay_seconds_max: 15 * 60 };
+    pub(crate) const ACCOUNT_FROM_ADDRESS: Rule = Rule { free_attempts: 5, delay_seconds_max: 15 * 60 };
     /// One account from a device at which its owner signed in before: only a person with that device can lock it.
     pub(crate) const ACCOUNT_FROM_DEVICE: Rule = Rule::ACCOUNT_FROM_ADDRESS;
     /// One account at one kiosk, by its PIN: any passer-by can lock it, so the delay is short.
-    pub(crate) const ACCOUNT_AT_KIOSK: Rule = Rule { free_misses: 5, delay_seconds_max: 5 * 60 };
+    pub(crate) const ACCOUNT_AT_KIOSK: Rule = Rule { free_attempts: 5, delay_seconds_max: 5 * 60 };
     /// One account from anywhere: slows distributed guessing, and locks the owner out for a minute at most.
-    pub(crate) const ACCOUNT: Rule = Rule { free_misses: 20, delay_seconds_max: 60 };
+    pub(crate) const ACCOUNT: Rule = Rule { free_attempts: 20, delay_seconds_max: 60 };
 
     /// One network over all accounts, or the devices of one member: many people may share it, so the limit is generous
     /// and the delay short.
-    pub(crate) fn address(free_misses: i64) -> Rule {
-        Rule { free_misses, delay_seconds_max: 60 }
+    pub(crate) fn address(free_attempts: i64) -> Rule {
+        Rule { free_attempts, delay_seconds_max: 60 }
     }
 
     /// The delay in seconds after this many failed attempts: 1, 2, 4, … from the last free one on.
     pub(crate) fn delay_seconds(self, misses: i64) -> i64 {
-        match misses - self.free_misses {
+        match misses - self.free_attempts {
             ..0 => 0,
             over => (1_i64 << over.min(20)).min(self.delay_seconds_max),
         }
     }
 }
 
-/// A rule that forgives failed attempts one by one at an even pace, for a client that has some every day. More than the
-/// free number cause a pause.
+/// A leaky bucket of failed attempts: they are forgiven one by one at an even pace. For a client that has some every day.
+/// More than `free_attempts` in the bucket cause a pause.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Drained {
-    pub free_misses: i64,
+pub(crate) struct LeakyBucket {
+    pub free_attempts: i64,
     /// Seconds in which one failed attempt is forgiven.
     pub forgiven_seconds: i64,
     pub pause_seconds: i64,
 }
 
-impl Drained {
+impl LeakyBucket {
     /// Wrong PINs by one partner, over all members: of a hundred thousand bookings a year, one in ten may be mistyped.
-    pub(crate) const PARTNER_PINS: Drained = Drained { free_misses: 30, forgiven_seconds: 60, pause_seconds: 15 * 60 };
+    pub(crate) const PARTNER_PINS: LeakyBucket =
+        LeakyBucket { free_attempts: 30, forgiven_seconds: 60, pause_seconds: 15 * 60 };
 
     /// The count of failed attempts, and the moment from which the next is forgiven, after one more at `now`.
-    pub(crate) fn miss(self, (misses, counted_at): (i64, i64), now: i64) -> (i64, i64) {
+    pub(crate) fn add(self, (misses, counted_at): (i64, i64), now: i64) -> (i64, i64) {
         let forgiven = (now - counted_at).max(0) / self.forgiven_seconds;
         match misses - forgiven {
             // The time that has already passed towards the next forgiven attempt counts.
@@ -60,9 +61,9 @@ impl Drained {
         }
     }
 
-    /// The pause in seconds after this many failed attempts.
-    pub(crate) fn pause(self, misses: i64) -> i64 {
-        if misses > self.free_misses { self.pause_seconds } else { 0 }
+    /// The pause in seconds while this many failed attempts are in the bucket.
+    pub(crate) fn pause_after(self, misses: i64) -> i64 {
+        if misses > self.free_attempts { self.pause_seconds } else { 0 }
     }
 }
 
@@ -84,22 +85,22 @@ mod tests {
 
     #[test]
     fn drained_misses_go_one_by_one_also_while_others_come() {
-        let rule = Drained { free_misses: 3, forgiven_seconds: 60, pause_seconds: 900 };
+        let bucket = LeakyBucket { free_attempts: 3, forgiven_seconds: 60, pause_seconds: 900 };
         let mut counted = (0, 0);
         for now in (0..6_000).step_by(61) {
-            counted = rule.miss(counted, now);
-            assert_eq!(rule.pause(counted.0), 0, "one a minute is fine for ever: {counted:?}");
+            counted = bucket.add(counted, now);
+            assert_eq!(bucket.pause_after(counted.0), 0, "one a minute is fine for ever: {counted:?}");
         }
         let now = 10_000;
         let misses: Vec<_> = (0..5)
             .map(|_| {
-                counted = rule.miss(counted, now);
-                rule.pause(counted.0)
+                counted = bucket.add(counted, now);
+                bucket.pause_after(counted.0)
             })
             .collect();
         assert_eq!(misses, [0, 0, 0, 900, 900]);
-        assert_eq!(rule.miss(counted, now + 120).0, 4, "two of five were forgiven");
-        assert_eq!(rule.miss(counted, now - 500).0, 6, "a clock that is set back forgives nothing");
+        assert_eq!(bucket.add(counted, now + 120).0, 4, "two of five were forgiven");
+        assert_eq!(bucket.add(counted, now - 500).0, 6, "a clock that is set back forgives nothing");
     }
 
     #[test]

@@ -96,8 +96,8 @@ pub static ROUTES: &[Route] = &[
     // Callbacks
     callback(POST,   "/social-data-deletion",                               Callback::Deletion(callbacks::deletion::carry_out)).reads::<crate::auth::SignedRequest>(),
     open    (GET,    "/social-data-deletion-status",                        web::public::deletion_status::show),
-    callback(POST,   "/mail-webhook",                                       Callback::Mail(callbacks::mail::take)),
-    callback(POST,   "/payment-webhook",                                    Callback::Payment(callbacks::payment::take)).reads::<callbacks::payment_event::PaymentEvent>(),
+    callback(POST,   "/mail-webhook",                                       Callback::Mail(callbacks::mail::receive)),
+    callback(POST,   "/payment-webhook",                                    Callback::Payment(callbacks::payment::receive)).reads::<callbacks::payment_event::PaymentEvent>(),
 
     // Notifications
     member  (GET,    "/account/notifications",                              notifications::list),
@@ -117,7 +117,7 @@ pub static ROUTES: &[Route] = &[
     member  (GET,    "/account/profile/sessions",                           profile::sessions::list).ours(),
     member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others).ours(),
     member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).ours(),
-    open    (GET,    "/mail-webhook",                                       callbacks::mail::is_there).ours(),
+    open    (GET,    "/mail-webhook",                                       callbacks::mail::probe).ours(),
     member  (GET,    "/account/logbook/requests",                           logbook::entry_events::requests).ours(),
     member  (GET,    "/account/logbook/entries/{entry_id}/moves",           logbook::skills::events).ours(),
     member  (POST,   "/account/logbook/entries/{entry_id}/sign",            logbook::entry_events::sign).reads::<logbook::entry_events::Signature>().ours(),

@@ -25,7 +25,7 @@ pub(super) struct RemainingChunks {
     queue: Queue<Job>,
     state: State,
     request_id: String,
-    /// The connection that sends the answer.
+    /// The state of the connection that sends the answer.
     progress: Option<Arc<Progress>>,
     #[expect(dead_code, reason = "one of LONG_ANSWERS_MAX, held until the last chunk")]
     permit: OwnedSemaphorePermit,
@@ -66,9 +66,9 @@ impl RemainingChunks {
         }
     }
 
-    /// Names the connection that sends the answer. [`RemainingChunks::poll_next`] sets its state: processing while a chunk
-    /// is made, sending while the client is to receive one.
-    pub(super) fn sent_over(self, progress: Arc<Progress>) -> RemainingChunks {
+    /// With the state of the connection that sends the answer. [`RemainingChunks::poll_next`] sets it: processing while a
+    /// chunk is made, sending while the client is to receive one.
+    pub(super) fn with_progress(self, progress: Arc<Progress>) -> RemainingChunks {
         RemainingChunks { progress: Some(progress), ..self }
     }
 
@@ -185,7 +185,7 @@ mod tests {
     async fn the_connection_state_tells_whether_it_waits_for_this_server() {
         let (rest, _places) = rest(3, 3);
         let progress = Arc::<Progress>::default();
-        let mut rest = rest.sent_over(progress.clone());
+        let mut rest = rest.with_progress(progress.clone());
         let is_pending = poll_fn(|cx| Poll::Ready(rest.poll_next(cx).is_pending())).await;
         assert_eq!(progress.state(), if is_pending { ConnectionState::Processing } else { ConnectionState::Sending });
         next(&mut rest).await.unwrap().unwrap();

@@ -183,7 +183,7 @@ pub(crate) fn read(mut body: Fields, due: &[Due], place: SigningPlace) -> Result
             continue;
         }
         let mut line = |field: String| body.optional(&field, fields::line(DATE_CHARS_MAX)).into_option().flatten();
-        let dob = line(format!("dob_{id}")).and_then(|typed| TimeZone::UTC.start_of(&typed));
+        let dob = line(format!("dob_{id}")).and_then(|typed| TimeZone::UTC.start_of_date(&typed));
         let relation = line(format!("relation_{id}")).and_then(|name| Relation::parse(&name));
         let answers = (1..=QUESTIONS_MAX).map_while(|number| line(format!("answer_{id}_{number}")));
         let answers: String = answers.collect();

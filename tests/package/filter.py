@@ -64,7 +64,7 @@ def called(directory):
         said = []
         for line in server.stderr:
             said.append(line)
-            if "listening for figures" in line:
+            if "listening for metrics" in line:
                 break
         assert any("listening for https" in line for line in said), said
 

@@ -133,7 +133,7 @@ class Manager:
             heard.append(said)
             if said.get(key) == value:
                 return heard
-        raise AssertionError(f"{key}={value} was not told; heard {heard}; log:\n{open(self.root + '/run/log').read()}")
+        raise AssertionError(f"{key}={value} was not received; received: {heard}; log:\n{open(self.root + '/run/log').read()}")
 
     def silence(self, seconds):
         """Forgets what was told, and is sure that nothing like a sign of life comes for a while."""

@@ -25,7 +25,7 @@ const PAPER_CHARS_MAX: usize = 4_000;
 
 crate::body! {
     pub(crate) struct PasskeyQuestion {
-        /// Needed without a session.
+        /// Required without a session.
         username: Option<Line<254>>,
         /// The client's own number of the device.
         device_id: Option<Whole>,

@@ -20,8 +20,9 @@ use serde_json::Value;
 /// Events in a batch.
 const EVENTS_MAX: usize = 1_000;
 
+/// The answer to a batch.
 #[derive(Serialize, Default)]
-struct Taken {
+struct BatchReply {
     status: bool,
     message: String,
     /// The number of events in the batch.
@@ -31,22 +32,22 @@ struct Taken {
 }
 
 /// `GET /mail-webhook`: answers 200. A mail provider tests the webhook by a `HEAD` request before it sends events.
-pub(crate) fn is_there(_: &Site, call: &Call) -> Answer {
+pub(crate) fn probe(_: &Site, call: &Call) -> Answer {
     Ok(reply::done(call.say("done.webhook")))
 }
 
 /// `POST /mail-webhook`: a batch of events, each of which updates the mail it names, in one transaction.
-pub(crate) fn take(site: &Site, call: &Call, events: &MailEvents) -> Answer {
+pub(crate) fn receive(site: &Site, call: &Call, events: &MailEvents) -> Answer {
     // Parsed before the transaction, because a batch may be a megabyte and the writer must not wait for it.
     let events = parse(events.text())?;
     let events: Vec<(Event, String)> =
         events.iter().map(|event| (mail_event::parse(event), event.to_string())).collect();
     site.once(call, |tx| {
-        let mut taken = Taken { status: true, events: events.len(), ..Taken::default() };
+        let mut batch = BatchReply { status: true, events: events.len(), ..BatchReply::default() };
         for (event, raw) in events {
-            taken.repeated += usize::from(!take_one(site, tx, event, &raw)?);
+            batch.repeated += usize::from(!process_event(site, tx, event, &raw)?);
         }
-        Ok(reply::ok(&taken))
+        Ok(reply::ok(&batch))
     })
 }
 
@@ -60,10 +61,10 @@ fn parse(text: &str) -> Result<Vec<Value>, Failure> {
     }
 }
 
-/// Applies one event and stores it with its verdict. `false`: the event is stored already, so nothing but its number of
-/// repeats changes. An event without a moment is no repeat if an opposite event came in between: its key therefore has the
+/// Applies one event and stores it with its verdict. `raw`: the event as it was sent. `false`: the event is stored
+/// already, so nothing but its number of repeats changes. An event without a moment is no repeat if an opposite event came in between: its key therefore has the
 /// number of opposite events.
-fn take_one(site: &Site, tx: &Write, mut event: Event, raw: &str) -> Result<bool, Failure> {
+fn process_event(site: &Site, tx: &Write, mut event: Event, raw: &str) -> Result<bool, Failure> {
     if let Some(opposite) = &event.undone_by {
         event.key = format!("{} after {}", event.key, callbacks::count_from(tx, Sender::Mail, opposite)?);
     }
@@ -73,8 +74,8 @@ fn take_one(site: &Site, tx: &Write, mut event: Event, raw: &str) -> Result<bool
     let (verdict, message) = match &event.content {
         Content::Malformed => ("odd", None),
         Content::Unknown => ("ignored", None),
-        Content::Mail(_, about) if is_old(tx, about.at) => ("too_old", find(tx, about)?),
-        Content::Mail(kind, about) => apply(tx, *kind, about)?,
+        Content::Mail(_, about) if is_old(tx, about.at) => ("too_old", find_message(tx, about)?),
+        Content::Mail(kind, about) => update_delivery(tx, *kind, about)?,
         Content::Listed(suppression) | Content::Unlisted(suppression)
             if suppression.at.is_some_and(|at| is_old(tx, at)) =>
         {
@@ -82,7 +83,7 @@ fn take_one(site: &Site, tx: &Write, mut event: Event, raw: &str) -> Result<bool
         }
         Content::Listed(suppression) => (suppress(tx, "blacklist", suppression)?, None),
         Content::Unlisted(suppression) => {
-            suppressed::lift(tx, &suppression.address, moment(tx, suppression)?)?;
+            suppressed::lift(tx, &suppression.address, suppression_moment(tx, suppression)?)?;
             ("applied", None)
         }
     };
@@ -100,7 +101,7 @@ fn is_old(tx: &Write, at: i64) -> bool {
 }
 
 /// The mail of an event, by the first of the event's mail ids that the outbox has.
-fn find(tx: &Write, about: &About) -> Result<Option<Message>, Failure> {
+fn find_message(tx: &Write, about: &About) -> Result<Option<Message>, Failure> {
     for name in &about.names {
         if let Some(message) = outbox::find_by_provider(tx, name)? {
             return Ok(Some(message));
@@ -111,8 +112,8 @@ fn find(tx: &Write, about: &About) -> Result<Option<Message>, Failure> {
 
 /// Updates the delivery state of the mail that the event is about, and suppresses the address if the kind of the event
 /// demands that. Returns the verdict (`applied`, or `unmatched` where nothing changed) and the mail, if it is known.
-fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<Message>), Failure> {
-    let message = find(tx, about)?;
+fn update_delivery(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<Message>), Failure> {
+    let message = find_message(tx, about)?;
     if let Some(message) = &message {
         let delivery = Delivery::parse(&message.delivery).map_or(kind.delivery, |known| known.max(kind.delivery));
         let deferrals = message.deferrals + i64::from(kind.delivery == Delivery::Deferred);
@@ -134,14 +135,14 @@ fn apply(tx: &Write, kind: Kind, about: &About) -> Result<(&'static str, Option<
 /// Suppresses an address, so that no mail is sent to it. `reason`: the kind of event. Returns the verdict `applied`.
 fn suppress(tx: &Write, reason: &str, suppression: &Suppression) -> Result<&'static str, Failure> {
     let (address, detail) = (suppression.address.clone(), suppression.detail.clone());
-    let since = moment(tx, suppression)?;
+    let since = suppression_moment(tx, suppression)?;
     suppressed::mark(tx, &suppressed::Suppression { address, reason: reason.to_owned(), detail, since })?;
     Ok("applied")
 }
 
 /// The moment of a suppression or of its lifting, in Unix seconds. An event without a moment counts from now, and after
 /// every earlier event about the address.
-fn moment(tx: &Write, suppression: &Suppression) -> Result<i64, Failure> {
+fn suppression_moment(tx: &Write, suppression: &Suppression) -> Result<i64, Failure> {
     Ok(match suppression.at {
         Some(at) => at,
         None => suppressed::next_moment(tx, &suppression.address)?,

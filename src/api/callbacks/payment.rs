@@ -13,8 +13,9 @@ use crate::site::Site;
 use crate::store::tables::callbacks::{self, NewCallback, Sender};
 use serde::Serialize;
 
+/// The answer to an event of the processor.
 #[derive(Serialize)]
-struct Taken {
+struct EventReply {
     status: bool,
     message: String,
     /// The effect of the event: `applied`; `unmatched` (applied, but the member of the payment is not known yet); `late` (no
@@ -24,7 +25,7 @@ struct Taken {
 }
 
 /// `POST /payment-webhook`: an event of the payment processor, or, with a member's session, a claim of the member's app.
-pub(crate) fn take(site: &Site, call: &Call, caller: &PaymentCaller) -> Answer {
+pub(crate) fn receive(site: &Site, call: &Call, caller: &PaymentCaller) -> Answer {
     match caller {
         PaymentCaller::Processor(processor) => record(site, call, processor),
         PaymentCaller::App(member) => claim::record(site, call, member),
@@ -52,6 +53,6 @@ fn record(site: &Site, call: &Call, _: &Processor) -> Answer {
             callbacks::insert(cx.tx, &site.keys, &new)?;
             verdict
         };
-        Ok(reply::ok(&Taken { status: true, message: String::new(), verdict }))
+        Ok(reply::ok(&EventReply { status: true, message: String::new(), verdict }))
     })
 }

@@ -1,6 +1,6 @@
 //! A summary of a flyer's levels.
 
-use crate::api::logbook::read_member;
+use crate::api::logbook::readable_member;
 use crate::auth::Bearer;
 use crate::domain::catalogue::LevelKey;
 use crate::domain::entry::Status;
@@ -29,7 +29,7 @@ struct Levels {
 /// `GET /account/dashboard/flyer-skills-levels/{member_id}`: the highest held level of each track. A level of one track
 /// does not count for another, so Backflying, which opens two tracks, shows in neither.
 pub(crate) fn get(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
-    let member_id = read_member(site, call, bearer, 0)?;
+    let member_id = readable_member(site, call, bearer, 0)?;
     site.store.read(|tx| {
         let held = holdings::list(tx, member_id)?;
         let held: Vec<LevelKey> = held.iter().map(holdings::Holding::key).collect();

@@ -10,7 +10,7 @@ const DEPTH_MAX: usize = 6;
 
 /// A schema on the page: its description, its type in a few words, and its fields, if it has some.
 pub(super) struct Table {
-    pub about: Html,
+    pub description: Html,
     pub kind: Html,
     pub fields: Vec<Field>,
 }
@@ -20,15 +20,15 @@ pub(super) struct Field {
     pub name: String,
     pub kind: Html,
     /// The field is required and may not be blank.
-    pub needed: bool,
-    pub about: Html,
+    pub required: bool,
+    pub description: Html,
 }
 
 /// A named schema without fields, such as an enumeration: the page describes it once, and fields link to it.
-pub(super) struct Type<'a> {
+pub(super) struct NamedType<'a> {
     pub name: &'a str,
     pub kind: Html,
-    pub about: Html,
+    pub description: Html,
 }
 
 impl Description {
@@ -48,7 +48,7 @@ impl Description {
         let mut fields = Vec::new();
         let row = self.resolve(&schema["items"]);
         self.collect(if row.is_object() { row } else { schema }, "", 0, &mut fields);
-        Table { about: line(text(&schema["description"])), kind: Html::of(self.kind(schema)), fields }
+        Table { description: line(text(&schema["description"])), kind: Html::of(self.kind(schema)), fields }
     }
 
     fn is_object(&self, schema: &Value) -> bool {
@@ -59,10 +59,10 @@ impl Description {
     /// fields of an object or list of objects after its own line. `prefix`: the dotted name up to here, with its last dot.
     fn collect(&self, schema: &Value, prefix: &str, depth: usize, fields: &mut Vec<Field>) {
         let properties = &schema["properties"];
-        let needed: Vec<&str> =
+        let required: Vec<&str> =
             items(&schema["required"]).map(text).filter(|name| properties.get(name).is_some()).collect();
-        let others = members(properties).map(|(name, _)| name.as_str()).filter(|name| !needed.contains(name));
-        for name in needed.iter().copied().chain(others) {
+        let others = members(properties).map(|(name, _)| name.as_str()).filter(|name| !required.contains(name));
+        for name in required.iter().copied().chain(others) {
             let (own, inner) = (&properties[name], self.resolve(&properties[name]));
             let (below, listed) = if self.is_object(&inner["items"]) { (&inner["items"], "[]") } else { (inner, "") };
             let full = format!("{prefix}{name}{listed}");
@@ -72,8 +72,13 @@ impl Description {
             } else {
                 (self.kind(own), self.may_be_blank(own))
             };
-            let (kind, about) = (Html::of(kind), self.about(own));
-            fields.push(Field { name: full.clone(), kind, needed: needed.contains(&name) && !optional, about });
+            let (kind, description) = (Html::of(kind), self.description(own));
+            fields.push(Field {
+                name: full.clone(),
+                kind,
+                required: required.contains(&name) && !optional,
+                description,
+            });
             if nested {
                 self.collect(self.resolve(below), &format!("{full}."), depth + 1, fields);
             }
@@ -86,8 +91,8 @@ impl Description {
     }
 
     /// The description of a field, with its limits. A field without a description has that of its schema, unless the page
-    /// describes that schema as a [`Type`], to which the field links.
-    fn about(&self, own: &Value) -> Html {
+    /// describes that schema as a [`NamedType`], to which the field links.
+    fn description(&self, own: &Value) -> Html {
         let shared = text(&own["$ref"]);
         let text_of_field = match text(&own["description"]) {
             "" if shared.is_empty() || self.is_object(own) || self.resolve(own)["items"].is_object() => {
@@ -139,7 +144,7 @@ impl Description {
     }
 
     /// The named schemas without fields, without the `Optional` variants of others.
-    pub(super) fn types(&self) -> Vec<Type<'_>> {
+    pub(super) fn types(&self) -> Vec<NamedType<'_>> {
         let own = |(name, schema): &(&String, &Value)| {
             let listed = schema["anyOf"].is_array()
                 || schema["$ref"].is_string()
@@ -147,10 +152,10 @@ impl Description {
                 || schema["type"] == "string";
             listed && !name.starts_with("Optional") && !self.is_object(schema)
         };
-        let listed = members(&self.0["components"]["schemas"]).filter(own).map(|(name, schema)| Type {
+        let listed = members(&self.0["components"]["schemas"]).filter(own).map(|(name, schema)| NamedType {
             name,
             kind: Html::of(self.kind(schema)),
-            about: line(text(&schema["description"])),
+            description: line(text(&schema["description"])),
         });
         listed.collect()
     }

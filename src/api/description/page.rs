@@ -1,6 +1,6 @@
 //! The description as one page of HTML: groups in the document's order, operations in the table's.
 
-use super::fields::{Table, Type};
+use super::fields::{NamedType, Table};
 use super::words::{Html, anchor, blocks, line};
 use super::{Description, items, members, text};
 use crate::http::assets;
@@ -16,7 +16,7 @@ struct Page<'a> {
     introduction: Html,
     groups: Vec<Group<'a>>,
     credentials: Vec<Credential<'a>>,
-    types: Vec<Type<'a>>,
+    types: Vec<NamedType<'a>>,
     codes: Vec<Code<'a>>,
     /// The refusals that any operation may answer with.
     everywhere: Vec<Status<'a>>,
@@ -31,7 +31,7 @@ impl Page<'_> {
 struct Group<'a> {
     name: &'a str,
     anchor: String,
-    about: Html,
+    description: Html,
     operations: Vec<Shown<'a>>,
 }
 
@@ -42,7 +42,7 @@ struct Shown<'a> {
     base: &'static str,
     path: Html,
     title: Html,
-    about: Html,
+    description: Html,
     /// The field with the signature.
     signed_in: Option<&'a str>,
     /// The alternative sets of credentials: name and title of each credential.
@@ -58,8 +58,8 @@ struct Shown<'a> {
 struct Parameter<'a> {
     name: &'a str,
     place: &'a str,
-    needed: bool,
-    about: Html,
+    required: bool,
+    description: Html,
 }
 
 struct Body<'a> {
@@ -69,7 +69,7 @@ struct Body<'a> {
 
 struct Reply<'a> {
     status: &'a str,
-    about: Html,
+    description: Html,
     media: Vec<Media<'a>>,
 }
 
@@ -82,20 +82,20 @@ struct Media<'a> {
 
 struct Status<'a> {
     status: &'a str,
-    about: Html,
+    description: Html,
 }
 
 struct Credential<'a> {
     name: &'a str,
     title: &'a str,
     header: &'a str,
-    about: Html,
+    description: Html,
 }
 
 struct Code<'a> {
     status: &'a str,
     code: &'a str,
-    about: Html,
+    description: Html,
 }
 
 /// A row of the table, and its operation in the document.
@@ -145,7 +145,7 @@ impl Description {
         Group {
             name,
             anchor: anchor(name),
-            about: blocks(text(&tag["description"])),
+            description: blocks(text(&tag["description"])),
             operations: of_group.map(|one| self.shown(one)).collect(),
         }
     }
@@ -158,7 +158,7 @@ impl Description {
             base: operation.base,
             path: Html::path(operation.path),
             title: line(text(&value["summary"])),
-            about: blocks(text(&value["description"])),
+            description: blocks(text(&value["description"])),
             signed_in: value["x-signed-body"].as_str(),
             ways: items(&value["security"]).map(|way| self.way(way)).collect(),
             beside_contract: value["x-beside-contract"] == true,
@@ -187,7 +187,7 @@ impl Description {
         done.map(|(status, response)| {
             let response = self.resolve(response);
             let media = members(&response["content"]).map(|(kind, media)| self.media(kind, media)).collect();
-            Reply { status, about: line(text(&response["description"])), media }
+            Reply { status, description: line(text(&response["description"])), media }
         })
         .collect()
     }
@@ -203,8 +203,8 @@ impl Description {
     /// The statuses of refusals, with their descriptions.
     fn refusals<'a>(&'a self, responses: &'a Value) -> Vec<Status<'a>> {
         let others = members(responses).filter(|(status, _)| !status.starts_with('2'));
-        let about = |response| line(text(&self.resolve(response)["description"]));
-        others.map(|(status, response)| Status { status, about: about(response) }).collect()
+        let description = |response| line(text(&self.resolve(response)["description"]));
+        others.map(|(status, response)| Status { status, description: description(response) }).collect()
     }
 
     fn credentials(&self) -> Vec<Credential<'_>> {
@@ -212,15 +212,15 @@ impl Description {
             name,
             title: text(&scheme["x-title"]),
             header: if scheme["in"] == "header" { text(&scheme["name"]) } else { "Authorization" },
-            about: line(text(&scheme["description"])),
+            description: line(text(&scheme["description"])),
         });
         schemes.collect()
     }
 
     fn codes(&self) -> Vec<Code<'_>> {
         let listed = items(&self.0["components"]["schemas"]["RefusalCode"]["oneOf"]).map(|one| {
-            let (status, about) = text(&one["description"]).split_once(": ").unwrap_or_default();
-            Code { status, code: text(&one["const"]), about: line(about) }
+            let (status, description) = text(&one["description"]).split_once(": ").unwrap_or_default();
+            Code { status, code: text(&one["const"]), description: line(description) }
         });
         listed.collect()
     }
@@ -236,7 +236,7 @@ fn parameter(one: &Value) -> Parameter<'_> {
     Parameter {
         name: text(&one["name"]),
         place: if place == "path" { "in the path" } else { place },
-        needed: one["required"] == true,
-        about: line(text(&one["description"])),
+        required: one["required"] == true,
+        description: line(text(&one["description"])),
     }
 }

@@ -1,7 +1,7 @@
 //! The sections of the logbook that a client shows a member: a programme's skills, a safety logbook, and flight time. The
 //! contract names every field and type of this answer, also the odd ones: some flags are numbers, and one is text.
 
-use super::read_member;
+use super::readable_member;
 use crate::auth::Bearer;
 use crate::domain::category::{self, Section, Standing};
 use crate::http::Answer;
@@ -49,9 +49,9 @@ struct Shown<Flag> {
     disabled_tab: Option<bool>,
 }
 
-/// `GET /account/logbook/category/{member_id}`: the sections of a member's logbook. 403 and 404 as [`read_member`] says.
+/// `GET /account/logbook/category/{member_id}`: the sections of a member's logbook. 403 and 404 as [`readable_member`] says.
 pub(crate) fn options(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
-    let member_id = read_member(site, call, bearer, 0)?;
+    let member_id = readable_member(site, call, bearer, 0)?;
     site.store.read(|tx| {
         let held = holdings::list(tx, member_id)?;
         let held: Vec<_> = held.iter().map(holdings::Holding::key).collect();

@@ -1,6 +1,6 @@
 //! The skills that a member may request next.
 
-use super::read_member;
+use super::readable_member;
 use crate::app::logbook::rules;
 use crate::auth::Bearer;
 use crate::domain::catalogue::{Level, PROGRAMMES, Skill};
@@ -27,7 +27,7 @@ struct SkillReply<'a> {
 /// `GET /account/logbook/filter-skills/{member_id}/{category}`: the skills of a programme, in the catalogue's order, on
 /// levels that the member may enter, without requested and signed ones. None while the programme's safety brief is missing.
 pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
-    let member_id = read_member(site, call, bearer, 0)?;
+    let member_id = readable_member(site, call, bearer, 0)?;
     let asked = call.param(1);
     // AFC is accepted beyond the contract's names, because its skills could not be listed otherwise.
     let cat_group = PROGRAMMES

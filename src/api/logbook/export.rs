@@ -1,6 +1,6 @@
 //! A member's logbook as CSV.
 
-use super::read_member;
+use super::readable_member;
 use crate::app::import_export::cell::{self, moment};
 use crate::auth::Bearer;
 use crate::domain::entry::{self, Kind};
@@ -53,7 +53,7 @@ crate::body! {
 /// `GET /account/logbook/export/{member_id}`: every entry as CSV (RFC 4180), newest first, from `offset` on. Moments are
 /// in the site's time zone, with their offset from UTC (RFC 3339). No cell can be taken for a formula by a spreadsheet.
 pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
-    let member_id = read_member(site, call, bearer, 0)?;
+    let member_id = readable_member(site, call, bearer, 0)?;
     let ExportQuery { offset } = ParsedBody::read(call.query()).finish()?;
     let offset = offset.unwrap_or(0);
     let (table, rest) = site.store.read(|tx| {
@@ -88,7 +88,7 @@ fn cells(site: &Site, zone: &TimeZone, line: &Line, lapsed: &[&str]) -> [String;
     [
         line.entry_id.to_string(),
         text(line.kind.name()),
-        text(entry::shown(line.kind, &line.cat_group, line.status, lapsed)),
+        text(entry::displayed_status(line.kind, &line.cat_group, line.status, lapsed)),
         moment(zone, line.entry_date),
         if line.minutes > 0 { line.minutes.to_string() } else { String::new() },
         line.tunnel_id.to_string(),

@@ -26,9 +26,9 @@ use crate::store::tables::members;
 ///
 /// # Errors
 /// 403 where the caller may not, whether or not the member exists; 404 where the caller may and the member does not exist.
-pub(super) fn read_member(site: &Site, call: &Call, bearer: &Bearer, index: usize) -> Result<i64, Failure> {
-    let asked = call.param_id(index);
-    if asked == Some(bearer.member_id()) {
+pub(super) fn readable_member(site: &Site, call: &Call, bearer: &Bearer, index: usize) -> Result<i64, Failure> {
+    let requested = call.param_id(index);
+    if requested == Some(bearer.member_id()) {
         return Ok(bearer.member_id());
     }
     match bearer {
@@ -36,7 +36,7 @@ pub(super) fn read_member(site: &Site, call: &Call, bearer: &Bearer, index: usiz
             if site.store.read(|tx| reads_every_logbook(tx, RankedActor::from(member).rank, site.now()))? => {}
         _ => return Err(Failure::not_allowed()),
     }
-    let member_id = asked.ok_or_else(Failure::not_found)?;
+    let member_id = requested.ok_or_else(Failure::not_found)?;
     let exists = site.store.read(|tx| Ok(members::exists(tx, member_id)?))?;
     if exists { Ok(member_id) } else { Err(Failure::not_found()) }
 }

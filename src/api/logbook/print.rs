@@ -1,6 +1,6 @@
 //! A member's logbook as a PDF.
 
-use super::read_member;
+use super::readable_member;
 use crate::app::logbook::print;
 use crate::auth::{Bearer, count_document};
 use crate::domain::role::Role;
@@ -12,7 +12,7 @@ use crate::site::Site;
 /// `GET /account/logbook/print/{member_id}`: the logbook as a PDF, A4: flight time oldest first with running sums, the
 /// signed skills and safety records with their signers.
 pub(crate) fn pdf(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
-    let member_id = read_member(site, call, bearer, 0)?;
+    let member_id = readable_member(site, call, bearer, 0)?;
     match bearer {
         Bearer::Member(member) => count_document(site, member.id(), member.role())?,
         Bearer::Booking { member_id, .. } => count_document(site, *member_id, Role::Member)?,

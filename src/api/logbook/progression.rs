@@ -1,6 +1,6 @@
 //! A member's progression as a picture.
 
-use super::read_member;
+use super::readable_member;
 use crate::app::logbook::progression;
 use crate::auth::Bearer;
 use crate::http::Answer;
@@ -11,6 +11,6 @@ use crate::site::Site;
 /// `GET /account/logbook/progression/{member_id}`: the held, open and next levels of every track, as SVG in the
 /// caller's language.
 pub(crate) fn svg(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
-    let member_id = read_member(site, call, bearer, 0)?;
+    let member_id = readable_member(site, call, bearer, 0)?;
     Ok(reply::picture("image/svg+xml", progression::svg(site, member_id, call.language())?))
 }

@@ -1,7 +1,7 @@
 //! The safety logbooks, one for each programme; examiners share one with trainers, and assistant flight coaches one with
 //! instructors.
 
-use super::read_member;
+use super::readable_member;
 use crate::auth::Bearer;
 use crate::domain::safety;
 use crate::http::Answer;
@@ -68,7 +68,7 @@ pub(crate) fn trainer(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
 }
 
 fn list(site: &Site, call: &Call, bearer: &Bearer, logbook: &str) -> Answer {
-    let member_id = read_member(site, call, bearer, 0)?;
+    let member_id = readable_member(site, call, bearer, 0)?;
     let page = call.page()?;
     site.store.read(|tx| {
         let mut rows = Rows::begin();

@@ -1,6 +1,6 @@
 //! Flight time.
 
-use super::read_member;
+use super::readable_member;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::rules::check_place;
 use crate::app::logbook::time::{self, Patch};
@@ -169,7 +169,7 @@ fn check_edit(
 
 /// `GET /account/logbook/time/{member_id}`: latest flight first.
 pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
-    let member_id = read_member(site, call, bearer, 0)?;
+    let member_id = readable_member(site, call, bearer, 0)?;
     let page = call.page()?;
     site.store.read(|tx| {
         let mut rows = Rows::begin();

@@ -1,6 +1,6 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
-use crate::app::booking_fields::{BOOKING_FIELDS, BookingFields, NEEDED};
+use crate::app::booking_fields::{BOOKING_FIELDS, BookingFields, REQUIRED_FIELDS};
 use crate::app::{self, RankedActor, bookings, flights};
 use crate::auth::{Partner, idempotency, new_token, pin, pin_guesses};
 use crate::domain::audit::ActorId;
@@ -20,7 +20,7 @@ use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::json;
 
-const PIN_MISSES_MAX: i64 = 5;
+const WRONG_PINS_MAX: i64 = 5;
 const PIN_PAUSE_SECONDS: i64 = 15 * 60;
 const TOKEN_SECONDS: i64 = 24 * 3600;
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ struct TokenReply {
 }
 
 crate::body! {
-    /// Any field of a booking makes it one; then `flight_date`, `minutes_booked` and `tunnel_id` are needed.
+    /// A request with any field of a booking is a booking; `flight_date`, `minutes_booked` and `tunnel_id` are then required.
     pub(crate) struct TokenRequest {
         /// The member who books.
         member_id: Id,
@@ -43,7 +43,7 @@ crate::body! {
         booking: Flattened<BookingFields>,
     }
     also json!({
-        "description": "Any field of a booking makes it one; then `flight_date`, `minutes_booked` and `tunnel_id` are needed.",
+        "description": "A request with any field of a booking is a booking; `flight_date`, `minutes_booked` and `tunnel_id` are then required.",
     })
 }
 
@@ -100,7 +100,7 @@ impl Request {
         let mut fields = call.fields()?;
         let is_booking = BOOKING_FIELDS.iter().any(|field| fields.has(field));
         if is_booking {
-            NEEDED.iter().for_each(|field| fields.demand(field));
+            REQUIRED_FIELDS.iter().for_each(|field| fields.demand(field));
         }
         let mut body = call.parse_body_from::<TokenRequest>(fields);
         if let Some(Some(tunnel_id)) = body.read.booking.tunnel_id
@@ -137,13 +137,13 @@ fn pin_is_right(site: &Site, tx: &Write, request: &Request) -> Result<bool, Fail
         return Ok(false);
     }
     let right = pin::is_right(site, tx, request.member_id, &request.member_pin)?;
-    let misses = if right { 0 } else { known.misses + 1 };
-    if misses >= PIN_MISSES_MAX {
-        members::set_pin_misses(tx, request.member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
+    let wrong_pins = if right { 0 } else { known.wrong_pins + 1 };
+    if wrong_pins >= WRONG_PINS_MAX {
+        members::set_wrong_pins(tx, request.member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
         let detail = json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
         notices::insert(tx, request.member_id, "notice.pin_paused", &detail)?;
-    } else if misses != known.misses {
-        members::set_pin_misses(tx, request.member_id, misses, 0)?;
+    } else if wrong_pins != known.wrong_pins {
+        members::set_wrong_pins(tx, request.member_id, wrong_pins, 0)?;
     }
     Ok(right)
 }

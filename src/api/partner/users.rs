@@ -80,8 +80,8 @@ pub(crate) fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserNew { email } = call.body()?;
     site.once(call, |tx| {
         let id = partner_users::insert(tx, partner.id(), &email)?;
-        record(tx, partner, Event::UserCreated, id)?;
-        Ok(reply::created(&one(site, tx, partner, id)?))
+        record_event(tx, partner, Event::UserCreated, id)?;
+        Ok(reply::created(&user_reply(site, tx, partner, id)?))
     })
 }
 
@@ -93,15 +93,15 @@ pub(crate) fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
         if partner_users::update(tx, partner.id(), id, &email)? == 0 {
             return Err(Failure::not_found());
         }
-        record(tx, partner, Event::UserEdited, id)?;
-        Ok(reply::ok(&one(site, tx, partner, id)?))
+        record_event(tx, partner, Event::UserEdited, id)?;
+        Ok(reply::ok(&user_reply(site, tx, partner, id)?))
     })
 }
 
 /// `GET /external/partner-metrics/op/{id}`: one record. 404 for an unknown id.
 pub(crate) fn get(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    site.store.read(|tx| Ok(reply::ok(&one(site, tx, partner, id)?)))
+    site.store.read(|tx| Ok(reply::ok(&user_reply(site, tx, partner, id)?)))
 }
 
 /// `DELETE /external/partner-metrics/op/{id}`: deletes a record. The partner cannot undo that (the desk can), and the
@@ -112,19 +112,19 @@ pub(crate) fn delete(site: &Site, call: &Call, partner: &Partner) -> Answer {
         if partner_users::delete(tx, partner.id(), id)? == 0 {
             return Err(Failure::not_found());
         }
-        record(tx, partner, Event::UserDeleted, id)?;
+        record_event(tx, partner, Event::UserDeleted, id)?;
         Ok(reply::done(call.say("done.deleted")))
     })
 }
 
 /// Adds an event about a user record to the partner's history.
-fn record(tx: &Write, partner: &Partner, event: Event, user_id: i64) -> Result<(), Failure> {
+fn record_event(tx: &Write, partner: &Partner, event: Event, user_id: i64) -> Result<(), Failure> {
     history::insert(tx, partner.id(), event, &EventSubject { user_id: Some(user_id), ..EventSubject::default() })?;
     Ok(())
 }
 
-/// A record of the partner, as answered; 404 where the partner has no such record.
-fn one(site: &Site, tx: &Read, partner: &Partner, id: i64) -> Result<OneUserReply, Failure> {
+/// The answer about one record of the partner; 404 where the partner has no such record.
+fn user_reply(site: &Site, tx: &Read, partner: &Partner, id: i64) -> Result<OneUserReply, Failure> {
     let user = partner_users::find(tx, partner.id(), id)?.ok_or_else(Failure::not_found)?;
     let may_check_in = match user.member_id {
         Some(member_id) if site.config.waiver.required => may_check_in(site, tx, partner, member_id)?,

@@ -16,7 +16,7 @@ crate::body! {
     pub(crate) struct Reauthentication {
         /// The current password.
         password: Option<Secret>,
-        /// Needed without `password`.
+        /// Required without `password`.
         code: Option<Code>,
     }
 }

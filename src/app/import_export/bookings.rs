@@ -3,7 +3,7 @@
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
-use crate::app::booking_fields::{BookingFields, NEEDED};
+use crate::app::booking_fields::{BookingFields, REQUIRED_FIELDS};
 use crate::domain::booking::Booking;
 use crate::domain::local_time::TimeZone;
 use crate::http::body::{Flattened, ParsedBody};
@@ -68,7 +68,7 @@ impl List for Bookings {
     /// A booking that the site has already must have the same values.
     fn judge(&mut self, _: &Site, tx: &Read, row: &Row) -> Result<Judged<New>, Failure> {
         let mut fields = Fields::new(row.fields());
-        NEEDED.iter().for_each(|field| fields.demand(field));
+        REQUIRED_FIELDS.iter().for_each(|field| fields.demand(field));
         for field in ["purchase_date", "checkin_time", "flight_date"] {
             fields.convert(field, cell::moment_in(&self.zone));
         }

@@ -116,7 +116,7 @@ pub(crate) fn read(cell: &str) -> String {
 
 /// A moment in the site's time zone, with its offset from UTC (RFC 3339), so that every program reads the same moment.
 pub(crate) fn moment(zone: &TimeZone, moment: i64) -> String {
-    Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |_| zone.stamp(moment))
+    Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |_| zone.rfc3339(moment))
 }
 
 /// A birthday, which is stored as a midnight in UTC.
@@ -134,7 +134,7 @@ pub(crate) fn moment_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<i64, Text>
         let seconds = match fields::seconds(value) {
             Some(number) => Some(number),
             None if text.contains(['T', 't', ':']) => text.parse::<Timestamp>().ok().map(Timestamp::as_second),
-            None => zone.start_of(text),
+            None => zone.start_of_date(text),
         };
         let wrong = || Text::new("field.moment_or_day");
         seconds.ok_or_else(wrong).and_then(|seconds| fields::moment(&seconds.into()).map_err(|_| wrong()))

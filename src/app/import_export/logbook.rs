@@ -84,7 +84,7 @@ impl List for Logbook {
         {
             return Ok(wrong_field(row, "booking", &Text::new("list.booking_differs")));
         }
-        let takes = entry.status.takes_the_skill() && !recurrent;
+        let takes = entry.status.blocks_same_skill() && !recurrent;
         if entry.kind != Kind::Time && takes {
             let again = !self.taken.insert((entry.member_id, entry.skill.clone()));
             let item = rules::find_item(site, &entry.skill).ok_or_else(Failure::broken)?;

@@ -219,7 +219,7 @@ fn write_all(
     progress: &mut Progress,
 ) -> Result<u64, Refusal> {
     let page: &mut Pages = &mut page;
-    let gone = |e: io::Error| Refusal::Unreadable(format!("nobody takes the list: {e}"));
+    let failed = |e: io::Error| Refusal::Unreadable(format!("cannot write the list: {e}"));
     let headings: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
     let (mut text, mut after, mut written) = (String::new(), Some(0), 0);
     cell::write_row(&mut text, &headings);
@@ -228,7 +228,7 @@ fn write_all(
         site.store.release();
         found.rows.iter().for_each(|row| cell::write_row(&mut text, row));
         written += found.rows.len() as u64;
-        part(&text).map_err(gone)?;
+        part(&text).map_err(failed)?;
         text.clear();
         after = found.next;
         progress("writing", after.unwrap_or(found.last).max(0) as u64, found.last.max(0) as u64);

@@ -110,7 +110,7 @@ fn by_desk(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Fai
 fn ask_again(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
     let to = match entry.status {
         Status::Pending => Status::Pending,
-        from => entry::step(Some(from), Action::Ask).ok_or_else(Failure::entry_state)?,
+        from => entry::transition(Some(from), Action::Ask).ok_or_else(Failure::entry_state)?,
     };
     let request = Request {
         skill: patch.skill.clone().unwrap_or_else(|| entry.skill.clone()),
@@ -127,7 +127,7 @@ fn ask_again(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
     skills::update_request(cx.tx, entry.entry_id, &changed)?;
     record_for_other(cx, "entry.edited", entry.member_id, entry.entry_id)?;
     if to != entry.status {
-        skills::step(cx.tx, entry, actor_id(cx)?, to)?;
+        skills::set_status(cx.tx, entry, actor_id(cx)?, to)?;
     }
     if to != entry.status || Some(instructor_id) != entry.instructor_id {
         let asked = skills::find(cx.tx, entry.entry_id)?.ok_or_else(Failure::broken)?;

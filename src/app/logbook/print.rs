@@ -67,7 +67,7 @@ fn currencies(currencies: &Currencies, held: &[certificates::HeldLevel]) -> Vec<
 
 /// The remark on a signed entry that is suspended, lapsed or otherwise not in force.
 fn note(language: Language, line: &Line, lapsed: &[&str]) -> String {
-    match entry::shown(line.kind, &line.cat_group, line.status, lapsed) {
+    match entry::displayed_status(line.kind, &line.cat_group, line.status, lapsed) {
         "suspended" => language.say(&Text::new("printout.suspended")),
         NOT_CURRENT => language.say(&Text::new("printout.not_current")),
         _ => String::new(),

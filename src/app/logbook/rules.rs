@@ -172,7 +172,7 @@ pub(crate) fn is_taken(tx: &Read, holder_id: i64, skill: &str, item: &Item, exce
     let statuses = skills::list_statuses(tx, holder_id, item.kind, skill, except)?;
     let takes = |status: Status| match item.recurrent {
         true => status == Status::Pending,
-        false => status.takes_the_skill(),
+        false => status.blocks_same_skill(),
     };
     Ok(statuses.into_iter().any(takes))
 }

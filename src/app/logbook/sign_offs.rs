@@ -75,7 +75,7 @@ pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Opti
         let authority =
             signers::find_authority(cx.tx, cx.site.catalogue, signer_id, holder_id, level, tunnel_id, cx.now())?;
         let authority = authority.map_err(refusal)?;
-        to = entry::step(Some(one.status), Action::Sign(&authority)).ok_or_else(Failure::entry_state)?;
+        to = entry::transition(Some(one.status), Action::Sign(&authority)).ok_or_else(Failure::entry_state)?;
         shown.check(entry)?;
         check_holder(cx.tx, holder_id)?;
         skills::sign(cx.tx, one, &authority, comment)?;
@@ -89,13 +89,13 @@ pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Opti
 /// Denies an entry as it was shown, together with its whole opening balance. Only the named signer may deny; the desk
 /// cancels instead. Audited; the member, or the author of an opening balance, is notified of the reason.
 pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str) -> Result<Status, Failure> {
-    if !entry::may(relation(cx.rank, entry), Action::Deny) {
+    if !entry::is_allowed(relation(cx.rank, entry), Action::Deny) {
         return Err(Failure::not_allowed());
     }
     shown.check(entry)?;
     let (mut to, by) = (entry.status, actor_id(cx)?);
     for one in &whole(cx.tx, entry)? {
-        to = entry::step(Some(one.status), Action::Deny).ok_or_else(Failure::entry_state)?;
+        to = entry::transition(Some(one.status), Action::Deny).ok_or_else(Failure::entry_state)?;
         skills::deny(cx.tx, one, by, reason)?;
     }
     // The author corrects an opening balance; the member asked for every other entry.
@@ -124,11 +124,11 @@ fn pause(
     subject: &'static str,
     audit_action: &'static str,
 ) -> Result<Status, Failure> {
-    if !entry::may(relation(cx.rank, entry), action) {
+    if !entry::is_allowed(relation(cx.rank, entry), action) {
         return Err(Failure::not_allowed());
     }
-    let to = entry::step(Some(entry.status), action).ok_or_else(Failure::entry_state)?;
-    skills::step(cx.tx, entry, actor_id(cx)?, to)?;
+    let to = entry::transition(Some(entry.status), action).ok_or_else(Failure::entry_state)?;
+    skills::set_status(cx.tx, entry, actor_id(cx)?, to)?;
     apply(cx, entry, subject)?;
     record(cx, audit_action, entry.member_id, entry.entry_id)?;
     Ok(to)
@@ -137,11 +137,11 @@ fn pause(
 /// Cancels a request: by its holder, the desk or an admin. The signer is notified. Audited, unless the logbook is the
 /// actor's own.
 pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
-    if !entry::may(relation(cx.rank, entry), Action::Cancel) || entry.opening.is_some() {
+    if !entry::is_allowed(relation(cx.rank, entry), Action::Cancel) || entry.opening.is_some() {
         return Err(Failure::not_allowed());
     }
-    let to = entry::step(Some(entry.status), Action::Cancel).ok_or_else(Failure::entry_state)?;
-    skills::step(cx.tx, entry, actor_id(cx)?, to)?;
+    let to = entry::transition(Some(entry.status), Action::Cancel).ok_or_else(Failure::entry_state)?;
+    skills::set_status(cx.tx, entry, actor_id(cx)?, to)?;
     if let Some(signer_id) = entry.instructor_id {
         tell(cx, signer_id, "notice.signoff_withdrawn", entry, entry.member_id, "")?;
     }
@@ -184,7 +184,7 @@ pub(super) fn apply(cx: &Change, entry: &SkillEntry, subject: &'static str) -> R
 /// Notifies the named signer of a pending entry.
 pub(super) fn tell_asked(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
     let subject = if entry.opening.is_some() { "notice.opening_asked" } else { "notice.signoff_asked" };
-    skills::set_asked(cx.tx, entry.entry_id)?;
+    skills::set_notified(cx.tx, entry.entry_id)?;
     match entry.instructor_id {
         Some(signer_id) => tell(cx, signer_id, subject, entry, entry.member_id, ""),
         None => Ok(()),

@@ -22,15 +22,15 @@ crate::body! {
     pub(crate) struct AccountAccess {
         /// The username or the e-mail address.
         username: Line<254>,
-        /// How the passcode comes; by default by e-mail.
+        /// The channel by which the passcode is sent; by default e-mail.
         option: Option<Name<Channel>>,
-        /// The passcode that was sent; a number is read as six digits, leading zeros and all. With it, `password` and the
-        /// answers are needed.
+        /// The passcode that was sent; a number is read as six digits, leading zeros and all. With a passcode, `password`
+        /// and the answers are required.
         passcode: Option<Digits<32>>,
-        /// The new password; needed with `passcode`.
+        /// The new password; required with `passcode`.
         password: Option<NewPassword>,
         answers: Answers,
-        // Not in the contract. An intruder may have added a passkey or a link, so those stay that the owner names.
+        // Not in the contract. An intruder may have added a passkey or a link, so only those that the owner names stay.
         /// Ours, with `passcode`: the numbers (`passkey_id`) of the passkeys that stay, at most 50, as a list or as text
         /// with commas. Every other passkey of the member is removed.
         keep_passkeys: Option<KeptPasskeys>,

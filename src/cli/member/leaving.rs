@@ -59,7 +59,7 @@ impl Export {
             "not_shown": hidden, "stays_after_an_erasure": stays,
         });
         let text = serde_json::to_string_pretty(&whole).map_err(|e| failed(e.to_string()))? + "\n";
-        (streams.part)(&text).map_err(|e| failed(format!("nobody takes the result: {e}")))?;
+        (streams.part)(&text).map_err(|e| failed(format!("cannot write the result: {e}")))?;
         nothing()
     }
 }

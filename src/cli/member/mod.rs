@@ -260,8 +260,11 @@ fn unlock(site: &Shell, name: &str) -> CommandResult {
         passcodes_used_up.then(|| "passcodes go out again".to_owned()),
     ];
     let lifted: Vec<_> = lifted.into_iter().flatten().collect();
-    let what =
-        if lifted.is_empty() { "was not delayed; its misses are forgotten".to_owned() } else { lifted.join(", ") };
+    let what = if lifted.is_empty() {
+        "was not delayed; its failed attempts are cleared".to_owned()
+    } else {
+        lifted.join(", ")
+    };
     done(format!("{username} (member {member_id}): {what}"), values)
 }
 

@@ -18,7 +18,7 @@ pub enum Kind {
     Safety,
 }
 
-/// The stored state of an entry. Clients also see [`NOT_CURRENT`], which is derived: see [`shown`].
+/// The stored state of an entry. Clients also see [`NOT_CURRENT`], which is derived: see [`displayed_status`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
@@ -102,13 +102,13 @@ impl Status {
     }
 
     /// Whether an entry in this state excludes a second entry of the same skill.
-    pub(crate) fn takes_the_skill(self) -> bool {
+    pub(crate) fn blocks_same_skill(self) -> bool {
         matches!(self, Status::Pending | Status::Open | Status::Suspended)
     }
 }
 
 /// The state after an action; `None` where this state does not allow the action. `from`: `None` for a new entry.
-pub(crate) fn step(from: Option<Status>, action: Action) -> Option<Status> {
+pub(crate) fn transition(from: Option<Status>, action: Action) -> Option<Status> {
     match (from, action) {
         (None | Some(Status::Denied), Action::Ask) => Some(Status::Pending),
         (None | Some(Status::Pending), Action::Sign(_)) => Some(Status::Open),
@@ -121,7 +121,7 @@ pub(crate) fn step(from: Option<Status>, action: Action) -> Option<Status> {
 }
 
 /// Whether an actor of this relation may take the action on an entry, whatever the entry's state.
-pub(crate) fn may(relation: Relation, action: Action) -> bool {
+pub(crate) fn is_allowed(relation: Relation, action: Action) -> bool {
     match action {
         Action::Ask | Action::Cancel => relation.holder || relation.staff,
         Action::Sign(_) => !relation.holder,
@@ -143,7 +143,7 @@ pub(crate) fn lapsed(held: &[LevelKey], currencies: &Currencies) -> Vec<&'static
 
 /// The name of the state that every client and page shows: [`NOT_CURRENT`] for an open skill of a programme in `lapsed`,
 /// else the name of the stored state.
-pub(crate) fn shown(kind: Kind, cat_group: &str, status: Status, lapsed: &[&str]) -> &'static str {
+pub(crate) fn displayed_status(kind: Kind, cat_group: &str, status: Status, lapsed: &[&str]) -> &'static str {
     let not_current = kind == Kind::Skill && status == Status::Open && lapsed.contains(&cat_group);
     if not_current { NOT_CURRENT } else { status.name() }
 }
@@ -171,7 +171,7 @@ pub(crate) fn missing_prerequisite(
     if levels.any(|level| held.contains(&level.key()) || level.admits(held)) {
         return None;
     }
-    missing(catalogue, programme.levels.first()?, held)
+    missing_level(catalogue, programme.levels.first()?, held)
 }
 
 /// Like [`missing_prerequisite`], for the skills of a level, which all have the same prerequisites.
@@ -185,7 +185,7 @@ pub(crate) fn missing_level_prerequisite(
     if !briefed.contains(&programme.safety_logbook) {
         return Some(brief_of(catalogue, programme));
     }
-    missing(catalogue, level, held)
+    missing_level(catalogue, level, held)
 }
 
 fn brief_of(catalogue: &Catalogue, programme: &Programme) -> MissingPrerequisite {
@@ -194,7 +194,7 @@ fn brief_of(catalogue: &Catalogue, programme: &Programme) -> MissingPrerequisite
 }
 
 /// The first required level that is not held.
-fn missing(catalogue: &Catalogue, level: &Level, held: &[LevelKey]) -> Option<MissingPrerequisite> {
+fn missing_level(catalogue: &Catalogue, level: &Level, held: &[LevelKey]) -> Option<MissingPrerequisite> {
     let required = level.missing(held).next()?;
     let meant = |one: &&Level| {
         (&one.cat_group, &one.cat_id) == (&required.cat_group, &required.cat_id)

@@ -19,7 +19,7 @@ fn authority() -> Authority {
 }
 
 #[test]
-fn the_moves_are_those_of_the_table_and_no_others() {
+fn the_transitions_are_those_of_the_table_and_no_others() {
     let proof = authority();
     let actions = [Action::Ask, Action::Sign(&proof), Action::Deny, Action::Cancel, Action::Suspend, Action::Reinstate];
     use Status::*;
@@ -31,7 +31,7 @@ fn the_moves_are_those_of_the_table_and_no_others() {
         (Some(Suspended), [None, None, None, None, None, Some(Open)]),
         (Some(Cancelled), [None; 6]),
     ] {
-        assert_eq!(actions.map(|action| step(from, action)), to, "from {from:?}");
+        assert_eq!(actions.map(|action| transition(from, action)), to, "from {from:?}");
     }
 }
 
@@ -49,7 +49,7 @@ fn each_action_is_open_to_its_relations_only() {
         (Action::Suspend, [false, false, false, false, true]),
         (Action::Reinstate, [false, false, false, false, true]),
     ] {
-        assert_eq!([nobody, holder, named, staff, admin].map(|actor| may(actor, action)), who, "{action:?}");
+        assert_eq!([nobody, holder, named, staff, admin].map(|actor| is_allowed(actor, action)), who, "{action:?}");
     }
 }
 
@@ -188,7 +188,7 @@ proptest! {
                 (Try::Reinstate, _) => Action::Reinstate,
             };
             let actor = Relation { holder: who == 0, named: who == 1, staff: who == 3, admin: who == 3 };
-            let Some(next) = step(status, action).filter(|_| may(actor, action)) else { continue };
+            let Some(next) = transition(status, action).filter(|_| is_allowed(actor, action)) else { continue };
             signed |= matches!(action, Action::Sign(_)) && who != 0 && naive(person, level);
             status = Some(next);
             prop_assert!(signed || !next.is_signed(), "{:?} by {} made it {:?}", attempt, who, next);

@@ -131,7 +131,7 @@ fn version() -> Fact {
 /// A moment in the site's time zone; in UTC where that cannot be read.
 fn shown(site: &Site, moment: i64) -> String {
     let zone = site.time_zone().unwrap_or(TimeZone::UTC);
-    zone.shown(moment)
+    zone.date_time_zone(moment)
 }
 
 /// In decimal units, as for disks.

@@ -187,7 +187,7 @@ impl HttpService {
                 };
                 let constant_time = call.row.constant_time;
                 let mut finished = self.pool.run(&fallback, access, call).await;
-                finished.rest = finished.rest.map(|rest| rest.sent_over(progress.clone()));
+                finished.rest = finished.rest.map(|rest| rest.with_progress(progress.clone()));
                 if finished.delayed {
                     tokio::time::sleep(DELAY).await;
                 }

@@ -38,7 +38,7 @@ impl ChangeFeed {
             }
         }));
         // Fails only for a connection that rusqlite does not own.
-        _ = hooked.inspect_err(|e| tracing::error!(cause = %e, "changes are not told"));
+        _ = hooked.inspect_err(|e| tracing::error!(cause = %e, "subscribers are not notified of changes"));
         changes
     }
 

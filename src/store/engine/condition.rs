@@ -98,9 +98,7 @@ impl ConditionMonitor {
         self.caches_stale.store(true, Ordering::Release);
         let was = self.condition.compare_exchange(Suspect as u8, Healthy as u8, Ordering::AcqRel, Ordering::Relaxed);
         if was.is_ok() {
-            tracing::warn!(
-                "the file is sound: what could not be read was no damage of it, and writes go on; look after the disk"
-            );
+            tracing::warn!("the file is sound: the read error was not damage of it, and writes go on; check the disk");
         }
     }
 

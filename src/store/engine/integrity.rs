@@ -70,7 +70,7 @@ pub(crate) fn recover(path: &Path) -> Result<(), String> {
         .and_then(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
         .or_else(|e| if e.sqlite_error_code() == Some(ErrorCode::DiskFull) { Ok(()) } else { Err(e) });
     emptied.map_err(|e| {
-        format!("cannot write {}: {e}; look after the disk under it, or restore a backup elsewhere", path.display())
+        format!("cannot write {}: {e}; check the disk under it, or restore a backup elsewhere", path.display())
     })
 }
 

@@ -108,7 +108,7 @@ fn withdraw(tx: &Write, member_id: i64) -> Result<()> {
     let waiting: Vec<i64> = tx.list(sql, [member_id], row)?;
     for entry_id in waiting {
         if let Some(entry) = skills::find(tx, entry_id)? {
-            skills::step(tx, &entry, member_id, Status::Cancelled)?;
+            skills::set_status(tx, &entry, member_id, Status::Cancelled)?;
         }
     }
     Ok(())

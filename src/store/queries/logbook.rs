@@ -178,12 +178,12 @@ pub(crate) fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String
     tx.list(sql, [member_id], row)
 }
 
-/// The skills that the member cannot request again, because an entry takes them ([`Status::takes_the_skill`]); sorted.
+/// The skills that the member cannot request again, because an entry takes them ([`Status::blocks_same_skill`]); sorted.
 pub(crate) fn list_taken_skills(tx: &Read, member_id: i64) -> Result<Vec<String>> {
     let sql = sql!("SELECT status, skill FROM entries WHERE member_id = ?1 AND kind = 'skill'");
     let taken = tx.list(sql, [member_id], |row| {
         let mut columns = Columns::of(row);
-        let takes = columns.read::<Status>()?.takes_the_skill();
+        let takes = columns.read::<Status>()?.blocks_same_skill();
         Ok(if takes { Some(columns.text()?.to_owned()) } else { None })
     })?;
     let mut taken: Vec<String> = taken.into_iter().flatten().collect();

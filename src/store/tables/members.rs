@@ -120,7 +120,7 @@ row! {
         /// The keyed hash of the PIN; `None`: there is no PIN.
         pub hash: Option<[u8; 32]> = "pin_hash",
         /// Wrong PINs in a row.
-        pub misses: i64 = "pin_misses",
+        pub wrong_pins: i64 = "pin_misses",
         /// Until when the PIN is paused, in Unix seconds; 0: not paused.
         pub paused_until: i64 = "pin_paused_until",
     }
@@ -380,9 +380,10 @@ pub(crate) fn clear_pin(tx: &Write, member_id: i64) -> Result<usize> {
 }
 
 /// Sets the count of wrong PINs in a row, and until when the PIN is paused (Unix seconds).
-pub fn set_pin_misses(tx: &Write, member_id: i64, misses: i64, paused_until: i64) -> Result<usize> {
-    let sql = sql!("UPDATE members SET pin_misses = :misses, pin_paused_until = :paused_until WHERE member_id = :id");
-    tx.run(sql, named_params! {":misses": misses, ":paused_until": paused_until, ":id": member_id})
+pub fn set_wrong_pins(tx: &Write, member_id: i64, wrong_pins: i64, paused_until: i64) -> Result<usize> {
+    let sql =
+        sql!("UPDATE members SET pin_misses = :wrong_pins, pin_paused_until = :paused_until WHERE member_id = :id");
+    tx.run(sql, named_params! {":wrong_pins": wrong_pins, ":paused_until": paused_until, ":id": member_id})
 }
 
 /// Sets a confirmed address. Refuses one that another member has confirmed.

@@ -113,7 +113,7 @@ row! {
         pub role: Role = "m.role",
         pub banned: bool = "m.banned_at IS NOT NULL",
         pub proven_at: i64,
-        pub pin_misses: i64,
+        pub wrong_pins: i64 = "s.pin_misses",
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn resume(tx: &Write, parked: &TokenHash, renewed: &TokenHash) -> Res
 }
 
 /// Counts a wrong PIN at a parked session.
-pub(crate) fn count_pin_miss(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
+pub(crate) fn count_wrong_pin(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run(sql!("UPDATE sessions SET pin_misses = pin_misses + 1 WHERE token_hash = ?1"), [&token_hash[..]])
 }
 

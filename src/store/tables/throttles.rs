@@ -1,6 +1,6 @@
 //! Counters of failed attempts and the delays that they cause. Keys are hashed, so that the table has no personal data.
 
-use crate::domain::throttle::{self, Drained, Rule};
+use crate::domain::throttle::{self, LeakyBucket, Rule};
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -23,7 +23,7 @@ pub(crate) fn closed_for(tx: &Read, key: &ThrottleKey, now: i64) -> Result<i64> 
 }
 
 /// Counts a failed attempt, and closes the key for as long as the rule says.
-pub(crate) fn miss(tx: &Write, counter: &Counter) -> Result<()> {
+pub(crate) fn count_failure(tx: &Write, counter: &Counter) -> Result<()> {
     let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
     let before = tx.find(sql, [&counter.key[..]], row::<(i64, i64)>)?;
     let misses = 1 + before.map_or(0, |(misses, at)| throttle::remaining(misses, tx.now() - at));
@@ -35,13 +35,12 @@ pub(crate) fn miss(tx: &Write, counter: &Counter) -> Result<()> {
     Ok(())
 }
 
-/// Counts a failed attempt of a key whose count decreases with time. Returns the seconds of the pause that begins; 0:
-/// none does.
-pub(crate) fn miss_drained(tx: &Write, key: &ThrottleKey, rule: Drained) -> Result<i64> {
+/// Adds a failed attempt to the leaky bucket of a key. Returns the seconds of the pause that begins; 0: none does.
+pub(crate) fn add_to_bucket(tx: &Write, key: &ThrottleKey, bucket: LeakyBucket) -> Result<i64> {
     let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
     let before = tx.find(sql, [&key[..]], row)?;
-    let (misses, counted_at) = rule.miss(before.unwrap_or((0, tx.now())), tx.now());
-    let pause = rule.pause(misses);
+    let (misses, counted_at) = bucket.add(before.unwrap_or((0, tx.now())), tx.now());
+    let pause = bucket.pause_after(misses);
     let until = tx.now() + pause;
     insert!(tx.run, "INSERT INTO throttles" {
         throttle_key: &key[..], misses, missed_at: counted_at, closed_until: until,

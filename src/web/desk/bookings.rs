@@ -155,7 +155,7 @@ pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let sent = MoveForm { day, clock, minutes: length, problem: None };
     let zone = site.time_zone()?;
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
-    let at = zone.start_of(&sent.day).and_then(|day| zone.at_clock(day, &sent.clock));
+    let at = zone.start_of_date(&sent.day).and_then(|day| zone.at_clock(day, &sent.clock));
     let again = |problem: String| page(site, call, clerk, Some(MoveForm { problem: Some(problem), ..sent }));
     let (Some(at), Some(length)) = (at, length) else {
         return again(call.say(if at.is_none() { "desk.move_when" } else { "desk.walk_in_minutes" }));

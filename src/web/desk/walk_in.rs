@@ -28,7 +28,7 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let Some(length) = length.filter(|length| minutes::MINUTES.contains(length)) else {
         return again(site, call, clerk, sent, "desk.walk_in_minutes");
     };
-    let day = if sent.day.is_empty() { Some(now) } else { zone.start_of(&sent.day) };
+    let day = if sent.day.is_empty() { Some(now) } else { zone.start_of_date(&sent.day) };
     let flight_date = match here {
         true => Some(now),
         false => day.and_then(|day| zone.at_clock(day, &sent.clock)),

@@ -46,6 +46,7 @@ struct Page {
     number: String,
 }
 
+/// The answer as JSON.
 #[derive(Serialize)]
 struct Status {
     status: bool,
@@ -59,14 +60,14 @@ struct Status {
     removed: Vec<String>,
     /// What is kept and why, in the caller's language.
     kept: Vec<String>,
-    /// Unix seconds.
+    /// When the person requested the deletion; Unix seconds.
     asked_at: i64,
-    /// Unix seconds.
+    /// When it was carried out; Unix seconds.
     done_at: i64,
 }
 
 crate::body! {
-    /// The code is in any of these.
+    /// The confirmation code, under any of three names.
     struct StatusQuery {
         code: Option<Line<CODE_CHARS_MAX>>,
         id: Option<Line<CODE_CHARS_MAX>>,
@@ -82,7 +83,7 @@ pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let found = code.as_deref().map(find).transpose()?.flatten();
     let reply = match (found, call.prefers_page()) {
         (Some(deletion), true) => done_page(site, call, &deletion)?,
-        (Some(deletion), false) => reply::ok(&tell(call.language(), &deletion)),
+        (Some(deletion), false) => reply::ok(&status_reply(call.language(), &deletion)),
         (None, true) if code.is_none() => empty_page(site, call, StatusCode::BAD_REQUEST, "code_missing")?,
         (None, true) => empty_page(site, call, StatusCode::NOT_FOUND, "deletion.unknown")?,
         (None, false) if code.is_none() => return Err(Failure::code_missing()),
@@ -97,8 +98,9 @@ fn given_code(call: &Call) -> Result<Option<String>, Failure> {
     Ok(code.or(id).or(confirmation_code).map(|code| code.to_ascii_lowercase()))
 }
 
-fn tell(language: Language, deletion: &Deletion) -> Status {
-    let (message, removed, kept) = words(deletion.outcome);
+/// The answer about a deletion.
+fn status_reply(language: Language, deletion: &Deletion) -> Status {
+    let (message, removed, kept) = text_keys(deletion.outcome);
     let say = |key: &&'static str| language.say(&Text::new(key));
     Status {
         status: true,
@@ -114,7 +116,7 @@ fn tell(language: Language, deletion: &Deletion) -> Status {
 }
 
 /// The keys of the texts about an outcome: the message, what was removed, and what is kept.
-fn words(outcome: Outcome) -> (&'static str, &'static [&'static str], &'static [&'static str]) {
+fn text_keys(outcome: Outcome) -> (&'static str, &'static [&'static str], &'static [&'static str]) {
     match outcome {
         Outcome::Nothing => ("deletion.nothing", &[], &[]),
         Outcome::Unlinked => (
@@ -136,7 +138,7 @@ fn words(outcome: Outcome) -> (&'static str, &'static [&'static str], &'static [
 }
 
 fn done_page(site: &Site, call: &Call, deletion: &Deletion) -> Result<Reply, Failure> {
-    let status = tell(call.language(), deletion);
+    let status = status_reply(call.language(), deletion);
     let date = when::day(call.language(), &site.time_zone()?, deletion.done_at);
     let number = Text::new("deletion.number").with("code", &deletion.code).with("date", date);
     let page = Page {
@@ -148,7 +150,7 @@ fn done_page(site: &Site, call: &Call, deletion: &Deletion) -> Result<Reply, Fai
         kept: status.kept,
         number: call.language().say(&number),
     };
-    Ok(shown(StatusCode::OK, call, &page))
+    Ok(page_reply(StatusCode::OK, call, &page))
 }
 
 /// The page without a deletion: only the message, as an error. `message`: the key of its text.
@@ -162,10 +164,10 @@ fn empty_page(site: &Site, call: &Call, status: StatusCode, message: &'static st
         kept: Vec::new(),
         number: String::new(),
     };
-    Ok(shown(status, call, &page))
+    Ok(page_reply(status, call, &page))
 }
 
-fn shown(status: StatusCode, call: &Call, page: &Page) -> Reply {
+fn page_reply(status: StatusCode, call: &Call, page: &Page) -> Reply {
     let reply = web::show_public(status, call.language(), page);
     reply.with_header(header::CONTENT_SECURITY_POLICY, POLICY.clone())
 }

@@ -87,7 +87,7 @@ fn unlocking_an_account_says_what_it_lifted_and_is_logged() {
     assert_eq!(books(), true);
     pause_the_pin(&server, &partner, jane);
     assert_eq!(desk.run(&["member", "unlock", "jane"]).done(), "jane (member 1): the PIN works again\n");
-    let nothing = "jane (member 1): was not delayed; its misses are forgotten\n";
+    let nothing = "jane (member 1): was not delayed; its failed attempts are cleared\n";
     assert_eq!(desk.run(&["member", "unlock", "1"]).done(), nothing);
     assert!(desk.run(&["member", "unlock", "nobody"]).trouble(1).contains("there is no account nobody"));
     let line = server.log.wait_for("an account was unlocked from the shell").expect("it is logged");

@@ -41,7 +41,7 @@ impl Server {
             let line = log.wait_for(message)?;
             super::text(&line["address"]).parse().ok()
         };
-        match (address("listening"), address("listening for figures")) {
+        match (address("listening"), address("listening for metrics")) {
             (Some(address), Some(metrics_address)) => Ok(Server { child, address, metrics_address, log, out }),
             _ => {
                 let code = child.wait().unwrap().code();

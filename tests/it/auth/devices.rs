@@ -251,7 +251,7 @@ fn unlocking_an_account_clears_all_of_its_delays_and_no_others() {
     }
     site.stranger().post("/auth/account-access/recover-password", json!({"username": "jane"})).refused(429);
     let pause = site.now() + 900;
-    site.change(|tx| Ok(members::set_pin_misses(tx, jane.id, 0, pause)?));
+    site.change(|tx| Ok(members::set_wrong_pins(tx, jane.id, 0, pause)?));
     assert!(!phone.lets_in("jane") && !Device::new(&site).at("203.0.113.2").lets_in("jane"));
     let lift = |member: &Caller| {
         let inside = site.for_a_job();

@@ -1,6 +1,6 @@
 //! The lists of skills, safety briefs and trainings, and the events of an entry.
 
-use super::super::read_member;
+use super::super::readable_member;
 use super::row::row;
 use crate::app::{RankedActor, logbook};
 use crate::auth::{Bearer, Member};
@@ -30,14 +30,14 @@ struct EventRow {
 
 /// `GET /account/logbook/skills/{status}/{member_id}`: one state, several joined by `-`, or `all`; newest first.
 pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
-    let member_id = read_member(site, call, bearer, 1)?;
+    let member_id = readable_member(site, call, bearer, 1)?;
     let wanted = statuses(call.param(0))?;
     page(site, call, member_id, &wanted)
 }
 
 /// `GET /account/logbook/mobile/skills/{member_id}`: the entries in every state.
 pub(crate) fn list_all(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
-    let member_id = read_member(site, call, bearer, 0)?;
+    let member_id = readable_member(site, call, bearer, 0)?;
     page(site, call, member_id, &STATUSES)
 }
 

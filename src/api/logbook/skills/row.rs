@@ -44,7 +44,7 @@ pub(crate) struct Row {
 /// `lapsed`: the programmes whose open skills show as `not_current`.
 pub(crate) fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
     let (cat_name, skill_name) = catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
-    let status = entry::shown(entry.kind, &entry.cat_group, entry.status, lapsed);
+    let status = entry::displayed_status(entry.kind, &entry.cat_group, entry.status, lapsed);
     Row {
         id: entry.entry_id,
         entry_id: entry.entry_id,

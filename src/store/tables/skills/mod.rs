@@ -122,12 +122,12 @@ pub(crate) fn update_request(tx: &Write, entry_id: i64, request: &NewEntry) -> R
 }
 
 /// Records that the named signer was notified of the present version.
-pub(crate) fn set_asked(tx: &Write, entry_id: i64) -> Result<usize> {
+pub(crate) fn set_notified(tx: &Write, entry_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE entries SET asked_version = version WHERE entry_id = ?1"), [entry_id])
 }
 
 /// Changes the state of an entry without a signature. The state `open` is set by [`sign`], or again after a pause.
-pub(crate) fn step(tx: &Write, entry: &SkillEntry, by: i64, to: Status) -> Result<()> {
+pub(crate) fn set_status(tx: &Write, entry: &SkillEntry, by: i64, to: Status) -> Result<()> {
     let sql = sql!("UPDATE entries SET status = ?1, updated_at = ?2 WHERE entry_id = ?3");
     tx.run(sql, (to.name(), tx.now(), entry.entry_id))?;
     entry_events::insert(tx, entry.entry_id, by, Some(entry.status), entry_events::EntryState::Status(to)).map(|_| ())
@@ -148,12 +148,12 @@ pub(crate) fn sign(
         named_params! {":signer_id": authority.signer_id(), ":comments": comments_instructor, ":now": tx.now(),
         ":entry_id": entry.entry_id},
     )?;
-    step(tx, entry, authority.signer_id(), Status::Open)
+    set_status(tx, entry, authority.signer_id(), Status::Open)
 }
 
 pub(crate) fn deny(tx: &Write, entry: &SkillEntry, by: i64, comment_denial: &str) -> Result<()> {
     tx.run(sql!("UPDATE entries SET comment_denial = ?1 WHERE entry_id = ?2"), (comment_denial, entry.entry_id))?;
-    step(tx, entry, by, Status::Denied)
+    set_status(tx, entry, by, Status::Denied)
 }
 
 /// Deletes an unsigned entry; its events stay.

@@ -72,7 +72,7 @@ pub(crate) fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (reason, until) = (reason.get(&ok).unwrap_or_default(), until.get(&ok));
     let zone = site.time_zone()?;
     let past = || Failure::field("until", Text::new("card.ban_past"));
-    let until = until.map(|date| zone.start_of(&date).ok_or_else(past)).transpose()?;
+    let until = until.map(|date| zone.start_of_date(&date).ok_or_else(past)).transpose()?;
     let ban = Ban { reason, until };
     _ = change(site, call, clerk, |cx, member_id| accounts::ban_with(cx, member_id, &ban))?;
     back(call, "banned")

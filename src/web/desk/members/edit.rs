@@ -108,7 +108,7 @@ fn judge(site: &Site, member_id: i64, sent: &EditInput) -> Result<Result<Person,
     };
     let now = site.now();
     // A date of birth is stored as midnight UTC.
-    let dob = Some(sent.dob.as_str()).filter(|dob| !dob.is_empty()).map(|dob| TimeZone::UTC.start_of(dob));
+    let dob = Some(sent.dob.as_str()).filter(|dob| !dob.is_empty()).map(|dob| TimeZone::UTC.start_of_date(dob));
     if let Some(dob) = dob
         && !dob.is_some_and(|dob| (now - AGE_SECONDS_MAX + 1..=now).contains(&dob))
     {

@@ -2,7 +2,7 @@
 //! Each returns one line more than is shown where there are older ones.
 
 use crate::app::notice;
-use crate::domain::entry::{Kind, NOT_CURRENT, shown};
+use crate::domain::entry::{Kind, NOT_CURRENT, displayed_status};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
@@ -100,7 +100,7 @@ pub(super) fn of_entry(view: &ViewContext, member_id: i64, entry: entries::Liste
         }
         _ => (format!("{} min", entry.minutes), entry.tunnel_name),
     };
-    let status = shown(entry.kind, signed.map_or("", |signed| &signed.cat_group), entry.status, lapsed);
+    let status = displayed_status(entry.kind, signed.map_or("", |signed| &signed.cat_group), entry.status, lapsed);
     let [signer, signer_comment, denial] = entry.signed.map_or_else(Default::default, |signed| {
         [signed.instructor_name, signed.comments_instructor, signed.comment_denial]
     });

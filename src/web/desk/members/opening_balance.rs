@@ -83,7 +83,7 @@ pub(crate) fn enter(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let length = if sent.time.is_empty() { Some(0) } else { minutes::parse(&sent.time) };
     let length = length.filter(|length| (0..=MINUTES_MAX).contains(length));
-    let (length, entry_date, instructor_id) = match (length, zone.on_date(now, &sent.date), sent.signer) {
+    let (length, entry_date, instructor_id) = match (length, zone.entry_moment(now, &sent.date), sent.signer) {
         (Some(length), Some(entry_date), Some(signer_id)) => (length, entry_date, signer_id),
         (None, ..) => return page(site, call, clerk, sent, Some(call.say("card.opening_time"))),
         (_, None, _) => return page(site, call, clerk, sent, Some(call.say("desk.time_date"))),
@@ -104,7 +104,7 @@ pub(crate) fn enter(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// The ticked skills, and those skills of ticked levels that the member does not have yet.
 fn all_skills(site: &Site, tx: &Read, member_id: i64, sent: &OpeningInput) -> Result<Vec<String>, Failure> {
     let states = logbook::list_skill_states(tx, member_id)?;
-    let has = |skill: &str| states.iter().any(|(one, status)| one == skill && status.takes_the_skill());
+    let has = |skill: &str| states.iter().any(|(one, status)| one == skill && status.blocks_same_skill());
     let mut skills = sent.skills.clone();
     for level in site.catalogue.levels().filter(|level| sent.levels.contains(&key(level))) {
         skills.extend(level.skills.iter().map(|one| one.skill.clone()).filter(|skill| !has(skill)));
@@ -128,7 +128,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, mut sent: OpeningInput, problem
         Ok((heading, logbook::list_skill_states(tx, member_id)?, able.transpose()?.unwrap_or_default()))
     })?;
     able.retain(|one| one.member_id != member_id);
-    let has = |skill: &str| states.iter().any(|(one, status)| one == skill && status.takes_the_skill());
+    let has = |skill: &str| states.iter().any(|(one, status)| one == skill && status.blocks_same_skill());
     let mut levels = Vec::new();
     for level in site.catalogue.levels() {
         let open = level.skills.iter().filter(|one| !has(&one.skill));

@@ -72,7 +72,7 @@ pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         comment: comment.get(&ok).unwrap_or_default(),
     };
     let (zone, now) = (site.time_zone()?, site.now());
-    let moment = sent.date.as_deref().map_or(Some(now), |date| zone.on_date(now, date));
+    let moment = sent.date.as_deref().map_or(Some(now), |date| zone.entry_moment(now, date));
     let is_sound = sent.skills.len() <= SKILLS_MAX && sent.skills.iter().all(|one| one.len() <= SKILL_CHARS_MAX);
     let problem = match moment {
         _ if sent.skills.is_empty() || !is_sound => Some("card.record_none"),

@@ -52,7 +52,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         problem: None,
     };
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
-    let entry_date = zone.on_date(now, &sent.date);
+    let entry_date = zone.entry_moment(now, &sent.date);
     let again = |problem: String| {
         let refused = TimeForm { problem: Some(problem), ..sent };
         card::page(site, call, clerk, member_id, Some(refused))
@@ -92,7 +92,7 @@ pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let Some(length) = length else { return again(call.say("desk.walk_in_minutes")) };
     // An unchanged day keeps the time of the flight.
     let moved = sent.date != zone.date(known.entry_date);
-    let entry_date = if moved { zone.on_date(site.now(), &sent.date) } else { Some(known.entry_date) };
+    let entry_date = if moved { zone.entry_moment(site.now(), &sent.date) } else { Some(known.entry_date) };
     let Some(entry_date) = entry_date else { return again(call.say("desk.time_date")) };
     let patch = Patch {
         entry_date: moved.then_some(entry_date),

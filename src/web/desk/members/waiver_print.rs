@@ -42,7 +42,11 @@ fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Resu
         ("waiver.signer_name", format!("{} ({})", signed.signer_name, say(relation_key(signed.relation)))),
         (
             "waiver.signed_at",
-            format!("{} (UTC {})", zone.shown(signed.signed_at), TimeZone::UTC.shown(signed.signed_at)),
+            format!(
+                "{} (UTC {})",
+                zone.date_time_zone(signed.signed_at),
+                TimeZone::UTC.date_time_zone(signed.signed_at)
+            ),
         ),
         ("waiver.signed_where", signed.place.name().to_owned()),
         ("waiver.version", format!("{} ({})", text.version, text.language)),

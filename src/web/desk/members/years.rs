@@ -54,5 +54,5 @@ pub(crate) fn add_flown(
 
 /// The first moment of a year; `None` beyond the calendar.
 fn begin(zone: &TimeZone, year: i16) -> Option<i64> {
-    zone.start_of(&format!("{year:04}-01-01"))
+    zone.start_of_date(&format!("{year:04}-01-01"))
 }

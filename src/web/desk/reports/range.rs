@@ -43,7 +43,7 @@ impl Range {
         if from.is_empty() && to.is_empty() {
             return Ok(Range::default_range(zone, now));
         }
-        let (Some(from), Some(to)) = (zone.start_of(&from), zone.start_of(&to)) else {
+        let (Some(from), Some(to)) = (zone.start_of_date(&from), zone.start_of_date(&to)) else {
             return Err("reports.dates_wrong");
         };
         if from > to {
@@ -61,7 +61,7 @@ impl Range {
     }
 
     fn of_dates(zone: &TimeZone, (first, last): (Date, Date)) -> Option<Range> {
-        Some(Range::between(zone, zone.start_of(&first.to_string())?, zone.start_of(&last.to_string())?))
+        Some(Range::between(zone, zone.start_of_date(&first.to_string())?, zone.start_of_date(&last.to_string())?))
     }
 
     /// The range that this one is compared with; `None` at the edge of the calendar.

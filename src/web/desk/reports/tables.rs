@@ -103,7 +103,7 @@ pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (flight, arrived) = (time_heading("flight_date", &zone), time_heading("arrived_at", &zone));
     let heading =
         ["booking_id", "partner", "member_id", "member", "registration_id", &flight, "minutes", &arrived, "ended"];
-    let mut moments = MomentWriter::of(zone);
+    let mut moments = MomentWriter::new(zone);
     let (mut last, to, name) = ((range.from, 0), range.to, name("bookings", &range));
     long_file(site, clerk, &name, &heading, move |site, table| {
         let (mut rows, from) = (0, last);

@@ -113,7 +113,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
     let page = site.store.read(|tx| {
         let found = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
         let relation = relation(RankedActor::from(clerk).rank, &found);
-        let may = |action, from| found.status == from && entry::may(relation, action);
+        let may = |action, from| found.status == from && entry::is_allowed(relation, action);
         let mut form = sent.unwrap_or_default();
         form.version = form.version.or(Some(found.version));
         let signer = signer_username(tx, &found)?;
@@ -167,7 +167,7 @@ fn entry_view(tx: &Read, view: &ViewContext, entry: SkillEntry) -> Result<EntryV
         level,
         day: view.day(entry.entry_date),
         signer: signer(tx, &entry)?,
-        state: entry_badge(view, entry::shown(entry.kind, &entry.cat_group, entry.status, &lapsed)),
+        state: entry_badge(view, entry::displayed_status(entry.kind, &entry.cat_group, entry.status, &lapsed)),
         moves: steps.map(|one| (view.moment(one.at), one.name, entry_badge(view, &one.to))).collect(),
         tunnel: entry.tunnel_name,
         comment: entry.comment,

@@ -150,7 +150,7 @@ pub(crate) fn all(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
             one.left_cents,
         ];
         let amounts = amounts.map(|cents| amount_without_currency(cents, &one.currency));
-        let first = [closing_id.to_string(), zone.written(one.closed_at), clerk, one.currency];
+        let first = [closing_id.to_string(), zone.date_time(one.closed_at), clerk, one.currency];
         first.into_iter().chain(amounts).chain([one.note]).collect::<Vec<String>>()
     };
     let mut before = i64::MAX;
@@ -195,7 +195,7 @@ fn entries_csv(site: &Site, clerk: &Clerk, zone: TimeZone, name: &str, (from, to
     let cells = move |line: Line| {
         [
             line.entry_id.to_string(),
-            zone.written(line.taken_at),
+            zone.date_time(line.taken_at),
             line.kind.name().to_owned(),
             amount_without_currency(line.amount_cents, &line.currency),
             line.currency,

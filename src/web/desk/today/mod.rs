@@ -118,7 +118,7 @@ pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, sent: BookingInput
 
 /// The day that a date names, else today; and the query prefix that names the day, empty for today.
 fn day_of(zone: &TimeZone, now: i64, named: &str) -> (Day, String) {
-    match zone.start_of(named) {
+    match zone.start_of_date(named) {
         Some(from) if named != zone.date(now) => (zone.day(from, 0), format!("day={named}&")),
         _ => (zone.day(now, 0), String::new()),
     }
@@ -142,13 +142,13 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused:
     // The reply to a change must show that change.
     let count = if call.reads() { call.changes_before } else { site.store.change_feed().count() };
     let day_cache::RenderedDay { arrivals, chart } = day_cache::render(site, &day_query, count, is_today, &weekday)?;
-    let date = |days| zone.date_beside(day.from, days);
+    let date = |days| zone.date_days_later(day.from, days);
     let page = Page {
         title: if is_today { frame.say("desk.today") } else { weekday.clone() },
         date: format!("{weekday}, {}", when::day(language, &zone, day.from)),
         clock: zone.clock(now),
         is_today,
-        days: Days { shown: date(0), before: date(-1), after: date(1), tomorrow: zone.date_beside(now, 1) },
+        days: Days { shown: date(0), before: date(-1), after: date(1), tomorrow: zone.date_days_later(now, 1) },
         typed: page_query.typed,
         arrivals,
         found,

@@ -114,7 +114,7 @@ impl FilterInput {
             (Ok(who), Ok(whom)) => (who, whom),
             (Err(problem), _) | (_, Err(problem)) => return Ok(Err(problem)),
         };
-        let day = match (self.day.as_str(), zone.start_of(&self.day)) {
+        let day = match (self.day.as_str(), zone.start_of_date(&self.day)) {
             ("", _) => None,
             (_, Some(start)) => Some(zone.day(start, 0)),
             (_, None) => return Ok(Err("audit.no_day")),
