@@ -42,43 +42,29 @@ impl<F: Field> BodyItem for Option<F> {
     }
 }
 
+/// An item that is parsed as `P`, and described as `D`.
+pub(crate) struct DescribedAs<P, D>(P, D);
+
 /// A field that only some callers need: described as required, and checked by the operation ([`Fields::demand`]).
-pub(crate) struct RequiredByCaller<F>(F);
-
-impl<F: Field> BodyItem for RequiredByCaller<F> {
-    type Read = Option<Option<F::Value>>;
-    type Value = Option<F::Value>;
-
-    fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
-        fields.optional(name, F::read).into_option()
-    }
-
-    fn value(read: Self::Read) -> Option<Option<F::Value>> {
-        read
-    }
-
-    fn describe(object: &mut Object, name: &str, about: &str) {
-        <F as BodyItem>::describe(object, name, about);
-    }
-}
+pub(crate) type RequiredByCaller<F> = DescribedAs<Option<F>, F>;
 
 /// An optional field that some calls ignore, so that the description accepts any value.
-pub(crate) struct Undescribed<F>(F);
+pub(crate) type Undescribed<F> = DescribedAs<Option<F>, Ignored>;
 
-impl<F: Field> BodyItem for Undescribed<F> {
-    type Read = Option<Option<F::Value>>;
-    type Value = Option<F::Value>;
+impl<P: BodyItem, D: BodyItem> BodyItem for DescribedAs<P, D> {
+    type Read = P::Read;
+    type Value = P::Value;
 
-    fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
-        fields.optional(name, F::read).into_option()
+    fn take(fields: &mut Fields, name: &'static str) -> P::Read {
+        P::take(fields, name)
     }
 
-    fn value(read: Self::Read) -> Option<Option<F::Value>> {
-        read
+    fn value(read: P::Read) -> Option<P::Value> {
+        P::value(read)
     }
 
     fn describe(object: &mut Object, name: &str, about: &str) {
-        object.add(name, json!({}), about);
+        D::describe(object, name, about);
     }
 }
 
