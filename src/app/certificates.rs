@@ -9,8 +9,8 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::tables::certificates::{self, HeldLevel};
-use crate::store::tables::{members, tunnels};
+use crate::store::queries::holdings::{self, Holding};
+use crate::store::tables::{certificates, members, tunnels};
 use crate::store::{Read, Write};
 use serde::Serialize;
 
@@ -37,14 +37,14 @@ pub(crate) struct Row {
 
 /// The levels that a member holds, the latest first, and the name on the certificates.
 pub(crate) struct Earned {
-    pub(crate) rows: Vec<(Row, HeldLevel)>,
+    pub(crate) rows: Vec<(Row, Holding)>,
     /// The name that is printed: see [`rule::name_on_paper`].
     holder: String,
 }
 
 /// A certificate that is ready to be drawn.
 pub(crate) struct Paper {
-    pub(crate) held: HeldLevel,
+    pub(crate) held: Holding,
     sheet: Certificate,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earn
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
     let screen_name = &profile.screen_name;
     let signed = certificates::list_signed(tx, member_id)?;
-    let held = certificates::list_held(tx, member_id)?;
+    let held = holdings::list_latest_first(tx, member_id)?;
     // A level that was removed from the catalogue has no name to print.
     let known = held.into_iter().filter_map(|held| Some((site.catalogue.find_level(held.key())?, held)));
     let rows = known.map(|(level, held)| (row(member_id, screen_name, level, &held, &signed), held)).collect();
@@ -61,7 +61,7 @@ pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earn
     Ok(Earned { rows, holder: holder.to_owned() })
 }
 
-fn row(member_id: i64, screen_name: &str, level: &Level, held: &HeldLevel, signed: &[Signed]) -> Row {
+fn row(member_id: i64, screen_name: &str, level: &Level, held: &Holding, signed: &[Signed]) -> Row {
     let last = rule::completing(level, signed);
     Row {
         r#type: format!("{} {}", held.cat_group, held.track).trim_end().to_owned(),
@@ -120,14 +120,14 @@ impl Paper {
 
 /// Stores that a certificate was issued, and returns the URL of the page that verifies it. A certificate that was
 /// issued before changes nothing.
-pub(crate) fn publish(site: &Site, tx: &Write, member_id: i64, held: &HeldLevel) -> Result<String, Failure> {
+pub(crate) fn publish(site: &Site, tx: &Write, member_id: i64, held: &Holding) -> Result<String, Failure> {
     let code = code(site, member_id, held);
     certificates::insert(tx, &code, member_id, held)?;
     Ok(verify_url(site, &code))
 }
 
 /// The code of a certificate: always the same, and impossible to guess without the site's key.
-fn code(site: &Site, member_id: i64, held: &HeldLevel) -> String {
+fn code(site: &Site, member_id: i64, held: &Holding) -> String {
     let (member, since) = (member_id.to_be_bytes(), held.since.to_be_bytes());
     let parts = [&member[..], held.cat_group.as_bytes(), held.cat_id.as_bytes(), held.track.as_bytes(), &since];
     let hash = site.keys.hash(Purpose::Certificate, &parts);

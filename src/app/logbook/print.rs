@@ -8,9 +8,10 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Read;
+use crate::store::queries::holdings::{self, Holding};
 use crate::store::queries::logbook::{self, Line};
 use crate::store::queries::standing;
-use crate::store::tables::{certificates, members, tunnels};
+use crate::store::tables::{members, tunnels};
 
 /// The greatest numbers of flights and signatures that are listed, the latest ones; the sums include all.
 const FLIGHTS_MAX: i64 = 1_000;
@@ -30,7 +31,7 @@ fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<
     let (flights, minutes) = logbook::sum_flown(tx, member_id, now)?;
     let flyer = standing::read(tx, member_id, now)?;
     let lapsed = standing::lapsed(tx, member_id, now)?;
-    let held = certificates::list_held(tx, member_id)?;
+    let held = holdings::list_latest_first(tx, member_id)?;
     let since = |level: &Level| held.iter().find(|one| one.key() == level.key());
     let levels = site.catalogue.levels().filter_map(|level| Some((level.name.clone(), since(level)?.since)));
     let time = logbook::list_kind(tx, member_id, Kind::Time, now, FLIGHTS_MAX)?;
@@ -59,7 +60,7 @@ fn flight(line: Line) -> Flight {
 }
 
 /// The currencies of the programmes that the member holds and that have a currency.
-fn currencies(currencies: &Currencies, held: &[certificates::HeldLevel]) -> Vec<(String, Currency)> {
+fn currencies(currencies: &Currencies, held: &[Holding]) -> Vec<(String, Currency)> {
     let held = |cat_group: &&str| held.iter().any(|level| level.cat_group == **cat_group);
     let named = |cat_group: &str| Some((cat_group.to_owned(), currencies.find(cat_group)?));
     PROGRAMMES.into_iter().filter(held).filter_map(named).collect()

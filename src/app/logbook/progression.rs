@@ -7,12 +7,12 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::queries::{logbook, standing};
-use crate::store::tables::{certificates, members, tunnels};
+use crate::store::queries::{holdings, logbook, standing};
+use crate::store::tables::{members, tunnels};
 
 /// The step of a member on every level.
 pub(crate) fn steps(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Step<'static>>, Failure> {
-    let held = certificates::list_held(tx, member_id)?;
+    let held = holdings::list_latest_first(tx, member_id)?;
     let held: Vec<_> = held.iter().map(|one| (one.key(), one.since)).collect();
     let states = logbook::list_skill_states(tx, member_id)?;
     let signed: Vec<&str> =

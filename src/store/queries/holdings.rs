@@ -6,11 +6,13 @@ use crate::store::{Read, Write};
 use rusqlite::Result;
 
 row! {
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) struct Holding {
+    /// A level that a member holds, or that is certified.
+    #[derive(Debug, Clone)]
+    pub(crate) struct Holding in "c." {
         pub cat_group: String,
         pub cat_id: String,
         pub track: String,
+        pub since: i64,
     }
 }
 
@@ -21,7 +23,18 @@ impl Holding {
 }
 
 pub(crate) fn list(tx: &Read, member_id: i64) -> Result<Vec<Holding>> {
-    let sql = sql!("SELECT ", Holding::COLUMNS, " FROM holdings WHERE member_id = ?1");
+    let sql = sql!("SELECT ", Holding::COLUMNS, " FROM holdings c WHERE c.member_id = ?1");
+    tx.list(sql, [member_id], row)
+}
+
+/// A member's levels, latest first.
+pub(crate) fn list_latest_first(tx: &Read, member_id: i64) -> Result<Vec<Holding>> {
+    let sql = sql!(
+        "SELECT ",
+        Holding::COLUMNS,
+        " FROM holdings c WHERE c.member_id = ?1
+               ORDER BY c.since DESC, c.cat_group, c.cat_id DESC, c.track"
+    );
     tx.list(sql, [member_id], row)
 }
 

@@ -1,32 +1,15 @@
-//! Certificates: the levels that can be certified, and the certificates that were issued.
+//! Certificates that were issued, and the names on them.
 
-use crate::domain::catalogue::LevelKey;
 use crate::domain::certificate::{self, Signed};
 use crate::store::engine::columns::{Columns, FromRow, row};
+use crate::store::queries::holdings::Holding;
 use crate::store::{Read, Write};
 use rusqlite::Result;
-
-row! {
-    /// A level that a member holds, or that is certified.
-    #[derive(Debug, Clone)]
-    pub(crate) struct HeldLevel in "c." {
-        pub cat_group: String,
-        pub cat_id: String,
-        pub track: String,
-        pub since: i64,
-    } saved
-}
-
-impl HeldLevel {
-    pub(crate) fn key(&self) -> LevelKey<'_> {
-        LevelKey { cat_group: &self.cat_group, cat_id: &self.cat_id, track: &self.track }
-    }
-}
 
 /// A certificate that was issued.
 #[derive(Debug)]
 pub(crate) struct Issued {
-    pub held: HeldLevel,
+    pub held: Holding,
     /// The holder's name on the paper; `None` once the member was erased.
     pub holder: Option<String>,
     /// Whether the member holds the level, and since the moment on the paper.
@@ -52,17 +35,6 @@ impl FromRow for PaperName {
     }
 }
 
-/// A member's levels, latest first.
-pub(crate) fn list_held(tx: &Read, member_id: i64) -> Result<Vec<HeldLevel>> {
-    let sql = sql!(
-        "SELECT ",
-        HeldLevel::COLUMNS,
-        " FROM holdings c WHERE c.member_id = ?1
-               ORDER BY c.since DESC, c.cat_group, c.cat_id DESC, c.track"
-    );
-    tx.list(sql, [member_id], row)
-}
-
 /// The open skills of a member, each with its signer and tunnel.
 pub(crate) fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
     let sql = sql!(
@@ -82,15 +54,17 @@ pub(crate) fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
 }
 
 /// Stores a certificate; issuing it again changes nothing.
-pub(crate) fn insert(tx: &Write, code: &str, member_id: i64, held: &HeldLevel) -> Result<usize> {
-    insert!(tx.run, "INSERT INTO certificates" HeldLevel: held, { code: code, member_id: member_id, issued_at: tx.now() }
-            "ON CONFLICT (code) DO NOTHING")
+pub(crate) fn insert(tx: &Write, code: &str, member_id: i64, held: &Holding) -> Result<usize> {
+    insert!(tx.run, "INSERT INTO certificates" {
+        code, member_id, cat_group: held.cat_group, cat_id: held.cat_id, track: held.track, since: held.since,
+        issued_at: tx.now(),
+    } "ON CONFLICT (code) DO NOTHING")
 }
 
 pub(crate) fn find(tx: &Read, code: &str) -> Result<Option<Issued>> {
     let sql = sql!(
         "SELECT ",
-        HeldLevel::COLUMNS,
+        Holding::COLUMNS,
         ", h.member_id IS NOT NULL, ",
         PaperName::COLUMNS,
         " FROM certificates c LEFT JOIN members m ON m.member_id = c.member_id
@@ -98,6 +72,6 @@ pub(crate) fn find(tx: &Read, code: &str) -> Result<Option<Issued>> {
                                 = (c.member_id, c.cat_group, c.cat_id, c.track, c.since)
           WHERE c.code = ?1"
     );
-    let found: Option<(HeldLevel, bool, PaperName)> = tx.find(sql, [code], row)?;
+    let found: Option<(Holding, bool, PaperName)> = tx.find(sql, [code], row)?;
     Ok(found.map(|(held, valid, PaperName(holder))| Issued { held, holder, valid }))
 }

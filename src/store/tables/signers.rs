@@ -5,7 +5,7 @@ use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
 use crate::domain::signoff::{self, Authority, Denial};
 use crate::store::engine::columns::row;
-use crate::store::queries::holdings;
+use crate::store::queries::holdings::{self, Holding};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -134,7 +134,7 @@ pub(crate) fn list_able(
 
 /// The data that the rules of sign-off need of a signer.
 struct Rows {
-    held: Vec<holdings::Holding>,
+    held: Vec<Holding>,
     listed: Vec<String>,
     currency: currency::Currencies,
     in_good_standing: bool,
@@ -144,7 +144,7 @@ struct Rows {
 
 impl Rows {
     fn judge(&self, signer_id: i64, holder_id: i64, level: &Level) -> std::result::Result<Authority, Denial> {
-        let held: Vec<LevelKey> = self.held.iter().map(holdings::Holding::key).collect();
+        let held: Vec<LevelKey> = self.held.iter().map(Holding::key).collect();
         let signer = signoff::Signer {
             member_id: signer_id,
             held: &held,
@@ -163,14 +163,19 @@ fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i
     );
     let listed: Vec<(String, String, i64)> = tx.list(sql, (tunnel_id, member_id, now), row)?;
     let mut held = holdings::list(tx, member_id)?;
-    let role_name = currency::role_name(&held.iter().map(holdings::Holding::key).collect::<Vec<_>>());
+    let role_name = currency::role_name(&held.iter().map(Holding::key).collect::<Vec<_>>());
     let mut trained = holdings::list_trained(tx, member_id, now)?;
     for (cat_group, cat_id, appointed_at) in listed.iter().filter(|(_, cat_id, _)| !cat_id.is_empty()) {
-        held.push(holdings::Holding { cat_group: cat_group.clone(), cat_id: cat_id.clone(), track: String::new() });
+        held.push(Holding {
+            cat_group: cat_group.clone(),
+            cat_id: cat_id.clone(),
+            track: String::new(),
+            since: *appointed_at,
+        });
         let logbook = catalogue.find_programme(cat_group).map(|programme| programme.safety_logbook.clone());
         trained.extend(logbook.map(|logbook| (logbook, *appointed_at)));
     }
-    let keys: Vec<LevelKey> = held.iter().map(holdings::Holding::key).collect();
+    let keys: Vec<LevelKey> = held.iter().map(Holding::key).collect();
     let trained: Vec<(&str, i64)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
     let last_flight = entries::find_flown(tx, member_id, now)?.last_flight;
     let currency = currency::of(&currency::Standing { held: &keys, last_flight, trained: &trained }, now);
