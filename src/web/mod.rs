@@ -4,6 +4,7 @@
 mod badge;
 pub(crate) mod desk;
 mod flights_today;
+mod form;
 mod form_state;
 mod frame;
 pub(crate) mod kiosk;
@@ -11,6 +12,7 @@ pub(crate) mod public;
 mod upload;
 mod waiver_form;
 
+pub(crate) use form::{Form, form, form_pairs, read_form};
 pub(crate) use frame::Frame;
 
 use crate::http::Answer;
@@ -18,7 +20,7 @@ use crate::http::accept::prefers_page;
 use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::keys::random;
@@ -141,49 +143,6 @@ pub(crate) fn render(page: &impl Template) -> String {
     write_scope::forbid("a page");
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
     page.render().unwrap_or_default()
-}
-
-/// The fields of a form in their order. A body of another type is refused with 415.
-pub(crate) fn form_pairs(call: &Call) -> Result<Vec<(String, String)>, Failure> {
-    call.form()?.ok_or_else(Failure::unsupported_type)
-}
-
-/// The fields of a form, ready to be judged.
-pub(crate) fn form(call: &Call) -> Result<Fields, Failure> {
-    Ok(Fields::new(form_pairs(call)?.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
-}
-
-/// The value of a form's only field, which is required.
-pub(crate) fn form_field<T>(
-    call: &Call,
-    name: &str,
-    kind: impl FnOnce(&Value) -> Result<T, Text>,
-) -> Result<T, Failure> {
-    let mut body = form(call)?;
-    let field = body.required(name, kind);
-    Ok(field.get(&body.finish()?))
-}
-
-/// The value of a form's only field; `None` where it is missing or empty.
-pub(crate) fn optional_form_field<T>(
-    call: &Call,
-    name: &str,
-    kind: impl FnOnce(&Value) -> Result<T, Text>,
-) -> Result<Option<T>, Failure> {
-    let mut body = form(call)?;
-    let field = body.optional(name, kind);
-    Ok(field.get(&body.finish()?))
-}
-
-/// The first problem of a form, after the label of its field. `labels` maps field names to the keys of their labels.
-pub(crate) fn mistake(language: Language, form: Fields, labels: &[(&str, &'static str)]) -> String {
-    let problems = form.finish().err();
-    let first = problems.as_ref().and_then(|failure| failure.problems().first());
-    let label = |field: &str| labels.iter().find(|(name, _)| *name == field).map(|(_, key)| *key);
-    match first.and_then(|problem| Some((label(&problem.field)?, &problem.text))) {
-        Some((label, text)) => format!("{}: {}", language.say(&Text::new(label)), language.say(text)),
-        None => language.say(&Text::new("desk.fields_wrong")),
-    }
 }
 
 /// A random idempotency number for a form, from 1 to 2³²: a form that is sent twice is applied once.

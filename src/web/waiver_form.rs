@@ -6,12 +6,13 @@ use crate::app::waivers::{Due, Flyer, NAME_CHARS_MAX, Signing};
 use crate::domain::local_time::TimeZone;
 use crate::domain::waiver::{self, QUESTIONS_MAX, Relation, STROKES_CHARS_MAX, SigningPlace};
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields;
 use crate::i18n::language::{Language, Text};
 use crate::store::Read;
 use crate::store::tables::consents;
 use crate::store::tables::emergency_contacts::{self, Emergency};
 use crate::store::tables::site_texts::{self, Kind, SiteText};
+use crate::web::Form;
 
 /// Longest date that is read, with room for unusual notations.
 const DATE_CHARS_MAX: usize = 40;
@@ -170,19 +171,19 @@ impl WaiverForm {
 }
 
 /// Reads a form that was sent, for those flyers who are ticked; a single flyer needs no tick.
-pub(crate) fn read(mut body: Fields, due: &[Due], place: SigningPlace) -> Result<Signing, Failure> {
-    let version = body.required("version", fields::whole_in(1..=i64::MAX));
-    let language = body.required("language", fields::line(5));
-    let signer_name = body.optional("signer_name", fields::line(NAME_CHARS_MAX));
-    let strokes = body.optional("strokes", fields::line(STROKES_CHARS_MAX));
+pub(crate) fn read(mut form: Form, due: &[Due], place: SigningPlace) -> Result<Signing, Failure> {
+    let version = form.required("version", fields::whole_in(1..=i64::MAX));
+    let language = form.required("language", fields::line(5));
+    let signer_name = form.line("signer_name", NAME_CHARS_MAX);
+    let strokes = form.line("strokes", STROKES_CHARS_MAX);
     let mut flyers = Vec::new();
     for one in due {
         let id = one.member_id;
-        let flies = body.optional(&format!("flies_{id}"), fields::line(5)).into_option().flatten().is_some();
+        let flies = !form.line(&format!("flies_{id}"), 5).is_empty();
         if !flies && due.len() > 1 {
             continue;
         }
-        let mut line = |field: String| body.optional(&field, fields::line(DATE_CHARS_MAX)).into_option().flatten();
+        let mut line = |field: String| form.optional(&field, fields::line(DATE_CHARS_MAX));
         let dob = line(format!("dob_{id}")).and_then(|typed| TimeZone::UTC.start_of_date(&typed));
         let relation = line(format!("relation_{id}")).and_then(|name| Relation::parse(&name));
         let answers = (1..=QUESTIONS_MAX).map_while(|number| line(format!("answer_{id}_{number}")));
@@ -197,27 +198,22 @@ pub(crate) fn read(mut body: Fields, due: &[Due], place: SigningPlace) -> Result
     let mut said = Vec::new();
     for kind in KINDS {
         let name = kind.name();
-        let version = body.optional(&format!("{name}_version"), fields::whole_in(1..=i64::MAX)).into_option().flatten();
-        let language = body.optional(&format!("{name}_language"), fields::line(5)).into_option().flatten();
-        let given = body.optional(name, fields::line(5)).into_option().flatten().is_some();
+        let version = form.optional(&format!("{name}_version"), fields::whole_in(1..=i64::MAX));
+        let language = form.optional(&format!("{name}_language"), fields::line(5));
+        let given = !form.line(name, 5).is_empty();
         if let (Some(version), Some(language)) = (version, language) {
             said.push(ConsentAnswer { kind, version, language, given });
         }
     }
-    let emergency_name = body.optional("emergency_name", fields::line(NAME_CHARS_MAX));
-    let emergency_phone = body.optional("emergency_phone", fields::line(PHONE_CHARS_MAX));
-    let ok = body.finish()?;
-    Ok(Signing {
-        consents: said,
-        emergency: Emergency {
-            name: emergency_name.get(&ok).unwrap_or_default(),
-            phone: emergency_phone.get(&ok).unwrap_or_default(),
-        },
-        version: version.get(&ok),
-        language: language.get(&ok),
-        signer_name: signer_name.get(&ok).unwrap_or_default(),
-        strokes: strokes.get(&ok).unwrap_or_default(),
-        place,
-        flyers,
-    })
+    let emergency = read_emergency(&mut form);
+    form.finish()?;
+    Ok(Signing { consents: said, emergency, version, language, signer_name, strokes, place, flyers })
+}
+
+/// The contact for an emergency.
+pub(crate) fn read_emergency(form: &mut Form) -> Emergency {
+    Emergency {
+        name: form.line("emergency_name", NAME_CHARS_MAX),
+        phone: form.line("emergency_phone", PHONE_CHARS_MAX),
+    }
 }

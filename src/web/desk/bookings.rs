@@ -9,14 +9,13 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::bookings::{BookingRow, Ending, find};
 use crate::store::tables::partners;
 use crate::web::badge::Badge;
-use crate::web::{Frame, form, form_status, path_id, query_text, show as shown};
+use crate::web::{Frame, form_status, path_id, query_text, read_form, show as shown};
 use askama::Template;
 
 /// Values of `done` in the query of *Today*, with the keys of their messages about the booking.
@@ -148,11 +147,12 @@ fn state_badge(frame: &Frame, row: &BookingRow) -> Badge {
 /// `POST /desk/bookings/{booking_id}/move`: another day, time or length.
 pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = path_id(call, 0)?;
-    let mut body = form(call)?;
-    let [day, clock, length] = ["day", "clock", "minutes"].map(|name| body.optional(name, fields::line(254)));
-    let ok = body.finish()?;
-    let [day, clock, length] = [day, clock, length].map(|field| field.get(&ok).unwrap_or_default());
-    let sent = MoveForm { day, clock, minutes: length, problem: None };
+    let sent = read_form(call, |form| MoveForm {
+        day: form.line("day", 254),
+        clock: form.line("clock", 254),
+        minutes: form.line("minutes", 254),
+        problem: None,
+    })?;
     let zone = site.time_zone()?;
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
     let at = zone.start_of_date(&sent.day).and_then(|day| zone.at_clock(day, &sent.clock));

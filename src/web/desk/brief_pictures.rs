@@ -11,7 +11,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::brief_pictures;
-use crate::web::{check_waivers_required, form_field, query_text, upload};
+use crate::web::{check_waivers_required, query_text, read_form, upload};
 use http::{HeaderValue, header};
 
 const BACK: &str = "/desk/texts?kind=brief";
@@ -28,7 +28,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/texts/picture/remove`
 pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     check_waivers_required(site)?;
-    let picture_id = form_field(call, "picture", fields::id)?;
+    let picture_id = read_form(call, |form| form.required("picture", fields::id))?;
     _ = app::change(site, clerk, call.language(), |cx| brief::remove_picture(cx, picture_id))?;
     Ok(reply::see_other(&format!("{BACK}&done=no-picture")))
 }

@@ -8,7 +8,7 @@ use crate::http::call::Call;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::{Frame, form, form_status, show};
+use crate::web::{Form, Frame, form_status, read_form, show};
 use askama::Template;
 
 const PIN_CHARS_MAX: usize = 20;
@@ -28,20 +28,15 @@ struct Page {
 
 /// `GET /desk/sign-in/change`: lists the colleagues. `to` is the page to return to.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
-    let mut query = call.query();
-    let to = query.optional("to", fields::line(200));
-    let to = query.finish().map(|ok| to.get(&ok)).ok().flatten().unwrap_or_default();
+    let to = Form(call.query()).line("to", 200);
     page(site, call, &to, 0, None)
 }
 
 /// `POST /desk/sign-in/change`: signs a colleague in by PIN.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
-    let mut body = form(call)?;
-    let (member, pin) = (body.optional("member", fields::id), body.optional("pin", fields::line(PIN_CHARS_MAX)));
-    let to = body.optional("to", fields::line(200));
-    let ok = body.finish()?;
-    let (member, pin) = (member.get(&ok), pin.get(&ok));
-    let to = to.get(&ok).unwrap_or_default();
+    let (member, pin, to) = read_form(call, |form| {
+        (form.optional("member", fields::id), form.optional("pin", fields::line(PIN_CHARS_MAX)), form.line("to", 200))
+    })?;
     let (Some(member_id), Some(pin)) = (member, pin) else {
         return page(site, call, &to, member.unwrap_or(0), Some("change.missing"));
     };

@@ -7,7 +7,6 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -72,15 +71,13 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) 
 
 /// `POST /desk/kiosks`: makes a code that pairs one browser as a kiosk of this name. Only this reply shows the code.
 pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let name = body.required("name", fields::line(app::kiosks::NAME_CHARS_MAX));
-    let Ok(ok) = body.finish() else {
+    let name = form(call)?.line("name", app::kiosks::NAME_CHARS_MAX);
+    if name.is_empty() {
         return page(site, call, clerk, |page| {
             page.problem = Some(page.frame.say("kiosk.name_missing"));
             StatusCode::UNPROCESSABLE_ENTITY
         });
-    };
-    let name = name.get(&ok);
+    }
     let code = app::change(site, clerk, call.language(), |cx| app::kiosks::pair(cx, &name))?;
     let until = site.time_zone()?.clock(site.now() + kiosk::PAIRING_SECONDS);
     page(site, call, clerk, |page| {

@@ -15,7 +15,7 @@ use crate::store::Read;
 use crate::store::queries::member_search;
 use crate::store::tables::payments::{self, Account};
 use crate::web::desk::members::lookup::{LookupError, find_member};
-use crate::web::{Frame, done, form, path_id, show as shown, skipped};
+use crate::web::{Frame, done, path_id, read_form, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
 
@@ -116,10 +116,8 @@ pub(crate) fn void(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 fn decide(site: &Site, call: &Call, clerk: &Clerk, decision: Decision) -> Answer {
     let payment_id = path_id(call, 0)?;
-    let mut body = form(call)?;
-    let (question, member) = (body.optional("question", fields::line(40)), body.optional("member", fields::line(254)));
-    let ok = body.finish()?;
-    let (question, member) = (question.get(&ok).unwrap_or_default(), member.get(&ok));
+    let (question, member) =
+        read_form(call, |form| (form.line("question", 40), form.optional("member", fields::line(254))))?;
     let refusal = app::change(site, clerk, call.language(), |cx| {
         let open = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::not_found)?.question;
         // Another clerk decided, or the processor reported something new since the page was shown.

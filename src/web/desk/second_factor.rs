@@ -7,10 +7,9 @@ use crate::auth::{clerk, sign_in};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::{CODE_CHARS_MAX, Frame, form, show};
+use crate::web::{CODE_CHARS_MAX, Form, Frame, read_form, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -55,21 +54,15 @@ pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     if !waits {
         return Ok(reply::see_other(SIGN_IN_AGAIN));
     }
-    let mut query = call.query();
-    let (by, to) = (query.optional("by", fields::line(20)), query.optional("to", fields::line(200)));
-    let ok = query.finish()?;
-    let page = Page::new(site, call, by.get(&ok).unwrap_or_default(), to.get(&ok).unwrap_or_default())?;
+    let (by, to) = Form(call.query()).read(|query| (query.line("by", 20), query.line("to", 200)))?;
+    let page = Page::new(site, call, by, to)?;
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
 /// `POST /desk/sign-in/code`: judges a code. The challenge allows a few attempts.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
-    let mut body = form(call)?;
-    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
-    let (by, to) = (body.optional("by", fields::line(20)), body.optional("to", fields::line(200)));
-    let ok = body.finish()?;
-    let code = code.get(&ok).unwrap_or_default();
-    let (by, to) = (by.get(&ok).unwrap_or_default(), to.get(&ok).unwrap_or_default());
+    let (code, by, to) =
+        read_form(call, |form| (form.line("code", CODE_CHARS_MAX), form.line("by", 20), form.line("to", 200)))?;
     let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     if code.is_empty() {
         return Page::refused(site, call, &by, &to, "desk.code_missing");

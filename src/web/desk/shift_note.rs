@@ -12,7 +12,7 @@ use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::shift_note as notes;
-use crate::web::optional_form_field;
+use crate::web::read_form;
 
 /// The shift note, ready to be rendered.
 pub(crate) struct NoteView {
@@ -30,7 +30,7 @@ pub(crate) fn find(site: &Site, language: Language) -> Result<Option<NoteView>, 
 
 /// `POST /desk/shift-note`: replaces the note; an empty text removes it.
 pub(crate) fn leave(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    match optional_form_field(call, "text", fields::lines(NOTE_CHARS_MAX))? {
+    match read_form(call, |form| form.optional("text", fields::lines(NOTE_CHARS_MAX)))? {
         Some(text) => app::change(site, clerk, call.language(), |cx| shift_note::leave(cx, &text))?,
         None => _ = app::change(site, clerk, call.language(), shift_note::dismiss)?,
     }

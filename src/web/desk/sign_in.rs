@@ -15,7 +15,7 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::Account;
 use crate::store::tables::sessions;
-use crate::web::{CREDENTIAL_CHARS_MAX, Frame, form, show};
+use crate::web::{CREDENTIAL_CHARS_MAX, Form, Frame, form, read_form, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -47,10 +47,9 @@ impl Page {
 /// `GET /desk/sign-in`: the form. `to` is the page to go to afterwards; with `another`, a colleague signs in beside the clerk
 /// who is signed in.
 pub(crate) fn show_or_pass(site: &Site, call: &Call) -> Answer {
-    let mut query = call.query();
-    let to = query.optional("to", fields::line(200));
+    let mut query = Form(call.query());
+    let to = query.line("to", 200);
     let (ended, another) = (query.has("ended"), query.has("another"));
-    let to = query.finish().map(|ok| to.get(&ok)).ok().flatten().unwrap_or_default();
     if !another && clerk::find(site, call)?.is_some() {
         return Ok(reply::see_other(&safe_target(&to)));
     }
@@ -61,14 +60,13 @@ pub(crate) fn show_or_pass(site: &Site, call: &Call) -> Answer {
 
 /// `POST /desk/sign-in`: opens a session, or leads to the second factor.
 pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
-    let mut body = form(call)?;
-    let username = body.required("username", fields::line(254));
-    let secret = body.required("password", fields::secret);
-    let to = body.optional("to", fields::line(200));
-    let typed = username.peek().cloned().unwrap_or_default();
-    let target = to.peek().cloned().flatten().unwrap_or_default();
-    let Ok(ok) = body.finish() else { return Page::refused(site, call, &typed, &target, "desk.both_needed") };
-    let secret = secret.get(&ok);
+    let mut form = form(call)?;
+    let typed = form.required("username", fields::line(254));
+    let secret = form.required("password", fields::secret);
+    let target = form.line("to", 200);
+    if form.finish().is_err() {
+        return Page::refused(site, call, &typed, &target, "desk.both_needed");
+    }
     let Some(account) = sign_in::check_password(site, call, &typed, &secret)? else {
         return Page::refused(site, call, &typed, &target, "desk.wrong");
     };
@@ -159,13 +157,11 @@ pub(crate) fn with_session(site: &Site, call: &Call, reply: Reply, opened: &Open
 
 /// `POST /desk/sign-in/passkey`: the answer to a challenge of `/api/auth/login/bio-web-option`.
 pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
-    let mut body = form(call)?;
-    let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
-    let to = body.optional("to", fields::line(200));
-    let ok = body.finish()?;
-    let to = to.get(&ok).unwrap_or_default();
+    let (credential, to) = read_form(call, |form| {
+        (form.required("credential", fields::lines(CREDENTIAL_CHARS_MAX)), form.line("to", 200))
+    })?;
     const REFUSED: Entry = Entry::Refused("desk.passkey_refused");
-    let Some(proof) = ceremony::check_response(site, call, &credential.get(&ok), ceremony::Intent::Desk)? else {
+    let Some(proof) = ceremony::check_response(site, call, &credential, ceremony::Intent::Desk)? else {
         return answer(site, call, REFUSED, "", &to);
     };
     let outcome = site.store.write(site.now(), |tx| match ceremony::apply(site, call, tx, &proof)? {

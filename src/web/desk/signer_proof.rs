@@ -14,13 +14,14 @@ use crate::http::fields;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::signers;
-use crate::web::{CODE_CHARS_MAX, CREDENTIAL_CHARS_MAX, first_problem, form, form_pairs};
+use crate::web::{CODE_CHARS_MAX, CREDENTIAL_CHARS_MAX, first_problem, form, form_pairs, form_status, read_form};
 use http::StatusCode;
 
 const STEP_CHARS_MAX: usize = 128;
 const NAME_CHARS_MAX: usize = 254;
 
 /// The part of a form in which a signer proves their identity.
+#[derive(Default)]
 pub(crate) struct ProofForm {
     pub(crate) username: String,
     /// Token of the sign-in challenge, where the password was right and a code is due.
@@ -28,7 +29,7 @@ pub(crate) struct ProofForm {
     /// Whether the code comes from an authenticator app; else a passcode was sent.
     pub(crate) by_app: bool,
     pub(crate) problem: Option<String>,
-    /// Path that the proof is sent to.
+    /// Path that the proof is sent to; empty where the proof covers no document.
     pub(crate) path: String,
     /// Names of the fields that the proof covers, separated by spaces.
     pub(crate) bound: &'static str,
@@ -86,87 +87,112 @@ pub(crate) fn carry_out(
     subject: &dyn Fn() -> String,
     effect: impl FnOnce(&Change) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
-    let mut body = form(call)?;
-    let username = body.optional("username", fields::line(NAME_CHARS_MAX));
-    let secret = body.optional("password", fields::secret);
-    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
-    let step = body.optional("step", fields::line(STEP_CHARS_MAX));
-    let credential = body.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX));
-    let by_app = body.has("by_app");
-    let ok = body.finish()?;
-    let pairs = form_pairs(call)?;
-    let paper = paper(&call.path, bound, &pairs);
-    let intent = Intent::SignDocument(paper);
-    let username = username.get(&ok).unwrap_or_default();
-    let mut again = ProofForm::new(site, call.path.clone(), bound, username)?;
-    again.by_app = by_app;
-    if let Some(credential) = credential.get(&ok) {
-        let Some(answer) = passkey::check_response(site, call, &credential, passkey::Intent::SignDocument(paper))?
-        else {
-            return Ok(again.refused(call.say("proof.passkey_refused")));
-        };
-        return prove(site, call, clerk, again, subject, |tx| signer::by_passkey(site, call, tx, &answer), effect);
-    }
-    match (step.get(&ok), secret.get(&ok)) {
-        (Some(step), _) => {
-            let code = code.get(&ok).unwrap_or_default();
-            again.step = Some(step.clone());
-            let proof = |tx: &Write| signer::by_code(site, call, tx, &step, &code, intent);
-            prove(site, call, clerk, again, subject, proof, effect)
-        }
-        (None, Some(secret)) if !again.username.is_empty() => {
-            let account = sign_in::check_password(site, call, &again.username, &secret)?;
-            let proof = |tx: &Write| signer::by_password(site, call, tx, account.as_ref(), intent);
-            prove(site, call, clerk, again, subject, proof, effect)
-        }
-        (None, _) => Ok(again.refused(call.say("desk.sign_missing"))),
+    let paper = paper(&call.path, bound, &form_pairs(call)?);
+    let again = ProofForm::new(site, call.path.clone(), bound, String::new())?;
+    let proof = Proof { site, call, clerk, again, subject };
+    match read_form(call, |form| form.has("credential"))? {
+        true => proof.by_passkey(passkey::Intent::SignDocument(paper), effect),
+        false => proof.by_password(Intent::SignDocument(paper), effect),
     }
 }
 
-/// Judges a proof and runs the effect, in one transaction. A failed attempt is counted; a refusal by the rules of signing
-/// leaves no change.
-fn prove(
-    site: &Site,
-    call: &Call,
-    clerk: &Clerk,
-    mut again: ProofForm,
-    subject: &dyn Fn() -> String,
-    proof: impl FnOnce(&Write) -> Result<ProofOutcome, Failure>,
-    effect: impl FnOnce(&Change) -> Result<(), Failure>,
-) -> Result<Outcome, Failure> {
-    let came = app::change(site, clerk, call.language(), |cx| {
-        let proven = proof(cx.tx)?;
-        if let ProofOutcome::Signer(signer) = &proven {
-            // A signer acts in the role of a member, whatever role the account has.
-            let signing = RankedActor::account(signer.id(), Role::Member, &call.actor(signer.id()));
-            effect(&signing.change(cx.site, cx.tx, cx.language))?;
+/// A proof that is about to be judged.
+pub(crate) struct Proof<'a> {
+    pub(crate) site: &'a Site,
+    pub(crate) call: &'a Call,
+    pub(crate) clerk: &'a Clerk,
+    /// The form that is shown again where the proof is refused.
+    pub(crate) again: ProofForm,
+    pub(crate) subject: &'a dyn Fn() -> String,
+}
+
+impl Proof<'_> {
+    /// Proof by a passkey, for the act that `intent` names.
+    pub(crate) fn by_passkey(
+        mut self,
+        intent: passkey::Intent,
+        effect: impl FnOnce(&Change) -> Result<(), Failure>,
+    ) -> Result<Outcome, Failure> {
+        let (site, call) = (self.site, self.call);
+        let credential;
+        (self.again.username, credential) = read_form(call, |form| {
+            (form.line("username", NAME_CHARS_MAX), form.lines("credential", CREDENTIAL_CHARS_MAX))
+        })?;
+        match passkey::check_response(site, call, &credential, intent)? {
+            Some(answer) => self.judge(|tx| signer::by_passkey(site, call, tx, &answer), effect),
+            None => Ok(self.again.refused(call.say("proof.passkey_refused"))),
         }
-        Ok(proven)
-    });
-    match came {
-        Ok(ProofOutcome::Signer(_)) => Ok(Outcome::Done),
-        Ok(ProofOutcome::CodeRequired { challenge: step, by_app, problem }) => {
-            again.problem = problem.map(|key| call.say(key));
-            (again.step, again.by_app) = (Some(step), by_app);
-            Ok(Outcome::Again(StatusCode::OK, Box::new(again)))
+    }
+
+    /// Proof by a password, or by the code that was required after it, for the act that `intent` names.
+    pub(crate) fn by_password(
+        mut self,
+        intent: Intent,
+        effect: impl FnOnce(&Change) -> Result<(), Failure>,
+    ) -> Result<Outcome, Failure> {
+        let (site, call) = (self.site, self.call);
+        let mut form = form(call)?;
+        self.again.username = form.line("username", NAME_CHARS_MAX);
+        self.again.by_app = form.has("by_app");
+        let secret = form.optional("password", fields::secret);
+        let code = form.line("code", CODE_CHARS_MAX);
+        let step = form.optional("step", fields::line(STEP_CHARS_MAX));
+        form.finish()?;
+        match (step, secret) {
+            (Some(step), _) => {
+                self.again.step = Some(step.clone());
+                self.judge(|tx| signer::by_code(site, call, tx, &step, &code, intent), effect)
+            }
+            (None, Some(secret)) if !self.again.username.is_empty() => {
+                let account = sign_in::check_password(site, call, &self.again.username, &secret)?;
+                self.judge(|tx| signer::by_password(site, call, tx, account.as_ref(), intent), effect)
+            }
+            (None, _) => Ok(self.again.refused(call.say("desk.sign_missing"))),
         }
-        Ok(ProofOutcome::Refused(key)) => {
-            if key == "proof.step_ended" {
+    }
+
+    /// Judges a proof and runs the effect, in one transaction. A failed attempt is counted; a refusal by the rules of
+    /// signing leaves no change.
+    fn judge(
+        self,
+        proof: impl FnOnce(&Write) -> Result<ProofOutcome, Failure>,
+        effect: impl FnOnce(&Change) -> Result<(), Failure>,
+    ) -> Result<Outcome, Failure> {
+        let Proof { site, call, clerk, mut again, subject } = self;
+        let came = app::change(site, clerk, call.language(), |cx| {
+            let proven = proof(cx.tx)?;
+            if let ProofOutcome::Signer(signer) = &proven {
+                // A signer acts in the role of a member, whatever role the account has.
+                let signing = RankedActor::account(signer.id(), Role::Member, &call.actor(signer.id()));
+                effect(&signing.change(cx.site, cx.tx, cx.language))?;
+            }
+            Ok(proven)
+        });
+        match came {
+            Ok(ProofOutcome::Signer(_)) => Ok(Outcome::Done),
+            Ok(ProofOutcome::CodeRequired { challenge: step, by_app, problem }) => {
+                again.problem = problem.map(|key| call.say(key));
+                (again.step, again.by_app) = (Some(step), by_app);
+                Ok(Outcome::Again(form_status(again.problem.is_some()), Box::new(again)))
+            }
+            Ok(ProofOutcome::Refused(key)) => {
+                if key == "proof.step_ended" {
+                    again.step = None;
+                }
+                Ok(again.refused(call.say(key)))
+            }
+            // A signer without permission, or an entry in another state: the form shows why.
+            Err(failure) if [403, 409, 422].contains(&failure.status().as_u16()) => {
                 again.step = None;
+                let text = first_problem(&failure, call.language());
+                let subject = subject();
+                if failure.code() == Failure::entry_changed().code() {
+                    again.problem = Some(text);
+                    return Ok(Outcome::Again(StatusCode::CONFLICT, Box::new(again)));
+                }
+                Ok(again.refused(if subject.is_empty() { text } else { format!("{subject}: {text}") }))
             }
-            Ok(again.refused(call.say(key)))
+            Err(failure) => Err(failure),
         }
-        // A signer without permission, or an entry in another state: the form shows why.
-        Err(failure) if [403, 409, 422].contains(&failure.status().as_u16()) => {
-            again.step = None;
-            let text = first_problem(&failure, call.language());
-            let subject = subject();
-            if failure.code() == Failure::entry_changed().code() {
-                again.problem = Some(text);
-                return Ok(Outcome::Again(StatusCode::CONFLICT, Box::new(again)));
-            }
-            Ok(again.refused(if subject.is_empty() { text } else { format!("{subject}: {text}") }))
-        }
-        Err(failure) => Err(failure),
     }
 }

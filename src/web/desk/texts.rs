@@ -16,9 +16,7 @@ use crate::site::Site;
 use crate::store::tables::brief_pictures;
 use crate::store::tables::site_texts::{self, Draft, Kind, SiteText};
 use crate::web::waiver_form::paragraphs;
-use crate::web::{
-    Frame, check_waivers_required, client_error_text, form, form_field, form_status, query_text, show as shown,
-};
+use crate::web::{Frame, check_waivers_required, client_error_text, form_status, query_text, read_form, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -199,19 +197,17 @@ fn first_draft(kind: Kind, language: Language) -> Draft {
 
 /// `POST /desk/texts/edit`: saves the draft and shows a preview.
 pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let (kind, language) = (body.required("kind", fields::line(20)), body.required("language", fields::line(5)));
-    let title = body.optional("title", fields::line(FORM_CHARS_MAX));
-    let text = body.optional("body", fields::lines(FORM_CHARS_MAX));
-    let questions = body.optional("questions", fields::lines(FORM_CHARS_MAX));
-    let ok = body.finish()?;
-    let (kind, language) = (find_kind(site, &kind.get(&ok))?, find_language(&language.get(&ok))?);
-    let draft = Draft {
-        language: language.tag().to_owned(),
-        title: title.get(&ok).unwrap_or_default(),
-        body: text.get(&ok).unwrap_or_default(),
-        questions: questions.get(&ok).unwrap_or_default(),
-    };
+    let (kind, draft) = read_form(call, |form| {
+        let kind = form.required("kind", fields::line(20));
+        let draft = Draft {
+            language: form.required("language", fields::line(5)),
+            title: form.line("title", FORM_CHARS_MAX),
+            body: form.lines("body", FORM_CHARS_MAX),
+            questions: form.lines("questions", FORM_CHARS_MAX),
+        };
+        (kind, draft)
+    })?;
+    let (kind, language) = (find_kind(site, &kind)?, find_language(&draft.language)?);
     match app::change(site, clerk, call.language(), |cx| texts::save(cx, kind, &draft)) {
         Ok(()) => {
             let (kind, tag) = (kind.name(), language.tag());
@@ -253,11 +249,14 @@ fn edit_page(
 
 /// `POST /desk/texts/publish`: publishes the drafts of a kind as its next version.
 pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let (kind, again) = (body.required("kind", fields::line(20)), body.optional("asks_again", fields::line(5)));
-    let seen = body.optional("seen", fields::whole_in(0..=i64::MAX));
-    let ok = body.finish()?;
-    let (kind, again, seen) = (find_kind(site, &kind.get(&ok))?, again.get(&ok).is_some(), seen.get(&ok));
+    let (kind, again, seen) = read_form(call, |form| {
+        (
+            form.required("kind", fields::line(20)),
+            !form.line("asks_again", 5).is_empty(),
+            form.optional("seen", fields::whole_in(0..=i64::MAX)),
+        )
+    })?;
+    let kind = find_kind(site, &kind)?;
     match app::change(site, clerk, call.language(), |cx| texts::publish(cx, kind, again, seen)) {
         Ok(_) => Ok(reply::see_other(&format!("/desk/texts?kind={}&done=published", kind.name()))),
         Err(failure) if !failure.problems().is_empty() => {
@@ -270,7 +269,7 @@ pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/texts/discard`: deletes the drafts of a kind.
 pub(crate) fn discard(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let kind = find_kind(site, &form_field(call, "kind", fields::line(20))?)?;
+    let kind = find_kind(site, &read_form(call, |form| form.required("kind", fields::line(20)))?)?;
     _ = app::change(site, clerk, call.language(), |cx| texts::discard(cx, kind))?;
     Ok(reply::see_other(&format!("/desk/texts?kind={}&done=discarded", kind.name())))
 }

@@ -10,13 +10,12 @@ use crate::domain::{totp, when};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::members::Account;
 use crate::store::tables::second_factors;
-use crate::web::{CODE_CHARS_MAX, Frame, optional_form_field, show};
+use crate::web::{CODE_CHARS_MAX, Frame, read_form, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -68,7 +67,7 @@ pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
 
 /// `POST /desk/sign-in/setup`: the first code turns the authenticator on and opens the session.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
-    let code = optional_form_field(call, "code", fields::line(CODE_CHARS_MAX))?.unwrap_or_default();
+    let code = read_form(call, |form| form.line("code", CODE_CHARS_MAX))?;
     let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     let again = StatusCode::UNPROCESSABLE_ENTITY;
     let set_up = site.store.write(site.now(), |tx| {

@@ -14,7 +14,7 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::{form, read_form_number};
+use crate::web::{read_form, read_form_number};
 
 /// `POST /desk/bookings`: books a flight at a day and time, or with `here` now and checked in. The same form sent twice
 /// makes one booking.
@@ -65,24 +65,18 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// The values of the form, and whether the member is here.
 fn read(call: &Call) -> Result<(BookingInput, bool), Failure> {
-    let mut body = form(call)?;
-    let member = body.optional("member", fields::line(254));
-    let minutes = body.optional("minutes", fields::line(254));
-    let usual = body.optional("usual", fields::whole_in(0..=i64::MAX));
-    let (day, clock) = (body.optional("day", fields::line(254)), body.optional("clock", fields::line(254)));
-    let number = body.required("number", read_form_number);
-    let here = body.optional("here", fields::line(5));
-    let ok = body.finish()?;
-    let sent = BookingInput {
-        member: member.get(&ok).unwrap_or_default(),
-        minutes: minutes.get(&ok).unwrap_or_default(),
-        usual: usual.get(&ok).unwrap_or(0),
-        day: day.get(&ok).unwrap_or_default(),
-        clock: clock.get(&ok).unwrap_or_default(),
-        number: number.get(&ok),
-        problem: None,
-    };
-    Ok((sent, here.get(&ok).is_some()))
+    read_form(call, |form| {
+        let sent = BookingInput {
+            member: form.line("member", 254),
+            minutes: form.line("minutes", 254),
+            usual: form.optional("usual", fields::whole_in(0..=i64::MAX)).unwrap_or(0),
+            day: form.line("day", 254),
+            clock: form.line("clock", 254),
+            number: form.required("number", read_form_number),
+            problem: None,
+        };
+        (sent, !form.line("here", 5).is_empty())
+    })
 }
 
 /// The member by number, username, e-mail address or name; else the key of the problem.

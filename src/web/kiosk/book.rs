@@ -46,16 +46,15 @@ fn page(site: &Site, call: &Call, guest: &Guest, number: i64, problem: Option<St
 
 /// `POST /kiosk/book`: books for all ticked flyers or for none, and checks in those whose waiver is in force.
 pub(crate) fn book(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let mut body = form(call)?;
-    let number = body.required("number", read_form_number);
-    let minutes = body.required("minutes", fields::whole_in(1..=600));
+    let mut form = form(call)?;
+    let number = form.required("number", read_form_number);
+    let minutes = form.required("minutes", fields::whole_in(1..=600));
     let all = list_flyers(site, guest)?;
     let mut flyers: Vec<i64> = all.iter().map(|(id, _)| *id).collect();
     if flyers.len() > 1 {
-        flyers.retain(|id| body.optional(&format!("flies_{id}"), fields::line(5)).into_option().flatten().is_some());
+        flyers.retain(|id| !form.line(&format!("flies_{id}"), 5).is_empty());
     }
-    let ok = body.finish()?;
-    let (number, minutes) = (number.get(&ok), minutes.get(&ok));
+    form.finish()?;
     if flyers.is_empty() {
         return page(site, call, guest, number, Some(call.say("waiver.nobody_flies")));
     }

@@ -58,12 +58,13 @@ pub(crate) fn picture(site: &Site, call: &Call, _: &Guest) -> Answer {
 
 /// `POST /kiosk/brief`: confirms the brief and asks the instructor to sign.
 pub(crate) fn confirm(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let mut body = form(call)?;
-    let version = body.required("version", fields::whole_in(1..=i64::MAX));
-    let language = body.required("language", fields::line(5));
-    let signer = body.required("signer", fields::id);
-    let Ok(ok) = body.finish() else { return page(site, call, guest, Some(call.say("kiosk.signer_missing"))) };
-    let (version, language, signer_id) = (version.get(&ok), language.get(&ok), signer.get(&ok));
+    let mut form = form(call)?;
+    let version = form.required("version", fields::whole_in(1..=i64::MAX));
+    let language = form.required("language", fields::line(5));
+    let signer_id = form.required("signer", fields::id);
+    if form.finish().is_err() {
+        return page(site, call, guest, Some(call.say("kiosk.signer_missing")));
+    }
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| brief::confirm(cx, version, &language, signer_id)) {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=asked")),

@@ -11,7 +11,7 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::site::Site;
-use crate::web::form_field;
+use crate::web::read_form;
 use askama::Template;
 use http::StatusCode;
 
@@ -57,7 +57,7 @@ pub(crate) fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
 /// `POST /kiosk/certificates`: the QR code of one certificate, by its index in the list. A POST, so that no URL of the kiosk
 /// identifies the member.
 pub(crate) fn show_one(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let place = form_field(call, "place", fields::whole_in(0..=1_000))? as usize;
+    let place = read_form(call, |form| form.required("place", fields::whole_in(0..=1_000)))? as usize;
     let (name, url) = site.store.write(site.now(), |tx| {
         let mut rows = certificates::read_earned(site, tx, guest.member_id())?.rows.into_iter();
         let (row, held) = rows.nth(place).ok_or_else(Failure::not_found)?;

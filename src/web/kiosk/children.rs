@@ -78,15 +78,13 @@ fn link_page(site: &Site, call: &Call, guest: &Guest, number: String, problem: O
 /// `POST /kiosk/family/link`: links a child, whose PIN proves its consent. Wrong PINs are delayed as at sign-in.
 pub(crate) fn link(site: &Site, call: &Call, guest: &Guest) -> Answer {
     check_may_add(site, guest)?;
-    let mut body = form(call)?;
-    let number = body.required("number", fields::line(NUMBER_CHARS_MAX));
-    let pin = body.required("pin", fields::line(PIN_CHARS_MAX));
-    let relation = body.required("relation", children::read_relation);
-    let typed = number.peek().cloned().unwrap_or_default();
-    let Ok(ok) = body.finish() else {
+    let mut form = form(call)?;
+    let typed = form.required("number", fields::line(NUMBER_CHARS_MAX));
+    let pin = form.required("pin", fields::line(PIN_CHARS_MAX));
+    let relation = form.optional("relation", children::read_relation);
+    let (Ok(()), Some(relation)) = (form.finish(), relation) else {
         return link_page(site, call, guest, typed, Some(call.say("kiosk.link_missing")));
     };
-    let (pin, relation) = (pin.get(&ok), relation.get(&ok));
     let child_id = typed.parse().unwrap_or(0);
     let actor = super::actor(call, guest);
     // A separate transaction: a failed attempt is counted even if the link is refused.

@@ -11,18 +11,16 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::web::form;
+use crate::web::read_form;
 
 const TICKET_CHARS_MAX: usize = 200;
 
 /// `POST /kiosk/kept`: checks in the booking of a ticket at the time `at`. A page of a signed-in guest held the ticket, which is
 /// valid for one booking at one kiosk. The time is clamped between the ticket's issue and now.
 pub(crate) fn check_in(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
-    let mut body = form(call)?;
-    let ticket = body.required("ticket", fields::line(TICKET_CHARS_MAX));
-    let at = body.required("at", fields::moment);
-    let ok = body.finish()?;
-    let ticket = ticket.get(&ok);
+    let (ticket, at) = read_form(call, |form| {
+        (form.required("ticket", fields::line(TICKET_CHARS_MAX)), form.required("at", fields::moment))
+    })?;
     let ticket = site.store.read(|tx| kiosk::read_ticket(site, tx, kiosk, &ticket))?;
     let ticket = ticket.ok_or_else(|| Failure::field("ticket", Text::new("kiosk.kept_late")))?;
     app::change_once(
@@ -30,7 +28,7 @@ pub(crate) fn check_in(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
         call,
         RankedActor::account(ticket.member_id, Role::Member, &call.actor(ticket.member_id)),
         |cx| {
-            let at = at.get(&ok).clamp(ticket.issued_at, cx.now().max(ticket.issued_at));
+            let at = at.clamp(ticket.issued_at, cx.now().max(ticket.issued_at));
             _ = app::bookings::check_in_at(cx, ticket.booking_id, at)?;
             Ok(reply::done(call.say("kiosk.done_arrived")))
         },

@@ -59,12 +59,12 @@ fn number_page(site: &Site, call: &Call, number: String, problem: Option<&'stati
 
 /// `POST /kiosk/number`: a member's number and booking PIN.
 pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
-    let mut body = form(call)?;
-    let number = body.required("number", fields::line(NUMBER_CHARS_MAX));
-    let pin = body.required("pin", fields::line(PIN_CHARS_MAX));
-    let typed = number.peek().cloned().unwrap_or_default();
-    let Ok(ok) = body.finish() else { return number_page(site, call, typed, Some("kiosk.both_needed")) };
-    let pin = pin.get(&ok);
+    let mut form = form(call)?;
+    let typed = form.required("number", fields::line(NUMBER_CHARS_MAX));
+    let pin = form.required("pin", fields::line(PIN_CHARS_MAX));
+    if form.finish().is_err() {
+        return number_page(site, call, typed, Some("kiosk.both_needed"));
+    }
     // Text that is no number is judged like an unknown number.
     let member_id = typed.parse().unwrap_or(0);
     let outcome =
@@ -78,9 +78,7 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
 /// `POST /kiosk/card`: fills in the member number of a card or wristband; the PIN is still needed.
 pub(crate) fn by_card(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     site.state::<RateLimiter>().take(RateLimitKey::CardsAt(kiosk.id()), RateLimit::per_minute(CARDS_PER_MINUTE))?;
-    let mut body = form(call)?;
-    let typed = body.optional("card", fields::line(CARD_CHARS_MAX));
-    let typed = body.finish().map(|ok| typed.get(&ok)).ok().flatten().unwrap_or_default();
+    let typed = form(call)?.line("card", CARD_CHARS_MAX);
     let owner = match card::parse(&typed) {
         Some(number) => site.store.read(|tx| Ok(cards::find(tx, &number)?))?,
         None => None,
@@ -104,10 +102,10 @@ fn scan_page(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer 
 /// `POST /kiosk/scan`: signs in with the code of the member's app. The code is too long to be guessed, so wrong codes are not
 /// delayed.
 pub(crate) fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
-    let mut body = form(call)?;
-    let code = body.required("code", fields::line(SCAN_CHARS_MAX));
-    let Ok(ok) = body.finish() else { return scan_page(site, call, Some("kiosk.scan_wrong")) };
-    let code = code.get(&ok);
+    let code = form(call)?.line("code", SCAN_CHARS_MAX);
+    if code.is_empty() {
+        return scan_page(site, call, Some("kiosk.scan_wrong"));
+    }
     let outcome = site.store.write(site.now(), |tx| match kiosk::take_code(call, tx, &code)? {
         Some(account) => enter(tx, kiosk, &account),
         None => Ok(Err("kiosk.scan_wrong")),
@@ -127,11 +125,12 @@ fn passkey_page(site: &Site, call: &Call, problem: Option<&'static str>) -> Answ
 
 /// `POST /kiosk/passkey`: the answer to a challenge of `/api/auth/login/bio-web-option`.
 pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
-    let mut body = form(call)?;
-    let credential = body.required("credential", fields::lines(CREDENTIAL_CHARS_MAX));
+    let credential = form(call)?.lines("credential", CREDENTIAL_CHARS_MAX);
     let refused = |key| passkey_page(site, call, Some(key));
-    let Ok(ok) = body.finish() else { return refused("kiosk.passkey_refused") };
-    let Some(proof) = ceremony::check_response(site, call, &credential.get(&ok), Intent::Kiosk)? else {
+    if credential.is_empty() {
+        return refused("kiosk.passkey_refused");
+    }
+    let Some(proof) = ceremony::check_response(site, call, &credential, Intent::Kiosk)? else {
         return refused("kiosk.passkey_refused");
     };
     let outcome = site.store.write(site.now(), |tx| match ceremony::apply(site, call, tx, &proof)? {

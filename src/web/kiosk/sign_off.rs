@@ -82,10 +82,9 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
 
 /// `POST /kiosk/sign-off/{skill}`: asks the chosen signer.
 pub(crate) fn ask(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let mut body = form(call)?;
-    let signer = body.required("signer", fields::id);
-    let Ok(ok) = body.finish() else { return page(site, call, guest, Some(call.say("kiosk.signer_missing"))) };
-    let signer_id = signer.get(&ok);
+    let Some(signer_id) = form(call)?.optional("signer", fields::id) else {
+        return page(site, call, guest, Some(call.say("kiosk.signer_missing")));
+    };
     let request = Request {
         skill: call.param(0).to_owned(),
         entry_date: site.now(),

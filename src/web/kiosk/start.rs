@@ -13,7 +13,7 @@ use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::kiosks;
-use crate::web::{form, form_field, form_status};
+use crate::web::{form, form_status, read_form};
 use askama::Template;
 use http::{HeaderName, HeaderValue, StatusCode};
 
@@ -61,9 +61,7 @@ fn unpaired(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
 
 /// `POST /kiosk/pair`: pairs this browser as a kiosk, with a code of the desk.
 pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
-    let mut body = form(call)?;
-    let code = body.optional("code", fields::line(CODE_CHARS_MAX));
-    let code = body.finish().map(|ok| code.get(&ok)).ok().flatten().unwrap_or_default();
+    let code = form(call)?.line("code", CODE_CHARS_MAX);
     match site.store.write(site.now(), |tx| kiosk::pair(site, call, tx, &code))? {
         Paired::Right(key) => Ok(kiosk::KEY.set(site, call, reply::see_other("/kiosk"), &key)),
         Paired::Wrong => unpaired(site, call, Some("kiosk.pair_wrong")),
@@ -73,7 +71,7 @@ pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
 
 /// `POST /kiosk/language`: sets the language until sign-out.
 pub(crate) fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
-    let tag = form_field(call, "language", fields::line(5))?;
+    let tag = read_form(call, |form| form.required("language", fields::line(5)))?;
     let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag).ok_or_else(Failure::not_found)?;
     Ok(kiosk::with_language(site, call, reply::see_other("/kiosk"), Some(language)))
 }

@@ -9,7 +9,6 @@ use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -59,9 +58,7 @@ fn list_logged(site: &Site, call: &Call, guest: &Guest) -> Result<Vec<String>, F
 
 /// `POST /kiosk/time`: enters the minutes in the logbook.
 pub(crate) fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let mut body = form(call)?;
-    let typed = body.optional("minutes", fields::line(5));
-    let typed = body.finish().map(|ok| typed.get(&ok)).ok().flatten().unwrap_or_default();
+    let typed = form(call)?.line("minutes", 5);
     let Some(flown) = minutes::parse(&typed).filter(|minutes| minutes::MINUTES.contains(minutes)) else {
         return page(site, call, guest, typed, Some(call.say("kiosk.time_wrong")));
     };

@@ -7,12 +7,12 @@ use crate::domain::{password, username};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::invitations::Invitation;
 use crate::store::tables::members::{self, Profile};
-use crate::web::{form, form_status, query_text};
+use crate::web::{form_status, query_text, read_form};
 use askama::Template;
 use http::StatusCode;
 
@@ -94,7 +94,13 @@ fn page(site: &Site, call: &Call, code: String, username: Option<String>, proble
 /// `POST /claim`: claims the account.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
-    let (code, name, secret) = read(form(call)?)?;
+    let (code, name, secret) = read_form(call, |form| {
+        (
+            form.required("code", fields::line(CODE_CHARS_MAX)),
+            form.required("username", fields::line(254)),
+            form.required("password", fields::secret),
+        )
+    })?;
     let Some(opens) = find(site, &code)? else {
         return page(site, call, code, None, Some(call.say("claim.not_good")));
     };
@@ -117,12 +123,4 @@ pub(crate) fn take(site: &Site, call: &Call) -> Answer {
         Err(failure) if failure.status() == StatusCode::CONFLICT => again(call.language().say(failure.text())),
         Err(failure) => Err(failure),
     }
-}
-
-fn read(mut body: Fields) -> Result<(String, String, String), Failure> {
-    let code = body.required("code", fields::line(CODE_CHARS_MAX));
-    let username = body.required("username", fields::line(254));
-    let password = body.required("password", fields::secret);
-    let ok = body.finish()?;
-    Ok((code.get(&ok), username.get(&ok), password.get(&ok)))
 }

@@ -6,7 +6,7 @@ use crate::auth::count_message_request;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::site::Site;
-use crate::web::{form, form_status};
+use crate::web::{Form, form, form_status};
 use askama::Template;
 
 const TITLE: &str = "confirm.title";
@@ -22,7 +22,7 @@ struct Page {
 
 /// `GET /confirm`: the target of the mailed link; a button on the page confirms.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
-    match read_token(call.query()) {
+    match read_token(Form(call.query())) {
         Ok(token) => page(site, call, token, false),
         Err(_) => message_page(site, call, TITLE, "bad", "confirm.incomplete"),
     }

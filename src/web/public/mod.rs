@@ -12,10 +12,10 @@ pub(crate) mod sign_child;
 pub(crate) mod undo;
 pub(crate) mod verify;
 
-use super::{Frame, failure_text, mistakes, refused, show};
+use super::{Form, Frame, failure_text, mistakes, refused, show};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields;
 use crate::http::reply::Reply;
 use crate::site::Site;
 use askama::Template;
@@ -49,10 +49,8 @@ fn message_page(
 }
 
 /// Reads the token of a mailed link, from the query of its page or from the form there.
-fn read_token(mut fields: Fields) -> Result<String, Failure> {
-    let token = fields.required("token", fields::line(TOKEN_CHARS_MAX));
-    let ok = fields.finish()?;
-    Ok(token.get(&ok))
+fn read_token(form: Form) -> Result<String, Failure> {
+    form.read(|form| form.required("token", fields::line(TOKEN_CHARS_MAX)))
 }
 
 /// A failure as a public page.

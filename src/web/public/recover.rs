@@ -40,14 +40,12 @@ pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
 /// `POST /recover`: sends a code, unless the form says that there is one, and asks for it.
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
-    let mut body = form(call)?;
-    let has_code = body.has("have");
-    if has_code {
-        let username = body.required("username", fields::line(254));
-        let ok = body.finish()?;
-        return set_page(site, call, &username.get(&ok), false, None);
+    let form = form(call)?;
+    if form.has("have") {
+        let username = form.read(|form| form.required("username", fields::line(254)))?;
+        return set_page(site, call, &username, false, None);
     }
-    let request = Recovery::read(site, body)?;
+    let request = Recovery::read(site, form.0)?;
     let next = set_page(site, call, &request.username, true, None)?;
     recovery::carry_out(site, call, &request, &|_| Ok(next.again()))
 }
@@ -55,7 +53,7 @@ pub(crate) fn send(site: &Site, call: &Call) -> Answer {
 /// `POST /recover/password`: the code, the answers and the new password.
 pub(crate) fn set(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
-    let request = Recovery::read(site, form(call)?)?;
+    let request = Recovery::read(site, form(call)?.0)?;
     let again = |problem| set_page(site, call, &request.username, false, Some(problem));
     // The page is rendered after the commit: a page reads, and nothing is read while the writer is locked.
     let outcome = Cell::new(Outcome::Wrong);

@@ -9,14 +9,14 @@ use crate::domain::waiver::SigningPlace;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::web::badge::Badge;
 use crate::web::form_state::FormState;
 use crate::web::kiosk::waiver::list_due;
 use crate::web::waiver_form::{self, WaiverForm};
-use crate::web::{check_waivers_required, client_error_text, done, form, form_status, query_text};
+use crate::web::{Form, check_waivers_required, client_error_text, done, form, form_status, query_text};
 use askama::Template;
 use http::{StatusCode, header};
 
@@ -109,17 +109,15 @@ fn message_page(site: &Site, language: Language, tone: &'static str, key: &'stat
 
 /// `POST /sign`: signs for all ticked flyers or for none, and ends the code.
 pub(crate) fn take(site: &Site, call: &Call) -> Answer {
-    let mut body = form(call)?;
-    let code = body.required("code", fields::line(CODE_CHARS_MAX));
-    let lang = body.optional("lang", fields::line(5));
-    let (code, lang) = (code.into_option().unwrap_or_default(), lang.into_option().flatten().unwrap_or_default());
-    sign(site, call, body, &code, language(call, &lang))
+    let mut form = form(call)?;
+    let (code, lang) = (form.required("code", fields::line(CODE_CHARS_MAX)), form.line("lang", 5));
+    sign(site, call, form, &code, language(call, &lang))
 }
 
-fn sign(site: &Site, call: &Call, body: Fields, code: &str, language: Language) -> Answer {
+fn sign(site: &Site, call: &Call, form: Form, code: &str, language: Language) -> Answer {
     let Some(member_id) = find(site, code)? else { return link_expired(site, language) };
     let (due, _) = list_due(site, member_id)?;
-    let signing = waiver_form::read(body, &due, SigningPlace::Phone)?;
+    let signing = waiver_form::read(form, &due, SigningPlace::Phone)?;
     let signed = app::change(site, links::actor(call, member_id), language, |cx| {
         // The code may have been used since it was read.
         if links::find(site, cx.tx, code)? != Some(member_id) {

@@ -5,7 +5,7 @@ use crate::auth::undo::{self, Undone};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::site::Site;
-use crate::web::form;
+use crate::web::{Form, form};
 use askama::Template;
 use http::StatusCode;
 
@@ -22,7 +22,7 @@ struct Page {
 
 /// `GET /undo`: the target of the mailed link; a button on the page undoes.
 pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
-    match read_token(call.query()) {
+    match read_token(Form(call.query())) {
         Ok(token) => page(site, call, token, false),
         Err(_) => message_page(site, call, TITLE, "bad", "confirm.incomplete"),
     }

@@ -17,7 +17,7 @@ use crate::site::Site;
 use crate::store::tables::second_factors::{self, Kind};
 use crate::store::tables::{members, passkeys as keys, sessions};
 use crate::web::badge::Badge;
-use crate::web::{CODE_CHARS_MAX, Frame, form_status, optional_form_field, show};
+use crate::web::{CODE_CHARS_MAX, Frame, form_status, read_form, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -116,7 +116,7 @@ pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, part: &'static str
 
 /// `POST /desk/account/prove`: proves the clerk's identity by password; for ten minutes credentials may be changed.
 pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let Some(secret) = optional_form_field(call, "password", fields::secret)? else {
+    let Some(secret) = read_form(call, |form| form.optional("password", fields::secret))? else {
         return refuse(site, call, clerk, "prove", call.say("account.password_missing"));
     };
     if let Err(text) = sign_in::check_own_password(site, call, clerk.id(), &secret)? {
@@ -133,7 +133,7 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/account/recovery-codes`: makes ten new recovery codes and shows them once; needs a code of the authenticator
 /// app.
 pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let Some(code) = optional_form_field(call, "code", fields::line(CODE_CHARS_MAX))? else {
+    let Some(code) = read_form(call, |form| form.optional("code", fields::line(CODE_CHARS_MAX)))? else {
         return refuse(site, call, clerk, "codes", call.say("desk.code_missing"));
     };
     let renewed = app::change(site, clerk, call.language(), |cx| {

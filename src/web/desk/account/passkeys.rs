@@ -10,14 +10,14 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::{CREDENTIAL_CHARS_MAX, form_field, optional_form_field};
+use crate::web::{CREDENTIAL_CHARS_MAX, read_form};
 use serde_json::json;
 
 const NAME_CHARS_MAX: usize = 60;
 
 /// `POST /desk/account/passkeys/question`: the challenge for a new passkey, as JSON for the script of the page.
 pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let name = optional_form_field(call, "name", fields::line(NAME_CHARS_MAX))?;
+    let name = read_form(call, |form| form.optional("name", fields::line(NAME_CHARS_MAX)))?;
     clerk.check_proven(site.now())?;
     let party = RelyingParty::of(site, call)?;
     let limit = RateLimit::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
@@ -31,7 +31,7 @@ pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/account/passkeys`: registers a passkey with the browser's answer.
 pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let credential = optional_form_field(call, "credential", fields::lines(CREDENTIAL_CHARS_MAX))?;
+    let credential = read_form(call, |form| form.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX)))?;
     let refused = || refuse(site, call, clerk, "passkeys", call.say("account.passkey_refused"));
     let Some(answer) = ceremony::check_response(site, call, &credential.unwrap_or_default(), Intent::SignIn)? else {
         return refused();
@@ -47,7 +47,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/account/passkeys/remove`: removes a passkey and ends all other sessions.
 pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let passkey_id = form_field(call, "passkey", fields::id)?;
+    let passkey_id = read_form(call, |form| form.required("passkey", fields::id))?;
     clerk.check_proven(site.now())?;
     let owner = (clerk.id(), clerk.session());
     match site.store.write(site.now(), |tx| ceremony::remove(site, call, tx, owner, passkey_id))? {

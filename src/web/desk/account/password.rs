@@ -12,16 +12,13 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
-use crate::web::form;
+use crate::web::read_form;
 
 /// `POST /desk/account/password`: needs the current password; ends all other sessions.
 pub(crate) fn change(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let current = body.optional("current", fields::secret);
-    let new = body.optional("password", fields::secret);
-    let again = body.optional("again", fields::secret);
-    let ok = body.finish()?;
-    let (Some(current), Some(new), Some(again)) = (current.get(&ok), new.get(&ok), again.get(&ok)) else {
+    let typed =
+        read_form(call, |form| ["current", "password", "again"].map(|name| form.optional(name, fields::secret)))?;
+    let [Some(current), Some(new), Some(again)] = typed else {
         return refuse(site, call, clerk, "password", call.say("account.password_missing"));
     };
     let no = |text: &Text| refuse(site, call, clerk, "password", call.language().say(text));

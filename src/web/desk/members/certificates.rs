@@ -12,7 +12,7 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::{Frame, form_field, path_id, show};
+use crate::web::{Frame, path_id, read_form, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -62,7 +62,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// be verified.
 pub(crate) fn certificate(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
-    let place = form_field(call, "place", fields::whole_in(0..=1_000))? as usize;
+    let place = read_form(call, |form| form.required("place", fields::whole_in(0..=1_000)))? as usize;
     let chosen = site.store.read(|tx| {
         let mut rows = certificates::read_earned(site, tx, member_id)?.rows.into_iter();
         rows.nth(place).map(|(row, _)| row).ok_or_else(Failure::not_found)

@@ -14,7 +14,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
-use crate::web::{Frame, form, form_field, optional_form_field, path_id, show};
+use crate::web::{Frame, path_id, read_form, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -65,11 +65,8 @@ pub(crate) fn confirm_email(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/members/{member_id}/ban`: bans the member, with a reason and, if given, until a day; ends all sessions.
 pub(crate) fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let reason = body.optional("reason", fields::line(REASON_CHARS_MAX));
-    let until = body.optional("until", fields::line(40));
-    let ok = body.finish()?;
-    let (reason, until) = (reason.get(&ok).unwrap_or_default(), until.get(&ok));
+    let (reason, until) =
+        read_form(call, |form| (form.line("reason", REASON_CHARS_MAX), form.optional("until", fields::line(40))))?;
     let zone = site.time_zone()?;
     let past = || Failure::field("until", Text::new("card.ban_past"));
     let until = until.map(|date| zone.start_of_date(&date).ok_or_else(past)).transpose()?;
@@ -80,7 +77,7 @@ pub(crate) fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/members/{member_id}/note`: replaces the staff note; an empty text removes it.
 pub(crate) fn set_note(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let text = optional_form_field(call, "text", fields::lines(NOTE_CHARS_MAX))?.unwrap_or_default();
+    let text = read_form(call, |form| form.lines("text", NOTE_CHARS_MAX))?;
     _ = change(site, call, clerk, |cx, member_id| card::set_note(cx, member_id, &text))?;
     Ok(reply::see_other(&format!("{PART}/{}?done=note", call.param(0))))
 }
@@ -100,7 +97,7 @@ pub(crate) fn untie_card(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn read_card(call: &Call) -> Result<String, Failure> {
-    form_field(call, "card", fields::line(CARD_CHARS_MAX))
+    read_form(call, |form| form.required("card", fields::line(CARD_CHARS_MAX)))
 }
 
 /// `POST /desk/members/{member_id}/ban/lift`: admins only.

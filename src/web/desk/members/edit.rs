@@ -13,13 +13,12 @@ use crate::http::body::Field;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::Email;
-use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members::{self, Profile};
 use crate::store::tables::tunnels;
-use crate::web::{Frame, form, form_error_text, form_status, path_id, show};
+use crate::web::{Frame, form_error_text, form_status, path_id, read_form, show};
 use askama::Template;
 
 const REAL_NAME_CHARS_MAX: usize = 100;
@@ -55,20 +54,13 @@ pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/edit`: a new e-mail address takes effect once its owner has confirmed it.
 pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
-    let mut body = form(call)?;
-    let real_name = body.optional("real_name", fields::line(REAL_NAME_CHARS_MAX));
-    let screen_name = body.optional("screen_name", fields::line(SCREEN_NAME_CHARS_MAX));
-    let email = body.optional("email", fields::line(254));
-    let phone = body.optional("phone", fields::line(PHONE_CHARS_MAX));
-    let dob = body.optional("dob", fields::line(40));
-    let ok = body.finish()?;
-    let sent = EditInput {
-        real_name: real_name.get(&ok).unwrap_or_default(),
-        screen_name: screen_name.get(&ok).unwrap_or_default(),
-        email: email.get(&ok).unwrap_or_default(),
-        phone: phone.get(&ok).unwrap_or_default(),
-        dob: dob.get(&ok).unwrap_or_default(),
-    };
+    let sent = read_form(call, |form| EditInput {
+        real_name: form.line("real_name", REAL_NAME_CHARS_MAX),
+        screen_name: form.line("screen_name", SCREEN_NAME_CHARS_MAX),
+        email: form.line("email", 254),
+        phone: form.line("phone", PHONE_CHARS_MAX),
+        dob: form.line("dob", 40),
+    })?;
     let person = match judge(site, member_id, &sent)? {
         Ok(person) => person,
         Err(text) => return page(site, call, clerk, Some((sent, call.language().say(&text)))),

@@ -17,7 +17,7 @@ use crate::store::Read;
 use crate::store::queries::logbook;
 use crate::store::tables::signers::{self, EligibleSigner};
 use crate::web::desk::signer_proof;
-use crate::web::{Frame, form, form_error_text, form_status, path_id, show};
+use crate::web::{Frame, form_error_text, form_status, path_id, read_form, show};
 use askama::Template;
 
 #[derive(Template)]
@@ -67,20 +67,16 @@ pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// to the page that takes it.
 pub(crate) fn enter(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
-    let mut body = form(call)?;
-    let (time, date) = (body.optional("time", fields::line(20)), body.optional("date", fields::line(40)));
-    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
-    let signer = body.optional("signer", fields::id);
-    let ok = body.finish()?;
     let (zone, now) = (site.time_zone()?, site.now());
-    let sent = OpeningInput {
-        time: time.get(&ok).unwrap_or_default(),
-        date: date.get(&ok).unwrap_or_else(|| zone.date(now)),
-        comment: comment.get(&ok).unwrap_or_default(),
-        signer: signer.get(&ok),
-        levels: signer_proof::values(call, "level")?,
-        skills: signer_proof::values(call, "skill")?,
-    };
+    let (levels, skills) = (signer_proof::values(call, "level")?, signer_proof::values(call, "skill")?);
+    let sent = read_form(call, |form| OpeningInput {
+        time: form.line("time", 20),
+        date: form.optional("date", fields::line(40)).unwrap_or_else(|| zone.date(now)),
+        comment: form.lines("comment", COMMENT_CHARS_MAX),
+        signer: form.optional("signer", fields::id),
+        levels,
+        skills,
+    })?;
     let length = if sent.time.is_empty() { Some(0) } else { minutes::parse(&sent.time) };
     let length = length.filter(|length| (0..=MINUTES_MAX).contains(length));
     let (length, entry_date, instructor_id) = match (length, zone.entry_moment(now, &sent.date), sent.signer) {

@@ -12,7 +12,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::web::desk::signer_proof::{self, Outcome, ProofForm};
-use crate::web::{Frame, form, path_id, show};
+use crate::web::{Frame, path_id, read_form, show};
 use askama::Template;
 use http::StatusCode;
 use std::cell::RefCell;
@@ -62,15 +62,12 @@ pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/record`: records and signs everything that is ticked, or nothing.
 pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
-    let mut body = form(call)?;
-    let date = body.optional("date", fields::line(40));
-    let comment = body.optional("comment", fields::lines(COMMENT_CHARS_MAX));
-    let ok = body.finish()?;
-    let sent = RecordInput {
-        skills: signer_proof::values(call, "skill")?,
-        date: date.get(&ok),
-        comment: comment.get(&ok).unwrap_or_default(),
-    };
+    let skills = signer_proof::values(call, "skill")?;
+    let sent = read_form(call, |form| RecordInput {
+        skills,
+        date: form.optional("date", fields::line(40)),
+        comment: form.lines("comment", COMMENT_CHARS_MAX),
+    })?;
     let (zone, now) = (site.time_zone()?, site.now());
     let moment = sent.date.as_deref().map_or(Some(now), |date| zone.entry_moment(now, date));
     let is_sound = sent.skills.len() <= SKILLS_MAX && sent.skills.iter().all(|one| one.len() <= SKILL_CHARS_MAX);

@@ -15,7 +15,7 @@ use crate::http::reply;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
-use crate::web::{Frame, form, form_error_text, form_status, path_id, show};
+use crate::web::{Frame, form_error_text, form_status, path_id, read_form, show};
 use askama::Template;
 
 #[derive(Template)]
@@ -42,15 +42,12 @@ pub(crate) struct TimeForm {
 /// `POST /desk/members/{member_id}/time`: enters minutes for a day, by default today.
 pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
-    let mut body = form(call)?;
-    let (typed, date) = (body.optional("minutes", fields::line(254)), body.optional("date", fields::line(254)));
-    let ok = body.finish()?;
     let (zone, now) = (site.time_zone()?, site.now());
-    let sent = TimeForm {
-        minutes: typed.get(&ok).unwrap_or_default(),
-        date: date.get(&ok).unwrap_or_else(|| zone.date(now)),
+    let sent = read_form(call, |form| TimeForm {
+        minutes: form.line("minutes", 254),
+        date: form.optional("date", fields::line(254)).unwrap_or_else(|| zone.date(now)),
         problem: None,
-    };
+    })?;
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
     let entry_date = zone.entry_moment(now, &sent.date);
     let again = |problem: String| {
@@ -76,11 +73,11 @@ pub(crate) fn show_entry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/members/{member_id}/time/{entry_id}`: corrects minutes, day or comment. Missing fields stay unchanged.
 pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let (typed, date) = (body.optional("minutes", fields::line(254)), body.optional("date", fields::line(254)));
-    let comment = body.optional_even_empty("comment", fields::lines(COMMENT_CHARS_MAX));
-    let ok = body.finish()?;
-    let (comment, typed, date) = (comment.get(&ok), typed.get(&ok).unwrap_or_default(), date.get(&ok));
+    let (typed, date, comment) = read_form(call, |form| {
+        let (typed, date) = (form.line("minutes", 254), form.optional("date", fields::line(254)));
+        let comment = form.0.optional_even_empty("comment", fields::lines(COMMENT_CHARS_MAX));
+        (typed, date, comment.into_option().flatten())
+    })?;
     let known = site.store.read(|tx| find(tx, call))?;
     let zone = site.time_zone()?;
     let sent = TimeForm { minutes: typed, date: date.unwrap_or_else(|| zone.date(known.entry_date)), problem: None };

@@ -3,7 +3,7 @@
 use super::PART;
 use super::heading::{self, Heading};
 use crate::app::waivers::consents as app_consents;
-use crate::app::waivers::{self as app_waivers, Due, NAME_CHARS_MAX, Signing, WORD_CHARS_MAX};
+use crate::app::waivers::{self as app_waivers, Due, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
@@ -23,9 +23,7 @@ use crate::store::tables::site_texts::{self, Kind};
 use crate::store::tables::{briefs, consents, members, tunnels, waivers};
 use crate::web::badge::Badge;
 use crate::web::waiver_form::{self, WaiverForm};
-use crate::web::{
-    Frame, check_waivers_required, client_error_text, form, form_field, form_status, optional_form_field, path_id, show,
-};
+use crate::web::{Frame, check_waivers_required, client_error_text, form, form_status, path_id, read_form, show};
 use askama::Template;
 
 /// Signed waivers and consents that the page lists; older ones are in the member's data export.
@@ -97,13 +95,13 @@ pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/waiver/decide`: decides whether a member who answered a question with yes may fly.
 pub(crate) fn decide(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let mut body = form(call)?;
-    let signature = body.required("signature", fields::id);
-    let may_fly = body.required("may_fly", fields::line(5));
-    let word = body.optional("word", fields::line(WORD_CHARS_MAX));
-    let ok = body.finish()?;
-    let (signature_id, may_fly) = (signature.get(&ok), may_fly.get(&ok) == "yes");
-    let word = word.get(&ok).unwrap_or_default();
+    let (signature_id, may_fly, word) = read_form(call, |form| {
+        (
+            form.required("signature", fields::id),
+            form.required("may_fly", fields::line(5)) == "yes",
+            form.line("word", WORD_CHARS_MAX),
+        )
+    })?;
     let signed = site.store.read(|tx| Ok(waivers::find(tx, signature_id)?))?;
     if signed.is_none_or(|signed| signed.member_id != member_id) {
         return Err(Failure::not_found());
@@ -120,7 +118,7 @@ pub(crate) fn decide(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/waiver/override`: lets the member fly today without a waiver.
 pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let reason = optional_form_field(call, "reason", fields::line(WORD_CHARS_MAX))?.unwrap_or_default();
+    let reason = read_form(call, |form| form.line("reason", WORD_CHARS_MAX))?;
     match app::change(site, clerk, call.language(), |cx| app_waivers::override_today(cx, member_id, &reason)) {
         Ok(()) => back(member_id, "overridden"),
         Err(failure) if !failure.problems().is_empty() => {
@@ -133,14 +131,11 @@ pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer 
 /// `POST /desk/members/{member_id}/guardians`: adds a guardian.
 pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let mut body = form(call)?;
-    let guardian = body.optional("guardian", fields::line(20));
-    let relation = body.optional("relation", fields::line(20));
-    let permission = body.optional("permission", fields::line(family::PERMISSION_CHARS_MAX));
-    let ok = body.finish()?;
-    let guardian_id = guardian.get(&ok).and_then(|typed| typed.parse().ok()).unwrap_or(0);
-    let relation = relation.get(&ok).and_then(|name| Relation::parse(&name)).unwrap_or(Relation::Own);
-    let permission = permission.get(&ok).unwrap_or_default();
+    let (guardian, relation, permission) = read_form(call, |form| {
+        (form.line("guardian", 20), form.line("relation", 20), form.line("permission", family::PERMISSION_CHARS_MAX))
+    })?;
+    let guardian_id = guardian.parse().unwrap_or(0);
+    let relation = Relation::parse(&relation).unwrap_or(Relation::Own);
     match app::change(site, clerk, call.language(), |cx| family::add(cx, member_id, guardian_id, relation, &permission))
     {
         Ok(_) => back(member_id, "guardian"),
@@ -155,7 +150,7 @@ pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/guardians/end`: ends a guardianship.
 pub(crate) fn end_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let guardian_id = form_field(call, "guardian", fields::id)?;
+    let guardian_id = read_form(call, |form| form.required("guardian", fields::id))?;
     _ = app::change(site, clerk, call.language(), |cx| family::end(cx, member_id, guardian_id))?;
     back(member_id, "guardian-ended")
 }
@@ -163,11 +158,7 @@ pub(crate) fn end_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/emergency`: sets the emergency contact; an empty one removes it.
 pub(crate) fn set_emergency(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let mut body = form(call)?;
-    let name = body.optional("emergency_name", fields::line(NAME_CHARS_MAX));
-    let phone = body.optional("emergency_phone", fields::line(waiver_form::PHONE_CHARS_MAX));
-    let ok = body.finish()?;
-    let contact = Emergency { name: name.get(&ok).unwrap_or_default(), phone: phone.get(&ok).unwrap_or_default() };
+    let contact = read_form(call, waiver_form::read_emergency)?;
     _ = app::change(site, clerk, call.language(), |cx| app_consents::set_emergency(cx, member_id, &contact))?;
     back(member_id, "emergency")
 }
@@ -175,7 +166,8 @@ pub(crate) fn set_emergency(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/consents/withdraw`: records that the member withdrew a consent.
 pub(crate) fn withdraw(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let kind = Kind::parse(&form_field(call, "kind", fields::line(20))?).ok_or_else(Failure::not_found)?;
+    let kind = read_form(call, |form| form.required("kind", fields::line(20)))?;
+    let kind = Kind::parse(&kind).ok_or_else(Failure::not_found)?;
     _ = app::change(site, clerk, call.language(), |cx| app_consents::withdraw(cx, member_id, kind))?;
     back(member_id, "withdrawn")
 }

@@ -14,7 +14,7 @@ use crate::i18n::language::Text;
 use crate::jobs::outbox::render_message;
 use crate::site::Site;
 use crate::store::tables::outbox::{self, Message};
-use crate::web::{Frame, form_field, path_id, show as shown};
+use crate::web::{Frame, path_id, read_form, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -75,7 +75,7 @@ pub(crate) fn retry_dead(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/messages/lift`: lets mail go to a bounced address again.
 pub(crate) fn lift(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let address = form_field(call, "address", fields::line(254))?;
+    let address = read_form(call, |form| form.required("address", fields::line(254)))?;
     let lifted = app::change(site, clerk, call.language(), |cx| messages::lift_mark(cx, &address))?;
     lifted.ok_or_else(Failure::not_found)?;
     Ok(reply::see_other(&format!("{PART}?box=marked&done=lifted")))

@@ -20,7 +20,7 @@ use crate::store::tables::history;
 use crate::store::tables::partner_users::{self, Deleted};
 use crate::store::tables::partners::{self, Partner};
 use crate::web::badge::Badge;
-use crate::web::{Frame, form, form_field, form_status, optional_form_field, path_id, show as shown};
+use crate::web::{Frame, form_status, path_id, read_form, show as shown};
 use askama::Template;
 
 const DELETED_SHOWN: i64 = 50;
@@ -146,7 +146,7 @@ fn events(tx: &Read, call: &Call, zone: &TimeZone, partner_id: i64) -> Result<Ve
 
 /// `POST /desk/partners/{partner_id}/terms`: sets allowed networks, rate limit and strict mode.
 pub(crate) fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (sent, _) = TermsInput::read(form(call)?)?;
+    let sent = read_form(call, TermsInput::read)?;
     let terms = match sent.terms(call) {
         Ok(terms) => terms,
         Err(problem) => return page(site, call, clerk, Some(sent.refused(problem))),
@@ -160,7 +160,7 @@ pub(crate) fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/partners/{partner_id}/rotate`: makes a second secret and shows it once; the old one stays valid for some days.
 pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let keep_days = form_field(call, "keep_days", fields::whole_in(0..=KEEP_DAYS_MAX))?;
+    let keep_days = read_form(call, |form| form.required("keep_days", fields::whole_in(0..=KEEP_DAYS_MAX)))?;
     let (name, handed) = app::change(site, clerk, call.language(), |cx| {
         let partner = find(cx.tx, call)?;
         let handed = access::rotate(cx, &partner, keep_days)?;
@@ -171,7 +171,7 @@ pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/partners/{partner_id}/revoke`: revokes the partner for good; the typed name confirms it.
 pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let typed = optional_form_field(call, "name", fields::line(254))?.unwrap_or_default();
+    let typed = read_form(call, |form| form.line("name", 254))?;
     app::change(site, clerk, call.language(), |cx| {
         let partner = find(cx.tx, call)?;
         if typed != partner.name.trim() {

@@ -16,14 +16,13 @@ use crate::auth::{Clerk, pin_guesses};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
 use crate::http::reply::Reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::partners;
 use crate::web::badge::Badge;
-use crate::web::{Frame, form, form_status, show as shown};
+use crate::web::{Form, Frame, form_status, read_form, show as shown};
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use ipnet::IpNet;
@@ -130,11 +129,9 @@ fn state_badge(call: &Call, partner: &partners::Partner, secrets: usize) -> Badg
 
 /// `POST /desk/partners`: adds a partner and shows its secret once.
 pub(crate) fn create(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let name = body.optional("name", fields::line(NAME_CHARS_MAX));
-    let (sent, ok) = TermsInput::read(body)?;
-    let name = name.get(&ok).unwrap_or_default();
-    let sent = TermsInput { name: name.clone(), ..sent };
+    let sent =
+        read_form(call, |form| TermsInput { name: form.line("name", NAME_CHARS_MAX), ..TermsInput::read(form) })?;
+    let name = sent.name.clone();
     let terms = match sent.terms(call) {
         Ok(_) if name.is_empty() => return page(site, call, clerk, sent.refused(call.say("partners.name_missing"))),
         Ok(terms) => terms,
@@ -153,21 +150,13 @@ fn show_secret(site: &Site, call: &Call, clerk: &Clerk, name: String, handed: Is
 
 impl TermsInput {
     /// Reads the fields that both forms have.
-    fn read(mut body: Fields) -> Result<(TermsInput, fields::Validated), Failure> {
-        let networks = body.optional("networks", fields::lines(NETWORKS_CHARS_MAX));
-        let per_minute = body.optional("per_minute", fields::line(20));
-        let strict = body.has("strict");
-        let ok = body.finish()?;
-        let networks = networks.get(&ok).unwrap_or_default();
-        Ok((
-            TermsInput {
-                networks,
-                per_minute: per_minute.get(&ok).unwrap_or_default(),
-                strict,
-                ..TermsInput::default()
-            },
-            ok,
-        ))
+    fn read(form: &mut Form) -> TermsInput {
+        TermsInput {
+            networks: form.lines("networks", NETWORKS_CHARS_MAX),
+            per_minute: form.line("per_minute", 20),
+            strict: form.has("strict"),
+            ..TermsInput::default()
+        }
     }
 
     fn refused(self, problem: String) -> TermsInput {

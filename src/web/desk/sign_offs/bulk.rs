@@ -17,7 +17,7 @@ use crate::store::tables::members;
 use crate::store::tables::skills::{self, SkillEntry};
 use crate::web::desk::members::list_tabs::ViewContext;
 use crate::web::desk::signer_proof::{self, Outcome, ProofForm};
-use crate::web::{Frame, optional_form_field, show};
+use crate::web::{Frame, read_form, show};
 use askama::Template;
 use http::StatusCode;
 use std::cell::RefCell;
@@ -61,7 +61,7 @@ pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/sign-several`: signs all entries or none.
 pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let chosen = signer_proof::values(call, "entry")?;
-    let comment = optional_form_field(call, "comment", fields::lines(COMMENT_CHARS_MAX))?;
+    let comment = read_form(call, |form| form.optional("comment", fields::lines(COMMENT_CHARS_MAX)))?;
     let seen: Option<Vec<(i64, i64)>> = chosen.iter().map(|one| read(one)).collect();
     let seen = seen.filter(|all| !all.is_empty() && all.len() <= ENTRIES_MAX).ok_or_else(Failure::invalid_fields)?;
     let at = RefCell::new(String::new());

@@ -26,6 +26,7 @@ struct Page {
     frame: Frame,
     entry: EntryView,
     form: SignForm,
+    signing: ProofForm,
     /// The proof with which the requested signer denies.
     proof: ProofForm,
     may_sign: bool,
@@ -70,26 +71,29 @@ struct EntryView {
 /// Fields that the proof for a denial covers.
 pub(crate) const DENIAL_BOUND: &str = "version";
 
-/// The signing form, where it was refused or a code is due.
+/// The forms for signing and denying, where one was refused or a code is due.
 #[derive(Default)]
 pub(crate) struct SignForm {
-    pub username: String,
     pub comment: String,
     pub reason: String,
-    /// Token of the sign-in challenge, where the password was right and a code is due.
-    pub step: Option<String>,
-    /// Whether the code comes from an authenticator app; else a passcode was sent.
-    pub by_app: bool,
-    /// Why it was not signed.
-    pub problem: Option<String>,
     /// Why it was not denied.
     pub denial_problem: Option<String>,
     /// Version of the entry that the page showed; `None` to use the present one.
     pub version: Option<i64>,
-    /// Whether the entry has changed since the page showed it.
-    pub changed: bool,
-    /// The proof for a denial where it is shown again, with the status of the reply.
-    pub(crate) denial: Option<(StatusCode, ProofForm)>,
+    /// The proof for signing where it is shown again.
+    pub signing: Option<ProofForm>,
+    /// The proof for a denial where it is shown again.
+    pub denial: Option<ProofForm>,
+    /// Status of the reply; `None`: 422.
+    pub status: Option<StatusCode>,
+}
+
+impl SignForm {
+    /// Shown again after a proof. An entry that has changed is shown in its new version.
+    pub(crate) fn again(status: StatusCode, version: Option<i64>) -> SignForm {
+        let version = version.filter(|_| status != StatusCode::CONFLICT);
+        SignForm { version, status: Some(status), ..SignForm::default() }
+    }
 }
 
 /// `GET /desk/sign-offs/{entry_id}`
@@ -103,12 +107,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let zone = site.time_zone()?;
     let view = ViewContext { site, zone: &zone, language: call.language(), now: site.now() };
-    let status = match &sent {
-        Some(SignForm { denial: Some((status, _)), .. }) => *status,
-        Some(form) if form.changed => StatusCode::CONFLICT,
-        Some(form) if form.step.is_none() || form.problem.is_some() => StatusCode::UNPROCESSABLE_ENTITY,
-        _ => StatusCode::OK,
-    };
+    let status = sent.as_ref().map_or(StatusCode::OK, |form| form.status.unwrap_or(StatusCode::UNPROCESSABLE_ENTITY));
     let empty = ProofForm::new(site, format!("{PART}/{entry_id}/deny"), DENIAL_BOUND, String::new())?;
     let page = site.store.read(|tx| {
         let found = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
@@ -117,14 +116,11 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
         let mut form = sent.unwrap_or_default();
         form.version = form.version.or(Some(found.version));
         let signer = signer_username(tx, &found)?;
-        if form.username.is_empty() {
-            form.username.clone_from(&signer);
+        let mut signing = form.signing.take().unwrap_or_default();
+        if signing.username.is_empty() {
+            signing.username.clone_from(&signer);
         }
-        let mut proof = empty;
-        match form.denial.take() {
-            Some((_, sent)) => proof = sent,
-            None => proof.username = signer,
-        }
+        let proof = form.denial.take().unwrap_or(ProofForm { username: signer, ..empty });
         Ok(Page {
             may_sign: found.status == Status::Pending,
             // The proof establishes that the requested signer denies.
@@ -135,6 +131,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<SignFor
             may_reinstate: may(Action::Reinstate, Status::Suspended),
             entry: entry_view(tx, &view, found)?,
             form,
+            signing,
             proof,
             frame,
         })

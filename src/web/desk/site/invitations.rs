@@ -11,14 +11,13 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields, Unvalidated};
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::invitations::{self, Invitation};
 use crate::web::desk::slip::{self, Recipient};
-use crate::web::{form, mistake, new_form_number, path_id, read_form_number};
+use crate::web::{Form, form, new_form_number, path_id, read_form_number};
 
 /// Open invitations that are listed.
 const ROWS_MAX: i64 = 50;
@@ -109,26 +108,23 @@ pub(crate) fn invite(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// The values of the form, and its first problem in words.
-fn read(mut body: Fields, language: Language) -> (InvitationInput, Option<String>) {
-    let name = body.optional("name", fields::line(NAME_CHARS_MAX));
-    let email = body.optional("email", fields::line(254));
-    let [role, tag] = ["role", "language"].map(|name| body.optional(name, fields::line(20)));
-    let number = body.optional("number", read_form_number);
-    let given = |field: Unvalidated<Option<String>>| field.into_option().flatten().unwrap_or_default();
-    let known = Role::parse(&given(role)).filter(|role| ROLES.iter().any(|(offered, _)| offered == role));
-    let typed = given(email);
+fn read(mut form: Form, language: Language) -> (InvitationInput, Option<String>) {
+    let (name, typed) = (form.line("name", NAME_CHARS_MAX), form.line("email", 254));
+    let (role, tag) = (form.line("role", 20), form.line("language", 20));
+    let number = form.optional("number", read_form_number);
+    let known = Role::parse(&role).filter(|role| ROLES.iter().any(|(offered, _)| offered == role));
     let email = if typed.is_empty() { Ok(String::new()) } else { crate::domain::email::parse(&typed) };
     let sent = InvitationInput {
-        name: given(name),
+        name,
         email: email.clone().unwrap_or(typed),
         role: known.unwrap_or(Role::Desk),
-        language: Language::find(&given(tag)).unwrap_or(language),
-        number: number.into_option().flatten().unwrap_or_else(new_form_number),
+        language: Language::find(&tag).unwrap_or(language),
+        number: number.unwrap_or_else(new_form_number),
         problem: None,
     };
     let say = |key| language.say(&Text::new(key));
     let problem = match () {
-        () if body.is_refused() => Some(mistake(language, body, &LABELS)),
+        () if form.0.is_refused() => Some(form.mistake(language, &LABELS)),
         () if sent.name.is_empty() => Some(say("invite.name_missing")),
         () if email.is_err() => Some(say("invite.email_wrong")),
         () if known.is_none() => Some(say("invite.role_wrong")),

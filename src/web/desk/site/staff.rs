@@ -8,14 +8,13 @@ use crate::auth::Clerk;
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::members;
 use crate::store::tables::outbox::Channel;
 use crate::web::desk::members::lookup::{LookupError, find_member};
-use crate::web::{Frame, form, form_status, show as shown};
+use crate::web::{Frame, form_status, read_form, show as shown};
 use askama::Template;
 
 const DONE: [(&str, &str); 3] =
@@ -101,12 +100,8 @@ fn page(
 
 /// `POST /desk/site/users`: changes the role of an account and ends its sessions.
 pub(crate) fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let typed = body.optional("member", fields::line(254));
-    let role = body.optional("role", fields::line(20));
-    let ok = body.finish()?;
-    let typed = typed.get(&ok).unwrap_or_default();
-    let role = role.get(&ok).and_then(|name| Role::parse(&name));
+    let (typed, role) = read_form(call, |form| (form.line("member", 254), form.line("role", 20)))?;
+    let role = Role::parse(&role);
     let outcome = app::change(site, clerk, call.language(), |cx| {
         let (member_id, role) = match (find_member(cx.tx, &typed)?, role) {
             (Ok(member_id), Some(role)) => (member_id, role),

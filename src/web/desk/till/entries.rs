@@ -9,13 +9,12 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::till::{self, Line};
 use crate::store::tables::{members, tunnels};
-use crate::web::{Frame, done_with, form_status, optional_form_field, path_id, show as shown};
+use crate::web::{Frame, done_with, form_status, path_id, read_form, show as shown};
 use askama::Template;
 
 const DONE: [(&str, &str); 4] = [
@@ -146,7 +145,7 @@ pub(crate) fn mail(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/till/entries/{entry_id}/undo`: undoes a fee and takes the year back. Admins only.
 pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let entry_id = path_id(call, 0)?;
-    let reason = optional_form_field(call, "reason", fields::line(TEXT_CHARS_MAX))?.unwrap_or_default();
+    let reason = read_form(call, |form| form.line("reason", TEXT_CHARS_MAX))?;
     match app::change(site, clerk, call.language(), |cx| effect::undo_fee(cx, entry_id, &reason))? {
         Ok(_) => back(entry_id, "undone"),
         Err(denial) => page(site, call, clerk, Some((reason, denial.key()))),

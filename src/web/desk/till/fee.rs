@@ -101,15 +101,14 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
 /// `POST /desk/members/{member_id}/payment`: takes the fee.
 pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
-    let mut body = form(call)?;
-    let kind = body.required("kind", kind);
-    let reason = body.optional("reason", fields::line(TEXT_CHARS_MAX));
-    let number = body.required("number", read_form_number);
-    let seen = body.optional("seen", fields::whole);
-    let ok = body.finish()?;
-    let (kind, seen_until) = (kind.get(&ok), seen.get(&ok));
-    let typed = Typed { kind, reason: reason.get(&ok).unwrap_or_default(), number: number.get(&ok) };
-    let fee = Fee { member_id, kind, reason: &typed.reason, form_number: typed.number, seen_until };
+    let mut form = form(call)?;
+    let kind = form.0.required("kind", kind);
+    let reason = form.line("reason", TEXT_CHARS_MAX);
+    let number = form.required("number", read_form_number);
+    let seen_until = form.optional("seen", fields::whole);
+    let ok = form.0.finish()?;
+    let typed = Typed { kind: kind.get(&ok), reason, number };
+    let fee = Fee { member_id, kind: typed.kind, reason: &typed.reason, form_number: typed.number, seen_until };
     match app::change(site, clerk, call.language(), |cx| effect::take_fee(cx, &fee))? {
         Ok(TakenFee { entry_id, is_mailed }) => {
             let done = if is_mailed { "taken-mailed" } else { "taken" };

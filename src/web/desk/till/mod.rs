@@ -19,7 +19,7 @@ use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::payments;
 use crate::store::tables::till::{self, Line};
-use crate::web::{Frame, form, new_form_number, read_form_number, show as shown};
+use crate::web::{Frame, new_form_number, read_form, read_form_number, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -151,22 +151,14 @@ fn closing_form(language: Language, day: &Day, currency: &str, typed: Option<Typ
 
 /// `POST /desk/till/close`: closes the day; later entries belong to the next day.
 pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let mut body = form(call)?;
-    let counted = body.optional("counted", fields::line(AMOUNT_CHARS_MAX));
-    let left = body.optional("left", fields::line(AMOUNT_CHARS_MAX));
-    let note = body.optional("note", fields::line(TEXT_CHARS_MAX));
-    let number = body.required("number", read_form_number);
-    let seen_closing = body.required("seen_closing", fields::whole_in(0..=i64::MAX));
-    let seen_entry = body.required("seen_entry", fields::whole_in(0..=i64::MAX));
-    let ok = body.finish()?;
-    let typed = Typed {
-        counted: counted.get(&ok).unwrap_or_default(),
-        left: left.get(&ok).unwrap_or_default(),
-        note: note.get(&ok).unwrap_or_default(),
-        number: number.get(&ok),
-        seen_closing: seen_closing.get(&ok),
-        seen_entry: seen_entry.get(&ok),
-    };
+    let typed = read_form(call, |form| Typed {
+        counted: form.line("counted", AMOUNT_CHARS_MAX),
+        left: form.line("left", AMOUNT_CHARS_MAX),
+        note: form.line("note", TEXT_CHARS_MAX),
+        number: form.required("number", read_form_number),
+        seen_closing: form.required("seen_closing", fields::whole_in(0..=i64::MAX)),
+        seen_entry: form.required("seen_entry", fields::whole_in(0..=i64::MAX)),
+    })?;
     let currency = site.store.read(|tx| Ok(effect::read_day(site, tx)?.currency))?.unwrap_or_default();
     let amounts = (parse_amount(&typed.counted, &currency), parse_amount(&typed.left, &currency));
     let (Some(counted_cents), Some(left_cents)) = amounts else {
