@@ -13,13 +13,13 @@ use std::time::Instant;
 #[derive(Args)]
 pub(super) struct Demo {
     /// How many members
-    #[arg(long, default_value_t = demo::MEMBERS, value_parser = clap::value_parser!(u64).range(40..=1_000_000))]
+    #[arg(long, default_value_t = demo::USUAL.members, value_parser = clap::value_parser!(u64).range(40..=1_000_000))]
     members: u64,
     /// How many logbook entries, about
-    #[arg(long, default_value_t = demo::ENTRIES, value_parser = clap::value_parser!(u64).range(0..=50_000_000))]
+    #[arg(long, default_value_t = demo::USUAL.entries, value_parser = clap::value_parser!(u64).range(0..=50_000_000))]
     entries: u64,
     /// Another number, another site
-    #[arg(long, default_value_t = demo::SEED)]
+    #[arg(long, default_value_t = demo::USUAL.seed)]
     seed: u64,
 }
 
@@ -46,7 +46,7 @@ impl Demo {
         let clock = || Clock::machine(0);
         let mut bar = global.bar();
         let mut progress = |step: &str, done, all| bar.set(step, done, all);
-        let (site, made) = demo::create_as_planned(&data_dir, config, &clock, &plan, &mut progress).map_err(failed)?;
+        let (site, made) = demo::create(&data_dir, config, &clock, &plan, &mut progress).map_err(failed)?;
         drop(bar);
         let mut facts = demo::Facts::gather(&site).map_err(failed)?;
         facts.publish(&dir, &site.config.public_url(port), &[]).map_err(failed)?;

@@ -202,7 +202,8 @@ impl Serve {
         }
         let fresh = !data_dir.database().exists();
         let site = if self.demo && fresh {
-            demo::create(data_dir, config).map_err(failed)?
+            let made = demo::create(data_dir, config, &|| Clock::machine(0), &demo::USUAL, &mut |_, _, _| ());
+            made.map_err(failed)?.0
         } else {
             let mut told = None;
             let mut tell = |step: &str, done: u64, total: u64| {

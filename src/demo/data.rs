@@ -1,6 +1,7 @@
 //! The data of the demo: `assets/demo/people.json` has the cast, the habits of the crowd and the texts that people
 //! write; `assets/demo/names.json` has the names. Days are counted from today, which is day 0.
 
+use super::levels::Climb;
 use crate::domain::role::Role;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -18,7 +19,7 @@ fn parse<T: serde::de::DeserializeOwned>(name: &str, json: &str) -> T {
 #[serde(deny_unknown_fields)]
 pub(super) struct People {
     /// The members of every demo site, in the order of their numbers: one in every state, and all who sign.
-    pub cast: Vec<CastMember>,
+    pub cast: Vec<Person>,
     pub habits: Vec<Habit>,
     pub flight_comments: Vec<String>,
     pub denials: Vec<String>,
@@ -26,26 +27,33 @@ pub(super) struct People {
     pub nicknames: Vec<String>,
 }
 
-#[derive(Default, Deserialize)]
+/// A person: written in the file, or drawn for the crowd.
+#[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct CastMember {
-    /// The special state of the member on the day on which the site is made.
+pub(super) struct Person {
+    /// The special state of the person on the day on which the site is made; empty in the crowd.
     pub state: String,
     pub role: Role,
     /// An account name that is easier to remember than an invented one.
     pub username: Option<String>,
     pub staff: Option<Staff>,
-    /// The levels that the member climbs to, like `Flyer 3 Static`, with all that each requires.
+    pub joined: i64,
+    /// The day of the last flight; `None`: the person never flew.
+    pub last_day: Option<i64>,
+    pub flights_a_year: u64,
+    /// The levels that the person climbs to, like `Flyer 3 Static`, with all that each requires.
     pub levels: Vec<String>,
     /// How the last of the levels ends.
     pub end: LevelEnd,
-    pub flights_a_year: u64,
-    /// The day of the last flight.
-    pub last_day: Option<i64>,
     /// The day up to which the membership is paid.
-    pub paid_days: Option<i64>,
+    pub paid_until: Option<i64>,
     pub unconfirmed: bool,
     pub banned: bool,
+    #[serde(skip)]
+    pub climbs: Vec<Climb>,
+    /// Flights in addition to those of the days that are certain.
+    #[serde(skip)]
+    pub free_flights: u64,
 }
 
 /// A member who signs for others.
@@ -53,7 +61,7 @@ pub(super) struct CastMember {
 #[serde(rename_all = "lowercase")]
 pub(super) enum Staff {
     Regular,
-    /// Appointed when the site opened; stands in for levels until the founders hold levels of their own.
+    /// Appointed when the site opened; stands in for levels until the staff hold levels of their own.
     Founder,
     /// A signer whose last safety training is too old.
     Lapsed,

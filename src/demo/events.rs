@@ -2,17 +2,21 @@
 //! events do not depend on another's, so they are derived person by person, and again whenever they are needed.
 
 use super::Plan;
-use super::data::LevelEnd;
-use super::people::{OPENING, Person};
+use super::data::{LevelEnd, Person, Staff};
+use super::levels::Climb;
+use super::people::{self, OPENING};
 use super::rng::Rng;
 use crate::domain::booking::{Standing, admit};
-use crate::domain::catalogue::{Catalogue, Level, LevelKey, SafetyKind, Skill};
+use crate::domain::catalogue::{Catalogue, Level, LevelKey, SafetyKind};
 use crate::domain::currency::FLYER_DAYS;
+use std::collections::BTreeMap;
 
 pub(super) const DAY: i64 = 86_400;
 pub(super) const HOUR: i64 = 3_600;
 /// How many days ahead bookings are made.
 const AHEAD: i64 = 14;
+/// Bookings ahead are those of persons who flew in so many days.
+const COMES_AGAIN_DAYS: i64 = 30;
 /// How busy a day is, from Monday on; in hundredths.
 const WEEK: [u64; 7] = [55, 60, 95, 80, 120, 215, 190];
 const WEEK_MEAN: u64 = 116;
@@ -22,6 +26,10 @@ const BOOKED_PERCENT: u64 = 55;
 const DRAWS_MAX: usize = 30;
 const BEGINNER_MINUTES: [i64; 7] = [2, 3, 4, 4, 5, 6, 8];
 const FLYER_MINUTES: [i64; 10] = [10, 10, 12, 15, 15, 20, 20, 30, 45, 60];
+/// Days between two safety trainings of the staff: less than the half-year for which one counts.
+const TRAINING_DAYS: usize = 150;
+/// The last training of a signer whose training has lapsed.
+const LAPSED_TRAINING: i64 = -430;
 
 /// All persons, and how much each flies.
 pub(super) struct World {
@@ -29,9 +37,8 @@ pub(super) struct World {
     /// The beginning of today, in Unix seconds.
     pub midnight: i64,
     seed: u64,
+    catalogue: &'static Catalogue,
     flyer_1: &'static Level,
-    /// Flights of each person in addition to those on [`certain_days`].
-    free_flights: Vec<u64>,
 }
 
 pub(super) struct Event {
@@ -41,25 +48,30 @@ pub(super) struct Event {
 }
 
 pub(super) enum EventKind {
-    /// A safety brief or training for the programme of a level.
-    Safety(&'static Level, SafetyKind),
-    /// A skill of a level, and how its entry ends.
-    Skill(&'static Level, &'static Skill, LevelEnd),
+    Learned(Lesson),
     /// A booking that the site refused, with the key of the reason.
     Refused(&'static str),
-    /// A booking, with the key of the notice to the member.
-    Booked(Flight, &'static str),
+    Booked(Flight),
     /// The booking of the flight is sent again, with more minutes.
     Changed(Flight),
     /// A flight that no booking entered into the logbook.
     Flown(Flight),
 }
 
+/// A skill of a level, or a safety brief or training before it.
+pub(super) struct Lesson {
+    pub level: &'static Level,
+    pub skill: &'static str,
+    /// The logbook of a brief or training; `None`: a skill.
+    pub safety_logbook: Option<&'static str>,
+    pub end: LevelEnd,
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct Flight {
     pub at: i64,
     pub minutes: i64,
-    /// Whether the person holds Flyer Level 1 on that day.
+    /// Whether the person holds Flyer Level 1 when the flight is booked.
     pub by_flyer: bool,
     /// Whether the booking enters the flight into the logbook.
     pub entered: bool,
@@ -68,24 +80,23 @@ pub(super) struct Flight {
 
 impl World {
     /// A world with about `plan.entries` logbook rows in all, and never fewer than the learning of its people makes.
-    pub(super) fn new(plan: &Plan, people: Vec<Person>, catalogue: &'static Catalogue, midnight: i64) -> World {
+    pub(super) fn new(plan: &Plan, catalogue: &'static Catalogue, midnight: i64) -> World {
         let key = LevelKey { cat_group: "Flyer", cat_id: "1", track: "" };
         let flyer_1 = catalogue.find_level(key).expect("every catalogue has Flyer Level 1");
-        let mut world = World { people, midnight, seed: plan.seed, flyer_1, free_flights: Vec::new() };
+        let people = people::make(plan, catalogue);
+        let mut world = World { people, midnight, seed: plan.seed, catalogue, flyer_1 };
         let fixed = |who| (world.learning(who).len() + certain_days(&world.people[who]).len()) as u64;
         let free = plan.entries.saturating_sub((0..world.people.len()).map(fixed).sum());
         let weight = |person: &Person| {
-            person.flies.map_or(0, |(first, last)| person.flights_a_year * (last - first.max(OPENING) + 1) as u64)
+            let days = person.flies().map_or(0, |(first, last)| last - first.max(OPENING) + 1);
+            person.flights_a_year * days as u64
         };
         let all = world.people.iter().map(weight).sum::<u64>().max(1);
-        let share = |sum: u64| (u128::from(sum) * u128::from(free) / u128::from(all)) as u64;
-        let mut sum = 0;
-        let flights = world.people.iter().map(|person| {
-            let before = share(sum);
-            sum += weight(person);
-            share(sum) - before
-        });
-        world.free_flights = flights.collect();
+        let mut rng = Rng::new(plan.seed, 5);
+        for person in &mut world.people {
+            // Rounded up or down at random, so that the sum is about right.
+            person.free_flights = (free * weight(person) + rng.below(all)) / all;
+        }
         world
     }
 
@@ -96,6 +107,10 @@ impl World {
         events
     }
 
+    pub(super) fn moment(&self, day: i64, hour: i64) -> i64 {
+        self.midnight + day * DAY + hour * HOUR
+    }
+
     fn rng(&self, who: usize, stream: u64) -> Rng {
         Rng::new(self.seed, 8 + 2 * who as u64 + stream)
     }
@@ -104,121 +119,111 @@ impl World {
     fn learning(&self, who: usize) -> Vec<Event> {
         let (person, mut rng) = (&self.people[who], self.rng(who, 0));
         let mut events = Vec::new();
-        let mut add = |day: i64, hour: i64, kind| {
-            events.push(Event { at: self.midnight + day * DAY + hour * HOUR + rng.between(0, HOUR - 1), who, kind });
+        let Some((first, _)) = person.flies() else { return events };
+        let mut add = |day, hour, lesson| {
+            let at = self.moment(day, hour) + rng.between(0, HOUR - 1);
+            events.push(Event { at, who, kind: EventKind::Learned(lesson) });
         };
-        let flown = person.flies.map(|(first, _)| first);
-        if let Some(day) = flown.into_iter().chain(person.climbs.iter().map(|climb| climb.days[0])).min() {
-            add(day, 8, EventKind::Safety(self.flyer_1, SafetyKind::Initial));
+        // A logbook begins with the first level that needs it.
+        let mut logbooks = BTreeMap::from([(self.safety_logbook(self.flyer_1), (self.flyer_1, first))]);
+        for Climb { level, days, .. } in &person.climbs {
+            logbooks.entry(self.safety_logbook(level)).or_insert((level, days[0]));
         }
-        for (level, kind, day) in &person.trainings {
-            add(*day, 19, EventKind::Safety(level, *kind));
+        for (level, begun) in logbooks.into_values() {
+            add(begun, 8, self.safety(level, SafetyKind::Initial));
+            let repeated_until = match person.staff {
+                None => begun,
+                Some(Staff::Lapsed) => LAPSED_TRAINING,
+                Some(_) => 0,
+            };
+            for day in (begun..repeated_until).step_by(TRAINING_DAYS).skip(1) {
+                add(day, 19, self.safety(level, SafetyKind::Recurrent));
+            }
         }
         for climb in &person.climbs {
-            for (half, skills) in climb.skills().into_iter().enumerate() {
-                for (place, skill) in skills.into_iter().enumerate() {
-                    let end = match (half, climb.end) {
-                        (1, LevelEnd::Training) => continue,
-                        (1, end) if place == 0 || end == LevelEnd::Pending => end,
-                        _ => LevelEnd::Held,
-                    };
-                    add(climb.days[half], 20, EventKind::Skill(climb.level, skill, end));
-                }
+            for (skill, day, end) in climb.skills() {
+                add(day, 20, Lesson { level: climb.level, skill: &skill.skill, safety_logbook: None, end });
             }
         }
         events
     }
 
-    /// Flights, with their bookings.
+    fn safety_logbook(&self, level: &Level) -> &'static str {
+        self.catalogue.find_programme(&level.cat_group).map_or("", |programme| &programme.safety_logbook)
+    }
+
+    fn safety(&self, level: &'static Level, kind: SafetyKind) -> Lesson {
+        let mut records = self.catalogue.safety(&level.cat_group).iter();
+        let skill = records.find(|record| record.kind == kind).map_or("", |record| &record.skill);
+        Lesson { level, skill, safety_logbook: Some(self.safety_logbook(level)), end: LevelEnd::Held }
+    }
+
+    /// Flights, with their bookings: mostly some days ahead, sometimes on the way to the tunnel.
     fn fly(&self, who: usize, events: &mut Vec<Event>) {
         let (person, mut rng) = (&self.people[who], self.rng(who, 1));
-        let mut days = certain_days(person);
-        days.extend((0..self.free_flights[who]).filter_map(|_| self.draw_day(person, &mut rng)));
-        days.extend(self.draw_days_ahead(person, &mut rng));
-        days.sort_unstable();
-        let since = person.flyer_since();
-        for (number, day) in days.iter().copied().enumerate() {
-            let by_flyer = since.is_some_and(|since| since < day);
+        let days = self.flight_days(person, &mut rng);
+        let since = person.flyer_since().unwrap_or(i64::MAX);
+        let mut add = |at, kind| events.push(Event { at, who, kind });
+        for &day in &days {
+            let at = self.moment(day, 9) + HOUR / 4 * rng.between(0, 40);
+            let lead = rng.between(0, AHEAD - 1).min(rng.between(0, AHEAD - 1)).min(day - person.joined - 1);
+            let booked_on = day - lead;
+            let booked_at = match lead {
+                0 => at - rng.between(30, 180) * 60,
+                _ => self.moment(booked_on, 6) + rng.between(0, 16 * HOUR),
+            };
+            let by_flyer = since < booked_on;
             let minutes = *if by_flyer { rng.pick(&FLYER_MINUTES) } else { rng.pick(&BEGINNER_MINUTES) };
-            let at = self.midnight + day * DAY + 9 * HOUR + HOUR / 4 * rng.between(0, 40);
             let mut flight = Flight { at, minutes, by_flyer, entered: false, changes: false };
-            if day >= 0 || rng.percent(BOOKED_PERCENT) {
-                self.book(who, &days, day, &mut flight, &mut rng, events);
+            let books = booked_on < 0 && (day >= 0 || rng.percent(BOOKED_PERCENT));
+            match admit(&standing(person, booked_on), 1, booked_on) {
+                Err(denial) if books && rng.percent(35) => add(booked_at, EventKind::Refused(denial.key())),
+                Ok(()) if books => {
+                    // One day to spare, so that the hour of the day never decides.
+                    flight.entered = by_flyer && days_since_flight(&days, booked_on) < FLYER_DAYS - 1;
+                    flight.changes = lead >= 2 && booked_on < -1 && rng.percent(4);
+                    if rng.percent(1) {
+                        add(booked_at - 60, EventKind::Refused("booking.wrong_pin"));
+                    }
+                    add(booked_at, EventKind::Booked(flight));
+                    if flight.changes {
+                        add(self.moment(booked_on + 1, 7) + rng.between(0, HOUR), EventKind::Changed(flight));
+                    }
+                }
+                _ => (),
             }
             if flight.entered || day >= 0 {
                 continue;
             }
-            let last = number.checked_sub(1).map(|before| days[before]);
-            if by_flyer && last.is_some_and(|last| day - last > FLYER_DAYS) {
-                let kind = EventKind::Safety(self.flyer_1, SafetyKind::Recurrent);
-                events.push(Event { at: at - HOUR / 3, who, kind });
+            if by_flyer && days_since_flight(&days, day) > FLYER_DAYS {
+                add(at - HOUR / 3, EventKind::Learned(self.safety(self.flyer_1, SafetyKind::Recurrent)));
             }
-            events.push(Event { at: at + HOUR / 2, who, kind: EventKind::Flown(flight) });
+            add(at + HOUR / 2, EventKind::Flown(flight));
         }
     }
 
-    /// Books a flight, never before the person joined: mostly some days ahead, sometimes on the way to the tunnel.
-    fn book(&self, who: usize, days: &[i64], day: i64, flight: &mut Flight, rng: &mut Rng, events: &mut Vec<Event>) {
-        let person = &self.people[who];
-        let lead = rng.between(0, AHEAD - 1).min(rng.between(0, AHEAD - 1)).min(day - person.joined).max(0);
-        let today = day - lead;
-        let at = match lead {
-            0 => flight.at - rng.between(30, 180) * 60,
-            _ => self.midnight + today * DAY + rng.between(6 * HOUR, 22 * HOUR),
-        };
-        if today >= 0 {
-            return;
-        }
-        let mut add = |at, kind| events.push(Event { at, who, kind });
-        let since = person.flyer_since();
-        let standing = Standing {
-            banned: person.banned,
-            email_confirmed: person.confirmed,
-            paid_until: person.paid_until,
-            holds_flyer_1: since.is_some_and(|since| since <= today),
-        };
-        if let Err(denial) = admit(&standing, 1, today) {
-            if rng.percent(20) {
-                add(at, EventKind::Refused(denial.key()));
+    /// The days on which a person flies, past and ahead, in order.
+    fn flight_days(&self, person: &Person, rng: &mut Rng) -> Vec<i64> {
+        let Some((first, last)) = person.flies() else { return Vec::new() };
+        let mut days = certain_days(person);
+        for _ in 0..person.free_flights {
+            let mut day = last;
+            for _ in 0..DRAWS_MAX {
+                day = rng.between(first.max(OPENING), last);
+                // The tunnel fills up over its first year.
+                let growth = 70 + (60 * (day - OPENING) / -OPENING).min(30) as u64;
+                if rng.below(WEEK[5] * 100) < self.busyness(day) * growth {
+                    break;
+                }
             }
-            return;
+            days.push(day);
         }
-        if rng.percent(1) {
-            add(at - 60, EventKind::Refused("booking.wrong_pin"));
+        if last > -COMES_AGAIN_DAYS && person.end == LevelEnd::Held {
+            let wants = |day: &i64| rng.below(365 * WEEK_MEAN) < person.flights_a_year * self.busyness(*day);
+            days.extend((0..AHEAD).filter(wants));
         }
-        let holds = since.is_some_and(|since| since < today);
-        let last = days[..days.partition_point(|flown| *flown < today)].last();
-        // One day to spare, so that the hour of the day never decides.
-        flight.entered = holds && last.is_some_and(|last| today - last < FLYER_DAYS - 1);
-        flight.changes = lead >= 2 && today < -1 && rng.percent(4);
-        let lapsed = holds && !flight.entered;
-        let notice = if lapsed { "notice.booking_not_current" } else { "notice.booking_recorded" };
-        add(at, EventKind::Booked(*flight, notice));
-        if flight.changes {
-            add(self.midnight + (today + 1) * DAY + 7 * HOUR + rng.between(0, HOUR), EventKind::Changed(*flight));
-        }
-    }
-
-    /// A day on which the person flies; `None` for a person who does not fly.
-    fn draw_day(&self, person: &Person, rng: &mut Rng) -> Option<i64> {
-        let (first, last) = person.flies?;
-        let mut day = last;
-        for _ in 0..DRAWS_MAX {
-            day = rng.between(first.max(OPENING), last);
-            // The tunnel fills up over its first year.
-            let growth = 70 + (60 * (day - OPENING) / -OPENING).min(30) as u64;
-            if rng.below(WEEK[5] * 100) < self.busyness(day) * growth {
-                break;
-            }
-        }
-        Some(day)
-    }
-
-    /// The coming days on which a person who comes again wants to fly.
-    fn draw_days_ahead(&self, person: &Person, rng: &mut Rng) -> Vec<i64> {
-        let ahead = if person.comes_again { 0..AHEAD } else { 0..0 };
-        let wants = |day: &i64| rng.below(365 * WEEK_MEAN) < person.flights_a_year * self.busyness(*day);
-        ahead.filter(wants).collect()
+        days.sort_unstable();
+        days
     }
 
     fn busyness(&self, day: i64) -> u64 {
@@ -228,11 +233,24 @@ impl World {
     }
 }
 
-/// The days on which a person flew for certain: the first, the last, and those of the halves of levels.
+fn standing(person: &Person, day: i64) -> Standing {
+    Standing {
+        banned: person.banned,
+        email_confirmed: !person.unconfirmed,
+        paid_until: person.paid_until,
+        holds_flyer_1: person.flyer_since().is_some_and(|since| since <= day),
+    }
+}
+
+/// How long before `day` the last of the sorted flights was.
+fn days_since_flight(days: &[i64], day: i64) -> i64 {
+    days[..days.partition_point(|flown| *flown < day)].last().map_or(i64::MAX, |last| day - last)
+}
+
+/// The days on which a person flew for certain: the last, and those of levels.
 fn certain_days(person: &Person) -> Vec<i64> {
-    let flights = person.flies.into_iter().flat_map(|(first, last)| [first, last]);
-    let all = flights.chain(person.climbs.iter().flat_map(|climb| climb.days));
-    let mut days: Vec<i64> = all.filter(|day| (OPENING..0).contains(day)).collect();
+    let all = person.climbs.iter().flat_map(|climb| climb.days).chain(person.last_day);
+    let mut days: Vec<i64> = all.filter(|day| *day >= OPENING).collect();
     days.sort_unstable();
     days.dedup();
     days

@@ -12,84 +12,82 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
+use crate::store::Read;
 use crate::store::tables::{members, partners, sessions, tunnels};
-use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const FILE: &str = "demo.json";
+/// The number of the account for jobs in the cast. Nobody signs in with it, so it keeps the demo's password.
+const SYNC: i64 = 3;
 
 /// The content of `demo.json`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Facts {
     /// The URL of the site, with `/api`.
     pub base_url: String,
     pub tunnel_id: i64,
-    #[serde(default)]
     pub tunnel_name: String,
-    pub sync_token: String,
-    pub partner: PartnerFacts,
+    #[serde(flatten)]
+    pub secrets: Secrets,
     pub members: Vec<MemberFacts>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Secrets {
+    pub sync_token: String,
+    pub partner: PartnerFacts,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PartnerFacts {
     pub client_id: String,
     pub secret: String,
 }
 
 /// An account to sign in with; `state` says what is special about it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct MemberFacts {
     pub username: String,
-    pub password: String,
+    pub password: &'static str,
     pub member_id: i64,
     pub email: String,
-    pub role: String,
-    #[serde(default)]
+    pub role: Role,
     pub name: String,
-    #[serde(default)]
-    pub state: String,
+    pub state: &'static str,
 }
 
 impl Facts {
-    /// Reads the accounts of a demo site, and its tokens from `demo.json`; tokens that are lost or expired are made again.
+    /// Reads the accounts of a demo site, and its secrets from `demo.json`; those that are lost or expired are made again.
     /// Refuses a site that is no demo.
     pub(crate) fn gather(site: &Site) -> Result<Facts, String> {
         let dir = site.store.path().parent().unwrap_or(Path::new("."));
         let stored = std::fs::read(dir.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let facts = match is_demo(site) {
-            Ok(true) => gather(site, stored.as_ref()),
-            Ok(false) => {
-                let dir = dir.display();
-                return Err(format!("the site in {dir} is no demo site: leave out --demo, or give another --data"));
-            }
-            Err(e) => Err(e),
-        };
+        let facts = gather(site, stored.unwrap_or_default());
         site.store.release();
-        facts.map_err(|e| format!("the facts of the demo cannot be gathered: {e}"))
+        facts.map_err(|e| format!("the facts of the demo cannot be gathered: {e}"))?.ok_or_else(|| {
+            format!("the site in {} is no demo site: leave out --demo, or give another --data", dir.display())
+        })
     }
 
-    /// Writes `demo.json` for this address and returns the text for the terminal.
+    /// Writes `demo.json` for this address, whole or not at all and readable by its owner alone, and returns the text for
+    /// the terminal.
     pub(crate) fn publish(&mut self, data: &Path, url: &str, addresses: &[SocketAddr]) -> Result<String, String> {
         self.base_url = format!("{url}/api");
         let path = data.join(FILE);
-        self.write(&path).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        let write = || -> std::io::Result<()> {
+            let fresh = path.with_extension("json.new");
+            _ = std::fs::remove_file(&fresh);
+            let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+            serde_json::to_writer_pretty(&mut file, self)?;
+            file.write_all(b"\n")?;
+            std::fs::rename(&fresh, &path)
+        };
+        write().map_err(|e| format!("cannot write {}: {e}", path.display()))?;
         Ok(banner(self, url, addresses, &path))
-    }
-
-    /// Writes the file whole or not at all, readable by its owner alone.
-    fn write(&self, path: &Path) -> std::io::Result<()> {
-        let fresh = path.with_extension("json.new");
-        _ = std::fs::remove_file(&fresh);
-        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.write_all(b"\n")?;
-        std::fs::rename(&fresh, path)
     }
 
     /// The first account in this state.
@@ -98,73 +96,67 @@ impl Facts {
     }
 }
 
-/// The states of the accounts that the banner names; the others are only in `demo.json`.
-const NAMED: [&str; 4] = ["current flyer", "instructor 4", "desk", "admin"];
-
 /// The text that `serve --demo` prints: the addresses, some accounts, and one command to paste.
 fn banner(facts: &Facts, url: &str, addresses: &[SocketAddr], path: &Path) -> String {
-    let mut text = format!("\n{}: a demo site, full of invented people\n\n", facts.tunnel_name);
+    let Facts { base_url, tunnel_name, secrets: Secrets { sync_token, partner }, members, .. } = facts;
     let listening: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-    let mut line = |label: &str, value: &str| _ = writeln!(text, "  {label:<10}{value}");
-    line("address", &format!("{url}   (listening on {})", listening.join(", ")));
-    let named: Vec<_> = NAMED.iter().filter_map(|state| facts.find(state)).collect();
-    let width = named.iter().map(|member| member.username.chars().count()).max().unwrap_or(0);
-    for (n, member) in named.iter().enumerate() {
-        line(if n == 0 { "sign in" } else { "" }, &format!("{:width$}   {}", member.username, member.state));
-    }
-    line("password", &format!("{PASSWORD}   (the same for all)"));
-    line("partner", &format!("client-id {}", facts.partner.client_id));
-    line("", &format!("secret    {}", facts.partner.secret));
-    line("in full", &format!("{}   ({} sign-ins in all states)", path.display(), facts.members.len()));
-    _ = write!(
-        text,
-        "\nThe latest bookings:\n\n  curl {}/admin/reports/external/partner-metrics/bookings -H 'token: {}' \
-         -H 'content-type: application/json' -d '{{\"limit\":3}}'\n\nCtrl-C stops it; what is changed is kept.\n",
-        facts.base_url, facts.sync_token
-    );
-    text
+    let named = ["current flyer", "instructor 4", "desk", "admin"].iter().filter_map(|state| facts.find(state));
+    let accounts: Vec<String> = named.map(|member| format!("{:<22}{}", member.username, member.state)).collect();
+    format!(
+        "
+{tunnel_name}: a demo site, full of invented people
+
+  address   {url}   (listening on {})
+  sign in   {}
+  password  {PASSWORD}   (the same for all)
+  partner   client-id {}
+            secret    {}
+  in full   {}   ({} sign-ins in all states)
+
+The latest bookings:
+
+  curl {base_url}/admin/reports/external/partner-metrics/bookings -H 'token: {sync_token}' \
+         -H 'content-type: application/json' -d '{{\"limit\":3}}'
+
+Ctrl-C stops it; what is changed is kept.
+",
+        listening.join(", "),
+        accounts.join("\n            "),
+        partner.client_id,
+        partner.secret,
+        path.display(),
+        members.len()
+    )
 }
 
-/// Whether a site is a demo, by the demo's password: `demo.json` with its tokens must never be written for a real
-/// site.
-fn is_demo(site: &Site) -> Result<bool, Failure> {
-    let mut hashes = site.store.read(|tx| {
-        let ids = 1..=PEOPLE.cast.len() as i64;
-        let accounts = ids.map(|id| members::find_account_by_id(tx, id)).collect::<Result<Vec<_>, _>>()?;
-        Ok(accounts.into_iter().flatten().filter_map(|account| account.password_hash).collect::<Vec<_>>())
-    })?;
-    // Nearly all accounts have the same hash, so nearly always one check is enough.
-    hashes.dedup();
-    Ok(hashes.iter().take(5).any(|hash| password::verify(PASSWORD, Some(hash), Cost::FULL)))
-}
-
-/// Gathers the facts. `stored`: those of `demo.json`, whose tokens are used again while they are in force.
-fn gather(site: &Site, stored: Option<&Facts>) -> Result<Facts, Failure> {
+/// Gathers the facts; `None` where the site is no demo, for which `demo.json` with its secrets must never be written. A
+/// demo is known by its password. The stored secrets are used again while they are in force.
+fn gather(site: &Site, mut secrets: Secrets) -> Result<Option<Facts>, Failure> {
     let now = site.now();
-    let (members, tunnel, partner, session) = site.store.read(|tx| {
-        let partner = stored.map(|facts| is_in_force(site, tx, &facts.partner, now)).transpose()?;
-        let session =
-            stored.map(|facts| sessions::find(tx, &token_hash(&facts.sync_token), now)).transpose()?.flatten();
-        Ok((list_members(tx)?, tunnels::find(tx, site.tunnel_id)?, partner, session))
+    let read = site.store.read(|tx| {
+        let hash = members::find_account_by_id(tx, SYNC)?.and_then(|account| account.password_hash);
+        let session = sessions::find(tx, &token_hash(&secrets.sync_token), now)?;
+        let session = session.filter(|session| session.role == Role::Sync && !session.banned);
+        let partner = partners::list_secrets(tx, Some(&secrets.partner.client_id), now)?.into_iter().any(|secret| {
+            let unsealed = site.keys.unseal(Purpose::PartnerSecret, &secret.sealed);
+            unsealed.as_deref() == Some(secrets.partner.secret.as_bytes())
+        });
+        Ok((hash, session.is_some(), partner, list_members(tx)?, tunnels::find(tx, site.tunnel_id)?))
     })?;
-    let partner = match stored {
-        Some(facts) if partner == Some(true) => facts.partner.clone(),
-        _ => renew_partner(site)?,
-    };
-    let sync_token = match stored {
-        Some(facts) if session.is_some_and(|session| session.role == Role::Sync && !session.banned) => {
-            facts.sync_token.clone()
-        }
-        _ => site.store.write(now, issue_sync_token)?,
-    };
+    let (hash, session_in_force, partner_in_force, members, tunnel) = read;
+    if !hash.is_some_and(|hash| password::verify(PASSWORD, Some(&hash), Cost::FULL)) {
+        return Ok(None);
+    }
+    if !partner_in_force {
+        secrets.partner = renew_partner(site)?;
+    }
+    if !session_in_force {
+        let (token, hash) = new_token();
+        site.store.write(now, |tx| Ok(sessions::insert(tx, &hash, SYNC, Role::Sync, "issued for demo.json")?))?;
+        secrets.sync_token = token;
+    }
     let tunnel_name = tunnel.map(|tunnel| tunnel.name).unwrap_or_default();
-    Ok(Facts { base_url: String::new(), tunnel_id: site.tunnel_id, tunnel_name, sync_token, partner, members })
-}
-
-fn is_in_force(site: &Site, tx: &Read, partner: &PartnerFacts, now: i64) -> Result<bool, Failure> {
-    let secrets = partners::list_secrets(tx, Some(&partner.client_id), now)?;
-    let unsealed = |sealed: &[u8]| site.keys.unseal(Purpose::PartnerSecret, sealed);
-    Ok(secrets.iter().any(|secret| unsealed(&secret.sealed).as_deref() == Some(partner.secret.as_bytes())))
+    Ok(Some(Facts { base_url: String::new(), tunnel_id: site.tunnel_id, tunnel_name, secrets, members }))
 }
 
 /// Replaces the secret of the partner who made the bookings; if that partner was revoked, a new one is added.
@@ -179,30 +171,23 @@ fn renew_partner(site: &Site) -> Result<PartnerFacts, Failure> {
     Ok(PartnerFacts { client_id: handed.client_id, secret: handed.secret })
 }
 
-fn issue_sync_token(tx: &Write) -> Result<String, Failure> {
-    let account = members::list(tx, Some(Role::Sync), 1, 0)?;
-    let account = account.first().ok_or_else(|| Failure::broken().because("the demo has no account for jobs"))?;
-    let (token, hash) = new_token();
-    sessions::insert(tx, &hash, account.member_id, Role::Sync, "issued for demo.json")?;
-    Ok(token)
-}
-
 /// The cast: a current flyer first, then the others in the order of their numbers.
 fn list_members(tx: &Read) -> Result<Vec<MemberFacts>, Failure> {
     let mut all = Vec::new();
-    for (member, member_id) in PEOPLE.cast.iter().zip(1..) {
+    for (person, member_id) in PEOPLE.cast.iter().zip(1..) {
         let Some(profile) = members::find(tx, member_id)? else { continue };
         all.push(MemberFacts {
             username: profile.username,
-            password: PASSWORD.to_owned(),
+            password: PASSWORD,
             member_id,
             email: profile.email,
-            role: profile.role.name().to_owned(),
+            role: profile.role,
             name: profile.real_name,
-            state: member.state.clone(),
+            state: &person.state,
         });
     }
-    let first = all.iter().position(|member| member.state == "current flyer").unwrap_or(0);
-    all[..=first].rotate_right(1);
+    if let Some(first) = all.iter().position(|member| member.state == "current flyer") {
+        all[..=first].rotate_right(1);
+    }
     Ok(all)
 }

@@ -2,15 +2,14 @@
 //! that fits its moment.
 
 use super::data::{LevelEnd, PEOPLE, Staff};
-use super::events::{DAY, Event, EventKind, Flight, HOUR, World};
+use super::events::{DAY, Event, EventKind, Flight, HOUR, Lesson, World};
 use super::levels::{FOUNDERS_LEVELS, Signers, listed};
-use super::names::{Name, Names};
-use super::people::{self, ADMIN, DESK, FOUNDED, FOUNDING, OPENING};
+use super::names::Names;
+use super::people::{ADMIN, DESK, FOUNDED, FOUNDING};
 use super::rng::Rng;
 use super::{Made, PASSWORD, Plan};
 use crate::app::photos;
 use crate::domain::booking::Booking;
-use crate::domain::catalogue::{Level, SafetyKind, Skill};
 use crate::domain::entry::{Kind, Status};
 use crate::domain::local_time::TimeZone;
 use crate::domain::password::{self, Cost};
@@ -23,8 +22,10 @@ use crate::store::queries::holdings;
 use crate::store::tables::entries::{self, NewTime};
 use crate::store::tables::entry_events::{self, EntryState};
 use crate::store::tables::history::{self, Event as HistoryEvent, EventSubject};
-use crate::store::tables::{bookings, media, members, notices, partner_users, partners, signers};
-use std::collections::HashMap;
+use crate::store::tables::signers::{self, NewSigner};
+use crate::store::tables::{bookings, media, members, notices, partner_users, partners};
+use serde_json::json;
+use std::collections::{HashMap, HashSet};
 
 pub(super) const PARTNER_NAME: &str = "Airtime Booking";
 const ROWS_BETWEEN_COMMITS: usize = 20_000;
@@ -57,19 +58,18 @@ struct Filler<'a> {
     made: Made,
     /// Bookings that will change, by person and moment of the flight.
     changing: HashMap<(usize, i64), (i64, Booking)>,
-    /// Whether the partner has a record of the person.
-    known: Vec<bool>,
+    /// The persons of whom the partner has a record.
+    known: HashSet<usize>,
 }
 
 /// Fills the site. `zone`: the site's time zone, by which people come and go.
 pub(super) fn fill(site: &Site, zone: &TimeZone, plan: &Plan, progress: &mut Progress) -> Result<Made, Failure> {
-    let midnight = zone.day(site.now(), 0).from;
-    let world = World::new(plan, people::make(plan, site.catalogue), site.catalogue, midnight);
+    let world = World::new(plan, site.catalogue, zone.day(site.now(), 0).from);
     let write = |bulk: &Bulk| -> Result<Made, Failure> {
         write_members(bulk, &world, plan, site.tunnel_id)?;
         appoint(bulk, &world, site.tunnel_id)?;
         let client_id = format!("{:016x}", Rng::new(plan.seed, 4).next());
-        let founded = bulk.at(midnight + FOUNDING * DAY);
+        let founded = bulk.at(world.moment(FOUNDING, 0));
         let mut filler = Filler {
             signers: Signers::among(&world.people, site.catalogue),
             world: &world,
@@ -79,16 +79,16 @@ pub(super) fn fill(site: &Site, zone: &TimeZone, plan: &Plan, progress: &mut Pro
             rng: Rng::new(plan.seed, 3),
             made: Made { members: world.people.len() as u64, entries: 0, bookings: 0 },
             changing: HashMap::new(),
-            known: vec![false; world.people.len()],
+            known: HashSet::new(),
         };
         filler.write_all(plan, progress)?;
-        bulk.read_notices(midnight - UNREAD_DAYS * DAY)?;
+        bulk.read_notices(world.moment(-UNREAD_DAYS, 0))?;
         progress("indexes", 0, 1);
         Ok(filler.made)
     };
     let finish = |bulk: &Bulk| -> Result<(), Failure> {
         for (who, _) in world.people.iter().enumerate().filter(|(_, person)| !person.climbs.is_empty()) {
-            holdings::refresh(&bulk.at(midnight), member_id(who), site.catalogue)?;
+            holdings::refresh(&bulk.at(world.midnight), member_id(who), site.catalogue)?;
         }
         Ok(())
     };
@@ -103,30 +103,24 @@ fn write_members(bulk: &Bulk, world: &World, plan: &Plan, tunnel_id: i64) -> Res
     let (mut names, mut rng) = (Names::default(), Rng::new(plan.seed, 2));
     // One hash for all: hashing a password for each would take longer than everything else.
     let password_hash = password::hash(PASSWORD, Cost::FULL);
-    let moment = |day: i64| world.midnight + day * DAY;
-    // A birthday is a date, the same in every time zone: the midnight of UTC, not the site's.
-    let birthday = |day: i64| (world.midnight + DAY / 2).div_euclid(DAY) * DAY + day * DAY;
     for (who, person) in world.people.iter().enumerate() {
-        let name: Name = names.draw(&mut rng, person.username);
-        let join_date = moment(person.joined) + 7 * HOUR + (who as i64 * 631) % HOUR;
+        let join_date = world.moment(person.joined, 7) + (who as i64 * 631) % HOUR;
+        let is_child = person.state.is_empty() && rng.percent(15);
+        let age = if is_child { rng.between(8 * 365, 16 * 365) } else { rng.between(18 * 365, 60 * 365) };
+        let confirmed_at = (!person.unconfirmed).then_some(join_date + HOUR / 4);
         bulk.insert_member(&Member {
             member_id: member_id(who),
-            username: &name.username,
-            screen_name: &name.screen_name,
-            real_name: &name.real_name,
-            email: &name.email,
-            email_confirmed_at: person.confirmed.then_some(join_date + HOUR / 4),
-            phone: &name.phone,
-            phone_confirmed_at: (person.confirmed && who % 3 == 0).then_some(join_date + HOUR / 3),
-            country: name.country,
-            country_code: name.country_code,
-            dob: birthday(person.born),
+            email_confirmed_at: confirmed_at,
+            phone_confirmed_at: confirmed_at.filter(|_| who % 3 == 0),
+            // A birthday is a date, the same in every time zone: the midnight of UTC, not the site's.
+            dob: (join_date.div_euclid(DAY) - age) * DAY,
             tunnel_id,
             role: person.role.name(),
             password_hash: &password_hash,
-            paid_until: person.paid_until.map(moment),
-            banned_at: person.banned.then(|| moment(BAN_DAY) + 18 * HOUR),
+            paid_until: person.paid_until.map(|day| world.moment(day, 0)),
+            banned_at: person.banned.then(|| world.moment(BAN_DAY, 18)),
             join_date,
+            ..names.draw(&mut rng, person.username.as_deref())
         })?;
         if who < PICTURES {
             media::set(&bulk.at(join_date), member_id(who), &photos::invented(who))?;
@@ -138,22 +132,20 @@ fn write_members(bulk: &Bulk, world: &World, plan: &Plan, tunnel_id: i64) -> Res
     Ok(())
 }
 
-/// The tunnel's list of signers, kept by the admin: the founders first, who stand in for levels until they hold their own.
+/// The tunnel's list of signers, kept by the admin. The founders stand in for levels until the staff hold their own.
 fn appoint(bulk: &Bulk, world: &World, tunnel_id: i64) -> Result<(), Failure> {
     let appointed_by = Some(member_id(ADMIN));
-    let moment = |day: i64, hour: i64| world.midnight + day * DAY + hour * HOUR;
-    let staff = || world.people.iter().zip(1..).filter(|(person, _)| person.staff.is_some());
-    for (_, member_id) in staff().filter(|(person, _)| person.staff == Some(Staff::Founder)) {
-        for (cat_group, cat_id) in FOUNDERS_LEVELS {
-            let row = signers::NewSigner { tunnel_id, member_id, cat_group, cat_id, appointed_by };
-            signers::insert(&bulk.at(moment(FOUNDING, 7)), &row)?;
-            signers::end(&bulk.at(moment(FOUNDED, 7)), tunnel_id, member_id, cat_group, appointed_by)?;
+    let (founding, founded) = (bulk.at(world.moment(FOUNDING, 7)), bulk.at(world.moment(FOUNDED, 7)));
+    for (person, member_id) in world.people.iter().zip(1..).filter(|(person, _)| person.staff.is_some()) {
+        let signer = |cat_group, cat_id| NewSigner { tunnel_id, member_id, cat_group, cat_id, appointed_by };
+        if person.staff == Some(Staff::Founder) {
+            for (cat_group, cat_id) in FOUNDERS_LEVELS {
+                signers::insert(&founding, &signer(cat_group, cat_id))?;
+                signers::end(&founded, tunnel_id, member_id, cat_group, appointed_by)?;
+            }
         }
-    }
-    for (person, member_id) in staff() {
-        for (cat_group, day) in listed(person) {
-            let row = signers::NewSigner { tunnel_id, member_id, cat_group, cat_id: "", appointed_by };
-            signers::insert(&bulk.at(moment(day, 23)), &row)?;
+        for cat_group in listed(person) {
+            signers::insert(&founded, &signer(cat_group, ""))?;
         }
     }
     Ok(())
@@ -165,10 +157,9 @@ impl Filler<'_> {
     fn write_all(&mut self, plan: &Plan, progress: &mut Progress) -> Result<(), Failure> {
         let world = self.world;
         let stretches = 1 + (plan.entries / ENTRIES_AT_ONCE) as i64;
-        let end = |n: i64| world.midnight + DAY * (OPENING - OPENING * n / stretches);
-        for n in 1..=stretches {
-            let from = if n == 1 { i64::MIN } else { end(n - 1) };
-            let stretch = from..if n == stretches { i64::MAX } else { end(n) };
+        let begin = |n: i64| world.midnight + DAY * FOUNDING * (stretches - n) / stretches;
+        for n in 0..stretches {
+            let stretch = begin(n)..begin(n + 1);
             let all = (0..world.people.len()).flat_map(|who| world.events_of(who));
             let mut events: Vec<Event> = all.filter(|event| stretch.contains(&event.at)).collect();
             events.sort_by_key(|event| event.at);
@@ -186,14 +177,15 @@ impl Filler<'_> {
     fn write(&mut self, event: &Event) -> Result<(), Failure> {
         let (who, tx) = (event.who, self.bulk.at(event.at));
         match &event.kind {
-            EventKind::Safety(level, kind) => self.record_safety(&tx, who, level, *kind),
-            EventKind::Skill(level, skill, end) => self.record_skill(&tx, who, level, skill, *end),
+            EventKind::Learned(lesson) => self.learn(&tx, who, lesson),
             EventKind::Refused(reason) => {
-                let detail = serde_json::json!({ "reason": reason }).to_string();
-                let subject = EventSubject { detail: Some(&detail), ..of_member(who) };
-                self.add_history(&tx, HistoryEvent::TokenRefused, &subject)
+                let detail = json!({ "reason": reason }).to_string();
+                let subject =
+                    EventSubject { member_id: Some(member_id(who)), detail: Some(&detail), ..EventSubject::default() };
+                history::insert(&tx, self.partner_id, HistoryEvent::TokenRefused, &subject)?;
+                Ok(())
             }
-            EventKind::Booked(flight, notice) => self.book(&tx, who, flight, notice),
+            EventKind::Booked(flight) => self.book(&tx, who, flight),
             EventKind::Changed(flight) => self.change(&tx, who, flight),
             EventKind::Flown(flight) => {
                 let author = if flight.by_flyer { who } else { DESK };
@@ -201,11 +193,6 @@ impl Filler<'_> {
                 self.insert_time(&tx, who, author, flight, None, comment)
             }
         }
-    }
-
-    fn add_history(&self, tx: &Write, event: HistoryEvent, subject: &EventSubject) -> Result<(), Failure> {
-        history::insert(tx, self.partner_id, event, subject)?;
-        Ok(())
     }
 
     fn insert_time(
@@ -225,11 +212,16 @@ impl Filler<'_> {
     }
 
     /// A booking as the partner's request would have left it.
-    fn book(&mut self, tx: &Write, who: usize, flight: &Flight, notice: &str) -> Result<(), Failure> {
-        if !std::mem::replace(&mut self.known[who], true) {
+    fn book(&mut self, tx: &Write, who: usize, flight: &Flight) -> Result<(), Failure> {
+        if self.known.insert(who) {
             let email = members::find(tx, member_id(who))?.map(|profile| profile.email).unwrap_or_default();
             let user_id = Some(partner_users::insert(tx, self.partner_id, &email)?);
-            self.add_history(tx, HistoryEvent::UserCreated, &EventSubject { user_id, ..EventSubject::default() })?;
+            history::insert(
+                tx,
+                self.partner_id,
+                HistoryEvent::UserCreated,
+                &EventSubject { user_id, ..EventSubject::default() },
+            )?;
         }
         self.made.bookings += 1;
         let nth = self.made.bookings as i64;
@@ -252,9 +244,10 @@ impl Filler<'_> {
         if flight.entered {
             self.insert_time(tx, who, who, flight, Some(booking_id), "")?;
         }
-        if tx.now() >= self.world.midnight - NOTICE_DAYS * DAY {
-            let detail =
-                serde_json::json!({ "booking_id": booking_id, "flight_date": flight.at, "minutes": flight.minutes });
+        if tx.now() >= self.world.moment(-NOTICE_DAYS, 0) {
+            let lapsed = flight.by_flyer && !flight.entered;
+            let notice = if lapsed { "notice.booking_not_current" } else { "notice.booking_recorded" };
+            let detail = json!({ "booking_id": booking_id, "flight_date": flight.at, "minutes": flight.minutes });
             notices::insert(tx, member_id(who), notice, &detail.to_string())?;
         }
         if flight.changes {
@@ -272,9 +265,11 @@ impl Filler<'_> {
         booking: &Booking,
     ) -> Result<(), Failure> {
         let detail = history::booking_detail(booking);
-        let subject = EventSubject { booking_id: Some(booking_id), ..of_member(who) };
-        self.add_history(tx, event, &EventSubject { detail: Some(&detail), ..subject })?;
-        self.add_history(tx, HistoryEvent::TokenIssued, &subject)
+        let (member_id, booking_id) = (Some(member_id(who)), Some(booking_id));
+        let subject = EventSubject { member_id, booking_id, ..EventSubject::default() };
+        history::insert(tx, self.partner_id, event, &EventSubject { detail: Some(&detail), ..subject })?;
+        history::insert(tx, self.partner_id, HistoryEvent::TokenIssued, &subject)?;
+        Ok(())
     }
 
     /// The partner sends a booking again with more minutes.
@@ -288,101 +283,46 @@ impl Filler<'_> {
         self.add_booking_history(tx, who, HistoryEvent::BookingChanged, booking_id, &booking)
     }
 
-    /// A safety record: written and signed at once.
-    fn record_safety(&mut self, tx: &Write, who: usize, level: &Level, kind: SafetyKind) -> Result<(), Failure> {
-        let catalogue = self.site.catalogue;
-        let record = catalogue.safety(&level.cat_group).iter().find(|record| record.kind == kind);
-        let Some((record, programme)) = record.zip(catalogue.find_programme(&level.cat_group)) else { return Ok(()) };
-        let (signer, by) = self.pick_signer(tx, who, level);
-        let entry = Signed {
-            kind: Kind::Safety,
-            author_id: member_id(by),
-            cat_group: &programme.safety_logbook,
-            skill: &record.skill,
-            instructor_id: signer.map(member_id),
-            approval_date: Some(tx.now()),
-            ..self.open_entry(tx, who)
-        };
-        self.insert_signed(&entry, &[(tx.now(), by, Status::Open)])
-    }
-
-    /// A skill: requested, then signed, refused or withdrawn. A suspended one was signed before.
-    fn record_skill(
-        &mut self,
-        tx: &Write,
-        who: usize,
-        level: &Level,
-        skill: &Skill,
-        end: LevelEnd,
-    ) -> Result<(), Failure> {
-        let (signer, by) = self.pick_signer(tx, who, level);
-        let approval = tx.now() + self.rng.between(HOUR / 4, 2 * HOUR);
-        let suspension = approval + HOUR / 2;
-        let then = match end {
-            LevelEnd::Held | LevelEnd::Training => vec![(approval, by, Status::Open)],
+    /// A skill: requested, then signed, refused or withdrawn; a suspended one was signed before. A safety record is
+    /// written and signed at once.
+    fn learn(&mut self, tx: &Write, who: usize, lesson: &Lesson) -> Result<(), Failure> {
+        let Lesson { level, skill, safety_logbook, end } = *lesson;
+        let signer = self.signers.pick(level, tx.now() >= self.world.moment(FOUNDED, 0), who, &mut self.rng);
+        let approval = tx.now() + if safety_logbook.is_some() { 0 } else { self.rng.between(HOUR / 4, 2 * HOUR) };
+        let signed = (approval, signer, Status::Open);
+        let mut steps = match end {
+            LevelEnd::Held | LevelEnd::Training => vec![signed],
             LevelEnd::Pending => vec![],
-            LevelEnd::Denied => vec![(approval, by, Status::Denied)],
+            LevelEnd::Denied => vec![(approval, signer, Status::Denied)],
             LevelEnd::Cancelled => vec![(approval, who, Status::Cancelled)],
-            LevelEnd::Suspended => vec![(approval, by, Status::Open), (suspension, ADMIN, Status::Suspended)],
+            LevelEnd::Suspended => vec![signed, (approval + HOUR / 2, ADMIN, Status::Suspended)],
         };
-        let steps = [vec![(tx.now(), who, Status::Pending)], then].concat();
+        if safety_logbook.is_none() {
+            steps.insert(0, (tx.now(), who, Status::Pending));
+        }
         let status = steps[steps.len() - 1].2;
-        let signed = status.is_signed();
-        let praise = if signed && self.rng.percent(15) { self.rng.pick(&PEOPLE.praise).as_str() } else { "" };
-        let denial = if status == Status::Denied { self.rng.pick(&PEOPLE.denials).as_str() } else { "" };
-        let entry = Signed {
-            status,
-            cat_group: &level.cat_group,
-            cat_id: &level.cat_id,
-            skill: &skill.skill,
-            instructor_id: signer.map(member_id),
-            comments_instructor: praise,
-            comment_denial: denial,
-            approval_date: signed.then_some(approval),
-            ..self.open_entry(tx, who)
-        };
-        self.insert_signed(&entry, &steps)
-    }
-
-    /// The signer who may sign for the level on that day, and the author of the signature: the signer, or the admin where
-    /// there is none.
-    fn pick_signer(&mut self, tx: &Write, who: usize, level: &Level) -> (Option<usize>, usize) {
-        let day = (tx.now() - self.world.midnight).div_euclid(DAY);
-        let signer = self.signers.pick(level, day, who, &mut self.rng);
-        (signer, signer.unwrap_or(ADMIN))
-    }
-
-    fn open_entry(&self, tx: &Write, who: usize) -> Signed<'static> {
-        Signed {
+        let praised = safety_logbook.is_none() && status.is_signed() && self.rng.percent(15);
+        let entry_id = self.bulk.insert_signed(&Signed {
             member_id: member_id(who),
-            kind: Kind::Skill,
-            status: Status::Open,
+            kind: if safety_logbook.is_some() { Kind::Safety } else { Kind::Skill },
+            status,
             entry_date: tx.now(),
             tunnel_id: self.site.tunnel_id,
-            author_id: member_id(who),
-            cat_group: "",
-            cat_id: "",
-            skill: "",
-            instructor_id: None,
-            comments_instructor: "",
-            comment_denial: "",
-            approval_date: None,
-        }
-    }
-
-    /// Inserts an entry with the steps that led to its status: when, by whom and to what.
-    fn insert_signed(&mut self, entry: &Signed, steps: &[(i64, usize, Status)]) -> Result<(), Failure> {
-        let entry_id = self.bulk.insert_signed(entry)?;
+            author_id: member_id(steps[0].1),
+            cat_group: safety_logbook.unwrap_or(&level.cat_group),
+            cat_id: if safety_logbook.is_some() { "" } else { &level.cat_id },
+            skill,
+            instructor_id: Some(member_id(signer)),
+            comments_instructor: if praised { self.rng.pick(&PEOPLE.praise).as_str() } else { "" },
+            comment_denial: if status == Status::Denied { self.rng.pick(&PEOPLE.denials).as_str() } else { "" },
+            approval_date: status.is_signed().then_some(approval),
+        })?;
         self.made.entries += 1;
         let mut from = None;
         for (at, by, to) in steps {
-            entry_events::insert(&self.bulk.at(*at), entry_id, member_id(*by), from, EntryState::Status(*to))?;
-            from = Some(*to);
+            entry_events::insert(&self.bulk.at(at), entry_id, member_id(by), from, EntryState::Status(to))?;
+            from = Some(to);
         }
         Ok(())
     }
-}
-
-fn of_member(who: usize) -> EventSubject<'static> {
-    EventSubject { member_id: Some(member_id(who)), ..EventSubject::default() }
 }

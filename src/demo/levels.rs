@@ -1,14 +1,42 @@
-//! The path of levels that leads to a goal, and the persons who may sign for a level on a day.
+//! The path of levels that leads to a goal, and the persons who may sign for a level.
 
-use super::data::Staff;
-use super::people::{FOUNDED, FOUNDING, Person};
+use super::data::{LevelEnd, Person, Staff};
+use super::people::ADMIN;
 use super::rng::Rng;
-use crate::domain::catalogue::{Catalogue, Level, LevelKey};
+use crate::domain::catalogue::{Catalogue, Level, LevelKey, Skill};
 use std::collections::HashMap;
 
 /// The levels that the founders stand in for until they hold their own: enough that each can sign all for another.
 pub(super) const FOUNDERS_LEVELS: [(&str, &str); 4] =
     [("Instructor", "4"), ("Trainer", "4"), ("Examiner", "1"), ("Military", "1")];
+
+/// A level that a person climbs: half of its skills on the first day, the others on the second.
+#[derive(Clone)]
+pub(super) struct Climb {
+    pub level: &'static Level,
+    pub days: [i64; 2],
+    pub end: LevelEnd,
+    /// Whether the optional skills are learnt too.
+    pub optional: bool,
+}
+
+impl Climb {
+    /// The skills that are learnt, each with its day and how its entry ends.
+    pub(super) fn skills(&self) -> Vec<(&'static Skill, i64, LevelEnd)> {
+        let (required, optional): (Vec<_>, Vec<_>) = self.level.skills.iter().partition(|skill| skill.required);
+        let (first, second) = required.split_at(required.len() / 2);
+        let mut skills: Vec<_> = first.iter().map(|skill| (*skill, self.days[0], LevelEnd::Held)).collect();
+        if self.end != LevelEnd::Training {
+            let optional = optional.iter().filter(|_| self.optional);
+            for (n, skill) in second.iter().chain(optional).enumerate() {
+                // Of the skills of the second day, the first ends like the level; open requests are for all.
+                let end = if n == 0 || self.end == LevelEnd::Pending { self.end } else { LevelEnd::Held };
+                skills.push((*skill, self.days[1], end));
+            }
+        }
+        skills
+    }
+}
 
 /// The goals (`Flyer 3 Static`) with everything that they require, in an order in which each level follows what it requires.
 /// A goal that the catalogue does not have is left out.
@@ -37,58 +65,42 @@ fn extend(path: &mut Vec<&'static Level>, catalogue: &'static Catalogue, level: 
     path.push(level);
 }
 
-/// A person who may sign for a level, between two days.
-struct Authority {
-    who: usize,
-    from: i64,
-    until: i64,
+/// The persons who may sign.
+pub(super) struct Signers {
+    founders: Vec<usize>,
+    by_level: HashMap<LevelKey<'static>, Vec<usize>>,
 }
-
-/// The persons who may sign, by level.
-pub(super) struct Signers(HashMap<LevelKey<'static>, Vec<Authority>>);
 
 impl Signers {
     pub(super) fn among(people: &[Person], catalogue: &'static Catalogue) -> Signers {
-        let mut signers: HashMap<_, Vec<Authority>> = HashMap::new();
-        let stand_in = FOUNDERS_LEVELS.map(|(cat_group, cat_id)| LevelKey { cat_group, cat_id, track: "" });
-        for (who, person) in people.iter().enumerate() {
-            if !matches!(person.staff, Some(Staff::Regular | Staff::Founder)) {
-                continue;
-            }
-            let mut held: Vec<_> = person.held().collect();
-            held.sort_by_key(|(_, day)| *day);
-            let keys: Vec<LevelKey> = held.iter().map(|(level, _)| level.key()).collect();
-            for level in catalogue.levels() {
-                let authorities = signers.entry(level.key()).or_default();
-                if person.staff == Some(Staff::Founder) && level.signable_by(&stand_in) {
-                    authorities.push(Authority { who, from: FOUNDING - 1, until: FOUNDED });
-                }
-                if let Some(last) = (0..keys.len()).find(|last| level.signable_by(&keys[..=*last])) {
-                    authorities.push(Authority { who, from: held[last].1, until: i64::MAX });
-                }
-            }
+        let of = |may: &dyn Fn(&Person) -> bool| {
+            people.iter().enumerate().filter(|(_, person)| may(person)).map(|(who, _)| who).collect::<Vec<usize>>()
+        };
+        let in_force = |person: &Person| matches!(person.staff, Some(Staff::Regular | Staff::Founder));
+        let may_sign = |person: &Person, level: &Level| {
+            level.signable_by(&person.held().map(|(level, _)| level.key()).collect::<Vec<_>>())
+        };
+        let of_level = |level: &'static Level| (level.key(), of(&|person| in_force(person) && may_sign(person, level)));
+        Signers {
+            founders: of(&|person| person.staff == Some(Staff::Founder)),
+            by_level: catalogue.levels().map(of_level).collect(),
         }
-        Signers(signers)
     }
 
-    /// A random signer other than the member, who may sign for the level on that day.
-    pub(super) fn pick(&self, level: &Level, day: i64, member: usize, rng: &mut Rng) -> Option<usize> {
-        let may = |a: &&Authority| a.from < day && day < a.until && a.who != member;
-        let free: Vec<usize> = self.0.get(&level.key())?.iter().filter(may).map(|authority| authority.who).collect();
-        if free.is_empty() { None } else { Some(*rng.pick(&free)) }
+    /// A random signer for the level other than the member; the admin if there is none. `founded`: whether the founders
+    /// have ceased to stand in for all levels.
+    pub(super) fn pick(&self, level: &Level, founded: bool, member: usize, rng: &mut Rng) -> usize {
+        let all = if founded { &self.by_level[&level.key()] } else { &self.founders };
+        let others: Vec<usize> = all.iter().copied().filter(|who| *who != member).collect();
+        if others.is_empty() { ADMIN } else { *rng.pick(&others) }
     }
 }
 
-/// The programmes in which the tunnel lists a signer, each with the day of the signer's first level of it. Military is
-/// signed by trainers, so only trainers are listed for it.
-pub(super) fn listed(person: &Person) -> Vec<(&'static str, i64)> {
-    let since =
-        |programme: &str| person.held().filter(|(level, _)| level.cat_group == programme).map(|(_, day)| day).min();
-    let day = |programme| match programme {
-        "Military" => since(programme).zip(since("Trainer")).map(|(military, trainer)| military.max(trainer)),
-        _ => since(programme),
-    };
-    FOUNDERS_LEVELS.iter().filter_map(|(programme, _)| Some((*programme, day(programme)?))).collect()
+/// The programmes in which the tunnel lists a signer. Military is signed by trainers, so only trainers are listed for it.
+pub(super) fn listed(person: &Person) -> impl Iterator<Item = &'static str> {
+    let holds = |programme: &str| person.held().any(|(level, _)| level.cat_group == programme);
+    let programmes = FOUNDERS_LEVELS.into_iter().map(|(programme, _)| programme);
+    programmes.filter(move |programme| holds(programme) && (*programme != "Military" || holds("Trainer")))
 }
 
 #[cfg(test)]

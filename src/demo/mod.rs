@@ -30,9 +30,6 @@ use serde::Serialize;
 use std::fs::{self, File};
 use std::path::Path;
 
-pub(crate) const MEMBERS: u64 = 320;
-pub(crate) const ENTRIES: u64 = 12_000;
-pub(crate) const SEED: u64 = 1;
 /// The password of every account.
 pub const PASSWORD: &str = "fly-high-land-soft";
 const TUNNEL_ID: i64 = 1;
@@ -48,6 +45,8 @@ pub(crate) struct Plan {
     pub seed: u64,
 }
 
+pub(crate) const USUAL: Plan = Plan { members: 320, entries: 12_000, seed: 1 };
+
 /// The numbers of rows that were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Made {
@@ -56,14 +55,8 @@ pub(crate) struct Made {
     pub bookings: u64,
 }
 
-/// Makes the usual demo site in a locked directory that has no site yet.
-pub(crate) fn create(data_dir: &DataDir, config: Config) -> Result<Site, String> {
-    let plan = Plan { members: MEMBERS, entries: ENTRIES, seed: SEED };
-    create_as_planned(data_dir, config, &|| Clock::machine(0), &plan, &mut |_, _, _| ()).map(|(site, _)| site)
-}
-
-/// Makes a demo site of the planned size. `progress` gets the step, and how many of how many rows are done.
-pub(crate) fn create_as_planned(
+/// Makes a demo site of the planned size in a locked directory that has no site yet. `progress` gets the step, and how many of how many rows are done.
+pub(crate) fn create(
     data_dir: &DataDir,
     config: Config,
     clock: &dyn Fn() -> Clock,

@@ -4,19 +4,10 @@
 use super::data::{NATIONS, PEOPLE};
 use super::rng::Rng;
 use crate::domain::unicode::folded;
+use crate::store::engine::bulk::Member;
 use std::collections::HashMap;
 
 const DOMAINS: [&str; 3] = ["example.org", "example.net", "example.com"];
-
-pub(super) struct Name {
-    pub real_name: String,
-    pub screen_name: String,
-    pub username: String,
-    pub email: String,
-    pub phone: String,
-    pub country: &'static str,
-    pub country_code: &'static str,
-}
 
 /// Draws names, no username twice.
 #[derive(Default)]
@@ -26,10 +17,10 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A new name. A given `username` must not look like a name.
-    pub(super) fn draw(&mut self, rng: &mut Rng, username: Option<&str>) -> Name {
-        let weights: Vec<u64> = NATIONS.iter().map(|nation| nation.weight).collect();
-        let nation = &NATIONS[rng.weighted(&weights)];
+    /// A member with a new name, and nothing but a name, an address and a number. A given `username` must not look like
+    /// a name.
+    pub(super) fn draw(&mut self, rng: &mut Rng, username: Option<&str>) -> Member<'static> {
+        let nation = rng.weighted(&NATIONS, |nation| nation.weight);
         let (first, last) = (rng.pick(&nation.first).as_str(), rng.pick(&nation.last).as_str());
         let (short_first, short_last) = (plain(first), plain(last));
         let handle = match (username, rng.below(8)) {
@@ -50,7 +41,7 @@ impl Names {
         // The product stores numbers in E.164, so that the search finds them however they are typed.
         let digits: String = nation.phone.chars().map(&mut digit).filter(char::is_ascii_digit).collect();
         let phone = format!("+{}{digits}", nation.code);
-        Name {
+        Member {
             real_name: format!("{first} {last}"),
             screen_name,
             email: format!("{username}@{}", rng.pick(&DOMAINS)),
@@ -58,6 +49,7 @@ impl Names {
             phone,
             country: &nation.country,
             country_code: &nation.code,
+            ..Member::default()
         }
     }
 }
@@ -78,7 +70,7 @@ mod tests {
         let (mut names, mut rng) = (Names::default(), Rng::new(1, 1));
         let mut seen = HashSet::new();
         for _ in 0..5000 {
-            let Name { username, email, phone, country, .. } = names.draw(&mut rng, None);
+            let Member { username, email, phone, country, .. } = names.draw(&mut rng, None);
             assert!(username::parse(&username).is_ok() && email::parse(&email).is_ok(), "{username} {email}");
             assert!(seen.insert(username.to_ascii_lowercase()), "{username} is there twice");
             assert!(

@@ -36,10 +36,10 @@ impl Rng {
         &from[self.below(from.len() as u64) as usize]
     }
 
-    /// A random index into `weights`, each as likely as its weight.
-    pub(super) fn weighted(&mut self, weights: &[u64]) -> usize {
-        let mut at = self.below(weights.iter().sum());
-        weights.iter().position(|weight| at.checked_sub(*weight).map(|rest| at = rest).is_none()).unwrap_or(0)
+    /// Picks one of them, each as likely as its weight.
+    pub(super) fn weighted<'a, T>(&mut self, from: &'a [T], weight: impl Fn(&T) -> u64) -> &'a T {
+        let mut at = self.below(from.iter().map(&weight).sum());
+        from.iter().find(|one| at.checked_sub(weight(one)).map(|rest| at = rest).is_none()).unwrap_or(&from[0])
     }
 }
 
@@ -58,7 +58,7 @@ mod tests {
         let mut rng = Rng::new(1, 1);
         let mut seen = [0; 3];
         for _ in 0..3000 {
-            seen[rng.weighted(&[1, 0, 2])] += 1;
+            seen[rng.weighted(&[(0, 1), (1, 0), (2, 2)], |(_, weight)| *weight).0] += 1;
             assert!((-2..=2).contains(&rng.between(-2, 2)) && rng.below(7) < 7);
         }
         assert!((800..1200).contains(&seen[0]) && seen[1] == 0, "{seen:?}");

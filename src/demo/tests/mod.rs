@@ -32,8 +32,7 @@ static SHARED: LazyLock<std::sync::Mutex<MadeSite>> = LazyLock::new(|| make(PLAN
 fn make(plan: Plan) -> MadeSite {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = DataDir::lock(dir.path()).unwrap();
-    let (site, made) =
-        create_as_planned(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).unwrap();
+    let (site, made) = create(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).unwrap();
     MadeSite { dir, _data_dir: data_dir, site, made }
 }
 
@@ -350,9 +349,8 @@ fn what_was_left_unfinished_is_swept_away_and_few_or_no_entries_will_do() {
     std::fs::create_dir(dir.path().join(UNFINISHED)).unwrap();
     std::fs::write(dir.path().join(UNFINISHED).join("tunneldesk.sqlite"), "half of it").unwrap();
     let plan = Plan { members: 40, entries: 0, seed: 1 };
-    let (site, made) =
-        create_as_planned(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).unwrap();
+    let (site, made) = create(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).unwrap();
     assert!(made.members == 40 && !dir.path().join(UNFINISHED).exists());
     drop(site);
-    assert!(create_as_planned(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).is_err());
+    assert!(create(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).is_err());
 }

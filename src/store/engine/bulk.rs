@@ -18,15 +18,15 @@ pub(crate) struct Bulk<'c> {
 }
 
 /// A demo member, in any state. Moments are Unix seconds.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Member<'a> {
     pub member_id: i64,
-    pub username: &'a str,
-    pub screen_name: &'a str,
-    pub real_name: &'a str,
-    pub email: &'a str,
+    pub username: String,
+    pub screen_name: String,
+    pub real_name: String,
+    pub email: String,
     pub email_confirmed_at: Option<i64>,
-    pub phone: &'a str,
+    pub phone: String,
     pub phone_confirmed_at: Option<i64>,
     pub country: &'a str,
     pub country_code: &'a str,
@@ -72,8 +72,8 @@ impl Bulk<'_> {
     pub(crate) fn insert_member(&self, new: &Member) -> Result<usize> {
         let tx = self.at(0);
         insert!(tx.run, "INSERT INTO members" {
-            member_id: new.member_id, username: new.username, screen_name: new.screen_name, real_name: new.real_name,
-            email: new.email, email_confirmed_at: new.email_confirmed_at, phone: new.phone,
+            member_id: new.member_id, username: &new.username, screen_name: &new.screen_name, real_name: &new.real_name,
+            email: &new.email, email_confirmed_at: new.email_confirmed_at, phone: &new.phone,
             phone_confirmed_at: new.phone_confirmed_at, country: new.country, country_code: new.country_code,
             dob: new.dob, tunnel_id: new.tunnel_id, role: new.role, password_hash: new.password_hash,
             terms_accepted_at: new.join_date, paid_until: new.paid_until, banned_at: new.banned_at,
