@@ -9,6 +9,7 @@ use super::rng::Rng;
 use crate::domain::booking::{Standing, admit};
 use crate::domain::catalogue::{Catalogue, Level, LevelKey, SafetyKind};
 use crate::domain::currency::FLYER_DAYS;
+use crate::domain::entry::Kind;
 use std::collections::BTreeMap;
 
 pub(super) const DAY: i64 = 86_400;
@@ -22,8 +23,6 @@ const WEEK: [u64; 7] = [55, 60, 95, 80, 120, 215, 190];
 const WEEK_MEAN: u64 = 116;
 /// Of a hundred flights, how many are booked with the partner; the others are paid for at the desk.
 const BOOKED_PERCENT: u64 = 55;
-/// Days that are drawn for a flight until one is busy enough.
-const DRAWS_MAX: usize = 30;
 const BEGINNER_MINUTES: [i64; 7] = [2, 3, 4, 4, 5, 6, 8];
 const FLYER_MINUTES: [i64; 10] = [10, 10, 12, 15, 15, 20, 20, 30, 45, 60];
 /// Days between two safety trainings of the staff: less than the half-year for which one counts.
@@ -60,10 +59,9 @@ pub(super) enum EventKind {
 
 /// A skill of a level, or a safety brief or training before it.
 pub(super) struct Lesson {
+    pub kind: Kind,
     pub level: &'static Level,
     pub skill: &'static str,
-    /// The logbook of a brief or training; `None`: a skill.
-    pub safety_logbook: Option<&'static str>,
     pub end: LevelEnd,
 }
 
@@ -85,7 +83,7 @@ impl World {
         let flyer_1 = catalogue.find_level(key).expect("every catalogue has Flyer Level 1");
         let people = people::make(plan, catalogue);
         let mut world = World { people, midnight, seed: plan.seed, catalogue, flyer_1 };
-        let fixed = |who| (world.learning(who).len() + certain_days(&world.people[who]).len()) as u64;
+        let fixed = |who| (world.learning(who).len() + certain_days(&world.people[who]).count()) as u64;
         let free = plan.entries.saturating_sub((0..world.people.len()).map(fixed).sum());
         let weight = |person: &Person| {
             let days = person.flies().map_or(0, |(first, last)| last - first.max(OPENING) + 1);
@@ -125,9 +123,9 @@ impl World {
             events.push(Event { at, who, kind: EventKind::Learned(lesson) });
         };
         // A logbook begins with the first level that needs it.
-        let mut logbooks = BTreeMap::from([(self.safety_logbook(self.flyer_1), (self.flyer_1, first))]);
+        let mut logbooks = BTreeMap::from([(self.catalogue.safety_logbook("Flyer"), (self.flyer_1, first))]);
         for Climb { level, days, .. } in &person.climbs {
-            logbooks.entry(self.safety_logbook(level)).or_insert((level, days[0]));
+            logbooks.entry(self.catalogue.safety_logbook(&level.cat_group)).or_insert((level, days[0]));
         }
         for (level, begun) in logbooks.into_values() {
             add(begun, 8, self.safety(level, SafetyKind::Initial));
@@ -142,20 +140,16 @@ impl World {
         }
         for climb in &person.climbs {
             for (skill, day, end) in climb.skills() {
-                add(day, 20, Lesson { level: climb.level, skill: &skill.skill, safety_logbook: None, end });
+                add(day, 20, Lesson { kind: Kind::Skill, level: climb.level, skill: &skill.skill, end });
             }
         }
         events
     }
 
-    fn safety_logbook(&self, level: &Level) -> &'static str {
-        self.catalogue.find_programme(&level.cat_group).map_or("", |programme| &programme.safety_logbook)
-    }
-
     fn safety(&self, level: &'static Level, kind: SafetyKind) -> Lesson {
         let mut records = self.catalogue.safety(&level.cat_group).iter();
         let skill = records.find(|record| record.kind == kind).map_or("", |record| &record.skill);
-        Lesson { level, skill, safety_logbook: Some(self.safety_logbook(level)), end: LevelEnd::Held }
+        Lesson { kind: Kind::Safety, level, skill, end: LevelEnd::Held }
     }
 
     /// Flights, with their bookings: mostly some days ahead, sometimes on the way to the tunnel.
@@ -205,19 +199,16 @@ impl World {
     /// The days on which a person flies, past and ahead, in order.
     fn flight_days(&self, person: &Person, rng: &mut Rng) -> Vec<i64> {
         let Some((first, last)) = person.flies() else { return Vec::new() };
-        let mut days = certain_days(person);
-        for _ in 0..person.free_flights {
-            let mut day = last;
-            for _ in 0..DRAWS_MAX {
-                day = rng.between(first.max(OPENING), last);
-                // The tunnel fills up over its first year.
-                let growth = 70 + (60 * (day - OPENING) / -OPENING).min(30) as u64;
-                if rng.below(WEEK[5] * 100) < self.busyness(day) * growth {
-                    break;
-                }
+        let mut draw_day = || loop {
+            let day = rng.between(first.max(OPENING), last);
+            // The tunnel fills up over its first year.
+            let growth = 70 + (60 * (day - OPENING) / -OPENING).min(30) as u64;
+            if rng.below(WEEK[5] * 100) < self.busyness(day) * growth {
+                return day;
             }
-            days.push(day);
-        }
+        };
+        let mut days: Vec<i64> = (0..person.free_flights).map(|_| draw_day()).collect();
+        days.extend(certain_days(person));
         if last > -COMES_AGAIN_DAYS && person.end == LevelEnd::Held {
             let wants = |day: &i64| rng.below(365 * WEEK_MEAN) < person.flights_a_year * self.busyness(*day);
             days.extend((0..AHEAD).filter(wants));
@@ -248,10 +239,7 @@ fn days_since_flight(days: &[i64], day: i64) -> i64 {
 }
 
 /// The days on which a person flew for certain: the last, and those of levels.
-fn certain_days(person: &Person) -> Vec<i64> {
-    let all = person.climbs.iter().flat_map(|climb| climb.days).chain(person.last_day);
-    let mut days: Vec<i64> = all.filter(|day| *day >= OPENING).collect();
-    days.sort_unstable();
-    days.dedup();
-    days
+fn certain_days(person: &Person) -> impl Iterator<Item = i64> {
+    let days = person.climbs.iter().flat_map(|climb| climb.days).chain(person.last_day);
+    days.filter(|day| *day >= OPENING)
 }

@@ -187,24 +187,19 @@ impl Filler<'_> {
             }
             EventKind::Booked(flight) => self.book(&tx, who, flight),
             EventKind::Changed(flight) => self.change(&tx, who, flight),
-            EventKind::Flown(flight) => {
-                let author = if flight.by_flyer { who } else { DESK };
-                let comment = if self.rng.percent(12) { self.rng.pick(&PEOPLE.flight_comments) } else { "" };
-                self.insert_time(&tx, who, author, flight, None, comment)
-            }
+            EventKind::Flown(flight) => self.insert_time(&tx, who, flight, None),
         }
     }
 
-    fn insert_time(
-        &mut self,
-        tx: &Write,
-        who: usize,
-        author: usize,
-        flight: &Flight,
-        booking_id: Option<i64>,
-        comment: &str,
-    ) -> Result<(), Failure> {
-        let (tunnel_id, comment) = (self.site.tunnel_id, comment.to_owned());
+    fn sometimes(&mut self, percent: u64, texts: &'static [String]) -> &'static str {
+        if self.rng.percent(percent) { self.rng.pick(texts).as_str() } else { "" }
+    }
+
+    /// Beginners leave their logbook to the desk.
+    fn insert_time(&mut self, tx: &Write, who: usize, flight: &Flight, booking_id: Option<i64>) -> Result<(), Failure> {
+        let author = if flight.by_flyer { who } else { DESK };
+        let comment = self.sometimes(8, &PEOPLE.flight_comments).to_owned();
+        let tunnel_id = self.site.tunnel_id;
         let time = NewTime { entry_date: flight.at, minutes: flight.minutes, tunnel_id, comment };
         entries::insert_time(tx, member_id(who), member_id(author), booking_id, &time)?;
         self.made.entries += 1;
@@ -242,7 +237,7 @@ impl Filler<'_> {
         }
         self.add_booking_history(tx, who, HistoryEvent::BookingRecorded, booking_id, &booking)?;
         if flight.entered {
-            self.insert_time(tx, who, who, flight, Some(booking_id), "")?;
+            self.insert_time(tx, who, flight, Some(booking_id))?;
         }
         if tx.now() >= self.world.moment(-NOTICE_DAYS, 0) {
             let lapsed = flight.by_flyer && !flight.entered;
@@ -286,35 +281,36 @@ impl Filler<'_> {
     /// A skill: requested, then signed, refused or withdrawn; a suspended one was signed before. A safety record is
     /// written and signed at once.
     fn learn(&mut self, tx: &Write, who: usize, lesson: &Lesson) -> Result<(), Failure> {
-        let Lesson { level, skill, safety_logbook, end } = *lesson;
-        let signer = self.signers.pick(level, tx.now() >= self.world.moment(FOUNDED, 0), who, &mut self.rng);
-        let approval = tx.now() + if safety_logbook.is_some() { 0 } else { self.rng.between(HOUR / 4, 2 * HOUR) };
+        let Lesson { kind, level, skill, end } = *lesson;
+        let (is_skill, founded) = (kind == Kind::Skill, tx.now() >= self.world.moment(FOUNDED, 0));
+        let signer = self.signers.pick(level, founded, who, &mut self.rng);
+        let approval = tx.now() + if is_skill { self.rng.between(HOUR / 4, 2 * HOUR) } else { 0 };
         let signed = (approval, signer, Status::Open);
-        let mut steps = match end {
-            LevelEnd::Held | LevelEnd::Training => vec![signed],
-            LevelEnd::Pending => vec![],
-            LevelEnd::Denied => vec![(approval, signer, Status::Denied)],
-            LevelEnd::Cancelled => vec![(approval, who, Status::Cancelled)],
-            LevelEnd::Suspended => vec![signed, (approval + HOUR / 2, ADMIN, Status::Suspended)],
-        };
-        if safety_logbook.is_none() {
-            steps.insert(0, (tx.now(), who, Status::Pending));
+        let mut steps = if is_skill { vec![(tx.now(), who, Status::Pending)] } else { Vec::new() };
+        match end {
+            LevelEnd::Held | LevelEnd::Training => steps.push(signed),
+            LevelEnd::Pending => (),
+            LevelEnd::Denied => steps.push((approval, signer, Status::Denied)),
+            LevelEnd::Cancelled => steps.push((approval, who, Status::Cancelled)),
+            LevelEnd::Suspended => steps.extend([signed, (approval + HOUR / 2, ADMIN, Status::Suspended)]),
         }
         let status = steps[steps.len() - 1].2;
-        let praised = safety_logbook.is_none() && status.is_signed() && self.rng.percent(15);
+        let praised = if is_skill && status.is_signed() { 15 } else { 0 };
+        let logbook = self.site.catalogue.safety_logbook(&level.cat_group);
+        let (cat_group, cat_id) = if is_skill { (&*level.cat_group, &*level.cat_id) } else { (logbook, "") };
         let entry_id = self.bulk.insert_signed(&Signed {
             member_id: member_id(who),
-            kind: if safety_logbook.is_some() { Kind::Safety } else { Kind::Skill },
+            kind,
             status,
             entry_date: tx.now(),
             tunnel_id: self.site.tunnel_id,
             author_id: member_id(steps[0].1),
-            cat_group: safety_logbook.unwrap_or(&level.cat_group),
-            cat_id: if safety_logbook.is_some() { "" } else { &level.cat_id },
+            cat_group,
+            cat_id,
             skill,
             instructor_id: Some(member_id(signer)),
-            comments_instructor: if praised { self.rng.pick(&PEOPLE.praise).as_str() } else { "" },
-            comment_denial: if status == Status::Denied { self.rng.pick(&PEOPLE.denials).as_str() } else { "" },
+            comments_instructor: self.sometimes(praised, &PEOPLE.praise),
+            comment_denial: self.sometimes(if status == Status::Denied { 100 } else { 0 }, &PEOPLE.denials),
             approval_date: status.is_signed().then_some(approval),
         })?;
         self.made.entries += 1;

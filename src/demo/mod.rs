@@ -67,6 +67,8 @@ pub(crate) fn create(
         return Err(format!("there is a site in {} already", data_dir.dir().display()));
     }
     let dir = data_dir.dir().join(UNFINISHED);
+    // Left by a process that was ended.
+    _ = fs::remove_dir_all(&dir);
     let made = make_in(&dir, &config, clock(), plan, progress).and_then(|(unfinished, made)| {
         take_over(&unfinished, data_dir)
             .map_err(|e| format!("cannot finish the site in {}: {e}", data_dir.dir().display()))?;
@@ -74,8 +76,7 @@ pub(crate) fn create(
     });
     _ = fs::remove_dir_all(&dir);
     let made = made?;
-    let (site, _) = Site::open(data_dir, config, clock(), true)?;
-    Ok((site, made))
+    Ok((Site::open(data_dir, config, clock(), true)?.0, made))
 }
 
 fn make_in(
@@ -85,19 +86,12 @@ fn make_in(
     plan: &Plan,
     progress: &mut Progress,
 ) -> Result<(DataDir, Made), String> {
-    if dir.exists() {
-        fs::remove_dir_all(dir).map_err(|e| format!("cannot remove {}: {e}", dir.display()))?;
-    }
     let unfinished = DataDir::create(dir).map_err(|error| match error {
         LockError::InUse => format!("{} is in use", dir.display()),
         LockError::Unusable(text) => text,
     })?;
-    let identity = Identity {
-        tunnel_id: TUNNEL_ID,
-        name: "Föhnhalle Thun".to_owned(),
-        city: "Thun".to_owned(),
-        country: "CH".to_owned(),
-    };
+    let name = "Föhnhalle Thun".to_owned();
+    let identity = Identity { tunnel_id: TUNNEL_ID, name, city: "Thun".to_owned(), country: "CH".to_owned() };
     let site = Site::create(&unfinished, config.clone(), clock, &identity)?;
     let set_zone = site.store.write(site.now(), |tx| Ok(tunnels::set_time_zone(tx, TUNNEL_ID, TIME_ZONE)?));
     let filled = set_zone.and_then(|_| fill::fill(&site, &TimeZone::named(TIME_ZONE), plan, progress));

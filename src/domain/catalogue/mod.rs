@@ -226,8 +226,12 @@ impl Catalogue {
 
     /// The briefs and trainings of a programme, its own or the shared ones; empty for an unknown programme.
     pub(crate) fn safety(&self, cat_group: &str) -> &[Safety] {
-        let logbook = self.find_programme(cat_group).map(|programme| &programme.safety_logbook);
-        logbook.and_then(|name| self.find_programme(name)).map_or(&[], |programme| &programme.safety)
+        self.find_programme(self.safety_logbook(cat_group)).map_or(&[], |programme| &programme.safety)
+    }
+
+    /// The programme in whose logbook the briefs and trainings of a programme are kept; empty for an unknown programme.
+    pub(crate) fn safety_logbook(&self, cat_group: &str) -> &str {
+        self.find_programme(cat_group).map_or("", |programme| &programme.safety_logbook)
     }
 
     /// The levels that a member holds, derived from open skill entries in any order, each given as skill and moment of
