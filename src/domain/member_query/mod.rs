@@ -1,0 +1,185 @@
+//! A search for members: the typed text as patterns of the search index, and the distance of a member's names from the text.
+//! A search finds beginnings and parts of names, names with typing mistakes, member numbers, telephone numbers and the
+//! beginnings of e-mail addresses. A pattern is a query of SQLite's FTS5 with the trigram tokenizer: quoted parts of the
+//! indexed words, joined by `AND` and `OR`. In the index each word has a space before it, so a part that begins with a space
+//! matches beginnings of words only.
+
+mod spelling;
+mod words;
+
+use spelling::word_distance;
+use std::cmp::Ordering;
+use words::{WORD_CHARS_MAX, fold_into, folded_words, raw_words};
+
+/// Further words of the typed text are ignored.
+const WORDS_MAX: usize = 6;
+/// The letters of a trigram: the index finds no shorter part.
+const GRAM_CHARS: usize = 3;
+
+/// A parsed search text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct MemberQuery {
+    /// The typed words of two letters or more, folded: see [`words`].
+    words: Vec<String>,
+    /// The letters of each of `words`.
+    letters: Vec<Vec<char>>,
+    /// The typed text as a member's number, if it is one.
+    pub number: Option<i64>,
+    /// The typed text, if it can be the beginning of an e-mail address: if it has an `@`, but not as its first character.
+    pub email: Option<String>,
+    /// The typed digits, if they can be part of a telephone number, without leading zeros, because stored numbers are
+    /// international: `+41 79 …` and not `079 …`.
+    digits: Option<String>,
+}
+
+impl MemberQuery {
+    pub(crate) fn parse(typed: &str) -> MemberQuery {
+        let typed = typed.trim();
+        if let Some(number) = labelled_number(typed) {
+            return MemberQuery { number: Some(number), ..MemberQuery::default() };
+        }
+        // In `+41 (0)79`, the zero in brackets is dialled from within the country only, so stored numbers do not have it.
+        let bare = typed.replace("(0)", "");
+        let bare: String = bare.chars().filter(|c| !c.is_whitespace() && !"-‐‑–/().+#".contains(*c)).collect();
+        let digits = Some(&bare).filter(|bare| bare.len() >= GRAM_CHARS && bare.bytes().all(|b| b.is_ascii_digit()));
+        let digits = digits.map(|bare| bare.trim_start_matches('0').to_owned()).filter(|d| d.len() >= GRAM_CHARS);
+        let named = if typed.contains('@') { typed.split('@').next().unwrap_or("") } else { typed };
+        let words: Vec<String> = folded_words(named).filter(|word| word.chars().count() >= 2).take(WORDS_MAX).collect();
+        MemberQuery {
+            letters: words.iter().map(|word| word.chars().collect()).collect(),
+            words,
+            number: typed.trim_start_matches('#').parse().ok().filter(|number| *number > 0),
+            email: typed.contains('@').then(|| typed.to_owned()).filter(|email| !email.starts_with('@')),
+            digits,
+        }
+    }
+
+    /// Whether there is nothing to look for.
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.number.is_none() && self.email.is_none() && self.digits.is_none()
+    }
+
+    pub(crate) fn has_several_words(&self) -> bool {
+        self.words.len() > 1
+    }
+
+    /// The pattern of members with this telephone number.
+    pub(crate) fn phone_pattern(&self) -> Option<String> {
+        self.digits.as_deref().map(quoted)
+    }
+
+    /// The pattern of members with a word that begins like each typed word.
+    pub(crate) fn prefix_pattern(&self) -> Option<String> {
+        all_of(self.words.iter().map(|word| quoted(&format!(" {word}"))))
+    }
+
+    /// The pattern of members whose words contain each typed word.
+    pub(crate) fn substring_pattern(&self) -> Option<String> {
+        let long = self.words.iter().filter(|word| word.chars().count() >= GRAM_CHARS);
+        all_of(long.map(|word| quoted(word)))
+    }
+
+    /// Patterns for a text with typing mistakes, the likelier first. `is_known`: whether any member has a word with this
+    /// part; its errors are returned. The first pattern keeps known words as typed and replaces each other word by its
+    /// [`pieces`]; the second replaces every word. Words of three letters stay in both, shorter ones are left out. Call this
+    /// only after a search for the words as typed has found no member.
+    pub(crate) fn misspelling_patterns<E>(
+        &self,
+        mut is_known: impl FnMut(&str) -> Result<bool, E>,
+    ) -> Result<Vec<String>, E> {
+        let (mut likely, mut possible, mut guessed) = (Vec::new(), Vec::new(), 0);
+        for letters in self.letters.iter().filter(|letters| letters.len() >= GRAM_CHARS) {
+            let word = quoted(&letters.iter().collect::<String>());
+            let pieces = pieces(letters);
+            let pieces = if pieces.is_empty() { word.clone() } else { format!("({})", pieces.join(" OR ")) };
+            // A text of one word was searched for as typed, so the word is not known.
+            let right = pieces == word || self.letters.len() > 1 && is_known(&word)?;
+            guessed += usize::from(!right);
+            likely.push(if right { word } else { pieces.clone() });
+            possible.push(pieces);
+        }
+        let mut patterns = vec![likely.join(" AND "), possible.join(" AND ")];
+        // Where each word is known, the first pattern is the search as typed, which found no member.
+        patterns.drain(..usize::from(guessed == 0));
+        patterns.dedup();
+        patterns.retain(|pattern| pattern.contains('('));
+        Ok(patterns)
+    }
+
+    /// The distance of a member with these names from the typed text: the sum, over the typed words, of the distance
+    /// ([`word_distance`]) to the nearest word of the names. 0: each typed word is a word of the names. `None`: a typed word is
+    /// like none of them. A search judges thousands of members at each keystroke, so this allocates once and `word_distance`
+    /// excludes most words by comparing the sets of their letters.
+    pub(crate) fn distance<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<u32> {
+        let mut nearest = [None; WORDS_MAX];
+        let mut letters = Vec::with_capacity(WORD_CHARS_MAX);
+        for word in names.flat_map(raw_words) {
+            fold_into(&mut letters, word);
+            for (typed, least) in self.letters.iter().zip(&mut nearest) {
+                let distance = word_distance(typed, &letters);
+                *least = distance.into_iter().chain(*least).min();
+            }
+        }
+        nearest[..self.letters.len()].iter().copied().sum()
+    }
+}
+
+/// The member's number in a text of a label and a number, as our pages and printouts write it: `No. 13`, `Nr. 13`, `#13`.
+fn labelled_number(typed: &str) -> Option<i64> {
+    const LABELS: [&str; 9] = ["no", "nr", "nº", "n°", "n.º", "n.°", "№", "num", "#"];
+    let digits = typed.find(|c: char| c.is_ascii_digit())?;
+    let label = typed[..digits].trim_end().trim_end_matches(['.', ':']).trim_end().to_lowercase();
+    LABELS.contains(&&*label).then(|| typed[digits..].parse().ok()).flatten().filter(|number| *number > 0)
+}
+
+/// The pattern that requires all of these; `None` where there are none.
+fn all_of(patterns: impl Iterator<Item = String>) -> Option<String> {
+    let patterns: Vec<String> = patterns.collect();
+    (!patterns.is_empty()).then(|| patterns.join(" AND "))
+}
+
+/// A string of the FTS5 query language: no operator in `text` has an effect.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+/// Patterns for a word that was typed with as many mistakes as [`spelling`] allows: the word that was meant matches at
+/// least one.
+///
+/// From six letters on, the typed word is cut into one piece more than it may have mistakes. A mistake changes one piece, so
+/// one piece is right. Two letters that changed places across a cut would change two pieces: words of six and seven letters
+/// therefore leave a letter out between the pieces, and in longer words such a mistake counts as two. Words of four and five
+/// letters are too short to cut: their patterns are the first two letters, each three letters in a row, and the word with
+/// each two neighbours swapped. These patterns miss some mistakes in words of four letters, such as a wrong second letter.
+fn pieces(letters: &[char]) -> Vec<String> {
+    let pattern = |piece: &[char]| quoted(&piece.iter().collect::<String>());
+    let prefix = |piece: &[char]| pattern(&[&[' '], piece].concat());
+    let count = letters.len();
+    match count {
+        0..=3 => Vec::new(),
+        4..=5 => {
+            let grams = letters.windows(GRAM_CHARS).map(pattern);
+            let swapped = (1..count).map(|place| {
+                let mut letters = letters.to_vec();
+                letters.swap(place - 1, place);
+                pattern(&letters)
+            });
+            std::iter::once(prefix(&letters[..2])).chain(grams).chain(swapped).collect()
+        }
+        6..=7 => vec![prefix(&letters[..count - 4]), pattern(&letters[count - 3..])],
+        _ => {
+            let first = count / 3;
+            let second = first + (count - first) / 2;
+            vec![prefix(&letters[..first]), pattern(&letters[first..second]), pattern(&letters[second..])]
+        }
+    }
+}
+
+/// The order of results, each with its distance and name: by distance, then by name.
+pub(crate) fn order(left: (u32, &str), right: (u32, &str)) -> Ordering {
+    left.0.cmp(&right.0).then_with(|| left.1.cmp(right.1))
+}
+
+#[cfg(test)]
+mod tests;
