@@ -28,7 +28,7 @@ pub(crate) fn book(
     sent: &Booking,
 ) -> Result<Result<i64, Denial>, Failure> {
     Ok(match admit(cx, member_id, sent.flight_date, Address::Of(member_id))? {
-        Ok(()) => Ok(put(cx, partner_id, member_id, sent)?),
+        Ok(()) => Ok(record_and_audit(cx, partner_id, member_id, sent)?),
         Err(denial) => Err(denial),
     })
 }
@@ -61,7 +61,7 @@ pub(crate) fn book_at_desk(
     if let Some(known) = bookings::find_same(cx.tx, partner_id, member_id, &sent)? {
         sent.purchase_date = known.booking.purchase_date;
     }
-    Ok(Ok(put(cx, partner_id, member_id, &sent)?))
+    Ok(Ok(record_and_audit(cx, partner_id, member_id, &sent)?))
 }
 
 /// Books on behalf of the desk for a flight now, and checks the member in where the waiver allows it; otherwise as
@@ -132,7 +132,8 @@ pub(super) fn admit(
     Ok(Ok(()))
 }
 
-pub(super) fn put(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
+/// Adds or updates a booking as [`record`] does, with an audit row unless a partner books. Returns its number.
+pub(super) fn record_and_audit(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
     let (booking_id, outcome) = record(cx, partner_id, member_id, sent)?;
     if outcome == Outcome::Done && cx.rank != Rank::Outside {
         audit(cx, "booking.made", member_id, booking_id)?;

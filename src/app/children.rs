@@ -106,7 +106,7 @@ pub(crate) fn sign_up(cx: &Change, child: &Child) -> Result<i64, Failure> {
     let child_id = signup::create(cx, new, Some(cx.language), &[], child.form_number)?;
     account_claims::insert_registration(cx.tx, child.form_number, child_id, None)?;
     cx.record("member.added", &Subject::Member(child_id), &Detail::none().flag("by_guardian", true))?;
-    _ = family::put(cx, child_id, guardian_id, child.relation, "")?;
+    _ = family::link(cx, child_id, guardian_id, child.relation, "")?;
     Ok(child_id)
 }
 
@@ -126,7 +126,7 @@ fn find_same(cx: &Change, guardian_id: i64, child: &Child) -> Result<Option<i64>
 /// Lets the actor act for a child whose PIN was typed in the actor's session. Audited. 422 names what is wrong.
 pub(crate) fn link(cx: &Change, child_id: i64, relation: Relation) -> Result<Outcome, Failure> {
     let guardian_id = guardian(cx)?;
-    family::put(cx, child_id, guardian_id, relation, "")
+    family::link(cx, child_id, guardian_id, relation, "")
 }
 
 #[cfg(test)]

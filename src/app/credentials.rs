@@ -48,7 +48,7 @@ pub(crate) fn turn_off_second_factor(
 ) -> Result<(), Failure> {
     second_factors::delete(cx.tx, subject.member_id)?;
     second_factor::end_older(cx.tx, subject.member_id, kept)?;
-    tell(cx, subject, Event::SecondFactorOff)
+    notify(cx, subject, Event::SecondFactorOff)
 }
 
 /// Sets the password that the owner chose after proving knowledge of the old one; `password_hash` is made before the
@@ -65,14 +65,14 @@ pub(crate) fn change_password(
     session.ok_or_else(Failure::not_signed_in)?;
     members::set_password(cx.tx, subject.member_id, password_hash)?;
     sessions::end_credentials(cx.tx, subject.member_id, Some(kept))?;
-    tell(cx, subject, Event::PasswordChanged)
+    notify(cx, subject, Event::PasswordChanged)
 }
 
 /// Replaces the recovery codes with ten new ones, which are shown once. The owner has proved the second factor.
 /// Audited; the member is notified.
 pub(crate) fn renew_recovery_codes(cx: &Change, subject: &SubjectAccount) -> Result<Vec<String>, Failure> {
     let codes = second_factor::new_recovery_codes(cx.site, cx.tx, subject.member_id)?;
-    tell(cx, subject, Event::RecoveryCodes)?;
+    notify(cx, subject, Event::RecoveryCodes)?;
     Ok(codes)
 }
 
@@ -91,10 +91,11 @@ pub(crate) fn reset_password(
     social_links::delete_others(cx.tx, member_id, &kept.social)?;
     sessions::end_credentials(cx.tx, member_id, None)?;
     let by_owner = cx.member_id() == Some(member_id);
-    tell(cx, subject, if by_owner { Event::Recovered } else { Event::PasswordChanged })
+    notify(cx, subject, if by_owner { Event::Recovered } else { Event::PasswordChanged })
 }
 
-fn tell(cx: &Change, subject: &SubjectAccount, event: Event) -> Result<(), Failure> {
+/// Records the event in the member's security log, and notifies the member.
+fn notify(cx: &Change, subject: &SubjectAccount, event: Event) -> Result<(), Failure> {
     let language = cx.language_of(subject.member_id)?;
     security_event::record_and_notify(cx.site, cx.tx, subject.member_id, event, &json!({}), language, cx.actor)
 }

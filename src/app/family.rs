@@ -32,12 +32,12 @@ pub(crate) fn add(
     if relation == Relation::Permission && permission.trim().is_empty() {
         return Err(Failure::field("permission", Text::new("family.permission_missing")));
     }
-    put(cx, child_id, guardian_id, relation, permission.trim())
+    link(cx, child_id, guardian_id, relation, permission.trim())
 }
 
 /// Links as [`add`] where the right was shown otherwise: the guardian has just created the account, or the child's PIN
 /// was typed.
-pub(super) fn put(
+pub(super) fn link(
     cx: &Change,
     child_id: i64,
     guardian_id: i64,

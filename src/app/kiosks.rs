@@ -53,7 +53,7 @@ pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64
             tracing::debug!(denial = denial.key(), "a booking at a kiosk was refused");
             return Err(Failure::field("flyers", Text::new("kiosk.book_denied")));
         }
-        let booking_id = put(cx, *flyer, minutes_booked, number + (*flyer << FORM_NUMBER_BITS))?;
+        let booking_id = book_one(cx, *flyer, minutes_booked, number + (*flyer << FORM_NUMBER_BITS))?;
         match bookings::check_in(cx, booking_id) {
             // The booking succeeds, and its check-in waits for the waiver.
             Err(failure) if failure.code() == Failure::waiver_missing().code() => are_here = false,
@@ -63,7 +63,9 @@ pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64
     Ok(are_here)
 }
 
-fn put(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Result<i64, Failure> {
+/// Books a flight of today for one flyer. `registration`: the same number again is the same booking. 422 above
+/// [`DAY_BOOKINGS_MAX`].
+fn book_one(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Result<i64, Failure> {
     let partner_id = bookings::desk_client(cx)?;
     // A form that is sent again keeps the flight date of its first submission.
     let known = booked::find_by_registration(cx.tx, partner_id, registration)?;
@@ -83,5 +85,5 @@ fn put(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Resul
         tunnel_id,
         checkin_time: None,
     };
-    bookings::put(cx, partner_id, flyer, &sent)
+    bookings::record_and_audit(cx, partner_id, flyer, &sent)
 }

@@ -125,7 +125,7 @@ pub fn take_for_site_address(site: &Site, tx: &Write, recipient: &str) -> Result
 /// The state of the daily quota of a channel.
 pub fn daily_quota(site: &Site, tx: &Read, channel: Channel) -> Result<DailyQuota, Failure> {
     let is_full = |limit: Limit| full_until(tx, site.now(), &[limit]).map(|until| until.is_some());
-    if is_full(all(site, channel))? {
+    if is_full(whole_site(site, channel))? {
         return Ok(DailyQuota::UsedUp);
     }
     Ok(if is_full(anonymous_share(site, channel))? { DailyQuota::AnonymousUsedUp } else { DailyQuota::Available })
@@ -167,10 +167,10 @@ fn daily(key: [u8; 32], messages: i64) -> Limit {
 /// The limits of the whole site that a message counts under.
 fn of_site(site: &Site, cause: Cause, channel: Channel) -> Vec<Limit> {
     let part = (cause == Cause::Anonymous).then(|| anonymous_share(site, channel));
-    std::iter::once(all(site, channel)).chain(part).collect()
+    std::iter::once(whole_site(site, channel)).chain(part).collect()
 }
 
-fn all(site: &Site, channel: Channel) -> Limit {
+fn whole_site(site: &Site, channel: Channel) -> Limit {
     daily(site_key(site, b"site", channel), site_limit(site, channel))
 }
 

@@ -147,15 +147,15 @@ impl Row for HashedRow {
 fn shown_as(name: &str, value: &Value) -> String {
     match value.as_i64().filter(|_| name.ends_with("_at")) {
         Some(moment) => shown_moment(moment),
-        None => shown(value),
+        None => value_text(value),
     }
 }
 
-fn shown(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::String(word) => word.clone(),
         Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
-        Value::Array(values) => values.iter().map(shown).collect::<Vec<_>>().join(" "),
+        Value::Array(values) => values.iter().map(value_text).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     }
 }

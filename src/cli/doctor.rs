@@ -43,7 +43,7 @@ struct Line {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Said {
+struct DoctorReport {
     state: String,
     facts: Vec<Line>,
     /// Whether words have the colour of their state, for a terminal.
@@ -51,9 +51,9 @@ struct Said {
     colour: bool,
 }
 
-impl Display for Said {
+impl Display for DoctorReport {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        f.write_str(&shown(self, self.colour))
+        f.write_str(&report_text(self, self.colour))
     }
 }
 
@@ -61,18 +61,18 @@ impl Doctor {
     /// Runs in the shell's process: the facts come from the database, or from the server that has its lock.
     pub(super) fn run(&self, global: &Global, args: &[OsString]) -> CommandResult {
         let config = global.checked()?;
-        let mut said = match control::lock_or_connect(&config.data) {
+        let mut report = match control::lock_or_connect(&config.data) {
             Ok(Acquired::Locked(data_dir)) => {
                 become_owner(&config.data)?;
-                said(&facts(&data_dir, config, self.noted)?)
+                report_of(&facts(&data_dir, config, self.noted)?)
             }
             Ok(Acquired::Server(server)) => ask(&server, &config, args)?,
-            Err(AcquireError::Unusable(why) | AcquireError::InUse(why)) => said(&check_closed(&config.data, &why)),
+            Err(AcquireError::Unusable(why) | AcquireError::InUse(why)) => report_of(&check_closed(&config.data, &why)),
         };
-        said.colour = std::io::stdout().is_terminal() && crate::config::wants_colour();
-        match said.code() {
-            0 => Ok(Box::new(said)),
-            code => Err(CommandError::Report(code, Box::new(said))),
+        report.colour = std::io::stdout().is_terminal() && crate::config::wants_colour();
+        match report.code() {
+            0 => Ok(Box::new(report)),
+            code => Err(CommandError::Report(code, Box::new(report))),
         }
     }
 
@@ -81,7 +81,7 @@ impl Doctor {
         if self.noted {
             note(site)?;
         }
-        text(said(&check(site, Depth::Full)).json())
+        text(report_of(&check(site, Depth::Full)).json())
     }
 }
 
@@ -113,7 +113,7 @@ fn note(site: &Shell) -> Result<(), CommandError> {
 }
 
 /// Requests the facts from the server.
-fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<Said, CommandError> {
+fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<DoctorReport, CommandError> {
     let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let request = control::Request { args, secret: None, attached_bytes: None };
     let outcome = match control::run_on_server(
@@ -125,7 +125,7 @@ fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<Said, 
         &mut OutputFile::new(None),
     ) {
         Ok(outcome) => outcome,
-        Err(why) => return Ok(said(&check_closed(&config.data, &why))),
+        Err(why) => return Ok(report_of(&check_closed(&config.data, &why))),
     };
     match outcome.code {
         0 => serde_json::from_str(&outcome.text)
@@ -135,7 +135,7 @@ fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<Said, 
     }
 }
 
-fn said(facts: &[Fact]) -> Said {
+fn report_of(facts: &[Fact]) -> DoctorReport {
     let line = |fact: &Fact| Line {
         name: fact.name.to_owned(),
         title: title(fact).in_english(),
@@ -143,10 +143,14 @@ fn said(facts: &[Fact]) -> Said {
         text: fact.text.in_english(),
         next: fact.next.as_ref().map(crate::i18n::language::Text::in_english),
     };
-    Said { state: health::worst(facts).name().to_owned(), facts: facts.iter().map(line).collect(), colour: false }
+    DoctorReport {
+        state: health::worst(facts).name().to_owned(),
+        facts: facts.iter().map(line).collect(),
+        colour: false,
+    }
 }
 
-impl Said {
+impl DoctorReport {
     fn code(&self) -> u8 {
         State::parse(&self.state).map_or(2, |state| state as u8)
     }
@@ -172,14 +176,14 @@ fn word_of(state: &str) -> &'static str {
 }
 
 /// The facts as text: a line for each, and below it what to do.
-fn shown(said: &Said, colour: bool) -> String {
+fn report_text(report: &DoctorReport, colour: bool) -> String {
     let painted = |text: String, state: &str| match colour {
         true => format!("{}{text}{RESET}", colour_of(state)),
         false => text,
     };
-    let width = said.facts.iter().map(|line| line.title.chars().count()).max().unwrap_or(0);
+    let width = report.facts.iter().map(|line| line.title.chars().count()).max().unwrap_or(0);
     let mut lines = Vec::new();
-    for line in &said.facts {
+    for line in &report.facts {
         let state = painted(format!("{:8}", word_of(&line.state)), &line.state);
         lines.push(format!("{state}  {:width$}  {}", line.title, line.text));
         if let Some(next) = &line.next {
@@ -187,7 +191,7 @@ fn shown(said: &Said, colour: bool) -> String {
             lines.push(format!("{indent}  {}", painted(format!("→ {next}"), &line.state)));
         }
     }
-    let count = |state: State| said.facts.iter().filter(|line| line.state == state.name()).count();
+    let count = |state: State| report.facts.iter().filter(|line| line.state == state.name()).count();
     let verdict = match (count(State::Alarm), count(State::Warning)) {
         (0, 0) => "Everything is OK.".to_owned(),
         (0, 1) => "One warning.".to_owned(),
@@ -195,7 +199,7 @@ fn shown(said: &Said, colour: bool) -> String {
         (1, _) => "One thing is critical.".to_owned(),
         (many, _) => format!("{many} things are critical."),
     };
-    format!("{}\n\n{}", lines.join("\n"), painted(verdict, &said.state))
+    format!("{}\n\n{}", lines.join("\n"), painted(verdict, &report.state))
 }
 
 #[cfg(test)]
@@ -206,15 +210,15 @@ mod tests {
     #[test]
     fn lines_stand_in_columns_and_colours_are_for_terminals_alone() {
         let warning = Fact::judged("space", State::Warning, Text::new("health.store"), Text::new("health.space.next"));
-        let said = said(&[Fact::ok("store", Text::new("health.store")), warning]);
-        let plain = shown(&said, false);
+        let report = report_of(&[Fact::ok("store", Text::new("health.store")), warning]);
+        let plain = report_text(&report, false);
         let lines: Vec<&str> = plain.lines().collect();
         assert!(lines[0].starts_with("OK        Database    The database can"), "{plain}");
         assert!(lines[1].starts_with("Warning   Free space  The database can"), "{plain}");
         assert!(lines[2].starts_with("                      → Free up space"), "{plain}");
-        assert_eq!((lines[4], said.code()), ("One warning.", 1));
+        assert_eq!((lines[4], report.code()), ("One warning.", 1));
         assert!(!plain.contains('\u{1b}'));
-        let coloured = shown(&said, true);
+        let coloured = report_text(&report, true);
         assert_eq!(coloured.matches("\u{1b}[1;33m").count(), coloured.matches(RESET).count() - 1, "{coloured}");
     }
 }

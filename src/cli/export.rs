@@ -31,7 +31,7 @@ enum List {
 }
 
 impl Export {
-    pub(super) fn to(&self) -> Option<PathBuf> {
+    pub(super) fn output_path(&self) -> Option<PathBuf> {
         self.to.clone()
     }
 

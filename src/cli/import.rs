@@ -110,11 +110,11 @@ fn trouble(refusal: Refusal, all: bool) -> CommandError {
     match refusal {
         Refusal::Failed(failure) => failure.into(),
         Refusal::Unreadable(text) => refused(format!("nothing was taken: {text}")),
-        Refusal::Mistakes(mistakes, count) => refused(shown(&mistakes, count, all)),
+        Refusal::Mistakes(mistakes, count) => refused(mistake_list(&mistakes, count, all)),
     }
 }
 
-fn shown(mistakes: &[Mistake], count: u64, all: bool) -> String {
+fn mistake_list(mistakes: &[Mistake], count: u64, all: bool) -> String {
     let most = if all { mistakes.len() } else { MISTAKES_SHOWN };
     let s = if count == 1 { "" } else { "s" };
     let mut lines = vec![format!("nothing was taken, because the list has {count} mistake{s}:")];

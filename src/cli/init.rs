@@ -110,7 +110,7 @@ impl Init {
             tunnels::set_time_zone(tx, identity.tunnel_id, &zone)?;
             Ok(audit::insert(tx, &actor, "site.made", &Subject::Site, &Detail::none())?)
         };
-        let site = make(&data_dir, config, &identity, record).map_err(failed)?;
+        let site = make_site(&data_dir, config, &identity, record).map_err(failed)?;
         let words = format!(
             "{} is ready in {}. Its days begin at midnight in {}.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
              tunneldesk partner add NAME                                a booking partner, with its secret\n  \
@@ -149,7 +149,7 @@ fn refuse_where_a_site_is(data_dir: &DataDir) -> Result<(), CommandError> {
 
 /// Makes the complete site in a directory beside its final place, and then moves it there, so that an interrupted
 /// `init` can be run again.
-fn make(
+fn make_site(
     data_dir: &DataDir,
     config: Config,
     identity: &Identity,

@@ -313,9 +313,9 @@ fn attached(command: &Command) -> Result<Option<(std::fs::File, u64)>, CommandEr
 /// The file that a command writes its result to, if not standard output.
 fn output_path(command: &Command) -> Option<PathBuf> {
     if let Command::Export(export) = command {
-        return export.to();
+        return export.output_path();
     }
-    if let Command::Member(member) = command { member.to() } else { None }
+    if let Command::Member(member) = command { member.output_path() } else { None }
 }
 
 /// Carries out a command line on the server's own site.

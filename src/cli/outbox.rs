@@ -146,7 +146,7 @@ fn show(site: &Shell, message_id: i64) -> CommandResult {
     let mut values = message.value();
     let said = letter.as_ref().ok();
     values["subject"] = said.map(|letter| letter.subject.clone()).into();
-    values["text"] = said.map(|letter| letter.by(message.channel).to_owned()).into();
+    values["text"] = said.map(|letter| letter.text_for(message.channel).to_owned()).into();
     let state = match message.sent_at {
         Some(moment) if message.delivery.is_empty() => format!("sent on {}", shown_moment(moment)),
         Some(moment) => format!("sent on {}, {} by the mail provider's word", shown_moment(moment), message.delivery),
@@ -157,9 +157,9 @@ fn show(site: &Shell, message_id: i64) -> CommandResult {
         format!("To:      {}\nState:   {state}\nQueued:  {}", message.recipient, shown_moment(message.created_at));
     let words = match letter {
         Ok(letter) if message.channel == Channel::Email => {
-            format!("{head}\nSubject: {}\n\n{}", letter.subject, letter.by(message.channel))
+            format!("{head}\nSubject: {}\n\n{}", letter.subject, letter.text_for(message.channel))
         }
-        Ok(letter) => format!("{head}\n\n{}", letter.by(message.channel)),
+        Ok(letter) => format!("{head}\n\n{}", letter.text_for(message.channel)),
         Err(why) => format!("{head}\n\nThere is nothing to show: {why}."),
     };
     done(words, values)

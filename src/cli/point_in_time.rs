@@ -57,7 +57,7 @@ impl SiteClock {
     }
 
     /// The moment in words, with the time zone that was assumed.
-    pub(super) fn tell(&self, given: &PointInTime) -> String {
+    pub(super) fn describe(&self, given: &PointInTime) -> String {
         let (shown, zone) = (self.zone.date_time_offset(given.moment), self.zone.name());
         match given.typed {
             MomentInput::Local(_) if !self.is_known => format!(
@@ -124,8 +124,8 @@ mod tests {
     #[test]
     fn where_no_zone_is_known_it_is_utc_and_is_said_unless_the_moment_was_exact() {
         let unknown = SiteClock::of(None);
-        let tell = |text| unknown.tell(&unknown.read(parse(text).unwrap()).ok().unwrap());
-        assert!(tell("2026-11-22 14:03:10").contains("read in UTC, 2026-11-22 14:03:10+00:00"));
-        assert_eq!(tell("2026-11-22 15:03:10+01:00"), "The wanted moment was 2026-11-22 14:03:10+00:00 (UTC).");
+        let describe = |text| unknown.describe(&unknown.read(parse(text).unwrap()).ok().unwrap());
+        assert!(describe("2026-11-22 14:03:10").contains("read in UTC, 2026-11-22 14:03:10+00:00"));
+        assert_eq!(describe("2026-11-22 15:03:10+01:00"), "The wanted moment was 2026-11-22 14:03:10+00:00 (UTC).");
     }
 }

@@ -156,7 +156,7 @@ impl Restore {
             .collect();
         let state_of = if ticks == 0 && asked.is_none() { made_at } else { moment };
         let when = shown_result(zone, state_of, &name, ticks);
-        let asked = asked.map_or_else(String::new, |given| format!("\n{}", until.clock.tell(given)));
+        let asked = asked.map_or_else(String::new, |given| format!("\n{}", until.clock.describe(given)));
         let (is, next) = match self.dry_run {
             true => ("would be", "\n\nNothing was changed.".to_owned()),
             false => ("is", format!("\n\nNext:\n  tunneldesk serve --data {}", config.data.display())),
@@ -174,7 +174,7 @@ impl Source {
             let name = named.map(|named| named.to_string_lossy().into_owned());
             return Ok(Source::FoundBackups(FoundBackups::find(config), name));
         };
-        let backup = Backup::at(Target::Directory(dir.to_owned())).map_err(|why| {
+        let backup = Backup::read(Target::Directory(dir.to_owned())).map_err(|why| {
             let shown = dir.display();
             refused(format!("{shown} is no backup: {why}; `tunneldesk backup list` shows those that there are"))
         })?;
@@ -209,12 +209,12 @@ impl Until {
         Ok(Until { clock, given })
     }
 
-    fn at(&self) -> Option<i64> {
+    fn moment(&self) -> Option<i64> {
         self.given.as_ref().map(|given| given.moment)
     }
 
     /// A moment as people read and type it.
-    fn shown(&self, moment: i64) -> String {
+    fn format_moment(&self, moment: i64) -> String {
         self.clock.zone.date_time_offset(moment)
     }
 
@@ -224,7 +224,7 @@ impl Until {
             Source::Directory(backup) => {
                 let backup = *backup;
                 self.check(&backup)?;
-                let replay = self.at().map(|at| Replay::of(&backup, &backup.at, Some(at))).transpose();
+                let replay = self.moment().map(|at| Replay::of(&backup, &backup.at, Some(at))).transpose();
                 let replay = replay.map_err(refused)?.flatten();
                 return Ok(Choice { backup, replay, off_site_error: None, unreadable: Vec::new() });
             }
@@ -240,20 +240,20 @@ impl Until {
         let unknown = || found.none(format!("there is no backup {name}: `tunneldesk backup list` shows them"));
         let backup = found.by_name(&name).cloned().ok_or_else(unknown)?;
         self.check(&backup)?;
-        let replay = self.at().and_then(|_| self.replay(&backup, config, &mut found));
+        let replay = self.moment().and_then(|_| self.replay(&backup, config, &mut found));
         Ok(Choice { backup, replay, off_site_error: found.off_site_error, unreadable: Vec::new() })
     }
 
     /// Refuses a backup that was made later than the wanted moment, because it has writes that the restore must leave
     /// out.
     fn check(&self, backup: &Backup) -> Result<(), CommandError> {
-        match self.at().filter(|at| last_write(backup) > *at) {
+        match self.moment().filter(|at| last_write(backup) > *at) {
             None => Ok(()),
             Some(at) => Err(refused(format!(
                 "{} holds writes up to {}, later than {}: without its name the newest from before then is taken",
                 backup.name(),
-                self.shown(last_write(backup)),
-                self.shown(at)
+                self.format_moment(last_write(backup)),
+                self.format_moment(at)
             ))),
         }
     }
@@ -261,17 +261,17 @@ impl Until {
     /// The newest backup without a write later than the wanted moment.
     fn newest(&self, found: &FoundBackups) -> Result<Backup, CommandError> {
         let oldest = found.backups.first().map_or(0, |backup| backup.manifest.made_at);
-        let is_before = |backup: &&Backup| self.at().is_none_or(|at| last_write(backup) <= at);
+        let is_before = |backup: &&Backup| self.moment().is_none_or(|at| last_write(backup) <= at);
         let newest = found.backups.iter().rev().find(is_before).cloned();
-        let newest = newest.ok_or_else(|| match self.at() {
+        let newest = newest.ok_or_else(|| match self.moment() {
             None => found.none("there is no backup: name the directory of one".to_owned()),
-            Some(at) => found.none(format!("there is no backup from before {}", self.shown(at))),
+            Some(at) => found.none(format!("there is no backup from before {}", self.format_moment(at))),
         })?;
         let (now, made) = (Clock::machine(0).now(), newest.manifest.made_at);
         if oldest <= now && now < made {
             return Err(refused(format!(
                 "the newest backup is dated {}, which is yet to come: this machine's clock is behind, or was ahead when that was made; name the one you want, `tunneldesk backup list` shows them",
-                self.shown(made)
+                self.format_moment(made)
             )));
         }
         Ok(newest)
@@ -279,9 +279,9 @@ impl Until {
 
     fn replay(&self, backup: &Backup, config: &Config, found: &mut FoundBackups) -> Option<Replay> {
         let off_site = OffSite::new(config).filter(|_| found.off_site_error.is_none())?;
-        let replay = off_site.replay(backup, self.at());
+        let replay = off_site.replay(backup, self.moment());
         let replay = replay.map_err(|cause| found.off_site_error = Some(cause)).ok().flatten()?;
-        Some(replay.before(self.at().and_then(|at| found.next_base(&backup.manifest.site_id, at))))
+        Some(replay.before(self.moment().and_then(|at| found.next_base(&backup.manifest.site_id, at))))
     }
 }
 

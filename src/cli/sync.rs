@@ -62,7 +62,7 @@ impl Sync {
     pub(super) fn run(&self, site: &Shell, progress: &mut Progress) -> CommandResult {
         if self.status {
             let status = sync::status(site)?;
-            return shown(&status, sync::refused(site)?);
+            return status_result(&status, sync::refused(site)?);
         }
         let settings = site.config.sync.as_ref().ok_or_else(no_receiver)?;
         if self.dry_run {
@@ -90,7 +90,7 @@ impl Sync {
         let mut reports = self.reports()?;
         if self.status {
             let status = reports.status(settings).map_err(failed)?;
-            return shown(&status, reports.refused_rows().to_vec());
+            return status_result(&status, reports.refused_rows().to_vec());
         }
         let upstream = sync::upstream(settings, &reports.id(), reports.clock()).map_err(refused)?;
         let total = reports.status(settings).map_err(failed)?.waiting_rows.unsigned_abs();
@@ -180,7 +180,7 @@ fn count(rows: i64) -> String {
     if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
 }
 
-fn shown(status: &Status, refused: Vec<Refused>) -> CommandResult {
+fn status_result(status: &Status, refused: Vec<Refused>) -> CommandResult {
     let values = json!({ "status": status, "refused": refused });
     let mut lines = vec![("site", status.site_id.clone()), ("upstream", upstream(status))];
     let taken = status.taken_at.map_or(String::new(), |at| format!(", the last on {}", shown_moment(at)));

@@ -101,14 +101,14 @@ fn import(site: &Shell, text: &str) -> CommandResult {
         Some('[' | '{') => from_json(text),
         _ => from_csv(text),
     };
-    let listed = judge(rows.map_err(refused)?).map_err(|mistakes| refused(shown(&mistakes)))?;
+    let listed = judge(rows.map_err(refused)?).map_err(|mistakes| refused(mistake_list(&mistakes)))?;
     let (mut new, mut changed, mut same) = (0, 0, 0);
     site.store.write(site.now(), |tx| {
         for one in listed {
-            match put(tx, one)? {
-                Put::New => new += 1,
-                Put::Changed => changed += 1,
-                Put::Same => same += 1,
+            match save(tx, one)? {
+                Saved::New => new += 1,
+                Saved::Changed => changed += 1,
+                Saved::Same => same += 1,
             }
         }
         let detail = Detail::none().number("new", new).number("changed", changed).number("same", same);
@@ -120,20 +120,20 @@ fn import(site: &Shell, text: &str) -> CommandResult {
     )
 }
 
-enum Put {
+enum Saved {
     New,
     Changed,
     Same,
 }
 
-fn put(tx: &Write, listed: Listed) -> Result<Put, Failure> {
+fn save(tx: &Write, listed: Listed) -> Result<Saved, Failure> {
     let known = tunnels::find_whole(tx, listed.tunnel_id)?;
     let tunnel = listed.over(known.as_ref());
     if known.as_ref() == Some(&tunnel) {
-        return Ok(Put::Same);
+        return Ok(Saved::Same);
     }
     tunnels::put(tx, &tunnel)?;
-    Ok(if known.is_some() { Put::Changed } else { Put::New })
+    Ok(if known.is_some() { Saved::Changed } else { Saved::New })
 }
 
 /// Checks the rows of a list. The error has every mistake, with its place.
@@ -161,7 +161,7 @@ fn judge(rows: Vec<Row>) -> Result<Vec<Listed>, Vec<String>> {
     if mistakes.is_empty() { Ok(listed) } else { Err(mistakes) }
 }
 
-fn shown(mistakes: &[String]) -> String {
+fn mistake_list(mistakes: &[String]) -> String {
     let mut lines = vec!["nothing was taken, because the list has mistakes:".to_owned()];
     lines.extend(mistakes.iter().take(MISTAKES_MAX).map(|mistake| format!("  {mistake}")));
     if mistakes.len() > MISTAKES_MAX {

@@ -38,7 +38,8 @@ pub enum LogAddresses {
 }
 
 impl LogAddresses {
-    pub(crate) fn shown(self, address: IpAddr) -> Option<IpAddr> {
+    /// The part of an address that the log shows; `None`: nothing.
+    pub(crate) fn reduce(self, address: IpAddr) -> Option<IpAddr> {
         match (self, address) {
             (LogAddresses::None, _) => None,
             (LogAddresses::Whole, address) => Some(address),

@@ -275,7 +275,7 @@ impl Settings {
     /// Every key with the value in force and its origin, for `tunneldesk check`.
     pub(crate) fn effective(&self) -> Vec<(String, String, String)> {
         let from = |s: &Setting| s.origin.rsplit_once(": ").map_or(s.origin.clone(), |(origin, _)| origin.to_owned());
-        self.typed.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value), from(setting))).collect()
+        self.typed.iter().map(|(key, setting)| (key.clone(), redacted(key, &setting.value), from(setting))).collect()
     }
 
     /// The catalogue, extended by the site's own file. A mistake of that file is a mistake of the settings.
@@ -297,7 +297,7 @@ impl Settings {
 
     fn mistake(&mut self, key: &str, what: &str) {
         let setting = &self.typed[key];
-        self.mistakes.push(format!("{} = {}: {what}", setting.origin, shown(key, &setting.value)));
+        self.mistakes.push(format!("{} = {}: {what}", setting.origin, redacted(key, &setting.value)));
     }
 
     fn text<T>(&mut self, key: &str, parse: impl Fn(&str) -> Result<T, &'static str>) -> Option<T> {
@@ -355,7 +355,7 @@ impl Config {
 }
 
 /// A value as it may be shown: secrets are replaced.
-fn shown(key: &str, value: &Value) -> String {
+fn redacted(key: &str, value: &Value) -> String {
     let hidden = SECRETS.contains(&key) && value.as_str() != Some("");
     if hidden { "(secret)".to_owned() } else { value.to_string() }
 }

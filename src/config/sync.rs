@@ -51,7 +51,7 @@ pub struct Nats {
 
 impl Upstream {
     /// The receiver without the parts that could be secret.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn without_secrets(&self) -> String {
         match self {
             Upstream::Https(url) => url.split('?').next().unwrap_or_default().to_owned(),
             Upstream::Nats(Nats { host, port, tls, subject, .. }) => {
@@ -216,7 +216,7 @@ mod tests {
             format!("[sync]\nurl = \"https://m.example.org/in?x=1\"\nclient_id = \"c1\"\nsecret_file = \"{path}\"");
         let sync = with(&file).unwrap().sync.unwrap();
         assert_eq!(sync.upstream, Upstream::Https("https://m.example.org/in?x=1".to_owned()));
-        assert_eq!(sync.upstream.shown(), "https://m.example.org/in");
+        assert_eq!(sync.upstream.without_secrets(), "https://m.example.org/in");
         assert!(sync.scheduled && !sync.strict);
 
         let file = format!("[sync]\nurl = \"tls://nats.example.org\"\ncredentials_file = \"{path}\"");

@@ -107,7 +107,7 @@ fn a_site_extends_the_catalogue_by_a_file_and_every_mistake_in_it_is_named() {
 fn an_address_in_the_log_is_as_long_as_the_site_wants_it() {
     let shown = |addresses: &str, address: &str| {
         let config = with(&format!("[log]\naddresses = \"{addresses}\""), &[]).unwrap();
-        config.log.addresses.shown(address.parse().unwrap()).map(|address| address.to_string())
+        config.log.addresses.reduce(address.parse().unwrap()).map(|address| address.to_string())
     };
     for (given, network) in [("192.0.2.77", "192.0.2.0"), ("2001:db8:1:2:3::4", "2001:db8:1::")] {
         assert_eq!(shown("whole", given).as_deref(), Some(given));

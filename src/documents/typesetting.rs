@@ -62,7 +62,7 @@ impl Typeface {
 
     /// The text as this font can show it, of no more than [`LINE_CHARS_MAX`] characters.
     pub(crate) fn legible(&self, text: &str) -> String {
-        let shown = self.shown();
+        let shown = self.printable();
         let mut seen = text.chars().filter_map(&shown);
         let mut legible: String = seen.by_ref().take(LINE_CHARS_MAX).collect();
         if seen.next().is_some() {
@@ -73,7 +73,7 @@ impl Typeface {
     }
 
     /// The printed form of a character; none for an invisible one.
-    pub(crate) fn shown(&self) -> impl Fn(char) -> Option<char> {
+    pub(crate) fn printable(&self) -> impl Fn(char) -> Option<char> {
         let letters = self.shapes.charmap();
         move |c: char| match c {
             _ if is_unseen(c) => None,

@@ -53,7 +53,7 @@ pub fn status(site: &Site) -> Result<Status, Failure> {
         let State { cursor, taken_at, tried_at, trouble, misses, batches, rows, renumbered, renumbered_at, .. } = state;
         Ok(Status {
             site_id: site.site_id.to_string(),
-            upstream: settings.map(|settings| settings.upstream.shown()).unwrap_or_default(),
+            upstream: settings.map(|settings| settings.upstream.without_secrets()).unwrap_or_default(),
             scheduled: settings.is_some_and(|settings| settings.scheduled),
             cursor,
             last_seq,

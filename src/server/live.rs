@@ -81,7 +81,7 @@ impl Streams {
     }
 
     /// Sends an event to all streams; `false` once they have ended.
-    pub(super) fn tell(&self, count: u64) -> bool {
+    pub(super) fn send(&self, count: u64) -> bool {
         self.changes.send_if_modified(|known| {
             let goes_on = known.is_some();
             *known = known.and(Some(count));
@@ -139,10 +139,10 @@ mod tests {
         let mut answer = streams.begin(Bytes::from_static(b"retry: 1000\n\n")).unwrap();
         assert_eq!(next(&mut answer).await.unwrap(), "retry: 1000\n\n");
         let start = Instant::now();
-        streams.tell(1);
+        streams.send(1);
         assert_eq!(next(&mut answer).await.unwrap(), CHANGED);
         assert_eq!(start.elapsed(), Duration::ZERO, "the first is told at once");
-        (2..100).for_each(|count| _ = streams.tell(count));
+        (2..100).for_each(|count| _ = streams.send(count));
         assert_eq!(next(&mut answer).await.unwrap(), CHANGED);
         assert_eq!(start.elapsed(), EVENT_GAP, "many are told as one");
         assert_eq!(next(&mut answer).await.unwrap(), KEEP_ALIVE);
@@ -151,7 +151,7 @@ mod tests {
         let mut another = streams.begin(Bytes::from_static(KEEP_ALIVE)).unwrap();
         next(&mut another).await.unwrap();
         streams.end();
-        assert!(next(&mut another).await.is_none() && !streams.tell(1));
+        assert!(next(&mut another).await.is_none() && !streams.send(1));
     }
 
     #[tokio::test]

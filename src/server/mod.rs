@@ -150,7 +150,7 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     let metrics_address = sockets.metrics.as_ref().and_then(|socket| socket.local_addr().ok());
     let service = Arc::new(HttpService::new(site, Pool::start(site)?));
     let streams = service.streams.clone();
-    site.store.change_feed().subscribe(move |count| streams.tell(count));
+    site.store.change_feed().subscribe(move |count| streams.send(count));
     runtime.spawn(keep_a_timer_near());
     let (phase, phases) = watch::channel(Phase::Open);
     let listeners = sockets

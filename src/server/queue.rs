@@ -9,8 +9,8 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 /// How often an idle thread yields and looks for a job before it sleeps: the network thread with the next job is often about
-/// to run, and waking a thread costs more than looking. One thread of a queue does this at a time.
-const LOOKS: usize = 4;
+/// to run, and waking a thread costs more than spinning. One thread of a queue does this at a time.
+const SPINS: usize = 4;
 /// A thread without a job ends after this time, except the last one.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
 
@@ -54,7 +54,7 @@ struct State<J> {
     /// The threads that have not looked for their first job yet.
     starting: usize,
     /// Whether a thread is looking for a job and takes the next one without being woken.
-    looking: bool,
+    spinning: bool,
     /// The sleeping threads, each with a number of its own.
     idle: Vec<(u64, Thread)>,
     idled: u64,
@@ -78,7 +78,7 @@ impl<J: Send + 'static> Queue<J> {
             jobs: VecDeque::new(),
             threads: 1,
             starting: 1,
-            looking: false,
+            spinning: false,
             idle: Vec::with_capacity(limits.threads_max),
             idled: 0,
         };
@@ -104,7 +104,7 @@ impl<J: Send + 'static> Queue<J> {
             return Err(job);
         }
         state.jobs.push_back(job);
-        if state.looking && state.jobs.len() == 1 {
+        if state.spinning && state.jobs.len() == 1 {
             return Ok(());
         }
         if let Some((_, thread)) = state.idle.pop() {
@@ -160,14 +160,14 @@ impl<J: Send + 'static> Shared<J> {
     fn work_off(&self, mut work: Work<J>) {
         let mut state = self.lock();
         state.starting -= 1;
-        let (mut paused, mut looked, mut idle_too_long) = (true, false, false);
+        let (mut paused, mut spun, mut idle_too_long) = (true, false, false);
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
                 // A panic ends the job alone: its caller sees the answer's channel dropped.
                 _ = catch_unwind(AssertUnwindSafe(|| work.work(job)));
                 state = self.lock();
-                (paused, looked) = (false, false);
+                (paused, spun) = (false, false);
             } else if !paused {
                 drop(state);
                 _ = catch_unwind(AssertUnwindSafe(|| work.pause()));
@@ -175,11 +175,11 @@ impl<J: Send + 'static> Shared<J> {
                 paused = true;
             } else if state.work.is_none() || (idle_too_long && state.threads > 1) {
                 break;
-            } else if looked || state.looking {
+            } else if spun || state.spinning {
                 (state, idle_too_long) = self.idle(state);
             } else {
-                state = self.look(state);
-                looked = true;
+                state = self.spin(state);
+                spun = true;
             }
         }
         // The worker has a database connection, which must be closed before the end is reported.
@@ -188,9 +188,9 @@ impl<J: Send + 'static> Shared<J> {
     }
 
     /// Yields a few times, until a job comes or the queue is closed.
-    fn look<'s>(&'s self, mut state: MutexGuard<'s, State<J>>) -> MutexGuard<'s, State<J>> {
-        state.looking = true;
-        for _ in 0..LOOKS {
+    fn spin<'s>(&'s self, mut state: MutexGuard<'s, State<J>>) -> MutexGuard<'s, State<J>> {
+        state.spinning = true;
+        for _ in 0..SPINS {
             drop(state);
             std::thread::yield_now();
             state = self.lock();
@@ -198,7 +198,7 @@ impl<J: Send + 'static> Shared<J> {
                 break;
             }
         }
-        state.looking = false;
+        state.spinning = false;
         state
     }
 

@@ -86,7 +86,7 @@ fn find_or_make(site: &Site, call: &Call, tx: &Write, person: &Person, user: Opt
         Some(email) => members::find_by_confirmed_email(tx, &email.address)?,
         None => None,
     };
-    let Some(member_id) = confirmed else { return Ok(Found::Member(make(site, tx, person, user)?)) };
+    let Some(member_id) = confirmed else { return Ok(Found::Member(create_member(site, tx, person, user)?)) };
     let account = find_account(tx, member_id)?;
     if account.role != Role::Member {
         return Ok(Found::Staff);
@@ -108,7 +108,7 @@ fn find_or_make(site: &Site, call: &Call, tx: &Write, person: &Person, user: Opt
 }
 
 /// A new member without a password.
-fn make(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<i64, Failure> {
+fn create_member(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<i64, Failure> {
     let name = given_name(user).or_else(|| person.name.as_deref().and_then(clean)).unwrap_or_default();
     let email = person.email.as_ref().filter(|given| email::parse(&given.address).is_ok());
     let username = free_username(tx, &name)?;

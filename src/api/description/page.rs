@@ -32,11 +32,11 @@ struct Group<'a> {
     name: &'a str,
     anchor: String,
     description: Html,
-    operations: Vec<Shown<'a>>,
+    operations: Vec<ShownOperation<'a>>,
 }
 
 /// An operation as the page shows it.
-struct Shown<'a> {
+struct ShownOperation<'a> {
     name: &'a str,
     method: &'static str,
     base: &'static str,
@@ -146,13 +146,13 @@ impl Description {
             name,
             anchor: anchor(name),
             description: blocks(text(&tag["description"])),
-            operations: of_group.map(|one| self.shown(one)).collect(),
+            operations: of_group.map(|one| self.operation(one)).collect(),
         }
     }
 
-    fn shown<'a>(&'a self, operation: &Operation<'a>) -> Shown<'a> {
+    fn operation<'a>(&'a self, operation: &Operation<'a>) -> ShownOperation<'a> {
         let value = operation.value;
-        Shown {
+        ShownOperation {
             name: text(&value["operationId"]),
             method: operation.method,
             base: operation.base,

@@ -16,25 +16,25 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Options {
-    log_currency: Shown<bool>,
-    flyer_option: Shown<bool>,
-    flyer_safety_option: Shown<bool>,
-    coach_option: Shown<bool>,
-    coach_safety_option: Shown<u8>,
-    afc_option: Shown<&'static str>,
-    instructor_option: Shown<bool>,
-    trainer_option: Shown<bool>,
-    examiner_option: Shown<bool>,
-    instructor_safety_option: Shown<bool>,
-    trainer_safety_option: Shown<bool>,
-    military_option: Shown<bool>,
-    military_safety_option: Shown<u8>,
+    log_currency: SectionOption<bool>,
+    flyer_option: SectionOption<bool>,
+    flyer_safety_option: SectionOption<bool>,
+    coach_option: SectionOption<bool>,
+    coach_safety_option: SectionOption<u8>,
+    afc_option: SectionOption<&'static str>,
+    instructor_option: SectionOption<bool>,
+    trainer_option: SectionOption<bool>,
+    examiner_option: SectionOption<bool>,
+    instructor_safety_option: SectionOption<bool>,
+    trainer_safety_option: SectionOption<bool>,
+    military_option: SectionOption<bool>,
+    military_safety_option: SectionOption<u8>,
 }
 
 /// A section. `Flag`: the type that the contract gives to this section's `showTab`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<Flag> {
+struct SectionOption<Flag> {
     /// Whether the member holds the programme or may enter it.
     show: bool,
     /// Why the member can add nothing to the section now, in the caller's language; empty if the member can.
@@ -64,19 +64,19 @@ pub(crate) fn options(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
 }
 
 fn show(standing: &Standing, language: Language) -> Options {
-    let plain = |section: &Section| shown(section, section.show, language);
+    let plain = |section: &Section| option(section, section.show, language);
     let programme = |cat_group: &str| {
         let section = standing.programme(cat_group);
-        Shown { skill_category: Some(category::number(cat_group)), ..plain(&section) }
+        SectionOption { skill_category: Some(category::number(cat_group)), ..plain(&section) }
     };
     let tabbed = |cat_group: &str| {
         let option = programme(cat_group);
-        Shown { disabled_tab: Some(!option.disabled.is_empty()), ..option }
+        SectionOption { disabled_tab: Some(!option.disabled.is_empty()), ..option }
     };
     let safety = |logbook: &str| plain(&standing.safety(logbook));
     let numeric = |logbook: &str| {
         let section = standing.safety(logbook);
-        shown(&section, u8::from(section.show), language)
+        option(&section, u8::from(section.show), language)
     };
     let assistant = standing.programme("AFC");
     // Clients test this text as JavaScript does: an empty text is false, and "0" would be true.
@@ -88,7 +88,10 @@ fn show(standing: &Standing, language: Language) -> Options {
         flyer_safety_option: safety("Flyer"),
         coach_option: programme("Coach"),
         coach_safety_option: numeric("Coach"),
-        afc_option: Shown { skill_category: Some(category::number("AFC")), ..shown(&assistant, tab, language) },
+        afc_option: SectionOption {
+            skill_category: Some(category::number("AFC")),
+            ..option(&assistant, tab, language)
+        },
         instructor_option: tabbed("Instructor"),
         trainer_option: tabbed("Trainer"),
         examiner_option: tabbed("Examiner"),
@@ -99,7 +102,7 @@ fn show(standing: &Standing, language: Language) -> Options {
     }
 }
 
-fn shown<Flag>(section: &Section, show_tab: Flag, language: Language) -> Shown<Flag> {
+fn option<Flag>(section: &Section, show_tab: Flag, language: Language) -> SectionOption<Flag> {
     let disabled = section.disabled.as_ref().map_or(String::new(), |text| language.say(text));
-    Shown { show: section.show, disabled, show_tab, skill_category: None, disabled_tab: None }
+    SectionOption { show: section.show, disabled, show_tab, skill_category: None, disabled_tab: None }
 }

@@ -1,7 +1,7 @@
 //! Sign-offs of entries (ours): the requests that wait for a signer, and one operation for each event.
 
 use super::skills::{WrittenReply, row};
-use crate::app::logbook::sign_offs::{self, Shown};
+use crate::app::logbook::sign_offs::{self, SeenEntry};
 use crate::app::logbook::{self, COMMENT_CHARS_MAX};
 use crate::app::{self, Change};
 use crate::auth::Member;
@@ -58,14 +58,14 @@ pub(crate) fn count_requests(site: &Site, _: &Call, member: &Member) -> Answer {
 /// `POST /account/logbook/entries/{entry_id}/sign`: by any member who may sign it, not only the named signer.
 pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     let Signature { comments_instructor: comment, version } = call.body()?;
-    let shown = Shown::version(version);
+    let shown = SeenEntry::version(version);
     carry_out(site, call, member, |cx, entry| sign_offs::sign(cx, entry, &shown, comment.as_deref()))
 }
 
 /// `POST /account/logbook/entries/{entry_id}/deny`: by the named signer, with the reason.
 pub(crate) fn deny(site: &Site, call: &Call, member: &Member) -> Answer {
     let Denial { comment_denial: reason, version } = call.body()?;
-    let shown = Shown::version(version);
+    let shown = SeenEntry::version(version);
     carry_out(site, call, member, |cx, entry| sign_offs::deny(cx, entry, &shown, &reason))
 }
 

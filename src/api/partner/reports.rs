@@ -119,7 +119,7 @@ pub(crate) fn history(site: &Site, call: &Call, _: &Staff) -> Answer {
     let filter = history::Filter { partner_id: query.partner_id, from: query.from, to: query.to, after: query.after };
     site.store.read(|tx| {
         let rows = history::list(tx, &filter, query.page.limit, query.page.offset)?;
-        let rows: Result<Vec<_>, Failure> = rows.into_iter().map(shown).collect();
+        let rows: Result<Vec<_>, Failure> = rows.into_iter().map(history_reply).collect();
         let list = reply::report(history::count(tx, &filter)?, query.page, rows?);
         // A client that passes the rows on needs the site's name with them.
         Ok(list.with_header(HeaderName::from_static("x-site-id"), site_id(site)))
@@ -130,7 +130,7 @@ fn site_id(site: &Site) -> HeaderValue {
     HeaderValue::from_str(&site.site_id).expect("hex digits are a header's value")
 }
 
-fn shown(row: HistoryRow) -> Result<HistoryReply, Failure> {
+fn history_reply(row: HistoryRow) -> Result<HistoryReply, Failure> {
     let detail = RawValue::from_string(row.detail).map_err(|e| Failure::broken().because(e))?;
     let HistoryRow { seq, client_id, event, at, user_id, member_id, booking_id, .. } = row;
     Ok(HistoryReply { seq, client_id, event, at, user_id, member_id, booking_id, detail })

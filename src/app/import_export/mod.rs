@@ -159,7 +159,7 @@ fn judge_all<L: List>(
             match judged {
                 Judged::New(row) => {
                     taken.new += 1;
-                    stage.put(&row).map_err(|e| Refusal::Unreadable(format!("no room to work in: {e}")))?;
+                    stage.append(&row).map_err(|e| Refusal::Unreadable(format!("no room to work in: {e}")))?;
                 }
                 Judged::Same => taken.same += 1,
                 Judged::Wrong(wrong) => {

@@ -28,7 +28,8 @@ impl Stage {
         Ok(Stage { file: BufWriter::new(file) })
     }
 
-    pub(super) fn put(&mut self, row: &impl Serialize) -> io::Result<()> {
+    /// Appends a row as a line of JSON.
+    pub(super) fn append(&mut self, row: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer(&mut self.file, row)?;
         self.file.write_all(b"\n")
     }

@@ -2,7 +2,7 @@
 
 use super::requests;
 use super::rules::{self, Request};
-use super::sign_offs::{self, Shown};
+use super::sign_offs::{self, SeenEntry};
 use super::{actor_id, find_entry, no_change, record_for_other, relation};
 use crate::app::Change;
 use crate::domain::entry::{self, Action, Status};
@@ -47,8 +47,8 @@ pub(crate) fn edit(cx: &Change, entry_id: i64, patch: &Patch) -> Result<Status, 
 
 impl Patch {
     /// The entry as the actor saw it.
-    fn shown(&self) -> Shown {
-        Shown {
+    fn seen_entry(&self) -> SeenEntry {
+        SeenEntry {
             version: self.version,
             skill: self.skill.clone(),
             entry_date: self.entry_date,
@@ -75,18 +75,18 @@ fn by_holder(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
 }
 
 fn by_signer(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
-    let shown = patch.shown();
+    let seen = patch.seen_entry();
     if let Some(reason) = &patch.comment_denial {
-        return sign_offs::deny(cx, entry, &shown, reason);
+        return sign_offs::deny(cx, entry, &seen, reason);
     }
     match (patch.status, &patch.comments_instructor) {
         (Some(Status::Denied), _) => Err(Failure::field("comment_denial", Text::new("field.missing"))),
-        (Some(Status::Open), comment) => sign_offs::sign(cx, entry, &shown, comment.as_deref()),
+        (Some(Status::Open), comment) => sign_offs::sign(cx, entry, &seen, comment.as_deref()),
         // A signer may neither suspend nor cancel, with or without a comment.
         (Some(Status::Suspended | Status::Cancelled), _) => {
             Err(Failure::field("status", Text::new("field.sign_or_deny")))
         }
-        (_, Some(comment)) => sign_offs::sign(cx, entry, &shown, Some(comment)),
+        (_, Some(comment)) => sign_offs::sign(cx, entry, &seen, Some(comment)),
         _ => Err(Failure::field("status", Text::new("field.sign_or_deny"))),
     }
 }
@@ -98,7 +98,7 @@ fn by_desk(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Fai
         _ if patch.comment_denial.is_some() => Err(Failure::not_allowed()),
         Some(Status::Cancelled) => sign_offs::cancel(cx, entry),
         Some(Status::Open) if entry.status == Status::Pending => {
-            sign_offs::sign(cx, entry, &patch.shown(), patch.comments_instructor.as_deref())
+            sign_offs::sign(cx, entry, &patch.seen_entry(), patch.comments_instructor.as_deref())
         }
         _ if entry.status.is_signed() => Err(Failure::entry_signed()),
         _ if entry.opening.is_some() => Err(Failure::not_allowed()),
@@ -131,7 +131,7 @@ fn ask_again(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
     }
     if to != entry.status || Some(instructor_id) != entry.instructor_id {
         let asked = skills::find(cx.tx, entry.entry_id)?.ok_or_else(Failure::broken)?;
-        sign_offs::tell_asked(cx, &asked)?;
+        sign_offs::notify_requested_signer(cx, &asked)?;
     }
     Ok(to)
 }

@@ -44,7 +44,7 @@ pub(crate) fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i6
     }
     let entry_id = insert(cx, holder_id, balance, &items)?;
     let entry = skills::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
-    sign_offs::tell_asked(cx, &entry)?;
+    sign_offs::notify_requested_signer(cx, &entry)?;
     record(cx, "opening.entered", holder_id, entry_id)?;
     Ok(entry_id)
 }

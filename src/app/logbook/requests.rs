@@ -16,7 +16,7 @@ pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) ->
     rules::check_room(&members::find_holder(cx.tx, member_id)?)?;
     let entry_id = skills::insert(cx.tx, &new(member_id, member_id, instructor_id, request, &item))?;
     let entry = skills::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
-    sign_offs::tell_asked(cx, &entry)?;
+    sign_offs::notify_requested_signer(cx, &entry)?;
     Ok(entry_id)
 }
 

@@ -18,7 +18,7 @@ use serde_json::json;
 /// The entry as the signer saw it: its version, or the fields that a client of the bare contract sends back. A request
 /// with neither refers to the entry as the notice described it.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct SeenEntry {
     pub version: Option<i64>,
     pub skill: Option<String>,
     /// Unix seconds.
@@ -28,10 +28,10 @@ pub(crate) struct Shown {
     pub comment: Option<String>,
 }
 
-impl Shown {
+impl SeenEntry {
     /// The version that one of our clients sends; `None` from a client that sends none.
-    pub(crate) fn version(version: Option<i64>) -> Shown {
-        Shown { version, ..Shown::default() }
+    pub(crate) fn version(version: Option<i64>) -> SeenEntry {
+        SeenEntry { version, ..SeenEntry::default() }
     }
 
     /// Refuses a pending entry that differs from the one the signer saw. Without a version, the fields are compared
@@ -60,9 +60,14 @@ pub(super) fn first_level(site: &Site) -> Option<&'static Level> {
     site.catalogue.find_programme("Flyer")?.levels.first()
 }
 
-/// Signs an entry as it was shown, together with the whole opening balance that it belongs to: the balance is one
+/// Signs an entry as the signer saw it, together with the whole opening balance that it belongs to: the balance is one
 /// document with one signature, so its entries change together or not at all. Audited; the member is notified.
-pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Option<&str>) -> Result<Status, Failure> {
+pub(crate) fn sign(
+    cx: &Change,
+    entry: &SkillEntry,
+    seen: &SeenEntry,
+    comment: Option<&str>,
+) -> Result<Status, Failure> {
     let (mut to, signer_id) = (entry.status, actor_id(cx)?);
     for one in &whole(cx.tx, entry)? {
         let level = match one.kind {
@@ -76,7 +81,7 @@ pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Opti
             signers::find_authority(cx.tx, cx.site.catalogue, signer_id, holder_id, level, tunnel_id, cx.now())?;
         let authority = authority.map_err(refusal)?;
         to = entry::transition(Some(one.status), Action::Sign(&authority)).ok_or_else(Failure::entry_state)?;
-        shown.check(entry)?;
+        seen.check(entry)?;
         check_holder(cx.tx, holder_id)?;
         skills::sign(cx.tx, one, &authority, comment)?;
     }
@@ -86,13 +91,13 @@ pub(crate) fn sign(cx: &Change, entry: &SkillEntry, shown: &Shown, comment: Opti
     Ok(to)
 }
 
-/// Denies an entry as it was shown, together with its whole opening balance. Only the named signer may deny; the desk
+/// Denies an entry as the signer saw it, together with its whole opening balance. Only the named signer may deny; the desk
 /// cancels instead. Audited; the member, or the author of an opening balance, is notified of the reason.
-pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str) -> Result<Status, Failure> {
+pub(crate) fn deny(cx: &Change, entry: &SkillEntry, seen: &SeenEntry, reason: &str) -> Result<Status, Failure> {
     if !entry::is_allowed(relation(cx.rank, entry), Action::Deny) {
         return Err(Failure::not_allowed());
     }
-    shown.check(entry)?;
+    seen.check(entry)?;
     let (mut to, by) = (entry.status, actor_id(cx)?);
     for one in &whole(cx.tx, entry)? {
         to = entry::transition(Some(one.status), Action::Deny).ok_or_else(Failure::entry_state)?;
@@ -100,8 +105,8 @@ pub(crate) fn deny(cx: &Change, entry: &SkillEntry, shown: &Shown, reason: &str)
     }
     // The author corrects an opening balance; the member asked for every other entry.
     match entry.opening {
-        Some(_) => tell(cx, entry.author_id, "notice.opening_denied", entry, by, reason)?,
-        None => tell(cx, entry.member_id, "notice.denied", entry, by, reason)?,
+        Some(_) => notify(cx, entry.author_id, "notice.opening_denied", entry, by, reason)?,
+        None => notify(cx, entry.member_id, "notice.denied", entry, by, reason)?,
     }
     record(cx, "entry.denied", entry.member_id, entry.entry_id)?;
     Ok(to)
@@ -143,7 +148,7 @@ pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure>
     let to = entry::transition(Some(entry.status), Action::Cancel).ok_or_else(Failure::entry_state)?;
     skills::set_status(cx.tx, entry, actor_id(cx)?, to)?;
     if let Some(signer_id) = entry.instructor_id {
-        tell(cx, signer_id, "notice.signoff_withdrawn", entry, entry.member_id, "")?;
+        notify(cx, signer_id, "notice.signoff_withdrawn", entry, entry.member_id, "")?;
     }
     record_for_other(cx, "entry.cancelled", entry.member_id, entry.entry_id)?;
     Ok(to)
@@ -178,21 +183,21 @@ pub(super) fn refusal(denial: Denial) -> Failure {
 /// Derives the member's levels again after an event, and notifies the member.
 pub(super) fn apply(cx: &Change, entry: &SkillEntry, subject: &'static str) -> Result<(), Failure> {
     holdings::refresh(cx.tx, entry.member_id, cx.site.catalogue)?;
-    tell(cx, entry.member_id, subject, entry, actor_id(cx)?, "")
+    notify(cx, entry.member_id, subject, entry, actor_id(cx)?, "")
 }
 
 /// Notifies the named signer of a pending entry.
-pub(super) fn tell_asked(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
+pub(super) fn notify_requested_signer(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
     let subject = if entry.opening.is_some() { "notice.opening_asked" } else { "notice.signoff_asked" };
     skills::set_notified(cx.tx, entry.entry_id)?;
     match entry.instructor_id {
-        Some(signer_id) => tell(cx, signer_id, subject, entry, entry.member_id, ""),
+        Some(signer_id) => notify(cx, signer_id, subject, entry, entry.member_id, ""),
         None => Ok(()),
     }
 }
 
 /// Inserts a notice to a member about an entry; `named` is the person whom the text names.
-fn tell(
+fn notify(
     cx: &Change,
     member_id: i64,
     subject: &'static str,

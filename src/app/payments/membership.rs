@@ -18,18 +18,18 @@ pub(super) fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
     let stands = account.report.status == Status::Succeeded && account.decision != Some(Decision::Void);
     let owner = account.member_id.filter(|_| stands);
     if let Some(grant) = account.grant.take_if(|grant| Some(grant.member_id) != owner) {
-        take_back(tx, account, &grant)?;
+        withdraw_year(tx, account, &grant)?;
     }
     let counts = account.decision == Some(Decision::Counts) || doubt(account, fee).is_none();
     if let Some(member_id) = owner.filter(|_| account.grant.is_none() && counts) {
-        account.grant = give(tx, account, member_id)?;
+        account.grant = grant_year(tx, account, member_id)?;
     }
     let before = account.question;
     account.question = question(account, fee);
     if let Some(member_id) = account.member_id.filter(|_| before.is_none() && account.grant.is_none())
         && account.question.is_some_and(|question| question != Issue::DoublyClaimed)
     {
-        tell(tx, account, member_id, "notice.payment_waits", None)?;
+        notify(tx, account, member_id, "notice.payment_waits", None)?;
     }
     payments::save(tx, account)?;
     Ok(())
@@ -71,27 +71,29 @@ fn doubt(account: &Account, fee: &Fee) -> Option<Issue> {
 }
 
 /// Grants a year, from the end of the membership or from now, whichever is later.
-fn give(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Grant>, Failure> {
+fn grant_year(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Grant>, Failure> {
     let Some(paid_before) = members::find_paid_until(tx, member_id)? else { return Ok(None) };
     let until = a_year_after(paid_before.unwrap_or(i64::MIN).max(tx.now()));
     members::set_paid_until(tx, member_id, Some(until))?;
     // A year free of charge is not announced as a received payment.
     let is_free = account.report.price.value.as_ref().is_some_and(|price| price.cents == 0);
     let subject = if is_free { "notice.membership_free" } else { "notice.payment_counts" };
-    tell(tx, account, member_id, subject, Some(until))?;
+    notify(tx, account, member_id, subject, Some(until))?;
     Ok(Some(Grant { member_id, until, paid_before }))
 }
 
-fn take_back(tx: &Write, account: &Account, grant: &Grant) -> Result<(), Failure> {
+/// Withdraws the year that a payment granted.
+fn withdraw_year(tx: &Write, account: &Account, grant: &Grant) -> Result<(), Failure> {
     let paid_until = members::find_paid_until(tx, grant.member_id)?.flatten();
     let left = without_year(paid_until, grant.until, grant.paid_before);
     members::set_paid_until(tx, grant.member_id, left)?;
     let is_free = account.report.price.value.as_ref().is_some_and(|price| price.cents == 0);
     let subject = if is_free { "notice.membership_free_ended" } else { "notice.payment_taken_back" };
-    tell(tx, account, grant.member_id, subject, left)
+    notify(tx, account, grant.member_id, subject, left)
 }
 
-fn tell(tx: &Write, account: &Account, member_id: i64, subject: &str, until: Option<i64>) -> Result<(), Failure> {
+/// Inserts a notice to the member about a payment. `until`: the new end of the membership.
+fn notify(tx: &Write, account: &Account, member_id: i64, subject: &str, until: Option<i64>) -> Result<(), Failure> {
     let detail = match &account.report.price.value {
         Some(price) => serde_json::json!({ "amount_cents": price.cents, "currency": price.currency, "until": until }),
         None => serde_json::json!({ "amount": account.intent_id, "until": until }),

@@ -90,7 +90,7 @@ pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> 
     }
     problems.finish()?;
     consents::keep(cx, signing)?;
-    papers.into_iter().map(|(paper, knows_dob)| put(cx, &paper, knows_dob)).collect()
+    papers.into_iter().map(|(paper, knows_dob)| record_signature(cx, &paper, knows_dob)).collect()
 }
 
 /// The text that was shown, if it is in force.
@@ -193,7 +193,8 @@ fn find_right(cx: &Change, flyer: &Profile) -> Result<Option<Guardianship>, Fail
     }
 }
 
-fn put(cx: &Change, paper: &Signature, knows_dob: bool) -> Result<i64, Failure> {
+/// Stores a signature, with the day of birth where the profile has none, the notice and the audit row. Returns its number.
+fn record_signature(cx: &Change, paper: &Signature, knows_dob: bool) -> Result<i64, Failure> {
     let signature_id = waivers::insert(cx.tx, paper)?;
     if !knows_dob {
         members::set_dob(cx.tx, paper.member_id, paper.born)?;

@@ -38,7 +38,7 @@ pub(crate) struct Erase {
 }
 
 impl Export {
-    pub(crate) fn to(&self) -> Option<PathBuf> {
+    pub(crate) fn output_path(&self) -> Option<PathBuf> {
         self.to.clone()
     }
 

@@ -108,8 +108,8 @@ impl Member {
     }
 
     /// The file that the result goes to.
-    pub(super) fn to(&self) -> Option<PathBuf> {
-        if let Member::Export(export) = self { export.to() } else { None }
+    pub(super) fn output_path(&self) -> Option<PathBuf> {
+        if let Member::Export(export) = self { export.output_path() } else { None }
     }
 
     pub(super) fn run(&self, site: &Shell, secret: Option<&str>, streams: &mut Streams) -> CommandResult {
@@ -175,7 +175,7 @@ impl Add {
             site.record(tx, "member.added", &Subject::Member(member_id), &detail)?;
             Ok(member_id)
         })?;
-        given.shown(member_id, &name, format!("{name} is {} {member_id}", self.role.name()))
+        given.result(member_id, &name, format!("{name} is {} {member_id}", self.role.name()))
     }
 }
 
@@ -194,7 +194,7 @@ fn typed_or_generated(secret: Option<&str>, owner: &Owner) -> Result<NewPassword
 }
 
 impl NewPassword {
-    fn shown(&self, member_id: i64, username: &str, what: String) -> CommandResult {
+    fn result(&self, member_id: i64, username: &str, what: String) -> CommandResult {
         let shown = self.generated.then_some(&self.text);
         let password = shown.map_or_else(String::new, |text| format!("\npassword: {text}   (shown this once)"));
         done(what + &password, json!({ "member_id": member_id, "username": username, "password": shown }))
@@ -243,7 +243,7 @@ fn reset_password(site: &Shell, name: &str, secret: Option<&str>) -> CommandResu
         "{} (member {}) has a new password; every session has ended, and passkeys and social links are removed",
         account.username, account.member_id
     );
-    given.shown(account.member_id, &account.username, what)
+    given.result(account.member_id, &account.username, what)
 }
 
 fn unlock(site: &Shell, name: &str) -> CommandResult {

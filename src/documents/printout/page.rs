@@ -165,7 +165,7 @@ impl Element {
 /// writer's kept, and a word that is wider than a line broken where it must be. No more than `lines_max` of them; the last
 /// says where there were more. Widths are estimates: [`Pages::words`] makes each line fit.
 pub(super) fn wrapped(text: &str, style: TextStyle, room: f32, lines_max: usize) -> Vec<String> {
-    let (shown, advance) = (style.typeface.shown(), style.typeface.rough_advance());
+    let (shown, advance) = (style.typeface.printable(), style.typeface.rough_advance());
     let advance = |c: char| (advance(c) + style.tracking) * style.size;
     let mut lines = Lines { done: Vec::new(), line: String::new(), width: 0.0, chars: 0, room };
     for paragraph in text.lines() {

@@ -1,6 +1,6 @@
 //! Mails over SMTP. One connection serves all waiting mails.
 
-use super::transport::{Delivery, Trouble, shown};
+use super::transport::{Delivery, Trouble, error_line};
 use crate::clock::system_time;
 use crate::config::{Mail, Security};
 use lettre::address::Address;
@@ -103,7 +103,7 @@ impl Mailer {
             builder = builder.raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("X-MC-Metadata"), tag));
         }
         let parts = MultiPart::alternative_plain_html(rendered.text.clone(), rendered.html.clone());
-        let message = builder.multipart(parts).map_err(|e| Trouble::Refused(shown(e)))?;
+        let message = builder.multipart(parts).map_err(|e| Trouble::Refused(error_line(e)))?;
         Ok(message.formatted())
     }
 
@@ -166,12 +166,12 @@ fn about_sender(error: Error) -> Trouble {
 fn about_message(error: Error) -> Trouble {
     match error.status() {
         Some(code) if u16::from(code) == SHUTTING_DOWN => unreachable(error, false),
-        Some(_) if error.is_permanent() => Trouble::Refused(shown(error)),
-        Some(_) => Trouble::Later(shown(error)),
+        Some(_) if error.is_permanent() => Trouble::Refused(error_line(error)),
+        Some(_) => Trouble::Later(error_line(error)),
         None => unreachable(error, true),
     }
 }
 
 fn unreachable(error: Error, offered: bool) -> Trouble {
-    Trouble::Unreachable { error: shown(error), offered }
+    Trouble::Unreachable { error: error_line(error), offered }
 }

@@ -68,7 +68,7 @@ pub struct RenderedMessage {
 
 impl RenderedMessage {
     /// The text for a channel.
-    pub fn by(&self, channel: Channel) -> &str {
+    pub fn text_for(&self, channel: Channel) -> &str {
         match &self.sms {
             Some(sms) if channel == Channel::Sms => sms,
             _ => &self.text,

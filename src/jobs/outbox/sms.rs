@@ -1,7 +1,7 @@
 //! Short messages, posted to an HTTP gateway.
 
 use super::placeholders::{code, fill};
-use super::transport::{Delivery, Trouble, shown};
+use super::transport::{Delivery, Trouble, error_line};
 use crate::config::Sms;
 use crate::ops::agent::agent;
 use http::StatusCode;
@@ -32,7 +32,7 @@ impl Gateway {
         }
         match request.send(body) {
             Ok(answer) => judged(answer.status()),
-            Err(error) => Err(Trouble::Unreachable { offered: was_offered(&error), error: shown(error) }),
+            Err(error) => Err(Trouble::Unreachable { offered: was_offered(&error), error: error_line(error) }),
         }
     }
 

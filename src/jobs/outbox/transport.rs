@@ -50,7 +50,7 @@ impl Transport {
 }
 
 /// A server's error text as one line of limited length.
-pub(super) fn shown(error: impl std::fmt::Display) -> String {
+pub(super) fn error_line(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
     super::placeholders::one_line(&text).chars().take(ERROR_CHARS_MAX).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::backoff;
 use super::batch::Batch;
-use super::upstream::{Position, Trouble, Upstream, shown};
+use super::upstream::{Position, Trouble, Upstream, error_line};
 use crate::clock::Clock;
 use crate::config::Sync;
 use crate::keys::{hex, hmac_sha256};
@@ -108,7 +108,7 @@ fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: i64) -> Res
     let said: Said = serde_json::from_slice(body).unwrap_or_default();
     let held = said.last_seq.filter(|seq| *seq >= 0).map(|seq| Position { seq, at: said.last_at });
     let words = said.message.map(|message| format!(": {message}")).unwrap_or_default();
-    let error = shown(format!("the receiver answered {status}{words}"));
+    let error = error_line(format!("the receiver answered {status}{words}"));
     let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
     let wait = text(header::RETRY_AFTER).and_then(|value| backoff::retry_after(value, text(header::DATE), now));
     match (status, held) {

@@ -4,7 +4,7 @@
 use super::Status;
 use super::batch::Row;
 use super::source::{Change, Source};
-use super::upstream::{Position, Trouble, shown};
+use super::upstream::{Position, Trouble, error_line};
 use crate::clock::Clock;
 use crate::config::Sync;
 use crate::ops::agent::agent;
@@ -88,7 +88,7 @@ impl Reports {
         let State { cursor, taken_at, tried_at, trouble, misses, batches, rows, renumbered, renumbered_at, .. } = state;
         Ok(Status {
             site_id: self.id(),
-            upstream: settings.upstream.shown(),
+            upstream: settings.upstream.without_secrets(),
             scheduled: false,
             cursor,
             last_seq: newest,
@@ -109,7 +109,7 @@ impl Reports {
     /// The newest rows, or with `after` the oldest rows after that one.
     fn page(&mut self, after: Option<i64>, limit: i64) -> Result<Page, String> {
         let body = serde_json::json!({ "after": after, "limit": limit }).to_string();
-        let failed = |e: ureq::Error| shown(format!("the site cannot be asked: {e}"));
+        let failed = |e: ureq::Error| error_line(format!("the site cannot be asked: {e}"));
         let request = self.agent.post(format!("{}{REPORT}", self.url)).header("content-type", "application/json");
         let mut answer = request.header("token", &self.token).send(body).map_err(failed)?;
         if answer.status() == 401 || answer.status() == 403 {

@@ -52,7 +52,7 @@ pub struct Uploader {
 impl Uploader {
     /// Creates an uploader, without sending.
     pub fn new(source: Box<dyn Source>, upstream: Box<dyn Upstream>, settings: &Sync, lock: Arc<SyncLock>) -> Uploader {
-        let (name, batch_rows) = (settings.upstream.shown(), settings.batch_rows);
+        let (name, batch_rows) = (settings.upstream.without_secrets(), settings.batch_rows);
         Uploader {
             source,
             upstream,

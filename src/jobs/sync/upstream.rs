@@ -47,12 +47,12 @@ pub enum Trouble {
 
 impl Trouble {
     pub(crate) fn later(error: impl std::fmt::Display) -> Trouble {
-        Trouble::Later { error: shown(error), wait: None }
+        Trouble::Later { error: error_line(error), wait: None }
     }
 }
 
 /// Another program's error text as one line of limited length.
-pub(super) fn shown(error: impl std::fmt::Display) -> String {
+pub(super) fn error_line(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
     let line: Vec<&str> = text.split(|c: char| c.is_control() || c.is_whitespace()).filter(|w| !w.is_empty()).collect();
     line.join(" ").chars().take(ERROR_CHARS_MAX).collect()

@@ -58,7 +58,8 @@ pub(crate) struct PruneExceptions {
 }
 
 impl Backup {
-    pub(crate) fn at(at: Target) -> Result<Backup, String> {
+    /// Reads the manifest of the backup in this directory or folder.
+    pub(crate) fn read(at: Target) -> Result<Backup, String> {
         Ok(Backup { manifest: Manifest::read(&at)?, at })
     }
 
@@ -175,7 +176,7 @@ impl BackupStore {
                 continue;
             }
             let has_manifest = || dir.join(super::manifest::NAME).exists();
-            match Backup::at(Target::Directory(dir.clone())) {
+            match Backup::read(Target::Directory(dir.clone())) {
                 Ok(backup) => listing.backups.push(backup),
                 Err(why) if has_manifest() => listing.unreadable.push((name, why)),
                 Err(_) => {}

@@ -163,7 +163,7 @@ fn try_make(site: &Site, actor: &Actor, progress: &mut Progress) -> Result<Backu
     let unconfirmed_bytes_max = replication::unconfirmed_bytes_max(site);
     let source = Source { store: &site.store, dir: &site.config.data, now: made_at, unconfirmed_bytes_max };
     check_space(source.bytes(), backup_store.dir())?;
-    let (backup, start) = add(&source, &lock, &shown(made_at), None, progress)?;
+    let (backup, start) = add(&source, &lock, &file_stamp(made_at), None, progress)?;
     let exceptions = prune_exceptions(&site.config.data, &site.clock);
     let pruned = lock.prune(made_at, &exceptions).map_err(|e| write_error(&backup_store, &e));
     // The off-site target may be slow: other work on the local backup store does not wait for it.
@@ -188,8 +188,8 @@ fn record(site: &Site, actor: &Actor, action: &'static str, backup: &Backup, det
     _ = recorded.inspect_err(|e| tracing::error!(deed = action, cause = %e, "an action is missing in the audit log"));
 }
 
-/// `2026-11-21T12-00-00Z`.
-pub(crate) fn shown(moment: i64) -> String {
+/// A moment in UTC as part of a file name: `2026-11-21T12-00-00Z`.
+pub(crate) fn file_stamp(moment: i64) -> String {
     let moment = jiff::Timestamp::from_second(moment).unwrap_or_default();
     moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
 }

@@ -3,7 +3,7 @@
 
 use super::backup_store::{Backup, BackupStore};
 use super::manifest::Upgrade;
-use super::{BackupError, Progress, Source, add, check_space, local_store, prune_exceptions, shown};
+use super::{BackupError, Progress, Source, add, check_space, file_stamp, local_store, prune_exceptions};
 use crate::clock::Clock;
 use crate::store::Store;
 use crate::store::engine::copy;
@@ -48,7 +48,7 @@ fn back_up(data_dir: &DataDir, older: &Older, clock: &Clock, progress: &mut Prog
     let lock = backup_store.lock()?;
     check_space(COPIES * source.bytes(), backup_store.dir())?;
     let upgrade = Upgrade { from_version: version_of(&backup_store, older), to_schema: migrate::latest() };
-    let name = format!("{}-schema-{}", shown(now), older.schema);
+    let name = format!("{}-schema-{}", file_stamp(now), older.schema);
     let (backup, _) = add(&source, &lock, &name, Some(upgrade), progress).map_err(BackupError::into_cause)?;
     // An upgrade that fails at each start must not fill the disk.
     lock.prune(now, &prune_exceptions(data_dir.dir(), clock)).map_err(|e| super::write_error(&backup_store, &e))?;

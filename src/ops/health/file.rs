@@ -1,6 +1,6 @@
 //! The facts about the database: whether it takes writes and is intact, and whether the audit log is.
 
-use super::{Depth, or_unreadable, shown, unreadable};
+use super::{Depth, moment_text, or_unreadable, unreadable};
 use crate::domain::health::{Fact, State};
 use crate::i18n::language::Text;
 use crate::keys::hex;
@@ -31,16 +31,18 @@ pub(crate) fn store(site: &Site) -> Fact {
 /// A quick check names the newest backup, which was verified when it was made.
 pub(crate) fn integrity(site: &Site, depth: Depth) -> Fact {
     if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Damage) {
-        let text = Text::new("health.integrity.since").with("at", shown(site, alarm.since)).with("what", alarm.cause);
+        let text =
+            Text::new("health.integrity.since").with("at", moment_text(site, alarm.since)).with("what", alarm.cause);
         return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.next"));
     }
     if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Changed) {
-        let text = Text::new("health.integrity.changed").with("at", shown(site, alarm.since)).with("what", alarm.cause);
+        let text =
+            Text::new("health.integrity.changed").with("at", moment_text(site, alarm.since)).with("what", alarm.cause);
         return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.changed_next"));
     }
     let newest = backup::local_store(&site.config.data).list().into_iter().next();
     let by_backup = || match &newest {
-        Some(backup) => Text::new("health.integrity.copy").with("at", shown(site, backup.manifest.made_at)),
+        Some(backup) => Text::new("health.integrity.copy").with("at", moment_text(site, backup.manifest.made_at)),
         None => Text::new("health.integrity.none"),
     };
     if depth == Depth::Quick {
@@ -63,8 +65,9 @@ pub(crate) fn lost_writes(site: &Site) -> Fact {
     match alarm::find(&site.config.data, alarm::Kind::LostLog) {
         None => Fact::ok("lost_writes", Text::new("health.lost_writes")),
         Some(alarm) => {
-            let text =
-                Text::new("health.lost_writes.some").with("at", shown(site, alarm.since)).with("cause", alarm.cause);
+            let text = Text::new("health.lost_writes.some")
+                .with("at", moment_text(site, alarm.since))
+                .with("cause", alarm.cause);
             Fact::judged("lost_writes", State::Alarm, text, Text::new("health.lost_writes.next"))
         }
     }

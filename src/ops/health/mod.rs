@@ -115,7 +115,7 @@ fn clock(site: &Site) -> Fact {
     let state = if site.clock.is_suspect() { State::Alarm } else { State::Ok };
     let text = match state {
         State::Ok => Text::new("health.clock"),
-        _ => Text::new("health.clock.suspect").with("at", shown(site, site.now())),
+        _ => Text::new("health.clock.suspect").with("at", moment_text(site, site.now())),
     };
     Fact::judged("clock", state, text, Text::new("health.clock.next"))
 }
@@ -129,7 +129,7 @@ fn version() -> Fact {
 }
 
 /// A moment in the site's time zone; in UTC where that cannot be read.
-fn shown(site: &Site, moment: i64) -> String {
+fn moment_text(site: &Site, moment: i64) -> String {
     let zone = site.time_zone().unwrap_or(TimeZone::UTC);
     zone.date_time_zone(moment)
 }

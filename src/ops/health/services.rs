@@ -1,6 +1,6 @@
 //! The facts about the services of the site: backups, replication, messages, the certificate, sign-ins.
 
-use super::{or_unreadable, shown, shown_bytes};
+use super::{moment_text, or_unreadable, shown_bytes};
 use crate::auth::message_quota::{self, DailyQuota};
 use crate::auth::pin_guesses;
 use crate::domain::health::{
@@ -45,18 +45,21 @@ pub(crate) fn certificate(site: &Site) -> Fact {
     };
     let left = ends_at - site.now();
     let state = State::below(left, CERTIFICATE_SECONDS_WARNING, CERTIFICATE_SECONDS_ALARM);
-    let text =
-        Text::new("health.certificate").with("at", shown(site, ends_at)).with("days", left.div_euclid(DAY_SECONDS));
+    let text = Text::new("health.certificate")
+        .with("at", moment_text(site, ends_at))
+        .with("days", left.div_euclid(DAY_SECONDS));
     Fact::judged("certificate", state, text, next).with_figure("days_left", left.div_euclid(DAY_SECONDS))
 }
 
 pub(crate) fn backup(site: &Site) -> Fact {
     if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Backup) {
-        let text = Text::new("health.backup.failed").with("at", shown(site, alarm.since)).with("cause", alarm.cause);
+        let text =
+            Text::new("health.backup.failed").with("at", moment_text(site, alarm.since)).with("cause", alarm.cause);
         return Fact::judged("backup", State::Alarm, text, Text::new("health.backup.next"));
     }
     if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::SpoiltBackup) {
-        let text = Text::new("health.backup.spoilt").with("at", shown(site, alarm.since)).with("name", alarm.cause);
+        let text =
+            Text::new("health.backup.spoilt").with("at", moment_text(site, alarm.since)).with("name", alarm.cause);
         return Fact::judged("backup", State::Alarm, text, Text::new("health.backup.spoilt_next"));
     }
     let made = |backup: &Backup| backup.manifest.made_at <= site.now();
@@ -70,7 +73,8 @@ pub(crate) fn backup(site: &Site) -> Fact {
     };
     let age = site.now() - newest.manifest.made_at;
     let state = health::backup(age, site.config.backup.every_hours * 3_600);
-    let text = Text::new("health.backup").with("at", shown(site, newest.manifest.made_at)).with("name", newest.name());
+    let text =
+        Text::new("health.backup").with("at", moment_text(site, newest.manifest.made_at)).with("name", newest.name());
     Fact::judged("backup", state, text, Text::new("health.backup.next")).with_figure("age_seconds", age)
 }
 
@@ -108,7 +112,7 @@ pub(crate) fn off_site_backup(site: &Site) -> Fact {
     let made_at = |backup: &Backup| backup.manifest.made_at;
     let (local, copied) = (local_store(&site.config.data).list().first().map(made_at), newest.as_ref().map(made_at));
     let text = match copied {
-        Some(at) => Text::new("health.second_place").with("dir", target).with("at", shown(site, at)),
+        Some(at) => Text::new("health.second_place").with("dir", target).with("at", moment_text(site, at)),
         None => Text::new("health.second_place.empty").with("dir", target),
     };
     let state = match (local, copied) {
@@ -188,7 +192,7 @@ pub(crate) fn drill(site: &Site) -> Fact {
             _ => Fact::ok("drill", Text::new("health.drill.due")),
         };
     };
-    let (at, name) = (shown(site, last.at), &last.backup);
+    let (at, name) = (moment_text(site, last.at), &last.backup);
     if !last.trouble.is_empty() {
         let text = Text::new("health.drill.failed").with("at", at).with("name", name).with("cause", last.trouble);
         return Fact::judged("drill", State::Alarm, text, Text::new("health.drill.next_failed"));
@@ -197,7 +201,7 @@ pub(crate) fn drill(site: &Site) -> Fact {
     let state = State::above(age, DRILL_SECONDS_WARNING, i64::MAX);
     let text = match last.moment {
         None => Text::new("health.drill").with("at", at).with("name", name),
-        Some(moment) => Text::new("health.drill.off_site").with("at", at).with("moment", shown(site, moment)),
+        Some(moment) => Text::new("health.drill.off_site").with("at", at).with("moment", moment_text(site, moment)),
     };
     Fact::judged("drill", state, text, next).with_figure("age_seconds", age)
 }
@@ -213,7 +217,7 @@ pub(crate) fn outbox(site: &Site) -> Fact {
         let key = if sends { "health.outbox" } else { "health.outbox.unsent" };
         let text = Text::new(key).with("waiting", waiting).with("dead", dead);
         let since = oldest.filter(|_| lag > OUTBOX_SECONDS_WARNING);
-        let text = text.followed_by(since.map(|at| Text::new("health.outbox.since").with("at", shown(site, at))));
+        let text = text.followed_by(since.map(|at| Text::new("health.outbox.since").with("at", moment_text(site, at))));
         Fact::judged("outbox", state, text, Text::new("health.outbox.next")).with_figure("lag_seconds", lag)
     });
     or_unreadable("outbox", fact)

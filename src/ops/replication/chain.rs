@@ -1,6 +1,6 @@
 //! A chain: a base on the off-site target, and the ticks behind it, in `ticks/` in the base's own directory.
 
-use super::target::{Filed, Target, Written};
+use super::target::{StoredFile, Target, Written};
 use super::tick::{Lineage, PageSums, Tick};
 use crate::config::recipient::Recipient;
 use crate::ops::backup::backup_store::Backup;
@@ -60,7 +60,7 @@ pub(crate) struct Chain {
     number: u64,
     read: Position,
     /// The file of the last confirmed tick, or the manifest of the base.
-    last: Filed,
+    last: StoredFile,
     /// The tick on its way, which is written again until it is confirmed.
     pending: Option<(End, Arc<Tick>, Arc<Written>)>,
 }
@@ -70,7 +70,7 @@ pub(crate) struct PendingTick {
     tick: Arc<Tick>,
     written: Arc<Written>,
     base: Target,
-    last: Filed,
+    last: StoredFile,
 }
 
 /// Why a tick is not confirmed.
@@ -88,7 +88,8 @@ impl Chain {
     /// `base`: the off-site copy of the base.
     pub(crate) fn new(start: ChainStart, base: &Backup) -> Chain {
         let (at, read) = (base.at.clone(), start.followed.begin.position);
-        let last = Filed { at: at.clone(), name: manifest::NAME.to_owned(), bytes: base.manifest.text().len() as u64 };
+        let last =
+            StoredFile { at: at.clone(), name: manifest::NAME.to_owned(), bytes: base.manifest.text().len() as u64 };
         Chain { start, base: at, number: 0, read, last, pending: None }
     }
 
@@ -112,7 +113,7 @@ impl Chain {
     }
 
     /// Notes that the pending tick was flushed to this file.
-    pub(crate) fn confirm(&mut self, file: Filed) {
+    pub(crate) fn confirm(&mut self, file: StoredFile) {
         if let Some((end, tick, _)) = self.pending.take() {
             tick.apply_to(&mut self.start.sums);
             (self.number, self.read, self.last) = (tick.head.number, end.position, file);
@@ -120,14 +121,14 @@ impl Chain {
     }
 
     /// The file of the last confirmed tick, or the manifest of the base.
-    pub(crate) fn last(&self) -> Filed {
+    pub(crate) fn last(&self) -> StoredFile {
         self.last.clone()
     }
 }
 
 /// Checks that a confirmed file is still there.
-pub(crate) fn check_there(file: &Filed) -> Result<(), Unconfirmed> {
-    match file.is_there() {
+pub(crate) fn check_there(file: &StoredFile) -> Result<(), Unconfirmed> {
+    match file.is_complete() {
         Ok(true) => Ok(()),
         Ok(false) => Err(Unconfirmed::Lost(format!("{file} is not there any more"))),
         Err(e) => Err(Unconfirmed::Failed(e.to_string())),
@@ -136,12 +137,12 @@ pub(crate) fn check_there(file: &Filed) -> Result<(), Unconfirmed> {
 
 impl PendingTick {
     /// The file of the tick before, or the manifest of the base.
-    pub(crate) fn last(&self) -> Filed {
+    pub(crate) fn last(&self) -> StoredFile {
         self.last.clone()
     }
 
     /// Writes and flushes the tick, and checks that it and the one before are there then. Returns its file.
-    pub(crate) fn put(&self, wal: &WalReader, recipient: Option<&Recipient>) -> Result<Filed, Unconfirmed> {
+    pub(crate) fn put(&self, wal: &WalReader, recipient: Option<&Recipient>) -> Result<StoredFile, Unconfirmed> {
         check_there(&self.last)?;
         let file = self.write(wal, recipient).map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists => {
@@ -154,7 +155,7 @@ impl PendingTick {
         Ok(file)
     }
 
-    fn write(&self, wal: &WalReader, recipient: Option<&Recipient>) -> io::Result<Filed> {
+    fn write(&self, wal: &WalReader, recipient: Option<&Recipient>) -> io::Result<StoredFile> {
         let suffix = if recipient.is_some() { SUFFIX } else { "" };
         let name = format!("{:010}{TICK}{suffix}", self.tick.head.number);
         ticks_of(&self.base).put(&name, &self.written, &mut |to| match recipient {

@@ -30,7 +30,7 @@ pub(crate) type Written = Mutex<Option<Spool>>;
 
 /// A file that was put on a target.
 #[derive(Debug, Clone)]
-pub(crate) struct Filed {
+pub(crate) struct StoredFile {
     pub at: Target,
     pub name: String,
     pub bytes: u64,
@@ -107,14 +107,14 @@ impl Target {
         name: &str,
         written: &Written,
         write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<Filed> {
+    ) -> io::Result<StoredFile> {
         let bytes = match self {
             Target::Directory(dir) => put_in_directory(dir, name, write)?,
             Target::S3(folder) => {
                 folder.put(name, &mut written.lock().unwrap_or_else(PoisonError::into_inner), write)?
             }
         };
-        Ok(Filed { at: self.clone(), name: name.to_owned(), bytes })
+        Ok(StoredFile { at: self.clone(), name: name.to_owned(), bytes })
     }
 
     /// Whether the target takes a backup of so many bytes.
@@ -158,14 +158,14 @@ impl Display for Target {
     }
 }
 
-impl Filed {
+impl StoredFile {
     /// Whether the file is there with its full size.
-    pub(crate) fn is_there(&self) -> io::Result<bool> {
+    pub(crate) fn is_complete(&self) -> io::Result<bool> {
         Ok(self.at.bytes_of(&self.name)? == Some(self.bytes))
     }
 }
 
-impl Display for Filed {
+impl Display for StoredFile {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         self.at.within(&self.name).fmt(f)
     }

@@ -163,7 +163,7 @@ pub(crate) fn claim(target: &Target, site_id: &str, epoch: u64, content: &str) -
     let newest = newest_in(&epochs)?;
     let wanted = epoch.max(newest + 1);
     for epoch in newest + 1..wanted + CLAIMS_MAX {
-        if put(&epochs, &name_of(epoch), content)? && epoch >= wanted {
+        if put_if_absent(&epochs, &name_of(epoch), content)? && epoch >= wanted {
             return Ok(epoch);
         }
     }
@@ -179,7 +179,7 @@ pub(crate) fn catch_up(target: &Target, site_id: &str, epoch: u64, content: &str
         return Ok(Some(newest));
     }
     for missing in newest + 1..=epoch {
-        put(&epochs, &name_of(missing), content)?;
+        put_if_absent(&epochs, &name_of(missing), content)?;
     }
     let mut there = Vec::new();
     epochs.open(&name_of(epoch))?.take(2 * content.len() as u64).read_to_end(&mut there)?;
@@ -200,7 +200,7 @@ fn writable(target: &Target, site_id: &str) -> io::Result<Target> {
 }
 
 /// Puts a file unless there is one of its name. Returns whether it did.
-fn put(epochs: &Target, name: &str, content: &str) -> io::Result<bool> {
+fn put_if_absent(epochs: &Target, name: &str, content: &str) -> io::Result<bool> {
     let put = match epochs {
         Target::Directory(dir) => put_in_directory(dir, name, content),
         Target::S3(_) => epochs.put(name, &Written::default(), &mut |to| to.write_all(content.as_bytes())).map(drop),

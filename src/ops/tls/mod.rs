@@ -208,7 +208,7 @@ mod tests {
         Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap()
     }
 
-    fn shown(site: &Site) -> Vec<u8> {
+    fn served_certificate(site: &Site) -> Vec<u8> {
         let pair = site.state::<ServerCertificate>().current.read().unwrap().clone().unwrap();
         pair.cert[0].to_vec()
     }
@@ -220,14 +220,14 @@ mod tests {
         assert!(load(&site).unwrap_err().contains("tunneldesk tls init"));
         refresh(&site).unwrap();
         let made = init(&site, "Here", &["tunnel.example.org".to_owned()], &Actor::job("test")).unwrap();
-        let first = shown(&site);
+        let first = served_certificate(&site);
         let half = (made.ends_at - made.created_at) / 2;
         site.clock.advance(Duration::from_secs(half as u64 - 1));
         refresh(&site).unwrap();
-        assert_eq!(shown(&site), first);
+        assert_eq!(served_certificate(&site), first);
         site.clock.advance(Duration::from_secs(1));
         refresh(&site).unwrap();
-        assert_ne!(shown(&site), first);
+        assert_ne!(served_certificate(&site), first);
         let authority = find(&site, Kind::Authority).unwrap().unwrap();
         assert_eq!(authority.created_at, made.created_at, "devices need trust nothing new");
     }
@@ -253,14 +253,14 @@ mod tests {
         assert!(load(&site).unwrap_err().contains("cannot read"));
         put(1, &one, &one);
         load(&site).unwrap();
-        let first = shown(&site);
+        let first = served_certificate(&site);
         refresh(&site).unwrap();
-        assert_eq!(shown(&site), first);
+        assert_eq!(served_certificate(&site), first);
         put(2, &two, &one);
         assert!(refresh(&site).unwrap_err().contains("not that of the certificate"));
-        assert_eq!(shown(&site), first, "a wrong pair is not shown");
+        assert_eq!(served_certificate(&site), first, "a wrong pair is not shown");
         put(3, &two, &two);
         refresh(&site).unwrap();
-        assert_ne!(shown(&site), first);
+        assert_ne!(served_certificate(&site), first);
     }
 }

@@ -13,7 +13,7 @@ impl HttpService {
     /// The peer of a connection.
     pub(in crate::server) fn peer(&self, address: IpAddr) -> Peer {
         let address = address.to_canonical();
-        Peer { address, shown: self.log_addresses.shown(address).map(|shown| shown.to_string()) }
+        Peer { address, log_address: self.log_addresses.reduce(address).map(|reduced| reduced.to_string()) }
     }
 
     /// Accepts only our names and bare addresses. A foreign page can point its own name at this server (DNS rebinding), but
@@ -62,10 +62,10 @@ impl HttpService {
     }
 
     /// The caller's address as the log shows it. That of the connection is formatted once.
-    pub(super) fn shown<'p>(&self, peer: &'p Peer, caller: IpAddr) -> Option<Cow<'p, str>> {
+    pub(super) fn log_address<'p>(&self, peer: &'p Peer, caller: IpAddr) -> Option<Cow<'p, str>> {
         if caller == peer.address {
-            return peer.shown.as_deref().map(Cow::Borrowed);
+            return peer.log_address.as_deref().map(Cow::Borrowed);
         }
-        self.log_addresses.shown(caller).map(|shown| Cow::Owned(shown.to_string()))
+        self.log_addresses.reduce(caller).map(|reduced| Cow::Owned(reduced.to_string()))
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct LogLine<'p> {
     pub(super) method: Method,
     /// The client, behind our proxies.
     pub(super) caller: IpAddr,
-    pub(super) shown: Option<Cow<'p, str>>,
+    pub(super) log_address: Option<Cow<'p, str>>,
     /// Whether the request came over TLS.
     pub(super) secure: bool,
     pub(super) row: Option<usize>,
@@ -32,7 +32,7 @@ impl LogLine<'_> {
         let (id, method, who, status) =
             (&*self.request_id, self.method.as_str(), &*finished.principal.text(), status.as_u16());
         let (code, cause, tag) = (finished.code, finished.cause.as_deref(), self.monitor_user.as_deref());
-        let (outcome, address) = (finished.outcome.word(status), self.shown.as_deref());
+        let (outcome, address) = (finished.outcome.word(status), self.log_address.as_deref());
         if status >= 500 {
             tracing::error!(id, method, route, who, address, status, outcome, micros, code, cause, tag, "request");
         } else if self.row.is_some_and(|row| TABLE[row].caller_kind == CallerKind::Standby) && status == 200 {

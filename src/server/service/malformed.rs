@@ -18,7 +18,7 @@ impl HttpService {
             request_id: call::request_id(None),
             method: Method::from_bytes(b"-").expect("a dash is a token"),
             caller: peer.address,
-            shown: self.shown(peer, peer.address),
+            log_address: self.log_address(peer, peer.address),
             secure: false,
             row: None,
             monitor_user: None,

@@ -96,7 +96,7 @@ pub(super) struct HttpService {
 pub(super) struct Peer {
     address: IpAddr,
     /// The address as the log shows it, formatted once a connection.
-    shown: Option<String>,
+    log_address: Option<String>,
 }
 
 impl HttpService {
@@ -154,7 +154,7 @@ impl HttpService {
             request_id: call::request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok())),
             method: request.method().clone(),
             caller,
-            shown: self.shown(peer, caller),
+            log_address: self.log_address(peer, caller),
             secure: kind == ListenerKind::Secure,
             row: None,
             monitor_user: None,

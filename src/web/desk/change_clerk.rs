@@ -27,13 +27,13 @@ struct Page {
 }
 
 /// `GET /desk/sign-in/change`: lists the colleagues. `to` is the page to return to.
-pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let to = Form(call.query()).line("to", 200);
     page(site, call, &to, 0, None)
 }
 
 /// `POST /desk/sign-in/change`: signs a colleague in by PIN.
-pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn change(site: &Site, call: &Call) -> Answer {
     let (member, pin, to) = read_form(call, |form| {
         (form.optional("member", fields::id), form.optional("pin", fields::line(PIN_CHARS_MAX)), form.line("to", 200))
     })?;

@@ -19,7 +19,7 @@ pub(crate) fn get(site: &Site, call: &Call, _: &Clerk) -> Answer {
 }
 
 /// `POST /desk/members/{member_id}/photo`: a new photo, re-encoded like every upload.
-pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn upload(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let file = call.body.slice_ref(upload::file(call)?);
     let made = site.draw(move || picture::remake(&file))?.map_err(|text| Failure::field("photo", text))?;
     let member_id = path_id(call, 0)?;

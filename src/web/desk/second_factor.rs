@@ -60,7 +60,7 @@ pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /desk/sign-in/code`: judges a code. The challenge allows a few attempts.
-pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     let (code, by, to) =
         read_form(call, |form| (form.line("code", CODE_CHARS_MAX), form.line("by", 20), form.line("to", 200)))?;
     let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };

@@ -66,7 +66,7 @@ pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
 }
 
 /// `POST /desk/sign-in/setup`: the first code turns the authenticator on and opens the session.
-pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn confirm(site: &Site, call: &Call) -> Answer {
     let code = read_form(call, |form| form.line("code", CODE_CHARS_MAX))?;
     let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     let again = StatusCode::UNPROCESSABLE_ENTITY;

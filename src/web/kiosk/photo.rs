@@ -41,7 +41,7 @@ pub(crate) fn get(site: &Site, _: &Call, guest: &Guest) -> Answer {
 }
 
 /// `POST /kiosk/photo`: a new photo, re-encoded like every upload.
-pub(crate) fn take(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn upload(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let file = call.body.slice_ref(upload::file(call)?);
     let made = match site.draw(move || picture::remake(&file))? {
         Ok(made) => made,

@@ -81,7 +81,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
 }
 
 /// `POST /kiosk/sign-off/{skill}`: asks the chosen signer.
-pub(crate) fn ask(site: &Site, call: &Call, guest: &Guest) -> Answer {
+pub(crate) fn request(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let Some(signer_id) = form(call)?.optional("signer", fields::id) else {
         return page(site, call, guest, Some(call.say("kiosk.signer_missing")));
     };

@@ -32,7 +32,7 @@ struct Page {
 }
 
 /// `GET /claim`: asks for the code, or with a valid `code` for username and password.
-pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let code = query_text(call, "code");
     if code.is_empty() {
         return page(site, call, String::new(), None, None);
@@ -92,7 +92,7 @@ fn page(site: &Site, call: &Call, code: String, username: Option<String>, proble
 }
 
 /// `POST /claim`: claims the account.
-pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn claim(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
     let (code, name, secret) = read_form(call, |form| {
         (

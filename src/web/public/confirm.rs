@@ -21,7 +21,7 @@ struct Page {
 }
 
 /// `GET /confirm`: the target of the mailed link; a button on the page confirms.
-pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     match read_token(Form(call.query())) {
         Ok(token) => page(site, call, token, false),
         Err(_) => message_page(site, call, TITLE, "bad", "confirm.incomplete"),
@@ -34,7 +34,7 @@ fn page(site: &Site, call: &Call, token: String, is_expired: bool) -> Answer {
 }
 
 /// `POST /confirm`: confirms the address that the token was mailed to.
-pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn confirm(site: &Site, call: &Call) -> Answer {
     confirmation::check_rate(site, call)?;
     let token = read_token(form(call)?)?;
     match site.store.write(site.now(), |tx| confirmation::confirm(site, call, tx, &token))? {

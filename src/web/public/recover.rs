@@ -33,7 +33,7 @@ struct SetPage {
 }
 
 /// `GET /recover`: asks for the username and the channel of the code.
-pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     Ok(show(StatusCode::OK, call.language(), &Page { frame: Frame::outside(site, call)? }))
 }
 

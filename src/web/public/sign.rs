@@ -16,7 +16,7 @@ use crate::web::badge::Badge;
 use crate::web::form_state::FormState;
 use crate::web::kiosk::waiver::list_due;
 use crate::web::waiver_form::{self, WaiverForm};
-use crate::web::{Form, check_waivers_required, client_error_text, done, form, form_status, query_text};
+use crate::web::{check_waivers_required, client_error_text, done, form, form_status, query_text};
 use askama::Template;
 use http::{StatusCode, header};
 
@@ -44,7 +44,7 @@ pub(super) enum Submission {
 }
 
 /// `GET /sign`: the waivers of the member whose `code` it is.
-pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let (code, language) = (query_text(call, "code"), language(call, &query_text(call, "lang")));
     let done = done(call, &[("child", "waiver.done_child")]).map(|_| language.say(&Text::new("waiver.done_child")));
     show_page(site, language, &code, Submission::Nothing, done)
@@ -108,13 +108,10 @@ fn message_page(site: &Site, language: Language, tone: &'static str, key: &'stat
 }
 
 /// `POST /sign`: signs for all ticked flyers or for none, and ends the code.
-pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn sign(site: &Site, call: &Call) -> Answer {
     let mut form = form(call)?;
     let (code, lang) = (form.required("code", fields::line(CODE_CHARS_MAX)), form.line("lang", 5));
-    sign(site, call, form, &code, language(call, &lang))
-}
-
-fn sign(site: &Site, call: &Call, form: Form, code: &str, language: Language) -> Answer {
+    let (code, language) = (code.as_str(), language(call, &lang));
     let Some(member_id) = find(site, code)? else { return link_expired(site, language) };
     let (due, _) = list_due(site, member_id)?;
     let signing = waiver_form::read(form, &due, SigningPlace::Phone)?;

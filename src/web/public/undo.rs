@@ -21,7 +21,7 @@ struct Page {
 }
 
 /// `GET /undo`: the target of the mailed link; a button on the page undoes.
-pub(crate) fn ask(site: &Site, call: &Call) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     match read_token(Form(call.query())) {
         Ok(token) => page(site, call, token, false),
         Err(_) => message_page(site, call, TITLE, "bad", "confirm.incomplete"),
@@ -33,7 +33,7 @@ fn page(site: &Site, call: &Call, token: String, done: bool) -> Answer {
 }
 
 /// `POST /undo`: undoes the change. An invalid token takes no write transaction.
-pub(crate) fn take(site: &Site, call: &Call) -> Answer {
+pub(crate) fn undo(site: &Site, call: &Call) -> Answer {
     let token = read_token(form(call)?)?;
     let now = site.now();
     let undone = match site.store.read(|tx| undo::is_offered(tx, &token, now))? {

@@ -59,8 +59,8 @@ fn goes_on_reading_and_signing_in(server: &Server, jane: &Caller, entries: i64) 
     assert_eq!(server.get(&Caller::Anyone, "/healthz").status, 200);
 }
 
-fn ballast_bytes(data: &Path) -> u64 {
-    std::fs::metadata(data.join("ballast")).map_or(0, |ballast| ballast.len())
+fn reserve_bytes(data: &Path) -> u64 {
+    std::fs::metadata(data.join("ballast")).map_or(0, |file| file.len())
 }
 
 #[test]
@@ -69,18 +69,18 @@ fn a_full_disk_stops_writes_and_nothing_else_and_passes_by_itself() {
     let server = desk.serve();
     let jane = server.sign_in("jane", PASSWORD);
     assert_eq!(enter(&server, &jane), 201);
-    let ballast = ballast_bytes(&desk.data());
-    assert!(ballast >= 8 << 20, "no ballast: {ballast}");
+    let reserve = reserve_bytes(&desk.data());
+    assert!(reserve >= 8 << 20, "no emergency reserve: {reserve}");
     let mut entries = 1;
     // Two rounds: a reserve that was made again can be given up again.
     for round in 0..2 {
         let filler = disk.fill("filler");
         entries += enter_until(&server, &jane, 507);
-        assert_eq!(ballast_bytes(&desk.data()), 0, "round {round}: the ballast was kept");
+        assert_eq!(reserve_bytes(&desk.data()), 0, "round {round}: the reserve was kept");
         goes_on_reading_and_signing_in(&server, &jane, entries);
         std::fs::remove_file(filler).unwrap();
         entries += enter_until(&server, &jane, 201);
-        assert_eq!(ballast_bytes(&desk.data()), ballast, "round {round}: no ballast again");
+        assert_eq!(reserve_bytes(&desk.data()), reserve, "round {round}: no reserve again");
         assert_eq!(server.get(&Caller::Anyone, "/readyz").status, 200);
     }
     assert_eq!(total(&server, &jane), entries);
@@ -88,7 +88,7 @@ fn a_full_disk_stops_writes_and_nothing_else_and_passes_by_itself() {
 }
 
 #[test]
-fn a_disk_without_even_the_ballast_s_room_still_reads_and_recovers() {
+fn a_disk_without_even_the_room_of_the_reserve_still_reads_and_recovers() {
     let Some((disk, desk)) = site() else { return };
     let server = desk.serve();
     let jane = server.sign_in("jane", PASSWORD);

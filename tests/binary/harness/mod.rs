@@ -61,8 +61,11 @@ impl Desk {
     }
 
     /// The data directory of a site that is not served, locked by this process.
-    pub fn hold(&self) -> Held {
-        Held { data_dir: Some(DataDir::lock(&self.data()).unwrap_or_else(|e| panic!("{e:?}"))), data: self.data() }
+    pub fn lock_data_dir(&self) -> LockedDataDir {
+        LockedDataDir {
+            data_dir: Some(DataDir::lock(&self.data()).unwrap_or_else(|e| panic!("{e:?}"))),
+            data: self.data(),
+        }
     }
 
     /// The executable with an empty environment of our variables. With `TUNNELDESK_TEST_OFF_SITE` the site has an
@@ -147,12 +150,12 @@ impl Desk {
 
 /// A locked data directory. A process that another test starts inherits the lock between fork and exec; releasing waits
 /// until no process has it.
-pub struct Held {
+pub struct LockedDataDir {
     data_dir: Option<DataDir>,
     data: PathBuf,
 }
 
-impl Deref for Held {
+impl Deref for LockedDataDir {
     type Target = DataDir;
 
     fn deref(&self) -> &DataDir {
@@ -160,7 +163,7 @@ impl Deref for Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for LockedDataDir {
     fn drop(&mut self) {
         self.data_dir = None;
         let until = Instant::now() + Duration::from_secs(20);

@@ -43,14 +43,14 @@ fn traces(dir: &Path, passed_over: &[&str]) -> Vec<String> {
 }
 
 /// A site with a member who has rows in many data sets, and others whose rows name her.
-struct Hall {
+struct ErasureSite {
     desk: Desk,
     member_id: i64,
     partner: Caller,
 }
 
-impl Hall {
-    fn new() -> (Hall, Server) {
+impl ErasureSite {
+    fn new() -> (ErasureSite, Server) {
         let desk = Desk::with_site();
         let partner = desk.add_partner(&[]);
         for name in ["mark", "ines"] {
@@ -64,12 +64,12 @@ impl Hall {
         assert_eq!(made.status, 201, "{}", made.body);
         desk.run(&["member", "confirm", USERNAME]).done();
         let member_id = desk.json(&["member", "show", USERNAME])["member_id"].as_i64().unwrap();
-        let hall = Hall { desk, member_id, partner };
-        hall.live(&server);
-        (hall, server)
+        let site = ErasureSite { desk, member_id, partner };
+        site.use_everything(&server);
+        (site, server)
     }
 
-    fn live(&self, server: &Server) {
+    fn use_everything(&self, server: &Server) {
         let (zaphodette, mark) = (server.sign_in(USERNAME, PASSWORD), server.sign_in("mark", PASSWORD));
         let fly = |who: &Caller, comment: &str| {
             let entry = json!({ "entry_date": 1_700_000_000, "time": "15", "tunnel": "1", "comment": comment });
@@ -98,8 +98,8 @@ impl Hall {
 
 #[test]
 fn nothing_of_an_erased_member_is_left_in_any_byte_and_the_counts_stay() {
-    let (hall, server) = Hall::new();
-    let sync = hall.desk.sync_session();
+    let (site, server) = ErasureSite::new();
+    let sync = site.desk.sync_session();
     let counts = || {
         ["bookings", "history"].map(|report| {
             let path = format!("/api/admin/reports/external/partner-metrics/{report}");
@@ -107,8 +107,8 @@ fn nothing_of_an_erased_member_is_left_in_any_byte_and_the_counts_stay() {
         })
     };
     let before = counts();
-    assert!(!traces(&hall.desk.data(), &[]).is_empty(), "the test looks for the wrong words");
-    let export: Value = serde_json::from_str(&hall.desk.run(&["member", "export", USERNAME]).done()).unwrap();
+    assert!(!traces(&site.desk.data(), &[]).is_empty(), "the test looks for the wrong words");
+    let export: Value = serde_json::from_str(&site.desk.run(&["member", "export", USERNAME]).done()).unwrap();
     for part in [
         "account",
         "entries",
@@ -123,61 +123,61 @@ fn nothing_of_an_erased_member_is_left_in_any_byte_and_the_counts_stay() {
         assert!(!export["held"][part].as_array().unwrap().is_empty(), "{part} is empty");
     }
     assert!(!export.to_string().contains("password_hash\":\"$argon2"), "a hash was exported");
-    let said = hall.desk.run(&["member", "erase", USERNAME]).trouble(1);
+    let said = site.desk.run(&["member", "erase", USERNAME]).trouble(1);
     assert!(said.contains("--yes"), "{said}");
-    let said = hall.desk.run(&["member", "erase", USERNAME, "--yes"]).done();
+    let said = site.desk.run(&["member", "erase", USERNAME, "--yes"]).done();
     assert!(said.contains("is erased") && !said.contains(USERNAME), "{said}");
-    assert_eq!(traces(&hall.desk.data(), &[]), Vec::<String>::new(), "while the server runs");
+    assert_eq!(traces(&site.desk.data(), &[]), Vec::<String>::new(), "while the server runs");
     assert_eq!(counts(), before);
     let mark = server.sign_in("mark", PASSWORD);
-    let path = format!("/api/account/logbook/time/{}", hall.desk.json(&["member", "show", "mark"])["member_id"]);
+    let path = format!("/api/account/logbook/time/{}", site.desk.json(&["member", "show", "mark"])["member_id"]);
     let entries = server.get(&mark, &path).ok();
     assert!(entries.to_string().contains("flew with [erased], mail [erased]"), "{entries}");
     assert_eq!(server.client().sign_in(USERNAME, PASSWORD)["status"], false);
-    assert!(text(&hall.member()["username"]).starts_with("erased-"), "{}", hall.member());
-    let again = hall.desk.run(&["member", "erase", &hall.member_id.to_string(), "--yes"]).done();
+    assert!(text(&site.member()["username"]).starts_with("erased-"), "{}", site.member());
+    let again = site.desk.run(&["member", "erase", &site.member_id.to_string(), "--yes"]).done();
     assert!(again.contains("was erased on"), "{again}");
     let ended = server.stop();
     for word in ALL {
         assert!(!ended.log.join("\n").contains(word) && !ended.out.contains(word), "the log says {word}");
     }
-    assert_eq!(traces(&hall.desk.data(), &[]), Vec::<String>::new(), "after the server");
+    assert_eq!(traces(&site.desk.data(), &[]), Vec::<String>::new(), "after the server");
 }
 
 #[test]
 fn a_restored_backup_does_not_bring_an_erased_member_back() {
-    let (hall, server) = Hall::new();
-    hall.desk.run(&["backup"]).done();
+    let (site, server) = ErasureSite::new();
+    site.desk.run(&["backup"]).done();
     assert_eq!(server.stop().code, Some(0));
-    hall.desk.run(&["member", "erase", USERNAME, "--yes"]).done();
-    let said = hall.desk.run(&["restore"]).done();
+    site.desk.run(&["member", "erase", USERNAME, "--yes"]).done();
+    let said = site.desk.run(&["restore"]).done();
     assert!(said.contains("One member had been erased since"), "{said}");
-    assert!(text(&hall.member()["username"]).starts_with("erased-"));
+    assert!(text(&site.member()["username"]).starts_with("erased-"));
     // Backups from before the erasure contain her until they are pruned. The backups and the replaced data directory
     // are not part of the site.
-    assert_eq!(traces(&hall.desk.data(), &["backups"]), Vec::<String>::new());
+    assert_eq!(traces(&site.desk.data(), &["backups"]), Vec::<String>::new());
     // A second restore has the same result.
-    hall.desk.run(&["restore"]).done();
-    assert!(text(&hall.member()["username"]).starts_with("erased-"));
+    site.desk.run(&["restore"]).done();
+    assert!(text(&site.member()["username"]).starts_with("erased-"));
 }
 
 #[test]
 fn an_erased_member_stays_erased_when_the_database_is_lost_with_its_disk() {
-    let (hall, server) = Hall::new();
+    let (site, server) = ErasureSite::new();
     assert_eq!(server.stop().code, Some(0));
-    let second = hall.desk.path().join("second");
+    let second = site.desk.path().join("second");
     std::fs::create_dir(&second).unwrap();
     let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
-    std::fs::write(hall.desk.path().join("tunneldesk.toml"), settings).unwrap();
-    hall.desk.run(&["backup"]).done();
-    hall.desk.run(&["member", "erase", USERNAME, "--yes"]).done();
+    std::fs::write(site.desk.path().join("tunneldesk.toml"), settings).unwrap();
+    site.desk.run(&["backup"]).done();
+    site.desk.run(&["member", "erase", USERNAME, "--yes"]).done();
     let listed = std::fs::read_to_string(second.join("erased.jsonl")).unwrap();
     assert!(listed.lines().count() == 1 && !listed.contains(USERNAME), "{listed}");
-    std::fs::remove_dir_all(hall.desk.data()).unwrap();
-    let restored = hall.desk.json(&["restore"]);
+    std::fs::remove_dir_all(site.desk.data()).unwrap();
+    let restored = site.desk.json(&["restore"]);
     assert_eq!(restored["erased_again"], 1, "{restored}");
-    assert!(text(&hall.member()["username"]).starts_with("erased-"));
-    assert_eq!(traces(&hall.desk.data(), &["backups"]), Vec::<String>::new());
+    assert!(text(&site.member()["username"]).starts_with("erased-"));
+    assert_eq!(traces(&site.desk.data(), &["backups"]), Vec::<String>::new());
 }
 
 #[test]

@@ -19,7 +19,7 @@ const PAIRS: usize = 500;
 const PEACE: Duration = Duration::from_secs(5 * 3600);
 
 /// A request in which a stranger types a name.
-type Door = fn(&str) -> Request;
+type RequestOfName = fn(&str) -> Request;
 
 fn post(path: &str, body: Value) -> Request {
     Request::new(&Method::POST, &format!("/api{path}")).json(&body)
@@ -100,14 +100,14 @@ fn a_known_name_gets_the_same_bytes_as_an_unknown_one() {
     site.hash_small();
     people(&site);
     // Six attempts for each name: counters delay an unknown name as they do a known one.
-    let answers = |door: Door, name: &str| -> Vec<_> {
+    let answers = |request_of: RequestOfName, name: &str| -> Vec<_> {
         site.advance(PEACE);
-        (0..6).map(|_| said(site.stranger().send(&door(name)))).collect()
+        (0..6).map(|_| said(site.stranger().send(&request_of(name)))).collect()
     };
-    let by_name: [Door; 9] =
+    let by_name: [RequestOfName; 9] =
         [login, silent, ask, ask_by_sms, recover, recover_with_the_address, ask_username, told_username, questions];
-    let by_address: [Door; 6] = [login, silent, ask, ask_by_sms, recover, questions];
-    for (doors, nobody, others) in [
+    let by_address: [RequestOfName; 6] = [login, silent, ask, ask_by_sms, recover, questions];
+    for (requests, nobody, others) in [
         (&by_name[..], "nobody", ["jane", "JANE", "mark", "ann"]),
         (
             &by_address[..],
@@ -115,20 +115,20 @@ fn a_known_name_gets_the_same_bytes_as_an_unknown_one() {
             ["jane@example.com", "Jane@Example.com", "mark@example.com", "ann@example.com"],
         ),
     ] {
-        for door in doors {
-            let of_nobody = answers(*door, nobody);
+        for request_of in requests {
+            let of_nobody = answers(*request_of, nobody);
             for name in others {
-                assert_eq!(answers(*door, name), of_nobody, "{:?}", door(name));
+                assert_eq!(answers(*request_of, name), of_nobody, "{:?}", request_of(name));
             }
         }
     }
 }
 
 /// Compares the times of jane and an unknown name in pairs; counters are reset between pairs.
-fn assert_alike(pairs: usize, door: Door) {
+fn assert_alike(pairs: usize, request_of: RequestOfName) {
     let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
     people(&site);
-    timing::assert_alike(&site, pairs, [door("jane"), door("nobody")], || site.advance(PEACE));
+    timing::assert_alike(&site, pairs, [request_of("jane"), request_of("nobody")], || site.advance(PEACE));
 }
 
 #[test]

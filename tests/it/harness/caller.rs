@@ -2,7 +2,7 @@
 
 use super::Reply;
 use super::description::DESCRIPTION;
-use super::door::Door;
+use super::endpoint::Endpoint;
 use super::senders::{mail_signature, payment_signature};
 use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderValue, Method};
@@ -68,7 +68,7 @@ pub struct Caller {
     pub id: i64,
     pub name: String,
     pub credential: Credential,
-    door: Door,
+    endpoint: Endpoint,
 }
 
 /// A request being built.
@@ -97,8 +97,8 @@ impl Request {
 }
 
 impl Caller {
-    pub fn new(door: Door, id: i64, name: &str, credential: Credential) -> Caller {
-        Caller { id, name: name.to_owned(), credential, door }
+    pub fn new(endpoint: Endpoint, id: i64, name: &str, credential: Credential) -> Caller {
+        Caller { id, name: name.to_owned(), credential, endpoint }
     }
 
     /// The same caller with another credential.
@@ -171,14 +171,14 @@ impl Caller {
             Credential::None => Vec::new(),
             Credential::Token { header, prefix, token } => vec![(*header, format!("{prefix}{token}"))],
             Credential::Processor { secret } => {
-                vec![("stripe-signature", payment_signature(secret, self.door.clock().now(), body))]
+                vec![("stripe-signature", payment_signature(secret, self.endpoint.clock().now(), body))]
             }
             Credential::MailProvider { key, url } => vec![("x-mandrill-signature", mail_signature(key, url, body))],
             Credential::Partner { client_id, secret, strict } => {
                 let mut headers = vec![("client-id", client_id.clone())];
                 let mut stamp = String::new();
                 if *strict {
-                    let timestamp = self.door.clock().now().to_string();
+                    let timestamp = self.endpoint.clock().now().to_string();
                     stamp = format!("{timestamp}.");
                     headers.push(("x-timestamp", timestamp));
                 }
@@ -190,7 +190,7 @@ impl Caller {
 
     /// Sends the request with this caller's credentials.
     pub fn send(&self, request: &Request) -> Reply {
-        let url = format!("http://{}{}", self.door.address(), request.path);
+        let url = format!("http://{}{}", self.endpoint.address(), request.path);
         let mut outgoing = http::Request::builder().method(&request.method).uri(&url);
         for (name, value) in self.proof(&request.body) {
             outgoing = outgoing.header(name, value);
@@ -199,7 +199,7 @@ impl Caller {
             outgoing = outgoing.header(name, value);
         }
         let asked = format!("{} {}", request.method, request.path);
-        let agent = self.door.agent();
+        let agent = self.endpoint.agent();
         let outcome = if request.body.is_empty() {
             agent.run(outgoing.body(()).unwrap())
         } else {

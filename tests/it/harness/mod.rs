@@ -5,7 +5,7 @@ mod authenticator;
 mod browser;
 mod caller;
 pub mod description;
-mod door;
+mod endpoint;
 mod file;
 mod people;
 pub mod pictures;

@@ -57,7 +57,7 @@ impl Site {
 
     /// A caller without credentials.
     pub fn stranger(&self) -> Caller {
-        Caller::new(self.door().clone(), 0, "stranger", Credential::None)
+        Caller::new(self.endpoint().clone(), 0, "stranger", Credential::None)
     }
 
     fn account(&self, name: &str, role: Role) -> Caller {
@@ -91,7 +91,7 @@ impl Site {
         let opened = self.inside().store.write(then, |tx| Ok(sessions::insert(tx, &hash, id, role, "it")?));
         opened.expect("a session can be opened");
         let credential = Credential::Token { header: "authorization", prefix: "Bearer ", token };
-        Caller::new(self.door().clone(), id, name, credential)
+        Caller::new(self.endpoint().clone(), id, name, credential)
     }
 
     /// Bans an account and leaves its sessions: authentication must check the ban itself.
@@ -119,7 +119,7 @@ impl Site {
             }
             Ok(partners::insert_secret(tx, partner_id, &sealed)?)
         });
-        Caller::new(self.door().clone(), 0, "partner", Credential::Partner { client_id, secret, strict })
+        Caller::new(self.endpoint().clone(), 0, "partner", Credential::Partner { client_id, secret, strict })
     }
 
     pub fn revoke(&self, partner: &Caller) {

@@ -1,7 +1,7 @@
 //! The site of one test: its directory, its server and its clock, and the checks at its end.
 
 use super::Rows;
-use super::door::Door;
+use super::endpoint::Endpoint;
 use super::file;
 #[cfg(debug_assertions)]
 use super::plans;
@@ -88,7 +88,7 @@ fn copy(dir: &Path) -> DataDir {
 pub struct Site {
     dir: TempDir,
     config: Config,
-    door: Door,
+    endpoint: Endpoint,
     up: Option<Up>,
     faults_expected: Cell<bool>,
     hashes_small: Cell<bool>,
@@ -155,11 +155,11 @@ impl Site {
         let (inside, _) = Inside::open(&data_dir, config.clone(), Clock::frozen(START), true).unwrap();
         let clock = inside.clock.clone();
         let up = Up::new(inside, data_dir, &config);
-        let door = Door::new(up.running.addresses[0], clock);
+        let endpoint = Endpoint::new(up.running.addresses[0], clock);
         Site {
             dir,
             config,
-            door,
+            endpoint,
             up: Some(up),
             faults_expected: Cell::new(false),
             hashes_small: Cell::new(false),
@@ -177,7 +177,7 @@ impl Site {
         let (inside, _) = Inside::open(&data_dir, self.config.clone(), Clock::frozen(now), true).unwrap();
         let clock = inside.clock.clone();
         let up = Up::new(inside, data_dir, &self.config);
-        self.door.moved(up.running.addresses[0], clock);
+        self.endpoint.set(up.running.addresses[0], clock);
         self.up = Some(up);
         if self.hashes_small.get() {
             self.hash_small();
@@ -206,7 +206,7 @@ impl Site {
     }
 
     pub fn address(&self) -> SocketAddr {
-        self.door.address()
+        self.endpoint.address()
     }
 
     /// The origin of the site's pages in a browser on this machine.
@@ -296,8 +296,8 @@ impl Site {
         self.inside().for_another_thread()
     }
 
-    pub(super) fn door(&self) -> &Door {
-        &self.door
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     pub fn inside(&self) -> &Inside {

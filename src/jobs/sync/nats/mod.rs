@@ -12,7 +12,7 @@ mod wire;
 
 use super::batch::Batch;
 use super::https::{secret, sign};
-use super::upstream::{Position, Trouble, Upstream, shown};
+use super::upstream::{Position, Trouble, Upstream, error_line};
 use crate::clock::Clock;
 use crate::config::{self, Sync};
 use base64::Engine;
@@ -243,5 +243,5 @@ fn parsed<T: DeserializeOwned>(message: Message) -> Result<T, Trouble> {
 
 fn words(fault: &Fault) -> String {
     let code = fault.err_code.or(fault.code).unwrap_or_default();
-    shown(format!("{} ({code})", fault.description.as_deref().unwrap_or("no reason given")))
+    error_line(format!("{} ({code})", fault.description.as_deref().unwrap_or("no reason given")))
 }

@@ -2,7 +2,7 @@
 
 use super::login;
 use crate::config::Nats;
-use crate::jobs::sync::upstream::{Trouble, shown};
+use crate::jobs::sync::upstream::{Trouble, error_line};
 use crate::keys::{hex, random};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -183,7 +183,7 @@ impl Wire {
             return self.write(b"PONG\r\n");
         }
         match line.strip_prefix("-ERR") {
-            Some(error) => Err(Trouble::later(format!("the NATS server says {}", shown(error)))),
+            Some(error) => Err(Trouble::later(format!("the NATS server says {}", error_line(error)))),
             None => Ok(()),
         }
     }

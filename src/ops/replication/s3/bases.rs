@@ -8,7 +8,7 @@ use crate::keys::{hex, random};
 use crate::ops::backup::backup_store::{Backup, Listing, PruneExceptions, outlived};
 use crate::ops::backup::encrypted::SUFFIX;
 use crate::ops::backup::manifest::{self, FileDigest, Manifest};
-use crate::ops::backup::{shown, tombstones};
+use crate::ops::backup::{file_stamp, tombstones};
 use crate::ops::replication::chain::{TICKS, TICKS_KEPT_SECONDS};
 use crate::ops::replication::target::Target;
 use crate::store::queries::erasure::Tombstone;
@@ -143,7 +143,7 @@ impl Folder {
             self.client.manifests().remove(&name);
             self.client.remove_all(&at.key_of(""), step).map_err(failed)?;
         }
-        let forgotten = shown(now - UNFINISHED_KEPT_SECONDS);
+        let forgotten = file_stamp(now - UNFINISHED_KEPT_SECONDS);
         for name in bases.unfinished.iter().filter(|name| is_stamp(name) && **name < forgotten) {
             self.client.remove_all(&self.within(name).key_of(""), step).map_err(failed)?;
         }
@@ -213,7 +213,7 @@ impl S3Client {
         let request = S3Request { method: "GET", key: "", query: &[("uploads", ""), ("prefix", prefix)], headers: &[] };
         let (_, text) = self.send_whole(&request, &Payload::of(b""), Tries::Few)?;
         let Some(answer) = Answer::parse(&text) else { return Ok(()) };
-        for (key, id) in answer.all("Upload/Key").zip(answer.all("Upload/UploadId")) {
+        for (key, id) in answer.texts("Upload/Key").zip(answer.texts("Upload/UploadId")) {
             if key.strip_prefix(prefix).is_some_and(|name| is_stamp(name) && name < forgotten) {
                 let request = S3Request { method: "DELETE", key, query: &[("uploadId", id)], headers: &[] };
                 self.send_whole(&request, &Payload::of(b""), Tries::Few)?;
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn other_files_in_the_bucket_are_not_removed() {
-        assert!(is_stamp(&shown(1_800_000_000)) && is_stamp(&format!("{}-2/site.key", shown(0))));
+        assert!(is_stamp(&file_stamp(1_800_000_000)) && is_stamp(&format!("{}-2/site.key", file_stamp(0))));
         assert!(!is_stamp("0-photos") && !is_stamp("2026") && !is_stamp("2026-11-21 holiday pictures"));
     }
 }

@@ -45,7 +45,8 @@ impl Answer {
         self.texts.iter().find(|(path, _)| path == name).map(|(_, text)| text.as_str())
     }
 
-    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    /// All texts with a path.
+    pub(super) fn texts<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.texts.iter().filter(move |(path, _)| path == name).map(|(_, text)| text.as_str())
     }
 }
@@ -62,7 +63,7 @@ mod tests {
                     <Prefix/></ListBucketResult>";
         let answer = Answer::parse(text).unwrap();
         assert_eq!(answer.root, "ListBucketResult");
-        assert_eq!(answer.all("Contents/Key").collect::<Vec<_>>(), ["a/b & c-", "a/d"]);
+        assert_eq!(answer.texts("Contents/Key").collect::<Vec<_>>(), ["a/b & c-", "a/d"]);
         assert_eq!(answer.text("CommonPrefixes/Prefix"), Some("a/e/"));
         assert_eq!((answer.text("IsTruncated"), answer.text("Prefix")), (Some("true"), None));
         assert!(Answer::parse(&text[..text.len() - 5]).is_none());

@@ -16,7 +16,7 @@ use serde_json::json;
 const NAME_CHARS_MAX: usize = 60;
 
 /// `POST /desk/account/passkeys/question`: the challenge for a new passkey, as JSON for the script of the page.
-pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let name = read_form(call, |form| form.optional("name", fields::line(NAME_CHARS_MAX)))?;
     clerk.check_proven(site.now())?;
     let party = RelyingParty::of(site, call)?;

@@ -60,7 +60,7 @@ pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/members/{member_id}/record`: records and signs everything that is ticked, or nothing.
-pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn record(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
     let skills = signer_proof::values(call, "skill")?;
     let sent = read_form(call, |form| RecordInput {

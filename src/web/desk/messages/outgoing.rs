@@ -47,7 +47,7 @@ pub(crate) fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         what: what(call, &message.template),
         at: when::moment(call.language(), &site.time_zone()?, message.created_at),
         tag: message.language.clone(),
-        text: letter.by(message.channel).to_owned(),
+        text: letter.text_for(message.channel).to_owned(),
         subject: letter.subject,
         message,
     };

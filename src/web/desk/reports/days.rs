@@ -67,7 +67,7 @@ struct Key {
 struct CountsCache(Mutex<Vec<(Key, Arc<Counts>)>>);
 
 impl CountsCache {
-    fn all(&self) -> MutexGuard<'_, Vec<(Key, Arc<Counts>)>> {
+    fn entries(&self) -> MutexGuard<'_, Vec<(Key, Arc<Counts>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -99,14 +99,14 @@ fn cached(site: &Site, zone: &TimeZone, range: &Range, today: i64) -> Result<Arc
     let key = || Key { from: range.from, to: range.to, today, commits: (changes.count(), changes.count_requests()) };
     let cache = site.state::<CountsCache>();
     let wanted = key();
-    if let Some((_, counts)) = cache.all().iter().find(|(key, _)| *key == wanted) {
+    if let Some((_, counts)) = cache.entries().iter().find(|(key, _)| *key == wanted) {
         return Ok(counts.clone());
     }
     // The snapshot of this request may be older than those commits.
     site.store.release();
     let made = key();
     let counts = Arc::new(add_up(site, zone, range, range.to.min(today))?);
-    let mut all = cache.all();
+    let mut all = cache.entries();
     all.retain(|(key, _)| key.commits == made.commits && key.today == today && *key != made);
     if all.len() >= RANGES_MAX {
         all.remove(0);

@@ -2,7 +2,7 @@
 //! identity with their own credentials in the clerk's browser.
 
 use super::entry::{self, DENIAL_BOUND, SignForm};
-use crate::app::logbook::sign_offs::{self, Shown};
+use crate::app::logbook::sign_offs::{self, SeenEntry};
 use crate::app::logbook::{self, COMMENT_CHARS_MAX};
 use crate::app::{self, Change};
 use crate::auth::Clerk;
@@ -40,7 +40,7 @@ fn sign_with(
     let (comment, version) = read_form(call, |form| {
         (form.optional("comment", fields::lines(COMMENT_CHARS_MAX)), form.optional("version", fields::id))
     })?;
-    let shown = Shown::version(version);
+    let shown = SeenEntry::version(version);
     let proof = Proof { site, call, clerk, again: ProofForm::default(), subject: &String::new };
     let outcome = judge(proof, &|cx| {
         let entry = find(call, cx)?;
@@ -64,7 +64,7 @@ pub(crate) fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let denial_problem = Some(call.say("desk.deny_missing"));
         return entry::page(site, call, clerk, Some(SignForm { denial_problem, version, ..SignForm::default() }));
     };
-    let shown = Shown::version(version);
+    let shown = SeenEntry::version(version);
     let outcome = signer_proof::carry_out(site, call, clerk, DENIAL_BOUND, &String::new, |cx| {
         let entry = find(call, cx)?;
         sign_offs::deny(cx, &entry, &shown, &reason).map(drop)

@@ -2,7 +2,7 @@
 
 use super::{PART, subject};
 use crate::app::logbook::COMMENT_CHARS_MAX;
-use crate::app::logbook::sign_offs::{self, Shown};
+use crate::app::logbook::sign_offs::{self, SeenEntry};
 use crate::auth::Clerk;
 use crate::domain::entry::Status;
 use crate::http::Answer;
@@ -48,7 +48,7 @@ struct Row {
 }
 
 /// `GET /desk/sign-several`: the ticked entries (`entry`) and the form for the proof.
-pub(crate) fn ask(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let pairs = form_urlencoded::parse(call.query.as_bytes());
     let chosen: Vec<String> =
         pairs.filter(|(name, _)| name == "entry").map(|(_, value)| value.into_owned()).take(ENTRIES_MAX).collect();
@@ -69,7 +69,7 @@ pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         for (entry_id, version) in &seen {
             let entry = skills::find(cx.tx, *entry_id)?.ok_or_else(Failure::not_found)?;
             *at.borrow_mut() = name_of(site, &entry);
-            sign_offs::sign(cx, &entry, &Shown::version(Some(*version)), comment.as_deref())?;
+            sign_offs::sign(cx, &entry, &SeenEntry::version(Some(*version)), comment.as_deref())?;
         }
         Ok(())
     })?;

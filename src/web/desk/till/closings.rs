@@ -120,7 +120,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `GET /desk/till/closings.csv`: one row a closing, the last first. Moments are by the site's clock, amounts in the
 /// currency.
-pub(crate) fn all(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
+pub(crate) fn csv(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
     let zone = site.time_zone()?;
     let closed_at = time_heading("closed_at", &zone);
     let heading = [

@@ -39,14 +39,14 @@ struct DayCache {
 }
 
 impl DayCache {
-    fn all(&self) -> MutexGuard<'_, Vec<(Key, RenderedDay)>> {
+    fn entries(&self) -> MutexGuard<'_, Vec<(Key, RenderedDay)>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The day as rendered after the wanted number of commits or a later one.
     fn find(&self, wanted: &Key) -> Option<RenderedDay> {
         let is_it = |key: &Key| key.count >= wanted.count && Key { count: wanted.count, ..*key } == *wanted;
-        self.all().iter().find(|(key, _)| is_it(key)).map(|(_, shown)| shown.clone())
+        self.entries().iter().find(|(key, _)| is_it(key)).map(|(_, shown)| shown.clone())
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn render(
         false => None,
     };
     let shown = RenderedDay { arrivals, chart };
-    let mut all = cache.all();
+    let mut all = cache.entries();
     all.retain(|(key, _)| key.count == made.count && key.minute == made.minute && *key != made);
     if all.len() < DAYS_MAX {
         all.push((made, shown.clone()));
@@ -100,7 +100,7 @@ mod tests {
     fn a_rendered_day_serves_requests_that_saw_no_later_commit() {
         let key = |from, count| Key { from, skip: 0, language: Language::English, minute: 7, count };
         let cache = DayCache::default();
-        cache.all().push((key(100, 5), RenderedDay { arrivals: "jane".into(), chart: None }));
+        cache.entries().push((key(100, 5), RenderedDay { arrivals: "jane".into(), chart: None }));
         let finds = |wanted: Key| cache.find(&wanted).is_some();
         assert!(finds(key(100, 5)) && finds(key(100, 4)) && !finds(key(100, 6)));
         assert!(

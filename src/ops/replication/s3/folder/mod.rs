@@ -243,8 +243,8 @@ impl S3Client {
             let odd = || Trouble::Later(format!("{} answers with no list", self.settings.endpoint));
             let answer = Answer::parse(&text).filter(|answer| answer.root == "ListBucketResult").ok_or_else(odd)?;
             let rest = |name: &str| name.strip_prefix(prefix).map(|rest| rest.trim_end_matches('/').to_owned());
-            listed.files.extend(answer.all("Contents/Key").filter_map(rest).filter(|name| !name.is_empty()));
-            listed.folders.extend(answer.all("CommonPrefixes/Prefix").filter_map(rest));
+            listed.files.extend(answer.texts("Contents/Key").filter_map(rest).filter(|name| !name.is_empty()));
+            listed.folders.extend(answer.texts("CommonPrefixes/Prefix").filter_map(rest));
             page_read();
             match answer.text("NextContinuationToken").filter(|_| answer.text("IsTruncated") == Some("true")) {
                 Some(next) => from = next.to_owned(),

@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tunneldesk::clock::Clock;
 
 #[derive(Clone)]
-pub struct Door(Arc<Mutex<Behind>>);
+pub struct Endpoint(Arc<Mutex<Target>>);
 
-struct Behind {
+struct Target {
     address: SocketAddr,
     clock: Arc<Clock>,
     agent: ureq::Agent,
 }
 
-impl Door {
-    pub fn new(address: SocketAddr, clock: Arc<Clock>) -> Door {
-        Door(Arc::new(Mutex::new(Behind { address, clock, agent: agent() })))
+impl Endpoint {
+    pub fn new(address: SocketAddr, clock: Arc<Clock>) -> Endpoint {
+        Endpoint(Arc::new(Mutex::new(Target { address, clock, agent: agent() })))
     }
 
     /// Sets the port and the clock of the restarted server.
-    pub fn moved(&self, address: SocketAddr, clock: Arc<Clock>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Behind { address, clock, agent: agent() };
+    pub fn set(&self, address: SocketAddr, clock: Arc<Clock>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Target { address, clock, agent: agent() };
     }
 
     pub fn address(&self) -> SocketAddr {
