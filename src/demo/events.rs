@@ -17,7 +17,7 @@ pub(super) const HOUR: i64 = 3_600;
 /// How many days ahead bookings are made.
 const AHEAD: i64 = 14;
 /// Bookings ahead are those of persons who flew in so many days.
-const COMES_AGAIN_DAYS: i64 = 30;
+const COMES_AGAIN_DAYS: i64 = 60;
 /// How busy a day is, from Monday on; in hundredths.
 const WEEK: [u64; 7] = [55, 60, 95, 80, 120, 215, 190];
 const WEEK_MEAN: u64 = 116;
