@@ -6,6 +6,7 @@ use crate::http::body::{Body, Field, RequiredByCaller, shared};
 use crate::http::field_types::{Email, Id, Line, Moment, ShortLine, Username};
 use crate::http::fields::{self, Fields};
 use crate::i18n::language::Text;
+use crate::store::tables::members::NewMember;
 use serde_json::Value;
 
 /// Greatest plausible age, in seconds; an earlier day of birth is a typing mistake.
@@ -30,6 +31,27 @@ crate::body! {
         tunnel_id as "tunnel": Option<Id>,
         /// Midnight of the day of birth: in the past, less than 120 years ago.
         dob: Option<Moment>,
+    }
+}
+
+impl Person {
+    /// The member to add, with this site's tunnel as home where no other was given.
+    pub(crate) fn as_new<'a>(&'a self, tunnel_id: i64, password_hash: &'a str) -> NewMember<'a> {
+        let text = |field: &'a Option<String>| field.as_deref().unwrap_or("");
+        NewMember {
+            username: &self.username,
+            screen_name: self.screen_name.as_deref().unwrap_or(&self.username),
+            real_name: &self.real_name,
+            email: text(&self.email),
+            phone: text(&self.phone),
+            country: text(&self.country),
+            country_code: text(&self.country_code),
+            dob: self.dob,
+            tunnel_id: Some(self.tunnel_id.unwrap_or(tunnel_id)),
+            role: "",
+            password_hash: Some(password_hash),
+            accepted_terms: true,
+        }
     }
 }
 

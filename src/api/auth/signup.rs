@@ -116,7 +116,7 @@ pub(crate) fn create(site: &Site, call: &Call) -> Answer {
         .collect();
     let stranger = RankedActor::outside(ActorId::Sender("sign-up"), call);
     app::change_once(site, call, stranger, |cx| {
-        let member_id = signup::create(cx, request.as_new(site.tunnel_id, &password_hash), None, &answers, 0)?;
+        let member_id = signup::create(cx, request.person.as_new(site.tunnel_id, &password_hash), None, &answers, 0)?;
         let message = call.say("done.signed_up");
         Ok(reply::created(&SignupReply { status: true, message, member_id, confirmation_pending: 1 }))
     })
@@ -173,24 +173,5 @@ impl SignupRequest {
         let pairs =
             [(self.question_1, &self.answer_1), (self.question_2, &self.answer_2), (self.question_3, &self.answer_3)];
         pairs.into_iter().filter_map(|(question, answer)| Some((question?, answer.as_deref()?))).collect()
-    }
-
-    fn as_new<'a>(&'a self, tunnel_id: i64, password_hash: &'a str) -> members::NewMember<'a> {
-        let person = &self.person;
-        let text = |field: &'a Option<String>| field.as_deref().unwrap_or("");
-        members::NewMember {
-            username: &person.username,
-            screen_name: person.screen_name.as_deref().unwrap_or(&person.username),
-            real_name: &person.real_name,
-            email: text(&person.email),
-            phone: text(&person.phone),
-            country: text(&person.country),
-            country_code: text(&person.country_code),
-            dob: person.dob,
-            tunnel_id: Some(person.tunnel_id.unwrap_or(tunnel_id)),
-            role: "",
-            password_hash: Some(password_hash),
-            accepted_terms: true,
-        }
     }
 }

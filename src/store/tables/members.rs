@@ -49,6 +49,12 @@ row! {
     }
 }
 
+/// The columns of an erased member: nothing about the person stays. `:name` stands in for the names.
+pub(crate) const ERASED: &str = "username = :name, screen_name = :name, real_name = :name, email = '',
+    email_confirmed_at = NULL, phone = '', phone_confirmed_at = NULL, country = '', country_code = '', dob = NULL,
+    tunnel_id = NULL, password_hash = NULL, pin_hash = NULL, language = '', staff_note = '', ban_reason = '',
+    banned_until = NULL, banned_at = coalesce(banned_at, :now), updated_at = :now";
+
 impl Profile {
     /// The name that pages show: the real name, else the screen name, else the username.
     pub(crate) fn display_name(&self) -> &str {
