@@ -987,13 +987,7 @@ CREATE TRIGGER event_days_after_insert AFTER INSERT ON history BEGIN
     ON CONFLICT DO UPDATE SET times = times + 1;
 END;
 
-CREATE INDEX bookings_by_member ON bookings
-    (member_id, flight_date, booking_id, partner_id, registration_id, purchase_id, purchase_date, minutes_booked, product_id,
-     tunnel_id, checkin_time, created_at, updated_at);
-
 CREATE INDEX entries_booked ON entries (member_id, booking_id) WHERE booking_id IS NOT NULL;
-
-CREATE INDEX entries_by_member ON entries (member_id, kind, entry_date, entry_id, status, minutes, cat_group);
 
 CREATE INDEX undos_by_member ON undos (member_id);
 
@@ -1170,3 +1164,11 @@ CREATE INDEX cards_by_member ON cards (member_id);
 CREATE INDEX waiver_signatures_by_yes ON waiver_signatures (signed_at, signature_id) WHERE instr(answers, 'y') > 0;
 
 CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id, ends_at);
+
+CREATE INDEX entries_by_member ON entries
+    (member_id, kind, entry_date, entry_id, status, minutes, cat_group, skill, tunnel_id, author_id, booking_id,
+     opening, created_at, comment);
+
+CREATE INDEX bookings_by_member ON bookings
+    (member_id, flight_date, booking_id, partner_id, registration_id, purchase_id, purchase_date, minutes_booked, product_id,
+     tunnel_id, checkin_time, created_at, updated_at, sent_flight_date, sent_minutes, arrived_at, ended_as, time_waits);
