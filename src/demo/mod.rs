@@ -1,7 +1,7 @@
 //! The demo site: invented people with two years of bookings and logbook, to look around in and to measure. The same seed
 //! on the same day makes the same site.
 //!
-//! [`data`] has the cast and the habits of the crowd, [`people`] makes persons of them, [`levels`] says what they climb and
+//! [`data`] has the cast and the habits of the crowd, [`people`] draws the crowd, [`levels`] says what they climb and
 //! who signs, [`events`] derives what happens to each and when, and [`fill`] writes the events. No secret comes from the
 //! seed: [`facts`] makes them anew for each site.
 
@@ -45,6 +45,7 @@ pub(crate) struct Plan {
     pub seed: u64,
 }
 
+/// The size of `serve --demo`.
 pub(crate) const USUAL: Plan = Plan { members: 320, entries: 12_000, seed: 1 };
 
 /// The numbers of rows that were made.
