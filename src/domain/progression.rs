@@ -39,8 +39,8 @@ impl Step<'_> {
     }
 }
 
-/// A step for every level of the catalogue, in its order. `held` has the moment since when; `signed` are the open
-/// skills.
+/// A step for every level of the catalogue, in its order. `held`: the held levels, each with the moment
+/// since when; `signed`: the signed skills.
 pub(crate) fn of<'a>(
     catalogue: &'a Catalogue,
     held: &[(LevelKey, i64)],

@@ -128,7 +128,8 @@ pub(crate) fn start_sign_in(
     })
 }
 
-/// The options for registering a passkey. `session`: the session in which the response is accepted.
+/// The options for registering a passkey. `session`: the session in which the response is accepted. Refused where the
+/// member has [`KEYS_MAX`] passkeys.
 pub(crate) fn start_registration(
     site: &Site,
     party: &RelyingParty,

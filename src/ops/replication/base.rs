@@ -1,4 +1,4 @@
-//! New bases of the off-site copy: when one is due, and how it is made.
+//! New bases of the off-site copy: when one is due, and how it is made. A round of the replicator is a second long.
 
 use super::{Replicator, TICK_TIME_MAX};
 use crate::domain::audit::Actor;
@@ -10,13 +10,14 @@ use std::sync::atomic::Ordering;
 
 /// A chain gets a new base after an hour, unless the hourly backup begins one before.
 const CHAIN_SECONDS_MAX: i64 = 3_600 + 300;
-/// Rounds until another base is made; they double after each whose chain did not last.
+/// Rounds between the beginnings of two bases, at least. The number doubles with each base, up to [`rounds_to_base_max`],
+/// until a chain has lasted.
 pub(super) const ROUNDS_TO_BASE_MIN: u64 = 8;
 /// A small database is cheap to copy: its bases may follow each other sooner. Those of a large one are never rarer than
 /// chains that just last.
 const BYTES_PER_ROUND_TO_BASE: u64 = 170_000;
 const ROUNDS_TO_BASE_MAX: RangeInclusive<u64> = 30..=LASTING_SECONDS.cast_unsigned();
-/// A chain lasts if it lives so long.
+/// A chain of this age has lasted.
 const LASTING_SECONDS: i64 = 600;
 
 impl Replicator<'_> {
@@ -57,7 +58,7 @@ impl Replicator<'_> {
         std::fs::metadata(data_dir::database(&self.site.config.data)).map_or(0, |file| file.len())
     }
 
-    /// Whether the off-site target takes a base. Local backups must not pile up for one that does not.
+    /// Checks that the off-site target takes a base. Local backups must not pile up for one that does not.
     fn probe(&self) -> Result<(), String> {
         let (target, bytes) = (self.off_site.target().clone(), self.bytes());
         let probed = self.off_site.send(TICK_TIME_MAX, move || target.probe(bytes));

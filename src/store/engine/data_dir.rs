@@ -101,12 +101,13 @@ impl DataDir {
         self.flush()
     }
 
-    /// The names of a site's files, besides the database, that are in the directory.
+    /// What the directory has of a site besides the database, as words of a sentence: `its key`, `its log` (the WAL, unless
+    /// empty), `its backups`.
     pub(crate) fn remains(&self) -> Vec<&'static str> {
         let wal_bytes = std::fs::metadata(wal(&self.dir)).map_or(0, |wal| wal.len());
         let has_backups = std::fs::read_dir(self.dir.join("backups")).is_ok_and(|mut backups| backups.next().is_some());
         let found = [("its key", self.key().exists()), ("its log", wal_bytes > 0), ("its backups", has_backups)];
-        found.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect()
+        found.into_iter().filter(|(_, exists)| *exists).map(|(name, _)| name).collect()
     }
 
     /// The error for a directory without a database. It proposes a new site only where no other file of a site lies

@@ -94,6 +94,7 @@ struct SoFar {
     ends: RefCell<VecDeque<u64>>,
 }
 
+/// A list that counts the bytes and line feeds read from it. Fails beyond [`LINE_BYTES_MAX`] and [`LIST_BYTES_MAX`].
 struct Counted<'r> {
     text: Box<dyn Read + 'r>,
     so_far: Rc<SoFar>,
@@ -191,6 +192,7 @@ impl<'r> Rows<'r> {
         self.passed + 1 - within
     }
 
+    /// A record as a row, or every mistake in it: a wrong number of cells, a cell too long or not in UTF-8.
     fn row(&self, line: u64, record: &ByteRecord) -> Result<Row, Vec<Mistake>> {
         let (wanted, found) = (self.columns.len(), record.len());
         let beyond = record.iter().skip(wanted).any(|cell| !cell.trim_ascii().is_empty());

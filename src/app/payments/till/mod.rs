@@ -288,6 +288,7 @@ pub(crate) fn close_day(cx: &Change, count: &CashCount) -> Result<Result<i64, Cl
     Ok(Ok(closing_id))
 }
 
+/// The closing of the day, or why it cannot be closed.
 fn judge(cx: &Change, count: &CashCount, day: &Day) -> Result<Closing, ClosingDenial> {
     if day.closing_id != count.seen_closing {
         return Err(ClosingDenial::ClosedBefore);

@@ -42,12 +42,18 @@ const DONE: [(&str, &str); 4] = [
 struct Page {
     frame: Frame,
     facts: Facts,
-    passed_said: String,
+    /// How many facts are in order, in words.
+    passed_text: String,
     backups: Vec<Row>,
+    /// The last backup or drill that an admin started on this page, in words.
     last_run: Option<String>,
+    /// The CSS class of `last_run`.
     last_run_tone: &'static str,
+    /// The last drill, in words.
     drill: String,
-    places: Vec<(String, String)>,
+    /// Tunnel, time zone, names, addresses and certificate: label and value.
+    addresses: Vec<(String, String)>,
+    /// The last test mail of this clerk, in words.
     mail: String,
     has_mail: bool,
     upstream: sync::Upstream,
@@ -57,6 +63,7 @@ struct Page {
     has_texts: bool,
 }
 
+/// A backup in the list.
 struct Row {
     name: String,
     at: String,
@@ -64,7 +71,7 @@ struct Row {
     members: i64,
 }
 
-/// `GET /desk/site`
+/// `GET /desk/site`: the page of system status.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (frame, zone) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?);
     // Read before the list, so that a backup reported as made is in the list.
@@ -73,13 +80,13 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let drill = drill::last(&site.config.data);
     let facts = health::read(site, call);
     let page = Page {
-        passed_said: health::passed_said(call, facts.passed.len()),
+        passed_text: health::passed_text(call, facts.passed.len()),
         facts,
         last_run_tone: tone(last_run.as_ref()),
         last_run: last_run.map(|run| run_text(call, &zone, &run)),
         drill: drill_in_words(call, &zone, drill.as_ref()),
         backups: backups.iter().take(BACKUPS_SHOWN).map(|one| row(call.language(), &zone, one)).collect(),
-        places: places(site, call, &zone)?,
+        addresses: addresses(site, call, &zone)?,
         mail: last_test(site, call, &zone, clerk)?,
         has_mail: site.config.mail.is_some(),
         upstream: sync::status(site, call, &zone)?,
@@ -133,22 +140,22 @@ fn drill_in_words(call: &Call, zone: &TimeZone, drill: Option<&drill::Drill>) ->
     call.language().say(&text.with("at", when::moment(call.language(), zone, drill.at)).with("name", &drill.backup))
 }
 
-/// Names and addresses: label and value.
-fn places(site: &Site, call: &Call, zone: &TimeZone) -> Result<Vec<(String, String)>, Failure> {
+/// Tunnel, time zone, names, addresses and certificate: label and value.
+fn addresses(site: &Site, call: &Call, zone: &TimeZone) -> Result<Vec<(String, String)>, Failure> {
     let (home, certificate) =
         (site.store.read(|tx| Ok(tunnels::find_whole(tx, site.tunnel_id)?))?, tls::find(site, Kind::Server)?);
     let none = || call.say("site.none");
     let listed = |list: Vec<String>| if list.is_empty() { none() } else { list.join(", ") };
-    let mut places = Vec::new();
+    let mut rows = Vec::new();
     if let Some(home) = home {
-        places.push((call.say("site.hall"), home.name));
-        places.push((call.say("site.zone"), if home.time_zone.is_empty() { "UTC".to_owned() } else { home.time_zone }));
+        rows.push((call.say("site.hall"), home.name));
+        rows.push((call.say("site.zone"), if home.time_zone.is_empty() { "UTC".to_owned() } else { home.time_zone }));
     }
-    let addresses = |list: &[std::net::SocketAddr]| listed(list.iter().map(ToString::to_string).collect());
-    places.push((call.say("site.names"), listed(site.config.names.clone())));
-    places.push((call.say("site.url"), site.config.public_url.clone().unwrap_or_else(none)));
-    places.push((call.say("site.plain"), addresses(&site.config.listen)));
-    places.push((call.say("site.secure"), addresses(&site.config.tls.listen)));
+    let join = |list: &[std::net::SocketAddr]| listed(list.iter().map(ToString::to_string).collect());
+    rows.push((call.say("site.names"), listed(site.config.names.clone())));
+    rows.push((call.say("site.url"), site.config.public_url.clone().unwrap_or_else(none)));
+    rows.push((call.say("site.plain"), join(&site.config.listen)));
+    rows.push((call.say("site.secure"), join(&site.config.tls.listen)));
     let certificate = match (&site.config.tls.files, certificate) {
         (Some(files), _) => files.certificate.display().to_string(),
         (None, Some(made)) => {
@@ -160,10 +167,11 @@ fn places(site: &Site, call: &Call, zone: &TimeZone) -> Result<Vec<(String, Stri
         }
         (None, None) => none(),
     };
-    places.push((call.say("site.certificate"), certificate));
-    Ok(places)
+    rows.push((call.say("site.certificate"), certificate));
+    Ok(rows)
 }
 
+/// The last test mail that this clerk sent, and whether the mail server took it, in words.
 fn last_test(site: &Site, call: &Call, zone: &TimeZone, clerk: &Clerk) -> Result<String, Failure> {
     let last = site.store.read(|tx| Ok(outbox::find_last_of(tx, clerk.id(), mail::TEMPLATE)?))?;
     let Some(last) = last else { return Ok(call.say("site.mail_never")) };
