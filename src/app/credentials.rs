@@ -8,7 +8,7 @@ use crate::domain::audit::{Detail, Subject};
 use crate::http::failure::Failure;
 use crate::keys::random;
 use crate::store::tables::sessions::TokenHash;
-use crate::store::tables::{members, passkeys, second_factors, sessions, signing_links, social_links};
+use crate::store::tables::{members, passkeys, pins, second_factors, sessions, signing_links, social_links};
 use serde_json::json;
 
 const PINS: u64 = 1_000_000;
@@ -25,7 +25,7 @@ pub(crate) struct KeptCredentials {
 pub(crate) fn renew_pin(cx: &Change, subject: &SubjectAccount) -> Result<String, Failure> {
     // 64 random bits modulo a million: the probabilities of two PINs differ by less than one part in 10^13.
     let new = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
-    members::set_pin(cx.tx, subject.member_id, &pin::hash(cx.site, subject.member_id, &new))?;
+    pins::set(cx.tx, subject.member_id, &pin::hash(cx.site, subject.member_id, &new))?;
     if cx.site.config.waiver.required {
         signing_links::delete_of_member(cx.tx, subject.member_id)?;
     }

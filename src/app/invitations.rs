@@ -79,7 +79,7 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, D
         }
         invitations::delete(cx.tx, known)?;
     }
-    if let Some(denial) = find_denial(cx, invitee)? {
+    if let Some(denial) = check_and_count_mail(cx, invitee)? {
         return Ok(Err(denial));
     }
     invitations::delete_to(cx.tx, invitee.email)?;
@@ -106,7 +106,8 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, D
     Ok(Ok(Invited::Mailed))
 }
 
-fn find_denial(cx: &Change, invitee: &Invitee) -> Result<Option<Denial>, Failure> {
+/// Why the invitation is refused; `None`: it is not, and its mail is counted against the quota of the address.
+fn check_and_count_mail(cx: &Change, invitee: &Invitee) -> Result<Option<Denial>, Failure> {
     if invitations::count(cx.tx)? >= OPEN_MAX {
         return Ok(Some(Denial::TooMany));
     }

@@ -15,6 +15,7 @@ use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::tables::failed_attempts;
 use crate::store::tables::members::{self, Account};
+use crate::store::tables::pins;
 use crate::store::tables::throttles::{self, Counter, ThrottleKey};
 use crate::store::{Read, Write};
 
@@ -117,8 +118,8 @@ pub struct ClearedLimits {
 /// Clears an account's failed attempts (passwords, codes and PINs, from anywhere) and the count of its passcodes.
 pub fn clear_account_limits(site: &Site, tx: &Write, member_id: i64) -> Result<ClearedLimits, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
-    let pin = members::find_pin(tx, member_id)?;
-    members::set_wrong_pins(tx, member_id, 0, 0)?;
+    let pin = pins::find(tx, member_id)?;
+    pins::set_wrong_pins(tx, member_id, 0, 0)?;
     Ok(ClearedLimits {
         delays: throttles::forget_account(tx, &account_key(site, profile.username.to_lowercase().as_bytes()))?,
         pin_paused: pin.is_some_and(|pin| tx.now() < pin.paused_until),

@@ -4,7 +4,7 @@ use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::members;
+use crate::store::tables::pins;
 use subtle::ConstantTimeEq;
 
 /// The hash of a PIN as it is stored, keyed: without the site key the million PINs cannot be tried.
@@ -15,6 +15,6 @@ pub fn hash(site: &Site, member_id: i64, pin: &str) -> [u8; 32] {
 /// Whether the PIN is the member's; a member without a PIN has no right one.
 pub(crate) fn is_right(site: &Site, tx: &Read, member_id: i64, pin: &str) -> Result<bool, Failure> {
     let presented = hash(site, member_id, pin);
-    let stored = members::find_pin(tx, member_id)?.and_then(|stored| stored.hash);
+    let stored = pins::find(tx, member_id)?.and_then(|stored| stored.hash);
     Ok(stored.is_some_and(|hash| bool::from(hash.ct_eq(&presented))))
 }

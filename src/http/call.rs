@@ -8,7 +8,6 @@ use crate::http::field_types::{Count, Rows};
 use crate::http::fields::{self, Fields};
 use crate::http::row::Row;
 use crate::i18n::language::{Language, Text};
-use crate::keys::{hex, random};
 use bytes::Bytes;
 use http::header::AsHeaderName;
 use http::{HeaderMap, HeaderName, Method};
@@ -17,8 +16,6 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most rows of a list in one answer to a `GET`.
 pub(crate) const LIST_ROWS_MAX: i64 = 5_000;
@@ -26,7 +23,6 @@ pub(crate) const LIST_ROWS_MAX: i64 = 5_000;
 pub(crate) const REPORT_ROWS_MAX: i64 = 500;
 /// Rows of a report in one answer, unless `limit` names another number.
 const REPORT_ROWS_DEFAULT: i64 = 50;
-const REQUEST_ID_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 const TAG_CHARS_MAX: usize = 64;
 /// A session's token, or the digest that a partner made.
 pub(crate) const TOKEN: HeaderName = HeaderName::from_static("token");
@@ -326,22 +322,6 @@ impl Page {
     }
 }
 
-/// A caller's well-formed request id, else a new one.
-pub(crate) fn request_id(sent: Option<&str>) -> String {
-    let sound = |id: &&str| {
-        REQUEST_ID_CHARS.contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-    };
-    sent.filter(sound).map_or_else(new_request_id, str::to_owned)
-}
-
-/// A request id that is unique in this process: a counter with a random start and a long stride. Random bytes of the kernel
-/// for each id would cost more than reading the rest of the head.
-fn new_request_id() -> String {
-    const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
-    static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| AtomicU64::new(u64::from_ne_bytes(random())));
-    hex(&NEXT.fetch_add(STRIDE, Ordering::Relaxed).to_be_bytes())
-}
-
 /// The name in a `Host`: lower case, without a port or a final dot.
 pub(crate) fn host_name(host: &str) -> String {
     let name = match host.rsplit_once(':') {
@@ -387,17 +367,6 @@ mod tests {
         assert_eq!(decode("%"), "%");
         assert_eq!(decode("%zz%4"), "%zz%4");
         assert_eq!(decode("%ff"), "\u{fffd}");
-    }
-
-    #[test]
-    fn a_request_id_is_taken_when_well_formed() {
-        assert_eq!(request_id(Some("abc-123_DEF.4")), "abc-123_DEF.4");
-        for odd in
-            [None, Some(""), Some("short"), Some("has space in it"), Some("line\nbreak--"), Some(&*"x".repeat(129))]
-        {
-            let made = request_id(odd);
-            assert_eq!(made.len(), 16, "{odd:?}");
-        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::history::{self, Event, EventSubject};
-use crate::store::tables::{members, notices, sessions, tunnels};
+use crate::store::tables::{members, notices, pins, sessions, tunnels};
 use crate::store::{Read, Write};
 use http::{HeaderValue, header};
 use serde::Serialize;
@@ -132,18 +132,18 @@ impl BookingFields {
 
 /// Whether the PIN is right. Five wrong PINs pause it; during the pause the right PIN is refused as a wrong one.
 fn pin_is_right(site: &Site, tx: &Write, request: &Request) -> Result<bool, Failure> {
-    let Some(known) = members::find_pin(tx, request.member_id)? else { return Ok(false) };
+    let Some(known) = pins::find(tx, request.member_id)? else { return Ok(false) };
     if tx.now() < known.paused_until {
         return Ok(false);
     }
     let right = pin::is_right(site, tx, request.member_id, &request.member_pin)?;
     let wrong_pins = if right { 0 } else { known.wrong_pins + 1 };
     if wrong_pins >= WRONG_PINS_MAX {
-        members::set_wrong_pins(tx, request.member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
+        pins::set_wrong_pins(tx, request.member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
         let detail = json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
         notices::insert(tx, request.member_id, "notice.pin_paused", &detail)?;
     } else if wrong_pins != known.wrong_pins {
-        members::set_wrong_pins(tx, request.member_id, wrong_pins, 0)?;
+        pins::set_wrong_pins(tx, request.member_id, wrong_pins, 0)?;
     }
     Ok(right)
 }

@@ -2,9 +2,9 @@
 
 use super::log_line::LogLine;
 use super::{HttpService, Peer, cors, finished};
-use crate::http::call;
 use crate::http::failure::Failure;
 use crate::http::reply;
+use crate::http::request_id;
 use crate::i18n::language::Language;
 use http::{Method, StatusCode};
 use std::time::Instant;
@@ -15,7 +15,7 @@ impl HttpService {
     pub(crate) fn refuse_malformed(&self, status: StatusCode, peer: &Peer) -> Vec<u8> {
         let line = LogLine {
             started: Instant::now(),
-            request_id: call::request_id(None),
+            request_id: request_id::accept_or_create(None),
             method: Method::from_bytes(b"-").expect("a dash is a token"),
             caller: peer.address,
             log_address: self.log_address(peer, peer.address),

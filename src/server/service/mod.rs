@@ -15,10 +15,11 @@ use super::{body, metrics};
 use crate::auth::Access;
 use crate::config::{Limits, LogAddresses};
 use crate::http::accept;
-use crate::http::call::{self, Call, PrincipalId};
+use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply::{self, Reply};
+use crate::http::request_id;
 use crate::http::row::CALLBACK_BODY_BYTES_MAX;
 use crate::i18n::language::Language;
 use crate::routes::TABLE;
@@ -151,7 +152,7 @@ impl HttpService {
         let caller = self.caller(peer.address, request.headers());
         let mut line = LogLine {
             started: Instant::now(),
-            request_id: call::request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok())),
+            request_id: request_id::accept_or_create(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok())),
             method: request.method().clone(),
             caller,
             log_address: self.log_address(peer, caller),

@@ -31,6 +31,7 @@ pub mod partners;
 pub(crate) mod passcodes;
 pub mod passkeys;
 pub(crate) mod payments;
+pub mod pins;
 pub(crate) mod reminders;
 pub(crate) mod replays;
 pub(crate) mod second_factors;

@@ -1,6 +1,6 @@
 //! Sessions, and the booking tokens that `generate-token` returns. Only hashes of tokens are stored.
 
-use super::{account_claims, kiosks, members, passcodes, passkeys, sign_in_steps, signing_links};
+use super::{account_claims, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
 use crate::domain::role::Role;
 use crate::keys::hex;
 use crate::store::engine::columns::row;
@@ -175,7 +175,7 @@ pub(crate) fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
 /// Ends the member's credentials and all that they opened: everything of [`delete_of_member`], the booking PIN, and
 /// every passcode that was sent. For a change after which no earlier credential may open the account.
 pub(crate) fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
-    members::clear_pin(tx, member_id)?;
+    pins::clear(tx, member_id)?;
     account_claims::delete_of_member(tx, member_id)?;
     passcodes::delete_of_member(tx, member_id)?;
     delete_of_member(tx, member_id, kept)

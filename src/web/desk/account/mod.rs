@@ -15,7 +15,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::second_factors::{self, Kind};
-use crate::store::tables::{members, passkeys as keys, sessions};
+use crate::store::tables::{members, passkeys as keys, pins, sessions};
 use crate::web::badge::Badge;
 use crate::web::{CODE_CHARS_MAX, Frame, form_status, read_form, show};
 use askama::Template;
@@ -95,7 +95,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Prob
             },
             has_factor: kind.is_some(),
             codes_left: second_factors::count_recovery_codes(tx, clerk.id())?,
-            has_pin: members::find_pin(tx, clerk.id())?.is_some_and(|pin| pin.hash.is_some()),
+            has_pin: pins::find(tx, clerk.id())?.is_some_and(|pin| pin.hash.is_some()),
             passkeys: list
                 .map(|key| Key { passkey_id: key.passkey_id, used: used(key.used_at), name: key.name })
                 .collect(),

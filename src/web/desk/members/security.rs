@@ -5,7 +5,8 @@ use crate::auth::Clerk;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::store::Read;
-use crate::store::tables::members::{self, Profile};
+use crate::store::tables::members::Profile;
+use crate::store::tables::pins;
 use crate::store::tables::second_factors::{self, Kind};
 use crate::store::tables::{passkeys, sessions};
 use crate::web::badge::Badge;
@@ -41,7 +42,7 @@ pub(super) fn of(
     let badge = |tone, key| Badge::new(tone, view.say(key));
     let factor = second_factors::find(tx, member_id, view.now)?.kind;
     let used = |at: Option<i64>| at.map_or_else(|| view.say("desk.never_used"), |at| view.moment(at));
-    let pin = members::find_pin(tx, member_id)?;
+    let pin = pins::find(tx, member_id)?;
     let shown = if all { usize::MAX } else { SHOWN_USUAL };
     let passkeys = passkeys::list(tx, member_id, i64::MAX, 0)?;
     let sessions = sessions::list_of_member(tx, member_id, view.now)?;

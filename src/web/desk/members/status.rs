@@ -20,39 +20,46 @@ const SKILLS_SHOWN_MAX: usize = 6;
 /// How far ahead the next booking is searched for.
 const AHEAD_SECONDS: i64 = 400 * 86_400;
 
+/// The status, in words.
 pub(crate) struct Status {
     /// Total flight time, `H:MM`.
     pub(crate) flown: String,
+    /// The day of the last flight; empty without one.
     pub(crate) last: String,
     pub(crate) booking: Option<NextBooking>,
     pub(crate) levels: Vec<LevelProgress>,
-    /// Reason and end of a ban.
+    /// Reason and last day of a ban; the day is empty where the ban has no end.
     pub(crate) ban: Option<(String, String)>,
+    /// The note of the staff.
     pub(crate) note: String,
     /// Numbers of cards and wristbands.
     pub(crate) cards: Vec<String>,
 }
 
-/// The next booking.
+/// The next booking from this morning on: the first that is not checked in, else the first of all.
 pub(crate) struct NextBooking {
     pub(crate) booking_id: i64,
     pub(crate) when: String,
     pub(crate) minutes: i64,
     /// Whether the booking is today and can be checked in.
     pub(crate) open: bool,
+    /// Whether the member is checked in.
     pub(crate) here: bool,
 }
 
 /// Progress towards a level.
 pub(crate) struct LevelProgress {
     pub(crate) name: String,
+    /// Signed skills of the required ones.
     pub(crate) done: usize,
     pub(crate) of: usize,
+    /// The names of missing skills, with commas.
     pub(crate) missing: String,
     /// Number of missing skills that are not named.
     pub(crate) more: usize,
 }
 
+/// Reads the status of a member.
 pub(crate) fn read(
     site: &Site,
     tx: &Read,

@@ -11,7 +11,7 @@ use crate::http::reply;
 use crate::site::Site;
 use crate::web::path_id;
 
-/// `POST /desk/partners/{partner_id}/users/{user_id}/restore`
+/// `POST /desk/partners/{partner_id}/users/{user_id}/restore`: one user, unless the address has a new record.
 pub(crate) fn restore(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let user_id = path_id(call, 1)?;
     let (partner_id, restored) = app::change(site, clerk, call.language(), |cx| {
@@ -30,6 +30,7 @@ pub(crate) fn restore_all(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     back(partner_id, if restored == 0 { RestoreOutcome::Unknown } else { RestoreOutcome::Done })
 }
 
+/// Back to the partner's page, which says the outcome.
 fn back(partner_id: i64, restored: RestoreOutcome) -> Answer {
     let word = match restored {
         RestoreOutcome::Done => "restored",

@@ -2,14 +2,16 @@
 //!
 //! Writes wait for the disk, so many threads share each flush. Reads need few threads, which saves context switches, and
 //! never wait behind a flush. Operations that end with their only write run one after the other on one thread, see
-//! [`GroupCommitWorker`].
+//! [`group_commit`].
 //!
 //! Operations that hash a password have threads and a queue of their own, so that a flood of sign-ins does not delay others;
 //! [`Hashers`] makes the hashes. Pictures, documents and long tables have two threads and a short queue, and are drawn by
 //! [`crate::site::drawing::Drawer`].
 
+mod group_commit;
+
 use super::long_answer::{LONG_ANSWERS_MAX, NextChunk, RemainingChunks};
-use super::queue::{Limits, Queue, Work, Worker};
+use super::queue::{Limits, Queue, Work};
 use crate::auth::{self, Access};
 use crate::http::Answer;
 use crate::http::call::{AuthOutcome, Call, PrincipalId};
@@ -20,7 +22,6 @@ use crate::http::reply::{self, Reply};
 use crate::http::row::CallerKind;
 use crate::site::Site;
 use crate::site::hashing::Hashers;
-use crate::store::PendingFlush;
 use crate::store::engine::change_feed::ChangeFeed;
 use crate::web::{self, Frame};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,9 +47,6 @@ const HASHING_QUEUE_PER_CORE: usize = 256;
 /// threads, because the writing ones may all wait for the standby.
 const STANDBY_THREADS: usize = 2;
 const STANDBY_QUEUE_MAX: usize = 16;
-/// The most operations that share a flush: with more, the first would wait longer than the flush takes.
-const PENDING_ANSWERS_MAX: usize = 64;
-
 pub(super) struct Pool {
     hashers: Arc<Hashers>,
     changes: Arc<ChangeFeed>,
@@ -117,7 +115,7 @@ impl Pool {
         Ok(Pool {
             reading: start(site, brief("reading", reading), QUEUE_WAIT_MAX)?,
             writing: start(site, brief("writing", limits.pool_threads), QUEUE_WAIT_MAX)?,
-            entering: answers_at_once.then(|| start_group_commits(site, brief("entering", 1))).transpose()?,
+            entering: answers_at_once.then(|| group_commit::start(site, brief("entering", 1))).transpose()?,
             hashing: start(site, hashing, HASHING_QUEUE_WAIT_MAX)?,
             drawing: start(site, drawing, DRAWING_QUEUE_WAIT_MAX)?,
             standby: has_standby.then(|| start(site, standby, QUEUE_WAIT_MAX)).transpose()?,
@@ -216,12 +214,6 @@ fn start(site: &Site, limits: Limits, wait_max: Duration) -> Result<Queue<Job>, 
     begin(limits, work)
 }
 
-/// The queue of operations that end with a write.
-fn start_group_commits(site: &Site, limits: Limits) -> Result<Queue<Job>, String> {
-    let site = site.for_another_thread();
-    begin(limits, move || Box::new(GroupCommitWorker { site: site.for_another_thread(), pending: Vec::new() }) as _)
-}
-
 fn begin(limits: Limits, work: impl Fn() -> Work<Job> + Send + 'static) -> Result<Queue<Job>, String> {
     Queue::start(limits, work).map_err(|e| format!("cannot start the threads for requests: {e}"))
 }
@@ -230,53 +222,6 @@ fn make_chunk(chunks: Chunks, done: oneshot::Sender<NextChunk>) {
     // A client that has left needs no piece.
     if !done.is_closed() {
         _ = done.send(chunks.make());
-    }
-}
-
-/// Runs all waiting operations one after the other, flushes the disk once for all of them, and then answers them.
-///
-/// With threads that share a flush, each write has three context switches: to the thread, to the connection, and back from
-/// the flush. These took more time than the writes.
-struct GroupCommitWorker {
-    site: Site,
-    pending: Vec<PendingAnswer>,
-}
-
-/// An answer whose write is not flushed yet.
-struct PendingAnswer {
-    call: QueuedCall,
-    answer: Answer,
-    pending_flush: PendingFlush,
-}
-
-impl Worker<Job> for GroupCommitWorker {
-    fn work(&mut self, job: Job) {
-        let site = &self.site;
-        match job {
-            Job::Call(call) if call.queued.elapsed() > QUEUE_WAIT_MAX => run(site, call, QUEUE_WAIT_MAX),
-            Job::Call(call) => match site.store.deferring_last_flush(|| perform(site, &call)) {
-                (answer, None) => call.finish(site, answer),
-                (answer, Some(pending_flush)) => self.pending.push(PendingAnswer { call, answer, pending_flush }),
-            },
-            Job::Chunk { chunks, done } => make_chunk(chunks, done),
-        }
-        if self.pending.len() >= PENDING_ANSWERS_MAX {
-            self.pause();
-        }
-    }
-
-    fn pause(&mut self) {
-        for PendingAnswer { call, answer, pending_flush } in self.pending.drain(..) {
-            let flushed = self.site.store.flush(&pending_flush);
-            call.finish(&self.site, answer.and_then(|reply| flushed.map(|()| reply)));
-        }
-    }
-}
-
-/// Flushes and answers on the end of the thread.
-impl Drop for GroupCommitWorker {
-    fn drop(&mut self) {
-        self.pause();
     }
 }
 
@@ -345,116 +290,4 @@ pub(super) fn finished(reply: Reply, principal: PrincipalId, failure: Option<Fai
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clock::Clock;
-    use crate::config::Config;
-    use crate::http::Answer;
-    use crate::http::row::Row;
-    use crate::i18n::language::Language;
-    use crate::ops::lifecycle::Identity;
-    use crate::store::engine::data_dir::DataDir;
-    use http::{Method, StatusCode};
-
-    fn panics(_: &Site, _: &Call) -> Answer {
-        panic!("an operation with a fault")
-    }
-
-    fn works(_: &Site, _: &Call) -> Answer {
-        Ok(reply::text(StatusCode::OK, "fine"))
-    }
-
-    static PANICS: Access = Access::Open(panics);
-    static WORKS: Access = Access::Open(works);
-    static ROW: Row = Row::new(CallerKind::Open, Method::GET, "/");
-
-    fn call() -> Call {
-        Call {
-            row: &ROW,
-            method: Method::GET,
-            path: "/".to_owned(),
-            headers: Default::default(),
-            query: String::new(),
-            peer: [127, 0, 0, 1].into(),
-            secure: false,
-            request_id: "request-1".to_owned(),
-            body: Default::default(),
-            params: Vec::new(),
-            principal: Default::default(),
-            delayed: Default::default(),
-            outcome: Default::default(),
-            changes_before: 0,
-            idempotency: Default::default(),
-        }
-    }
-
-    fn site(dir: &tempfile::TempDir, config: Config) -> (DataDir, Site) {
-        let data_dir = DataDir::lock(dir.path()).unwrap();
-        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
-        let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
-        (data_dir, site)
-    }
-
-    fn enters(site: &Site, _: &Call) -> Answer {
-        site.store.write(site.now(), |tx| {
-            tx.run("UPDATE site SET clock_high_water = clock_high_water + 1", [])?;
-            Ok(reply::text(StatusCode::CREATED, "entered"))
-        })
-    }
-
-    #[test]
-    fn operations_that_end_with_a_write_share_a_flush_and_are_answered_after_it() {
-        static ENTERS: Access = Access::Open(enters);
-        let dir = tempfile::tempdir().unwrap();
-        let (_data_dir, site) = site(&dir, Config::defaults());
-        let mut entering = GroupCommitWorker { site: site.for_another_thread(), pending: Vec::new() };
-        let ask = |entering: &mut GroupCommitWorker, access| {
-            let (done, answer) = oneshot::channel();
-            entering.work(Job::Call(QueuedCall { access, call: call(), queued: Instant::now(), done }));
-            answer
-        };
-        let commits = || site.store.writer().commits.load(Ordering::Relaxed);
-        let status =
-            |mut answer: oneshot::Receiver<(FinishedCall, Call)>| answer.try_recv().map(|(done, _)| done.reply.status);
-        let before = commits();
-        let mut answers: Vec<_> = (0..3).map(|_| ask(&mut entering, &ENTERS)).collect();
-        assert_eq!(status(ask(&mut entering, &WORKS)), Ok(StatusCode::OK), "it wrote nothing, so it waits for nothing");
-        assert!(answers.iter_mut().all(|answer| answer.try_recv().is_err()) && commits() == before);
-        entering.pause();
-        assert!(answers.into_iter().all(|answer| status(answer) == Ok(StatusCode::CREATED)));
-        assert_eq!(commits(), before + 1);
-
-        let mut last = Vec::new();
-        for count in 0..PENDING_ANSWERS_MAX {
-            assert_eq!(commits(), before + 1, "after {count}");
-            last.push(ask(&mut entering, &ENTERS));
-        }
-        assert_eq!((commits(), status(last.remove(0))), (before + 2, Ok(StatusCode::CREATED)));
-
-        let lost = ask(&mut entering, &ENTERS);
-        site.store.mark_damaged(&"test");
-        _ = site.store.write(0, |_| Ok(()));
-        entering.pause();
-        assert!(status(lost).unwrap().is_server_error());
-    }
-
-    #[tokio::test]
-    async fn a_panic_is_a_500_with_the_request_id_and_every_thread_lives() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut config = Config::defaults();
-        config.limits.pool_threads = 1;
-        let (_data_dir, site) = site(&dir, config);
-        let pool = Pool::start(&site).unwrap();
-        let site_name = &site.state();
-        let fallback = Fallback { stats: &site.stats, site_name, language: Language::English, request_id: "request-1" };
-        for _ in 0..3 {
-            let finished = pool.run(&fallback, &PANICS, call()).await;
-            assert_eq!(finished.reply.status, StatusCode::INTERNAL_SERVER_ERROR);
-            let body = String::from_utf8(finished.reply.body.to_vec()).unwrap();
-            assert!(body.contains("request-1") && !body.contains("fault"), "{body}");
-            assert_eq!(pool.run(&fallback, &WORKS, call()).await.reply.status, StatusCode::OK);
-        }
-        assert_eq!(site.stats.panics.load(Ordering::Relaxed), 3);
-        pool.stop(Duration::from_secs(60));
-    }
-}
+mod tests;
