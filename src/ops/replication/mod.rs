@@ -11,19 +11,22 @@ pub(crate) mod chain;
 mod fault;
 pub(crate) mod replay;
 pub(crate) mod s3;
+mod status;
 pub(crate) mod target;
 pub(crate) mod tick;
 
 use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
 use crate::site::priority::Priority;
-use crate::store::engine::capture::{FollowerKind, Lag};
+use crate::store::engine::capture::FollowerKind;
 use crate::store::engine::connection::{KEPT_WAL_PAGES_MIN, WAL_PAGES_MAX};
 use crate::store::engine::wal_read::WalReader;
 use crate::store::queries::erasure;
 use chain::{Chain, Unconfirmed, check_there};
 #[cfg(debug_assertions)]
 pub(crate) use fault::Fault;
+use status::Report;
+pub(crate) use status::status;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -66,54 +69,8 @@ pub(crate) struct Replica {
     confirms_unsent: AtomicBool,
 }
 
-/// What the thread reports of the copy.
-#[derive(Default, Clone)]
-struct Report {
-    /// Since when there is no chain (Unix seconds); `None`: there is one.
-    chainless_since: Option<i64>,
-    /// Why the last round failed.
-    trouble: Option<String>,
-    /// Another machine was seen to write off site as this site. Kept until the server ends.
-    other_machine: Option<String>,
-}
-
-/// The status of the off-site copy.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Status {
-    /// Whether there is a base with ticks of this process.
-    pub has_chain: bool,
-    /// Seconds since the oldest unconfirmed commit.
-    pub behind_seconds: i64,
-    pub behind_bytes: u64,
-    pub trouble: Option<String>,
-    /// Another machine writes off site as this site: where.
-    pub other_machine: Option<String>,
-    /// Whether the off-site target may overwrite a file of another machine.
-    pub replaces: bool,
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// `None`: the settings name no off-site target, or no server runs.
-pub(crate) fn status(site: &Site) -> Option<Status> {
-    let replica = site.state::<Replica>();
-    if !replica.is_on.load(Ordering::Acquire) {
-        return None;
-    }
-    let report = lock(&replica.report).clone();
-    let Lag { bytes, since } = site.store.writer().capture.lag(FollowerKind::OffSite);
-    // Before its first write a process knows no moment of a commit.
-    let since = report.chainless_since.or(since.filter(|since| *since > 0));
-    Some(Status {
-        has_chain: report.chainless_since.is_none(),
-        behind_seconds: since.map_or(0, |since| (site.now() - since).max(0)),
-        behind_bytes: bytes,
-        trouble: report.trouble,
-        other_machine: report.other_machine,
-        replaces: OffSite::of(site).is_some_and(|off_site| off_site.target().replaces()),
-    })
 }
 
 /// How many bytes of the WAL may be unconfirmed in the chain that a backup made now begins. `None`: it begins none.

@@ -1,0 +1,53 @@
+//! The status of the off-site copy, for the health checks and the metrics.
+
+use super::{Replica, lock};
+use crate::ops::backup::off_site::OffSite;
+use crate::site::Site;
+use crate::store::engine::capture::{FollowerKind, Lag};
+use std::sync::atomic::Ordering;
+
+/// What the thread reports of the copy.
+#[derive(Default, Clone)]
+pub(super) struct Report {
+    /// Since when there is no chain (Unix seconds); `None`: there is one.
+    pub chainless_since: Option<i64>,
+    /// Why the last round failed.
+    pub trouble: Option<String>,
+    /// Another machine was seen to write off site as this site. Kept until the server ends.
+    pub other_machine: Option<String>,
+}
+
+/// The status of the off-site copy.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Status {
+    /// Whether there is a base with ticks of this process.
+    pub has_chain: bool,
+    /// Seconds since the oldest unconfirmed commit.
+    pub behind_seconds: i64,
+    pub behind_bytes: u64,
+    pub trouble: Option<String>,
+    /// Another machine writes off site as this site: where.
+    pub other_machine: Option<String>,
+    /// Whether the off-site target may overwrite a file of another machine.
+    pub replaces: bool,
+}
+
+/// The status now. `None`: the settings name no off-site target, or no server runs.
+pub(crate) fn status(site: &Site) -> Option<Status> {
+    let replica = site.state::<Replica>();
+    if !replica.is_on.load(Ordering::Acquire) {
+        return None;
+    }
+    let report = lock(&replica.report).clone();
+    let Lag { bytes, since } = site.store.writer().capture.lag(FollowerKind::OffSite);
+    // Before its first write a process knows no moment of a commit.
+    let since = report.chainless_since.or(since.filter(|since| *since > 0));
+    Some(Status {
+        has_chain: report.chainless_since.is_none(),
+        behind_seconds: since.map_or(0, |since| (site.now() - since).max(0)),
+        behind_bytes: bytes,
+        trouble: report.trouble,
+        other_machine: report.other_machine,
+        replaces: OffSite::of(site).is_some_and(|off_site| off_site.target().replaces()),
+    })
+}
