@@ -95,34 +95,19 @@ pub(super) const fn guest(method: Method, path: &'static str, page: fn(&Site, &C
     route(Access::Guest(page), method, path).ours().at_root()
 }
 
+/// Declares options of a row, each with the property that it sets.
+macro_rules! options {
+    ($($option:ident sets $property:ident;)+) => {$(
+        pub(super) const fn $option(mut self) -> Route {
+            self.row.$property = true;
+            self
+        }
+    )+};
+}
+
 impl Route {
     pub(super) const fn reads<B: Body>(mut self) -> Route {
         self.row.body = Some(BodySchema::of::<B>());
-        self
-    }
-
-    pub(super) const fn hashing(mut self) -> Route {
-        self.row.hashes = true;
-        self
-    }
-
-    pub(super) const fn for_admins(mut self) -> Route {
-        self.row.admins = true;
-        self
-    }
-
-    pub(super) const fn drawing(mut self) -> Route {
-        self.row.draws = true;
-        self
-    }
-
-    pub(super) const fn ending_in_write(mut self) -> Route {
-        self.row.ends_in_write = true;
-        self
-    }
-
-    pub(super) const fn constant_time(mut self) -> Route {
-        self.row.constant_time = true;
         self
     }
 
@@ -131,38 +116,22 @@ impl Route {
         self
     }
 
-    pub(super) const fn with_client_id(mut self) -> Route {
-        self.row.client_id = true;
-        self
-    }
-
-    pub(super) const fn ours(mut self) -> Route {
-        self.row.ours = true;
-        self
-    }
-
-    pub(super) const fn in_clear(mut self) -> Route {
-        self.row.in_clear = true;
-        self
-    }
-
-    pub(super) const fn when_full(mut self) -> Route {
-        self.row.when_full = true;
-        self
-    }
-
-    pub(super) const fn compressed(mut self) -> Route {
-        self.row.compressed = true;
-        self
-    }
-
-    pub(super) const fn live(mut self) -> Route {
-        self.row.live = true;
-        self
-    }
-
     pub(super) const fn at_root(mut self) -> Route {
         self.row.base = "";
         self
+    }
+
+    options! {
+        hashing sets hashes;
+        for_admins sets admins;
+        drawing sets draws;
+        ending_in_write sets ends_in_write;
+        constant_time sets constant_time;
+        with_client_id sets client_id;
+        ours sets ours;
+        in_clear sets in_clear;
+        when_full sets when_full;
+        compressed sets compressed;
+        live sets live;
     }
 }

@@ -47,16 +47,11 @@ crate::body! {
     })
 }
 
-struct Request {
-    member_id: i64,
-    member_pin: String,
-    booking: Option<Booking>,
-}
-
 /// `POST /external/partner-metrics/op/generate-token`: a day's token for one member and one booking. The same
 /// registration sent again is the same booking, with a fresh token.
 pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
-    let request = Request::read(site, call)?;
+    let TokenRequest { member_id, member_pin, booking } = TokenRequest::read(site, call)?;
+    let booking = booking.complete();
     let paused_for = site.store.read(|tx| pin_guesses::paused_for(site, tx, partner.id(), site.now()))?;
     if paused_for > 0 {
         return Ok(paused(call, paused_for));
@@ -64,30 +59,30 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let actor = RankedActor::outside(ActorId::Partner(partner.client_id().to_owned()), call);
     app::change_once(site, call, actor, |cx| {
         let tx = cx.tx;
-        if !pin_is_right(site, tx, &request)? {
+        if !pin_is_right(site, tx, member_id, &member_pin)? {
             call.outcome.set(AuthOutcome::WrongCredentials);
             pin_guesses::record_wrong_pin(site, call, tx, partner.id())?;
-            return refuse(tx, call, partner, &request, "booking.wrong_pin");
+            return refuse(tx, call, partner, member_id, "booking.wrong_pin");
         }
-        let booking_id = match &request.booking {
-            Some(booking) => match bookings::book(cx, partner.id(), request.member_id, booking)? {
+        let booking_id = match &booking {
+            Some(booking) => match bookings::book(cx, partner.id(), member_id, booking)? {
                 Ok(booking_id) => Some(booking_id),
-                Err(denial) => return refuse(tx, call, partner, &request, denial.key()),
+                Err(denial) => return refuse(tx, call, partner, member_id, denial.key()),
             },
             // A token without a booking only reads: being unpaid or unconfirmed is nothing against it, a ban is.
-            None if is_banned(tx, request.member_id)? => {
-                return refuse(tx, call, partner, &request, Denial::Banned.key());
+            None if is_banned(tx, member_id)? => {
+                return refuse(tx, call, partner, member_id, Denial::Banned.key());
             }
             None => None,
         };
         let (token, hash) = new_token();
         call.issues_token(&hash);
-        sessions::insert_booking_token(tx, &hash, request.member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
-        let about = EventSubject { member_id: Some(request.member_id), booking_id, ..EventSubject::default() };
+        sessions::insert_booking_token(tx, &hash, member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
+        let about = EventSubject { member_id: Some(member_id), booking_id, ..EventSubject::default() };
         history::insert(tx, partner.id(), Event::TokenIssued, &about)?;
-        let may_check_in = match &request.booking {
+        let may_check_in = match &booking {
             Some(booking) if booking.tunnel_id == site.tunnel_id => {
-                flights::may_check_in(site, tx, request.member_id, booking.flight_date)?
+                flights::may_check_in(site, tx, member_id, booking.flight_date)?
             }
             _ => None,
         };
@@ -95,8 +90,8 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     })
 }
 
-impl Request {
-    fn read(site: &Site, call: &Call) -> Result<Request, Failure> {
+impl TokenRequest {
+    fn read(site: &Site, call: &Call) -> Result<TokenRequest, Failure> {
         let mut fields = call.fields()?;
         let is_booking = BOOKING_FIELDS.iter().any(|field| fields.has(field));
         if is_booking {
@@ -108,8 +103,7 @@ impl Request {
         {
             body.fields.refuse("tunnel_id", Text::new("field.unknown_tunnel"));
         }
-        let TokenRequest { member_id, member_pin, booking } = body.finish()?;
-        Ok(Request { member_id, member_pin, booking: booking.complete() })
+        body.finish()
     }
 }
 
@@ -131,19 +125,19 @@ impl BookingFields {
 }
 
 /// Whether the PIN is right. Five wrong PINs pause it; during the pause the right PIN is refused as a wrong one.
-fn pin_is_right(site: &Site, tx: &Write, request: &Request) -> Result<bool, Failure> {
-    let Some(known) = pins::find(tx, request.member_id)? else { return Ok(false) };
+fn pin_is_right(site: &Site, tx: &Write, member_id: i64, member_pin: &str) -> Result<bool, Failure> {
+    let Some(known) = pins::find(tx, member_id)? else { return Ok(false) };
     if tx.now() < known.paused_until {
         return Ok(false);
     }
-    let right = pin::is_right(site, tx, request.member_id, &request.member_pin)?;
+    let right = pin::is_right(site, tx, member_id, member_pin)?;
     let wrong_pins = if right { 0 } else { known.wrong_pins + 1 };
     if wrong_pins >= WRONG_PINS_MAX {
-        pins::set_wrong_pins(tx, request.member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
+        pins::set_wrong_pins(tx, member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
         let detail = json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
-        notices::insert(tx, request.member_id, "notice.pin_paused", &detail)?;
+        notices::insert(tx, member_id, "notice.pin_paused", &detail)?;
     } else if wrong_pins != known.wrong_pins {
-        pins::set_wrong_pins(tx, request.member_id, wrong_pins, 0)?;
+        pins::set_wrong_pins(tx, member_id, wrong_pins, 0)?;
     }
     Ok(right)
 }
@@ -163,9 +157,9 @@ fn paused(call: &Call, seconds: i64) -> Reply {
 }
 
 /// A refusal is a reply, and the history knows of it.
-fn refuse(tx: &Write, call: &Call, partner: &Partner, request: &Request, reason: &'static str) -> Answer {
+fn refuse(tx: &Write, call: &Call, partner: &Partner, member_id: i64, reason: &'static str) -> Answer {
     let detail = json!({ "reason": reason }).to_string();
-    let about = EventSubject { member_id: Some(request.member_id), detail: Some(&detail), ..EventSubject::default() };
+    let about = EventSubject { member_id: Some(member_id), detail: Some(&detail), ..EventSubject::default() };
     history::insert(tx, partner.id(), Event::TokenRefused, &about)?;
     Ok::<Reply, Failure>(reply::ok(&TokenReply {
         status: false,

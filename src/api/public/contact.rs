@@ -33,82 +33,53 @@ crate::body! {
     }
 }
 
-/// A valid message.
-struct Form {
-    name: String,
-    email: String,
-    message: String,
-    country: String,
-    enquiry: String,
-    member_id: Option<i64>,
-    signed_in: bool,
-}
-
 /// `POST /public/contact`: stores a message for the desk, and forwards it by mail to the configured address. The answer does
 /// not depend on `member_id`.
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
-    let form = Form::read(site, call)?;
+    let ContactMessage { name, email, message, country, enquiry, member_id } = call.body()?;
+    // Clients without a member send 0.
+    let claimed = member_id.filter(|id| *id > 0);
+    let caller = member_if_any(site, call)?.map(|member| member.id());
+    let sent = contact::NewContactMessage {
+        name: &name,
+        email: &email,
+        country: country.as_deref().unwrap_or_default(),
+        enquiry: enquiry.as_deref().unwrap_or_default(),
+        message: &message,
+        language: call.language().tag(),
+        member_id: claimed.or(caller),
+        signed_in: caller.is_some() && claimed.or(caller) == caller,
+    };
     let limit = RateLimit::per_hour(site.config.limits.contacts_per_hour_per_address);
     site.state::<RateLimiter>().take(RateLimitKey::ContactFrom(call.network()), limit)?;
     site.state::<RateLimiter>()
         .take(RateLimitKey::Contacts, RateLimit::per_day(CONTACTS_PER_DAY.max(limit.requests)))?;
     site.once(call, |tx| {
-        contact::insert(tx, &form.as_new(call.language()))?;
-        forward(site, tx, &form, call.language())?;
+        contact::insert(tx, &sent)?;
+        forward(site, tx, &sent, call.language())?;
         Ok(reply::done(call.say("done.contact")))
     })
 }
 
-impl Form {
-    fn read(site: &Site, call: &Call) -> Result<Form, Failure> {
-        let ContactMessage { name, email, message, country, enquiry, member_id } = call.body()?;
-        // Clients without a member send 0.
-        let claimed = member_id.filter(|id| *id > 0);
-        let caller = member_if_any(site, call)?.map(|member| member.id());
-        Ok(Form {
-            name,
-            email,
-            message,
-            country: country.unwrap_or_default(),
-            enquiry: enquiry.unwrap_or_default(),
-            member_id: claimed.or(caller),
-            signed_in: caller.is_some() && claimed.or(caller) == caller,
-        })
-    }
-
-    fn as_new(&self, language: Language) -> contact::NewContactMessage<'_> {
-        contact::NewContactMessage {
-            name: &self.name,
-            email: &self.email,
-            country: &self.country,
-            enquiry: &self.enquiry,
-            message: &self.message,
-            language: language.tag(),
-            member_id: self.member_id,
-            signed_in: self.signed_in,
-        }
-    }
-
-    /// The sender's member number, and whether it is proven.
-    fn member(&self, language: Language) -> String {
-        let key = if self.signed_in { "contact.member_signed_in" } else { "contact.member_claimed" };
-        let shown = |member_id| language.say(&Text::new(key).with("member_id", member_id));
-        self.member_id.map_or_else(|| NOTHING.to_owned(), shown)
-    }
+/// The sender's member number, and whether it is proven.
+fn describe_sender(sent: &contact::NewContactMessage, language: Language) -> String {
+    let key = if sent.signed_in { "contact.member_signed_in" } else { "contact.member_claimed" };
+    let shown = |member_id| language.say(&Text::new(key).with("member_id", member_id));
+    sent.member_id.map_or_else(|| NOTHING.to_owned(), shown)
 }
 
 /// Queues the mail to the configured address, in the language of the message. The sender gets no mail, or the form could be
 /// used to write to any address in the site's name. Above the daily limit no mail is sent; the desk has every message.
-fn forward(site: &Site, tx: &Write, form: &Form, language: Language) -> Result<(), Failure> {
+fn forward(site: &Site, tx: &Write, sent: &contact::NewContactMessage, language: Language) -> Result<(), Failure> {
     let Some(recipient) = &site.config.contact_to else { return Ok(()) };
     if !message_quota::take_for_site_address(site, tx, recipient)? {
         return Ok(());
     }
     let or_nothing = |text: &str| if text.is_empty() { NOTHING.to_owned() } else { text.to_owned() };
-    let country = country::find(language, &form.country).map_or(&*form.country, |country| country.name);
+    let country = country::find(language, sent.country).map_or(sent.country, |country| country.name);
     let values = json!({
-        "name": form.name, "email": form.email, "message": form.message, "enquiry": or_nothing(&form.enquiry),
-        "country": or_nothing(country), "member": form.member(language),
+        "name": sent.name, "email": sent.email, "message": sent.message, "enquiry": or_nothing(sent.enquiry),
+        "country": or_nothing(country), "member": describe_sender(sent, language),
     });
     let new = outbox::NewMessage {
         channel: Channel::Email,

@@ -2,6 +2,7 @@
 
 use super::Certificate;
 use super::streamlines::Streamlines;
+use crate::documents::describe;
 use crate::documents::paint::{BRONZE, INK, SOFT, colour, fill, qr_code, rectangle, straight, stroke};
 use crate::documents::typesetting::{Align, ITALIC, Line, ROMAN, Typeface};
 use crate::i18n::language::Text;
@@ -9,7 +10,6 @@ use krilla::Document;
 use krilla::action::LinkAction;
 use krilla::annotation::{Annotation, LinkAnnotation, LinkBorder, Target};
 use krilla::geom::{Path, PathBuilder, Rect};
-use krilla::metadata::Metadata;
 use krilla::page::PageSettings;
 use krilla::paint::FillRule;
 use krilla::surface::Surface;
@@ -36,7 +36,9 @@ const AIR: [u8; 3] = [150, 198, 232];
 /// The certificate as a PDF.
 pub(crate) fn draw(certificate: &Certificate) -> Result<Vec<u8>, String> {
     let mut document = Document::new();
-    document.set_metadata(describe(certificate));
+    let title = format!("{}, {}", certificate.holder, certificate.level_name);
+    let about = describe(title, &certificate.site_name, certificate.language);
+    document.set_metadata(about.document_id(certificate.number.clone()));
     let size = PageSettings::from_wh(WIDTH, HEIGHT).ok_or("a page of no size")?;
     let mut page = document.start_page_with(size);
     page.add_annotation(link(certificate).ok_or("a link of no size")?);
@@ -49,15 +51,6 @@ pub(crate) fn draw(certificate: &Certificate) -> Result<Vec<u8>, String> {
     surface.finish();
     page.finish();
     document.finish().map_err(|e| format!("{e:?}"))
-}
-
-fn describe(certificate: &Certificate) -> Metadata {
-    let title = format!("{}, {}", certificate.holder, certificate.level_name);
-    Metadata::new()
-        .title(title)
-        .authors(vec![certificate.site_name.clone()])
-        .language(certificate.language.tag().to_owned())
-        .document_id(certificate.number.clone())
 }
 
 fn link(certificate: &Certificate) -> Option<Annotation> {

@@ -2,11 +2,10 @@
 
 use super::page::{LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body, label};
+use crate::documents::describe;
 use crate::documents::paint::{BRONZE, INK};
 use crate::documents::typesetting::{Align, ROMAN};
 use crate::i18n::language::Language;
-use krilla::Document;
-use krilla::metadata::Metadata;
 
 /// Points.
 const QR_SIDE: f32 = 116.0;
@@ -34,11 +33,7 @@ pub(crate) struct AccountSlip {
 
 /// The slip as a PDF.
 pub(crate) fn draw(slip: &AccountSlip) -> Result<Vec<u8>, String> {
-    let mut document = Document::new();
-    let about = Metadata::new().title(slip.title.clone()).authors(vec![slip.site_name.clone()]);
-    document.set_metadata(about.language(slip.language.tag().to_owned()));
-    slip.set().draw(&mut document, |_, _, _| ()).ok_or("a page of no size")?;
-    document.finish().map_err(|e| format!("{e:?}"))
+    slip.set().pdf(describe(slip.title.clone(), &slip.site_name, slip.language), |_, _, _| ())
 }
 
 impl AccountSlip {

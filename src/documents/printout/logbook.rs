@@ -3,13 +3,12 @@
 use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle};
 use super::table::{Cells, Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly, shorten};
 use super::{Flight, Logbook, Signed};
+use crate::documents::describe;
 use crate::documents::paint::{BRONZE, INK, SOFT};
 use crate::documents::typesetting::{Align, ITALIC, ROMAN};
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::i18n::language::Text;
-use krilla::Document;
-use krilla::metadata::Metadata;
 
 const FOOT: f32 = HEIGHT - 44.0;
 const HALF: f32 = (LEFT + RIGHT) / 2.0;
@@ -17,11 +16,10 @@ const STAMP_HEIGHT: f32 = 120.0;
 
 /// The logbook as a PDF.
 pub(crate) fn draw(logbook: &Logbook) -> Result<Vec<u8>, String> {
-    let mut document = Document::new();
-    document.set_metadata(logbook.describe());
-    let drawn = logbook.set().draw(&mut document, |page, number, count| logbook.set_foot(page, number, count));
-    drawn.ok_or("a page of no size")?;
-    document.finish().map_err(|e| format!("{e:?}"))
+    let title = format!("{}: {}", logbook.say("printout.title"), logbook.holder);
+    let about = describe(title, &logbook.site_name, logbook.language);
+    let about = about.document_id(format!("logbook-{}-{}", logbook.member_id, logbook.day));
+    logbook.set().pdf(about, |page, number, count| logbook.set_foot(page, number, count))
 }
 
 impl Logbook {
@@ -43,14 +41,6 @@ impl Logbook {
 
     fn date(&self, moment: i64) -> String {
         when::day(self.language, &self.zone, moment)
-    }
-
-    fn describe(&self) -> Metadata {
-        Metadata::new()
-            .title(format!("{}: {}", self.say("printout.title"), self.holder))
-            .authors(vec![self.site_name.clone()])
-            .language(self.language.tag().to_owned())
-            .document_id(format!("logbook-{}-{}", self.member_id, self.day))
     }
 
     fn set_title(&self, pages: &mut Pages) {

@@ -3,6 +3,7 @@
 use crate::documents::paint::{INK, fill, qr_code, straight, stroke, through};
 use crate::documents::typesetting::{Align, CUT, Line, Typeface};
 use krilla::Document;
+use krilla::metadata::Metadata;
 use krilla::page::PageSettings;
 use krilla::surface::Surface;
 
@@ -118,8 +119,15 @@ impl Pages {
         (self.pages.len(), self.pages.iter().flatten().map(glyphs).sum())
     }
 
-    /// Draws all pages; `foot` fills the foot of a page by its number and the number of pages.
-    pub(crate) fn draw(mut self, document: &mut Document, foot: impl Fn(&mut Pages, usize, usize)) -> Option<()> {
+    /// All pages as a PDF; `foot` fills the foot of a page by its number and the number of pages.
+    pub(crate) fn pdf(self, about: Metadata, foot: impl Fn(&mut Pages, usize, usize)) -> Result<Vec<u8>, String> {
+        let mut document = Document::new();
+        document.set_metadata(about);
+        self.draw(&mut document, foot).ok_or("a page of no size")?;
+        document.finish().map_err(|e| format!("{e:?}"))
+    }
+
+    fn draw(mut self, document: &mut Document, foot: impl Fn(&mut Pages, usize, usize)) -> Option<()> {
         let count = self.pages.len();
         for place in 0..count {
             let mut one = Pages { pages: vec![std::mem::take(&mut self.pages[place])], y: 0.0 };

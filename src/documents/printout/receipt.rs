@@ -2,11 +2,10 @@
 
 use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle};
 use super::table::{aside, body};
+use crate::documents::describe;
 use crate::documents::paint::{BRONZE, INK, SOFT};
 use crate::documents::typesetting::{Align, ROMAN};
 use crate::i18n::language::Language;
-use krilla::Document;
-use krilla::metadata::Metadata;
 
 /// Where the facts stand beside their words.
 const FACTS: f32 = LEFT + 150.0;
@@ -31,19 +30,11 @@ pub(crate) struct Receipt {
 
 /// The receipt as a PDF.
 pub(crate) fn draw(receipt: &Receipt) -> Result<Vec<u8>, String> {
-    let mut document = Document::new();
-    document.set_metadata(
-        Metadata::new()
-            .title(format!("{} {}", receipt.title, receipt.number))
-            .authors(vec![receipt.site_name.clone()])
-            .language(receipt.language.tag().to_owned())
-            .document_id(format!("receipt-{}", receipt.number)),
-    );
-    let drawn = receipt.set().draw(&mut document, |page, _, _| {
+    let title = format!("{} {}", receipt.title, receipt.number);
+    let about = describe(title, &receipt.site_name, receipt.language);
+    receipt.set().pdf(about.document_id(format!("receipt-{}", receipt.number)), |page, _, _| {
         page.words(&receipt.place(), aside(), Align::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
-    });
-    drawn.ok_or("a page of no size")?;
-    document.finish().map_err(|e| format!("{e:?}"))
+    })
 }
 
 impl Receipt {

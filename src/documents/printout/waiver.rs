@@ -3,11 +3,10 @@
 
 use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body};
+use crate::documents::describe;
 use crate::documents::paint::{BRONZE, INK, SOFT};
 use crate::documents::typesetting::{Align, ITALIC, ROMAN};
 use crate::i18n::language::{Language, Text};
-use krilla::Document;
-use krilla::metadata::Metadata;
 
 /// Where the facts stand beside their words.
 const FACTS: f32 = LEFT + 150.0;
@@ -41,20 +40,12 @@ pub(crate) struct SignedWaiver {
 
 /// The waiver as a PDF.
 pub(crate) fn draw(waiver: &SignedWaiver) -> Result<Vec<u8>, String> {
-    let mut document = Document::new();
-    document.set_metadata(
-        Metadata::new()
-            .title(format!("{} {}", waiver.title, waiver.number))
-            .authors(vec![waiver.site_name.clone()])
-            .language(waiver.language.tag().to_owned())
-            .document_id(format!("waiver-{}", waiver.number)),
-    );
-    let drawn = waiver.set().draw(&mut document, |page, number, count| {
+    let title = format!("{} {}", waiver.title, waiver.number);
+    let about = describe(title, &waiver.site_name, waiver.language);
+    waiver.set().pdf(about.document_id(format!("waiver-{}", waiver.number)), |page, number, count| {
         let foot = format!("{} · {} · {number}/{count}", waiver.place(), waiver.number);
         page.words(&foot, aside(), Align::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
-    });
-    drawn.ok_or("a page of no size")?;
-    document.finish().map_err(|e| format!("{e:?}"))
+    })
 }
 
 impl SignedWaiver {
