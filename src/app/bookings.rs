@@ -47,16 +47,7 @@ pub(crate) fn book_at_desk(
         return Ok(Err(denial));
     }
     let partner_id = desk_client(cx)?;
-    let mut sent = Booking {
-        registration_id: Some(number),
-        purchase_id: None,
-        purchase_date: Some(cx.now()),
-        flight_date,
-        minutes_booked,
-        product_id: None,
-        tunnel_id: cx.site.tunnel_id,
-        checkin_time: None,
-    };
+    let mut sent = of_desk(cx, number, cx.now(), flight_date, minutes_booked);
     // A form that is sent again keeps the purchase date of its first submission.
     if let Some(known) = bookings::find_same(cx.tx, partner_id, member_id, &sent)? {
         sent.purchase_date = known.booking.purchase_date;
@@ -78,13 +69,31 @@ pub(crate) fn book_here_now(
     let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
     let booked = book_at_desk(cx, member_id, flight_date, minutes_booked, number)?;
     if let Ok(booking_id) = booked {
-        match check_in(cx, booking_id) {
-            // The booking succeeds, and its check-in waits for the waiver.
-            Err(failure) if failure.code() == Failure::waiver_missing().code() => {}
-            checked_in => _ = checked_in?,
-        }
+        check_in_where_allowed(cx, booking_id)?;
     }
     Ok(booked)
+}
+
+/// Checks in where the waiver allows it. Otherwise the check-in waits for the waiver: `false`.
+pub(super) fn check_in_where_allowed(cx: &Change, booking_id: i64) -> Result<bool, Failure> {
+    match check_in(cx, booking_id) {
+        Err(failure) if failure.code() == Failure::waiver_missing().code() => Ok(false),
+        checked_in => checked_in.map(|_| true),
+    }
+}
+
+/// A booking by the desk in its tunnel. `number` distinguishes the bookings of the desk.
+pub(super) fn of_desk(cx: &Change, number: i64, purchase_date: i64, flight_date: i64, minutes_booked: i64) -> Booking {
+    Booking {
+        registration_id: Some(number),
+        purchase_id: None,
+        purchase_date: Some(purchase_date),
+        flight_date,
+        minutes_booked,
+        product_id: None,
+        tunnel_id: cx.site.tunnel_id,
+        checkin_time: None,
+    }
 }
 
 /// The client under which the desk books; inserted before the desk's first booking.

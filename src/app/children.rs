@@ -1,19 +1,18 @@
 //! Children whom an adult brings along: signed up by the adult, or linked with the child's own PIN at a kiosk. An adult
 //! cannot claim an existing account of a child without the child's PIN or the staff.
 
-use super::import_export::cell::read_birthday_of_form;
 use super::person::AGE_SECONDS_MAX;
 use super::{Change, Outcome, family, flights, signup};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::waiver::Relation;
 use crate::http::failure::Failure;
-use crate::http::fields::{self, Fields};
+use crate::http::fields;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::members::{self, NewMember};
 use crate::store::tables::{account_claims, guardianships};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 const NAME_CHARS_MAX: usize = 100;
 const WORD_CHARS_MAX: usize = 20;
@@ -30,20 +29,9 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Reads the fields of a form; the day of birth is `dob`, or `day`, `month` and `year`. 422 lists every mistake.
+    /// Reads the fields of a form. 422 lists every mistake.
     pub(crate) fn read(now: i64, typed: &[(String, String)]) -> Result<Child, Failure> {
-        let mut map: Map<String, Value> =
-            typed.iter().map(|(name, text)| (name.clone(), text.clone().into())).collect();
-        let text = |map: &Map<String, Value>, name: &str| {
-            map.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default().to_owned()
-        };
-        let [day, month, year] = ["day", "month", "year"].map(|part| text(&map, part));
-        if !year.is_empty() {
-            map.insert("dob".to_owned(), format!("{year:0>4}-{month:0>2}-{day:0>2}").into());
-        }
-        let has_terms = !text(&map, "terms").is_empty();
-        let mut fields = Fields::new(map);
-        fields.convert("dob", read_birthday_of_form);
+        let mut fields = signup::person_fields(typed, &["real_name", "dob", "relation", "number"]);
         let real_name = fields.required("real_name", fields::line(NAME_CHARS_MAX));
         let dob = fields.required("dob", fields::moment);
         if dob.peek().is_some_and(|dob| !(now - AGE_SECONDS_MAX + 1..=now).contains(dob)) {
@@ -51,7 +39,7 @@ impl Child {
         }
         let relation = fields.required("relation", read_relation);
         let form_number = fields.required("number", fields::whole_in(1..=i64::from(u32::MAX) + 1));
-        if !has_terms {
+        if signup::given(typed, "terms").is_empty() {
             fields.refuse("terms", Text::new("field.terms"));
         }
         let ok = fields.finish()?;

@@ -4,7 +4,6 @@ use super::bookings::Address;
 use super::{Change, Outcome, bookings, family};
 use crate::auth::kiosk;
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::booking::Booking;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
@@ -54,11 +53,7 @@ pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64
             return Err(Failure::field("flyers", Text::new("kiosk.book_denied")));
         }
         let booking_id = book_one(cx, *flyer, minutes_booked, number + (*flyer << FORM_NUMBER_BITS))?;
-        match bookings::check_in(cx, booking_id) {
-            // The booking succeeds, and its check-in waits for the waiver.
-            Err(failure) if failure.code() == Failure::waiver_missing().code() => are_here = false,
-            checked_in => _ = checked_in?,
-        }
+        are_here &= bookings::check_in_where_allowed(cx, booking_id)?;
     }
     Ok(are_here)
 }
@@ -75,15 +70,6 @@ fn book_one(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> 
         return Err(Failure::field("flyers", Text::new("kiosk.book_denied")));
     }
     let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
-    let sent = Booking {
-        registration_id: Some(registration),
-        purchase_id: None,
-        purchase_date: Some(flight_date),
-        flight_date,
-        minutes_booked,
-        product_id: None,
-        tunnel_id,
-        checkin_time: None,
-    };
+    let sent = bookings::of_desk(cx, registration, flight_date, flight_date, minutes_booked);
     bookings::record_and_audit(cx, partner_id, flyer, &sent)
 }

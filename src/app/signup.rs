@@ -187,27 +187,33 @@ fn find_same(cx: &Change, form: &JoinForm, email: &str) -> Result<Option<i64>, F
     if is_same { Ok(Some(member_id)) } else { Err(Failure::exists()) }
 }
 
-/// Validates the form by the rules of signing up, and reports every mistake at once. The day of birth is `dob`, or
-/// `day`, `month` and `year`.
-fn read(site: &Site, place: SignupPlace, typed: &[(String, String)]) -> Result<JoinForm, Failure> {
-    const READ: [&str; 6] = ["real_name", "email", "dob", "phone", "number", "password"];
-    let given = |name: &str| {
-        let found = typed.iter().find(|(field, _)| field == name).map(|(_, text)| text.trim());
-        found.unwrap_or_default()
-    };
-    let said = typed.iter().filter(|(name, text)| READ.contains(&name.as_str()) && !text.trim().is_empty());
-    let mut map: Map<String, Value> = said.map(|(name, text)| (name.clone(), text.clone().into())).collect();
-    map.insert("username".to_owned(), username::derived(given("real_name")).into());
-    if place != SignupPlace::Telephone {
-        map.remove("password");
-        map.remove("dob");
-    }
-    if !given("year").is_empty() {
-        let date = format!("{:0>4}-{:0>2}-{:0>2}", given("year"), given("month"), given("day"));
-        map.insert("dob".to_owned(), date.into());
+/// The value that a form has for a field, trimmed; empty where there is none.
+pub(crate) fn given<'t>(typed: &'t [(String, String)], name: &str) -> &'t str {
+    typed.iter().find(|(field, _)| field == name).map_or("", |(_, text)| text.trim())
+}
+
+/// The fields of these names in a form that signs a person up, with a username that stands until the owner chooses
+/// another. The day of birth is `dob`, or `day`, `month` and `year`.
+pub(crate) fn person_fields(typed: &[(String, String)], names: &[&str]) -> Fields {
+    let named = typed.iter().filter(|(name, _)| names.contains(&name.as_str()));
+    let mut map: Map<String, Value> = named.map(|(name, text)| (name.clone(), text.clone().into())).collect();
+    map.insert("username".to_owned(), username::derived(given(typed, "real_name")).into());
+    let [day, month, year] = ["day", "month", "year"].map(|part| given(typed, part));
+    if !year.is_empty() {
+        map.insert("dob".to_owned(), format!("{year:0>4}-{month:0>2}-{day:0>2}").into());
     }
     let mut fields = Fields::new(map);
     fields.convert("dob", read_birthday_of_form);
+    fields
+}
+
+/// Validates the form by the rules of signing up, and reports every mistake at once.
+fn read(site: &Site, place: SignupPlace, typed: &[(String, String)]) -> Result<JoinForm, Failure> {
+    let names: &[&str] = match place {
+        SignupPlace::Telephone => &["real_name", "email", "dob", "phone", "number", "password"],
+        SignupPlace::Kiosk(_) => &["real_name", "email", "phone", "number"],
+    };
+    let mut fields = person_fields(typed, names);
     fields.demand("email");
     fields.demand("dob");
     if place == SignupPlace::Telephone {
@@ -225,7 +231,7 @@ fn read(site: &Site, place: SignupPlace, typed: &[(String, String)]) -> Result<J
     {
         fields.refuse("password", text);
     }
-    if given("terms").is_empty() {
+    if given(typed, "terms").is_empty() {
         fields.refuse("terms", Text::new("field.terms"));
     }
     ParsedBody { read, fields }.finish()

@@ -3,27 +3,24 @@
 pub(crate) mod welcome;
 
 use crate::app;
-use crate::app::import_export::cell::read_birthday_of_form;
 use crate::app::person::{self, Person};
 use crate::app::registration::{self, Denial, Registration};
+use crate::app::signup::{given, person_fields};
 use crate::auth::Clerk;
-use crate::domain::username;
 use crate::http::Answer;
 use crate::http::body::{Flattened, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{FlightMinutes, Whole};
-use crate::http::fields::Fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::account_claims::Alike;
 use crate::store::tables::tunnels;
-use crate::web::form_state::{FormState, value};
+use crate::web::form_state::FormState;
 use crate::web::{Frame, form_pairs, form_status, read_form_number, show as shown};
 use askama::Template;
 use http::StatusCode;
-use serde_json::{Map, Value};
 
 const PART: &str = "/desk/members";
 /// Durations in minutes that can be booked with the registration.
@@ -102,10 +99,10 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         email: &email,
         dob: read.person.dob,
         phone: &phone,
-        language: Language::of_member(value(&typed, "language").trim()).unwrap_or_default(),
+        language: Language::of_member(given(&typed, "language")).unwrap_or_default(),
         minutes: read.minutes,
         form_number: read.number,
-        is_somebody_else: !value(&typed, "somebody_else").trim().is_empty(),
+        is_somebody_else: !given(&typed, "somebody_else").is_empty(),
     };
     match app::change(site, clerk, call.language(), |cx| registration::register(cx, &registration))? {
         Ok(member_id) => {
@@ -118,22 +115,16 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// Judges the form by the rules of signing up and reports all problems at once.
 fn read(site: &Site, typed: &[(String, String)]) -> Result<NewMember, Failure> {
-    const READ: [&str; 6] = ["real_name", "email", "dob", "phone", "number", "minutes"];
-    let filled = typed.iter().filter(|(name, text)| READ.contains(&name.as_str()) && !text.trim().is_empty());
-    let mut map: Map<String, Value> = filled.map(|(name, text)| (name.clone(), text.clone().into())).collect();
-    // A provisional username until the owner chooses one.
-    map.insert("username".to_owned(), username::derived(value(typed, "real_name").trim()).into());
-    let mut fields = Fields::new(map);
-    fields.convert("dob", read_birthday_of_form);
+    let fields = person_fields(typed, &["real_name", "email", "dob", "phone", "number", "minutes"]);
     let home =
         site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?.map_or_else(String::new, |one| one.country);
     let ParsedBody { mut read, mut fields } = ParsedBody::<NewMember>::read(fields);
     person::judge(&mut read.person, site.now(), &home, &mut fields);
     fields.check("number", &read.number, |number| read_form_number(&(*number).into()).map(drop));
-    if value(typed, "terms").trim().is_empty() {
+    if given(typed, "terms").is_empty() {
         fields.refuse("terms", Text::new("field.terms"));
     }
-    if Language::of_member(value(typed, "language").trim()).is_none() {
+    if Language::of_member(given(typed, "language")).is_none() {
         let tags = [&Language::ALL[..], &[Language::Italian]].concat();
         let tags = tags.into_iter().map(Language::tag).collect::<Vec<_>>().join(", ");
         fields.refuse("language", Text::new("field.one_of").with("values", tags));
