@@ -3,7 +3,10 @@
 //! Another command has the lock for as long as it works, and a server has it for a moment before it listens. Neither is a
 //! reason to refuse, so the command waits for a few seconds.
 
+use super::owner::become_owner;
 use super::socket::{self, ConnectError};
+use super::{CommandError, Global, refused};
+use crate::config::Config;
 use crate::store::engine::data_dir::{DataDir, LockError};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -45,6 +48,21 @@ pub(crate) fn lock(dir: &Path, lock: impl Fn(&Path) -> Result<DataDir, LockError
         Ok(Acquired::Server(_)) | Err(AcquireError::InUse(_)) => Err(LockError::InUse),
         Err(AcquireError::Unusable(text)) => Err(LockError::Unusable(text)),
     }
+}
+
+/// The settings and the data directory, for a command that needs the directory for itself: the process becomes the
+/// directory's owner, and locks it with `lock`.
+pub(super) fn offline(
+    global: &Global,
+    lock_dir: impl Fn(&Path) -> Result<DataDir, LockError>,
+) -> Result<(Config, DataDir), CommandError> {
+    let config = global.checked()?;
+    become_owner(&config.data)?;
+    let data_dir = lock(&config.data, lock_dir).map_err(|error| match error {
+        LockError::InUse => refused(format!("a tunneldesk is running on {}: stop it first", config.data.display())),
+        LockError::Unusable(text) => refused(text),
+    })?;
+    Ok((config, data_dir))
 }
 
 fn lock_or_connect_within(

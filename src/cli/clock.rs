@@ -1,9 +1,8 @@
 //! `tunneldesk clock …`: sets the database's clock back after the machine's clock was ahead, while no server runs.
 
-use super::acquire;
-use super::owner::become_owner;
+use super::acquire::offline;
 use super::shell::shell_actor;
-use super::{CommandResult, Global, done, failed, refused, show_moments_of, shown_moment, stop_it_first};
+use super::{CommandResult, Global, done, failed, refused, show_moments_of, shown_moment};
 use crate::clock;
 use crate::domain::audit::{Detail, Subject};
 use crate::site::Site;
@@ -25,11 +24,8 @@ pub(super) enum Clock {
 impl Clock {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let Clock::SetBack = self;
-        let config = global.checked()?;
-        let dir = config.data.clone();
         let actor = shell_actor();
-        become_owner(&dir)?;
-        let data_dir = acquire::lock(&dir, DataDir::lock).map_err(|error| stop_it_first(error, &dir))?;
+        let (config, data_dir) = offline(global, DataDir::lock)?;
         let machine = clock::Clock::machine(0).now();
         let (site, _) = Site::open(&data_dir, config, clock::Clock::machine(0), true).map_err(failed)?;
         show_moments_of(&site);

@@ -1,9 +1,8 @@
 //! `tunneldesk key …`: replaces the site key, while no server runs.
 
-use super::acquire;
-use super::owner::become_owner;
+use super::acquire::offline;
 use super::shell::shell_actor;
-use super::{CommandResult, Global, done, failed, stop_it_first};
+use super::{CommandResult, Global, done, failed};
 use crate::clock::Clock;
 use crate::site::Site;
 use crate::store::engine::data_dir::DataDir;
@@ -19,11 +18,9 @@ pub(super) enum Key {
 impl Key {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let Key::Rotate = self;
-        let config = global.checked()?;
-        let dir = config.data.clone();
         let by = shell_actor();
-        become_owner(&dir)?;
-        let data_dir = acquire::lock(&dir, DataDir::lock).map_err(|error| stop_it_first(error, &dir))?;
+        let (config, data_dir) = offline(global, DataDir::lock)?;
+        let dir = config.data.clone();
         let (site, _) = Site::open(&data_dir, config, Clock::machine(0), true).map_err(failed)?;
         let rotated = site.rotate_key(&data_dir, &by);
         site.close();

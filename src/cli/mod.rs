@@ -46,7 +46,6 @@ use crate::config::{Config, Settings};
 use crate::domain::audit::Actor;
 use crate::domain::local_time::TimeZone;
 use crate::site::Site;
-use crate::store::engine::data_dir::LockError;
 use acquire::{AcquireError, Acquired};
 use clap::{Args, Parser, Subcommand};
 use output::{CommandError, CommandResult, Output, done, failed, nothing, refused, text};
@@ -55,7 +54,7 @@ use progress::ProgressBar;
 use shell::Shell;
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use streams::{OutputFile, Streams};
 use table::{Part, Row, Table};
@@ -237,14 +236,6 @@ impl Global {
 
     fn bar(&self) -> ProgressBar {
         ProgressBar::new(self.shows_progress())
-    }
-}
-
-/// The refusal of a command that needs the data directory for itself.
-fn stop_it_first(error: LockError, dir: &Path) -> CommandError {
-    match error {
-        LockError::InUse => refused(format!("a tunneldesk is running on {}: stop it first", dir.display())),
-        LockError::Unusable(text) => refused(text),
     }
 }
 

@@ -1,10 +1,9 @@
 //! `tunneldesk restore`: puts a backup in the site's place, with the off-site ticks behind it, while no server runs.
 
-use super::acquire;
-use super::owner::become_owner;
+use super::acquire::offline;
 use super::point_in_time::{self, PointInTime, SiteClock};
 use super::shell::shell_actor;
-use super::{CommandError, CommandResult, Global, done, failed, refused, stop_it_first};
+use super::{CommandError, CommandResult, Global, done, failed, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::{MomentInput, TimeZone};
@@ -82,10 +81,7 @@ struct Until {
 
 impl Restore {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let config = global.checked()?;
-        become_owner(&config.data)?;
-        let data_dir =
-            acquire::lock(&config.data, DataDir::create).map_err(|error| stop_it_first(error, &config.data))?;
+        let (config, data_dir) = offline(global, DataDir::create)?;
         restore::complete(&data_dir).map_err(|e| failed(format!("an earlier restore cannot be finished: {e}")))?;
         if self.undo {
             return take_back(&data_dir, &config);

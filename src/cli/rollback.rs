@@ -1,9 +1,8 @@
 //! `tunneldesk rollback`: restores the database as it was before the last upgrade, while no server runs.
 
-use super::acquire;
-use super::owner::become_owner;
+use super::acquire::offline;
 use super::shell::shell_actor;
-use super::{CommandResult, Global, done, failed, refused, show_moments_in, shown_moment, stop_it_first};
+use super::{CommandResult, Global, done, failed, refused, show_moments_in, shown_moment};
 use crate::domain::local_time::TimeZone;
 use crate::ops::backup::rollback::{self, RollbackError, RolledBack};
 use crate::store::engine::data_dir::DataDir;
@@ -11,10 +10,8 @@ use crate::store::queries::erasure::zone_of;
 use serde_json::json;
 
 pub(super) fn run(global: &Global) -> CommandResult {
-    let config = global.checked()?;
     let by = shell_actor();
-    become_owner(&config.data)?;
-    let data_dir = acquire::lock(&config.data, DataDir::lock).map_err(|error| stop_it_first(error, &config.data))?;
+    let (config, data_dir) = offline(global, DataDir::lock)?;
     let mut bar = global.bar();
     let ran = rollback::run(&data_dir, &config, &by, &mut |step, done, all| bar.set(step, done, all));
     drop(bar);

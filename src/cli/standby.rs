@@ -1,10 +1,10 @@
 //! `tunneldesk standby` and `tunneldesk promote`: a second machine that has a copy of the site, and takes its place
 //! when the operator promotes it.
 
-use super::acquire;
+use super::acquire::{self, offline};
 use super::owner::become_owner;
 use super::shell::shell_actor;
-use super::{CommandResult, Global, done, failed, refused, stop_it_first};
+use super::{CommandResult, Global, done, failed, refused};
 use crate::jobs::standby::{follow, token_in};
 use crate::ops::backup::restore;
 use crate::ops::standby::epoch::Main;
@@ -67,10 +67,7 @@ impl Standby {
 
 impl Promote {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let config = global.checked()?;
-        become_owner(&config.data)?;
-        let data_dir =
-            acquire::lock(&config.data, DataDir::lock).map_err(|error| stop_it_first(error, &config.data))?;
+        let (config, data_dir) = offline(global, DataDir::lock)?;
         restore::complete(&data_dir).map_err(|e| failed(format!("an earlier command cannot be finished: {e}")))?;
         #[cfg(debug_assertions)]
         let raises = !self.without_fence;
