@@ -145,19 +145,17 @@ pub fn purge_expired(site: &Site) -> Result<usize, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
     use crate::config::Config;
     use crate::ops::audit::Verify;
-    use crate::ops::lifecycle::Identity;
     use crate::ops::on_demand;
+    use crate::ops::testing::new_site;
     use crate::store::engine::data_dir::DataDir;
     use std::cell::Cell;
     use std::sync::mpsc;
 
     fn site(dir: &std::path::Path) -> Site {
         let data_dir = DataDir::lock(dir).unwrap();
-        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
-        Site::create(&data_dir, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap()
+        new_site(&data_dir, Config::defaults())
     }
 
     #[test]

@@ -83,10 +83,9 @@ pub(crate) fn begin<W: Copy + Send + Sync + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
     use crate::config::Config;
     use crate::http::failure::Failure;
-    use crate::ops::lifecycle::Identity;
+    use crate::ops::testing::new_site;
     use crate::store::engine::data_dir::DataDir;
     use std::time::{Duration, Instant};
 
@@ -101,8 +100,7 @@ mod tests {
     fn a_read_after_the_end_of_a_run_sees_what_the_run_wrote() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
-        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
-        let site = Site::create(&data_dir, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap();
+        let site = new_site(&data_dir, Config::defaults());
         let before = version(&site).unwrap();
         let work = |site: &Site| {
             let change = site.store.write(site.now(), |tx| Ok(tx.run("UPDATE site SET version = '9.9.9'", [])?));

@@ -181,6 +181,11 @@ pub(crate) fn client_error_text(failure: Failure, language: Language) -> Result<
     Ok(if texts.is_empty() { language.say(failure.text()) } else { texts.join(" ") })
 }
 
+/// The text of a failure that has problems of fields, as [`client_error_text`]. Any other failure is returned.
+pub(crate) fn field_error_text(failure: Failure, language: Language) -> Result<String, Failure> {
+    if failure.problems().is_empty() { Err(failure) } else { client_error_text(failure, language) }
+}
+
 /// The first problem of a failure, else its message, where a form can be corrected (409, 422). Any other failure is returned.
 pub(crate) fn form_error_text(failure: Failure, language: Language) -> Result<String, Failure> {
     if !matches!(failure.status(), StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY) {

@@ -1,17 +1,15 @@
 //! Flipped bits in a backup.
 
 use super::*;
-use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::Actor;
-use crate::ops::lifecycle::Identity;
+use crate::ops::testing::new_site;
 use crate::store::engine::data_dir::DataDir;
 
 fn site(dir: &Path) -> Site {
     let data_dir = DataDir::lock(dir).unwrap();
-    let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
     let config = Config { data: dir.to_owned(), ..Config::defaults() };
-    Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap()
+    new_site(&data_dir, config)
 }
 
 /// Runs a whole walk, and returns the cause of its alarm.

@@ -146,19 +146,17 @@ fn shown_bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
     use crate::config::Config;
     use crate::i18n::language::Language;
-    use crate::ops::lifecycle::Identity;
+    use crate::ops::testing::{NOW, new_site};
     use crate::store::engine::data_dir::DataDir;
 
     #[test]
     fn every_fact_has_its_title_and_texts_in_every_language() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
-        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
         let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
-        let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let site = new_site(&data_dir, config);
         let facts = [check(&site, Depth::Full), check_closed(dir.path(), "a cause")].concat();
         assert_eq!(check(&site, Depth::Quick).len(), check(&site, Depth::Full).len());
         for fact in &facts {
@@ -175,13 +173,12 @@ mod tests {
     fn a_quick_check_is_reused_for_some_seconds() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
-        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
         let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
-        let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let site = new_site(&data_dir, config);
         let first = quick(&site);
-        site.clock.set(1_800_000_000 + QUICK_KEPT_SECONDS - 1);
+        site.clock.set(NOW + QUICK_KEPT_SECONDS - 1);
         assert!(Arc::ptr_eq(&first, &quick(&site)));
-        site.clock.set(1_800_000_000 + QUICK_KEPT_SECONDS);
+        site.clock.set(NOW + QUICK_KEPT_SECONDS);
         assert!(!Arc::ptr_eq(&first, &quick(&site)));
     }
 }

@@ -223,9 +223,8 @@ fn chain_of<'s>(state: &'s mut State, site: &Site, request: &Request) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
     use crate::config::Config;
-    use crate::ops::lifecycle::Identity;
+    use crate::ops::testing::new_site;
     use crate::store::engine::data_dir::DataDir;
     use std::time::Instant;
 
@@ -250,9 +249,8 @@ mod tests {
     fn an_unused_base_is_removed_and_another_machine_does_not_end_the_chain_of_a_standby() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
-        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
         let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
-        let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+        let site = new_site(&data_dir, config);
         let (feed, base) = (site.state::<Feed>(), super::super::base::dir_in(dir.path()));
         feed.begin(&site);
         let lineage = fetch(&site, &feed);

@@ -196,16 +196,14 @@ pub(crate) fn fingerprint(certificate: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
     use crate::config::Config;
-    use crate::ops::lifecycle::Identity;
+    use crate::ops::testing;
     use crate::store::engine::data_dir::DataDir;
     use std::time::Duration;
 
     fn new_site(dir: &std::path::Path, config: Config) -> Site {
-        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
         let data_dir = DataDir::create(&dir.join("data")).unwrap();
-        Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap()
+        testing::new_site(&data_dir, config)
     }
 
     fn served_certificate(site: &Site) -> Vec<u8> {

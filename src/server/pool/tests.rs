@@ -2,12 +2,11 @@
 
 use super::group_commit::{GroupCommitWorker, PENDING_ANSWERS_MAX};
 use super::*;
-use crate::clock::Clock;
 use crate::config::Config;
 use crate::http::Answer;
 use crate::http::row::Row;
 use crate::i18n::language::Language;
-use crate::ops::lifecycle::Identity;
+use crate::ops::testing::new_site;
 use crate::server::queue::Worker;
 use crate::store::engine::data_dir::DataDir;
 use http::{Method, StatusCode};
@@ -46,8 +45,7 @@ fn call() -> Call {
 
 fn site(dir: &tempfile::TempDir, config: Config) -> (DataDir, Site) {
     let data_dir = DataDir::lock(dir.path()).unwrap();
-    let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
-    let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+    let site = new_site(&data_dir, config);
     (data_dir, site)
 }
 

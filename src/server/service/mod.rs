@@ -342,17 +342,15 @@ fn hsts(days: i64) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
     use crate::config::Config;
-    use crate::ops::lifecycle::Identity;
+    use crate::ops::testing::new_site;
     use crate::store::engine::data_dir::DataDir;
 
     #[test]
     fn in_clear_is_only_what_a_device_needs_before_it_trusts_the_site() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
-        let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
-        let site = Site::create(&data_dir, Config::defaults(), Clock::frozen(1_800_000_000), &identity).unwrap();
+        let site = new_site(&data_dir, Config::defaults());
         let service = HttpService::new(&site, Pool::start(&site).unwrap());
         let mut in_clear = Vec::new();
         for route in TABLE.iter() {

@@ -15,7 +15,7 @@ use crate::site::Site;
 use crate::store::tables::bookings::{BookingRow, Ending, find};
 use crate::store::tables::partners;
 use crate::web::badge::Badge;
-use crate::web::{Frame, form_status, path_id, query_text, read_form, show as shown};
+use crate::web::{Frame, field_error_text, form_status, path_id, query_text, read_form, show as shown};
 use askama::Template;
 
 /// Values of `done` in the query of *Today*, with the keys of their messages about the booking.
@@ -162,10 +162,7 @@ pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     match app::change(site, clerk, call.language(), |cx| bookings::move_to(cx, booking_id, at, length)) {
         Ok(_) => Ok(reply::see_other(&to_day(site, &zone, booking_id, "moved")?)),
-        Err(failure) => match failure.problems().first() {
-            Some(problem) => again(call.language().say(&problem.text)),
-            None => Err(failure),
-        },
+        Err(failure) => again(field_error_text(failure, call.language())?),
     }
 }
 

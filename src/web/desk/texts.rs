@@ -16,7 +16,7 @@ use crate::site::Site;
 use crate::store::tables::brief_pictures;
 use crate::store::tables::site_texts::{self, Draft, Kind, SiteText};
 use crate::web::waiver_form::paragraphs;
-use crate::web::{Frame, check_waivers_required, client_error_text, form_status, query_text, read_form, show as shown};
+use crate::web::{Frame, check_waivers_required, field_error_text, form_status, query_text, read_form, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -213,11 +213,10 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             let (kind, tag) = (kind.name(), language.tag());
             Ok(reply::see_other(&format!("/desk/texts/edit?kind={kind}&language={tag}&done=saved")))
         }
-        Err(failure) if !failure.problems().is_empty() => {
-            let problem = client_error_text(failure, call.language())?;
+        Err(failure) => {
+            let problem = field_error_text(failure, call.language())?;
             edit_page(site, call, clerk, (kind, language), draft, Some(problem))
         }
-        Err(failure) => Err(failure),
     }
 }
 
@@ -259,11 +258,7 @@ pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let kind = find_kind(site, &kind)?;
     match app::change(site, clerk, call.language(), |cx| texts::publish(cx, kind, again, seen)) {
         Ok(_) => Ok(reply::see_other(&format!("/desk/texts?kind={}&done=published", kind.name()))),
-        Err(failure) if !failure.problems().is_empty() => {
-            let problem = client_error_text(failure, call.language())?;
-            page(site, call, clerk, kind, Some(problem))
-        }
-        Err(failure) => Err(failure),
+        Err(failure) => page(site, call, clerk, kind, Some(field_error_text(failure, call.language())?)),
     }
 }
 

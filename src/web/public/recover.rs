@@ -9,7 +9,7 @@ use crate::http::call::Call;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::{client_error_text, form, form_status};
+use crate::web::{field_error_text, form, form_status};
 use askama::Template;
 use http::StatusCode;
 use std::cell::Cell;
@@ -64,8 +64,7 @@ pub(crate) fn set(site: &Site, call: &Call) -> Answer {
     match carried_out {
         Ok(_) if outcome.get() == Outcome::Done => message_page(site, call, "recover.title", "good", "recovery.done"),
         Ok(_) => again(call.say("recovery.wrong")),
-        Err(failure) if !failure.problems().is_empty() => again(client_error_text(failure, call.language())?),
-        Err(failure) => Err(failure),
+        Err(failure) => again(field_error_text(failure, call.language())?),
     }
 }
 

@@ -1,11 +1,10 @@
 //! Backups and drills while the off-site target hangs.
 
 use super::*;
-use crate::clock::Clock;
 use crate::config::OffSiteLocation;
 use crate::domain::audit::Actor;
 use crate::ops::backup::{drill, local_store, make};
-use crate::ops::lifecycle::Identity;
+use crate::ops::testing::new_site;
 use crate::store::engine::data_dir::DataDir;
 use std::ffi::CString;
 use std::fs::OpenOptions;
@@ -26,11 +25,10 @@ fn local_backups_and_drills_go_on_while_the_off_site_target_hangs() {
     // SAFETY: reads one string that ends in a zero.
     assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
     let data_dir = DataDir::create(&data).unwrap();
-    let identity = Identity { tunnel_id: 1, name: "T".to_owned(), city: String::new(), country: "CH".to_owned() };
     let mut config = Config::defaults();
     config.data = data;
     config.backup.off_site = Some(OffSiteLocation::Directory(target.clone()));
-    let site = Site::create(&data_dir, config, Clock::frozen(1_800_000_000), &identity).unwrap();
+    let site = new_site(&data_dir, config);
     // Long enough for a busy machine; the test waits in vain some ten times.
     let limits = (Duration::from_millis(300), Duration::from_secs(3));
     let off_site = Arc::new(OffSite::with_limits(Target::Directory(target.clone()), limits.0, limits.1));

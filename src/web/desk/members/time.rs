@@ -15,7 +15,7 @@ use crate::http::reply;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
-use crate::web::{Frame, form_error_text, form_status, path_id, read_form, show};
+use crate::web::{Frame, field_error_text, form_error_text, form_status, path_id, read_form, show};
 use askama::Template;
 
 #[derive(Template)]
@@ -59,10 +59,10 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let new = NewTime { entry_date, minutes: length, tunnel_id: site.tunnel_id, comment: String::new() };
     match app::change(site, clerk, call.language(), |cx| time::enter(cx, member_id, &new)) {
         Ok(_) => Ok(reply::see_other(&format!("/desk/members/{member_id}?done=time"))),
-        Err(failure) => match failure.problems().first() {
-            Some(problem) => again(format!("{}: {}", call.say("desk.time_day"), call.language().say(&problem.text))),
-            None => Err(failure),
-        },
+        Err(failure) => {
+            let problem = field_error_text(failure, call.language())?;
+            again(format!("{}: {problem}", call.say("desk.time_day")))
+        }
     }
 }
 

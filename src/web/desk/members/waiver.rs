@@ -23,7 +23,9 @@ use crate::store::tables::site_texts::{self, Kind};
 use crate::store::tables::{briefs, consents, members, tunnels, waivers};
 use crate::web::badge::Badge;
 use crate::web::waiver_form::{self, WaiverForm};
-use crate::web::{Frame, check_waivers_required, client_error_text, form, form_status, path_id, read_form, show};
+use crate::web::{
+    Frame, check_waivers_required, client_error_text, field_error_text, form, form_status, path_id, read_form, show,
+};
 use askama::Template;
 
 /// Signed waivers and consents that the page lists; older ones are in the member's data export.
@@ -139,11 +141,7 @@ pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     match app::change(site, clerk, call.language(), |cx| family::add(cx, member_id, guardian_id, relation, &permission))
     {
         Ok(_) => back(member_id, "guardian"),
-        Err(failure) if !failure.problems().is_empty() => {
-            let problem = client_error_text(failure, call.language())?;
-            page(site, call, clerk, Some((None, problem)))
-        }
-        Err(failure) => Err(failure),
+        Err(failure) => page(site, call, clerk, Some((None, field_error_text(failure, call.language())?))),
     }
 }
 

@@ -75,15 +75,10 @@ struct Form {
     float: String,
     cash: String,
     expected: String,
-    counted: String,
-    left: String,
-    note: String,
-    number: i64,
-    seen_closing: i64,
-    seen_entry: i64,
+    typed: Typed,
 }
 
-/// The values of the form that was sent.
+/// The values of the form.
 #[derive(Default)]
 struct Typed {
     counted: String,
@@ -139,13 +134,8 @@ fn closing_form(language: Language, day: &Day, currency: &str, typed: Option<Typ
         float: show(day.float_cents),
         cash: show(day.sums.of(Kind::Cash).cents),
         expected: show(day.expected_cents()),
-        counted: typed.counted,
-        left: typed.left,
-        note: typed.note,
-        number: typed.number,
         // A form that was refused is shown with the state of now.
-        seen_closing: day.closing_id,
-        seen_entry: day.to,
+        typed: Typed { seen_closing: day.closing_id, seen_entry: day.to, ..typed },
     }
 }
 
