@@ -1,8 +1,10 @@
-//! Text of the PDF documents: shaped with the font's kerning and accents, measured, and drawn. A character that the font does not
-//! have is shown as a box, so that no name loses a letter unnoticed.
+//! Text and properties of the PDF documents. Text is shaped with the font's kerning and accents, measured, and drawn. A
+//! character that the font does not have is shown as a box, so that no name loses a letter unnoticed.
 
+use crate::i18n::language::Language;
 use harfrust::{Direction, ShapeOptions, ShapePlan, ShaperData, UnicodeBuffer, script};
 use krilla::geom::Point;
+use krilla::metadata::Metadata;
 use krilla::surface::Surface;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
 use skrifa::instance::{LocationRef, Size};
@@ -16,6 +18,11 @@ pub(crate) const LINE_CHARS_MAX: usize = 256;
 pub(crate) const CUT: char = '…';
 /// The sign for a character that the font does not have.
 const BOX: char = '□';
+
+/// The properties of a PDF: its title, the site as its author, and its language.
+pub(crate) fn describe(title: String, site_name: &str, language: Language) -> Metadata {
+    Metadata::new().title(title).authors(vec![site_name.to_owned()]).language(language.tag().to_owned())
+}
 
 /// A font, for drawing and for measuring.
 pub(crate) struct Typeface {

@@ -148,7 +148,7 @@ mod tests {
     use crate::config::Config;
     use crate::ops::audit::Verify;
     use crate::ops::on_demand;
-    use crate::ops::testing::new_site;
+    use crate::ops::tests::new_site;
     use crate::store::engine::data_dir::DataDir;
     use std::cell::Cell;
     use std::sync::mpsc;

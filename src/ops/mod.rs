@@ -14,7 +14,8 @@ mod rotation;
 pub(crate) mod shutdown;
 pub mod standby;
 pub(crate) mod systemd;
-#[cfg(test)]
-pub(crate) mod testing;
 pub mod tls;
 pub(crate) mod upstream;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::http::failure::Failure;
-    use crate::ops::testing::new_site;
+    use crate::ops::tests::new_site;
     use crate::store::engine::data_dir::DataDir;
     use std::time::{Duration, Instant};
 

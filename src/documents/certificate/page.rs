@@ -2,9 +2,8 @@
 
 use super::Certificate;
 use super::streamlines::Streamlines;
-use crate::documents::describe;
 use crate::documents::paint::{BRONZE, INK, SOFT, colour, fill, qr_code, rectangle, straight, stroke};
-use crate::documents::typesetting::{Align, ITALIC, Line, ROMAN, Typeface};
+use crate::documents::typesetting::{Align, ITALIC, Line, ROMAN, Typeface, describe};
 use crate::i18n::language::Text;
 use krilla::Document;
 use krilla::action::LinkAction;

@@ -2,9 +2,8 @@
 
 use super::page::{LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body, label};
-use crate::documents::describe;
 use crate::documents::paint::{BRONZE, INK};
-use crate::documents::typesetting::{Align, ROMAN};
+use crate::documents::typesetting::{Align, ROMAN, describe};
 use crate::i18n::language::Language;
 
 /// Points.

@@ -3,9 +3,8 @@
 use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle};
 use super::table::{Cells, Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly, shorten};
 use super::{Flight, Logbook, Signed};
-use crate::documents::describe;
 use crate::documents::paint::{BRONZE, INK, SOFT};
-use crate::documents::typesetting::{Align, ITALIC, ROMAN};
+use crate::documents::typesetting::{Align, ITALIC, ROMAN, describe};
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::i18n::language::Text;

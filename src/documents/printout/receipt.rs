@@ -2,9 +2,8 @@
 
 use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle};
 use super::table::{aside, body};
-use crate::documents::describe;
 use crate::documents::paint::{BRONZE, INK, SOFT};
-use crate::documents::typesetting::{Align, ROMAN};
+use crate::documents::typesetting::{Align, ROMAN, describe};
 use crate::i18n::language::Language;
 
 /// Where the facts stand beside their words.

@@ -3,9 +3,8 @@
 
 use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body};
-use crate::documents::describe;
 use crate::documents::paint::{BRONZE, INK, SOFT};
-use crate::documents::typesetting::{Align, ITALIC, ROMAN};
+use crate::documents::typesetting::{Align, ITALIC, ROMAN, describe};
 use crate::i18n::language::{Language, Text};
 
 /// Where the facts stand beside their words.

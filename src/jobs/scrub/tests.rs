@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Config;
 use crate::domain::audit::Actor;
-use crate::ops::testing::new_site;
+use crate::ops::tests::new_site;
 use crate::store::engine::data_dir::DataDir;
 
 fn site(dir: &Path) -> Site {

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::i18n::language::Language;
-    use crate::ops::testing::{NOW, new_site};
+    use crate::ops::tests::{NOW, new_site};
     use crate::store::engine::data_dir::DataDir;
 
     #[test]

@@ -197,13 +197,13 @@ pub(crate) fn fingerprint(certificate: &str) -> String {
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::ops::testing;
+    use crate::ops::tests;
     use crate::store::engine::data_dir::DataDir;
     use std::time::Duration;
 
     fn new_site(dir: &std::path::Path, config: Config) -> Site {
         let data_dir = DataDir::create(&dir.join("data")).unwrap();
-        testing::new_site(&data_dir, config)
+        tests::new_site(&data_dir, config)
     }
 
     fn served_certificate(site: &Site) -> Vec<u8> {

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::http::Answer;
 use crate::http::row::Row;
 use crate::i18n::language::Language;
-use crate::ops::testing::new_site;
+use crate::ops::tests::new_site;
 use crate::server::queue::Worker;
 use crate::store::engine::data_dir::DataDir;
 use http::{Method, StatusCode};

@@ -343,7 +343,7 @@ fn hsts(days: i64) -> Option<HeaderValue> {
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::ops::testing::new_site;
+    use crate::ops::tests::new_site;
     use crate::store::engine::data_dir::DataDir;
 
     #[test]

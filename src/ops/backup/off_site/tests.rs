@@ -4,7 +4,7 @@ use super::*;
 use crate::config::OffSiteLocation;
 use crate::domain::audit::Actor;
 use crate::ops::backup::{drill, local_store, make};
-use crate::ops::testing::new_site;
+use crate::ops::tests::new_site;
 use crate::store::engine::data_dir::DataDir;
 use std::ffi::CString;
 use std::fs::OpenOptions;
