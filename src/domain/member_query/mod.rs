@@ -81,27 +81,29 @@ impl MemberQuery {
     }
 
     /// Patterns for a text with typing mistakes, the likelier first. `is_known`: whether any member has a word with this
-    /// part; its errors are returned. The first pattern keeps known words as typed and replaces each other word by its
-    /// [`pieces`]; the second replaces every word. Words of three letters stay in both, shorter ones are left out. Call this
-    /// only after a search for the words as typed has found no member.
+    /// part; its errors are returned. The first pattern keeps known words as typed and each other word has one mistake (see
+    /// [`right_parts`]); the second allows as many as [`pieces`] does; the third takes no word as typed. Words of three
+    /// letters stay in all, shorter ones are left out. Call this only after a search for the words as typed has found no
+    /// member.
     pub(crate) fn misspelling_patterns<E>(
         &self,
         mut is_known: impl FnMut(&str) -> Result<bool, E>,
     ) -> Result<Vec<String>, E> {
-        let (mut likely, mut possible, mut guessed) = (Vec::new(), Vec::new(), 0);
+        let (mut near, mut likely, mut possible, mut guessed) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for letters in self.letters.iter().filter(|letters| letters.len() >= GRAM_CHARS) {
-            let word = quoted(&letters.iter().collect::<String>());
-            let pieces = pieces(letters);
-            let pieces = if pieces.is_empty() { word.clone() } else { format!("({})", pieces.join(" OR ")) };
+            let word = pattern(letters);
+            let any = |of: Vec<String>| if of.is_empty() { word.clone() } else { format!("({})", of.join(" OR ")) };
+            let pieces = any(pieces(letters));
             // A text of one word was searched for as typed, so the word is not known.
             let right = pieces == word || self.letters.len() > 1 && is_known(&word)?;
             guessed += usize::from(!right);
+            near.push(if right { word.clone() } else { any(right_parts(letters)) });
             likely.push(if right { word } else { pieces.clone() });
             possible.push(pieces);
         }
-        let mut patterns = vec![likely.join(" AND "), possible.join(" AND ")];
-        // Where each word is known, the first pattern is the search as typed, which found no member.
-        patterns.drain(..usize::from(guessed == 0));
+        let mut patterns = [near, likely, possible].map(|words| words.join(" AND ")).to_vec();
+        // Where each word is known, the first two patterns are the search as typed, which found no member.
+        patterns.drain(..if guessed == 0 { 2 } else { 0 });
         patterns.dedup();
         patterns.retain(|pattern| pattern.contains('('));
         Ok(patterns)
@@ -144,28 +146,51 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-/// Patterns for a word that was typed with as many mistakes as [`spelling`] allows: the word that was meant matches at
-/// least one.
+/// The parts of a typed word that are right if the word has one mistake, as patterns: the word that was meant matches at
+/// least one. Empty for words that may have none.
 ///
-/// From six letters on, the typed word is cut into one piece more than it may have mistakes. A mistake changes one piece, so
-/// one piece is right. Two letters that changed places across a cut would change two pieces: words of six and seven letters
-/// therefore leave a letter out between the pieces, and in longer words such a mistake counts as two. Words of four and five
-/// letters are too short to cut: their patterns are the first two letters, each three letters in a row, and the word with
-/// each two neighbours swapped. These patterns miss some mistakes in words of four letters, such as a wrong second letter.
+/// The word is cut into three pieces. A mistake changes one piece, so two are right; two letters that changed places across
+/// a cut are put back. The index finds no part of two letters, so the space before or behind the word is the third. The two
+/// pieces of words of four letters are each a pattern of their own: a wrong second letter is found by the end of the word,
+/// and therefore not where the typed word is the beginning of a longer one.
+fn right_parts(letters: &[char]) -> Vec<String> {
+    let count = letters.len();
+    let (first, last) = match count {
+        0..=3 => return Vec::new(),
+        4 => (2, 2),
+        _ => ((count + 1) / 3, count - (count + 1) / 3),
+    };
+    let swapped = |place: usize| {
+        let mut letters = letters.to_vec();
+        letters.swap(place - 1, place);
+        prefix(&letters)
+    };
+    let end = if count - last < GRAM_CHARS { suffix(&letters[last..]) } else { pattern(&letters[last..]) };
+    match count {
+        4 => vec![prefix(&letters[..2]), pattern(&letters[1..]), end, swapped(1), swapped(2)],
+        _ => vec![
+            prefix(&letters[..last]),
+            format!("({} AND {end})", prefix(&letters[..first])),
+            pattern(&letters[first..]),
+            swapped(first),
+            swapped(last),
+        ],
+    }
+}
+
+/// Patterns for a word that was typed with as many mistakes as [`spelling`] allows, also if the word is the beginning of a longer one:
+/// the word that was meant matches at least one. Many other words do too.
+///
+/// The typed word is cut into one piece more than it may have mistakes, so one piece is right. Two letters that changed
+/// places across a cut would change two pieces: words of six and seven letters therefore leave a letter out between the
+/// pieces, in words of five letters they are put back, and in longer words such a mistake counts as two.
 fn pieces(letters: &[char]) -> Vec<String> {
-    let pattern = |piece: &[char]| quoted(&piece.iter().collect::<String>());
-    let prefix = |piece: &[char]| pattern(&[&[' '], piece].concat());
     let count = letters.len();
     match count {
-        0..=3 => Vec::new(),
-        4..=5 => {
-            let grams = letters.windows(GRAM_CHARS).map(pattern);
-            let swapped = (1..count).map(|place| {
-                let mut letters = letters.to_vec();
-                letters.swap(place - 1, place);
-                pattern(&letters)
-            });
-            std::iter::once(prefix(&letters[..2])).chain(grams).chain(swapped).collect()
+        0..=4 => right_parts(letters),
+        5 => {
+            let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|place| letters[place]);
+            vec![prefix(&[a, b]), pattern(&[c, d, e]), prefix(&[a, c, b, d, e])]
         }
         6..=7 => vec![prefix(&letters[..count - 4]), pattern(&letters[count - 3..])],
         _ => {
@@ -174,6 +199,21 @@ fn pieces(letters: &[char]) -> Vec<String> {
             vec![prefix(&letters[..first]), pattern(&letters[first..second]), pattern(&letters[second..])]
         }
     }
+}
+
+/// The pattern of members with a word that contains these letters.
+fn pattern(letters: &[char]) -> String {
+    quoted(&letters.iter().collect::<String>())
+}
+
+/// The pattern of members with a word that begins with these letters.
+fn prefix(letters: &[char]) -> String {
+    pattern(&[&[' '], letters].concat())
+}
+
+/// The pattern of members with a word that ends with these letters.
+fn suffix(letters: &[char]) -> String {
+    pattern(&[letters, &[' ']].concat())
 }
 
 /// The order of results, each with its distance and name: by distance, then by name.

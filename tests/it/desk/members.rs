@@ -34,6 +34,8 @@ fn members_are_found_by_parts_of_names_numbers_and_addresses() {
         ("konkwo", &jane),
         ("okonkow", &jane),
         ("jnae okonkwo", &jane),
+        ("jxne", &jane),
+        ("jine okonkwo", &jane),
         ("Schmitd", &jane),
         ("flying.j", &jane),
         ("flying.jane@exa", &jane),
@@ -65,6 +67,23 @@ fn members_are_found_by_parts_of_names_numbers_and_addresses() {
     assert!(clerk.get(&longer).page().contains("Okonkwo"), "spaces, and a field that says nothing, take nothing away");
     assert_eq!(found(&clerk, "").len(), 4, "without a question the newest");
     assert!(clerk.get("/desk/members").page().contains("<form class=\"search\" method=\"get\""), "without script too");
+}
+
+#[test]
+fn a_mistyped_name_is_found_among_many_names_that_share_a_part() {
+    let site = demo();
+    let jane = site.member("flying.jane");
+    name(&site, &jane, "Jane Schmidt", "");
+    site.change(|tx| {
+        let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 400)
+                   INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at)
+                   SELECT 'newer' || n, '', 'Ueli Schneider', 'newer' || n || '@example.org', 0, 0 FROM n";
+        Ok(tx.run(sql, ())?)
+    });
+    let clerk = Clerk::at(&site, &site.desk());
+    for typed in ["schimdt", "schmit", "shmidt", "scmhidt", "schmiedt", "schxidt"] {
+        assert_eq!(found(&clerk, typed), [jane.id], "{typed}");
+    }
 }
 
 #[test]
