@@ -70,7 +70,7 @@ pub(crate) fn retry_dead(cx: &Change) -> Result<usize, Failure> {
     Ok(retried)
 }
 
-/// Lifts the suppression of an address. Returns the lifted suppression, if there was one. Audited without the address,
+/// Lifts the suppression of an address, in whichever spelling the address is given. Returns the lifted suppression, if there was one. Audited without the address,
 /// which is personal data.
 pub(crate) fn lift_mark(cx: &Change, address: &str) -> Result<Option<Suppression>, Failure> {
     let Some(mark) = suppressed::find(cx.tx, address)? else { return Ok(None) };

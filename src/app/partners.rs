@@ -25,8 +25,7 @@ pub(crate) const NAME_CHARS_MAX: usize = 100;
 /// The greatest number of networks of a partner.
 pub(crate) const NETWORKS_MAX: usize = 100;
 const DAY_SECONDS: i64 = 86_400;
-/// The greatest number of deleted records that one call examines, the latest first. Records that are not restored, because
-/// their address has a new record, count too.
+/// The greatest number of deleted records that one call restores, the latest first; the next call restores older ones.
 const RESTORED_MAX: i64 = 500;
 /// Detail of the history event: for the partner, a restored record is a new one, and the event says that the desk
 /// restored it.
@@ -160,13 +159,12 @@ pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Resu
     Ok(RestoreOutcome::Done)
 }
 
-/// Restores the deleted records whose address has no new record, among the latest [`RESTORED_MAX`]. Returns the number of
-/// restored records.
+/// Restores up to [`RESTORED_MAX`] deleted records whose address has no new record. Returns the number of restored records.
 pub(crate) fn restore_users(cx: &Change, partner: &Partner) -> Result<usize, Failure> {
     let mut restored = 0;
-    for user in partner_users::list_deleted(cx.tx, partner.partner_id, RESTORED_MAX)? {
+    for user in partner_users::list_restorable(cx.tx, partner.partner_id, RESTORED_MAX)? {
         // Of two deleted records with the same address, only the later one is restored.
-        let taken = user.replaced || partner_users::has(cx.tx, partner.partner_id, &user.email)?;
+        let taken = partner_users::has(cx.tx, partner.partner_id, &user.email)?;
         restored += usize::from(!taken && restore_user(cx, partner, user.id)? == RestoreOutcome::Done);
     }
     Ok(restored)

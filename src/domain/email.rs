@@ -1,5 +1,6 @@
 //! E-mail addresses, as far as their form can be validated; only the confirmation shows whether mail arrives.
 
+use super::unicode::nfc;
 use crate::i18n::language::Text;
 
 const CHARS_MAX: usize = 254;
@@ -10,6 +11,16 @@ pub(crate) fn parse(text: &str) -> Result<String, Text> {
     let sound = text.len() <= CHARS_MAX
         && text.rsplit_once('@').is_some_and(|(local, domain)| local_part(local) && host(domain));
     if sound { Ok(text.to_owned()) } else { Err(Text::new("field.email")) }
+}
+
+/// The one spelling under which an address is suppressed: lower case, composed letters (Unicode NFC), the domain in ASCII.
+/// A domain that has no ASCII form stays as it is.
+pub(crate) fn canonical(address: &str) -> String {
+    let lower = nfc(&address.to_lowercase()).into_owned();
+    let international = lower.rsplit_once('@').filter(|(_, domain)| !domain.is_ascii());
+    let ascii =
+        international.and_then(|(local, domain)| Some(format!("{local}@{}", idna::domain_to_ascii(domain).ok()?)));
+    ascii.unwrap_or(lower)
 }
 
 fn local_part(local: &str) -> bool {
@@ -34,6 +45,17 @@ fn host(domain: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_spellings_of_an_address_have_one_canonical_form() {
+        let spellings =
+            ["J\u{f6}rg@B\u{fc}cher.Example", "JO\u{308}RG@BU\u{308}CHER.EXAMPLE", "j\u{f6}rg@XN--bcher-kva.example"];
+        for spelling in spellings {
+            assert_eq!(canonical(spelling), "j\u{f6}rg@xn--bcher-kva.example", "{spelling}");
+        }
+        assert_eq!(canonical("Jane@Example.com"), "jane@example.com");
+        assert_eq!(canonical("Nobody"), "nobody");
+    }
 
     #[test]
     fn usual_addresses_pass_and_odd_ones_do_not() {

@@ -120,7 +120,7 @@ fn update_delivery(tx: &Write, kind: Kind, about: &About) -> Result<(&'static st
         let soft_bounces = message.soft_bounces + i64::from(kind.delivery == Delivery::SoftBounced);
         outbox::set_delivery(tx, message.message_id, delivery.name(), deferrals, soft_bounces)?;
     }
-    // The address is suppressed in the provider's spelling and in ours: the two differ for a domain beyond ASCII.
+    // The provider's address and ours may differ: mail may have been forwarded.
     let recipient = message.as_ref().map(|message| message.recipient.clone());
     let mut addresses: Vec<&String> = about.address.iter().chain(&recipient).collect();
     addresses.dedup();

@@ -2,8 +2,10 @@
 
 use super::wal_read::FRAME_BYTES;
 use super::{checked_file, statements, wal_mark};
+use crate::domain::email;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
+use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::cell::Cell;
@@ -117,7 +119,7 @@ pub(crate) fn checkpoint_wal(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Sets the options of every connection: the protections against a damaged or hostile file, the busy timeout, the
-/// caches.
+/// caches. Adds the SQL function `canonical_address`: see [`email::canonical`].
 pub(crate) fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     conn.busy_timeout(LOCK_WAIT)?;
     conn.set_prepared_statement_cache_capacity(statements::CACHED_MAX);
@@ -127,6 +129,9 @@ pub(crate) fn prepare_connection(conn: &Connection, cache_kib: i64) -> rusqlite:
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A read connection that is closed last must not run a checkpoint.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let pure = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
+    let canonical = |values: &Context| Ok(values.get::<Option<String>>(0)?.map(|address| email::canonical(&address)));
+    conn.create_scalar_function("canonical_address", 1, pure, canonical)?;
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "temp_store", "memory")?;
     conn.pragma_update(None, "cache_size", -cache_kib)

@@ -79,22 +79,36 @@ row! {
     }
 }
 
-/// A partner's deleted records, latest first.
+/// A partner's deleted records, latest first, without those of erased members, which have no address any more.
 pub(crate) fn list_deleted(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec<Deleted>> {
     let sql = sql!(
         "SELECT ",
         Deleted::COLUMNS,
-        " FROM partner_users u WHERE u.partner_id = ?1 AND u.deleted_at IS NOT NULL
+        " FROM partner_users u WHERE u.partner_id = ?1 AND u.deleted_at IS NOT NULL AND u.email <> ''
                ORDER BY u.deleted_at DESC, u.user_id DESC LIMIT ?2"
     );
     tx.list(sql, (partner_id, limit), row)
 }
 
-/// Restores a deleted record; returns the number of changed rows. Refuses one whose address has a new record.
+/// A partner's deleted records whose address has no new record, latest first.
+pub(crate) fn list_restorable(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec<Deleted>> {
+    let sql = sql!(
+        "SELECT ",
+        Deleted::COLUMNS,
+        " FROM partner_users u WHERE u.partner_id = ?1 AND u.deleted_at IS NOT NULL AND u.email <> ''
+               AND NOT EXISTS (SELECT 1 FROM partner_users v
+                               WHERE v.partner_id = u.partner_id AND v.email = u.email AND v.deleted_at IS NULL)
+               ORDER BY u.deleted_at DESC, u.user_id DESC LIMIT ?2"
+    );
+    tx.list(sql, (partner_id, limit), row)
+}
+
+/// Restores a deleted record; returns the number of changed rows. Refuses one whose address has a new record; a
+/// record without an address is not restored.
 pub(crate) fn restore(tx: &Write, partner_id: i64, id: i64) -> std::result::Result<usize, Failure> {
     let sql = sql!(
         "UPDATE partner_users SET deleted_at = NULL, updated_at = :now
-               WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NOT NULL"
+               WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NOT NULL AND email <> ''"
     );
     tx.run(sql, named_params! {":now": tx.now(), ":id": id, ":partner_id": partner_id}).map_err(email_conflict)
 }

@@ -1,15 +1,18 @@
 //! Suppressed addresses: no mail is sent to them, because the mail provider reported a bounce or a complaint. An
-//! address is suppressed while its latest report is younger than the latest lifting, so both may come in any order.
+//! address is suppressed while its latest report is younger than the latest lifting, so both may come in any order. An
+//! address has one row, under its canonical spelling ([`crate::domain::email::canonical`]); a row of an earlier version may
+//! have another spelling, by which the row is found too.
 
+use crate::domain::email;
 use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 row! {
     /// A suppressed address.
-    #[derive(Debug)]
+    #[derive(Debug, Clone)]
     pub struct Suppression {
-        /// The address in lower case.
+        /// The address in its canonical spelling, in lower case.
         pub address: String,
         /// The kind of the report.
         pub reason: String,
@@ -25,29 +28,32 @@ const SUPPRESSION: &str = joined!("SELECT ", Suppression::COLUMNS, " FROM suppre
 
 /// Adds the provider's report about an address.
 pub fn mark(tx: &Write, mark: &Suppression) -> Result<usize> {
-    insert!(tx.run, "INSERT INTO suppressed" Suppression: mark, {}
+    let mark = Suppression { address: email::canonical(&mark.address), ..mark.clone() };
+    insert!(tx.run, "INSERT INTO suppressed" Suppression: &mark, {}
             "ON CONFLICT (address) DO UPDATE SET ", Suppression::EXCLUDED,
             " WHERE (excluded.since, excluded.reason, excluded.detail) > (since, reason, detail)")
 }
 
-/// Lifts the suppression of an address: reports up to `at` do not count any more.
+/// Lifts the suppression of an address in all its spellings: reports up to `at` do not count any more.
 pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
     let sql = sql!(
         "INSERT INTO suppressed (address, reason, since, lifted_at) VALUES (:address, '', 0, :at)
                ON CONFLICT (address) DO UPDATE SET lifted_at = max(coalesce(lifted_at, :at), :at)"
     );
+    tx.run(sql, named_params! {":address": email::canonical(address), ":at": at})?;
+    let sql = sql!("UPDATE suppressed SET lifted_at = max(coalesce(lifted_at, :at), :at) WHERE address = :address");
     tx.run(sql, named_params! {":address": address, ":at": at})
 }
 
 /// A moment after every report about the address, and not before now.
 pub(crate) fn next_moment(tx: &Write, address: &str) -> Result<i64> {
     let sql = sql!("SELECT max(?2, since + 1, coalesce(lifted_at, 0) + 1) FROM suppressed WHERE address = ?1");
-    Ok(tx.find(sql, (address, tx.now()), row)?.unwrap_or(tx.now()))
+    Ok(tx.find(sql, (email::canonical(address), tx.now()), row)?.unwrap_or(tx.now()))
 }
 
 /// The suppression of an address, where it is in force.
 pub fn find(tx: &Read, address: &str) -> Result<Option<Suppression>> {
-    let sql = sql!(SUPPRESSION, " AND address = ?1");
+    let sql = sql!(SUPPRESSION, " AND address IN (?1, canonical_address(?1)) LIMIT 1");
     tx.find(sql, [address], row)
 }
 
@@ -66,10 +72,12 @@ pub(crate) fn count(tx: &Read) -> Result<i64> {
 pub(crate) fn end_mails(tx: &Write) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET state = 'dead',
-                last_error = 'no mail goes to this address since its ' || (SELECT reason FROM suppressed WHERE address = outbox.recipient)
+                last_error = 'no mail goes to this address since its ' || (SELECT reason FROM suppressed WHERE address IN (outbox.recipient, canonical_address(outbox.recipient)) AND ",
+        IN_FORCE,
+        ")
                              || '; lift that with: tunneldesk outbox lift'
          WHERE state = 'waiting' AND channel = 'email'
-           AND EXISTS (SELECT 1 FROM suppressed WHERE address = outbox.recipient AND ",
+           AND EXISTS (SELECT 1 FROM suppressed WHERE address IN (outbox.recipient, canonical_address(outbox.recipient)) AND ",
         IN_FORCE,
         ")"
     );

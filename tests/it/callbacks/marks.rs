@@ -66,6 +66,37 @@ fn our_own_spelling_of_the_address_is_marked_too() {
 }
 
 #[test]
+fn an_address_has_one_mark_for_all_its_spellings_and_lifting_any_lifts_it() {
+    let spellings = [
+        "j\u{f6}rg@b\u{fc}cher.example",
+        "JO\u{308}RG@BU\u{308}CHER.example",
+        "J\u{d6}RG@xn--bcher-kva.example",
+        "j\u{f6}rg@XN--BCHER-KVA.EXAMPLE",
+    ];
+    for lifted in spellings {
+        let site = Site::with_senders();
+        for (place, spelling) in spellings.iter().enumerate() {
+            let mut bounce = mail_event("hard_bounce", &format!("{place}.abc"), site.now());
+            bounce["msg"]["email"] = json!(spelling);
+            post(&site, &json!([bounce])).ok();
+        }
+        let marks: Vec<String> = site.change(|tx| Ok(tx.list("SELECT address FROM suppressed", [], |row| row.get(0))?));
+        assert_eq!(marks, ["j\u{f6}rg@xn--bcher-kva.example"]);
+        let mails = spellings.map(|spelling| site.queue_mail(spelling));
+        for message_id in mails {
+            let (is, why) = state(&site, message_id);
+            assert!(is == "dead" && why.contains("hard_bounce"), "{message_id}: {is}: {why}");
+        }
+        site.change(|tx| Ok(suppressed::lift(tx, lifted, tx.now())?));
+        for spelling in spellings {
+            assert_eq!(reason(&site, spelling), None, "{spelling} when {lifted} was lifted");
+        }
+        let again = site.queue_mail(spellings[1]);
+        assert_eq!(state(&site, again).0, "waiting");
+    }
+}
+
+#[test]
 fn a_mark_is_lifted_by_the_later_word_in_whatever_order_the_words_come() {
     let now = Site::with_senders().now();
     let (add, remove, again) = (listed("add", now - 30), listed("remove", now - 20), listed("add", now - 10));

@@ -191,6 +191,37 @@ fn the_expected_digest_is_shown_for_each_way_the_body_may_have_been_sent() {
 }
 
 #[test]
+fn all_deleted_users_are_restored_however_many_newer_ones_cannot_be() {
+    let site = demo();
+    let partner = site.partner();
+    let number = number(&site, &partner);
+    // From the oldest: ten that can be restored, a person who was erased, 501 whose addresses have new records.
+    site.change(|tx| {
+        let many = "INSERT INTO partner_users (partner_id, email, created_at, updated_at, deleted_at)
+                    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+                    SELECT ?1, ?3 || i || '@example.org', i, i, ?4 FROM n";
+        tx.run(many, (number, 10, "old", Some(100)))?;
+        tx.run(many, (number, 501, "new", Some(300)))?;
+        tx.run(many, (number, 501, "new", None::<i64>))?;
+        let erased = "INSERT INTO partner_users (partner_id, email, created_at, updated_at, deleted_at) VALUES (?1, '', 1, 1, 200)";
+        Ok(tx.run(erased, [number])?)
+    });
+    let clerk = Clerk::at(&site, &site.admin());
+    let card = format!("/desk/partners/{number}");
+    let restore = |path: &str| clerk.post(&format!("{card}/users/{path}"), &[]).header("location").unwrap().to_owned();
+    assert!(restore("restore").contains("done=restored"));
+    let left = |condition: &str| -> i64 {
+        let sql = format!("SELECT count(*) FROM partner_users WHERE deleted_at IS NOT NULL AND {condition}");
+        site.change(|tx| Ok(tx.get(&sql, [], |row| row.get(0))?))
+    };
+    assert_eq!((left("email GLOB 'old*'"), left("email GLOB 'new*'"), left("email = ''")), (0, 501, 1));
+    assert!(restore("restore").contains("done=nothing"));
+    let erased: i64 =
+        site.change(|tx| Ok(tx.get("SELECT user_id FROM partner_users WHERE email = ''", [], |row| row.get(0))?));
+    assert!(restore(&format!("{erased}/restore")).contains("done=nothing"), "an erased person stays so");
+}
+
+#[test]
 fn users_that_a_partner_deleted_are_restored() {
     let site = demo();
     let partner = site.partner();

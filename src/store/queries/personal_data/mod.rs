@@ -116,7 +116,7 @@ pub(crate) const DATA_SETS: &[DataSet] = &[
     set("partner_records", "partner_users", concat!("email = ", address!()),
          Overwrite("email = '', deleted_at = coalesce(deleted_at, :now), updated_at = :now",
                  "the partner's history counts it; without the address it is nobody's")),
-    set("address_marks", "suppressed", concat!("address = ", address!()), Delete),
+    set("address_marks", "suppressed", concat!("address IN (", address!(), ", canonical_address(", address!(), "))"), Delete),
     set("contact_messages", "contact_messages", "member_id = :id", Delete),
     set("contact_messages_by_address", "contact_messages", concat!("email COLLATE NOCASE = ", address!()), Delete),
     set("messages", "outbox", "member_id = :id", Delete).displays(&[("sealed", Unsealed(Purpose::Message))]),
