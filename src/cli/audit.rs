@@ -13,10 +13,10 @@ use crate::store::tables::{members, partners};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-/// The kinds of actors and subjects: the word before the colon.
-const KINDS: [&str; 5] = ["member", "cli", "partner", "job", "sender"];
-/// Kinds of subjects that are no actors.
-const OBJECTS: [&str; 1] = ["site"];
+/// The kinds of actors: the word before the colon.
+const ACTOR_KINDS: [&str; 5] = ["member", "cli", "partner", "job", "sender"];
+/// The kinds of subjects. There is one site, so `site` has no colon.
+const SUBJECT_KINDS: [&str; 6] = ["member", "partner", "tunnel", "payment", "backup", audit::SITE];
 
 /// Rows that a table shows without `--limit`.
 const LISTED_USUAL: i64 = 50;
@@ -40,7 +40,7 @@ pub(super) struct List {
     /// Only by one: a member's name or number, a client-id, or cli, member, partner, job, sender for all of a kind
     #[arg(long)]
     who: Option<String>,
-    /// Only to one: a member's name or number, a client-id, site
+    /// Only to one: a member's name or number, a client-id, or site, member, partner, tunnel, payment, backup for all of a kind
     #[arg(long)]
     whom: Option<String>,
     /// Only one action, as the list names it: member.banned
@@ -66,10 +66,10 @@ impl Audit {
 impl List {
     fn run(&self, site: &Shell, streams: &mut Streams) -> CommandResult {
         let named =
-            |name: &Option<String>, fixed: &[&str]| name.as_deref().map(|name| resolve(site, name, fixed)).transpose();
+            |name: &Option<String>, kinds: &[&str]| name.as_deref().map(|name| resolve(site, name, kinds)).transpose();
         let filter = Filter {
-            who: named(&self.who, &KINDS)?,
-            whom: named(&self.whom, &OBJECTS)?,
+            who: named(&self.who, &ACTOR_KINDS)?,
+            whom: named(&self.whom, &SUBJECT_KINDS)?,
             deed: self.deed.clone(),
             since: self.since.as_deref().map(|when| moment(when, site.now(), &site.time_zone()?)).transpose()?,
             until: None,
@@ -160,10 +160,10 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-/// The stored form of an actor or subject. A name with a colon, or a fixed word, has that form already; any other is a
+/// The stored form of an actor or subject. A kind, alone or before a colon, has that form already; any other name is a
 /// member's number, username or address, or a partner's client-id.
-fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, CommandError> {
-    if name.contains(':') || fixed.contains(&name) {
+fn resolve(site: &Site, name: &str, kinds: &[&str]) -> Result<String, CommandError> {
+    if kinds.contains(&name.split(':').next().unwrap_or(name)) {
         return Ok(name.to_owned());
     }
     // An erased member is still in the audit log, so the number need not be that of a member.
@@ -177,8 +177,9 @@ fn resolve(site: &Site, name: &str, fixed: &[&str]) -> Result<String, CommandErr
         (Some(account), _) => Ok(format!("member:{}", account.member_id)),
         (None, Some(_)) => Ok(format!("partner:{name}")),
         (None, None) => Err(refused(format!(
-            "nobody goes by {name}: give a username, an e-mail address, a number, a client-id or {}",
-            fixed.join(", ")
+            "nobody goes by {name}: give a username, an e-mail address, a number, a client-id, or one of these, alone or as \
+             the list shows it, like member:7: {}",
+            kinds.join(", ")
         ))),
     }
 }

@@ -10,7 +10,9 @@ const UTC: &str = " UTC";
 pub(super) fn parse(text: &str) -> Result<MomentInput, String> {
     let in_utc = |local| match MomentInput::parse(local)? {
         MomentInput::Exact(_) => None,
-        typed @ MomentInput::Local(_) => TimeZone::UTC.resolve(typed).ok().map(MomentInput::Exact),
+        typed @ (MomentInput::Local(_) | MomentInput::Day(_)) => {
+            TimeZone::UTC.resolve(typed).ok().map(MomentInput::Exact)
+        }
     };
     let typed = text.strip_suffix(UTC).map_or_else(|| MomentInput::parse(text), in_utc);
     typed.ok_or_else(|| {
@@ -60,7 +62,7 @@ impl SiteClock {
     pub(super) fn describe(&self, given: &PointInTime) -> String {
         let (shown, zone) = (self.zone.date_time_offset(given.moment), self.zone.name());
         match given.typed {
-            MomentInput::Local(_) if !self.is_known => format!(
+            MomentInput::Local(_) | MomentInput::Day(_) if !self.is_known => format!(
                 "The wanted moment was read in UTC, {shown}: nothing here says in which time zone the site is. With an \
                  offset, like \"2026-11-22 15:03:10+01:00\", it is exact."
             ),
@@ -105,6 +107,14 @@ mod tests {
             assert_eq!(read.clone().map_err(|_| ()), moment.map(Some), "{text}");
             assert!(read.err().is_none_or(|said| said.contains("by the site's clock")), "{text}");
         }
+    }
+
+    #[test]
+    fn a_date_alone_is_read_where_the_clock_skips_its_midnight() {
+        let havana = SiteClock::of(Some(TimeZone::named("America/Havana")));
+        let given = havana.read(parse("2026-03-08").unwrap()).ok().unwrap();
+        assert_eq!(havana.describe(&given), "The wanted moment was 2026-03-08 01:00:00-04:00 (America/Havana).");
+        assert!(havana.read(parse("2026-03-08 00:00").unwrap()).is_err(), "a typed time must exist");
     }
 
     #[test]

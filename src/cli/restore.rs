@@ -28,7 +28,7 @@ pub(super) struct Restore {
     #[arg(value_name = "BACKUP")]
     backup: Option<PathBuf>,
     /// The site as it was at the end of that second: "2026-11-22 15:03:10" in the site's own time,
-    /// "2026-11-22 15:03:10+01:00" or "2026-11-22 14:03:10Z" wherever it is
+    /// "2026-11-22 15:03:10+01:00" or "2026-11-22 14:03:10Z" wherever it is; a date alone is its first moment
     #[arg(long, value_name = "MOMENT", value_parser = point_in_time::parse)]
     at: Option<MomentInput>,
     /// The secret key of an encrypted copy, as `age-keygen` writes it

@@ -2,7 +2,7 @@
 //! Unix seconds; one beyond the calendar (the years -9999 to 9999) is written like the moment 0.
 
 use super::tunnel;
-use jiff::civil::{DateTime, Time, Weekday};
+use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::{self, AmbiguousOffset};
 use jiff::{Timestamp, ToSpan, Zoned};
 
@@ -35,6 +35,8 @@ pub(crate) enum MomentInput {
     Exact(i64),
     /// Typed without an offset: the date and time on a clock, whose time zone the caller knows.
     Local(DateTime),
+    /// A date alone, for its first moment in the time zone that the caller knows.
+    Day(Date),
 }
 
 /// A typed date and time that is not one moment. The two values are the moments that may be meant, in Unix seconds, the
@@ -79,7 +81,7 @@ impl Day {
 }
 
 impl MomentInput {
-    /// Parses a date (`2026-11-21`, for its midnight) or a date and time (`2026-11-21 14:05`, `2026-11-21T14:05:09`). A time
+    /// Parses a date (`2026-11-21`, for its first moment) or a date and time (`2026-11-21 14:05`, `2026-11-21T14:05:09`). A time
     /// may have an offset, `Z` or `+01:00`. `None` for any other text.
     pub(crate) fn parse(text: &str) -> Option<MomentInput> {
         // The parser of local times ignores an offset, so the parser that requires an offset comes first. Both ignore the
@@ -87,7 +89,11 @@ impl MomentInput {
         match text.parse::<Timestamp>() {
             _ if text.contains('[') => None,
             Ok(at) => Some(MomentInput::Exact(at.as_second())),
-            Err(_) => text.parse().ok().map(MomentInput::Local),
+            // The parser of dates ignores a time behind the date.
+            Err(_) => match text.parse::<Date>() {
+                Ok(day) if day.to_string() == text => Some(MomentInput::Day(day)),
+                _ => text.parse().ok().map(MomentInput::Local),
+            },
         }
     }
 }
@@ -122,11 +128,13 @@ impl TimeZone {
     /// The day of a moment, or the day so many days before.
     pub(crate) fn day(&self, moment: i64, days_before: i64) -> Day {
         let day = self.zoned(moment).date().checked_sub(days_before.days()).unwrap_or_default();
-        let start = |date: jiff::civil::Date| {
-            let zoned = date.to_zoned(self.0.clone());
-            zoned.map_or(moment, |zoned| zoned.timestamp().as_second())
-        };
+        let start = |date| self.first_moment(date).unwrap_or(moment);
         Day { from: start(day), to: day.tomorrow().map_or(moment, start) }
+    }
+
+    /// The first moment of a date. The clock may skip midnight that day, or show it twice. `None` beyond the calendar.
+    fn first_moment(&self, date: Date) -> Option<i64> {
+        date.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
     }
 
     /// The time that the site's clock shows at a moment, as `14:05`.
@@ -156,10 +164,12 @@ impl TimeZone {
         self.zoned(moment).strftime("%Y-%m-%d %H:%M:%S%:z").to_string()
     }
 
-    /// The moment, in Unix seconds, of a typed date and time. Refuses one that the site's clock shows twice or never.
+    /// The moment, in Unix seconds, of a typed date or date and time. Refuses a time that the site's clock shows twice or
+    /// never.
     pub(crate) fn resolve(&self, typed: MomentInput) -> Result<i64, AmbiguousMoment> {
         let at = match typed {
             MomentInput::Exact(at) => return Ok(at),
+            MomentInput::Day(date) => return Ok(self.first_moment(date).unwrap_or_default()),
             MomentInput::Local(at) => self.0.to_ambiguous_zoned(at),
         };
         let moment = |zoned: Result<Zoned, jiff::Error>| zoned.map_or(0, |zoned| zoned.timestamp().as_second());
@@ -182,6 +192,7 @@ impl TimeZone {
     pub(crate) fn parse_moment(&self, text: &str) -> Option<i64> {
         match MomentInput::parse(text)? {
             MomentInput::Exact(at) => Some(at),
+            MomentInput::Day(date) => self.first_moment(date),
             MomentInput::Local(at) => at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second()),
         }
     }
@@ -198,9 +209,9 @@ impl TimeZone {
     /// The first moment of a day that is written as `2026-11-21`. `None` for any other text, and beyond the years 1900 to
     /// 2200.
     pub fn start_of_date(&self, text: &str) -> Option<i64> {
-        let date: jiff::civil::Date = text.parse().ok()?;
+        let date: Date = text.parse().ok()?;
         ((1900..=2200).contains(&date.year()) && date.to_string() == text).then_some(())?;
-        date.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
+        self.first_moment(date)
     }
 
     /// The noon in UTC of the site's day at a moment, for code that takes a day by its date in UTC, such as
@@ -340,6 +351,29 @@ mod tests {
         assert_eq!(TimeZone::UTC.resolve(read("2026-10-25 02:30:00")), Ok(back + 7_200));
         for odd in ["", "yesterday", "1795356190", "2026-11-22 25:00:00", "2026-11-22 14:03:10[Asia/Tokyo]"] {
             assert_eq!(MomentInput::parse(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_date_alone_is_its_first_moment_also_where_midnight_comes_twice_or_never() {
+        for (zone, date, first) in [
+            ("America/Havana", "2026-03-08", "2026-03-08 01:00:00-04:00"),
+            ("America/Havana", "2026-11-01", "2026-11-01 00:00:00-04:00"),
+            ("Asia/Beirut", "2026-03-29", "2026-03-29 01:00:00+03:00"),
+            ("Asia/Beirut", "2026-10-25", "2026-10-25 00:00:00+02:00"),
+            ("Africa/Cairo", "2026-04-24", "2026-04-24 01:00:00+03:00"),
+            ("Europe/Zurich", "2026-03-29", "2026-03-29 00:00:00+01:00"),
+        ] {
+            let zone = TimeZone::named(zone);
+            let Some(typed) = MomentInput::parse(date) else { panic!("{date}") };
+            let moment = zone.resolve(typed).unwrap();
+            assert_eq!(
+                (zone.date_time_offset(moment).as_str(), *zone.date(moment - 1) < *date),
+                (first, true),
+                "{date}"
+            );
+            assert_eq!((zone.parse_moment(date), zone.start_of_date(date)), (Some(moment), Some(moment)), "{date}");
+            assert_eq!(zone.day(moment + 12 * 3_600, 0).from, moment, "{date}");
         }
     }
 

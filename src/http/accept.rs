@@ -12,7 +12,7 @@ const MEMBERS_PAGES: [&str; 6] = ["/join", "/claim", "/confirm", "/recover", "/u
 pub(crate) const KIOSK_LANGUAGE: &str = "kiosk-language";
 
 /// The language of the answer at this path: one of the kiosk's languages for the pages of [`MEMBERS_PAGES`].
-pub(super) fn language_of(path: &str, headers: &HeaderMap) -> Language {
+pub(crate) fn language_of(path: &str, headers: &HeaderMap) -> Language {
     let leads_there = |page| path.strip_prefix(page).is_some_and(|rest: &str| !rest.starts_with(char::is_alphabetic));
     if MEMBERS_PAGES.into_iter().any(leads_there) { best_of(headers, &Language::AT_KIOSK) } else { language(headers) }
 }

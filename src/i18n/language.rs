@@ -21,6 +21,9 @@ pub enum Language {
     Italian,
 }
 
+/// The ISO 639-1 codes, in the order of [`Language`].
+const TAGS: [&str; 5] = ["en", "de", "fr", "es", "it"];
+
 type Catalogue = HashMap<String, String>;
 
 /// The texts of one language: one file for each part of the product, the same parts in every language.
@@ -92,7 +95,7 @@ impl Language {
 
     /// The ISO 639-1 code.
     pub fn tag(self) -> &'static str {
-        ["en", "de", "fr", "es", "it"][self as usize]
+        TAGS[self as usize]
     }
 
     /// The name in the language itself.
@@ -111,9 +114,15 @@ impl Language {
         Language::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
     }
 
-    /// The language of a member's tag among [`Language::AT_KIOSK`].
+    /// The language of a member's tag among [`Language::AT_KIOSK`]; a region is ignored.
     pub(crate) fn of_member(tag: &str) -> Option<Language> {
-        Language::AT_KIOSK.into_iter().find(|language| language.tag().eq_ignore_ascii_case(tag))
+        let primary = tag.split('-').next().unwrap_or("");
+        Language::AT_KIOSK.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
+    }
+
+    /// The tags that [`Language::of_member`] knows, for the text of a refusal.
+    pub(crate) fn member_tags() -> String {
+        TAGS.join(", ")
     }
 
     /// The best of the `known` languages for an `accept-language` value: by quality, then by order; regions are

@@ -175,8 +175,8 @@ impl Field for LanguageTag {
 
     fn read(value: &Value) -> Result<String, Text> {
         let text = Line::<1024>::read(value)?;
-        let known = Language::find(&text).filter(|_| text.len() <= TAG_CHARS_MAX);
-        known.map(|_| text).ok_or_else(|| Text::new("field.one_of").with("values", "en, de, fr, es"))
+        let known = Language::of_member(&text).filter(|_| text.len() <= TAG_CHARS_MAX);
+        known.map(|_| text).ok_or_else(|| Text::new("field.one_of").with("values", Language::member_tags()))
     }
 
     fn schema() -> Value {
@@ -212,4 +212,19 @@ fn cells(zone: &TimeZone, member: Member) -> Vec<String> {
         cell::moment(zone, member.join_date),
         member.language,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_may_have_each_language_that_members_read() {
+        for tag in ["en", "de-CH", "IT", "it-CH", "fr", "es"] {
+            assert_eq!(LanguageTag::read(&tag.into()).unwrap(), tag);
+            assert!(Language::of_member(tag).is_some_and(|language| tag.to_lowercase().starts_with(language.tag())));
+        }
+        let refused = Language::English.say(&LanguageTag::read(&"rm".into()).unwrap_err());
+        assert!(refused.contains("en, de, fr, es, it"), "{refused}");
+    }
 }

@@ -15,7 +15,8 @@ use std::time::Duration;
 
 /// The greatest number of a member's claims that the processor has not confirmed.
 const CLAIMS_MAX: i64 = 20;
-/// The wait that the 429 suggests. Open claims are removed 30 days after they were made.
+/// The wait that the 429 suggests: a processor reports a payment within a day, and with its report a claim is no longer open.
+/// A claim to a payment that is never reported is purged after 30 days (see the jobs).
 const RETRY_AFTER: Duration = Duration::from_secs(86_400);
 
 /// Whether a payment is a fee taken at the till. Only the till may undo such a fee, so that no closed day changes.

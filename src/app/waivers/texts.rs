@@ -47,6 +47,9 @@ pub(crate) fn save(cx: &Change, kind: Kind, draft: &Draft) -> Result<(), Failure
 pub(crate) fn publish(cx: &Change, kind: Kind, asks_again: bool, seen: Option<i64>) -> Result<i64, Failure> {
     check_admin(cx)?;
     let drafts = site_texts::list_drafts(cx.tx, kind)?;
+    let Some(first) = drafts.first() else {
+        return Err(Failure::field("drafts", Text::new("texts.no_draft")));
+    };
     let known = site_texts::find_in_force(cx.tx, kind)?.map_or(0, |known| known.version);
     if seen.is_some_and(|seen| seen != known) {
         if list_changed(cx.tx, kind)?.is_empty() {
@@ -54,9 +57,6 @@ pub(crate) fn publish(cx: &Change, kind: Kind, asks_again: bool, seen: Option<i6
         }
         return Err(Failure::field("drafts", Text::new("texts.published_before").with("version", known)));
     }
-    let Some(first) = drafts.first() else {
-        return Err(Failure::field("drafts", Text::new("texts.no_draft")));
-    };
     let asked = |draft: &Draft| waiver::questions(&draft.questions).count();
     if drafts.iter().any(|draft| asked(draft) != asked(first)) {
         return Err(Failure::field("questions", Text::new("texts.questions_differ")));

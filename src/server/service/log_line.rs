@@ -2,6 +2,7 @@
 
 use super::super::pool::FinishedCall;
 use crate::http::row::CallerKind;
+use crate::i18n::language::Language;
 use crate::routes::TABLE;
 use http::{Method, StatusCode};
 use std::borrow::Cow;
@@ -20,6 +21,8 @@ pub(super) struct LogLine<'p> {
     /// Whether the request came over TLS.
     pub(super) secure: bool,
     pub(super) row: Option<usize>,
+    /// The reader's language, for a refusal.
+    pub(super) language: Language,
     pub(super) monitor_user: Option<String>,
     /// The permit of a large body, released with the answer.
     pub(super) large: Option<OwnedSemaphorePermit>,

@@ -21,6 +21,7 @@ impl HttpService {
             log_address: self.log_address(peer, peer.address),
             secure: false,
             row: None,
+            language: Language::English,
             monitor_user: None,
             large: None,
         };
@@ -29,7 +30,7 @@ impl HttpService {
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Failure::headers_too_large(),
             _ => Failure::bad_request(),
         };
-        let reply = reply::refusal(&failure, Language::English, &line.request_id);
+        let reply = reply::refusal(&failure, line.language, &line.request_id);
         let finished = finished(reply, Some(failure));
         let body = finished.reply.body.clone();
         let response = self.respond(line, finished, cors::CorsDecision::default());

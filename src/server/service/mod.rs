@@ -21,7 +21,6 @@ use crate::http::gzip;
 use crate::http::reply::{self, Reply};
 use crate::http::request_id;
 use crate::http::row::CALLBACK_BODY_BYTES_MAX;
-use crate::i18n::language::Language;
 use crate::routes::TABLE;
 use crate::site::{CachedName, Site};
 use crate::stats::Stats;
@@ -158,10 +157,11 @@ impl HttpService {
             log_address: self.log_address(peer, caller),
             secure: kind == ListenerKind::Secure,
             row: None,
+            language: accept::language_of(request.uri().path(), request.headers()),
             monitor_user: None,
             large: None,
         };
-        let language = accept::language(request.headers());
+        let language = line.language;
         let page = web::refusal_for(request.method(), request.uri().path(), request.headers());
         let cors = self.origins.decide(&request);
         if kind == ListenerKind::Metrics && request.uri().path() == "/metrics" {
@@ -290,7 +290,7 @@ impl HttpService {
             if live.is_none() {
                 let failure = Failure::overloaded().because("as many streams are open as may be");
                 finished = FinishedCall {
-                    reply: reply::refusal(&failure, Language::English, &line.request_id),
+                    reply: reply::refusal(&failure, line.language, &line.request_id),
                     code: Some(failure.code()),
                     ..finished
                 };

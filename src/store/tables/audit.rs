@@ -20,12 +20,15 @@ row! {
     }
 }
 
+/// The site as a subject, the only one without a colon.
+pub(crate) const SITE: &str = "site";
+
 /// A filter of the audit log. Pages go by key: `before` is the last `seq` of the page before.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// The actor as stored, `member:7`, or the kind of actor alone, `cli`.
     pub who: Option<String>,
-    /// The subject as stored, such as `member:9`.
+    /// The subject as stored, `member:9` or `site`, or the kind of subject alone, `member`.
     pub whom: Option<String>,
     /// The action, such as `member.banned`.
     pub deed: Option<String>,
@@ -88,14 +91,29 @@ pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
 
 /// A filter as bounds of the table's columns.
 struct Bounds {
-    /// The actor of the filter. A kind of actor is a range instead: `cli` is everything from `cli:` up to `cli;`, not
-    /// included.
-    who: Option<String>,
-    who_from: Option<String>,
-    who_to: Option<String>,
+    who: Named,
+    whom: Named,
     /// A span of time as a range of `seq`, which every index has: numbers and moments increase together.
     first: Option<i64>,
     end: Option<i64>,
+}
+
+/// One actor or subject, or all of a kind as a range: `cli` is everything from `cli:` up to `cli;`, not included.
+#[derive(Default)]
+struct Named {
+    one: Option<String>,
+    from: Option<String>,
+    to: Option<String>,
+}
+
+impl Named {
+    fn of(name: &Option<String>) -> Named {
+        match name {
+            Some(one) if one.contains(':') || one == SITE => Named { one: Some(one.clone()), ..Named::default() },
+            Some(kind) => Named { one: None, from: Some(format!("{kind}:")), to: Some(format!("{kind};")) },
+            None => Named::default(),
+        }
+    }
 }
 
 impl Bounds {
@@ -106,20 +124,17 @@ impl Bounds {
             first => first.flatten(),
         };
         let end = filter.until.map(|until| find_since(tx, until)).transpose()?.flatten();
-        let (who, kind) = match &filter.who {
-            Some(who) if who.contains(':') => (Some(who.clone()), None),
-            kind => (None, kind.as_ref()),
-        };
-        let (who_from, who_to) = kind.map(|kind| (format!("{kind}:"), format!("{kind};"))).unzip();
-        Ok(Some(Bounds { who, who_from, who_to, first, end }))
+        Ok(Some(Bounds { who: Named::of(&filter.who), whom: Named::of(&filter.whom), first, end }))
     }
 
     fn conditions<'a>(&'a self, filter: &'a Filter) -> Conditions<'a> {
         Conditions::default()
-            .when("a.who = :who", ":who", &self.who)
-            .when("a.who >= :who_from", ":who_from", &self.who_from)
-            .when("a.who < :who_to", ":who_to", &self.who_to)
-            .when("a.whom = :whom", ":whom", &filter.whom)
+            .when("a.who = :who", ":who", &self.who.one)
+            .when("a.who >= :who_from", ":who_from", &self.who.from)
+            .when("a.who < :who_to", ":who_to", &self.who.to)
+            .when("a.whom = :whom", ":whom", &self.whom.one)
+            .when("a.whom >= :whom_from", ":whom_from", &self.whom.from)
+            .when("a.whom < :whom_to", ":whom_to", &self.whom.to)
             .when("a.deed = :deed", ":deed", &filter.deed)
             .when("a.seq >= :first", ":first", &self.first)
             .when("a.seq < :end", ":end", &self.end)
@@ -247,7 +262,10 @@ mod tests {
         assert_eq!(seqs(who("member"), 9), [3, 1]);
         assert_eq!(seqs(who("cli"), 9), [2]);
         assert_eq!(seqs(who("job"), 9), [4]);
-        assert_eq!(seqs(Filter { whom: Some("member:7".to_owned()), ..Filter::default() }, 9), [3, 1]);
+        let whom = |whom: &str| Filter { whom: Some(whom.to_owned()), ..Filter::default() };
+        assert_eq!(seqs(whom("member:7"), 9), [3, 1]);
+        assert_eq!((seqs(whom("member"), 9), seqs(whom(SITE), 9)), (vec![3, 2, 1], vec![4]));
+        assert_eq!(seqs(whom("mem"), 9), [0; 0]);
         let banned_since =
             |since| Filter { deed: Some("member.banned".to_owned()), since: Some(since), ..Filter::default() };
         assert_eq!(seqs(banned_since(15), 9), [2]);

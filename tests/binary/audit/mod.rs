@@ -230,12 +230,23 @@ fn the_list_is_filtered_and_read_page_by_page() {
     assert_eq!(seqs(&["--limit", "2", "--before", "4"]), [3, 2]);
     assert_eq!(seqs(&["--whom", "mark"]), [5, 3]);
     assert_eq!(seqs(&["--whom", "mark", "--deed", "member.banned"]), [5]);
+    assert_eq!(seqs(&["--whom", "member"]), [5, 4, 3, 2]);
+    assert_eq!(seqs(&["--whom", "member", "--deed", "member.banned"]), [5]);
+    assert_eq!(seqs(&["--whom", "backup"]), [0; 0]);
+    assert_eq!(seqs(&["--whom", "site"]), [1]);
     assert_eq!(seqs(&["--who", "cli", "--since", "1h"]), [5, 4, 3, 2, 1]);
     assert_eq!(seqs(&["--who", "job"]), [0; 0]);
     let shown = desk.run(&["audit", "list", "--limit", "1"]).done();
     assert!(shown.contains("WHO") && shown.contains("member.banned") && shown.contains("member:2"), "{shown}");
-    for args in [&["--who", "nobody"], &["--since", "yesterday"]] {
-        assert_eq!(desk.run(&[&["audit", "list"], &args[..]].concat()).code, Some(1));
+    for (args, right) in [
+        (["--who", "nobody"], "member, cli, partner, job, sender"),
+        (["--whom", "nobody"], "member, partner, tunnel, payment, backup, site"),
+        (["--whom", "wizard:3"], "like member:7"),
+        (["--since", "yesterday"], "2026-11-21T12:00"),
+    ] {
+        let refused = desk.run(&[&["audit", "list"], &args[..]].concat());
+        assert_eq!(refused.code, Some(1), "{args:?}");
+        assert!(refused.err.contains(right), "{args:?}: {}", refused.err);
     }
 }
 

@@ -6,9 +6,10 @@ use super::{Clerk, book, day, demo};
 use crate::harness::{Browser, Caller, PASSWORD, Site};
 use http::Method;
 use serde_json::json;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
+use tunneldesk::http::failure::Failure;
 
 /// Far longer than an event takes, so that a busy machine does not fail the test.
 const HEARS_WITHIN: Duration = Duration::from_secs(30);
@@ -130,6 +131,37 @@ fn listen(site: &Site, clerk: &Clerk) -> BufReader<TcpStream> {
     assert!(hears(&mut stream, "content-type: text/event-stream"));
     assert!(hears(&mut stream, "retry: "));
     stream
+}
+
+#[test]
+fn a_stream_too_many_is_refused_in_the_language_of_the_reader() {
+    let site = demo();
+    site.expects_faults();
+    let clerk = Clerk::at(&site, &site.desk());
+    let mut streams = Vec::new();
+    let refused = loop {
+        let mut socket = TcpStream::connect(site.address()).unwrap();
+        socket.set_read_timeout(Some(HEARS_WITHIN)).unwrap();
+        let head = format!(
+            "GET /desk/live HTTP/1.1\r\nhost: {}\r\naccept-language: de\r\nconnection: close\r\ncookie: {}\r\n\r\n",
+            site.address(),
+            clerk.line()
+        );
+        socket.write_all(head.as_bytes()).unwrap();
+        let mut stream = BufReader::new(socket);
+        let mut status = String::new();
+        stream.read_line(&mut status).unwrap();
+        if !status.contains("200") {
+            let mut rest = status;
+            stream.read_to_string(&mut rest).unwrap();
+            break rest;
+        }
+        streams.push(stream);
+        assert!(streams.len() < 100, "streams have a limit");
+    };
+    let german = tunneldesk::i18n::language::Language::German.say(Failure::overloaded().text());
+    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("content-language: de"), "{refused}");
+    assert!(refused.contains(&german), "{refused}");
 }
 
 /// Reads until a line begins with `start`; `false` at the end of the stream.

@@ -91,7 +91,7 @@ fn the_desk_refuses_what_sign_up_refuses_beside_the_field_and_keeps_the_values()
         ("dob", "10.12.1995", "p-dob"),
         ("phone", "12", "p-phone"),
         ("terms", "", "terms"),
-        ("language", "xx", "en, de, fr, es"),
+        ("language", "xx", "en, de, fr, es, it"),
         ("minutes", "601", "600"),
         ("number", "0", "role=\"alert\""),
     ] {

@@ -417,4 +417,7 @@ fn a_text_is_published_once_however_often_its_form_is_sent() {
     let refused = publish();
     assert!(refused.status == 422 && refused.page().contains("Version 3"), "{refused}");
     assert_eq!(version(), 3);
+    // A colleague has discarded the drafts: there is nothing that the form could have published.
+    assert_eq!(admin.post("/desk/texts/discard", &[("kind", "waiver")]).status, 303);
+    assert_eq!(publish().status, 422);
 }

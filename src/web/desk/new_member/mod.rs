@@ -125,9 +125,7 @@ fn read(site: &Site, typed: &[(String, String)]) -> Result<NewMember, Failure> {
         fields.refuse("terms", Text::new("field.terms"));
     }
     if Language::of_member(given(typed, "language")).is_none() {
-        let tags = [&Language::ALL[..], &[Language::Italian]].concat();
-        let tags = tags.into_iter().map(Language::tag).collect::<Vec<_>>().join(", ");
-        fields.refuse("language", Text::new("field.one_of").with("values", tags));
+        fields.refuse("language", Text::new("field.one_of").with("values", Language::member_tags()));
     }
     ParsedBody { read, fields }.finish()
 }
