@@ -1,6 +1,7 @@
 //! Status badges: a word with a colour, such as *membership paid* in green; and the badges of a member.
 
 use crate::domain::booking::{Standing, membership_in_force};
+use crate::domain::catalogue::names;
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::domain::currency::Currency;
 use crate::http::failure::Failure;
@@ -99,5 +100,6 @@ fn level_name(catalogue: &Catalogue, held: &[LevelKey], language: Language) -> S
     let flown = held.iter().filter(|level| level.cat_group == "Flyer");
     let best = flown.max_by_key(|level| level.cat_id.parse::<u32>().unwrap_or(0));
     let level = best.and_then(|key| catalogue.find_level(*key));
-    level.map_or_else(|| language.say(&Text::new("desk.no_level")), |level| level.name.clone())
+    level
+        .map_or_else(|| language.say(&Text::new("desk.no_level")), |level| names::say(language, &level.name).to_owned())
 }

@@ -1,6 +1,7 @@
 //! The names of the catalogue's levels, skills and safety records in every language. Names of a site's own extension
 //! are not translated.
 
+use super::Catalogue;
 use crate::i18n::language::Language;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -28,10 +29,19 @@ pub(crate) fn say(language: Language, english: &str) -> &str {
     NAMES.get(english).map_or(english, |names| names[place])
 }
 
+/// The names of the level and the skill of an entry in this language; see [`Catalogue::names`].
+pub(crate) fn of_entry(
+    language: Language,
+    catalogue: &Catalogue,
+    (cat_group, cat_id, skill): (&str, &str, &str),
+) -> (String, String) {
+    let (level, skill) = catalogue.names(cat_group, cat_id, skill);
+    (say(language, &level).to_owned(), say(language, &skill).to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::catalogue::Catalogue;
 
     #[test]
     fn every_name_of_the_built_in_catalogue_is_translated_and_no_other() {

@@ -4,6 +4,7 @@ use crate::harness::description::{DESCRIPTION, text};
 use crate::harness::{Browser, Site, sheets};
 use http::Method;
 use serde_json::json;
+use std::collections::BTreeSet;
 use tunneldesk::routes::ROUTES;
 
 fn page() -> String {
@@ -31,6 +32,27 @@ fn samples_call_the_site_that_gives_them_out() {
             let text = String::from_utf8(reply.body).unwrap();
             assert!(text.contains(&format!("site={own}")) && !text.contains("localhost:8080"), "{path} of {own}");
         }
+    }
+}
+
+/// The shell variables that a text uses.
+fn variables(text: &str) -> BTreeSet<&str> {
+    let rest = text.split('$').skip(1);
+    let names =
+        rest.map(|rest| &rest[..rest.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(rest.len())]);
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn the_introduction_sets_or_names_every_variable_of_a_sample() {
+    let html = page();
+    let (introduction, samples) = html.split_once("<h3").expect("operations have headings");
+    let used = variables(samples);
+    assert!(used.len() >= 7, "{used:?}");
+    for name in used {
+        let (set, named) = (format!("\n{name}="), format!("<code>{name}</code>"));
+        let is_known = introduction.contains(&set) || introduction.contains(&named) || name == "body";
+        assert!(is_known, "${name} is set nowhere");
     }
 }
 

@@ -4,6 +4,8 @@ use super::*;
 use crate::keys::Keys;
 use crate::store::Write;
 use crate::store::engine::clock;
+use crate::store::engine::connection::prepare_connection;
+use crate::store::engine::reader::CACHE_KIB;
 use crate::store::queries::{erasure, mentions, personal_data, sealed};
 use crate::store::tables::{audit, bookings, history};
 use rusqlite::Connection;
@@ -24,6 +26,7 @@ const AT_RUN_TIME: [(&str, &str); 9] = [
 
 fn file() -> Connection {
     let conn = Connection::open_in_memory().unwrap();
+    prepare_connection(&conn, CACHE_KIB).unwrap();
     conn.execute_batch(include_str!("../../../../sql/schema.sql")).unwrap();
     conn
 }

@@ -2,6 +2,7 @@
 //! Each returns one line more than is shown where there are older ones.
 
 use crate::app::notice;
+use crate::domain::catalogue::names;
 use crate::domain::entry::{Kind, NOT_CURRENT, displayed_status};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
@@ -58,6 +59,11 @@ impl ViewContext<'_> {
         self.language.say(&Text::new(key))
     }
 
+    /// The names of an entry's level and skill.
+    pub(crate) fn names(&self, cat_group: &str, cat_id: &str, skill: &str) -> (String, String) {
+        names::of_entry(self.language, self.site.catalogue, (cat_group, cat_id, skill))
+    }
+
     pub(crate) fn day(&self, moment: i64) -> String {
         when::day(self.language, self.zone, moment)
     }
@@ -95,7 +101,7 @@ pub(super) fn of_entry(view: &ViewContext, member_id: i64, entry: entries::Liste
     let signed = entry.signed.as_ref();
     let (what, about) = match signed {
         Some(signed) if !flown => {
-            let (level, skill) = view.site.catalogue.names(&signed.cat_group, &signed.cat_id, &signed.skill);
+            let (level, skill) = view.names(&signed.cat_group, &signed.cat_id, &signed.skill);
             (skill, level)
         }
         _ => (format!("{} min", entry.minutes), entry.tunnel_name),

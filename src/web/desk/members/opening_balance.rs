@@ -6,6 +6,7 @@ use crate::app;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::opening::{self, Balance, MINUTES_MAX};
 use crate::auth::Clerk;
+use crate::domain::catalogue::names;
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -125,14 +126,15 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, mut sent: OpeningInput, problem
     })?;
     able.retain(|one| one.member_id != member_id);
     let has = |skill: &str| states.iter().any(|(one, status)| one == skill && status.blocks_same_skill());
+    let say = |english: &str| names::say(call.language(), english).to_owned();
     let mut levels = Vec::new();
     for level in site.catalogue.levels() {
         let open = level.skills.iter().filter(|one| !has(&one.skill));
         let ticked = |skill: &String| sent.skills.contains(skill);
-        let skills: Vec<_> = open.map(|one| (one.skill.clone(), one.name.clone(), ticked(&one.skill))).collect();
+        let skills: Vec<_> = open.map(|one| (one.skill.clone(), say(&one.name), ticked(&one.skill))).collect();
         if !skills.is_empty() {
             let key = key(level);
-            levels.push(Level { ticked: sent.levels.contains(&key), key, name: level.name.clone(), skills });
+            levels.push(Level { ticked: sent.levels.contains(&key), key, name: say(&level.name), skills });
         }
     }
     let today = site.time_zone()?.date(site.now());

@@ -5,6 +5,7 @@ use super::heading::{self, Heading};
 use crate::app::logbook::rules::{Recordable, Request, list_recordable};
 use crate::app::logbook::{COMMENT_CHARS_MAX, requests};
 use crate::auth::Clerk;
+use crate::domain::catalogue::names;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -85,7 +86,7 @@ pub(crate) fn record(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let at = RefCell::new(String::new());
     let outcome = signer_proof::carry_out(site, call, clerk, BOUND, &|| at.borrow().clone(), |cx| {
         for skill in in_order(site, &sent.skills) {
-            *at.borrow_mut() = name_of(site, skill);
+            *at.borrow_mut() = name_of(site, call, skill);
             let request = Request {
                 skill: skill.to_owned(),
                 entry_date: moment.unwrap_or(now),
@@ -110,10 +111,10 @@ fn in_order<'a>(site: &Site, skills: &'a [String]) -> Vec<&'a str> {
     ordered
 }
 
-fn name_of(site: &Site, skill: &str) -> String {
+fn name_of(site: &Site, call: &Call, skill: &str) -> String {
     let safety = site.catalogue.find_safety(skill).map(|(_, one)| &one.name);
     let name = site.catalogue.find_skill(skill).map(|(_, one)| &one.name).or(safety);
-    name.cloned().unwrap_or_else(|| skill.to_owned())
+    names::say(call.language(), name.map_or(skill, String::as_str)).to_owned()
 }
 
 fn blank(site: &Site, member_id: i64) -> Result<ProofForm, Failure> {
@@ -154,10 +155,13 @@ fn page(
 fn groups(recordable: &[Recordable], ticked: &[String], frame: &Frame) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for one in recordable {
-        let name = one.level.map_or_else(|| frame.say("card.record_safety"), |level| level.name.clone());
+        let name = one.level.map_or_else(
+            || frame.say("card.record_safety"),
+            |level| names::say(frame.language(), &level.name).to_owned(),
+        );
         let tick = Tick {
             skill: one.skill.to_owned(),
-            name: one.name.to_owned(),
+            name: names::say(frame.language(), one.name).to_owned(),
             ticked: ticked.iter().any(|skill| skill == one.skill),
         };
         match groups.last_mut() {

@@ -1,6 +1,7 @@
 //! The status of a member on the card: flight time, next booking, progress towards the next levels, ban, note and cards.
 
 use crate::app::logbook::rules::list_next_skills;
+use crate::domain::catalogue::names;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
@@ -88,7 +89,7 @@ pub(crate) fn read(
         flown: minutes::show(profile.flight_minutes - flyer.minutes_ahead),
         last: flyer.last_flight.map(|at| when::day(language, zone, at)).unwrap_or_default(),
         booking,
-        levels: levels(site, tx, member_id)?,
+        levels: levels(site, tx, member_id, language)?,
         ban,
         note: members::find_staff_note(tx, member_id)?,
         cards: cards::list(tx, member_id)?,
@@ -96,13 +97,14 @@ pub(crate) fn read(
 }
 
 /// The next levels of a member, flyer levels first.
-fn levels(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<LevelProgress>, Failure> {
+fn levels(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Vec<LevelProgress>, Failure> {
     let mut levels: Vec<(&str, LevelProgress)> = Vec::new();
     for (level, skill) in list_next_skills(site, tx, member_id)?.into_iter().filter(|(_, skill)| skill.required) {
-        let known = levels.iter().position(|(_, progress)| progress.name == level.name);
+        let name = names::say(language, &level.name);
+        let known = levels.iter().position(|(_, progress)| progress.name == name);
         let place = known.unwrap_or_else(|| {
             let of = level.required().count();
-            let progress = LevelProgress { name: level.name.clone(), done: of, of, missing: String::new(), more: 0 };
+            let progress = LevelProgress { name: name.to_owned(), done: of, of, missing: String::new(), more: 0 };
             levels.push((&level.cat_group, progress));
             levels.len() - 1
         });
@@ -112,7 +114,7 @@ fn levels(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<LevelProgress>, 
             progress.more += 1;
         } else {
             let comma = if progress.missing.is_empty() { "" } else { ", " };
-            progress.missing = format!("{}{comma}{}", progress.missing, skill.name);
+            progress.missing = format!("{}{comma}{}", progress.missing, names::say(language, &skill.name));
         }
     }
     levels.sort_by_key(|(cat_group, _)| *cat_group != "Flyer");

@@ -70,7 +70,7 @@ fn find_booking(tx: &Read, member_id: i64, event: Event) -> Result<Option<Bookin
 
 fn of_move(tx: &Read, view: &ViewContext, event: Event) -> Result<Option<Line>, Failure> {
     let Some(entry) = entries::find(tx, event.id)? else { return Ok(None) };
-    let (level, skill) = view.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
+    let (level, skill) = view.names(&entry.cat_group, &entry.cat_id, &entry.skill);
     let step = entry_events::list(tx, event.id)?.into_iter().find(|one| one.step == event.more);
     Ok(step.map(|step| Line {
         when: view.moment(event.at),

@@ -4,6 +4,7 @@ use super::census::Counts;
 use super::{PART, tables};
 use crate::auth::Clerk;
 use crate::domain::catalogue::Level as Held;
+use crate::domain::catalogue::names;
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
@@ -66,7 +67,7 @@ fn draw(site: &Site, call: &Call, zone: &TimeZone, counts: &Counts) -> Drawn {
     let of_hundred = |part: i64, whole: i64| format!("{:.1}", 100.0 * part as f64 / whole.max(1) as f64);
     let held = site.catalogue.levels().zip(&counts.levels).filter(|(_, holders)| **holders > 0);
     let level = |(level, holders): (&Held, &i64)| Level {
-        name: level.name.clone(),
+        name: names::say(call.language(), &level.name).to_owned(),
         holders: number(*holders),
         width: of_hundred(*holders, most),
     };

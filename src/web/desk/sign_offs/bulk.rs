@@ -4,6 +4,7 @@ use super::{PART, subject};
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::sign_offs::{self, SeenEntry};
 use crate::auth::Clerk;
+use crate::domain::catalogue::names;
 use crate::domain::entry::Status;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -68,7 +69,7 @@ pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let outcome = signer_proof::carry_out(site, call, clerk, BOUND, &|| at.borrow().clone(), |cx| {
         for (entry_id, version) in &seen {
             let entry = skills::find(cx.tx, *entry_id)?.ok_or_else(Failure::not_found)?;
-            *at.borrow_mut() = name_of(site, &entry);
+            *at.borrow_mut() = name_of(site, call, &entry);
             sign_offs::sign(cx, &entry, &SeenEntry::version(Some(*version)), comment.as_deref())?;
         }
         Ok(())
@@ -87,8 +88,8 @@ fn read(seen: &str) -> Option<(i64, i64)> {
     Some((entry_id.parse().ok()?, version.parse().ok()?))
 }
 
-fn name_of(site: &Site, entry: &SkillEntry) -> String {
-    site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill).1
+fn name_of(site: &Site, call: &Call, entry: &SkillEntry) -> String {
+    names::of_entry(call.language(), site.catalogue, (&entry.cat_group, &entry.cat_id, &entry.skill)).1
 }
 
 fn page(

@@ -6,6 +6,7 @@ pub(crate) mod entry;
 
 use super::members::list_tabs::{ViewContext, length};
 use crate::auth::Clerk;
+use crate::domain::catalogue::names;
 use crate::domain::entry::Kind;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -99,7 +100,7 @@ fn done_in_words(site: &Site, call: &Call) -> Result<Option<String>, Failure> {
         };
         let skill = match entry.kind {
             Kind::Time => call.say("desk.opening"),
-            _ => site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill).1,
+            _ => names::of_entry(call.language(), site.catalogue, (&entry.cat_group, &entry.cat_id, &entry.skill)).1,
         };
         Ok(name_of(tx, entry.member_id)?.map(|name| (skill, name)))
     })?;
@@ -139,6 +140,6 @@ fn row(tx: &Read, view: &ViewContext, entry: SkillEntry) -> Result<Row, Failure>
 fn subject(view: &ViewContext, entry: &SkillEntry) -> (String, String) {
     match entry.kind {
         Kind::Time => (view.say("desk.opening"), length(view, entry.minutes)),
-        _ => view.site.catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill),
+        _ => view.names(&entry.cat_group, &entry.cat_id, &entry.skill),
     }
 }
