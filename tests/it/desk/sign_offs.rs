@@ -55,6 +55,29 @@ fn a_signer_signs_at_the_desk_with_their_own_password() {
 }
 
 #[test]
+fn levels_and_skills_are_named_in_the_readers_language() {
+    let site = demo();
+    let (jane, _, entry) = asked(&site);
+    let clerk = Clerk::at(&site, &site.desk());
+    let card = format!("/desk/members/{}", jane.id);
+    let pages = ["", "/record", "/opening"].map(|page| format!("{card}{page}"));
+    let of_entry = [
+        "/desk/sign-offs".to_owned(),
+        format!("/desk/sign-offs/{entry}"),
+        format!("/desk/sign-several?entry={entry}-1"),
+    ];
+    for path in pages.iter().chain(&of_entry) {
+        let page = clerk.get_in(path, "de").page();
+        assert!(page.contains("lang=\"de\""), "{path}");
+        for english in ["Hand signals", "Flyer Level 1"] {
+            assert!(!page.contains(english), "{path}: {english} is not translated: {page}");
+        }
+        let translated = page.contains("Handzeichen, gesehen und beantwortet") || page.contains("Flieger Stufe 1");
+        assert!(translated, "{path} names neither the level nor the skill: {page}");
+    }
+}
+
+#[test]
 fn a_clerks_session_alone_cannot_sign() {
     let site = demo();
     let (_, _, entry) = asked(&site);
