@@ -105,8 +105,8 @@ fn a_failed_sign_in_is_recognised_in_the_log_whichever_way_it_failed() {
     let server = desk.serve_with(&[("TUNNELDESK_LOG_ADDRESSES", "network"), ("TUNNELDESK_PROXIES", "127.0.0.1")]);
     let mut http = server.client();
     let login = "/api/auth/login";
-    // The fifth failed attempt locks the account for a second, which may pass before the next one; the eighth for eight
-    // seconds.
+    // The fifth failed attempt locks the account for a second. On a slow machine that second is over before the next
+    // attempt, or before the last one; the eighth failed attempt locks the account for eight seconds.
     for _ in 0..9 {
         http.post(&Caller::Anyone, login, &json!({"username": "jane", "password": "wrong"})).ok();
     }
@@ -130,7 +130,7 @@ fn a_failed_sign_in_is_recognised_in_the_log_whichever_way_it_failed() {
     let (tries, others) = seen.split_at(9);
     assert_eq!(tries[..5], [here("wrong_credentials"); 5]);
     assert!(tries[5..].iter().all(|seen| [here("wrong_credentials"), here("delayed")].contains(seen)), "{tries:?}");
-    assert_eq!(tries[8], here("delayed"));
+    assert!(tries[5..].contains(&here("delayed")), "{tries:?}");
     let wrong = here("wrong_credentials");
     assert_eq!(others, [wrong, wrong, wrong, ("203.0.113.0", "ok")]);
 }
