@@ -17,7 +17,7 @@ fn insert(store: &Store, n: i64) -> Result<usize, Failure> {
 }
 
 fn count(store: &Store) -> i64 {
-    store.read(|tx| Ok(tx.get("SELECT count(*) FROM numbers", [], |row| row.get(0))?)).unwrap()
+    store.read(|tx| Ok(tx.get("SELECT count(*) FROM numbers", [])?)).unwrap()
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_read_that_takes_too_long_is_stopped_and_the_next_one_works() {
     assert_eq!(count(&store), 0);
     store.reader.borrow().as_ref().unwrap().stop_at(Instant::now());
     let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
-    let stopped = store.read(|tx| Ok(tx.get(endless, [], |row| row.get::<_, i64>(0))?)).unwrap_err();
+    let stopped = store.read(|tx| Ok(tx.get::<i64>(endless, [])?)).unwrap_err();
     assert_eq!(stopped.status(), StatusCode::SERVICE_UNAVAILABLE);
     store.release();
     assert_eq!(count(&store), 0);
@@ -170,7 +170,7 @@ fn damage_that_a_second_check_confirms_stops_writes() {
     let file = std::fs::OpenOptions::new().write(true).open(store.path()).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, &[0x5a; 4096], 3 * 4096).unwrap();
     let sum = "SELECT sum(n) FROM numbers";
-    let read = |store: &Store| store.read(|tx| Ok(tx.get(sum, [], |row| row.get::<_, i64>(0))?));
+    let read = |store: &Store| store.read(|tx| Ok(tx.get::<i64>(sum, [])?));
     assert!(read(&store.for_another_thread()).is_err());
     assert_eq!(settled(&store), Condition::Damaged);
     assert_eq!(insert(&store, 0).unwrap_err().code(), "store_damaged");

@@ -1,6 +1,7 @@
 //! Read and write transactions, which the functions of `tables` and `queries` take.
 
 use crate::domain::audit::ChainKey;
+use crate::store::engine::columns::{FromRow, row};
 use crate::store::engine::statements::{self, Handle, Statements, Text, WithStatements};
 use rusqlite::{Connection, Params, Row, ToSql};
 use std::cell::Cell;
@@ -44,12 +45,7 @@ impl<'c> Read<'c> {
 
     /// The first row of the result, if there is one.
     #[track_caller]
-    pub fn find<'s, T>(
-        &self,
-        sql: impl Into<Text<'s>>,
-        params: impl Params,
-        row: impl FnOnce(&Row) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Option<T>> {
+    pub fn find<'s, T: FromRow>(&self, sql: impl Into<Text<'s>>, params: impl Params) -> rusqlite::Result<Option<T>> {
         let mut statement = self.prepare(sql.into())?;
         let mut rows = statement.query(params)?;
         rows.next()?.map(row).transpose()
@@ -57,35 +53,33 @@ impl<'c> Read<'c> {
 
     /// The first row of a result that always has one, such as an aggregate's.
     #[track_caller]
-    pub fn get<'s, T>(
-        &self,
-        sql: impl Into<Text<'s>>,
-        params: impl Params,
-        row: impl FnOnce(&Row) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<T> {
-        self.find(sql, params, row)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+    pub fn get<'s, T: FromRow>(&self, sql: impl Into<Text<'s>>, params: impl Params) -> rusqlite::Result<T> {
+        self.find(sql, params)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
     }
 
-    /// All rows of the result, read by `row`.
+    /// All rows of the result.
     #[track_caller]
-    pub fn list<'s, T>(
+    pub fn list<'s, T: FromRow>(&self, sql: impl Into<Text<'s>>, params: impl Params) -> rusqlite::Result<Vec<T>> {
+        self.list_with(sql, params, row)
+    }
+
+    /// All rows of the result, read by `read`.
+    #[track_caller]
+    pub fn list_with<'s, T>(
         &self,
         sql: impl Into<Text<'s>>,
         params: impl Params,
-        row: impl FnMut(&Row) -> rusqlite::Result<T>,
+        read: impl FnMut(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
-        self.prepare(sql.into())?.query_map(params, row)?.collect()
+        self.prepare(sql.into())?.query_map(params, read)?.collect()
     }
-}
 
-impl Read<'_> {
     /// Calls `take` with each row until it breaks, so that a long result is never in memory as a whole.
     #[track_caller]
-    pub(crate) fn each<'s, T>(
+    pub(crate) fn each<'s, T: FromRow>(
         &self,
         sql: impl Into<Text<'s>>,
         params: impl Params,
-        mut row: impl FnMut(&Row) -> rusqlite::Result<T>,
         mut take: impl FnMut(T) -> ControlFlow<()>,
     ) -> rusqlite::Result<()> {
         let mut statement = self.prepare(sql.into())?;

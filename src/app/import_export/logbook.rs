@@ -308,9 +308,9 @@ pub(super) struct Openings(HashMap<i64, usize>);
 
 pub(super) fn page(tx: &Read, zone: &TimeZone, after: i64, openings: &mut Openings) -> Result<Page, Failure> {
     let found = lists::list_entries(tx, after, ROWS_AT_ONCE)?;
-    let next = found.last().map(|(names, _)| names.entry_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
+    let next = found.last().map(|(_, names)| names.entry_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
     let [_, last, _] = lists::lasts(tx)?;
-    Ok(Page { rows: found.into_iter().map(|(names, entry)| cells(zone, names, entry, openings)).collect(), next, last })
+    Ok(Page { rows: found.into_iter().map(|(entry, names)| cells(zone, names, entry, openings)).collect(), next, last })
 }
 
 fn cells(zone: &TimeZone, names: Names, entry: Entry, openings: &mut Openings) -> Vec<String> {

@@ -52,11 +52,11 @@ fn ask<T>(question: impl FnOnce(&Read) -> T) -> T {
 
 fn numbers<const N: usize>(tx: &Read, sql: &str) -> Vec<[Option<i64>; N]> {
     let row = |row: &rusqlite::Row| (0..N).map(|n| row.get(n)).collect::<rusqlite::Result<Vec<_>>>();
-    tx.list(sql, [], row).unwrap().into_iter().map(|values| values.try_into().unwrap()).collect()
+    tx.list_with(sql, [], row).unwrap().into_iter().map(|values| values.try_into().unwrap()).collect()
 }
 
 fn count(tx: &Read, sql: &str) -> i64 {
-    tx.get(sql, [], |row| row.get(0)).unwrap()
+    tx.get(sql, []).unwrap()
 }
 
 /// Every row of the tables that the demo fills, as text without the password hashes.
@@ -78,7 +78,7 @@ fn dump(site: &Site) -> Vec<String> {
         .read(|tx| {
             let mut rows = Vec::new();
             for table in tables {
-                rows.extend(tx.list(&format!("SELECT * FROM {table}"), [], |row| {
+                rows.extend(tx.list_with(&format!("SELECT * FROM {table}"), [], |row| {
                     let names: Vec<String> = row.as_ref().column_names().map(str::to_owned).collect();
                     let cell = |(n, name): (usize, &String)| match name.as_str() {
                         "password_hash" => Ok(String::new()),
@@ -112,12 +112,12 @@ fn the_file_is_sound_and_has_the_schema_of_any_other() {
     let mut fresh = rusqlite::Connection::open_in_memory().unwrap();
     migrate::migrate(&mut fresh).unwrap();
     let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY sql";
-    let list = |tx: &Read| tx.list(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    let list = |tx: &Read| tx.list::<String>(sql, []).unwrap();
     ask(|tx| {
         assert_eq!(list(tx), list(&Read::on(&fresh)));
-        let verdict: String = tx.get("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        let verdict: String = tx.get("PRAGMA integrity_check", []).unwrap();
         assert_eq!(verdict, "ok");
-        assert_eq!(tx.list("PRAGMA foreign_key_check", [], |_| Ok(())).unwrap().len(), 0);
+        assert_eq!(tx.list_with("PRAGMA foreign_key_check", [], |_| Ok(())).unwrap().len(), 0);
     });
 }
 
@@ -196,7 +196,7 @@ fn a_booking_enters_flight_time_just_for_current_flyers() {
 /// A member's levels with the moment from which each is held, derived from the entries.
 fn levels(tx: &Read, member_id: i64) -> Vec<(LevelKey<'static>, i64)> {
     let sql = "SELECT skill, coalesce(approval_date, entry_date) FROM entries WHERE member_id = ?1 AND kind = 'skill' AND status = 'open'";
-    let open: Vec<(String, i64)> = tx.list(sql, [member_id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let open: Vec<(String, i64)> = tx.list(sql, [member_id]).unwrap();
     let open: Vec<(&str, i64)> = open.iter().map(|(skill, at)| (skill.as_str(), *at)).collect();
     Catalogue::built_in().held(&open).into_iter().map(|held| (held.level.key(), held.since)).collect()
 }
@@ -209,14 +209,7 @@ fn what_is_held_follows_from_the_entries_and_was_open_to_the_member() {
             let mut derived = levels(tx, member_id);
             derived.sort_by_key(|(key, since)| (key.cat_group, key.cat_id, key.track, *since));
             let sql = "SELECT cat_group, cat_id, track, since FROM holdings WHERE member_id = ?1 ORDER BY 1, 2, 3";
-            let stored = tx.list(sql, [member_id], |row| {
-                Ok((
-                    row.get::<_, String>(0)?,
-                    row.get::<_, String>(1)?,
-                    row.get::<_, String>(2)?,
-                    row.get::<_, i64>(3)?,
-                ))
-            });
+            let stored = tx.list::<(String, String, String, i64)>(sql, [member_id]);
             let shown = |(key, since): &(LevelKey, i64)| {
                 (key.cat_group.to_owned(), key.cat_id.to_owned(), key.track.to_owned(), *since)
             };
@@ -239,19 +232,17 @@ fn whoever_signed_might_at_that_moment() {
     ask(|tx| {
         let mut known: BTreeMap<i64, Signer> = BTreeMap::new();
         let sql = "SELECT member_id, skill, coalesce(approval_date, entry_date), instructor_id FROM entries WHERE kind <> 'time'";
-        let rows: Vec<(i64, String, i64, Option<i64>)> =
-            tx.list(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
+        let rows: Vec<(i64, String, i64, Option<i64>)> = tx.list(sql, []).unwrap();
         for (member_id, skill, at, signer) in rows {
             let level = signoff::level_of(Catalogue::built_in(), &skill).unwrap();
             let signer = signer.unwrap_or_else(|| panic!("nobody signed {skill} of {member_id}"));
             let (held, trained) = known.entry(signer).or_insert_with(|| {
                 let sql = "SELECT cat_group, entry_date FROM entries WHERE member_id = ?1 AND kind = 'safety'";
-                (levels(tx, signer), tx.list(sql, [signer], |row| Ok((row.get(0)?, row.get(1)?))).unwrap())
+                (levels(tx, signer), tx.list(sql, [signer]).unwrap())
             });
             let sql = "SELECT cat_group, cat_id, appointed_at FROM signers
                        WHERE member_id = ?1 AND appointed_at <= ?2 AND coalesce(ended_at, ?2 + 1) > ?2";
-            let appointed: Vec<(String, String, i64)> =
-                tx.list(sql, (signer, at), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+            let appointed: Vec<(String, String, i64)> = tx.list(sql, (signer, at)).unwrap();
             let stand_in = appointed.iter().filter(|(_, cat_id, _)| !cat_id.is_empty());
             let mut held: Vec<LevelKey> = held.iter().filter(|(_, since)| *since <= at).map(|(key, _)| *key).collect();
             held.extend(stand_in.clone().map(|(cat_group, cat_id, _)| LevelKey { cat_group, cat_id, track: "" }));
@@ -313,7 +304,7 @@ fn people_fly_as_people_do() {
         assert_eq!(count(tx, unbriefed), 0, "flown without a brief");
         let unborn = "SELECT count(*) FROM entries e JOIN members m USING (member_id) WHERE e.entry_date < m.dob + 4 * 365 * 86400";
         assert_eq!(count(tx, unborn), 0);
-        let addresses: Vec<String> = tx.list("SELECT email FROM members", [], |row| row.get(0)).unwrap();
+        let addresses: Vec<String> = tx.list("SELECT email FROM members", []).unwrap();
         assert!(addresses.iter().all(|one| email::parse(one).is_ok() && one.split_once("@example.").is_some()));
     });
 }

@@ -198,7 +198,7 @@ fn check_once(store: &Store, stopped: &impl Fn() -> bool) -> Result<Verdict, Fai
     if whole != Verdict::Unfinished {
         return Ok(whole);
     }
-    let tables = store.read(|tx| Ok(tx.list(TABLES, [], |row| row.get::<_, String>(0))?));
+    let tables = store.read(|tx| Ok(tx.list::<String>(TABLES, [])?));
     store.release();
     let mut verdict = Verdict::Sound;
     for table in tables?.iter().take_while(|_| !stopped()) {

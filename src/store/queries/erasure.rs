@@ -55,7 +55,7 @@ pub(crate) fn has_other_ways_in(tx: &Read, member_id: i64, link: (&str, &str)) -
                FROM members WHERE member_id = :id"
     );
     let params = named_params! {":id": member_id, ":provider": link.0, ":subject": link.1};
-    tx.get(sql, params, row)
+    tx.get(sql, params)
 }
 
 /// Replaces a name that came with a link, where the member still has it, by the username.
@@ -105,7 +105,7 @@ fn withdraw(tx: &Write, member_id: i64) -> Result<()> {
     let sql = sql!(
         "SELECT entry_id FROM entries WHERE member_id = ?1 AND kind IN ('skill', 'safety') AND status = 'pending'"
     );
-    let waiting: Vec<i64> = tx.list(sql, [member_id], row)?;
+    let waiting: Vec<i64> = tx.list(sql, [member_id])?;
     for entry_id in waiting {
         if let Some(entry) = skills::find(tx, entry_id)? {
             skills::set_status(tx, &entry, member_id, Status::Cancelled)?;
@@ -119,17 +119,17 @@ columns! { Person in "" { username, screen_name, real_name, email, phone } }
 /// The names of a member.
 pub(crate) fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
     let sql = sql!("SELECT ", Person::COLUMNS, " FROM members WHERE member_id = ?1");
-    tx.find(sql, [member_id], row)
+    tx.find(sql, [member_id])
 }
 
 /// When a member was erased.
 pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT erased_at FROM erasures WHERE member_id = ?1"), [member_id], row)
+    tx.find(sql!("SELECT erased_at FROM erasures WHERE member_id = ?1"), [member_id])
 }
 
 /// All tombstones.
 pub(crate) fn list(tx: &Read) -> Result<Vec<Tombstone>> {
-    tx.list(sql!("SELECT ", Tombstone::COLUMNS, " FROM erasures"), [], row)
+    tx.list(sql!("SELECT ", Tombstone::COLUMNS, " FROM erasures"), [])
 }
 
 /// Whether the database has this person, not erased.
@@ -138,7 +138,7 @@ pub(crate) fn is_here(tx: &Read, tombstone: &Tombstone) -> Result<bool> {
         "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND join_date = ?2)
                       AND NOT EXISTS (SELECT 1 FROM erasures WHERE member_id = ?1)"
     );
-    tx.get(sql, (tombstone.member_id, tombstone.join_date), row)
+    tx.get(sql, (tombstone.member_id, tombstone.join_date))
 }
 
 /// Stores the tombstone of a person whom this database does not have, so that the number is never given to another.
@@ -156,7 +156,7 @@ pub(crate) fn remember(tx: &Write, tombstone: &Tombstone) -> Result<()> {
 
 /// Erased members whose data may still be in free space of the database.
 pub(crate) fn list_to_do(tx: &Read) -> Result<Vec<i64>> {
-    tx.list(sql!("SELECT member_id FROM erasures WHERE rebuilt_at IS NULL"), [], row)
+    tx.list(sql!("SELECT member_id FROM erasures WHERE rebuilt_at IS NULL"), [])
 }
 
 /// Records that the database was rewritten since this member was erased.
@@ -230,7 +230,7 @@ pub(crate) fn list_of_file(path: &Path) -> Vec<Tombstone> {
 
 /// The site's id in a database, if it can be read.
 pub(crate) fn site_of(path: &Path) -> Option<String> {
-    look_at(path, |tx| tx.get(sql!("SELECT site_id FROM site"), [], row)).ok()
+    look_at(path, |tx| tx.get(sql!("SELECT site_id FROM site"), [])).ok()
 }
 
 /// The time zone of the site in a database, if it can be read.
@@ -243,8 +243,8 @@ pub(crate) fn is_without_site(path: &Path) -> bool {
     let has_table = sql!("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'site'");
     let is_empty = |table: &str| format!("SELECT count(*) = 0 FROM {table}");
     look_at(path, |tx| {
-        let table = if tx.get(has_table, [], row)? { "site" } else { "sqlite_schema" };
-        tx.get(&is_empty(table), [], row)
+        let table = if tx.get(has_table, [])? { "site" } else { "sqlite_schema" };
+        tx.get(&is_empty(table), [])
     })
     .unwrap_or(false)
 }

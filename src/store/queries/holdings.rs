@@ -1,7 +1,6 @@
 //! The levels that members hold, and the trainings that their currency depends on.
 
 use crate::domain::catalogue::{Catalogue, LevelKey};
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -24,7 +23,7 @@ impl Holding {
 
 pub(crate) fn list(tx: &Read, member_id: i64) -> Result<Vec<Holding>> {
     let sql = sql!("SELECT ", Holding::COLUMNS, " FROM holdings c WHERE c.member_id = ?1");
-    tx.list(sql, [member_id], row)
+    tx.list(sql, [member_id])
 }
 
 /// A member's levels, latest first.
@@ -35,7 +34,7 @@ pub(crate) fn list_latest_first(tx: &Read, member_id: i64) -> Result<Vec<Holding
         " FROM holdings c WHERE c.member_id = ?1
                ORDER BY c.since DESC, c.cat_group, c.cat_id DESC, c.track"
     );
-    tx.list(sql, [member_id], row)
+    tx.list(sql, [member_id])
 }
 
 /// Each safety logbook of the member, and the date of its last open safety brief or training by `now`.
@@ -44,7 +43,7 @@ pub(crate) fn list_trained(tx: &Read, member_id: i64, now: i64) -> Result<Vec<(S
         "SELECT cat_group, max(entry_date) FROM entries
                WHERE member_id = ?1 AND kind = 'safety' AND status = 'open' AND entry_date <= ?2 GROUP BY cat_group"
     );
-    tx.list(sql, (member_id, now), row)
+    tx.list(sql, (member_id, now))
 }
 
 /// Derives the member's levels again. To be called in the transaction that changes a skill entry.
@@ -53,7 +52,7 @@ pub fn refresh(tx: &Write, member_id: i64, catalogue: &Catalogue) -> Result<()> 
         "SELECT skill, coalesce(approval_date, entry_date) FROM entries
                WHERE member_id = ?1 AND kind = 'skill' AND status = 'open'"
     );
-    let skills: Vec<(String, i64)> = tx.list(sql, [member_id], row)?;
+    let skills: Vec<(String, i64)> = tx.list(sql, [member_id])?;
     let open: Vec<(&str, i64)> = skills.iter().map(|(skill, at)| (skill.as_str(), *at)).collect();
     tx.run(sql!("DELETE FROM holdings WHERE member_id = ?1"), [member_id])?;
     for held in catalogue.held(&open) {
@@ -71,7 +70,7 @@ pub(crate) fn refresh_all(tx: &Write, catalogue: &Catalogue) -> Result<usize> {
         "SELECT member_id FROM members m WHERE EXISTS (SELECT 1 FROM holdings WHERE member_id = m.member_id)
                    OR EXISTS (SELECT 1 FROM entries WHERE member_id = m.member_id AND kind = 'skill')"
     );
-    let members: Vec<i64> = tx.list(sql, [], row)?;
+    let members: Vec<i64> = tx.list(sql, [])?;
     members.iter().try_for_each(|member_id| refresh(tx, *member_id, catalogue))?;
     Ok(members.len())
 }

@@ -2,7 +2,6 @@
 //! partial hours or days at the ends of a span are summed from the rows, so that every result is exact.
 
 use super::reports::{self, Booked};
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -29,7 +28,7 @@ pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Resul
         " FROM flown_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0"
     );
-    let whole = |from: i64, to: i64| tx.list(sql, (tunnel_id, from, to), row);
+    let whole = |from: i64, to: i64| tx.list(sql, (tunnel_id, from, to));
     gather(HOUR_SECONDS, (from, to), whole, |at, to| sum_partial_hour(tx, tunnel_id, at, to))
 }
 
@@ -46,7 +45,7 @@ pub(crate) fn list_flown_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> 
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0 GROUP BY (hour - ?2) / 86400"
     );
     let whole = |from: i64, to: i64| {
-        let rows: Vec<(i64, i64, i64)> = tx.list(sql, (tunnel_id, from, to), row)?;
+        let rows: Vec<(i64, i64, i64)> = tx.list(sql, (tunnel_id, from, to))?;
         Ok(rows.into_iter().map(|(at, flights, minutes)| Flown { at, flights, minutes }).collect())
     };
     gather(HOUR_SECONDS, (from, to), whole, |at, to| sum_partial_hour(tx, tunnel_id, at, to))
@@ -58,7 +57,7 @@ pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result
         "SELECT coalesce(sum(flights), 0), coalesce(sum(minutes), 0) FROM flown_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3"
     );
-    let whole = |from: i64, to: i64| Ok(vec![tx.get(sql, (tunnel_id, from, to), row)?]);
+    let whole = |from: i64, to: i64| Ok(vec![tx.get(sql, (tunnel_id, from, to))?]);
     let sums: Vec<(i64, i64)> =
         gather(HOUR_SECONDS, (from, to), whole, |from, to| Ok(vec![reports::sum_flown(tx, tunnel_id, from, to)?]))?;
     Ok(sums.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
@@ -72,7 +71,7 @@ pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) ->
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND bookings > 0
                GROUP BY (hour - ?2) / 86400, partner_id"
     );
-    let whole = |from: i64, to: i64| tx.list(sql, (tunnel_id, from, to), row);
+    let whole = |from: i64, to: i64| tx.list(sql, (tunnel_id, from, to));
     let part = |at: i64, to: i64| {
         let booked = reports::list_booked(tx, tunnel_id, at, to)?;
         Ok(booked.into_iter().map(|one| (at, one)).collect())
@@ -83,7 +82,7 @@ pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) ->
 /// The partners' requests between two moments: partner, event, how often.
 pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
     let sql = sql!("SELECT partner_id, event, sum(times) FROM event_days WHERE day >= ?1 AND day < ?2 GROUP BY 1, 2");
-    let whole = |from: i64, to: i64| tx.list(sql, (from, to), row);
+    let whole = |from: i64, to: i64| tx.list(sql, (from, to));
     gather(DAY_SECONDS, (from, to), whole, |from, to| reports::list_events(tx, from, to))
 }
 

@@ -5,7 +5,7 @@ use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
-use crate::store::engine::columns::{Columns, FromRow, row};
+use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::engine::statements::Sql;
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -43,7 +43,7 @@ pub(crate) fn list_members(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64,
         " FROM members WHERE member_id > ?1 AND member_id NOT IN (SELECT member_id FROM erasures)
           ORDER BY member_id LIMIT ?2"
     );
-    tx.list(sql, (after, rows), row)
+    tx.list(sql, (after, rows))
 }
 
 /// Adds a member. Refuses a username that is taken, and an address that another member has confirmed.
@@ -109,13 +109,13 @@ impl FromRow for Option<Booked> {
 }
 
 /// Entries after a number, without those of erased members.
-pub(crate) fn list_entries(tx: &Read, after: i64, rows: i64) -> Result<Vec<(Names, Entry)>> {
+pub(crate) fn list_entries(tx: &Read, after: i64, rows: i64) -> Result<Vec<(Entry, Names)>> {
     let sql = sql!("SELECT ", Entry::COLUMNS, ", ", Names::COLUMNS, " FROM entries e JOIN members m ON m.member_id = e.member_id
                     LEFT JOIN members s ON s.member_id = e.instructor_id AND s.member_id NOT IN (SELECT member_id FROM erasures)
                     LEFT JOIN members a ON a.member_id = e.author_id AND a.member_id NOT IN (SELECT member_id FROM erasures)
                     LEFT JOIN bookings b ON b.booking_id = e.booking_id LEFT JOIN partners p ON p.partner_id = b.partner_id
                WHERE e.entry_id > ?1 AND e.member_id NOT IN (SELECT member_id FROM erasures) ORDER BY e.entry_id LIMIT ?2");
-    tx.list(sql, (after, rows), |found| row(found).map(|(entry, names)| (names, entry)))
+    tx.list(sql, (after, rows))
 }
 
 /// Parameters in the order of [`Entry`]. The unary plus keeps SQLite from an index on a column that is null in most
@@ -128,12 +128,12 @@ static SAME: &Sql = sql!(
 
 /// How many entries are equal to this one.
 pub(crate) fn count_same(tx: &Read, entry: &Entry) -> Result<i64> {
-    tx.get(SAME, &*entry.values(), row)
+    tx.get(SAME, &*entry.values())
 }
 
 /// Whether a booking has an entry.
 pub(crate) fn is_entered(tx: &Read, booking_id: i64) -> Result<bool> {
-    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM entries WHERE booking_id = ?1)"), [booking_id], row)
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM entries WHERE booking_id = ?1)"), [booking_id])
 }
 
 /// Adds an entry. `opening`: the number of the opening balance; `None` for its first entry.
@@ -152,7 +152,7 @@ pub(crate) fn list_bookings(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64
           WHERE b.booking_id > ?1 AND b.ended_as IS NOT 'cancelled'
             AND b.member_id NOT IN (SELECT member_id FROM erasures) ORDER BY b.booking_id LIMIT ?2"
     );
-    tx.list(sql, (after, rows), row)
+    tx.list(sql, (after, rows))
 }
 
 /// The highest numbers of members, entries and bookings.
@@ -161,7 +161,7 @@ pub(crate) fn lasts(tx: &Read) -> Result<[i64; 3]> {
         "SELECT coalesce((SELECT max(member_id) FROM members), 0), coalesce((SELECT max(entry_id) FROM entries), 0),
                       coalesce((SELECT max(booking_id) FROM bookings), 0)"
     );
-    let (members, entries, bookings) = tx.get(sql, [], row)?;
+    let (members, entries, bookings) = tx.get(sql, [])?;
     Ok([members, entries, bookings])
 }
 

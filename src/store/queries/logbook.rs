@@ -2,7 +2,7 @@
 
 use crate::domain::entry::{Kind, Status};
 use crate::store::Read;
-use crate::store::engine::columns::{Columns, FromRow, row};
+use crate::store::engine::columns::{Columns, FromRow};
 use rusqlite::{Result, named_params};
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -111,15 +111,14 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
           CROSS JOIN entries e ON e.entry_id = listed_id",
         LISTED_BESIDE
     );
-    let mut found: Vec<Listed> =
-        tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)?;
+    let mut found: Vec<Listed> = tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset})?;
     // The inner query has this order already; an outer ORDER BY would make SQLite sort whole rows.
     found.sort_by_key(|one| Reverse((one.entry_date, one.entry_id)));
     Ok(found)
 }
 
 pub(crate) fn find_listed(tx: &Read, entry_id: i64) -> Result<Option<Listed>> {
-    tx.find(sql!(LISTED, " FROM entries e", LISTED_BESIDE, " WHERE e.entry_id = ?1"), [entry_id], row)
+    tx.find(sql!(LISTED, " FROM entries e", LISTED_BESIDE, " WHERE e.entry_id = ?1"), [entry_id])
 }
 
 /// The numbers of the entries of every kind, newest first, for reading a whole logbook entry by entry.
@@ -131,13 +130,13 @@ pub(crate) fn list_ids(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Re
          UNION ALL SELECT entry_id, entry_date FROM entries WHERE member_id = ?1 AND kind = 'safety'
          ORDER BY entry_date DESC, entry_id DESC LIMIT ?2 OFFSET ?3"
     );
-    let found: Vec<(i64, i64)> = tx.list(sql, (member_id, limit, offset), row)?;
+    let found: Vec<(i64, i64)> = tx.list(sql, (member_id, limit, offset))?;
     Ok(found.into_iter().map(|(entry_id, _)| entry_id).collect())
 }
 
 pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
     let sql = sql!(LINE, " WHERE e.entry_id = ?1");
-    tx.find(sql, [entry_id], row)
+    tx.find(sql, [entry_id])
 }
 
 /// The entries of one kind by `now`, newest first.
@@ -147,7 +146,7 @@ pub(crate) fn list_kind(tx: &Read, member_id: i64, kind: Kind, now: i64, limit: 
         " WHERE e.member_id = :id AND e.kind = :kind AND e.entry_date <= :now
          ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit"
     );
-    tx.list(sql, named_params! {":id": member_id, ":kind": kind, ":now": now, ":limit": limit}, row)
+    tx.list(sql, named_params! {":id": member_id, ":kind": kind, ":now": now, ":limit": limit})
 }
 
 /// The records of one safety logbook, newest first.
@@ -164,24 +163,24 @@ pub(crate) fn each_safety(
          ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit OFFSET :offset"
     );
     let params = named_params! {":id": member_id, ":logbook": logbook, ":limit": limit, ":offset": offset};
-    tx.each(sql, params, row, take)
+    tx.each(sql, params, take)
 }
 
 pub(crate) fn count_safety(tx: &Read, member_id: i64, logbook: &str) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'safety' AND cat_group = ?2");
-    tx.get(sql, (member_id, logbook), row)
+    tx.get(sql, (member_id, logbook))
 }
 
 /// The skill and the state of each skill entry of the member.
 pub(crate) fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String, Status)>> {
     let sql = sql!("SELECT skill, status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY entry_id");
-    tx.list(sql, [member_id], row)
+    tx.list(sql, [member_id])
 }
 
 /// The skills that the member cannot request again, because an entry takes them ([`Status::blocks_same_skill`]); sorted.
 pub(crate) fn list_taken_skills(tx: &Read, member_id: i64) -> Result<Vec<String>> {
     let sql = sql!("SELECT status, skill FROM entries WHERE member_id = ?1 AND kind = 'skill'");
-    let taken = tx.list(sql, [member_id], |row| {
+    let taken = tx.list_with(sql, [member_id], |row| {
         let mut columns = Columns::of(row);
         let takes = columns.read::<Status>()?.blocks_same_skill();
         Ok(if takes { Some(columns.text()?.to_owned()) } else { None })
@@ -197,7 +196,7 @@ pub(crate) fn sum_flown(tx: &Read, member_id: i64, now: i64) -> Result<(i64, i64
         "SELECT count(*), coalesce(sum(minutes), 0) FROM entries
                WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date <= ?2"
     );
-    tx.get(sql, (member_id, now), row)
+    tx.get(sql, (member_id, now))
 }
 
 /// The moment of the last entry before a moment; `None`: there is none.
@@ -211,7 +210,7 @@ pub(crate) fn find_last_before(tx: &Read, member_id: i64, before: i64) -> Result
              UNION ALL SELECT max(entry_date) FROM entries
              WHERE member_id = :id AND kind = 'safety' AND entry_date < :before)"
     );
-    tx.get(sql, named_params! {":id": member_id, ":before": before}, row)
+    tx.get(sql, named_params! {":id": member_id, ":before": before})
 }
 
 /// The number of entries between two moments; `to` is not included.
@@ -224,7 +223,7 @@ pub(crate) fn count_between(tx: &Read, member_id: i64, (from, to): (i64, i64)) -
               + (SELECT count(*) FROM entries
                  WHERE member_id = :id AND kind = 'safety' AND entry_date >= :from AND entry_date < :to)"
     );
-    tx.get(sql, named_params! {":id": member_id, ":from": from, ":to": to}, row)
+    tx.get(sql, named_params! {":id": member_id, ":from": from, ":to": to})
 }
 
 /// Minutes flown between two moments; `to` is not included.
@@ -233,5 +232,5 @@ pub(crate) fn sum_flown_between(tx: &Read, member_id: i64, (from, to): (i64, i64
         "SELECT coalesce(sum(minutes), 0) FROM entries
                WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date >= ?2 AND entry_date < ?3"
     );
-    tx.get(sql, (member_id, from, to), row)
+    tx.get(sql, (member_id, from, to))
 }

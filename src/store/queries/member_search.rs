@@ -1,7 +1,7 @@
 //! The search of members by parts of their names, addresses and numbers: a trigram index (FTS5) that triggers maintain.
 
 use crate::domain::certificate::name_on_paper;
-use crate::store::engine::columns::{Columns, row};
+use crate::store::engine::columns::Columns;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -28,7 +28,7 @@ impl Found {
 }
 
 pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Found>> {
-    tx.find(sql!("SELECT ", Found::COLUMNS, " FROM members m WHERE m.member_id = ?1"), [member_id], row)
+    tx.find(sql!("SELECT ", Found::COLUMNS, " FROM members m WHERE m.member_id = ?1"), [member_id])
 }
 
 /// The members who match the pattern, newest first. The pattern is in the query language of the index: see
@@ -40,12 +40,12 @@ pub(crate) fn list(tx: &Read, pattern: &str, limit: i64) -> Result<Vec<Found>> {
         " FROM members_search CROSS JOIN members m ON m.member_id = members_search.rowid
          WHERE members_search MATCH :pattern ORDER BY members_search.rowid DESC LIMIT :limit"
     );
-    tx.list(sql, named_params! {":pattern": pattern, ":limit": limit}, row)
+    tx.list(sql, named_params! {":pattern": pattern, ":limit": limit})
 }
 
 /// Whether any member matches the pattern.
 pub(crate) fn exists(tx: &Read, pattern: &str) -> Result<bool> {
-    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members_search WHERE members_search MATCH ?1)"), [pattern], row)
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members_search WHERE members_search MATCH ?1)"), [pattern])
 }
 
 /// Calls `look` with the number and the names (in the order of the statement) of each member that matches the pattern,
@@ -61,7 +61,7 @@ pub(crate) fn sift<T>(
          FROM members_search CROSS JOIN members m ON m.member_id = members_search.rowid
          WHERE members_search MATCH ?1 ORDER BY members_search.rowid DESC LIMIT ?2"
     );
-    let looked_at = tx.list(sql, (pattern, limit), |row| {
+    let looked_at = tx.list_with(sql, (pattern, limit), |row| {
         let mut columns = Columns::of(row);
         let (member_id, mut words) = (columns.value()?, [""; 5]);
         for word in &mut words {
@@ -79,12 +79,12 @@ pub(crate) fn list_by_email(tx: &Read, start: &str, limit: i64) -> Result<Vec<Fo
         Found::COLUMNS,
         " FROM members m WHERE m.email >= :start AND m.email < :start || char(1114111) ORDER BY m.email LIMIT :limit"
     );
-    tx.list(sql, named_params! {":start": start, ":limit": limit}, row)
+    tx.list(sql, named_params! {":start": start, ":limit": limit})
 }
 
 /// The newest members.
 pub(crate) fn list_newest(tx: &Read, limit: i64) -> Result<Vec<Found>> {
-    tx.list(sql!("SELECT ", Found::COLUMNS, " FROM members m ORDER BY m.member_id DESC LIMIT ?1"), [limit], row)
+    tx.list(sql!("SELECT ", Found::COLUMNS, " FROM members m ORDER BY m.member_id DESC LIMIT ?1"), [limit])
 }
 
 /// Rebuilds the index, after rows were written without its triggers.

@@ -2,7 +2,7 @@
 //! the staff.
 
 use crate::domain::mention::{self, Person};
-use crate::store::engine::columns::{Columns, row};
+use crate::store::engine::columns::Columns;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -35,7 +35,7 @@ pub(crate) struct Change {
 
 /// The highest key of a table.
 pub(crate) fn last(tx: &Read, table: Table) -> Result<i64> {
-    tx.get(&format!("SELECT coalesce(max({}), 0) FROM {}", table.key, table.name), [], row)
+    tx.get(&format!("SELECT coalesce(max({}), 0) FROM {}", table.key, table.name), [])
 }
 
 /// The changes that remove `names` from the rows after `from` up to `to`.
@@ -55,7 +55,7 @@ pub(crate) fn list(tx: &Read, table: Table, from: i64, to: i64, names: &[&str], 
         }
         Ok(())
     };
-    tx.list(&sql, (from, to), look)?;
+    tx.list_with(&sql, (from, to), look)?;
     Ok(changes)
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn forget_near(tx: &Write, member_id: i64, person: &Person, stand_in:
         "SELECT entry_id FROM entries WHERE instructor_id = :id
                UNION SELECT entry_id FROM entries WHERE author_id = :id AND author_id <> member_id"
     );
-    let near: Vec<i64> = tx.list(sql, named_params! {":id": member_id}, row)?;
+    let near: Vec<i64> = tx.list(sql, named_params! {":id": member_id})?;
     for entry_id in near {
         for found in list(tx, TABLES[0], entry_id - 1, entry_id, &names, stand_in)? {
             change(tx, &found)?;
@@ -91,7 +91,7 @@ fn forget_in_notices(tx: &Write, member_id: i64, stand_in: &str) -> Result<()> {
         ("instructor_id", "author_id", SIGNED),
     ] {
         let receivers = format!("SELECT DISTINCT {others} FROM entries WHERE {mine} = :id AND {others} <> :id");
-        let receivers: Vec<i64> = tx.list(&receivers, named_params! {":id": member_id}, row)?;
+        let receivers: Vec<i64> = tx.list(&receivers, named_params! {":id": member_id})?;
         let sql = format!(
             "UPDATE notices SET detail = json_set(detail, '$.name', :name)
              WHERE member_id = :receiver AND {subjects} AND EXISTS

@@ -2,10 +2,9 @@
 //! statement reads an index alone.
 
 use crate::store::Read;
-use crate::store::engine::columns::{Columns, row};
+use crate::store::engine::columns::Columns;
 use crate::store::tables::bookings::Ending;
 use rusqlite::{Result, Row, named_params};
-use std::ops::ControlFlow;
 
 row! {
     /// The sums of a partner's bookings.
@@ -42,7 +41,7 @@ pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Resu
                WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NOT 'cancelled'
                GROUP BY partner_id"
     );
-    tx.list(sql, (from, to, tunnel_id), row)
+    tx.list(sql, (from, to, tunnel_id))
 }
 
 /// Flights between two moments, and their minutes, without opening balances.
@@ -52,7 +51,7 @@ pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL
                  AND entry_date >= ?1 AND entry_date < ?2 AND tunnel_id = ?3"
     );
-    tx.get(sql, (from, to, tunnel_id), row)
+    tx.get(sql, (from, to, tunnel_id))
 }
 
 /// The partners' requests between two moments: partner, event, how often.
@@ -61,7 +60,7 @@ pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, Str
         "SELECT partner_id, event, count(*) FROM history INDEXED BY history_by_moment
                WHERE at >= ?1 AND at < ?2 GROUP BY partner_id, event"
     );
-    tx.list(sql, (from, to), row)
+    tx.list(sql, (from, to))
 }
 
 /// Calls `take` with the bookings after `(flight_date, booking_id)`, in that order, at most `limit`; `to` is not
@@ -101,11 +100,12 @@ pub(crate) fn each_booking(
         take(&line);
         Ok(())
     };
-    tx.each(sql, params, line, |()| ControlFlow::Continue(()))
+    tx.list_with(sql, params, line)?;
+    Ok(())
 }
 
 /// The numbers of the members after one, in order.
 pub(crate) fn list_member_ids(tx: &Read, after: i64, limit: i64) -> Result<Vec<i64>> {
     let sql = sql!("SELECT member_id FROM members WHERE member_id > ?1 ORDER BY member_id LIMIT ?2");
-    tx.list(sql, (after, limit), row)
+    tx.list(sql, (after, limit))
 }

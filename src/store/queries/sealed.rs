@@ -2,7 +2,6 @@
 
 use crate::keys::Purpose;
 use crate::store::Write;
-use crate::store::engine::columns;
 use rusqlite::Result;
 use rusqlite::types::Value;
 
@@ -54,7 +53,7 @@ impl Column {
     /// Replaces every value by the result of `change`.
     pub(crate) fn reseal(&self, tx: &Write, change: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Result<Resealed> {
         let [all, update] = self.statements();
-        let found = tx.list(&all, [], columns::row::<(Value, Vec<u8>)>)?;
+        let found = tx.list::<(Value, Vec<u8>)>(&all, [])?;
         let mut done = Resealed { values: found.len(), damaged: 0 };
         for (key, sealed) in found {
             match change(&sealed) {

@@ -2,7 +2,6 @@
 //! row and its moment; the details are in the table of its kind.
 
 use crate::store::Read;
-use crate::store::engine::columns::row;
 use rusqlite::{Result, named_params};
 
 named! {
@@ -61,16 +60,16 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
         EVENTS,
         ") ORDER BY at DESC, what, id DESC, more DESC LIMIT :limit OFFSET :offset"
     );
-    tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)
+    tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset})
 }
 
 /// The moments of a member's events, latest first.
 pub(crate) fn list_moments(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<i64>> {
     let sql = sql!("SELECT at FROM (", EVENTS, ") ORDER BY at DESC LIMIT :limit");
-    tx.list(sql, named_params! {":id": member_id, ":limit": limit}, row)
+    tx.list(sql, named_params! {":id": member_id, ":limit": limit})
 }
 
 /// The action and the actor of a row of the audit log.
 pub(crate) fn find_action(tx: &Read, seq: i64) -> Result<Option<(String, String)>> {
-    tx.find(sql!("SELECT deed, who FROM audit WHERE seq = ?1"), [seq], row)
+    tx.find(sql!("SELECT deed, who FROM audit WHERE seq = ?1"), [seq])
 }

@@ -1,7 +1,6 @@
 //! The codes by which owners claim accounts that the desk made, and the registrations at the desk. Only keyed hashes of
 //! the codes are stored.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -31,7 +30,7 @@ pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<C
         " FROM account_claims c JOIN members m ON m.member_id = c.member_id
          WHERE c.code_hash = ?1 AND ?2 < c.ends_at AND (c.email = '' OR c.email = m.email)"
     );
-    let claim: Option<Claim> = tx.find(sql, (&code_hash[..], now), row)?;
+    let claim: Option<Claim> = tx.find(sql, (&code_hash[..], now))?;
     Ok(match claim {
         Some(claim) if is_unclaimed(tx, claim.member_id)? => Some(claim),
         _ => None,
@@ -45,13 +44,13 @@ pub(crate) fn is_unclaimed(tx: &Read, member_id: i64) -> Result<bool> {
            AND NOT EXISTS (SELECT 1 FROM passkeys p WHERE p.member_id = ?1)
            AND NOT EXISTS (SELECT 1 FROM social_links s WHERE s.member_id = ?1)"
     );
-    Ok(tx.get::<i64>(sql, [member_id], row)? > 0)
+    Ok(tx.get::<i64>(sql, [member_id])? > 0)
 }
 
 /// When the member's mailed code expires; `None`: there is no valid one.
 pub(crate) fn find_mailed(tx: &Read, member_id: i64, now: i64) -> Result<Option<i64>> {
     let sql = sql!("SELECT max(ends_at) FROM account_claims WHERE member_id = ?1 AND email <> '' AND ?2 < ends_at");
-    tx.get(sql, (member_id, now), row)
+    tx.get(sql, (member_id, now))
 }
 
 pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
@@ -76,7 +75,7 @@ pub(crate) fn insert_registration(tx: &Write, form_number: i64, member_id: i64, 
 
 /// The member that a form made.
 pub(crate) fn find_registered(tx: &Read, form_number: i64) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT member_id FROM registrations WHERE form_number = ?1"), [form_number], row)
+    tx.find(sql!("SELECT member_id FROM registrations WHERE form_number = ?1"), [form_number])
 }
 
 row! {
@@ -97,7 +96,7 @@ pub(crate) fn list_with_email(tx: &Read, email: &str, limit: i64) -> Result<Vec<
         Alike::COLUMNS,
         " FROM members WHERE email = ?1 AND email <> '' ORDER BY email_confirmed_at IS NULL, member_id LIMIT ?2"
     );
-    tx.list(sql, (email, limit), row)
+    tx.list(sql, (email, limit))
 }
 
 /// Members of this name, born on this day.
@@ -107,5 +106,5 @@ pub(crate) fn list_born(tx: &Read, dob: i64, real_name: &str, limit: i64) -> Res
         Alike::COLUMNS,
         " FROM members WHERE dob = ?1 AND real_name = ?2 COLLATE NOCASE ORDER BY member_id LIMIT ?3"
     );
-    tx.list(sql, (dob, real_name, limit), row)
+    tx.list(sql, (dob, real_name, limit))
 }

@@ -3,7 +3,6 @@
 
 use crate::domain::audit::{self, Actor, Detail, Hash, Head, Row, Subject};
 use crate::domain::audit_action::ACTIONS;
-use crate::store::engine::columns::row;
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
 
@@ -65,7 +64,7 @@ pub fn insert(tx: &Write, actor: &Actor, action: &'static str, subject: &Subject
 /// The head of the chain by the site's row; of an empty chain the genesis hash.
 pub(crate) fn head(tx: &Read) -> Result<Head> {
     let sql = sql!("SELECT site_id, audit_seq, audit_hash FROM site");
-    let (site_id, seq, hash): (String, i64, Option<Vec<u8>>) = tx.get(sql, [], row)?;
+    let (site_id, seq, hash): (String, i64, Option<Vec<u8>>) = tx.get(sql, [])?;
     // A hash of another length is a manipulation, which the verification reports; the site goes on.
     let ours = |hash: Vec<u8>| Hash::try_from(hash).unwrap_or_default();
     Ok(Head { seq, hash: hash.map_or_else(|| audit::genesis(&site_id), ours) })
@@ -78,7 +77,7 @@ pub fn list(tx: &Read, filter: &Filter, limit: i64) -> Result<Vec<HashedRow>> {
     let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(Vec::new()) };
     let conditions = bounds.conditions(filter).with(":limit", &limit);
     let sql = format!("{HASHED_ROW} WHERE {} ORDER BY a.seq DESC LIMIT :limit", conditions.sql());
-    tx.list(&sql, &*conditions.params, row)
+    tx.list(&sql, &*conditions.params)
 }
 
 /// The number of rows that match the filter.
@@ -86,7 +85,7 @@ pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     let Some(bounds) = Bounds::of(tx, filter)? else { return Ok(0) };
     let conditions = bounds.conditions(filter);
     let sql = format!("SELECT count(*) FROM audit a WHERE {}", conditions.sql());
-    tx.get(&sql, &*conditions.params, row)
+    tx.get(&sql, &*conditions.params)
 }
 
 /// A filter as bounds of the table's columns.
@@ -144,7 +143,7 @@ impl Bounds {
 
 /// The first row of this moment or later.
 fn find_since(tx: &Read, moment: i64) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT seq FROM audit WHERE at >= ?1 ORDER BY at, seq LIMIT 1"), [moment], row)
+    tx.find(sql!("SELECT seq FROM audit WHERE at >= ?1 ORDER BY at, seq LIMIT 1"), [moment])
 }
 
 /// The latest row of an action.
@@ -154,7 +153,7 @@ pub(crate) fn find_last(tx: &Read, action: &str) -> Result<Option<HashedRow>> {
 
 /// The rows after a number, oldest first: to walk the chain.
 pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<HashedRow>> {
-    tx.list(sql!(HASHED_ROW, " WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"), (seq, limit), row)
+    tx.list(sql!(HASHED_ROW, " WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"), (seq, limit))
 }
 
 /// The rows that record a return to an earlier state, by a restore, a rollback or a promotion: number and moment.
@@ -162,7 +161,7 @@ pub(crate) fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
     let sql = sql!(
         "SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back', 'site.promoted') ORDER BY seq"
     );
-    tx.list(sql, [], row)
+    tx.list(sql, [])
 }
 
 #[cfg(test)]

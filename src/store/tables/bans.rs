@@ -1,6 +1,5 @@
 //! Bans, which are columns of their members.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -24,7 +23,7 @@ row! {
 
 pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Ban>> {
     let sql = sql!("SELECT ", Ban::COLUMNS, " FROM members WHERE member_id = ?1 AND banned_at IS NOT NULL");
-    tx.find(sql, [member_id], row)
+    tx.find(sql, [member_id])
 }
 
 /// Sets the end (`None`: none) and the reason of a ban, where the account is banned.
@@ -36,5 +35,5 @@ pub(crate) fn set_terms(tx: &Write, member_id: i64, until: Option<i64>, reason: 
 
 /// The members whose ban has ended by `now` and is not lifted yet.
 pub(crate) fn list_ended(tx: &Read, now: i64) -> Result<Vec<i64>> {
-    tx.list(sql!("SELECT member_id FROM members WHERE banned_until <= ?1 AND banned_at IS NOT NULL"), [now], row)
+    tx.list(sql!("SELECT member_id FROM members WHERE banned_until <= ?1 AND banned_at IS NOT NULL"), [now])
 }

@@ -3,7 +3,7 @@
 use super::entries::NewTime;
 use super::partners;
 use crate::domain::booking::Booking;
-use crate::store::engine::columns::{Columns, FromRow, row};
+use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -112,13 +112,13 @@ pub(crate) fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booki
             sent.flight_date,
         ),
     };
-    tx.find(sql, named_params! {":partner_id": partner_id, ":first": first, ":second": second}, row)
+    tx.find(sql, named_params! {":partner_id": partner_id, ":first": first, ":second": second})
 }
 
 /// The booking that a partner registered under this number.
 pub(crate) fn find_by_registration(tx: &Read, partner_id: i64, registration_id: i64) -> Result<Option<BookingRow>> {
     let params = named_params! {":partner_id": partner_id, ":registration_id": registration_id};
-    tx.find(sql!(ITS, "b.registration_id = :registration_id"), params, row)
+    tx.find(sql!(ITS, "b.registration_id = :registration_id"), params)
 }
 
 /// The member's booking of the same purchase and flight, where only one of the two has a registration number. Another
@@ -144,7 +144,6 @@ pub(crate) fn find_of_purchase(
         sql,
         named_params! {":member_id": member_id, ":flight_date": sent.flight_date, ":partner_id": partner_id,
         ":purchase_id": purchase_id},
-        row,
     )
 }
 
@@ -161,7 +160,7 @@ pub(crate) fn update(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usiz
 
 /// A booking at this tunnel.
 pub(crate) fn find(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<BookingRow>> {
-    tx.find(sql!(BOOKING, " WHERE b.booking_id = ?1 AND b.tunnel_id = ?2"), (booking_id, tunnel_id), row)
+    tx.find(sql!(BOOKING, " WHERE b.booking_id = ?1 AND b.tunnel_id = ?2"), (booking_id, tunnel_id))
 }
 
 /// Stores the values that the partner sent last, where the booking has others.
@@ -210,13 +209,13 @@ pub(crate) fn update_removed(tx: &Write, booking_id: i64, date: Option<i64>, min
 /// Restores a booking that ended. Returns the flight time that was removed from the logbook.
 pub(crate) fn unset_ended(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
     let sql = sql!("SELECT ", Removed::COLUMNS, " FROM bookings WHERE booking_id = ?1");
-    let removed: Removed = tx.get(sql, [booking_id], row)?;
+    let removed: Removed = tx.get(sql, [booking_id])?;
     let sql = sql!(
         "UPDATE bookings SET ended_as = NULL, ended_at = NULL, ended_by = NULL, removed_date = NULL, removed_minutes = NULL,
                              removed_comment = NULL, updated_at = ?2 WHERE booking_id = ?1"
     );
     tx.run(sql, (booking_id, tx.now()))?;
-    let tunnel_id = tx.get(sql!("SELECT tunnel_id FROM bookings WHERE booking_id = ?1"), [booking_id], row)?;
+    let tunnel_id = tx.get(sql!("SELECT tunnel_id FROM bookings WHERE booking_id = ?1"), [booking_id])?;
     Ok(match (removed.removed_date, removed.removed_minutes) {
         (Some(entry_date), Some(minutes)) => {
             Some(NewTime { entry_date, minutes, tunnel_id, comment: removed.removed_comment.unwrap_or_default() })
@@ -245,7 +244,7 @@ pub(crate) fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Resul
     };
     let conditions = filter.conditions().with(":limit", &limit).with(":offset", &offset);
     let sql = format!("{BOOKING} {beside} WHERE {} ORDER BY {order} LIMIT :limit OFFSET :offset", conditions.sql());
-    tx.list(&sql, &*conditions.params, row)
+    tx.list(&sql, &*conditions.params)
 }
 
 pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
@@ -254,7 +253,7 @@ pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     }
     let conditions = filter.conditions();
     let sql = format!("SELECT count(*) FROM bookings b WHERE {}", conditions.sql());
-    tx.get(&sql, &*conditions.params, row)
+    tx.get(&sql, &*conditions.params)
 }
 
 row! {
@@ -303,7 +302,7 @@ pub(crate) fn list_arrivals(
     let sql = sql!(ARRIVAL, " ORDER BY b.flight_date, b.booking_id LIMIT :limit OFFSET :offset");
     let params = named_params! {":day": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit, ":offset": offset,
     ":now": now};
-    tx.list(sql, params, row)
+    tx.list(sql, params)
 }
 
 /// The minutes booked in each slot of `seconds` of a day: the slot's number from 0, and the minutes.
@@ -312,7 +311,7 @@ pub(crate) fn list_load(tx: &Read, tunnel_id: i64, (from, to): (i64, i64), secon
         "SELECT (flight_date - ?1) / ?4, sum(minutes_booked) FROM bookings
                WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NULL GROUP BY 1"
     );
-    tx.list(sql, (from, to, tunnel_id, seconds), row)
+    tx.list(sql, (from, to, tunnel_id, seconds))
 }
 
 row! {
@@ -335,7 +334,7 @@ pub(crate) fn has_flown(tx: &Read, member_id: i64) -> Result<bool> {
         "SELECT EXISTS (SELECT 1 FROM bookings WHERE member_id = ?1 AND arrived_at IS NOT NULL)
              OR EXISTS (SELECT 1 FROM entries WHERE member_id = ?1 AND kind = 'time' AND booking_id IS NULL)"
     );
-    tx.get(sql, [member_id], row)
+    tx.get(sql, [member_id])
 }
 
 /// A member's own bookings between two moments, by flight date.
@@ -350,7 +349,7 @@ pub(crate) fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to:
     );
     let params =
         named_params! {":member_id": member_id, ":from": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit};
-    tx.list(sql, params, row)
+    tx.list(sql, params)
 }
 
 /// The date of the next flight from a moment on that a partner booked for a member, without those that ended.
@@ -366,7 +365,7 @@ pub(crate) fn find_next(
                  AND ended_as IS NULL AND arrived_at IS NULL
                ORDER BY flight_date LIMIT 1"
     );
-    tx.find(sql, (member_id, from, partner_id, tunnel_id), row)
+    tx.find(sql, (member_id, from, partner_id, tunnel_id))
 }
 
 /// The bookings between two moments, without cancelled ones, and how many of them have checked in.
@@ -375,7 +374,7 @@ pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> R
         "SELECT count(*), count(arrived_at) FROM bookings
                WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NOT 'cancelled'"
     );
-    tx.get(sql, (from, to, tunnel_id), row)
+    tx.get(sql, (from, to, tunnel_id))
 }
 
 /// Checks a booking in; a second time changes nothing. `by`: the actor.

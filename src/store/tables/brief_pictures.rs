@@ -1,6 +1,5 @@
 //! The pictures of the operator's safety brief. A removed picture stays in the table, as a record of what was shown.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -11,12 +10,12 @@ pub(crate) fn insert(tx: &Write, jpeg: &[u8], by: Option<i64>) -> Result<i64> {
 
 /// The numbers of the pictures in use, in their order.
 pub(crate) fn list(tx: &Read) -> Result<Vec<i64>> {
-    tx.list(sql!("SELECT picture_id FROM brief_pictures WHERE removed_at IS NULL ORDER BY picture_id"), [], row)
+    tx.list(sql!("SELECT picture_id FROM brief_pictures WHERE removed_at IS NULL ORDER BY picture_id"), [])
 }
 
 /// A picture in use.
 pub(crate) fn find(tx: &Read, picture_id: i64) -> Result<Option<Vec<u8>>> {
-    tx.find(sql!("SELECT jpeg FROM brief_pictures WHERE picture_id = ?1 AND removed_at IS NULL"), [picture_id], row)
+    tx.find(sql!("SELECT jpeg FROM brief_pictures WHERE picture_id = ?1 AND removed_at IS NULL"), [picture_id])
 }
 
 pub(crate) fn remove(tx: &Write, picture_id: i64) -> Result<usize> {

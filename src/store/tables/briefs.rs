@@ -1,7 +1,6 @@
 //! Confirmations of the operator's safety brief at a kiosk, by version.
 
 use super::site_texts::SiteText;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -16,5 +15,5 @@ pub(crate) fn find_last(tx: &Read, member_id: i64) -> Result<Option<(i64, i64)>>
     let sql = sql!(
         "SELECT version, confirmed_at FROM brief_confirmations WHERE member_id = ?1 ORDER BY confirmation_id DESC LIMIT 1"
     );
-    tx.find(sql, [member_id], row)
+    tx.find(sql, [member_id])
 }

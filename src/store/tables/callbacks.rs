@@ -2,7 +2,6 @@
 //! verdict.
 
 use crate::keys::{Keys, Purpose};
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -71,7 +70,7 @@ pub(crate) fn count_from(tx: &Read, sender: Sender, start: &str) -> Result<i64> 
     let sql = sql!(
         "SELECT count(*) FROM callbacks WHERE sender = ?1 AND event_key >= ?2 AND event_key < ?2 || char(0x10ffff)"
     );
-    tx.get(sql, (sender.name(), start), row)
+    tx.get(sql, (sender.name(), start))
 }
 
 pub(crate) fn insert(tx: &Write, keys: &Keys, new: &NewCallback) -> Result<i64> {
@@ -85,7 +84,7 @@ pub(crate) fn insert(tx: &Write, keys: &Keys, new: &NewCallback) -> Result<i64> 
 const CALLBACK: &str = joined!("SELECT ", StoredCallback::COLUMNS, " FROM callbacks");
 
 pub(crate) fn find(tx: &Read, callback_id: i64) -> Result<Option<StoredCallback>> {
-    tx.find(sql!(CALLBACK, " WHERE callback_id = ?1"), [callback_id], row)
+    tx.find(sql!(CALLBACK, " WHERE callback_id = ?1"), [callback_id])
 }
 
 /// The callbacks of one sender or all, with one verdict or any, newest first.
@@ -98,13 +97,13 @@ pub(crate) fn list(
 ) -> Result<Vec<StoredCallback>> {
     let sql = sql!(CALLBACK, " WHERE ", LISTED, " ORDER BY callback_id DESC LIMIT :limit OFFSET :offset");
     let params = named_params! {":sender": sender, ":verdict": verdict, ":limit": limit, ":offset": offset};
-    tx.list(sql, params, row)
+    tx.list(sql, params)
 }
 
 /// The number of callbacks that [`list`] returns on all its pages.
 pub(crate) fn count(tx: &Read, sender: Option<&str>, verdict: Option<&str>) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM callbacks WHERE ", LISTED);
-    tx.get(sql, named_params! {":sender": sender, ":verdict": verdict}, row)
+    tx.get(sql, named_params! {":sender": sender, ":verdict": verdict})
 }
 
 const LISTED: &str = "(:sender IS NULL OR sender = :sender) AND (:verdict IS NULL OR verdict = :verdict)";

@@ -1,6 +1,5 @@
 //! The cards and wristbands of members.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -10,12 +9,12 @@ pub(crate) fn insert(tx: &Write, card: &str, member_id: i64) -> Result<usize> {
 
 /// The owner of a card.
 pub(crate) fn find(tx: &Read, card: &str) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT member_id FROM cards WHERE card = ?1"), [card], row)
+    tx.find(sql!("SELECT member_id FROM cards WHERE card = ?1"), [card])
 }
 
 /// A member's cards, latest first.
 pub(crate) fn list(tx: &Read, member_id: i64) -> Result<Vec<String>> {
-    tx.list(sql!("SELECT card FROM cards WHERE member_id = ?1 ORDER BY tied_at DESC, card"), [member_id], row)
+    tx.list(sql!("SELECT card FROM cards WHERE member_id = ?1 ORDER BY tied_at DESC, card"), [member_id])
 }
 
 pub(crate) fn delete(tx: &Write, card: &str, member_id: i64) -> Result<usize> {

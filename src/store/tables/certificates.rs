@@ -1,7 +1,7 @@
 //! Certificates that were issued, and the names on them.
 
 use crate::domain::certificate::{self, Signed};
-use crate::store::engine::columns::{Columns, FromRow, row};
+use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::queries::holdings::Holding;
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -43,7 +43,7 @@ pub(crate) fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
         " FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id LEFT JOIN members m ON m.member_id = e.instructor_id
          WHERE e.member_id = ?1 AND e.kind = 'skill' AND e.status = 'open' ORDER BY e.entry_id"
     );
-    let signed: Vec<(String, i64, String, PaperName)> = tx.list(sql, [member_id], row)?;
+    let signed: Vec<(String, i64, String, PaperName)> = tx.list(sql, [member_id])?;
     let signed = signed.into_iter().map(|(skill, approval, tunnel_name, PaperName(signer_name))| Signed {
         skill,
         approval,
@@ -72,6 +72,6 @@ pub(crate) fn find(tx: &Read, code: &str) -> Result<Option<Issued>> {
                                 = (c.member_id, c.cat_group, c.cat_id, c.track, c.since)
           WHERE c.code = ?1"
     );
-    let found: Option<(Holding, bool, PaperName)> = tx.find(sql, [code], row)?;
+    let found: Option<(Holding, bool, PaperName)> = tx.find(sql, [code])?;
     Ok(found.map(|(held, valid, PaperName(holder))| Issued { held, holder, valid }))
 }

@@ -3,7 +3,6 @@
 
 use super::site_texts::Kind;
 use crate::domain::waiver::SigningPlace;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -39,12 +38,12 @@ pub(crate) fn find_last(tx: &Read, member_id: i64, kind: Kind) -> Result<Option<
         Consent::COLUMNS,
         " FROM consents WHERE member_id = ?1 AND kind = ?2 ORDER BY consent_id DESC LIMIT 1"
     );
-    tx.find(sql, (member_id, kind), row)
+    tx.find(sql, (member_id, kind))
 }
 
 /// A member's consents, newest first.
 pub(crate) fn list(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<Consent>> {
     let sql =
         sql!("SELECT ", Consent::COLUMNS, " FROM consents WHERE member_id = ?1 ORDER BY consent_id DESC LIMIT ?2");
-    tx.list(sql, (member_id, limit), row)
+    tx.list(sql, (member_id, limit))
 }

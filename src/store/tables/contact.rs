@@ -1,6 +1,5 @@
 //! Messages of the contact form.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -65,14 +64,14 @@ pub fn insert(tx: &Write, new: &NewContactMessage) -> Result<i64> {
 const MESSAGE: &str = joined!("SELECT ", Message::COLUMNS, " FROM contact_messages");
 
 pub(crate) fn find(tx: &Read, contact_id: i64) -> Result<Option<Message>> {
-    tx.find(sql!(MESSAGE, " WHERE contact_id = ?1"), [contact_id], row)
+    tx.find(sql!(MESSAGE, " WHERE contact_id = ?1"), [contact_id])
 }
 
 /// The open messages, or all, newest first.
 pub fn list(tx: &Read, all: bool, limit: i64, offset: i64) -> Result<Vec<Message>> {
     const NEWEST: &str = " ORDER BY contact_id DESC LIMIT ?1 OFFSET ?2";
     let sql = if all { sql!(MESSAGE, " WHERE true", NEWEST) } else { sql!(MESSAGE, " WHERE done_at IS NULL", NEWEST) };
-    tx.list(sql, (limit, offset), row)
+    tx.list(sql, (limit, offset))
 }
 
 /// The number of open messages.
@@ -83,7 +82,7 @@ pub(crate) fn count_open(tx: &Read) -> Result<i64> {
 /// The number of messages that [`list`] returns on all its pages.
 pub(crate) fn count(tx: &Read, all: bool) -> Result<i64> {
     let open = sql!("SELECT count(*) FROM contact_messages WHERE done_at IS NULL");
-    tx.get(if all { sql!("SELECT count(*) FROM contact_messages WHERE true") } else { open }, [], row)
+    tx.get(if all { sql!("SELECT count(*) FROM contact_messages WHERE true") } else { open }, [])
 }
 
 /// Marks a message as done; a second time changes nothing.

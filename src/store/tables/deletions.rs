@@ -1,6 +1,5 @@
 //! Requests for deletion that came by a social network, and their outcome.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -35,11 +34,11 @@ pub(crate) fn insert(tx: &Write, code: &str, subject_hash: &[u8; 32], outcome: O
 }
 
 pub(crate) fn find(tx: &Read, code: &str) -> Result<Option<Deletion>> {
-    tx.find(sql!("SELECT ", Deletion::COLUMNS, " FROM deletions WHERE code = ?1"), [code], row)
+    tx.find(sql!("SELECT ", Deletion::COLUMNS, " FROM deletions WHERE code = ?1"), [code])
 }
 
 /// The code of the latest deletion about this person.
 pub(crate) fn find_code(tx: &Read, subject_hash: &[u8; 32]) -> Result<Option<String>> {
     let sql = sql!("SELECT code FROM deletions WHERE subject_hash = ?1 ORDER BY asked_at DESC, code LIMIT 1");
-    tx.find(sql, [&subject_hash[..]], row)
+    tx.find(sql, [&subject_hash[..]])
 }

@@ -1,6 +1,5 @@
 //! Devices that members signed in on. Only hashes of their tokens are stored.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -27,7 +26,7 @@ row! {
 pub(crate) fn find(tx: &Read, device_hash: &DeviceHash, member_id: i64, now: i64) -> Result<Option<Seen>> {
     let sql = sql!("SELECT ", Seen::COLUMNS, " FROM devices WHERE device_hash = :hash AND used_at > :old LIMIT 1");
     let params = named_params! {":hash": &device_hash[..], ":id": member_id, ":old": now - KEPT_SECONDS};
-    tx.find(sql, params, row)
+    tx.find(sql, params)
 }
 
 /// Records a sign-in of the member on a device.

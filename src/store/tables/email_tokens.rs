@@ -1,6 +1,5 @@
 //! The tokens in the mails that confirm an address. Only their hashes are kept.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -34,7 +33,7 @@ pub(crate) fn insert(
 
 pub(crate) fn find(tx: &Read, token_hash: &[u8; 32]) -> Result<Option<EmailToken>> {
     let sql = sql!("SELECT ", EmailToken::COLUMNS, " FROM email_tokens WHERE token_hash = ?1");
-    tx.find(sql, [&token_hash[..]], row)
+    tx.find(sql, [&token_hash[..]])
 }
 
 pub(crate) fn set_used(tx: &Write, token_hash: &[u8; 32]) -> Result<usize> {

@@ -1,6 +1,5 @@
 //! Emergency contacts of members.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -14,7 +13,7 @@ row! {
 }
 
 pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Emergency>> {
-    tx.find(sql!("SELECT ", Emergency::COLUMNS, " FROM emergency_contacts WHERE member_id = ?1"), [member_id], row)
+    tx.find(sql!("SELECT ", Emergency::COLUMNS, " FROM emergency_contacts WHERE member_id = ?1"), [member_id])
 }
 
 /// Sets the contact, in place of the earlier one.

@@ -1,7 +1,6 @@
 //! Logbook entries.
 
 use crate::domain::entry::{Kind, Status};
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;
@@ -83,20 +82,20 @@ pub(crate) fn update_booked_time(
 /// Deletes the entry that a booking made, and returns it.
 pub(crate) fn take_booked_time(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
     let sql = sql!("SELECT ", NewTime::COLUMNS, " FROM entries WHERE booking_id = ?1 AND kind = 'time'");
-    let time = tx.find(sql, [booking_id], row)?;
+    let time = tx.find(sql, [booking_id])?;
     tx.run(sql!("DELETE FROM entries WHERE booking_id = ?1 AND kind = 'time'"), [booking_id])?;
     Ok(time)
 }
 
 pub(crate) fn find_owner(tx: &Read, entry_id: i64) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT member_id FROM entries WHERE entry_id = ?1"), [entry_id], row)
+    tx.find(sql!("SELECT member_id FROM entries WHERE entry_id = ?1"), [entry_id])
 }
 
 const TIME: &str =
     joined!("SELECT ", TimeEntry::COLUMNS, " FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id");
 
 pub(crate) fn find_time(tx: &Read, entry_id: i64) -> Result<Option<TimeEntry>> {
-    tx.find(sql!(TIME, " WHERE e.entry_id = ?1 AND e.kind = 'time'"), [entry_id], row)
+    tx.find(sql!(TIME, " WHERE e.entry_id = ?1 AND e.kind = 'time'"), [entry_id])
 }
 
 /// Calls `take` with a member's flight-time entries, newest flight first.
@@ -110,11 +109,11 @@ pub(crate) fn each_time(
         TIME,
         " WHERE e.member_id = :id AND e.kind = 'time' ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit OFFSET :offset"
     );
-    tx.each(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row, take)
+    tx.each(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, take)
 }
 
 pub(crate) fn count_time(tx: &Read, member_id: i64) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'"), [member_id], row)
+    tx.get(sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'"), [member_id])
 }
 
 /// The last flight by `now`, and the minutes booked after it. Reads the index once, from the latest booked flight back
@@ -125,7 +124,7 @@ pub(crate) fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
                ORDER BY entry_date DESC"
     );
     let mut flown = Flown { last_flight: None, minutes_ahead: 0 };
-    tx.each(sql, [member_id], row, |(at, minutes): (i64, i64)| {
+    tx.each(sql, [member_id], |(at, minutes): (i64, i64)| {
         if at <= now {
             flown.last_flight = Some(at);
             return ControlFlow::Break(());
@@ -157,7 +156,7 @@ pub(crate) fn list_day(tx: &Read, member_id: i64, (from, to): (i64, i64), limit:
                  AND entry_date < :to AND opening IS NULL
                ORDER BY entry_date, entry_id LIMIT :limit"
     );
-    tx.list(sql, named_params! {":member_id": member_id, ":from": from, ":to": to, ":limit": limit}, row)
+    tx.list(sql, named_params! {":member_id": member_id, ":from": from, ":to": to, ":limit": limit})
 }
 
 /// Deletes an entry with its events.
@@ -172,5 +171,5 @@ pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Resul
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL AND entry_date >= ?1 AND entry_date < ?2
                      AND tunnel_id = ?3"
     );
-    tx.list(sql, (from, to, tunnel_id), row)
+    tx.list(sql, (from, to, tunnel_id))
 }

@@ -1,7 +1,6 @@
 //! The history of skill and safety entries: who changed the state, when, from what, to what. Rows are only added.
 
 use crate::domain::entry::Status;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -48,5 +47,5 @@ pub(crate) fn list(tx: &Read, entry_id: i64) -> Result<Vec<EntryEvent>> {
         EntryEvent::COLUMNS,
         " FROM entry_moves v LEFT JOIN members m ON m.member_id = v.member_id WHERE v.entry_id = ?1 ORDER BY v.step"
     );
-    tx.list(sql, [entry_id], row)
+    tx.list(sql, [entry_id])
 }

@@ -1,6 +1,5 @@
 //! Counts of failed attempts (wrong passwords and codes) by the hour.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -15,7 +14,7 @@ pub(crate) fn count_one(tx: &Write) -> Result<usize> {
 
 /// Failed attempts in the hours that ended after a moment, with the present hour.
 pub(crate) fn count_since(tx: &Read, moment: i64) -> Result<i64> {
-    tx.get(sql!("SELECT coalesce(sum(misses), 0) FROM misses WHERE hour > ?1"), [moment - HOUR_SECONDS], row)
+    tx.get(sql!("SELECT coalesce(sum(misses), 0) FROM misses WHERE hour > ?1"), [moment - HOUR_SECONDS])
 }
 
 pub(crate) fn purge_expired(tx: &Write) -> Result<usize> {

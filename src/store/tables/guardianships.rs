@@ -2,7 +2,6 @@
 //! rules derive from the day of birth.
 
 use crate::domain::waiver::Relation;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -32,17 +31,17 @@ const IN_FORCE: &str = joined!(
 
 /// The guardianship in force between a child and an adult.
 pub(crate) fn find(tx: &Read, child_id: i64, guardian_id: i64) -> Result<Option<Guardianship>> {
-    tx.find(sql!(IN_FORCE, " AND g.child_id = ?1 AND g.guardian_id = ?2"), (child_id, guardian_id), row)
+    tx.find(sql!(IN_FORCE, " AND g.child_id = ?1 AND g.guardian_id = ?2"), (child_id, guardian_id))
 }
 
 /// The guardianships in force of a child.
 pub(crate) fn list_of_child(tx: &Read, child_id: i64) -> Result<Vec<Guardianship>> {
-    tx.list(sql!(IN_FORCE, " AND g.child_id = ?1 ORDER BY g.guardianship_id"), [child_id], row)
+    tx.list(sql!(IN_FORCE, " AND g.child_id = ?1 ORDER BY g.guardianship_id"), [child_id])
 }
 
 /// The guardianships in force of an adult.
 pub(crate) fn list_of_guardian(tx: &Read, guardian_id: i64) -> Result<Vec<Guardianship>> {
-    tx.list(sql!(IN_FORCE, " AND g.guardian_id = ?1 ORDER BY g.guardianship_id"), [guardian_id], row)
+    tx.list(sql!(IN_FORCE, " AND g.guardian_id = ?1 ORDER BY g.guardianship_id"), [guardian_id])
 }
 
 /// Adds a guardianship; returns its number. `by`: the clerk who records it; `None`: the guardian does.

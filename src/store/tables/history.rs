@@ -2,7 +2,6 @@
 
 use super::partners;
 use crate::domain::booking::Booking;
-use crate::store::engine::columns::row;
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
 
@@ -107,7 +106,7 @@ pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<H
         conditions.sql(),
         if filter.after.is_some() { "ASC" } else { "DESC" }
     );
-    tx.list(&sql, &*conditions.params, row)
+    tx.list(&sql, &*conditions.params)
 }
 
 pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
@@ -116,13 +115,13 @@ pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
     }
     let conditions = filter.conditions();
     let sql = format!("SELECT count(*) FROM history h WHERE {}", conditions.sql());
-    tx.get(&sql, &*conditions.params, row)
+    tx.get(&sql, &*conditions.params)
 }
 
 /// The highest number ever given; 0: none.
 pub(crate) fn last_seq(tx: &Read) -> Result<i64> {
     let sql = sql!("SELECT seq FROM sqlite_sequence WHERE name = 'history'");
-    Ok(tx.find(sql, [], row)?.unwrap_or(0))
+    Ok(tx.find(sql, [])?.unwrap_or(0))
 }
 
 /// How many rows come after this one, and the moment of the oldest of them.
@@ -130,16 +129,16 @@ pub(crate) fn waiting(tx: &Read, after: i64) -> Result<(i64, Option<i64>)> {
     // Where nothing was sent yet, all rows wait: their count is kept by triggers.
     let count = match after {
         ..=0 => partners::count_events(tx, None)?,
-        _ => tx.get(sql!("SELECT count(*) FROM history WHERE seq > ?1"), [after], row)?,
+        _ => tx.get(sql!("SELECT count(*) FROM history WHERE seq > ?1"), [after])?,
     };
-    let oldest = tx.find(sql!("SELECT at FROM history WHERE seq > ?1 ORDER BY seq LIMIT 1"), [after], row)?;
+    let oldest = tx.find(sql!("SELECT at FROM history WHERE seq > ?1 ORDER BY seq LIMIT 1"), [after])?;
     Ok((count, oldest))
 }
 
 /// The first row with a number in this range (both ends in it) that is younger than `at`.
 pub(crate) fn first_younger(tx: &Read, first: i64, last: i64, at: i64) -> Result<Option<i64>> {
     let sql = sql!("SELECT seq FROM history WHERE seq BETWEEN ?1 AND ?2 AND at > ?3 ORDER BY seq LIMIT 1");
-    tx.find(sql, [first, last, at], row)
+    tx.find(sql, [first, last, at])
 }
 
 /// Renumbers the rows from `first` on to the numbers from `to` on, in the same order. Returns the number of rows.
@@ -148,7 +147,7 @@ pub(crate) fn renumber(tx: &Write, first: i64, to: i64) -> Result<usize> {
     // Via negative numbers, because a new number may still be that of another row.
     let moved = tx.run(sql!("UPDATE history SET seq = -(seq + ?2) WHERE seq >= ?1"), [first, by])?;
     tx.run(sql!("UPDATE history SET seq = -seq WHERE seq < 0"), [])?;
-    let highest = tx.get(sql!("SELECT coalesce(max(seq), 0) FROM history"), [], row)?;
+    let highest = tx.get(sql!("SELECT coalesce(max(seq), 0) FROM history"), [])?;
     raise_numbers(tx, highest)?;
     Ok(moved)
 }

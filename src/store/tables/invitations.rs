@@ -1,7 +1,6 @@
 //! Invitations of staff: each has a code, of which only a keyed hash is stored, until it is used, withdrawn or expired.
 
 use crate::domain::role::Role;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -53,23 +52,23 @@ pub(crate) fn insert(tx: &Write, new: &NewInvitation) -> Result<i64> {
 
 pub(crate) fn find_by_code(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<Invitation>> {
     let sql = sql!(GOOD, " AND i.code_hash = :hash");
-    tx.find(sql, named_params! {":now": now, ":hash": &code_hash[..]}, row)
+    tx.find(sql, named_params! {":now": now, ":hash": &code_hash[..]})
 }
 
 /// The valid invitations, newest first.
 pub(crate) fn list(tx: &Read, now: i64, limit: i64) -> Result<Vec<Invitation>> {
     let sql = sql!(GOOD, " ORDER BY i.invitation_id DESC LIMIT :limit");
-    tx.list(sql, named_params! {":now": now, ":limit": limit}, row)
+    tx.list(sql, named_params! {":now": now, ":limit": limit})
 }
 
 /// The number of invitations, valid or not.
 pub(crate) fn count(tx: &Read) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM invitations"), [], row)
+    tx.get(sql!("SELECT count(*) FROM invitations"), [])
 }
 
 /// The number of the invitation that a form made.
 pub(crate) fn find_by_form(tx: &Read, form_number: i64) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT invitation_id FROM invitations WHERE form_number = ?1"), [form_number], row)
+    tx.find(sql!("SELECT invitation_id FROM invitations WHERE form_number = ?1"), [form_number])
 }
 
 pub(crate) fn delete(tx: &Write, invitation_id: i64) -> Result<usize> {

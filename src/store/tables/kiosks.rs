@@ -1,6 +1,5 @@
 //! Kiosks, their guests, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -49,7 +48,7 @@ pub(crate) fn insert_pairing(
 /// Uses up a pairing code, if it is valid.
 pub(crate) fn take_pairing(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<Pairing>> {
     let sql = sql!("DELETE FROM kiosk_pairings WHERE code_hash = ?1 AND ?2 < ends_at RETURNING ", Pairing::COLUMNS);
-    tx.find(sql, (&code_hash[..], tx.now()), row)
+    tx.find(sql, (&code_hash[..], tx.now()))
 }
 
 pub(crate) fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Result<i64> {
@@ -61,18 +60,18 @@ pub(crate) fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Resu
 
 /// The kiosk with this key.
 pub(crate) fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT kiosk_id FROM kiosks WHERE key_hash = ?1"), [&key_hash[..]], row)
+    tx.find(sql!("SELECT kiosk_id FROM kiosks WHERE key_hash = ?1"), [&key_hash[..]])
 }
 
 /// All kiosks, latest first.
 pub(crate) fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Kiosk>> {
     let sql = sql!("SELECT ", Kiosk::COLUMNS, " FROM kiosks ORDER BY kiosk_id DESC LIMIT ?1 OFFSET ?2");
-    tx.list(sql, (limit, offset), row)
+    tx.list(sql, (limit, offset))
 }
 
 /// The number of kiosks, with the revoked ones.
 pub(crate) fn count(tx: &Read) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM kiosks"), [], row)
+    tx.get(sql!("SELECT count(*) FROM kiosks"), [])
 }
 
 /// Revokes a kiosk's key and signs its guest out; the row stays. Returns 0 where there is no such kiosk in force.
@@ -98,7 +97,7 @@ pub(crate) fn find_guest(tx: &Read, kiosk_id: i64, token_hash: &[u8; 32], since:
         " FROM kiosk_guests g JOIN members m ON m.member_id = g.member_id WHERE g.kiosk_id = ?1
                     AND g.token_hash = ?2 AND g.seen_at > ?3"
     );
-    tx.find(sql, (kiosk_id, &token_hash[..], since), row)
+    tx.find(sql, (kiosk_id, &token_hash[..], since))
 }
 
 pub(crate) fn touch_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
@@ -124,7 +123,7 @@ pub(crate) fn set_code(tx: &Write, member_id: i64, code_hash: &[u8; 32], ends_at
 /// Uses up a sign-in code, if it is valid; returns the member.
 pub(crate) fn take_code(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<i64>> {
     let sql = sql!("DELETE FROM kiosk_codes WHERE code_hash = ?1 AND ?2 < ends_at RETURNING member_id");
-    tx.find(sql, (&code_hash[..], tx.now()), row)
+    tx.find(sql, (&code_hash[..], tx.now()))
 }
 
 /// Deletes expired codes, and guests last seen at `guests_before` or before.

@@ -1,6 +1,5 @@
 //! Profile pictures.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -10,11 +9,11 @@ pub(crate) fn set(tx: &Write, member_id: i64, jpeg: &[u8]) -> Result<usize> {
 }
 
 pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>> {
-    tx.find(sql!("SELECT jpeg FROM media WHERE member_id = ?1"), [member_id], row)
+    tx.find(sql!("SELECT jpeg FROM media WHERE member_id = ?1"), [member_id])
 }
 
 pub(crate) fn exists(tx: &Read, member_id: i64) -> Result<bool> {
-    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM media WHERE member_id = ?1)"), [member_id], row)
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM media WHERE member_id = ?1)"), [member_id])
 }
 
 pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {

@@ -5,7 +5,6 @@ use crate::domain::certificate::name_on_paper;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
 
@@ -141,56 +140,56 @@ const ACCOUNT: &str = joined!("SELECT ", Account::COLUMNS, " FROM members");
 /// claims it.
 pub(crate) fn find_account(tx: &Read, name: &str) -> Result<Option<Account>> {
     if !name.contains('@') {
-        return tx.find(sql!(ACCOUNT, " WHERE username = :name"), named_params! {":name": name}, row);
+        return tx.find(sql!(ACCOUNT, " WHERE username = :name"), named_params! {":name": name});
     }
     let claims = sql!(ACCOUNT, " WHERE email = :name ORDER BY email_confirmed_at IS NULL, member_id LIMIT 2");
-    let mut found: Vec<Account> = tx.list(claims, named_params! {":name": name}, row)?;
+    let mut found: Vec<Account> = tx.list(claims, named_params! {":name": name})?;
     let ambiguous = found.len() > 1 && !found[0].email_confirmed;
     Ok(if ambiguous || found.is_empty() { None } else { Some(found.swap_remove(0)) })
 }
 
 pub(crate) fn find_account_by_id(tx: &Read, member_id: i64) -> Result<Option<Account>> {
-    tx.find(sql!(ACCOUNT, " WHERE member_id = :id"), named_params! {":id": member_id}, row)
+    tx.find(sql!(ACCOUNT, " WHERE member_id = :id"), named_params! {":id": member_id})
 }
 
 pub(crate) fn username_is_free(tx: &Read, username: &str) -> Result<bool> {
     let sql = sql!("SELECT NOT EXISTS (SELECT 1 FROM members WHERE username = :username)");
-    tx.get(sql, named_params! {":username": username}, row)
+    tx.get(sql, named_params! {":username": username})
 }
 
 const PROFILE: &str =
     joined!("SELECT ", Profile::COLUMNS, " FROM members m LEFT JOIN tunnels t ON t.tunnel_id = m.tunnel_id");
 
 pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Profile>> {
-    tx.find(sql!(PROFILE, " WHERE m.member_id = ?1"), [member_id], row)
+    tx.find(sql!(PROFILE, " WHERE m.member_id = ?1"), [member_id])
 }
 
 /// The members of a role, or all, newest first.
 pub(crate) fn list(tx: &Read, role: Option<Role>, limit: i64, offset: i64) -> Result<Vec<Profile>> {
     let sql =
         sql!(PROFILE, " WHERE :role IS NULL OR m.role = :role ORDER BY m.member_id DESC LIMIT :limit OFFSET :offset");
-    tx.list(sql, named_params! {":role": role.map(Role::name), ":limit": limit, ":offset": offset}, row)
+    tx.list(sql, named_params! {":role": role.map(Role::name), ":limit": limit, ":offset": offset})
 }
 
 /// How many members there are of a role, or in all.
 pub(crate) fn count_with_role(tx: &Read, role: Option<Role>) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM members WHERE ?1 IS NULL OR role = ?1");
-    tx.get(sql, [role.map(Role::name)], row)
+    tx.get(sql, [role.map(Role::name)])
 }
 
 /// The members with a role (desk, admin, …), by number.
 pub(crate) fn list_with_role(tx: &Read) -> Result<Vec<Profile>> {
-    tx.list(sql!(PROFILE, " WHERE m.role <> 'member' ORDER BY m.member_id"), [], row)
+    tx.list(sql!(PROFILE, " WHERE m.role <> 'member' ORDER BY m.member_id"), [])
 }
 
 pub(crate) fn exists(tx: &Read, member_id: i64) -> Result<bool> {
-    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members WHERE member_id = :id)"), named_params! {":id": member_id}, row)
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members WHERE member_id = :id)"), named_params! {":id": member_id})
 }
 
 /// The member who confirmed this address.
 pub(crate) fn find_by_confirmed_email(tx: &Read, email: &str) -> Result<Option<i64>> {
     let sql = sql!("SELECT member_id FROM members WHERE email = :email AND email_confirmed_at IS NOT NULL");
-    tx.find(sql, named_params! {":email": email}, row)
+    tx.find(sql, named_params! {":email": email})
 }
 
 /// Changes the columns of the profile that the member may change. Refuses a username that is taken.
@@ -236,7 +235,7 @@ pub fn confirm_email(tx: &Write, member_id: i64) -> std::result::Result<usize, F
 
 /// The desk's internal note about a member; empty where there is none.
 pub(crate) fn find_staff_note(tx: &Read, member_id: i64) -> Result<String> {
-    tx.get(sql!("SELECT staff_note FROM members WHERE member_id = ?1"), [member_id], row)
+    tx.get(sql!("SELECT staff_note FROM members WHERE member_id = ?1"), [member_id])
 }
 
 pub(crate) fn set_staff_note(tx: &Write, member_id: i64, text: &str) -> Result<usize> {
@@ -282,7 +281,7 @@ pub fn set_paid_until(tx: &Write, member_id: i64, paid_until: Option<i64>) -> Re
 
 /// Until when a member's membership is paid; `None` where there is no such member.
 pub(crate) fn find_paid_until(tx: &Read, member_id: i64) -> Result<Option<Option<i64>>> {
-    tx.find(sql!("SELECT paid_until FROM members WHERE member_id = ?1"), [member_id], row)
+    tx.find(sql!("SELECT paid_until FROM members WHERE member_id = ?1"), [member_id])
 }
 
 columns! {
@@ -298,7 +297,7 @@ columns! {
 /// The facts that decide whether a member may book.
 pub(crate) fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing>> {
     let sql = sql!("SELECT ", Standing::COLUMNS, " FROM members m WHERE member_id = :id");
-    tx.find(sql, named_params! {":id": member_id}, row)
+    tx.find(sql, named_params! {":id": member_id})
 }
 
 row! {
@@ -314,7 +313,7 @@ row! {
 
 pub(crate) fn find_holder(tx: &Read, member_id: i64) -> Result<Holder> {
     let sql = sql!("SELECT ", Holder::COLUMNS, " FROM members WHERE member_id = ?1");
-    tx.get(sql, [member_id], row)
+    tx.get(sql, [member_id])
 }
 
 /// Recounts the entries and the flight time of every member, after rows were written without the triggers.
@@ -328,7 +327,7 @@ pub(crate) fn recount_entries(tx: &Write) -> Result<usize> {
 }
 
 pub(crate) fn find_secrets(tx: &Read, member_id: i64) -> Result<Option<Secrets>> {
-    tx.find(sql!("SELECT ", Secrets::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id], row)
+    tx.find(sql!("SELECT ", Secrets::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id])
 }
 
 /// Sets e-mail address and telephone number, each with whether it is confirmed.
@@ -374,17 +373,17 @@ pub(crate) fn set_language(tx: &Write, member_id: i64, tag: &str) -> Result<usiz
 /// The name that a clerk is shown by; empty where there is no such member.
 pub(crate) fn find_clerk_name(tx: &Read, member_id: Option<i64>) -> Result<String> {
     let sql = sql!("SELECT coalesce(nullif(screen_name, ''), username) FROM members WHERE member_id = ?1");
-    Ok(tx.find(sql, [member_id], row)?.unwrap_or_default())
+    Ok(tx.find(sql, [member_id])?.unwrap_or_default())
 }
 
 /// The tag of the language in which a member signed in last, or chose at the desk; none where there is no such member.
 pub(crate) fn find_language(tx: &Read, member_id: i64) -> Result<Option<String>> {
-    tx.find(sql!("SELECT language FROM members WHERE member_id = ?1"), [member_id], row)
+    tx.find(sql!("SELECT language FROM members WHERE member_id = ?1"), [member_id])
 }
 
 /// The confirmed address for mails that the member did not request, and the tag of the member's language (empty:
 /// unknown).
 pub(crate) fn find_correspondence(tx: &Read, member_id: i64) -> Result<Option<(String, String)>> {
     let sql = sql!("SELECT email, language FROM members WHERE member_id = ?1 AND email_confirmed_at IS NOT NULL");
-    tx.find(sql, [member_id], row)
+    tx.find(sql, [member_id])
 }

@@ -1,6 +1,5 @@
 //! Notices to members.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -21,7 +20,7 @@ row! {
 /// Adds a notice; returns its number. `subject` is the key of a text, `detail` the JSON of the text's parameters: see
 /// [`crate::app::notice`]. An erased member gets none, and the number is 0.
 pub fn insert(tx: &Write, member_id: i64, subject: &str, detail: &str) -> Result<i64> {
-    if tx.get(sql!("SELECT EXISTS (SELECT 1 FROM erasures WHERE member_id = ?1)"), [member_id], row)? {
+    if tx.get(sql!("SELECT EXISTS (SELECT 1 FROM erasures WHERE member_id = ?1)"), [member_id])? {
         return Ok(0);
     }
     let notification_id =
@@ -42,7 +41,7 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
         Notice::COLUMNS,
         " FROM notices WHERE member_id = ?1 ORDER BY notification_id DESC LIMIT ?2 OFFSET ?3"
     );
-    tx.list(sql, (member_id, limit, offset), row)
+    tx.list(sql, (member_id, limit, offset))
 }
 
 /// How many notices a member has, and how many of them are unread.
@@ -51,7 +50,7 @@ pub(crate) fn counts(tx: &Read, member_id: i64) -> Result<(i64, i64)> {
         "SELECT (SELECT count(*) FROM notices WHERE member_id = ?1),
                       (SELECT count(*) FROM notices WHERE member_id = ?1 AND read_at IS NULL)"
     );
-    tx.get(sql, [member_id], row)
+    tx.get(sql, [member_id])
 }
 
 /// Marks a notice of the member as read; a second time changes nothing. Returns whether there is such a notice.

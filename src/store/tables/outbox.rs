@@ -3,7 +3,6 @@
 
 use crate::domain::role::Role;
 use crate::keys::{Keys, Purpose};
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -103,19 +102,19 @@ pub fn insert(tx: &Write, keys: &Keys, new: &NewMessage) -> Result<i64> {
 
 /// A message by its number.
 pub fn find(tx: &Read, message_id: i64) -> Result<Option<Message>> {
-    tx.find(sql!(MESSAGE, " WHERE message_id = ?1"), [message_id], row)
+    tx.find(sql!(MESSAGE, " WHERE message_id = ?1"), [message_id])
 }
 
 /// The member's latest message of a template.
 pub(crate) fn find_last_of(tx: &Read, member_id: i64, template: &str) -> Result<Option<Message>> {
     let sql = sql!(MESSAGE, " WHERE member_id = ?1 AND template = ?2 ORDER BY message_id DESC LIMIT 1");
-    tx.find(sql, (member_id, template), row)
+    tx.find(sql, (member_id, template))
 }
 
 /// The mail with this id of the mail provider.
 pub(crate) fn find_by_provider(tx: &Read, provider_id: &str) -> Result<Option<Message>> {
     let sql = sql!(MESSAGE, " WHERE provider_id = ?1 AND provider_id <> '' AND channel = 'email'");
-    tx.find(sql, [provider_id], row)
+    tx.find(sql, [provider_id])
 }
 
 /// Records the mail provider's report about a mail.
@@ -149,12 +148,12 @@ macro_rules! listed {
 /// The messages in a state, newest first; without a state those that are not sent.
 pub(crate) fn list(tx: &Read, state: Option<&str>, limit: i64, offset: i64) -> Result<Vec<Message>> {
     let sql = listed!(state, MESSAGE, " ORDER BY message_id DESC LIMIT ?1 OFFSET ?2");
-    tx.list(sql, (limit, offset), row)
+    tx.list(sql, (limit, offset))
 }
 
 /// The number of messages that [`list`] returns on all its pages.
 pub(crate) fn count(tx: &Read, state: Option<&str>) -> Result<i64> {
-    tx.get(listed!(state, joined!("SELECT count(*) FROM outbox"), ""), [], row)
+    tx.get(listed!(state, joined!("SELECT count(*) FROM outbox"), ""), [])
 }
 
 /// The messages due on a channel now, oldest first.
@@ -164,13 +163,13 @@ pub(crate) fn list_due(tx: &Read, channel: Channel, now: i64, limit: i64) -> Res
         " INDEXED BY outbox_due WHERE state = 'waiting' AND channel = ?1 AND next_try_at <= ?2
          ORDER BY message_id LIMIT ?3"
     );
-    tx.list(sql, (channel.name(), now, limit), row)
+    tx.list(sql, (channel.name(), now, limit))
 }
 
 /// When the next message of a channel is to be sent.
 pub(crate) fn next_due(tx: &Read, channel: Channel) -> Result<Option<i64>> {
     let sql = sql!("SELECT min(next_try_at) FROM outbox WHERE state = 'waiting' AND channel = ?1");
-    tx.get(sql, [channel.name()], row)
+    tx.get(sql, [channel.name()])
 }
 
 /// The number of waiting messages, and of dead ones.
@@ -179,13 +178,13 @@ pub(crate) fn counts(tx: &Read) -> Result<(i64, i64)> {
         "SELECT (SELECT count(*) FROM outbox WHERE state = 'waiting'),
                       (SELECT count(*) FROM outbox WHERE state = 'dead')"
     );
-    tx.get(sql, [], row)
+    tx.get(sql, [])
 }
 
 /// When the oldest message that is due was queued.
 pub(crate) fn find_oldest_due(tx: &Read, now: i64) -> Result<Option<i64>> {
     let sql = sql!("SELECT min(created_at) FROM outbox WHERE state = 'waiting' AND next_try_at <= ?1");
-    tx.get(sql, [now], row)
+    tx.get(sql, [now])
 }
 
 /// Marks a message as accepted by a server: clears its parameters, and stores the provider's id for later reports.
@@ -281,5 +280,5 @@ pub(crate) fn purge_expired(tx: &Write, old: i64, rows: i64) -> Result<usize> {
 /// A member's messages, newest first.
 pub(crate) fn list_of_member(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<Message>> {
     let sql = sql!(MESSAGE, " WHERE member_id = ?1 ORDER BY message_id DESC LIMIT ?2");
-    tx.list(sql, (member_id, limit), row)
+    tx.list(sql, (member_id, limit))
 }

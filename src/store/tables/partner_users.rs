@@ -1,7 +1,6 @@
 //! The user records of partners. Every statement names the partner, so that no partner sees another's records.
 
 use crate::http::failure::Failure;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
 
@@ -53,18 +52,18 @@ pub(crate) fn delete(tx: &Write, partner_id: i64, id: i64) -> Result<usize> {
 
 pub(crate) fn find(tx: &Read, partner_id: i64, id: i64) -> Result<Option<PartnerUser>> {
     let sql = sql!(USER, " AND u.user_id = :id");
-    tx.find(sql, named_params! {":partner_id": partner_id, ":id": id}, row)
+    tx.find(sql, named_params! {":partner_id": partner_id, ":id": id})
 }
 
 /// A partner's records, newest first.
 pub(crate) fn list(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Result<Vec<PartnerUser>> {
     let sql = sql!(USER, " ORDER BY u.user_id DESC LIMIT :limit OFFSET :offset");
-    tx.list(sql, named_params! {":partner_id": partner_id, ":limit": limit, ":offset": offset}, row)
+    tx.list(sql, named_params! {":partner_id": partner_id, ":limit": limit, ":offset": offset})
 }
 
 /// The number of a partner's records, which triggers keep, because counting very many rows takes long.
 pub(crate) fn count(tx: &Read, partner_id: i64) -> Result<i64> {
-    tx.get(sql!("SELECT coalesce(sum(users), 0) FROM partners WHERE partner_id = ?1"), [partner_id], row)
+    tx.get(sql!("SELECT coalesce(sum(users), 0) FROM partners WHERE partner_id = ?1"), [partner_id])
 }
 
 row! {
@@ -87,7 +86,7 @@ pub(crate) fn list_deleted(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec
         " FROM partner_users u WHERE u.partner_id = ?1 AND u.deleted_at IS NOT NULL AND u.email <> ''
                ORDER BY u.deleted_at DESC, u.user_id DESC LIMIT ?2"
     );
-    tx.list(sql, (partner_id, limit), row)
+    tx.list(sql, (partner_id, limit))
 }
 
 /// A partner's deleted records whose address has no new record, latest first.
@@ -100,7 +99,7 @@ pub(crate) fn list_restorable(tx: &Read, partner_id: i64, limit: i64) -> Result<
                                WHERE v.partner_id = u.partner_id AND v.email = u.email AND v.deleted_at IS NULL)
                ORDER BY u.deleted_at DESC, u.user_id DESC LIMIT ?2"
     );
-    tx.list(sql, (partner_id, limit), row)
+    tx.list(sql, (partner_id, limit))
 }
 
 /// Restores a deleted record; returns the number of changed rows. Refuses one whose address has a new record; a
@@ -117,5 +116,5 @@ pub(crate) fn restore(tx: &Write, partner_id: i64, id: i64) -> std::result::Resu
 pub(crate) fn has(tx: &Read, partner_id: i64, email: &str) -> Result<bool> {
     let sql =
         sql!("SELECT EXISTS (SELECT 1 FROM partner_users WHERE partner_id = ?1 AND email = ?2 AND deleted_at IS NULL)");
-    tx.get(sql, (partner_id, email), row)
+    tx.get(sql, (partner_id, email))
 }

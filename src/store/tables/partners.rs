@@ -1,7 +1,6 @@
 //! Partner clients, their secrets, networks and used signatures.
 
 use crate::http::failure::Failure;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
 
@@ -86,11 +85,11 @@ pub fn revoke(tx: &Write, partner_id: i64) -> Result<usize> {
 
 /// The partner of a `client_id`, revoked or not.
 pub fn find(tx: &Read, client_id: &str) -> Result<Option<Partner>> {
-    tx.find(sql!("SELECT ", Partner::COLUMNS, " FROM partners p WHERE p.client_id = ?1"), [client_id], row)
+    tx.find(sql!("SELECT ", Partner::COLUMNS, " FROM partners p WHERE p.client_id = ?1"), [client_id])
 }
 
 pub(crate) fn find_by_id(tx: &Read, partner_id: i64) -> Result<Option<Partner>> {
-    tx.find(sql!("SELECT ", Partner::COLUMNS, " FROM partners p WHERE p.partner_id = ?1"), [partner_id], row)
+    tx.find(sql!("SELECT ", Partner::COLUMNS, " FROM partners p WHERE p.partner_id = ?1"), [partner_id])
 }
 
 pub(crate) fn set_terms(tx: &Write, partner_id: i64, strict: bool, requests_per_minute: Option<i64>) -> Result<usize> {
@@ -121,12 +120,12 @@ pub(crate) fn list_spans(tx: &Read, partner_id: i64, now: i64) -> Result<Vec<Spa
         " FROM partner_secrets
                WHERE partner_id = ?1 AND (ends_at IS NULL OR ends_at > ?2) ORDER BY secret_id DESC"
     );
-    tx.list(sql, (partner_id, now), row)
+    tx.list(sql, (partner_id, now))
 }
 
 /// All partners, also the revoked ones, newest first.
 pub(crate) fn list(tx: &Read) -> Result<Vec<Partner>> {
-    tx.list(sql!("SELECT ", Partner::COLUMNS, " FROM partners p ORDER BY p.partner_id DESC"), [], row)
+    tx.list(sql!("SELECT ", Partner::COLUMNS, " FROM partners p ORDER BY p.partner_id DESC"), [])
 }
 
 /// The secrets in force of one client, or of every client.
@@ -138,20 +137,20 @@ pub(crate) fn list_secrets(tx: &Read, client_id: Option<&str>, now: i64) -> Resu
           WHERE p.revoked_at IS NULL AND (s.ends_at IS NULL OR s.ends_at > ?1) AND "
     );
     let sql = if client_id.is_some() { sql!(IN_FORCE, "p.client_id = ?2") } else { sql!(IN_FORCE, "?2 IS NULL") };
-    tx.list(sql, (now, client_id), row)
+    tx.list(sql, (now, client_id))
 }
 
 /// The number of bookings of one partner, or of all. Triggers keep the count, because counting very many rows takes
 /// long.
 pub(crate) fn count_bookings(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
     let sql = sql!("SELECT coalesce(sum(bookings), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
-    tx.get(sql, [partner_id], row)
+    tx.get(sql, [partner_id])
 }
 
 /// The number of rows in the history of one partner, or of all, which triggers keep too.
 pub(crate) fn count_events(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
     let sql = sql!("SELECT coalesce(sum(events), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
-    tx.get(sql, [partner_id], row)
+    tx.get(sql, [partner_id])
 }
 
 /// Recounts the bookings, events and user records of every partner, after rows were written without the triggers.
@@ -166,7 +165,7 @@ pub(crate) fn count_anew(tx: &Write) -> Result<usize> {
 }
 
 pub(crate) fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {
-    tx.list(sql!("SELECT network FROM partner_networks WHERE partner_id = ?1 ORDER BY network"), [partner_id], row)
+    tx.list(sql!("SELECT network FROM partner_networks WHERE partner_id = ?1 ORDER BY network"), [partner_id])
 }
 
 /// Records the use of a signature. Returns whether it was the first use.

@@ -1,6 +1,5 @@
 //! Passcodes that were sent: one valid for each member and purpose, hashed, with few tries.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -35,7 +34,7 @@ pub(crate) fn insert(
 pub(crate) fn find(tx: &Read, member_id: i64, purpose: &str, now: i64) -> Result<Option<Passcode>> {
     let sql =
         sql!("SELECT ", Passcode::COLUMNS, " FROM passcodes WHERE member_id = ?1 AND purpose = ?2 AND ?3 < ends_at");
-    tx.find(sql, (member_id, purpose, now), row)
+    tx.find(sql, (member_id, purpose, now))
 }
 
 pub(crate) fn count_try(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
@@ -61,7 +60,7 @@ pub(crate) fn full_until(tx: &Read, key: &[u8; 32], sends_max: i64, seconds: i64
                ORDER BY sent_at DESC LIMIT 1 OFFSET ?3"
     );
     let within = (&key[..], now - seconds, sends_max - 1);
-    Ok(tx.find(sql, within, row::<i64>)?.map(|sent_at| sent_at + seconds))
+    Ok(tx.find::<i64>(sql, within)?.map(|sent_at| sent_at + seconds))
 }
 
 pub(crate) fn insert_send(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {

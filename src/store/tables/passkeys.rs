@@ -1,7 +1,6 @@
 //! Passkeys, and the challenges that wait for a browser's response.
 
 use super::sessions::TokenHash;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -78,27 +77,27 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
         " FROM passkeys WHERE member_id = ?1
                ORDER BY passkey_id DESC LIMIT ?2 OFFSET ?3"
     );
-    tx.list(sql, (member_id, limit, offset), row)
+    tx.list(sql, (member_id, limit, offset))
 }
 
 pub(crate) fn count(tx: &Read, member_id: i64) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM passkeys WHERE member_id = ?1"), [member_id], row)
+    tx.get(sql!("SELECT count(*) FROM passkeys WHERE member_id = ?1"), [member_id])
 }
 
 /// The public keys of a member for this host name.
 pub(crate) fn list_public_keys(tx: &Read, member_id: i64, rp_id: &str) -> Result<Vec<String>> {
     let sql = sql!("SELECT public_key FROM passkeys WHERE member_id = ?1 AND rp_id = ?2 ORDER BY passkey_id");
-    tx.list(sql, (member_id, rp_id), row)
+    tx.list(sql, (member_id, rp_id))
 }
 
 /// The public key of any member, so that an unknown username costs the same time as a known one.
 pub(crate) fn find_any_public_key(tx: &Read) -> Result<Option<String>> {
-    tx.find(sql!("SELECT public_key FROM passkeys ORDER BY passkey_id LIMIT 1"), [], row)
+    tx.find(sql!("SELECT public_key FROM passkeys ORDER BY passkey_id LIMIT 1"), [])
 }
 
 pub(crate) fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Option<StoredPasskey>> {
     let sql = sql!("SELECT ", StoredPasskey::COLUMNS, " FROM passkeys WHERE credential_id = ?1 AND member_id = ?2");
-    tx.find(sql, (credential_id, member_id), row)
+    tx.find(sql, (credential_id, member_id))
 }
 
 /// Adds a passkey; returns its number.
@@ -119,7 +118,7 @@ pub(crate) fn set_used(tx: &Write, passkey_id: i64, counter: i64, public_key: &s
 /// Deletes a passkey of the member; returns its name.
 pub(crate) fn delete(tx: &Write, member_id: i64, passkey_id: i64) -> Result<Option<String>> {
     let sql = sql!("DELETE FROM passkeys WHERE passkey_id = ?1 AND member_id = ?2 RETURNING name");
-    tx.find(sql, (passkey_id, member_id), row)
+    tx.find(sql, (passkey_id, member_id))
 }
 
 /// Removes the passkeys that the member made at this moment or later.
@@ -129,7 +128,7 @@ pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<u
 
 /// Removes every passkey of the member but these, by their numbers.
 pub(crate) fn delete_others(tx: &Write, member_id: i64, kept: &[i64]) -> Result<usize> {
-    let ids: Vec<i64> = tx.list(sql!("SELECT passkey_id FROM passkeys WHERE member_id = ?1"), [member_id], row)?;
+    let ids: Vec<i64> = tx.list(sql!("SELECT passkey_id FROM passkeys WHERE member_id = ?1"), [member_id])?;
     let mut removed = 0;
     for id in ids.into_iter().filter(|id| !kept.contains(id)) {
         removed += tx.run(sql!("DELETE FROM passkeys WHERE passkey_id = ?1"), [id])?;
@@ -146,7 +145,7 @@ pub(crate) fn insert_challenge(tx: &Write, hash: &ChallengeHash, new: &Challenge
 pub(crate) fn find_challenge(tx: &Read, hash: &ChallengeHash, now: i64) -> Result<Option<Challenge>> {
     let sql =
         sql!("SELECT ", Challenge::COLUMNS, " FROM passkey_challenges WHERE challenge_hash = ?1 AND ?2 < ends_at");
-    tx.find(sql, (hash, now), row)
+    tx.find(sql, (hash, now))
 }
 
 /// Uses up a challenge: true for at most one caller.

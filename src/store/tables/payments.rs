@@ -1,7 +1,6 @@
 //! Payments as the processor reports them, and the members to whom they belong.
 
 use crate::domain::payment::{Decision, Issue, Price, ProcessorReport, Status, Weighted};
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -95,7 +94,7 @@ impl Account {
 
 /// The site's own number of a payment.
 pub(crate) fn find_number(tx: &Read, intent_id: &str) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT payment_id FROM payments WHERE intent_id = ?1"), [intent_id], row)
+    tx.find(sql!("SELECT payment_id FROM payments WHERE intent_id = ?1"), [intent_id])
 }
 
 const LISTED: &str = joined!("SELECT ", Payment::COLUMNS, " FROM payments");
@@ -103,26 +102,26 @@ const LISTED: &str = joined!("SELECT ", Payment::COLUMNS, " FROM payments");
 /// A member's payments, newest first.
 pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Payment>> {
     let sql = sql!(LISTED, " WHERE member_id = :id ORDER BY payment_id DESC LIMIT :limit OFFSET :offset");
-    tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, row)
+    tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset})
 }
 
 /// One payment, in the form of the lists.
 pub(crate) fn find_listed(tx: &Read, payment_id: i64) -> Result<Option<Payment>> {
-    tx.find(sql!(LISTED, " WHERE payment_id = ?1"), [payment_id], row)
+    tx.find(sql!(LISTED, " WHERE payment_id = ?1"), [payment_id])
 }
 
 pub(crate) fn count(tx: &Read, member_id: i64) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1"), [member_id], row)
+    tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1"), [member_id])
 }
 
 /// Payments without a member, newest first.
 pub(crate) fn list_unmatched(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Payment>> {
     let sql = sql!(LISTED, " WHERE member_id IS NULL ORDER BY payment_id DESC LIMIT ?1 OFFSET ?2");
-    tx.list(sql, (limit, offset), row)
+    tx.list(sql, (limit, offset))
 }
 
 pub(crate) fn count_unmatched(tx: &Read) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM payments WHERE member_id IS NULL"), [], row)
+    tx.get(sql!("SELECT count(*) FROM payments WHERE member_id IS NULL"), [])
 }
 
 /// The payments that wait for a decision of the desk, the oldest first, each with its number.
@@ -132,23 +131,23 @@ pub(crate) fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(
         PaymentRow::COLUMNS,
         " FROM payments WHERE question <> '' ORDER BY payment_id LIMIT ?1 OFFSET ?2"
     );
-    let found: Vec<(i64, i64, PaymentRow)> = tx.list(sql, (limit, offset), row)?;
+    let found: Vec<(i64, i64, PaymentRow)> = tx.list(sql, (limit, offset))?;
     Ok(found.into_iter().map(|(payment_id, updated_at, kept)| (payment_id, updated_at, kept.into())).collect())
 }
 
 pub(crate) fn count_questions(tx: &Read) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM payments WHERE question <> ''"), [], row)
+    tx.get(sql!("SELECT count(*) FROM payments WHERE question <> ''"), [])
 }
 
 pub(crate) fn find(tx: &Read, intent_id: &str) -> Result<Option<Account>> {
     let sql = sql!("SELECT ", PaymentRow::COLUMNS, " FROM payments WHERE intent_id = ?1");
-    Ok(tx.find(sql, [intent_id], row::<PaymentRow>)?.map(Account::from))
+    Ok(tx.find::<PaymentRow>(sql, [intent_id])?.map(Account::from))
 }
 
 /// A payment by the site's own number.
 pub(crate) fn find_by_number(tx: &Read, payment_id: i64) -> Result<Option<Account>> {
     let sql = sql!("SELECT ", PaymentRow::COLUMNS, " FROM payments WHERE payment_id = ?1");
-    Ok(tx.find(sql, [payment_id], row::<PaymentRow>)?.map(Account::from))
+    Ok(tx.find::<PaymentRow>(sql, [payment_id])?.map(Account::from))
 }
 
 impl From<PaymentRow> for Account {
@@ -209,14 +208,14 @@ pub(crate) fn save(tx: &Write, account: &Account) -> Result<usize> {
 
 /// The number of a member's claims to payments that the processor has not reported.
 pub(crate) fn count_claims(tx: &Read, member_id: i64) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1 AND status = 'claimed'"), [member_id], row)
+    tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1 AND status = 'claimed'"), [member_id])
 }
 
 /// The number of a member's claims to payments that another member had claimed first, and that the desk has not
 /// decided.
 pub(crate) fn count_rival_claims(tx: &Read, member_id: i64) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM payments WHERE question <> '' AND rival_claim = ?1");
-    tx.get(sql, [member_id], row)
+    tx.get(sql, [member_id])
 }
 
 /// Deletes claims, made at `old` or before, to payments that the processor has not reported.

@@ -1,6 +1,5 @@
 //! The booking PINs of members, in columns of their rows. Only keyed hashes are stored.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -20,7 +19,7 @@ row! {
 /// The state of a member's PIN; `None`: no such member.
 pub fn find(tx: &Read, member_id: i64) -> Result<Option<Pin>> {
     let sql = sql!("SELECT ", Pin::COLUMNS, " FROM members WHERE member_id = :id");
-    tx.find(sql, named_params! {":id": member_id}, row)
+    tx.find(sql, named_params! {":id": member_id})
 }
 
 /// Sets a new PIN, and clears the failed attempts.

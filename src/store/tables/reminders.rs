@@ -1,7 +1,6 @@
 //! Reminders that were sent, and members who may be due for one.
 
 use crate::domain::reminder::Reminder;
-use crate::store::engine::columns::row;
 use crate::store::engine::statements::Sql;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -32,7 +31,7 @@ pub(crate) enum Activity {
 pub(crate) fn next_batch(tx: &Read, by: Activity, from: Cursor, until: i64, now: i64, rows: i64) -> Result<Batch> {
     let params =
         named_params! {":date": from.entry_date, ":id": from.entry_id, ":until": until, ":now": now, ":rows": rows};
-    let found: Vec<(i64, i64, i64, bool)> = tx.list(sql(by), params, row)?;
+    let found: Vec<(i64, i64, i64, bool)> = tx.list(sql(by), params)?;
     let full = found.len() as i64 == rows;
     let next = found
         .last()
@@ -73,7 +72,7 @@ pub(crate) fn exists(tx: &Read, member_id: i64, reminder: &Reminder) -> Result<b
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM reminders WHERE member_id = ?1 AND programme = ?2 AND kind = ?3 AND renewal = ?4)"
     );
-    tx.get(sql, (member_id, reminder.programme, reminder.kind.name(), reminder.renewal), row)
+    tx.get(sql, (member_id, reminder.programme, reminder.kind.name(), reminder.renewal))
 }
 
 /// Adds a reminder; returns whether it is new. The notice of a new reminder belongs in the same transaction.

@@ -1,6 +1,5 @@
 //! The replies to requests with an `Idempotency-Key`, written in the transaction of the effect.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -19,7 +18,7 @@ row! {
 
 pub(crate) fn find(tx: &Read, replay_key: &[u8; 32], now: i64) -> Result<Option<StoredReply>> {
     let sql = sql!("SELECT ", StoredReply::COLUMNS, " FROM replays WHERE replay_key = ?1 AND answered_at > ?2");
-    tx.find(sql, (&replay_key[..], now - KEPT_SECONDS), row)
+    tx.find(sql, (&replay_key[..], now - KEPT_SECONDS))
 }
 
 pub(crate) fn insert(tx: &Write, replay_key: &[u8; 32], kept: &StoredReply) -> Result<usize> {

@@ -1,6 +1,5 @@
 //! Second factors, those that are being set up, and recovery codes.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -40,7 +39,7 @@ row! {
 /// A member's second factor; the default for a member without a row, who has none.
 pub(crate) fn find(tx: &Read, member_id: i64, now: i64) -> Result<Factor> {
     let sql = sql!("SELECT ", Factor::COLUMNS, " FROM second_factors WHERE member_id = ?1");
-    let found = tx.find(sql, (member_id, now), row)?;
+    let found = tx.find(sql, (member_id, now))?;
     Ok(found.unwrap_or_default())
 }
 
@@ -101,11 +100,11 @@ pub(crate) fn delete_recovery_codes(tx: &Write, member_id: i64) -> Result<usize>
 }
 
 pub(crate) fn count_recovery_codes(tx: &Read, member_id: i64) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM recovery_codes WHERE member_id = ?1"), [member_id], row)
+    tx.get(sql!("SELECT count(*) FROM recovery_codes WHERE member_id = ?1"), [member_id])
 }
 
 pub(crate) fn find_reachable(tx: &Read, member_id: i64) -> Result<Reachable> {
     let sql = sql!("SELECT ", Reachable::COLUMNS, " FROM members WHERE member_id = ?1");
-    let found = tx.find(sql, [member_id], row)?;
+    let found = tx.find(sql, [member_id])?;
     Ok(found.unwrap_or_default())
 }

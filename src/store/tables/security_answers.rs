@@ -1,6 +1,5 @@
 //! The answers to security questions, as hashes.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -17,16 +16,16 @@ pub(crate) fn renew(tx: &Write, member_id: i64, question: i64, answer_hash: &str
 
 /// The member with the lowest number who has answers.
 pub(crate) fn find_first_member(tx: &Read) -> Result<Option<i64>> {
-    tx.get(sql!("SELECT min(member_id) FROM security_answers"), [], row)
+    tx.get(sql!("SELECT min(member_id) FROM security_answers"), [])
 }
 
 /// The questions that a member answered.
 pub(crate) fn list_questions(tx: &Read, member_id: i64) -> Result<Vec<i64>> {
-    tx.list(sql!("SELECT question FROM security_answers WHERE member_id = ?1"), [member_id], row)
+    tx.list(sql!("SELECT question FROM security_answers WHERE member_id = ?1"), [member_id])
 }
 
 /// The questions that a member answered, with the answers' hashes.
 pub(crate) fn list(tx: &Read, member_id: i64) -> Result<Vec<(i64, String)>> {
     let sql = sql!("SELECT question, answer_hash FROM security_answers WHERE member_id = ?1 ORDER BY question");
-    tx.list(sql, [member_id], row)
+    tx.list(sql, [member_id])
 }

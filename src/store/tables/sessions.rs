@@ -3,7 +3,6 @@
 use super::{account_claims, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
 use crate::domain::role::Role;
 use crate::keys::hex;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -74,7 +73,7 @@ impl Listed {
 pub(crate) fn list_of_member(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Listed>> {
     let sql = sql!("SELECT ", Listed::COLUMNS, " FROM sessions
                WHERE member_id = ?1 AND ?2 < ends_at AND ?2 < seen_at + idle_seconds ORDER BY created_at DESC, token_hash");
-    tx.list(sql, (member_id, now), row)
+    tx.list(sql, (member_id, now))
 }
 
 /// Adds a session, and deletes the member's least recently used ones beyond the limit.
@@ -100,7 +99,7 @@ pub fn find(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Sessio
         " FROM sessions s JOIN members m ON m.member_id = s.member_id
                WHERE s.token_hash = ?1 AND s.parked_at IS NULL AND ?2 < s.ends_at AND ?2 < s.seen_at + s.idle_seconds"
     );
-    tx.find(sql, (&token_hash[..], now), row)
+    tx.find(sql, (&token_hash[..], now))
 }
 
 row! {
@@ -124,7 +123,7 @@ pub(crate) fn find_parked(tx: &Read, token_hash: &TokenHash, now: i64) -> Result
         " FROM sessions s JOIN members m ON m.member_id = s.member_id WHERE s.token_hash = ?1
           AND s.parked_at IS NOT NULL AND ?2 < s.ends_at AND ?2 < s.seen_at + s.idle_seconds"
     );
-    tx.find(sql, (&token_hash[..], now), row)
+    tx.find(sql, (&token_hash[..], now))
 }
 
 /// Parks a session: its token is not valid any more.
@@ -221,7 +220,7 @@ pub(crate) fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) ->
         " FROM booking_tokens b JOIN members m ON m.member_id = b.member_id
                WHERE b.token_hash = ?1 AND ?2 < b.ends_at AND m.banned_at IS NULL"
     );
-    tx.find(sql, (&token_hash[..], now), row)
+    tx.find(sql, (&token_hash[..], now))
 }
 
 /// Deletes expired sessions and booking tokens, at most `rows` of each, so that one transaction stays short.

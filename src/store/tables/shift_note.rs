@@ -1,6 +1,5 @@
 //! The note of one shift for the next. A site has one.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -20,7 +19,7 @@ pub(crate) fn find(tx: &Read) -> Result<Option<ShiftNote>> {
         ShiftNote::COLUMNS,
         " FROM shift_note n JOIN members m ON m.member_id = n.member_id WHERE n.only = 1"
     );
-    tx.find(sql, [], row)
+    tx.find(sql, [])
 }
 
 /// Sets the note, in place of the earlier one.

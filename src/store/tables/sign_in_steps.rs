@@ -1,6 +1,5 @@
 //! Sign-ins by a social network that wait for the second factor, one a member. Only hashes of their tokens are stored.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -20,7 +19,7 @@ pub(crate) fn insert(tx: &Write, member_id: i64, step_hash: &[u8; 32], ends_at: 
 
 pub(crate) fn find(tx: &Read, step_hash: &[u8; 32], now: i64) -> Result<Option<Step>> {
     let sql = sql!("SELECT ", Step::COLUMNS, " FROM sign_in_steps WHERE step_hash = ?1 AND ?2 < ends_at");
-    tx.find(sql, (&step_hash[..], now), row)
+    tx.find(sql, (&step_hash[..], now))
 }
 
 pub(crate) fn count_try(tx: &Write, member_id: i64) -> Result<usize> {

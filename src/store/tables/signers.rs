@@ -4,7 +4,6 @@ use super::entries;
 use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
 use crate::domain::signoff::{self, Authority, Denial};
-use crate::store::engine::columns::row;
 use crate::store::queries::holdings::{self, Holding};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -81,7 +80,7 @@ pub(crate) fn list(tx: &Read, tunnel_id: i64) -> Result<Vec<Appointment>> {
         " FROM signers s JOIN members m ON m.member_id = s.member_id
                WHERE s.tunnel_id = ?1 AND s.ended_at IS NULL ORDER BY m.username, s.cat_group"
     );
-    tx.list(sql, [tunnel_id], row)
+    tx.list(sql, [tunnel_id])
 }
 
 /// Whether the tunnel lists the member in this programme.
@@ -89,7 +88,7 @@ pub(crate) fn is_listed(tx: &Read, tunnel_id: i64, member_id: i64, cat_group: &s
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM signers WHERE tunnel_id = ?1 AND member_id = ?2 AND cat_group = ?3 AND ended_at IS NULL)"
     );
-    tx.get(sql, (tunnel_id, member_id, cat_group), row)
+    tx.get(sql, (tunnel_id, member_id, cat_group))
 }
 
 /// The signer's authority to sign a skill of the level for the holder, at that tunnel, now. The inner error is the
@@ -120,7 +119,7 @@ pub(crate) fn list_able(
                WHERE m.member_id IN (SELECT member_id FROM signers WHERE tunnel_id = ?1 AND ended_at IS NULL)
                ORDER BY m.screen_name, m.member_id"
     );
-    let listed: Vec<(i64, String, String)> = tx.list(sql, [tunnel_id], row)?;
+    let listed: Vec<(i64, String, String)> = tx.list(sql, [tunnel_id])?;
     let mut able = Vec::new();
     for (member_id, screen_name, real_name) in listed {
         let rows = read(tx, catalogue, member_id, tunnel_id, now)?;
@@ -161,7 +160,7 @@ fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i
         "SELECT cat_group, cat_id, appointed_at FROM signers
                WHERE tunnel_id = ?1 AND member_id = ?2 AND ended_at IS NULL AND appointed_at <= ?3"
     );
-    let listed: Vec<(String, String, i64)> = tx.list(sql, (tunnel_id, member_id, now), row)?;
+    let listed: Vec<(String, String, i64)> = tx.list(sql, (tunnel_id, member_id, now))?;
     let mut held = holdings::list(tx, member_id)?;
     let role_name = currency::role_name(&held.iter().map(Holding::key).collect::<Vec<_>>());
     let mut trained = holdings::list_trained(tx, member_id, now)?;
@@ -182,7 +181,7 @@ fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND banned_at IS NULL AND email_confirmed_at IS NOT NULL)"
     );
-    let in_good_standing = tx.get(sql, [member_id], row)?;
+    let in_good_standing = tx.get(sql, [member_id])?;
     let listed = listed.into_iter().map(|(cat_group, ..)| cat_group).collect();
     Ok(Rows { held, listed, currency, in_good_standing, role_name })
 }

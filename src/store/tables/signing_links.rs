@@ -1,6 +1,5 @@
 //! Codes by which a member signs a waiver on a telephone, one a member. Only keyed hashes are stored.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -15,7 +14,7 @@ pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<i
         "SELECT l.member_id FROM signing_links l JOIN members m ON m.member_id = l.member_id
                WHERE l.code_hash = ?1 AND ?2 < l.ends_at AND m.banned_at IS NULL"
     );
-    tx.find(sql, (&code_hash[..], now), row)
+    tx.find(sql, (&code_hash[..], now))
 }
 
 pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {

@@ -1,7 +1,6 @@
 //! The operator's texts that members sign, confirm or consent to: drafts, and published versions. A published version
 //! is never changed.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -69,12 +68,12 @@ pub(crate) struct Version {
 
 /// The versions of a kind that are in force; `None`: no version was published yet.
 pub(crate) fn find_in_force(tx: &Read, kind: Kind) -> Result<Option<InForce>> {
-    tx.find(sql!("SELECT ", InForce::COLUMNS, " FROM site_texts WHERE kind = ?1 HAVING count(*) > 0"), [kind], row)
+    tx.find(sql!("SELECT ", InForce::COLUMNS, " FROM site_texts WHERE kind = ?1 HAVING count(*) > 0"), [kind])
 }
 
 pub(crate) fn find(tx: &Read, kind: Kind, version: i64, language: &str) -> Result<Option<SiteText>> {
     let sql = sql!("SELECT ", SiteText::COLUMNS, " FROM site_texts WHERE kind = ?1 AND version = ?2 AND language = ?3");
-    tx.find(sql, (kind, version, language), row)
+    tx.find(sql, (kind, version, language))
 }
 
 /// A version in the given language, else in English, else in its first language.
@@ -85,7 +84,7 @@ pub(crate) fn find_best(tx: &Read, kind: Kind, version: i64, language: &str) -> 
         " FROM site_texts WHERE kind = ?1 AND version = ?2
           ORDER BY language = ?3 DESC, language = 'en' DESC, language LIMIT 1"
     );
-    tx.find(sql, (kind, version, language), row)
+    tx.find(sql, (kind, version, language))
 }
 
 pub(crate) fn list_versions(tx: &Read, kind: Kind, limit: i64) -> Result<Vec<Version>> {
@@ -95,7 +94,7 @@ pub(crate) fn list_versions(tx: &Read, kind: Kind, limit: i64) -> Result<Vec<Ver
     );
     let version =
         |(version, published_at, asks_again, languages)| Version { version, published_at, asks_again, languages };
-    Ok(tx.list(sql, (kind, limit), row)?.into_iter().map(version).collect())
+    Ok(tx.list(sql, (kind, limit))?.into_iter().map(version).collect())
 }
 
 /// Publishes a draft as a version. `by`: the admin.
@@ -114,11 +113,11 @@ pub(crate) fn insert(
 
 pub(crate) fn find_draft(tx: &Read, kind: Kind, language: &str) -> Result<Option<Draft>> {
     let sql = sql!("SELECT ", Draft::COLUMNS, " FROM site_text_drafts WHERE kind = ?1 AND language = ?2");
-    tx.find(sql, (kind, language), row)
+    tx.find(sql, (kind, language))
 }
 
 pub(crate) fn list_drafts(tx: &Read, kind: Kind) -> Result<Vec<Draft>> {
-    tx.list(sql!("SELECT ", Draft::COLUMNS, " FROM site_text_drafts WHERE kind = ?1 ORDER BY language"), [kind], row)
+    tx.list(sql!("SELECT ", Draft::COLUMNS, " FROM site_text_drafts WHERE kind = ?1 ORDER BY language"), [kind])
 }
 
 pub(crate) fn set_draft(tx: &Write, kind: Kind, draft: &Draft) -> Result<usize> {

@@ -1,6 +1,5 @@
 //! Links between members and their accounts at social networks.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -9,13 +8,13 @@ pub(crate) fn find_for_use(tx: &Write, provider: &str, subject: &str) -> Result<
     let sql = sql!(
         "UPDATE social_links SET used_at = :now WHERE provider = :provider AND subject = :subject RETURNING member_id"
     );
-    tx.find(sql, named_params! {":provider": provider, ":subject": subject, ":now": tx.now()}, row)
+    tx.find(sql, named_params! {":provider": provider, ":subject": subject, ":now": tx.now()})
 }
 
 /// The member of this link.
 pub(crate) fn find(tx: &Read, provider: &str, subject: &str) -> Result<Option<i64>> {
     let sql = sql!("SELECT member_id FROM social_links WHERE provider = ?1 AND subject = ?2");
-    tx.find(sql, (provider, subject), row)
+    tx.find(sql, (provider, subject))
 }
 
 /// Adds a link. `name`: the network's name for the person, where the member took it over; empty otherwise.
@@ -28,7 +27,7 @@ pub fn insert(tx: &Write, provider: &str, subject: &str, member_id: i64, name: &
 /// Deletes a link; returns the member, and the name that came with the link.
 pub(crate) fn delete(tx: &Write, provider: &str, subject: &str) -> Result<Option<(i64, String)>> {
     let sql = sql!("DELETE FROM social_links WHERE provider = ?1 AND subject = ?2 RETURNING member_id, name");
-    tx.find(sql, (provider, subject), row)
+    tx.find(sql, (provider, subject))
 }
 
 /// Removes the links that the member made at this moment or later.
@@ -39,7 +38,7 @@ pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<u
 /// Removes every link of the member but those to these networks.
 pub(crate) fn delete_others(tx: &Write, member_id: i64, kept: &[String]) -> Result<usize> {
     let sql = sql!("SELECT provider, subject FROM social_links WHERE member_id = ?1");
-    let links: Vec<(String, String)> = tx.list(sql, [member_id], row)?;
+    let links: Vec<(String, String)> = tx.list(sql, [member_id])?;
     let mut removed = 0;
     for (provider, subject) in links.into_iter().filter(|(provider, _)| !kept.contains(provider)) {
         removed +=

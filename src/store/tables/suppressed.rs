@@ -4,7 +4,6 @@
 //! have another spelling, by which the row is found too.
 
 use crate::domain::email;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -48,24 +47,24 @@ pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
 /// A moment after every report about the address, and not before now.
 pub(crate) fn next_moment(tx: &Write, address: &str) -> Result<i64> {
     let sql = sql!("SELECT max(?2, since + 1, coalesce(lifted_at, 0) + 1) FROM suppressed WHERE address = ?1");
-    Ok(tx.find(sql, (email::canonical(address), tx.now()), row)?.unwrap_or(tx.now()))
+    Ok(tx.find(sql, (email::canonical(address), tx.now()))?.unwrap_or(tx.now()))
 }
 
 /// The suppression of an address, where it is in force.
 pub fn find(tx: &Read, address: &str) -> Result<Option<Suppression>> {
     let sql = sql!(SUPPRESSION, " AND address IN (?1, canonical_address(?1)) LIMIT 1");
-    tx.find(sql, [address], row)
+    tx.find(sql, [address])
 }
 
 /// The suppressions in force, latest first.
 pub(crate) fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Suppression>> {
     let sql = sql!(SUPPRESSION, " ORDER BY since DESC, address LIMIT ?1 OFFSET ?2");
-    tx.list(sql, (limit, offset), row)
+    tx.list(sql, (limit, offset))
 }
 
 /// The number of suppressions in force.
 pub(crate) fn count(tx: &Read) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM suppressed WHERE ", IN_FORCE), [], row)
+    tx.get(sql!("SELECT count(*) FROM suppressed WHERE ", IN_FORCE), [])
 }
 
 /// Marks queued mails to suppressed addresses as dead, with the reason. The desk can still read them.

@@ -1,6 +1,5 @@
 //! The progress of the sync: how far the history was sent upstream, and the rows that the receiver refused.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 use serde::{Deserialize, Serialize};
@@ -61,7 +60,7 @@ row! {
 /// The state; the default where nothing was sent yet.
 pub fn find(tx: &Read) -> Result<State> {
     let sql = sql!("SELECT ", State::COLUMNS, " FROM sync WHERE only = 1");
-    let state = tx.find(sql, [], row)?;
+    let state = tx.find(sql, [])?;
     Ok(state.unwrap_or_default())
 }
 
@@ -83,10 +82,10 @@ pub(crate) fn delete_refused(tx: &Write, after: i64, last: i64) -> Result<usize>
 /// The refused rows whose last try was before that moment, oldest row first.
 pub(crate) fn list_refused(tx: &Read, tried_before: i64, limit: i64) -> Result<Vec<Refused>> {
     let sql = sql!("SELECT ", Refused::COLUMNS, " FROM sync_refused WHERE tried_at < ?1 ORDER BY seq LIMIT ?2");
-    tx.list(sql, [tried_before, limit], row)
+    tx.list(sql, [tried_before, limit])
 }
 
 /// The number of refused rows.
 pub fn count_refused(tx: &Read) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM sync_refused"), [], row)
+    tx.get(sql!("SELECT count(*) FROM sync_refused"), [])
 }

@@ -1,7 +1,6 @@
 //! Counters of failed attempts and the delays that they cause. Keys are hashed, so that the table has no personal data.
 
 use crate::domain::throttle::{self, LeakyBucket, Rule};
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -18,14 +17,14 @@ pub(crate) struct Counter {
 
 /// How many seconds the key is still closed; 0: it is open.
 pub(crate) fn closed_for(tx: &Read, key: &ThrottleKey, now: i64) -> Result<i64> {
-    let closed = tx.find(sql!("SELECT closed_until FROM throttles WHERE throttle_key = ?1"), [&key[..]], row::<i64>)?;
+    let closed = tx.find::<i64>(sql!("SELECT closed_until FROM throttles WHERE throttle_key = ?1"), [&key[..]])?;
     Ok(closed.map_or(0, |until| (until - now).max(0)))
 }
 
 /// Counts a failed attempt, and closes the key for as long as the rule says.
 pub(crate) fn count_failure(tx: &Write, counter: &Counter) -> Result<()> {
     let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
-    let before = tx.find(sql, [&counter.key[..]], row::<(i64, i64)>)?;
+    let before = tx.find::<(i64, i64)>(sql, [&counter.key[..]])?;
     let misses = 1 + before.map_or(0, |(misses, at)| throttle::remaining(misses, tx.now() - at));
     let until = tx.now() + counter.rule.delay_seconds(misses);
     let account_key = counter.account_key.as_ref().map(|key| &key[..]);
@@ -38,7 +37,7 @@ pub(crate) fn count_failure(tx: &Write, counter: &Counter) -> Result<()> {
 /// Adds a failed attempt to the leaky bucket of a key. Returns the seconds of the pause that begins; 0: none does.
 pub(crate) fn add_to_bucket(tx: &Write, key: &ThrottleKey, bucket: LeakyBucket) -> Result<i64> {
     let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
-    let before = tx.find(sql, [&key[..]], row)?;
+    let before = tx.find(sql, [&key[..]])?;
     let (misses, counted_at) = bucket.add(before.unwrap_or((0, tx.now())), tx.now());
     let pause = bucket.pause_after(misses);
     let until = tx.now() + pause;
@@ -55,7 +54,7 @@ pub(crate) fn forget(tx: &Write, key: &ThrottleKey) -> Result<usize> {
 /// Deletes every counter of an account; returns how many of them were closed.
 pub(crate) fn forget_account(tx: &Write, account_key: &ThrottleKey) -> Result<usize> {
     let sql = sql!("DELETE FROM throttles WHERE account_key = :key RETURNING closed_until > :now");
-    let closed: Vec<bool> = tx.list(sql, named_params! {":key": &account_key[..], ":now": tx.now()}, row)?;
+    let closed: Vec<bool> = tx.list(sql, named_params! {":key": &account_key[..], ":now": tx.now()})?;
     Ok(closed.into_iter().filter(|closed| *closed).count())
 }
 

@@ -2,7 +2,6 @@
 //! of a currency, moments in Unix seconds. Rows are added and never changed.
 
 use crate::domain::till::{Kind, Sums};
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -88,27 +87,27 @@ pub(crate) fn insert(tx: &Write, entry: &Entry) -> Result<i64> {
 }
 
 pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<Entry>> {
-    tx.find(sql!("SELECT ", Entry::COLUMNS, " FROM till_entries WHERE entry_id = ?1"), [entry_id], row)
+    tx.find(sql!("SELECT ", Entry::COLUMNS, " FROM till_entries WHERE entry_id = ?1"), [entry_id])
 }
 
 /// The entry that a form made.
 pub(crate) fn find_by_form(tx: &Read, form_number: i64) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT entry_id FROM till_entries WHERE form_number = ?1"), [form_number], row)
+    tx.find(sql!("SELECT entry_id FROM till_entries WHERE form_number = ?1"), [form_number])
 }
 
 /// The entry that undoes another.
 pub(crate) fn find_undo(tx: &Read, entry_id: i64) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT entry_id FROM till_entries WHERE undoes = ?1"), [entry_id], row)
+    tx.find(sql!("SELECT entry_id FROM till_entries WHERE undoes = ?1"), [entry_id])
 }
 
 /// Whether a payment was taken at the till.
 pub(crate) fn has_payment(tx: &Read, payment_id: i64) -> Result<bool> {
-    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM till_entries WHERE payment_id = ?1)"), [payment_id], row)
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM till_entries WHERE payment_id = ?1)"), [payment_id])
 }
 
 /// The number of the last entry; 0 where there is none.
 pub(crate) fn last(tx: &Read) -> Result<i64> {
-    tx.get(sql!("SELECT coalesce(max(entry_id), 0) FROM till_entries"), [], row)
+    tx.get(sql!("SELECT coalesce(max(entry_id), 0) FROM till_entries"), [])
 }
 
 const LINE: &str = joined!(
@@ -119,13 +118,13 @@ const LINE: &str = joined!(
 );
 
 pub(crate) fn find_line(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
-    tx.find(sql!(LINE, " WHERE e.entry_id = ?1"), [entry_id], row)
+    tx.find(sql!(LINE, " WHERE e.entry_id = ?1"), [entry_id])
 }
 
 /// The entries after `from` up to `to`, the newest first.
 pub(crate) fn list(tx: &Read, from: i64, to: i64, limit: i64) -> Result<Vec<Line>> {
     let sql = sql!(LINE, " WHERE e.entry_id > :from AND e.entry_id <= :to ORDER BY e.entry_id DESC LIMIT :limit");
-    tx.list(sql, named_params! {":from": from, ":to": to, ":limit": limit}, row)
+    tx.list(sql, named_params! {":from": from, ":to": to, ":limit": limit})
 }
 
 /// The sums of the entries after `from` up to `to`. All are in one currency: none of another is taken before a closing.
@@ -133,7 +132,7 @@ pub(crate) fn sum(tx: &Read, from: i64, to: i64) -> Result<Sums> {
     let sql =
         sql!("SELECT kind, amount_cents, undoes IS NOT NULL FROM till_entries WHERE entry_id > ?1 AND entry_id <= ?2");
     let mut sums = Sums::default();
-    tx.list(sql, (from, to), row)?
+    tx.list(sql, (from, to))?
         .into_iter()
         .for_each(|(kind, cents, is_undo): (Kind, i64, bool)| sums.add(kind, cents, is_undo));
     Ok(sums)
@@ -142,7 +141,7 @@ pub(crate) fn sum(tx: &Read, from: i64, to: i64) -> Result<Sums> {
 /// The currency of the entries after `from`; `None`: there are no entries.
 pub(crate) fn find_currency(tx: &Read, from: i64) -> Result<Option<String>> {
     let sql = sql!("SELECT currency FROM till_entries WHERE entry_id > ?1 ORDER BY entry_id LIMIT 1");
-    tx.find(sql, [from], row)
+    tx.find(sql, [from])
 }
 
 /// Adds a closing; returns its number.
@@ -152,7 +151,7 @@ pub(crate) fn insert_closing(tx: &Write, closing: &Closing) -> Result<i64> {
 
 /// The closing that a form made.
 pub(crate) fn find_closing_by_form(tx: &Read, form_number: i64) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT closing_id FROM till_closings WHERE form_number = ?1"), [form_number], row)
+    tx.find(sql!("SELECT closing_id FROM till_closings WHERE form_number = ?1"), [form_number])
 }
 
 /// The last closing, with its number.
@@ -162,18 +161,18 @@ pub(crate) fn find_last_closing(tx: &Read) -> Result<Option<(i64, Closing)>> {
         Closing::COLUMNS,
         " FROM till_closings WHERE closing_id = (SELECT max(closing_id) FROM till_closings)"
     );
-    tx.find(sql, [], row)
+    tx.find(sql, [])
 }
 
 pub(crate) fn find_closing(tx: &Read, closing_id: i64) -> Result<Option<Closing>> {
     let sql = sql!("SELECT ", Closing::COLUMNS, " FROM till_closings WHERE closing_id = ?1");
-    tx.find(sql, [closing_id], row)
+    tx.find(sql, [closing_id])
 }
 
 /// The last entry that the closing before this one summed up; 0: there is no earlier closing.
 pub(crate) fn find_start(tx: &Read, closing_id: i64) -> Result<i64> {
     let sql = sql!("SELECT last_entry_id FROM till_closings WHERE closing_id < ?1 ORDER BY closing_id DESC LIMIT 1");
-    Ok(tx.find(sql, [closing_id], row)?.unwrap_or(0))
+    Ok(tx.find(sql, [closing_id])?.unwrap_or(0))
 }
 
 /// The closings before a number, newest first, each with its number and the clerk's name.
@@ -184,9 +183,9 @@ pub(crate) fn list_closings(tx: &Read, before: i64, limit: i64, offset: i64) -> 
         Closing::COLUMNS,
         " FROM till_closings WHERE closing_id < ?1 ORDER BY closing_id DESC LIMIT ?2 OFFSET ?3"
     );
-    tx.list(sql, (before, limit, offset), row)
+    tx.list(sql, (before, limit, offset))
 }
 
 pub(crate) fn count_closings(tx: &Read) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM till_closings"), [], row)
+    tx.get(sql!("SELECT count(*) FROM till_closings"), [])
 }

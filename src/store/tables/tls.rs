@@ -1,6 +1,5 @@
 //! The certificate of the site's own authority, and the server certificate that it signed.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Result, ToSql};
@@ -63,7 +62,7 @@ impl Deref for Names {
 }
 
 pub(crate) fn find(tx: &Read, kind: Kind) -> Result<Option<Certificate>> {
-    tx.find(sql!("SELECT ", Certificate::COLUMNS, " FROM tls WHERE kind = ?1"), [kind], row)
+    tx.find(sql!("SELECT ", Certificate::COLUMNS, " FROM tls WHERE kind = ?1"), [kind])
 }
 
 /// Sets a certificate, in place of the earlier one.

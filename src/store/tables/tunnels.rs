@@ -2,7 +2,6 @@
 
 use crate::domain::local_time::TimeZone;
 use crate::domain::tunnel::Tunnel as Whole;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -40,16 +39,16 @@ pub fn insert(tx: &Write, tunnel: &Tunnel) -> Result<usize> {
 }
 
 pub(crate) fn exists(tx: &Read, tunnel_id: i64) -> Result<bool> {
-    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM tunnels WHERE tunnel_id = ?1)"), [tunnel_id], row)
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM tunnels WHERE tunnel_id = ?1)"), [tunnel_id])
 }
 
 pub(crate) fn find(tx: &Read, tunnel_id: i64) -> Result<Option<Tunnel>> {
-    tx.find(sql!("SELECT ", Tunnel::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)
+    tx.find(sql!("SELECT ", Tunnel::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id])
 }
 
 /// All tunnels, by name.
 pub(crate) fn list(tx: &Read) -> Result<Vec<Tunnel>> {
-    tx.list(sql!("SELECT ", Tunnel::COLUMNS, " FROM tunnels ORDER BY name, tunnel_id"), [], row)
+    tx.list(sql!("SELECT ", Tunnel::COLUMNS, " FROM tunnels ORDER BY name, tunnel_id"), [])
 }
 
 pub(crate) fn insert_site(tx: &Write, site: &SiteRow) -> Result<usize> {
@@ -57,7 +56,7 @@ pub(crate) fn insert_site(tx: &Write, site: &SiteRow) -> Result<usize> {
 }
 
 pub(crate) fn find_site(tx: &Read) -> Result<Option<SiteRow>> {
-    tx.find(sql!("SELECT ", SiteRow::COLUMNS, " FROM site"), [], row)
+    tx.find(sql!("SELECT ", SiteRow::COLUMNS, " FROM site"), [])
 }
 
 /// Sets the hash key in a database that had none.
@@ -69,12 +68,12 @@ columns! { Whole in "" { tunnel_id, name, city, country, time_zone, website, pho
 
 /// A tunnel with all its public data.
 pub(crate) fn find_whole(tx: &Read, tunnel_id: i64) -> Result<Option<Whole>> {
-    tx.find(sql!("SELECT ", Whole::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)
+    tx.find(sql!("SELECT ", Whole::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id])
 }
 
 /// The time zone of a tunnel; UTC where no time zone is named.
 pub(crate) fn find_time_zone(tx: &Read, tunnel_id: i64) -> Result<TimeZone> {
-    let zone: Option<String> = tx.find(sql!("SELECT time_zone FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id], row)?;
+    let zone: Option<String> = tx.find(sql!("SELECT time_zone FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id])?;
     Ok(TimeZone::named(&zone.unwrap_or_default()))
 }
 
@@ -82,24 +81,20 @@ pub(crate) fn find_time_zone(tx: &Read, tunnel_id: i64) -> Result<TimeZone> {
 pub(crate) fn find_own_time_zone(tx: &Read) -> Result<Option<TimeZone>> {
     let has_zones = sql!("SELECT count(*) > 0 FROM pragma_table_info('tunnels') WHERE name = 'time_zone'");
     let zone = sql!("SELECT t.time_zone FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id");
-    if !tx.get(has_zones, [], row)? {
+    if !tx.get(has_zones, [])? {
         return Ok(None);
     }
-    let zone: Option<String> = tx.find(zone, [], row)?;
+    let zone: Option<String> = tx.find(zone, [])?;
     Ok(zone.map(|zone| TimeZone::named(&zone)))
 }
 
 /// Tunnels with all their public data, by number.
 pub(crate) fn list_whole(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Whole>> {
-    tx.list(
-        sql!("SELECT ", Whole::COLUMNS, " FROM tunnels ORDER BY tunnel_id LIMIT ?1 OFFSET ?2"),
-        (limit, offset),
-        row,
-    )
+    tx.list(sql!("SELECT ", Whole::COLUMNS, " FROM tunnels ORDER BY tunnel_id LIMIT ?1 OFFSET ?2"), (limit, offset))
 }
 
 pub(crate) fn count(tx: &Read) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM tunnels"), [], row)
+    tx.get(sql!("SELECT count(*) FROM tunnels"), [])
 }
 
 /// Adds or replaces a tunnel.
@@ -114,7 +109,7 @@ pub(crate) fn set_time_zone(tx: &Write, tunnel_id: i64, zone: &str) -> Result<us
 
 /// The version of the program that opened the database last.
 pub(crate) fn find_version(tx: &Read) -> Result<String> {
-    tx.get(sql!("SELECT version FROM site"), [], row)
+    tx.get(sql!("SELECT version FROM site"), [])
 }
 
 pub(crate) fn set_version(tx: &Write, version: &str) -> Result<usize> {
@@ -123,7 +118,7 @@ pub(crate) fn set_version(tx: &Write, version: &str) -> Result<usize> {
 
 /// The digest of the catalogue by which the members' levels were derived; `None`: it is not stored yet.
 pub(crate) fn find_catalogue_digest(tx: &Read) -> Result<Option<Vec<u8>>> {
-    tx.get(sql!("SELECT catalogue_digest FROM site"), [], row)
+    tx.get(sql!("SELECT catalogue_digest FROM site"), [])
 }
 
 pub(crate) fn set_catalogue_digest(tx: &Write, digest: &[u8]) -> Result<usize> {

@@ -1,7 +1,6 @@
 //! Undo offers: the contact data of an account before a change of its credentials, to which the change can be undone.
 //! Only hashes of the tokens are stored.
 
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -26,7 +25,7 @@ pub(crate) fn insert(tx: &Write, token_hash: &[u8; 32], event: &str, undo: &Undo
 
 pub(crate) fn find(tx: &Read, token_hash: &[u8; 32], now: i64) -> Result<Option<Undo>> {
     let sql = sql!("SELECT ", Undo::COLUMNS, " FROM undos WHERE token_hash = ?1 AND ?2 < ends_at");
-    tx.find(sql, (token_hash, now), row)
+    tx.find(sql, (token_hash, now))
 }
 
 /// Deletes the offers of changes made at this moment or later, whose tokens the intruder who made them may have.

@@ -2,7 +2,6 @@
 //! never changed.
 
 use crate::domain::waiver::{Relation, Signed, SigningPlace};
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -66,7 +65,7 @@ pub(crate) fn insert(tx: &Write, new: &Signature) -> Result<i64> {
 }
 
 pub(crate) fn find(tx: &Read, signature_id: i64) -> Result<Option<Signature>> {
-    tx.find(sql!("SELECT ", Signature::COLUMNS, " FROM waiver_signatures WHERE signature_id = ?1"), [signature_id], row)
+    tx.find(sql!("SELECT ", Signature::COLUMNS, " FROM waiver_signatures WHERE signature_id = ?1"), [signature_id])
 }
 
 /// A member's waivers, newest first, each with its number.
@@ -76,7 +75,7 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<(i64, Si
         Signature::COLUMNS,
         " FROM waiver_signatures WHERE member_id = ?1 ORDER BY signature_id DESC LIMIT ?2"
     );
-    tx.list(sql, (member_id, limit), row)
+    tx.list(sql, (member_id, limit))
 }
 
 columns! {
@@ -98,13 +97,13 @@ pub(crate) fn find_latest(tx: &Read, member_id: i64) -> Result<Option<Signed>> {
         Signed::COLUMNS,
         " FROM waiver_signatures s WHERE s.member_id = ?1 ORDER BY s.signature_id DESC LIMIT 1"
     );
-    tx.find(sql, [member_id], row)
+    tx.find(sql, [member_id])
 }
 
 /// The number of waivers signed for a flyer from a moment on.
 pub(crate) fn count_since(tx: &Read, member_id: i64, since: i64) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM waiver_signatures WHERE member_id = ?1 AND signed_at >= ?2");
-    tx.get(sql, (member_id, since), row)
+    tx.get(sql, (member_id, since))
 }
 
 /// The condition of bookings at a tunnel between two moments; `to` is not included.
@@ -119,7 +118,7 @@ pub(crate) fn list_latest_of_booked(tx: &Read, tunnel_id: i64, (from, to): (i64,
               (SELECT max(signature_id) FROM waiver_signatures WHERE member_id = b.member_id)",
         BOOKED
     );
-    tx.list(sql, named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to}, row)
+    tx.list(sql, named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to})
 }
 
 /// The permissions of members who have a booking at the tunnel between the two moments: member, begin and end.
@@ -132,7 +131,7 @@ pub(crate) fn list_overrides_of_booked(
         "SELECT b.member_id, o.made_at, o.ends_at FROM bookings b JOIN waiver_overrides o ON o.member_id = b.member_id",
         BOOKED
     );
-    tx.list(sql, named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to}, row)
+    tx.list(sql, named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to})
 }
 
 row! {
@@ -152,13 +151,13 @@ const UNDECIDED: &str = " FROM waiver_signatures s
         AND NOT EXISTS (SELECT 1 FROM waiver_signatures n WHERE n.member_id = s.member_id AND n.signature_id > s.signature_id)";
 
 pub(crate) fn count_undecided(tx: &Read, since: i64) -> Result<i64> {
-    tx.get(sql!("SELECT count(*)", UNDECIDED), [since], row)
+    tx.get(sql!("SELECT count(*)", UNDECIDED), [since])
 }
 
 /// The waivers without a decision, oldest first.
 pub(crate) fn list_undecided(tx: &Read, since: i64, limit: i64) -> Result<Vec<Undecided>> {
     let sql = sql!("SELECT ", Undecided::COLUMNS, UNDECIDED, " ORDER BY s.signed_at, s.signature_id LIMIT ?2");
-    tx.list(sql, (since, limit), row)
+    tx.list(sql, (since, limit))
 }
 
 /// Adds a decision on a waiver. `by`: the clerk.
@@ -179,7 +178,7 @@ pub(crate) fn list_decisions(tx: &Read, signature_id: i64) -> Result<Vec<Decisio
         Decision::COLUMNS,
         " FROM waiver_decisions WHERE signature_id = ?1 ORDER BY decision_id DESC LIMIT 20"
     );
-    tx.list(sql, [signature_id], row)
+    tx.list(sql, [signature_id])
 }
 
 /// Adds a permission; returns its number. `by`: the clerk.
@@ -194,7 +193,7 @@ pub(crate) fn find_override(tx: &Read, member_id: i64, at: i64) -> Result<Option
         Override::COLUMNS,
         " FROM waiver_overrides WHERE member_id = ?1 AND made_at <= ?2 AND ?2 < ends_at ORDER BY override_id DESC LIMIT 1"
     );
-    tx.find(sql, (member_id, at), row)
+    tx.find(sql, (member_id, at))
 }
 
 /// Deletes waivers whose retention time is over, with their decisions.

@@ -73,7 +73,7 @@ fn an_account_that_only_the_network_opened_is_erased_with_the_link() {
         assert_eq!(after[table], 0, "{table}");
     }
     let sql = "SELECT count(*) FROM entries WHERE entry_id = ?1 AND instructor_id = ?2";
-    assert_eq!(site.change(|tx| Ok(tx.get(sql, (skill, zoe.id), |row| row.get::<_, i64>(0))?)), 1);
+    assert_eq!(site.change(|tx| Ok(tx.get::<i64>(sql, (skill, zoe.id))?)), 1);
     // The same person signing in again becomes a new member.
     assert_ne!(facebook_member(&site, "900001", "Zoe Quillfeather").id, zoe.id);
 }

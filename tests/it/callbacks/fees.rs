@@ -26,7 +26,7 @@ fn claim(member: &Caller, intent_id: &str) {
 
 fn question(site: &Site, intent_id: &str) -> String {
     let sql = "SELECT question FROM payments WHERE intent_id = ?1";
-    site.change(|tx| Ok(tx.get(sql, [intent_id], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.get(sql, [intent_id])?))
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn the_desk_decides_once_and_the_log_says_who() {
     verdict(&site, &event("evt_again", "payment_intent.created", intent("pi_2", Some(&jane))));
     assert_eq!(paid_until(&jane), Some(site.now() + YEAR));
     let sql = "SELECT deed || ' ' || whom || ' ' || detail FROM audit WHERE deed LIKE 'payment.%' ORDER BY seq";
-    let deeds: Vec<String> = site.change(|tx| Ok(tx.list(sql, [], |row| row.get(0))?));
+    let deeds: Vec<String> = site.change(|tx| Ok(tx.list(sql, [])?));
     assert_eq!(
         deeds,
         [

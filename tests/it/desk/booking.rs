@@ -7,7 +7,7 @@ use serde_json::json;
 /// The flight time of a booking in the member's logbook: its time and minutes.
 fn flown(site: &Site, booking: i64) -> Option<(i64, i64)> {
     let sql = "SELECT entry_date, minutes FROM entries WHERE booking_id = ?1";
-    site.change(|tx| Ok(tx.find(sql, [booking], |row| Ok((row.get(0)?, row.get(1)?)))?))
+    site.change(|tx| Ok(tx.find(sql, [booking])?))
 }
 
 /// A booking that the partner sent, with its flight time in the logbook; `at` is in seconds from now.
@@ -18,12 +18,12 @@ fn sent(site: &Site, (partner, jane): (&Caller, &Caller), registration: i64, at:
     let reply = partner.post("/external/partner-metrics/op/generate-token", body).ok().json();
     assert_eq!(reply["status"], true, "{reply}");
     let sql = "SELECT booking_id FROM bookings WHERE registration_id = ?1";
-    site.change(|tx| Ok(tx.get(sql, [registration], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.get(sql, [registration])?))
 }
 
 fn audit(site: &Site) -> Vec<String> {
     let sql = "SELECT deed FROM audit WHERE deed LIKE 'booking.%' ORDER BY seq";
-    site.change(|tx| Ok(tx.list(sql, [], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.list(sql, [])?))
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn cancelling_a_booking_removes_its_flight_time_and_reinstating_restores_it() {
     assert_eq!(clerk.post(&format!("{path}/reinstate"), &[]).status, 303);
     assert_eq!(flown(&site, booking), Some((entry.0, 14)), "as the member left it");
     let comment = "SELECT comment FROM entries WHERE booking_id = ?1";
-    let comment: String = site.change(|tx| Ok(tx.get(comment, [booking], |row| row.get(0))?));
+    let comment: String = site.change(|tx| Ok(tx.get(comment, [booking])?));
     assert_eq!(comment, "my own words");
     assert_eq!(audit(&site), ["booking.cancelled", "booking.reinstated"]);
     let told = site.notices(&jane);

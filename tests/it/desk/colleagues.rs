@@ -19,7 +19,7 @@ fn change(clerk: &Clerk, to: &Caller, pin: &str) -> crate::harness::Reply {
 
 /// The member of staff who entered flight time last.
 fn author(site: &Site) -> i64 {
-    site.change(|tx| Ok(tx.get("SELECT author_id FROM entries ORDER BY entry_id DESC LIMIT 1", [], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.get("SELECT author_id FROM entries ORDER BY entry_id DESC LIMIT 1", [])?))
 }
 
 fn enter(clerk: &Clerk, member: &Caller) {
@@ -50,7 +50,7 @@ fn a_colleague_takes_over_on_the_same_page_by_pin_and_each_action_is_audited_und
     assert_eq!(author(&site), ben.id);
     let took: i64 = site.change(|tx| {
         let sql = "SELECT count(*) FROM audit WHERE deed = 'staff.took_over' AND who = 'member:' || ?1";
-        Ok(tx.get(sql, [ben.id], |row| row.get(0))?)
+        Ok(tx.get(sql, [ben.id])?)
     });
     assert_eq!(took, 1);
     // Signing out ends only the clerk's own session; the colleague's session resumes.
@@ -186,7 +186,7 @@ fn the_staff_note_is_shown_to_staff_and_in_the_members_data_export_only() {
     assert!(!profile.contains("helmet"), "{profile}");
     let audit: String = site.change(|tx| {
         let sql = "SELECT detail FROM audit WHERE deed = 'member.note_set' ORDER BY seq DESC LIMIT 1";
-        Ok(tx.get(sql, [], |row| row.get(0))?)
+        Ok(tx.get(sql, [])?)
     });
     assert_eq!(audit, "{\"empty\":false}");
     let own = clerk.post(&format!("/desk/members/{}/note", ann.id), &[("text", "x")]);
@@ -233,15 +233,14 @@ fn a_ban_with_a_reason_and_an_end_expires() {
     assert!(card.contains("<bdi>pushed</bdi>"), "{card}");
     let banned = |site: &Site| -> bool {
         let sql = "SELECT banned_at IS NOT NULL FROM members WHERE member_id = ?1";
-        site.change(|tx| Ok(tx.get(sql, [jane.id], |row| row.get(0))?))
+        site.change(|tx| Ok(tx.get(sql, [jane.id])?))
     };
     tunneldesk::jobs::purge_all_expired(site.inside()).unwrap();
     assert!(banned(&site), "not before its end");
     site.advance(Duration::from_secs(4 * 86_400));
     tunneldesk::jobs::purge_all_expired(site.inside()).unwrap();
     assert!(!banned(&site));
-    let by: String =
-        site.change(|tx| Ok(tx.get("SELECT who FROM audit WHERE deed = 'member.unbanned'", [], |row| row.get(0))?));
+    let by: String = site.change(|tx| Ok(tx.get("SELECT who FROM audit WHERE deed = 'member.unbanned'", [])?));
     assert_eq!(by, "job:bans");
 }
 

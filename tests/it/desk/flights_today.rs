@@ -20,7 +20,7 @@ fn come(site: &Site, member: &Caller) {
 fn minutes(site: &Site, member: &Caller) -> Vec<i64> {
     let sql =
         "SELECT minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND entry_date > ?2 - 86400 ORDER BY 1";
-    site.change(|tx| Ok(tx.list(sql, (member.id, tx.now()), |row| row.get(0))?))
+    site.change(|tx| Ok(tx.list(sql, (member.id, tx.now()))?))
 }
 
 /// The minutes that a page asks for; `None` if the field is absent or folded away.

@@ -41,12 +41,12 @@ fn opens(site: &Site, code: &str) -> bool {
 
 fn role(site: &Site, username: &str) -> Option<String> {
     let sql = "SELECT role FROM members WHERE username = ?1";
-    site.change(|tx| Ok(tx.find(sql, [username], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.find(sql, [username])?))
 }
 
 fn deeds(site: &Site, deed: &str) -> Vec<String> {
     let sql = "SELECT who || ' ' || whom FROM audit WHERE deed = ?1 ORDER BY seq";
-    site.change(|tx| Ok(tx.list(sql, [deed], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.list(sql, [deed])?))
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn an_invitation_is_withdrawn_replaced_and_never_a_second_account_of_an_address(
     invite(&clerk, "3", "Nora@Example.org", "member");
     let second = site.mails().last().unwrap()["values"]["token"].as_str().unwrap().to_owned();
     assert!(!opens(&site, &first) && opens(&site, &second), "the last word counts");
-    let id: i64 = site.change(|tx| Ok(tx.get("SELECT invitation_id FROM invitations", [], |row| row.get(0))?));
+    let id: i64 = site.change(|tx| Ok(tx.get("SELECT invitation_id FROM invitations", [])?));
     let desk = Clerk::at(&site, &site.desk());
     assert_eq!(desk.post(&format!("{PATH}/{id}/withdraw"), &[]).status, 403);
     assert_eq!(invite(&desk, "5", "eve@example.org", "member").status, 403, "a clerk invites nobody");

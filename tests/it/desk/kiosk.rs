@@ -91,11 +91,8 @@ fn the_shell_pairs_and_revokes_too() {
     site.shell(&["kiosk", "list"]);
     let _ = paired(&site);
     site.shell(&["kiosk", "revoke", "1"]);
-    let revoked: i64 = site.change(|tx| {
-        Ok(tx.get("SELECT count(*) FROM kiosks WHERE key_hash IS NULL AND revoked_at IS NOT NULL", [], |row| {
-            row.get(0)
-        })?)
-    });
+    let revoked: i64 = site
+        .change(|tx| Ok(tx.get("SELECT count(*) FROM kiosks WHERE key_hash IS NULL AND revoked_at IS NOT NULL", [])?));
     assert_eq!(revoked, 1);
 }
 
@@ -122,9 +119,8 @@ fn wrong_pins_delay_one_member_at_one_kiosk_for_a_short_time() {
     assert_eq!(number(&other, &id, &pin).status, 303, "at another kiosk she is not kept out");
     site.advance(Duration::from_secs(301));
     assert_eq!(number(&kiosk, &id, &pin).status, 303, "five minutes are the longest");
-    let paused: i64 = site.change(|tx| {
-        Ok(tx.get("SELECT pin_paused_until FROM members WHERE member_id = ?1", [jane.id], |row| row.get(0))?)
-    });
+    let paused: i64 =
+        site.change(|tx| Ok(tx.get("SELECT pin_paused_until FROM members WHERE member_id = ?1", [jane.id])?));
     assert_eq!(paused, 0, "the PIN at partners is not touched");
 }
 
@@ -167,9 +163,8 @@ fn a_member_checks_in_logs_time_and_asks_for_a_signature() {
     assert_eq!(done.header("location"), Some("/kiosk/home?done=arrived"), "{done}");
     let page = kiosk.get("/kiosk/home?done=arrived").page();
     assert!(page.contains("You are checked in") && page.contains("Checked in at"), "{page}");
-    let arrived: Vec<i64> = site.change(|tx| {
-        Ok(tx.list("SELECT booking_id FROM bookings WHERE arrived_at IS NOT NULL", [], |row| row.get(0))?)
-    });
+    let arrived: Vec<i64> =
+        site.change(|tx| Ok(tx.list("SELECT booking_id FROM bookings WHERE arrived_at IS NOT NULL", [])?));
     assert_eq!(arrived, [own]);
 
     assert_eq!(kiosk.post("/kiosk/time", &[("minutes", "601")]).status, 422);

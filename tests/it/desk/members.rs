@@ -126,7 +126,7 @@ fn renamed_and_erased_members_are_not_found_by_their_old_names() {
     // Neither do the pages of the search index contain the name, in pieces or whole.
     let left: i64 = site.change(|tx| {
         let sql = "SELECT count(*) FROM members_search_data WHERE instr(block, CAST('run' AS BLOB)) OR instr(block, CAST('tza' AS BLOB))";
-        Ok(tx.get(sql, [], |row| row.get(0))?)
+        Ok(tx.get(sql, [])?)
     });
     assert_eq!(left, 0);
 }
@@ -286,7 +286,7 @@ fn the_card_has_its_tabs_and_escapes_user_input() {
     let bookings = day(&site);
     let evil = site.change(|tx| {
         let find = "SELECT member_id FROM bookings WHERE booking_id = ?1";
-        let evil: i64 = tx.get(find, [bookings[1]], |row| row.get(0))?;
+        let evil: i64 = tx.get(find, [bookings[1]])?;
         tx.run("UPDATE members SET country = ?2, phone = ?2 WHERE member_id = ?1", (evil, HOSTILE))?;
         tx.run("UPDATE sessions SET user_agent = ?2 WHERE member_id = ?1", (evil, HOSTILE))?;
         tx.run("UPDATE tunnels SET name = ?1", [HOSTILE])?;

@@ -40,11 +40,11 @@ fn made(reply: &Reply) -> i64 {
 }
 
 fn number(site: &Site, sql: &str) -> i64 {
-    site.change(|tx| Ok(tx.get(sql, [], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.get(sql, [])?))
 }
 
 fn text(site: &Site, sql: &str) -> String {
-    site.change(|tx| Ok(tx.get(sql, [], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.get(sql, [])?))
 }
 
 fn with_mail() -> Site {

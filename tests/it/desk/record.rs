@@ -8,12 +8,12 @@ use serde_json::json;
 /// The states of a member's skills and briefs.
 fn states(site: &Site, member: &Caller) -> Vec<(String, String)> {
     let sql = "SELECT skill, status FROM entries WHERE member_id = ?1 AND kind <> 'time' ORDER BY entry_id";
-    site.change(|tx| Ok(tx.list(sql, [member.id], |row| Ok((row.get(0)?, row.get(1)?)))?))
+    site.change(|tx| Ok(tx.list(sql, [member.id])?))
 }
 
 fn audited(site: &Site, deed: &str, who: &Caller) -> i64 {
     let sql = "SELECT count(*) FROM audit WHERE deed = ?1 AND who = 'member:' || ?2";
-    site.change(|tx| Ok(tx.get(sql, (deed, who.id), |row| row.get(0))?))
+    site.change(|tx| Ok(tx.get(sql, (deed, who.id))?))
 }
 
 fn step_on(page: &str) -> String {

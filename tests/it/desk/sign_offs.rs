@@ -12,7 +12,7 @@ pub fn asked(site: &Site) -> (Caller, Caller, i64) {
 }
 
 pub fn status(site: &Site, entry: i64) -> String {
-    site.change(|tx| Ok(tx.get("SELECT status FROM entries WHERE entry_id = ?1", [entry], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.get("SELECT status FROM entries WHERE entry_id = ?1", [entry])?))
 }
 
 #[test]

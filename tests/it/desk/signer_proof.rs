@@ -41,7 +41,7 @@ pub fn with_passkeys(site: &Site, people: &[&Caller]) -> Browser {
 
 fn signed_by(site: &Site, entry: i64) -> (Option<i64>, String) {
     let sql = "SELECT instructor_id, comments_instructor FROM entries WHERE entry_id = ?1";
-    site.change(|tx| Ok(tx.get(sql, [entry], |row| Ok((row.get(0)?, row.get(1)?)))?))
+    site.change(|tx| Ok(tx.get(sql, [entry])?))
 }
 
 #[test]

@@ -93,12 +93,8 @@ fn a_test_message_goes_to_the_clerk_s_own_address() {
     assert_eq!(clerk.post("/desk/site/mail-test", &[]).status, 303);
     assert!(clerk.get("/desk/site").page().contains("test message"));
     let own = desk.get("/account/profile/user").ok().json()["email"].clone();
-    let sent = site.change(|tx| {
-        Ok(tx.get("SELECT recipient, template FROM outbox", [], |row| {
-            Ok(json!([row.get::<_, String>(0)?, row.get::<_, String>(1)?]))
-        })?)
-    });
-    assert_eq!(sent, json!([own, "test"]));
+    let sent: (String, String) = site.change(|tx| Ok(tx.get("SELECT recipient, template FROM outbox", [])?));
+    assert_eq!(json!(sent), json!([own, "test"]));
     let other = demo();
     other.expects_faults();
     let refused = Clerk::at(&other, &other.admin()).post("/desk/site/mail-test", &[]);

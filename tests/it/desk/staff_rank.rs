@@ -39,7 +39,7 @@ fn state(site: &Site, message_id: i64) -> String {
 /// The actor and the subject of the latest audit row with this action.
 fn last_deed(site: &Site, deed: &str) -> (String, String) {
     let sql = "SELECT who, whom FROM audit WHERE deed = ?1 ORDER BY seq DESC LIMIT 1";
-    site.change(|tx| Ok(tx.get(sql, [deed], |row| Ok((row.get(0)?, row.get(1)?)))?))
+    site.change(|tx| Ok(tx.get(sql, [deed])?))
 }
 
 #[test]

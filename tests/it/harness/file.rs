@@ -43,15 +43,12 @@ pub fn check(site: &Site) {
     let fault = find_fault(site).expect("the file can be looked at");
     assert_eq!(fault, None, "what is wrong with the file");
     let looked = site.store.read(|tx| {
-        let dangling: Vec<String> = tx.list("PRAGMA foreign_key_check", [], |row| row.get(0))?;
+        let dangling: Vec<String> = tx.list("PRAGMA foreign_key_check", [])?;
         assert!(dangling.is_empty(), "rows that refer to nothing are in {dangling:?}");
         for (kept, counted) in HOURS {
             for (one, other) in [(kept, counted), (counted, kept)] {
-                let differ: i64 = tx.get(
-                    &format!("SELECT count(*) FROM (SELECT * FROM ({one}) EXCEPT SELECT * FROM ({other}))"),
-                    [],
-                    |row| row.get(0),
-                )?;
+                let differ: i64 = tx
+                    .get(&format!("SELECT count(*) FROM (SELECT * FROM ({one}) EXCEPT SELECT * FROM ({other}))"), [])?;
                 assert_eq!(differ, 0, "sums that are not in both: {one}");
             }
         }
@@ -91,14 +88,14 @@ pub fn rows(site: &Site) -> Rows {
     let counted = site.store.read(|tx| {
         let counts: Vec<String> =
             tables(tx)?.iter().map(|t| format!("SELECT '{t}', (SELECT count(*) FROM {t})")).collect();
-        Ok(tx.list(&counts.join(" UNION ALL "), [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
+        Ok(tx.list(&counts.join(" UNION ALL "), [])?.into_iter().collect())
     });
     site.store.release();
     counted.expect("the file can be read")
 }
 
 fn tables(tx: &Read) -> rusqlite::Result<Vec<String>> {
-    tx.list("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", [], |row| row.get(0))
+    tx.list("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", [])
 }
 
 /// Every column that contains this text, as `table.column`.
@@ -107,10 +104,10 @@ pub fn columns_with(site: &Site, text: &str) -> Vec<String> {
     let found = site.store.read(|tx| {
         let mut found = Vec::new();
         for table in tables(tx)? {
-            let columns: Vec<String> = tx.list("SELECT name FROM pragma_table_info(?1)", [&table], |row| row.get(0))?;
+            let columns: Vec<String> = tx.list("SELECT name FROM pragma_table_info(?1)", [&table])?;
             for column in columns {
                 let sql = format!("SELECT count(*) FROM {table} WHERE instr(CAST({column} AS TEXT), ?1) > 0");
-                if tx.get(&sql, [text], |row| row.get::<_, i64>(0))? > 0 {
+                if tx.get::<i64>(&sql, [text])? > 0 {
                     found.push(format!("{table}.{column}"));
                 }
             }
@@ -133,7 +130,7 @@ mod tests {
     /// The number of members found by these letters, on a connection that was used before.
     fn found(site: &Site, letters: &str) -> i64 {
         let sql = "SELECT count(*) FROM members_search WHERE members_search MATCH ?1";
-        let found = site.inside().store.read(|tx| Ok(tx.get(sql, [letters], |row| row.get(0))?)).unwrap();
+        let found = site.inside().store.read(|tx| Ok(tx.get(sql, [letters])?)).unwrap();
         site.inside().store.release();
         found
     }

@@ -90,7 +90,7 @@ pub fn check(site: &Site) {
 /// The large tables, by their name in the statement, that it scans from end to end, with or without an index.
 fn read_through(tx: &Read, sql: &str) -> rusqlite::Result<Vec<String>> {
     let unbound: &[(&str, &dyn ToSql)] = &[];
-    let steps: Vec<String> = tx.list(&format!("EXPLAIN QUERY PLAN {sql}"), unbound, |row| row.get(3))?;
+    let steps: Vec<String> = tx.list_with(&format!("EXPLAIN QUERY PLAN {sql}"), unbound, |row| row.get(3))?;
     // Constant rows, lists of values, and the rows of a subquery, whose steps are listed themselves, are no scans of a
     // table.
     let few = |step: &&String| !SMALL_INDEXES.iter().any(|index| step.split_whitespace().any(|word| word == *index));

@@ -217,15 +217,7 @@ impl Site {
         let site = self.inside();
         site.store.release();
         let sql = "SELECT channel, recipient, template, sealed FROM outbox ORDER BY message_id";
-        let read = |row: &rusqlite::Row| {
-            Ok((
-                row.get::<_, String>(0)?,
-                row.get::<_, String>(1)?,
-                row.get::<_, String>(2)?,
-                row.get::<_, Vec<u8>>(3)?,
-            ))
-        };
-        let rows = site.store.read(|tx| Ok(tx.list(sql, [], read)?)).expect("the file can be read");
+        let rows = site.store.read(|tx| Ok(tx.list(sql, [])?)).expect("the file can be read");
         site.store.release();
         let open = |(channel, recipient, template, sealed): (String, String, String, Vec<u8>)| {
             let plain = site.keys.unseal(Purpose::Message, &sealed).expect("our own key sealed it");
@@ -302,7 +294,7 @@ impl Site {
     }
 
     fn look(&self, sql: &str, param: i64) -> Vec<String> {
-        self.read(|tx| Ok(tx.list(sql, [param], |row| row.get(0))?))
+        self.read(|tx| Ok(tx.list(sql, [param])?))
     }
 
     /// Reads the present database without a request.

@@ -13,7 +13,7 @@ const SEND: &str = "/account/profile/send-verification-passcode";
 fn messages_to(site: &Site, recipient: &str) -> i64 {
     site.change(|tx| {
         let sql = "SELECT count(*) FROM outbox WHERE recipient = ?1";
-        Ok(tx.get(sql, [recipient], |row| row.get(0))?)
+        Ok(tx.get(sql, [recipient])?)
     })
 }
 

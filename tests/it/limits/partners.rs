@@ -37,7 +37,7 @@ fn a_partner_that_sprays_pins_is_paused_and_the_desk_is_told() {
     let paused = |site: &Site| {
         let sql = "SELECT count(*) FROM audit WHERE deed = 'partner.paused' AND whom = ?1";
         let whom = format!("partner:{}", partner.client_id());
-        site.change(|tx| Ok(tx.get(sql, [&whom], |row| row.get::<_, i64>(0))?))
+        site.change(|tx| Ok(tx.get::<i64>(sql, [&whom])?))
     };
     assert_eq!(paused(&site), 1);
     let fact = tunneldesk::ops::health::check(site.inside(), tunneldesk::ops::health::Depth::Quick);

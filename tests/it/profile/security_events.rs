@@ -117,6 +117,6 @@ fn a_message_is_in_the_language_of_who_made_the_change() {
     let jane = site.member("jane");
     let enable = json!({"operation": "enable"});
     jane.ask(Method::POST, FACTOR).header("accept-language", "fr-CH, de;q=0.5").json(&enable).send().ok();
-    let language: String = site.change(|tx| Ok(tx.get("SELECT language FROM outbox", [], |row| row.get(0))?));
+    let language: String = site.change(|tx| Ok(tx.get("SELECT language FROM outbox", [])?));
     assert_eq!(language, "fr");
 }

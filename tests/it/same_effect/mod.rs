@@ -42,10 +42,10 @@ fn done(reply: &Reply) -> bool {
 
 /// Every row of a table as text, without the hidden columns; blobs by their length.
 fn list_rows(tx: &Write, table: &str, is_hidden: impl Fn(&str) -> bool) -> rusqlite::Result<Vec<String>> {
-    let columns: Vec<String> = tx.list("SELECT name FROM pragma_table_info(?1)", [table], |row| row.get(0))?;
+    let columns: Vec<String> = tx.list("SELECT name FROM pragma_table_info(?1)", [table])?;
     let shown = columns.iter().filter(|column| !is_hidden(column));
     let cell = |c: &String| format!("'{c}=' || iif(typeof({c}) = 'blob', length({c}), quote({c}))");
     let cells = shown.map(cell).collect::<Vec<_>>().join(" || ' ' || ");
-    let rows: Vec<String> = tx.list(&format!("SELECT {cells} FROM {table}"), [], |row| row.get(0))?;
+    let rows: Vec<String> = tx.list(&format!("SELECT {cells} FROM {table}"), [])?;
     Ok(rows.into_iter().map(|row| format!("{table}: {row}")).collect())
 }

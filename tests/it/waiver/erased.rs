@@ -29,7 +29,7 @@ fn nothing_is_done_for_an_erased_member_and_no_notice_is_queued() {
     site.shell(&["member", "erase", "mother", "--yes"]);
     let sql = "SELECT json_array(real_name, email, phone, dob, role, paid_until, staff_note, pin_hash IS NULL, banned_at IS NULL)
                FROM members WHERE member_id = ?1";
-    let account = || -> String { site.change(|tx| Ok(tx.get(sql, [mother.id], |row| row.get(0))?)) };
+    let account = || -> String { site.change(|tx| Ok(tx.get(sql, [mother.id])?)) };
     let before = (account(), site.rows());
     let [dob, answer] = [format!("dob_{}", mother.id), format!("answer_{}_1", mother.id)];
     let waiver = [("version", "2"), ("language", "en"), ("signer_name", "X"), (&*dob, "1985-03-01"), (&*answer, "n")];
@@ -59,7 +59,7 @@ fn nothing_is_done_for_an_erased_member_and_no_notice_is_queued() {
     let word = [("signature", &*signed.to_string()), ("may_fly", "yes"), ("word", "a doctor's note")];
     assert_eq!(admin.post(&format!("/desk/members/{}/waiver/decide", child.id), &word).status, 303);
     let told = |who: &Caller| -> i64 {
-        site.change(|tx| Ok(tx.get("SELECT count(*) FROM notices WHERE member_id = ?1", [who.id], |row| row.get(0))?))
+        site.change(|tx| Ok(tx.get("SELECT count(*) FROM notices WHERE member_id = ?1", [who.id])?))
     };
     assert!(told(&child) > 0 && told(&mother) == 0, "nobody reads what an erased member is told");
 }

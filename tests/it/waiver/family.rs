@@ -43,7 +43,7 @@ fn bring(site: &Site, by: &Clerk, path: &str, years: i64, more: &[(&str, &str)])
 
 fn children(site: &Site, adult: &Caller) -> Vec<i64> {
     let sql = "SELECT child_id FROM guardianships WHERE guardian_id = ?1 AND ended_at IS NULL ORDER BY child_id";
-    site.change(|tx| Ok(tx.list(sql, [adult.id], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.list(sql, [adult.id])?))
 }
 
 fn sign(kiosk: &Clerk, path: &str, flyers: &[i64], more: &[(&str, &str)]) -> Reply {
@@ -106,7 +106,7 @@ fn an_adult_signs_children_up_at_the_kiosk_signs_books_and_checks_all_in() {
     assert_eq!(book("5", "1").status, 422, "minutes that the site does not offer");
     assert_eq!(book("10", "1").header("location"), Some("/kiosk/waiver"));
     assert_eq!(book("10", "1").header("location"), Some("/kiosk/waiver"), "sent again it is the same");
-    let count = |sql: &str| site.change(|tx| Ok(tx.get::<i64>(sql, [], |row| row.get(0))?));
+    let count = |sql: &str| site.change(|tx| Ok(tx.get::<i64>(sql, [])?));
     assert_eq!(count("SELECT count(*) FROM bookings"), 3);
     assert_eq!(sign(&kiosk, "/kiosk/waiver", &all, &[]).header("location"), Some("/kiosk/home?done=signed"));
     let page = kiosk.get("/kiosk/family").page();
@@ -209,8 +209,8 @@ fn a_family_signs_up_and_signs_on_one_phone() {
     assert_eq!(done.status, 303, "{done}");
     let family = phone.get(done.header("location").unwrap()).page();
     assert!(family.contains("Ada Kind") && family.contains("Das Kind ist angemeldet"), "{family}");
-    let eva: i64 = site.change(|tx| Ok(tx.get("SELECT max(guardian_id) FROM guardianships", [], |row| row.get(0))?));
-    let child: i64 = site.change(|tx| Ok(tx.get("SELECT max(child_id) FROM guardianships", [], |row| row.get(0))?));
+    let eva: i64 = site.change(|tx| Ok(tx.get("SELECT max(guardian_id) FROM guardianships", [])?));
+    let child: i64 = site.change(|tx| Ok(tx.get("SELECT max(child_id) FROM guardianships", [])?));
     let signed = sign(&phone, "/sign", &[eva, child], &[("code", &code), ("lang", "de")]);
     assert!(signed.status == 200 && signed.page().contains("Danke"), "{signed}");
     assert_eq!(site.rows()["waiver_signatures"], 2);

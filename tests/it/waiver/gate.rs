@@ -53,7 +53,7 @@ const PATHS: [Path; 14] = [
     }),
     ("more time by an edit", |stage, member| {
         let sql = "SELECT max(entry_id) FROM entries WHERE member_id = ?1 AND kind = 'time'";
-        let entry: i64 = stage.site.change(|tx| Ok(tx.get(sql, [member.id], |row| row.get(0))?));
+        let entry: i64 = stage.site.change(|tx| Ok(tx.get(sql, [member.id])?));
         let body = json!({ "entry_date": stage.site.now(), "time": "400", "tunnel": "7", "comment": "" });
         member.ask(Method::PUT, &format!("/account/logbook/time/{entry}")).json(&body).send();
     }),
@@ -173,7 +173,7 @@ fn no_waiver_no_flight_by_any_path_in_any_state() {
     }
     assert!(import(site, &flyers), "a list with them is taken");
     let sql = "SELECT count(*) FROM audit WHERE deed = 'waiver.overridden' AND detail NOT LIKE '%paper%'";
-    assert_eq!(site.change(|tx| Ok(tx.get::<i64>(sql, [], |row| row.get(0))?)), 1, "audited, without the reason");
+    assert_eq!(site.change(|tx| Ok(tx.get::<i64>(sql, [])?)), 1, "audited, without the reason");
     site.advance(std::time::Duration::from_secs(86_400));
     let overridden = flyers.pop().expect("the last one");
     let late = overridden.post("/account/logbook/time/", json!({ "entry_date": site.now(), "time": 12 }));

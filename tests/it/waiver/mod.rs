@@ -66,7 +66,7 @@ fn flown(site: &Site, member: &Caller) -> (i64, i64) {
     site.change(|tx| {
         let sql = "SELECT (SELECT coalesce(sum(minutes), 0) FROM entries WHERE member_id = ?1 AND kind = 'time'),
                           (SELECT count(arrived_at) FROM bookings WHERE member_id = ?1)";
-        Ok(tx.get(sql, [member.id], |row| Ok((row.get(0)?, row.get(1)?)))?)
+        Ok(tx.get(sql, [member.id])?)
     })
 }
 
@@ -127,7 +127,7 @@ fn a_waiver_is_signed_at_the_desk_and_staff_decides_on_a_yes() {
     // The flight time of the booking waited for the check-in; undoing the check-in removes it.
     let (minutes, _) = flown(&site, &jane);
     assert_eq!(minutes, 22);
-    let booking: i64 = site.change(|tx| Ok(tx.get("SELECT max(booking_id) FROM bookings", [], |row| row.get(0))?));
+    let booking: i64 = site.change(|tx| Ok(tx.get("SELECT max(booking_id) FROM bookings", [])?));
     assert_eq!(admin.post(&format!("/desk/bookings/{booking}/check-in"), &[]).status, 303);
     assert_eq!(flown(&site, &jane), (34, 1));
     assert_eq!(admin.post(&format!("/desk/bookings/{booking}/check-in/undo"), &[]).status, 303);
@@ -245,7 +245,7 @@ fn one_adult_signs_and_checks_in_for_all_until_a_child_is_of_age() {
     assert_eq!(kiosk.post("/kiosk/family", &[]).header("location"), Some("/kiosk/home?done=arrived"));
     assert_eq!((flown(&site, &mother).1, flown(&site, &child).1), (1, 1));
     let sql = "SELECT relation FROM waiver_signatures WHERE signer_id = ?1";
-    let relation: String = site.change(|tx| Ok(tx.get(sql, [mother.id], |row| row.get(0))?));
+    let relation: String = site.change(|tx| Ok(tx.get(sql, [mother.id])?));
     assert_eq!(relation, "parent");
     let pdf = admin.get(&format!("/desk/members/{}/waiver.pdf?number=2", child.id));
     assert!(pdf.body.starts_with(b"%PDF-"), "{pdf}");
@@ -322,11 +322,8 @@ fn consents_are_recorded_and_staff_sees_the_emergency_contact() {
     let withdraw = format!("/desk/members/{}/consents/withdraw", jane.id);
     assert_eq!(admin.post(&withdraw, &[("kind", "photos")]).status, 303);
     assert_eq!(admin.post(&withdraw, &[("kind", "photos")]).status, 303, "a second time changes nothing");
-    let said: Vec<(bool, i64)> = site.change(|tx| {
-        Ok(tx.list("SELECT given, version FROM consents ORDER BY consent_id", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?)
-    });
+    let said: Vec<(bool, i64)> =
+        site.change(|tx| Ok(tx.list("SELECT given, version FROM consents ORDER BY consent_id", [])?));
     assert_eq!(said, [(true, 1), (false, 1)], "the register keeps both");
     assert!(site.try_change(|tx| Ok(tx.run("UPDATE consents SET given = 1", [])?)).is_err());
     let emergency = format!("/desk/members/{}/emergency", jane.id);
@@ -365,11 +362,11 @@ fn a_beginner_reads_the_brief_at_the_kiosk_and_an_instructor_is_asked_to_sign() 
     assert_eq!(kiosk.get("/kiosk/brief").status, 404, "nothing is asked twice");
     assert_eq!(brief(), "pending");
     let sql = "SELECT kind || ' ' || skill || ' ' || status FROM entries WHERE member_id = ?1";
-    let entry: String = site.change(|tx| Ok(tx.get(sql, [newcomer.id], |row| row.get(0))?));
+    let entry: String = site.change(|tx| Ok(tx.get(sql, [newcomer.id])?));
     assert_eq!(entry, "safety 10001 pending");
     assert_eq!(site.rows()["brief_confirmations"], 1);
     let sql = "SELECT max(entry_id) FROM entries WHERE member_id = ?1";
-    let entry_id: i64 = site.change(|tx| Ok(tx.get(sql, [newcomer.id], |row| row.get(0))?));
+    let entry_id: i64 = site.change(|tx| Ok(tx.get(sql, [newcomer.id])?));
     ines.ask(Method::PUT, &format!("/account/logbook/skills/{entry_id}"))
         .json(&json!({ "status": "open" }))
         .send()
@@ -411,7 +408,7 @@ fn a_text_is_published_once_however_often_its_form_is_sent() {
     let page = admin.get("/desk/texts").page();
     assert!(page.contains("name=\"seen\" value=\"2\"") && page.contains("Draft"), "{page}");
     assert_eq!([publish().status, publish().status], [303, 303]);
-    let version = || site.change(|tx| Ok(tx.get::<i64>("SELECT max(version) FROM site_texts", [], |row| row.get(0))?));
+    let version = || site.change(|tx| Ok(tx.get::<i64>("SELECT max(version) FROM site_texts", [])?));
     assert_eq!(version(), 3);
     edit("I fly with a helmet, goggles and a suit.");
     let refused = publish();

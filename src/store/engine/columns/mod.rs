@@ -9,7 +9,7 @@
 //!         pub arrived: bool = "b.arrived_at IS NOT NULL",   // or this expression
 //!     }
 //! }
-//! tx.list(sql!("SELECT ", Arrival::COLUMNS, " FROM bookings b WHERE b.tunnel_id = ?1"), [tunnel_id], row)
+//! tx.list(sql!("SELECT ", Arrival::COLUMNS, " FROM bookings b WHERE b.tunnel_id = ?1"), [tunnel_id])
 //! ```
 
 use crate::domain::role::Role;
@@ -23,13 +23,14 @@ use rusqlite::{Result, Row};
 pub static STATEMENTS: [(&str, &str)];
 
 /// Reads the columns of a row, from the first to the last.
-pub(crate) struct Columns<'r> {
+pub struct Columns<'r> {
     row: &'r Row<'r>,
     next: usize,
 }
 
 /// A type that reads its value from the next columns of a row.
-pub(crate) trait FromRow: Sized {
+pub trait FromRow: Sized {
+    /// Reads the value, and moves on to the column after it.
     fn read(columns: &mut Columns) -> Result<Self>;
 }
 

@@ -40,9 +40,7 @@ fn insert(store: &Store, from: i64, to: i64) {
 
 /// Whether every row has the value that was written. The error: the rows could not be read.
 fn is_right(store: &Store) -> Result<bool, String> {
-    let rows = store.read(|tx| {
-        Ok(tx.list("SELECT n, word FROM words", [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?)
-    });
+    let rows = store.read(|tx| Ok(tx.list::<(i64, String)>("SELECT n, word FROM words", [])?));
     store.release();
     let rows = rows.map_err(|e| e.to_string())?;
     Ok(rows.len() as i64 >= ROWS && rows.iter().all(|(n, found)| *found == word(*n)))
@@ -211,7 +209,7 @@ fn a_damaged_index_page_is_rebuilt_and_a_damaged_row_page_is_damage() {
     let store = open(&data_dir);
     let pages_of = |name: &str| -> Vec<u64> {
         let sql = "SELECT pageno FROM dbstat WHERE name = ?1 ORDER BY pageno";
-        let pages = store.read(|tx| Ok(tx.list(sql, [name], |row| row.get::<_, u32>(0).map(u64::from))?)).unwrap();
+        let pages = store.read(|tx| Ok(tx.list_with(sql, [name], |row| row.get::<_, u32>(0).map(u64::from))?)).unwrap();
         store.release();
         assert!(pages.len() > 3, "{pages:?}");
         pages
@@ -260,7 +258,7 @@ fn a_copy_that_replaces_the_site_is_reported_and_served_with_its_wal_and_without
         assert!(told.cause.contains("not what this program wrote"), "{}", told.cause);
         let store = open(&data_dir);
         assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
-        let rows = store.read(|tx| Ok(tx.list("SELECT size FROM words", [], |row| row.get::<_, i64>(0))?)).unwrap();
+        let rows = store.read(|tx| Ok(tx.list::<i64>("SELECT size FROM words", [])?)).unwrap();
         assert_eq!(rows, [1; ROWS as usize + 100], "the rows of the copy, log {has_log}");
         store.release();
         drop(store);
@@ -311,7 +309,7 @@ fn an_index_that_names_a_page_of_rows_as_its_own_loses_no_row() {
         .read(|tx| {
             let page = |name: &str, kind: &str| {
                 let sql = "SELECT pageno FROM dbstat WHERE name = ?1 AND pagetype = ?2 ORDER BY pageno DESC";
-                tx.list(sql, [name, kind], |row| row.get::<_, u32>(0)).map(|pages| pages[0])
+                tx.list_with(sql, [name, kind], |row| row.get::<_, u32>(0)).map(|pages| pages[0])
             };
             Ok((page("by_word", "internal")?, page("words", "leaf")?))
         })

@@ -210,7 +210,7 @@ pub(crate) const DATA_SETS: &[DataSet] = &[
 pub(crate) fn rows(tx: &Read, keys: &Keys, data_set: &DataSet, member_id: i64) -> Result<Vec<Map<String, Value>>> {
     let columns = if data_set.only.is_empty() { "*".to_owned() } else { data_set.only.join(", ") };
     let sql = format!("SELECT {columns} FROM {} WHERE {}", data_set.table, data_set.condition);
-    tx.list(&sql, rusqlite::named_params! {":id": member_id}, |row| displayed_row(keys, data_set, row))
+    tx.list_with(&sql, rusqlite::named_params! {":id": member_id}, |row| displayed_row(keys, data_set, row))
 }
 
 fn displayed_row(keys: &Keys, data_set: &DataSet, row: &Row) -> Result<Map<String, Value>> {

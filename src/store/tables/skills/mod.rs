@@ -4,7 +4,6 @@
 use super::entry_events;
 use crate::domain::entry::{Kind, Status};
 use crate::domain::signoff::Authority;
-use crate::store::engine::columns::row;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;
@@ -170,12 +169,12 @@ const JOINED: &str =
 /// An entry that needs a signature; `None` for ordinary flight time.
 pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<SkillEntry>> {
     let sql = sql!(ENTRY, " WHERE e.entry_id = ?1 AND (e.kind <> 'time' OR e.opening IS NOT NULL)");
-    tx.find(sql, [entry_id], row)
+    tx.find(sql, [entry_id])
 }
 
 /// The entries of an opening balance, in the order in which they were entered.
 pub(crate) fn list_opening(tx: &Read, opening: i64) -> Result<Vec<SkillEntry>> {
-    tx.list(sql!(ENTRY, " WHERE e.opening = ?1 ORDER BY e.entry_id"), [opening], row)
+    tx.list(sql!(ENTRY, " WHERE e.opening = ?1 ORDER BY e.entry_id"), [opening])
 }
 
 /// The states of a member's entries of one skill, except for one entry.
@@ -183,7 +182,7 @@ pub(crate) fn list_statuses(tx: &Read, member_id: i64, kind: Kind, skill: &str, 
     let sql = sql!(
         "SELECT status FROM entries WHERE member_id = ?1 AND kind = ?2 AND skill = ?3 AND entry_id <> ?4 ORDER BY entry_id"
     );
-    tx.list(sql, (member_id, kind, skill, except), row)
+    tx.list(sql, (member_id, kind, skill, except))
 }
 
 /// A member's skills in the states of the filter.
@@ -223,7 +222,6 @@ pub(crate) fn each(
         sql,
         named_params! {":id": member_id, ":lapsed": names(shown.lapsed), ":statuses": names(shown.statuses),
         ":limit": limit, ":offset": offset},
-        row,
         take,
     )
 }
@@ -237,7 +235,7 @@ pub(crate) fn count(tx: &Read, member_id: i64, shown: Shown) -> Result<i64> {
         ")"
     );
     let params = named_params! {":id": member_id, ":lapsed": names(shown.lapsed), ":statuses": names(shown.statuses)};
-    tx.get(sql, params, row)
+    tx.get(sql, params)
 }
 
 /// The entries that wait for this signer, newest first.
@@ -246,12 +244,12 @@ pub(crate) fn list_waiting(tx: &Read, signer_id: i64, limit: i64, offset: i64) -
         ENTRY,
         " WHERE e.instructor_id = ?1 AND e.status = 'pending' ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT ?2 OFFSET ?3"
     );
-    tx.list(sql, (signer_id, limit, offset), row)
+    tx.list(sql, (signer_id, limit, offset))
 }
 
 pub(crate) fn count_waiting(tx: &Read, signer_id: i64) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM entries WHERE instructor_id = ?1 AND status = 'pending'");
-    tx.get(sql, [signer_id], row)
+    tx.get(sql, [signer_id])
 }
 
 /// The entries that wait for a signature, grouped by signer, the oldest first.
@@ -263,7 +261,7 @@ pub(crate) fn list_pending(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Ski
          CROSS JOIN members h ON h.member_id = e.member_id LEFT JOIN members s ON s.member_id = e.instructor_id
          WHERE e.status = 'pending' ORDER BY e.instructor_id, e.entry_date, e.entry_id LIMIT ?1 OFFSET ?2"
     );
-    tx.list(sql, (limit, offset), row)
+    tx.list(sql, (limit, offset))
 }
 
 #[cfg(test)]
@@ -271,5 +269,5 @@ mod tests;
 
 /// How many entries wait for a signature.
 pub(crate) fn count_pending(tx: &Read) -> Result<i64> {
-    tx.get(sql!("SELECT count(*) FROM entries INDEXED BY entries_waiting WHERE status = 'pending'"), [], row)
+    tx.get(sql!("SELECT count(*) FROM entries INDEXED BY entries_waiting WHERE status = 'pending'"), [])
 }

@@ -68,7 +68,7 @@ pub fn refused(reply: &Reply) {
 
 fn notices(site: &Site, member: &Caller) -> Vec<(String, String)> {
     let sql = "SELECT subject, detail FROM notices WHERE member_id = ?1 ORDER BY notification_id";
-    site.change(|tx| Ok(tx.list(sql, [member.id], |row| Ok((row.get(0)?, row.get(1)?)))?))
+    site.change(|tx| Ok(tx.list(sql, [member.id])?))
 }
 
 #[test]

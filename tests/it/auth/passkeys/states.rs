@@ -328,7 +328,7 @@ impl<'a> Sequence<'a> {
     fn newest_passkey(&self, who: usize) -> i64 {
         let sql = "SELECT max(passkey_id) FROM passkeys WHERE member_id = ?1";
         let id = self.people[who].caller.id;
-        self.site.read(|tx| Ok(tx.get(sql, [id], |row| row.get(0))?))
+        self.site.read(|tx| Ok(tx.get(sql, [id])?))
     }
 
     /// Asserts that the database has exactly the expected sessions and passkeys.
@@ -336,7 +336,7 @@ impl<'a> Sequence<'a> {
         let sql = "SELECT (SELECT count(*) FROM sessions WHERE member_id = ?1), (SELECT count(*) FROM passkeys WHERE member_id = ?1)";
         self.site.read(|tx| {
             for (who, person) in self.people.iter().enumerate() {
-                let found: (i64, i64) = tx.get(sql, [person.caller.id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                let found: (i64, i64) = tx.get(sql, [person.caller.id])?;
                 let due = (person.opened + i64::from(person.session), self.passkeys_of(who).len() as i64);
                 assert_eq!(found, due, "sessions and passkeys of {}", person.caller.name);
             }

@@ -110,5 +110,5 @@ pub fn person(site: &Site, name: &str, answered: Answers, dice: &mut Dice) -> Pe
 
 pub fn hash_of(site: &Site, member_id: i64) -> String {
     let sql = "SELECT password_hash FROM members WHERE member_id = ?1";
-    site.read(|tx| Ok(tx.get(sql, [member_id], |row| row.get(0))?))
+    site.read(|tx| Ok(tx.get(sql, [member_id])?))
 }

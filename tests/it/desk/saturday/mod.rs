@@ -220,7 +220,7 @@ fn table(clerk: &Clerk, path: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 fn number(site: &Site, sql: &str) -> i64 {
-    site.change(|tx| Ok(tx.get(sql, [], |row| row.get(0))?))
+    site.change(|tx| Ok(tx.get(sql, [])?))
 }
 
 fn deeds(site: &Site, deed: &str) -> i64 {

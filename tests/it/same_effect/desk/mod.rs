@@ -61,7 +61,7 @@ impl Stage {
     }
 
     fn number(&self, sql: &str) -> i64 {
-        self.site.change(|tx| Ok(tx.get(sql, [], |row| row.get(0))?))
+        self.site.change(|tx| Ok(tx.get(sql, [])?))
     }
 
     /// An undeliverable message to jane.
@@ -130,7 +130,6 @@ impl Stage {
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
                         AND name NOT LIKE 'members_search%'",
                 [],
-                |row| row.get(0),
             )?;
             let mut rows = BTreeSet::new();
             for table in tables.into_iter().filter(|table| !REQUESTS.contains(&&**table)) {

@@ -85,7 +85,7 @@ impl Stage {
     }
 
     fn last(&self, sql: &str) -> i64 {
-        self.site.change(|tx| Ok(tx.get(sql, [], |row| row.get(0))?))
+        self.site.change(|tx| Ok(tx.get(sql, [])?))
     }
 
     fn last_skill(&self) -> i64 {
@@ -142,7 +142,7 @@ fn run(stage: &Stage, effect: &Effect<Stage>, edge: fn(&Stage, i64) -> bool) -> 
     Left {
         new: after.difference(&before).cloned().collect(),
         gone: before.difference(&after).cloned().collect(),
-        audited: stage.site.change(|tx| Ok(tx.list(sql, [known], |row| row.get(0))?)),
+        audited: stage.site.change(|tx| Ok(tx.list(sql, [known])?)),
     }
 }
 
