@@ -3,7 +3,8 @@
 //! more than its hash: the core makes the next one while a sign-in is written.
 //!
 //! While requests read the database, one core is left to them: a hash fills a core's cache and memory bandwidth, whatever its
-//! priority.
+//! priority. Measured on two cores, 750 reads a second beside guesses from everywhere: p99 0.4 to 0.6 ms, and 1.5 to 3.2 ms
+//! where both cores hash; the price is 65 guesses a second instead of 115.
 
 use crate::domain::password::{self, Cost};
 use crate::site::Site;
