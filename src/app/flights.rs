@@ -15,7 +15,7 @@ use crate::store::queries::standing;
 use crate::store::tables::bookings::{self, BookingRow, TimeWaits};
 use crate::store::tables::entries::{self, NewTime};
 use crate::store::tables::site_texts::{self, Kind as TextKind};
-use crate::store::tables::{guardianships, members, tunnels, waivers};
+use crate::store::tables::{endings, guardianships, members, tunnels, waivers};
 use crate::store::{Read, Write};
 use std::collections::HashMap;
 
@@ -227,7 +227,7 @@ pub(crate) fn change_booked(cx: &Change, known: &BookingRow, sent: &Booking) -> 
         return Ok(());
     }
     // Flight time that a cancellation or a no-show removed is updated too, because a reinstatement restores it.
-    bookings::update_removed(cx.tx, known.booking_id, date, minutes)?;
+    endings::update_removed(cx.tx, known.booking_id, date, minutes)?;
     let place = (sent.tunnel_id, sent.flight_date);
     if known.entry_id.is_some()
         && known.arrived_at.is_none()

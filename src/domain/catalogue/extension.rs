@@ -1,7 +1,8 @@
 //! A site's extension of the catalogue: optional skills, safety records and levels of its own. An extension cannot
 //! change a built-in level, because a level means the same at every tunnel.
 
-use super::{Catalogue, Check, Level, LevelKey, Programme, Requirement, Safety, Signer, Skill};
+use super::checks::Check;
+use super::{Catalogue, Level, LevelKey, Programme, Requirement, Safety, Signer, Skill};
 use serde::Deserialize;
 
 /// A site's ids have at least this many digits, more than those of the built-in catalogue, so that no later version of

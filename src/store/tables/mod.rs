@@ -15,6 +15,7 @@ pub(crate) mod deletions;
 pub(crate) mod devices;
 pub(crate) mod email_tokens;
 pub(crate) mod emergency_contacts;
+pub(crate) mod endings;
 pub mod entries;
 pub(crate) mod entry_events;
 pub(crate) mod failed_attempts;

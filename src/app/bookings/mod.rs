@@ -1,18 +1,18 @@
 //! Bookings by a partner or at the desk, with their history events, logbook entries and notices to the member;
 //! check-ins, cancellations and no-shows.
 
+mod record;
+
+pub(super) use record::record_and_audit;
+
 use super::{Change, Outcome, family, flights};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::{self, Booking, Denial};
-use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Write;
-use crate::store::queries::standing;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
-use crate::store::tables::entries;
-use crate::store::tables::history::{self, Event, EventSubject};
-use crate::store::tables::{members, notices, partners, tunnels};
+use crate::store::tables::{endings, entries, members, notices, partners, tunnels};
 
 /// The client identifier under which the desk books.
 pub(crate) const DESK_CLIENT_ID: &str = "front-desk";
@@ -141,15 +141,6 @@ pub(super) fn admit(
     Ok(Ok(()))
 }
 
-/// Adds or updates a booking as [`record`] does, with an audit row unless a partner books. Returns its number.
-pub(super) fn record_and_audit(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
-    let (booking_id, outcome) = record(cx, partner_id, member_id, sent)?;
-    if outcome == Outcome::Done && cx.rank != Rank::Outside {
-        audit(cx, "booking.made", member_id, booking_id)?;
-    }
-    Ok(booking_id)
-}
-
 /// Checks in the member of a booking. The desk may check in every member; a member may check in the own booking of
 /// today, and today's booking of a child for whom the member acts. A second check-in changes nothing. 409 where the
 /// member has signed no waiver that is in force, or the booking was cancelled or marked as a no-show. Audited, unless
@@ -243,7 +234,7 @@ pub(crate) fn reinstate(cx: &Change, booking_id: i64) -> Result<Outcome, Failure
     if known.ending.is_none() {
         return Ok(Outcome::Unchanged);
     }
-    if let Some(time) = bookings::unset_ended(cx.tx, booking_id)? {
+    if let Some(time) = endings::unset_ended(cx.tx, booking_id)? {
         flights::enter_again(cx, &known, &time)?;
     }
     notices::insert(cx.tx, known.member_id, "notice.booking_reinstated", &notice_detail(booking_id, &known.booking))?;
@@ -262,7 +253,7 @@ fn end(cx: &Change, booking_id: i64, ending: Ending) -> Result<Outcome, Failure>
         return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")));
     }
     let time = entries::take_booked_time(cx.tx, booking_id)?;
-    bookings::set_ended(cx.tx, booking_id, ending, cx.member_id(), time.as_ref())?;
+    endings::set_ended(cx.tx, booking_id, ending, cx.member_id(), time.as_ref())?;
     let (action, subject) = match ending {
         Ending::Cancelled => ("booking.cancelled", "notice.booking_cancelled"),
         Ending::NoShow => ("booking.no_show", "notice.booking_no_show"),
@@ -305,98 +296,12 @@ fn audit(cx: &Change, action: &'static str, member_id: i64, booking_id: i64) -> 
     cx.record(action, &Subject::Member(member_id), &Detail::none().number("booking_id", booking_id))
 }
 
-/// Stores a booking that a partner sent: inserts it, updates the known booking, or leaves it unchanged.
-fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<(i64, Outcome), Failure> {
-    let tx = cx.tx;
-    let known = match bookings::find_same(tx, partner_id, member_id, sent)? {
-        None => bookings::find_of_purchase(tx, partner_id, member_id, sent)?,
-        known => known,
-    };
-    let Some(known) = known else {
-        let booking_id = bookings::insert(tx, partner_id, member_id, sent)?;
-        write_history(tx, partner_id, Event::BookingRecorded, member_id, booking_id, sent)?;
-        enter_flight_time(cx, member_id, booking_id, sent)?;
-        return Ok((booking_id, Outcome::Done));
-    };
-    if known.member_id != member_id {
-        return Err(Failure::booking_of_another_member());
-    }
-    let said = known.as_sent();
-    let sent = &said.renewed(sent);
-    if said == *sent {
-        return Ok((known.booking_id, Outcome::Unchanged));
-    }
-    // A value that the partner changed is applied. A value that only the desk changed stays.
-    let keep = |said: i64, sent: i64, stands: i64| if said == sent { stands } else { sent };
-    let stands = &Booking {
-        flight_date: keep(said.flight_date, sent.flight_date, known.booking.flight_date),
-        minutes_booked: keep(said.minutes_booked, sent.minutes_booked, known.booking.minutes_booked),
-        ..sent.clone()
-    };
-    bookings::update(tx, known.booking_id, stands)?;
-    note_sent(tx, known.booking_id, sent, stands)?;
-    write_history(tx, partner_id, Event::BookingChanged, member_id, known.booking_id, sent)?;
-    // A changed number of minutes does not rebook a no-show, and enters no flight time.
-    let is_missed = known.ending == Some(Ending::NoShow) && said.flight_date == sent.flight_date;
-    if known.ending.is_some() && shows_otherwise(&said, sent) && !is_missed {
-        bookings::unset_ended(tx, known.booking_id)?;
-        enter_flight_time(cx, member_id, known.booking_id, stands)?;
-        return Ok((known.booking_id, Outcome::Done));
-    }
-    flights::change_booked(cx, &known, stands)?;
-    if shows_otherwise(&known.booking, stands) {
-        notices::insert(tx, member_id, "notice.booking_changed", &notice_detail(known.booking_id, stands))?;
-    }
-    Ok((known.booking_id, Outcome::Done))
-}
-
 /// Stores the date and the minutes that the partner sent where they differ from those in force.
 fn note_sent(tx: &Write, booking_id: i64, sent: &Booking, stands: &Booking) -> Result<(), Failure> {
     let other = |sent: i64, stands: i64| (sent != stands).then_some(sent);
     let flight_date = other(sent.flight_date, stands.flight_date);
     bookings::set_sent(tx, booking_id, flight_date, other(sent.minutes_booked, stands.minutes_booked))?;
     Ok(())
-}
-
-fn write_history(
-    tx: &Write,
-    partner_id: i64,
-    event: Event,
-    member_id: i64,
-    booking_id: i64,
-    sent: &Booking,
-) -> Result<(), Failure> {
-    let detail = history::booking_detail(sent);
-    let about = EventSubject {
-        member_id: Some(member_id),
-        booking_id: Some(booking_id),
-        detail: Some(&detail),
-        ..EventSubject::default()
-    };
-    history::insert(tx, partner_id, event, &about)?;
-    Ok(())
-}
-
-/// Enters the minutes in the logbook of a current flyer. An entry for a flyer whose currency has lapsed would silently
-/// restore the currency, so the flyer is notified what to do instead. The minutes of a flyer without a signed waiver
-/// wait for the check-in.
-fn enter_flight_time(cx: &Change, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
-    let flyer = standing::read(cx.tx, member_id, cx.now())?;
-    let is_current = flyer.currency.flyer.current;
-    let waits = flights::enter_booked(cx, member_id, booking_id, sent, is_current)?;
-    let subject = match flyer.holds_flyer_1 && !is_current {
-        true => "notice.booking_not_current",
-        false if waits => "notice.booking_waits",
-        false => "notice.booking_recorded",
-    };
-    notices::insert(cx.tx, member_id, subject, &notice_detail(booking_id, sent))?;
-    Ok(())
-}
-
-/// Whether a change concerns the member: the flight date, the minutes or the tunnel, but not a purchase number.
-fn shows_otherwise(known: &Booking, sent: &Booking) -> bool {
-    (known.flight_date, known.minutes_booked, known.tunnel_id)
-        != (sent.flight_date, sent.minutes_booked, sent.tunnel_id)
 }
 
 fn notice_detail(booking_id: i64, sent: &Booking) -> String {
