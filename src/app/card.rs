@@ -3,6 +3,7 @@
 use super::{Change, Outcome};
 use crate::auth::{confirmation, security_event};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::email;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::tables::members;
@@ -59,7 +60,7 @@ pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Resul
     let screen_name = if person.screen_name.is_empty() { &before.username } else { &person.screen_name };
     let (name, shown) = (before.real_name != person.real_name, before.screen_name != *screen_name);
     let (phone, dob) = (before.phone != person.phone, before.dob != person.dob);
-    let email = !before.email.eq_ignore_ascii_case(&person.email);
+    let email = email::canonical(&before.email) != email::canonical(&person.email);
     let all = [(name, "real_name"), (shown, "screen_name"), (phone, "phone"), (dob, "dob"), (email, "email")];
     let changed: Vec<&'static str> = all.iter().filter(|(is_new, _)| *is_new).map(|(_, field)| *field).collect();
     if changed.is_empty() {

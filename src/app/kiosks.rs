@@ -61,7 +61,7 @@ pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64
 /// Books a flight of today for one flyer. `registration`: the same number again is the same booking. 422 above
 /// [`DAY_BOOKINGS_MAX`].
 fn book_one(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Result<i64, Failure> {
-    let partner_id = bookings::desk_client(cx)?;
+    let partner_id = bookings::desk_client(cx.tx)?;
     // A form that is sent again keeps the flight date of its first submission.
     let known = booked::find_by_registration(cx.tx, partner_id, registration)?;
     let (tunnel_id, today) = (cx.site.tunnel_id, tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0));

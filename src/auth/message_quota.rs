@@ -5,6 +5,7 @@
 //! not use up the passcodes by which a member signs in. Of the site's messages in a day at most half go to anonymous
 //! requests, from however many addresses these come.
 
+use crate::domain::email;
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -110,7 +111,7 @@ pub(crate) fn take(
 /// Counts one mail that an anonymous request causes to an address of the site itself. `false`: a limit is reached, and
 /// nothing was counted.
 pub fn take_for_site_address(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
-    let of_address = site.keys.hash(Purpose::PasscodeAddress, &[b"house", recipient.to_lowercase().as_bytes()]);
+    let of_address = site.keys.hash(Purpose::PasscodeAddress, &[b"house", email::canonical(recipient).as_bytes()]);
     let mut limits = of_site(site, Cause::Anonymous, Channel::Email);
     limits.push(daily(of_address, TO_SITE_ADDRESS_PER_DAY_MAX));
     if full_until(tx, tx.now(), &limits)?.is_some() {
@@ -196,12 +197,12 @@ fn member_key(site: &Site, cause: Cause, member_id: i64, channel: Channel) -> [u
 /// The hourly counter of an address or number, over all causes but security events, which have a counter of their own.
 fn address_key(site: &Site, cause: Cause, recipient: &str) -> [u8; 32] {
     let kind: &[u8] = if cause == Cause::SecurityEvent { b"events to" } else { b"messages to" };
-    site.keys.hash(Purpose::PasscodeAddress, &[kind, recipient.to_lowercase().as_bytes()])
+    site.keys.hash(Purpose::PasscodeAddress, &[kind, email::canonical(recipient).as_bytes()])
 }
 
 /// The daily counter of an address or number, one for each cause.
 fn recipient_key(site: &Site, cause: Cause, recipient: &str) -> [u8; 32] {
-    site.keys.hash(Purpose::PasscodeAddress, &[b"recipient", cause.name(), recipient.to_lowercase().as_bytes()])
+    site.keys.hash(Purpose::PasscodeAddress, &[b"recipient", cause.name(), email::canonical(recipient).as_bytes()])
 }
 
 fn site_key(site: &Site, whose: &[u8], channel: Channel) -> [u8; 32] {

@@ -2,25 +2,37 @@
 
 use super::unicode::nfc;
 use crate::i18n::language::Text;
+use std::borrow::Cow;
 
 const CHARS_MAX: usize = 254;
 const LOCAL_CHARS_MAX: usize = 64;
 
-/// Validates an address, and returns it unchanged. Two addresses are compared without regard to case.
+/// Validates an address, and returns it in its one spelling: see [`one_spelling`]. Two addresses are compared without
+/// regard to case.
 pub(crate) fn parse(text: &str) -> Result<String, Text> {
-    let sound = text.len() <= CHARS_MAX
-        && text.rsplit_once('@').is_some_and(|(local, domain)| local_part(local) && host(domain));
-    if sound { Ok(text.to_owned()) } else { Err(Text::new("field.email")) }
+    let address = one_spelling(text);
+    let sound = address.len() <= CHARS_MAX
+        && address.rsplit_once('@').is_some_and(|(local, domain)| local_part(local) && host(domain));
+    if sound { Ok(address.into_owned()) } else { Err(Text::new("field.email")) }
 }
 
-/// The one spelling under which an address is suppressed: lower case, composed letters (Unicode NFC), the domain in ASCII.
-/// A domain that has no ASCII form stays as it is.
+/// The one spelling of an address with letters beyond ASCII: lower case, composed letters (Unicode NFC), the domain in
+/// letters instead of `xn--`. SQLite and SMTP compare ASCII without regard to case, and other letters byte by byte. An
+/// address in ASCII stays as it is, and so does a domain that is none.
+pub(crate) fn one_spelling(address: &str) -> Cow<'_, str> {
+    let coded = |domain: &str| domain.as_bytes().windows(4).any(|bytes| bytes.eq_ignore_ascii_case(b"xn--"));
+    let Some((local, domain)) = address.rsplit_once('@') else { return Cow::Borrowed(address) };
+    if address.is_ascii() && !coded(domain) {
+        return Cow::Borrowed(address);
+    }
+    let (letters, valid) = idna::domain_to_unicode(domain);
+    let domain = if valid.is_ok() { letters } else { domain.to_lowercase() };
+    Cow::Owned(format!("{}@{domain}", nfc(&local.to_lowercase())))
+}
+
+/// The key of an address: equal for two spellings of one address.
 pub(crate) fn canonical(address: &str) -> String {
-    let lower = nfc(&address.to_lowercase()).into_owned();
-    let international = lower.rsplit_once('@').filter(|(_, domain)| !domain.is_ascii());
-    let ascii =
-        international.and_then(|(local, domain)| Some(format!("{local}@{}", idna::domain_to_ascii(domain).ok()?)));
-    ascii.unwrap_or(lower)
+    one_spelling(address).to_lowercase()
 }
 
 fn local_part(local: &str) -> bool {
@@ -51,7 +63,8 @@ mod tests {
         let spellings =
             ["J\u{f6}rg@B\u{fc}cher.Example", "JO\u{308}RG@BU\u{308}CHER.EXAMPLE", "j\u{f6}rg@XN--bcher-kva.example"];
         for spelling in spellings {
-            assert_eq!(canonical(spelling), "j\u{f6}rg@xn--bcher-kva.example", "{spelling}");
+            assert_eq!(canonical(spelling), "j\u{f6}rg@b\u{fc}cher.example", "{spelling}");
+            assert_eq!(parse(spelling).unwrap(), "j\u{f6}rg@b\u{fc}cher.example", "{spelling}");
         }
         assert_eq!(canonical("Jane@Example.com"), "jane@example.com");
         assert_eq!(canonical("Nobody"), "nobody");

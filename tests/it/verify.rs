@@ -128,11 +128,17 @@ fn the_certificate_of_an_erased_member_is_void_and_shows_no_name() {
 fn the_page_speaks_the_reader_s_language() {
     let site = Site::open();
     let (_, code) = issued(&site, "Jane");
-    for (tag, words) in [("de", "gültig"), ("fr", "valable"), ("es", "válido")] {
+    let languages = [
+        ("de", "gültig", "Static Level 3 (Statik Stufe 3)"),
+        ("fr", "valable", "Static Level 3 (Statique Niveau 3)"),
+        ("es", "válido", "Static Level 3 (Estático Nivel 3)"),
+    ];
+    for (tag, words, level) in languages {
         let path = format!("/verify/{code}");
         let stranger = site.stranger();
         let asking = stranger.ask_at_root(Method::GET, &path).header("accept", BROWSER);
         let reply = asking.header("accept-language", tag).send().ok();
-        assert!(page(&reply).contains(words) && page(&reply).contains(&format!("lang=\"{tag}\"")), "{reply}");
+        let html = page(&reply);
+        assert!([words, level, &format!("lang=\"{tag}\"")].iter().all(|part| html.contains(part)), "{reply}");
     }
 }

@@ -83,7 +83,7 @@ fn find_or_make(site: &Site, call: &Call, tx: &Write, person: &Person, user: Opt
     }
     let proven = person.email.as_ref().filter(|email| email.verified);
     let confirmed = match proven {
-        Some(email) => members::find_by_confirmed_email(tx, &email.address)?,
+        Some(email) => members::find_by_confirmed_email(tx, &email::one_spelling(&email.address))?,
         None => None,
     };
     let Some(member_id) = confirmed else { return Ok(Found::Member(create_member(site, tx, person, user)?)) };
@@ -110,7 +110,7 @@ fn find_or_make(site: &Site, call: &Call, tx: &Write, person: &Person, user: Opt
 /// A new member without a password.
 fn create_member(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<i64, Failure> {
     let name = given_name(user).or_else(|| person.name.as_deref().and_then(clean)).unwrap_or_default();
-    let email = person.email.as_ref().filter(|given| email::parse(&given.address).is_ok());
+    let email = person.email.as_ref().and_then(|given| Some((email::parse(&given.address).ok()?, given.verified)));
     let username = free_username(tx, &name)?;
     let shown = if name.is_empty() { &username } else { &name };
     let member_id = members::insert(
@@ -119,12 +119,12 @@ fn create_member(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -
             username: &username,
             screen_name: shown,
             real_name: shown,
-            email: email.map_or("", |given| &given.address),
+            email: email.as_ref().map_or("", |(address, _)| address),
             tunnel_id: Some(site.tunnel_id),
             ..Default::default()
         },
     )?;
-    if email.is_some_and(|given| given.verified) {
+    if email.is_some_and(|(_, verified)| verified) {
         members::confirm_email(tx, member_id)?;
     }
     social_links::insert(tx, person.network.key(), &person.subject, member_id, &name)?;

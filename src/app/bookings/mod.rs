@@ -46,7 +46,7 @@ pub(crate) fn book_at_desk(
     if let Err(denial) = admit(cx, member_id, flight_date, Address::NotAsked)? {
         return Ok(Err(denial));
     }
-    let partner_id = desk_client(cx)?;
+    let partner_id = desk_client(cx.tx)?;
     let mut sent = of_desk(cx, number, cx.now(), flight_date, minutes_booked);
     // A form that is sent again keeps the purchase date of its first submission.
     if let Some(known) = bookings::find_same(cx.tx, partner_id, member_id, &sent)? {
@@ -65,7 +65,7 @@ pub(crate) fn book_here_now(
 ) -> Result<Result<i64, Denial>, Failure> {
     cx.check_staff()?;
     // A form that is sent again keeps the flight date of its first submission.
-    let known = bookings::find_by_registration(cx.tx, desk_client(cx)?, number)?;
+    let known = bookings::find_by_registration(cx.tx, desk_client(cx.tx)?, number)?;
     let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
     let booked = book_at_desk(cx, member_id, flight_date, minutes_booked, number)?;
     if let Ok(booking_id) = booked {
@@ -97,10 +97,10 @@ pub(super) fn of_desk(cx: &Change, number: i64, purchase_date: i64, flight_date:
 }
 
 /// The client under which the desk books; inserted before the desk's first booking.
-pub(super) fn desk_client(cx: &Change) -> Result<i64, Failure> {
-    Ok(match partners::find(cx.tx, DESK_CLIENT_ID)? {
+pub(super) fn desk_client(tx: &Write) -> Result<i64, Failure> {
+    Ok(match partners::find(tx, DESK_CLIENT_ID)? {
         Some(desk) => desk.partner_id,
-        None => partners::insert(cx.tx, DESK_CLIENT_ID, DESK_CLIENT_NAME, false, None)?,
+        None => partners::insert(tx, DESK_CLIENT_ID, DESK_CLIENT_NAME, false, None)?,
     })
 }
 

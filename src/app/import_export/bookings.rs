@@ -1,9 +1,10 @@
-//! The list of bookings. Each booking belongs to a partner, whose current client identifier must be known here.
-//! Imported bookings are not written to the history, which has only the partners' requests at this site.
+//! The list of bookings. Each booking belongs to a partner, whose current client identifier must be known here, or to the
+//! desk. Imported bookings are not written to the history, which has only the partners' requests at this site.
 
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
 use crate::app::booking_fields::{BookingFields, REQUIRED_FIELDS};
+use crate::app::bookings::{DESK_CLIENT_ID, desk_client};
 use crate::domain::booking::Booking;
 use crate::domain::local_time::TimeZone;
 use crate::http::body::{Flattened, ParsedBody};
@@ -35,7 +36,8 @@ type Key = (i64, u8, i64, i64);
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct New {
-    partner_id: i64,
+    /// `None`: the desk, which has not booked at this site.
+    partner_id: Option<i64>,
     member_id: i64,
     numbers: [Option<i64>; 5],
     flight_date: i64,
@@ -78,9 +80,9 @@ impl List for Bookings {
         };
         let booking = booking.complete().ok_or_else(Failure::broken)?;
         let mut problems = more_problems();
-        let partner = partners::find(tx, &client_id)?;
+        let partner_id = partners::find(tx, &client_id)?.map(|partner| partner.partner_id);
         let member = members::find_account(tx, &username)?;
-        if partner.is_none() {
+        if partner_id.is_none() && client_id != DESK_CLIENT_ID {
             problems.refuse("client_id", Text::new("list.unknown_client"));
         }
         if member.is_none() {
@@ -92,13 +94,14 @@ impl List for Bookings {
         if let Err(failure) = problems.finish() {
             return wrong(row, failure);
         }
-        let (Some(partner), Some(member)) = (partner, member) else { return Err(Failure::broken()) };
-        let (partner_id, member_id) = (partner.partner_id, member.member_id);
-        let (key, field) = key(partner_id, member_id, &booking);
+        let member_id = member.ok_or_else(Failure::broken)?.member_id;
+        // Numbers of partners begin at 1.
+        let known_partner = partner_id.unwrap_or(0);
+        let (key, field) = key(known_partner, member_id, &booking);
         if let Some(line) = self.keys.insert(key, row.line()) {
             return Ok(wrong_field(row, field, &Text::new("list.twice").with("line", line)));
         }
-        Ok(match bookings::find_same(tx, partner_id, member_id, &booking)? {
+        Ok(match bookings::find_same(tx, known_partner, member_id, &booking)? {
             None => Judged::New(New::of(partner_id, member_id, &booking)),
             Some(known) if known.member_id != member_id => {
                 wrong_field(row, field, &Text::new("list.booking_of_another"))
@@ -109,7 +112,8 @@ impl List for Bookings {
     }
 
     fn write(&mut self, _: &Site, tx: &Write, row: New) -> Result<(), Failure> {
-        bookings::insert(tx, row.partner_id, row.member_id, &row.booking())?;
+        let partner_id = row.partner_id.map_or_else(|| desk_client(tx), Ok)?;
+        bookings::insert(tx, partner_id, row.member_id, &row.booking())?;
         Ok(())
     }
 
@@ -119,7 +123,7 @@ impl List for Bookings {
 }
 
 impl New {
-    fn of(partner_id: i64, member_id: i64, booking: &Booking) -> New {
+    fn of(partner_id: Option<i64>, member_id: i64, booking: &Booking) -> New {
         let Booking { registration_id, purchase_id, purchase_date, product_id, checkin_time, .. } = *booking;
         New {
             partner_id,

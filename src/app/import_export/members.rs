@@ -3,6 +3,7 @@
 use super::reader::{Column, Row};
 use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
 use crate::app::person::{self, Person};
+use crate::domain::email;
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::http::body::{Field, Flattened, ParsedBody};
@@ -82,7 +83,7 @@ impl List for Members {
             return Ok(wrong_field(row, "username", &Text::new("list.twice").with("line", line)));
         }
         if let Some(known) = members::find_account(tx, &member.username)? {
-            let same = known.email.eq_ignore_ascii_case(&member.email);
+            let same = email::canonical(&known.email) == email::canonical(&member.email);
             return Ok(if same { Judged::Same } else { wrong_field(row, "username", &Text::new("list.other_owner")) });
         }
         if let Some(text) = self.address_trouble(tx, row, &member)? {

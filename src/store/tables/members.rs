@@ -2,11 +2,13 @@
 
 use crate::domain::booking::Standing;
 use crate::domain::certificate::name_on_paper;
+use crate::domain::email;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
+use std::borrow::Cow;
 
 row! {
     /// The columns of a member that signing in needs.
@@ -143,7 +145,14 @@ pub(crate) fn find_account(tx: &Read, name: &str) -> Result<Option<Account>> {
         return tx.find(sql!(ACCOUNT, " WHERE username = :name"), named_params! {":name": name});
     }
     let claims = sql!(ACCOUNT, " WHERE email = :name ORDER BY email_confirmed_at IS NULL, member_id LIMIT 2");
-    let mut found: Vec<Account> = tx.list(claims, named_params! {":name": name})?;
+    let list = |address: &str| tx.list(claims, named_params! {":name": address});
+    let mut found: Vec<Account> = list(name)?;
+    // The name as typed comes first, for a row that an earlier version wrote in that spelling.
+    if found.is_empty()
+        && let Cow::Owned(address) = email::one_spelling(name)
+    {
+        found = list(&address)?;
+    }
     let ambiguous = found.len() > 1 && !found[0].email_confirmed;
     Ok(if ambiguous || found.is_empty() { None } else { Some(found.swap_remove(0)) })
 }

@@ -79,14 +79,14 @@ row! {
 }
 
 /// A partner's deleted records, latest first, without those of erased members, which have no address any more.
-pub(crate) fn list_deleted(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec<Deleted>> {
+pub(crate) fn list_deleted(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Result<Vec<Deleted>> {
     let sql = sql!(
         "SELECT ",
         Deleted::COLUMNS,
         " FROM partner_users u WHERE u.partner_id = ?1 AND u.deleted_at IS NOT NULL AND u.email <> ''
-               ORDER BY u.deleted_at DESC, u.user_id DESC LIMIT ?2"
+               ORDER BY u.deleted_at DESC, u.user_id DESC LIMIT ?2 OFFSET ?3"
     );
-    tx.list(sql, (partner_id, limit))
+    tx.list(sql, (partner_id, limit, offset))
 }
 
 /// A partner's deleted records whose address has no new record, latest first.

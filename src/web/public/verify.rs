@@ -1,6 +1,7 @@
 //! The page behind the QR code of a certificate: whether the certificate is valid, and nothing about the holder that is not
 //! printed on it.
 
+use crate::domain::catalogue::names;
 use crate::domain::certificate::{number, parse_code};
 use crate::domain::when;
 use crate::http::Answer;
@@ -73,7 +74,7 @@ fn judge(site: &Site, call: &Call, issued: Issued, home: String) -> Verdict {
 fn known_page(site: &Site, call: &Call, verdict: Verdict) -> Result<Reply, Failure> {
     let facts = [
         ("verify.holder", verdict.holder),
-        ("verify.level", verdict.level),
+        ("verify.level", level_in_words(call, verdict.level)),
         ("verify.date", when::day(call.language(), &site.time_zone()?, verdict.entry_date)),
         ("verify.site", verdict.site),
     ];
@@ -85,6 +86,12 @@ fn known_page(site: &Site, call: &Call, verdict: Verdict) -> Result<Reply, Failu
         number: parse_code(call.param(0)).map(|code| number(&code)).unwrap_or_default(),
     };
     Ok(web::show_public(StatusCode::OK, call.language(), &page))
+}
+
+/// The level as it is printed, and in brackets in the reader's language where that has another name for it.
+fn level_in_words(call: &Call, printed: String) -> String {
+    let said = names::say(call.language(), &printed);
+    if said == printed { printed } else { format!("{printed} ({said})") }
 }
 
 fn unknown_page(site: &Site, call: &Call) -> Result<Reply, Failure> {

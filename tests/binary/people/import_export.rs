@@ -53,7 +53,8 @@ fn logbook() -> String {
 const BOOKINGS: &str = "client_id;username;registration_id;purchase_id;flight_date;minutes_booked;tunnel_id\r\n\
     CLIENT;jane;7001;;2030-01-01;30;1\r\n\
     CLIENT;mark;;55;2024-01-01T12:00:00Z;0:45;1\r\n\
-    CLIENT;mark;;;2024-02-01T12:00:00Z;10;1\r\n";
+    CLIENT;mark;;;2024-02-01T12:00:00Z;10;1\r\n\
+    front-desk;mark;9001;;2024-03-01T12:00:00Z;10;1\r\n";
 
 fn filled() -> Desk {
     let desk = Desk::with_site();

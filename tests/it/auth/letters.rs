@@ -1,6 +1,6 @@
-//! Secrets typed on devices that encode accented letters differently (composed or decomposed) are equal.
+//! Secrets and addresses typed on devices that encode accented letters differently (composed or decomposed) are equal.
 
-use crate::harness::{Caller, Site};
+use crate::harness::{Caller, PASSWORD, Site};
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -76,4 +76,55 @@ fn an_answer_is_right_in_either_form_and_an_old_one_as_it_was_typed() {
     answered(&hash_as_typed("citroe\u{308}n"));
     assert_eq!(recover(&site, DECOMPOSED, "CITROE\u{308}N"), true);
     assert_eq!(recover(&site, COMPOSED, "Citro\u{eb}n"), true, "the hash is of both forms now");
+}
+
+/// One address as four devices write it.
+const ADDRESSES: [&str; 4] = [
+    "j\u{f6}rg@b\u{fc}cher.example",
+    "jo\u{308}rg@bu\u{308}cher.example",
+    "J\u{d6}RG@B\u{dc}CHER.EXAMPLE",
+    "j\u{f6}rg@xn--bcher-kva.example",
+];
+
+fn sign_up(site: &Site, username: &str, email: &str) {
+    let body =
+        json!({ "username": username, "password": PASSWORD, "email": email, "real_name": "J\u{f6}rg", "terms": true });
+    site.stranger().post("/auth/signup", body).ok();
+}
+
+#[test]
+fn an_address_in_another_spelling_belongs_to_the_same_member() {
+    for (number, given) in ADDRESSES.into_iter().enumerate() {
+        let site = Site::open();
+        sign_up(&site, "joerg", given);
+        let token = site.mails().pop().unwrap()["values"]["token"].clone();
+        assert_eq!(site.stranger().post("/auth/verify-email", json!({ "token": token })).ok().json()["status"], true);
+        for typed in ADDRESSES {
+            let body = json!({ "username": typed, "password": PASSWORD });
+            let login = site.stranger().post("/auth/login", body).ok().json();
+            assert_eq!(login["status"], true, "given as {given}, typed as {typed}");
+        }
+        sign_up(&site, "another", ADDRESSES[(number + 1) % 4]);
+        assert_eq!(site.mails().pop().unwrap()["template"], "email_taken", "{given}");
+    }
+}
+
+#[test]
+fn an_address_that_an_earlier_version_kept_as_typed_still_signs_in() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    for kept in ADDRESSES {
+        site.change(|tx| Ok(tx.run("UPDATE members SET email = ?2 WHERE member_id = ?1", (jane.id, kept))?));
+        let body = json!({ "username": kept, "password": PASSWORD });
+        assert_eq!(site.stranger().post("/auth/login", body).ok().json()["status"], true, "{kept}");
+    }
+}
+
+#[test]
+fn an_address_in_other_spellings_gets_no_more_mails_than_in_one() {
+    let site = Site::open();
+    for number in 0..8 {
+        sign_up(&site, &format!("flyer{number}"), ADDRESSES[number % 4]);
+    }
+    assert_eq!(site.mails().len(), 5, "five an hour to one address");
 }

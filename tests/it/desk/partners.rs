@@ -246,3 +246,24 @@ fn users_that_a_partner_deleted_are_restored() {
     let elsewhere = format!("/desk/partners/{}/users/{}/restore", number(&site, &another), ids[2]);
     assert!(clerk.post(&elsewhere, &[]).header("location").unwrap().contains("done=nothing"), "of this partner alone");
 }
+
+#[test]
+fn each_deleted_user_is_on_some_page_of_the_list() {
+    let site = demo();
+    let number = number(&site, &site.partner());
+    let many = "INSERT INTO partner_users (partner_id, email, created_at, updated_at, deleted_at)
+                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 101)
+                SELECT ?1, 'user' || i || '@example.org', i, i, 1000 + i FROM n";
+    site.change(|tx| Ok(tx.run(many, [number])?));
+    let clerk = Clerk::at(&site, &site.admin());
+    let card = format!("/desk/partners/{number}");
+    let older = |skip: i64| format!("<a href=\"{card}?skip={skip}#deleted\">Older</a>");
+    let page = |path: &str| String::from_utf8(clerk.get(path).body).unwrap();
+    let (first, second, third) = (page(&card), page(&format!("{card}?skip=50")), page(&format!("{card}?skip=100")));
+    assert!(first.contains(">user101@example.org<") && first.contains(&older(50)) && !first.contains(">Newer<"));
+    assert!(second.contains(">user51@example.org<") && second.contains(&older(100)) && second.contains(">Newer<"));
+    assert!(
+        third.contains(">user1@example.org<") && !third.contains(">user2@example.org<") && !third.contains(">Older<")
+    );
+    assert!(page(&format!("{card}?skip=101")).contains(">Newer<"), "whoever restored the last of a page can go back");
+}

@@ -51,6 +51,19 @@ fn a_second_record_for_an_address_is_a_conflict_without_regard_to_case() {
 }
 
 #[test]
+fn an_address_in_another_spelling_is_the_same_address() {
+    let site = Site::open();
+    let partner = site.partner();
+    let first = partner.post(OP, json!({"email": "JO\u{308}RG@b\u{fc}cher.example"})).ok().json();
+    assert_eq!(first["email"], "j\u{f6}rg@b\u{fc}cher.example");
+    for spelling in
+        ["j\u{f6}rg@B\u{dc}CHER.example", "j\u{f6}rg@bu\u{308}cher.example", "j\u{f6}rg@XN--BCHER-KVA.example"]
+    {
+        partner.post(OP, json!({"email": spelling})).refused(409);
+    }
+}
+
+#[test]
 fn a_record_knows_the_member_who_confirmed_its_address() {
     let site = Site::open();
     let (partner, jane) = (site.partner(), site.member("jane"));

@@ -20,7 +20,7 @@ use crate::store::tables::history;
 use crate::store::tables::partner_users::{self, Deleted};
 use crate::store::tables::partners::{self, Partner};
 use crate::web::badge::Badge;
-use crate::web::{Frame, form_status, path_id, read_form, show as shown};
+use crate::web::{Frame, form_status, path_id, read_form, show as shown, skipped};
 use askama::Template;
 
 const DELETED_SHOWN: i64 = 50;
@@ -49,6 +49,9 @@ struct Page {
     users: i64,
     refusals: Vec<Line>,
     deleted: Vec<DeletedUser>,
+    /// The `skip` of the page with later deletions, and of the one with earlier ones.
+    newer: Option<i64>,
+    older: Option<i64>,
     events: Vec<Event>,
 }
 
@@ -68,19 +71,20 @@ pub(crate) fn find(tx: &Read, call: &Call) -> Result<Partner, Failure> {
     access::find(tx, path_id(call, 0)?)
 }
 
-/// `GET /desk/partners/{partner_id}`
+/// `GET /desk/partners/{partner_id}`: with one page of the deleted users, the latest first, after `skip` others.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<TermsInput>) -> Answer {
     let (frame, zone, now) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, site.now());
-    let status = form_status(refused.is_some());
+    let (status, skip) = (form_status(refused.is_some()), skipped(call));
     let page = site.store.read(|tx| {
         let partner = find(tx, call)?;
         let networks = partners::list_networks(tx, partner.partner_id)?;
         let spans = partners::list_spans(tx, partner.partner_id, now)?;
-        let deleted = partner_users::list_deleted(tx, partner.partner_id, DELETED_SHOWN)?;
+        // One row more than is shown is read, to know whether there is another page.
+        let deleted = partner_users::list_deleted(tx, partner.partner_id, DELETED_SHOWN + 1, skip)?;
         let refusals = site.state::<Refusals>().list(Some(partner.partner_id));
         Ok(Page {
             since: when::day(call.language(), &zone, partner.created_at),
@@ -98,8 +102,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<TermsInput>) ->
             bookings: partners::count_bookings(tx, Some(partner.partner_id))?,
             users: partner_users::count(tx, partner.partner_id)?,
             refusals: refusals.into_iter().map(|one| Line::of(&zone, call, None, one)).collect(),
+            newer: (skip > 0).then(|| (skip - DELETED_SHOWN).max(0)),
+            older: (deleted.len() as i64 > DELETED_SHOWN).then(|| skip + DELETED_SHOWN),
             deleted: deleted
                 .into_iter()
+                .take(DELETED_SHOWN as usize)
                 .map(|user| DeletedUser { at: when::moment(call.language(), &zone, user.deleted_at), user })
                 .collect(),
             events: events(tx, call, &zone, partner.partner_id)?,
