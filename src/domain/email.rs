@@ -1,6 +1,6 @@
 //! E-mail addresses, as far as their form can be validated; only the confirmation shows whether mail arrives.
 
-use super::unicode::nfc;
+use super::unicode::{is_unseen, nfc};
 use crate::i18n::language::Text;
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub(crate) fn canonical(address: &str) -> String {
 }
 
 fn local_part(local: &str) -> bool {
-    let odd = |c: char| c.is_control() || c.is_whitespace() || "\"(),:;<>@[\\]".contains(c);
+    let odd = |c: char| c.is_control() || c.is_whitespace() || is_unseen(c) || "\"(),:;<>@[\\]".contains(c);
     (1..=LOCAL_CHARS_MAX).contains(&local.len())
         && !local.contains(odd)
         && !local.starts_with('.')
@@ -88,6 +88,8 @@ mod tests {
             "a@-x.com",
             "a@x..com",
             "<a@example.com>",
+            "\u{200b}a@example.com",
+            "ja\u{ad}ne@example.com",
         ] {
             assert!(parse(bad).is_err(), "{bad}");
         }

@@ -12,6 +12,18 @@ pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     NFC.normalize(text)
 }
 
+/// Characters that show nothing and are no blanks either: joiners, marks of direction, fillers, the soft hyphen.
+pub(crate) fn is_unseen(c: char) -> bool {
+    c >= '\u{ad}'
+        && matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}')
+}
+
+/// The text without blanks and unseen characters at its ends, where copying from other programs leaves them.
+pub(crate) fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || is_unseen(c))
+}
+
 /// The text in lower case, without accents and with one kind of apostrophe, so that a name is found however it is
 /// typed.
 pub(crate) fn folded(text: &str) -> String {

@@ -8,8 +8,12 @@ use crate::http::fields;
 use crate::i18n::language::Text;
 use serde_json::{Value, json};
 
-/// A pattern of one line of text that is not blank.
-const LINE_PATTERN: &str = r"^\s*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*\s*$";
+/// A pattern of one line of text that is not blank. `types.json` has it too, with the characters of
+/// [`is_unseen`](crate::domain::unicode::is_unseen).
+const LINE_PATTERN: &str = concat!(
+    r"^[\s\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\u2800\u3164\ufeff\uffa0]*",
+    r"[^\s\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f]*\s*$"
+);
 
 /// Declares field types that have a schema of their own in the API description: name, Rust type of the value, and reader.
 macro_rules! kinds {

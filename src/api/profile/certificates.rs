@@ -2,6 +2,7 @@
 
 use crate::app::certificates::{self, Row};
 use crate::auth::{Member, count_document};
+use crate::domain::unicode::trimmed;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -45,7 +46,7 @@ pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
     }
     let is_wanted = |row: &Row| {
         (row.r#type.as_str(), row.cat_id, row.entry_date) == (kind.as_str(), cat_id, entry_date)
-            && row.screen_name.trim() == screen_name
+            && trimmed(&row.screen_name) == screen_name
     };
     let paper = certificates::prepare(site, member.id(), call.language(), is_wanted)?;
     count_document(site, member.id(), member.role())?;

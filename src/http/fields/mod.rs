@@ -5,6 +5,7 @@
 
 mod values;
 
+use crate::domain::unicode::trimmed;
 use crate::http::failure::{Failure, Problem};
 use crate::i18n::language::Text;
 use serde_json::{Map, Value};
@@ -151,7 +152,7 @@ impl Fields {
     fn find(&self, field: &str) -> Option<Value> {
         self.map
             .get(field)
-            .filter(|value| !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty()))
+            .filter(|value| !value.is_null() && value.as_str().is_none_or(|text| !trimmed(text).is_empty()))
             .cloned()
     }
 
@@ -205,6 +206,18 @@ mod tests {
         let failure = body.finish().err().unwrap();
         let named: Vec<_> = failure.problems().iter().map(|p| p.field.as_str()).collect();
         assert_eq!(named, ["a", "b", "c", "d", "e", "f", "g", "h"]);
+    }
+
+    #[test]
+    fn characters_that_show_nothing_are_no_text_and_are_trimmed() {
+        let mut body = fields(
+            json!({"name": "\u{200b}\u{3164} ", "phone": "\u{202d}079 123\u{202c}", "flag": "\u{1f3f3}\u{fe0f}"}),
+        );
+        let (phone, flag) = (body.required("phone", line(20)), body.required("flag", line(20)));
+        _ = body.required("name", line(20));
+        assert_eq!((phone.peek().unwrap().as_str(), flag.peek().unwrap().as_str()), ("079 123", "\u{1f3f3}\u{fe0f}"));
+        let failure = body.finish().err().unwrap();
+        assert_eq!(failure.problems().iter().map(|p| p.field.as_str()).collect::<Vec<_>>(), ["name"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Parsers of field values: each returns the value, or the text of the problem.
 
 use crate::domain::minutes;
+use crate::domain::unicode::trimmed;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use serde_json::Value;
@@ -30,19 +31,19 @@ fn bounded(text: String, chars_max: usize, allowed: &[char]) -> Result<String, T
 
 /// One line of text, trimmed.
 pub(crate) fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
-    move |value| bounded(raw_text(value)?.trim().to_owned(), chars_max, &[])
+    move |value| bounded(trimmed(&raw_text(value)?).to_owned(), chars_max, &[])
 }
 
 /// A name from elsewhere than a body: one line of text, trimmed and not empty. 422 at `field`.
 pub(crate) fn name(field: &str, text: &str, chars_max: usize) -> Result<String, Failure> {
-    let name = bounded(text.trim().to_owned(), chars_max, &[]);
+    let name = bounded(trimmed(text).to_owned(), chars_max, &[]);
     let name = name.and_then(|name| if name.is_empty() { Err(Text::new("field.missing")) } else { Ok(name) });
     name.map_err(|text| Failure::field(field, text))
 }
 
 /// Text that may have line breaks, trimmed.
 pub(crate) fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
-    move |value| bounded(raw_text(value)?.trim().replace("\r\n", "\n"), chars_max, &['\n', '\t'])
+    move |value| bounded(trimmed(&raw_text(value)?).replace("\r\n", "\n"), chars_max, &['\n', '\t'])
 }
 
 /// A secret, not trimmed; its limit is above every secret that can be set.
