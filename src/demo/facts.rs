@@ -1,7 +1,7 @@
 //! The addresses, sign-ins and secrets of a demo site: on the terminal, and in `demo.json` for programs.
 
 use super::PASSWORD;
-use super::data::PEOPLE;
+use super::people::{PEOPLE, SYNC};
 use crate::app::partners::Terms;
 use crate::app::{self, RankedActor};
 use crate::auth::{new_token, token_hash};
@@ -21,9 +21,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const FILE: &str = "demo.json";
-/// The number of the account for jobs in the cast. Nobody signs in with it, so it keeps the demo's password.
-const SYNC: i64 = 3;
-
 /// The content of `demo.json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Facts {
@@ -171,7 +168,7 @@ fn renew_partner(site: &Site) -> Result<PartnerFacts, Failure> {
     Ok(PartnerFacts { client_id: handed.client_id, secret: handed.secret })
 }
 
-/// The cast: a current flyer first, then the others in the order of their numbers.
+/// The cast, in the order of their numbers: the current flyers first, then the others.
 fn list_members(tx: &Read) -> Result<Vec<MemberFacts>, Failure> {
     let mut all = Vec::new();
     for (person, member_id) in PEOPLE.cast.iter().zip(1..) {
@@ -183,11 +180,9 @@ fn list_members(tx: &Read) -> Result<Vec<MemberFacts>, Failure> {
             email: profile.email,
             role: profile.role,
             name: profile.real_name,
-            state: &person.state,
+            state: person.state,
         });
     }
-    if let Some(first) = all.iter().position(|member| member.state == "current flyer") {
-        all[..=first].rotate_right(1);
-    }
+    all.sort_by_key(|member| member.state != "current flyer");
     Ok(all)
 }

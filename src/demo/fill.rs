@@ -1,324 +1,236 @@
-//! Fills an empty site: the members, then all events in the order of their moments, so that every row has a number
-//! that fits its moment.
+//! Fills an empty site: the members, then a draft of every entry and booking of each, from which SQL makes all rows in
+//! the order of their moments.
 
-use super::data::{LevelEnd, PEOPLE, Staff};
-use super::events::{DAY, Event, EventKind, Flight, HOUR, Lesson, World};
-use super::levels::{FOUNDERS_LEVELS, Signers, listed};
-use super::names::Names;
-use super::people::{ADMIN, DESK, FOUNDED, FOUNDING};
+use super::people::{self, ADMIN, DESK, FOUNDED, FOUNDERS, FOUNDING, INSTRUCTORS, Lesson, PEOPLE, Person};
 use super::rng::Rng;
-use super::{Made, PASSWORD, Plan};
+use super::{Made, PASSWORD, Plan, names};
 use crate::app::photos;
-use crate::domain::booking::Booking;
-use crate::domain::entry::{Kind, Status};
+use crate::domain::booking::{Standing, admit};
+use crate::domain::catalogue::Catalogue;
+use crate::domain::currency::FLYER_DAYS;
+use crate::domain::entry::Status;
 use crate::domain::local_time::TimeZone;
 use crate::domain::password::{self, Cost};
 use crate::http::failure::Failure;
 use crate::ops::backup::Progress;
 use crate::site::Site;
-use crate::store::Write;
-use crate::store::engine::bulk::{self, Bulk, Member, Signed};
+use crate::store::engine::bulk::{self, Bulk, Draft};
 use crate::store::queries::holdings;
-use crate::store::tables::entries::{self, NewTime};
-use crate::store::tables::entry_events::{self, EntryState};
-use crate::store::tables::history::{self, Event as HistoryEvent, EventSubject};
+use crate::store::tables::members::{self, NewMember};
 use crate::store::tables::signers::{self, NewSigner};
-use crate::store::tables::{bookings, media, members, notices, partner_users, partners};
-use serde_json::json;
-use std::collections::{HashMap, HashSet};
+use crate::store::tables::{bans, media, partners};
 
 pub(super) const PARTNER_NAME: &str = "Airtime Booking";
-const ROWS_BETWEEN_COMMITS: usize = 20_000;
-/// Logbook rows whose events are in memory at once.
-const ENTRIES_AT_ONCE: u64 = 2_000_000;
-/// Older notices are read.
-const UNREAD_DAYS: i64 = 4;
-/// Older notices of bookings are deleted.
-const NOTICE_DAYS: i64 = 30;
+const DAY: i64 = 86_400;
+const HOUR: i64 = 3_600;
+const MEMBERS_BETWEEN_PROGRESS: i64 = 1_000;
 /// How many members have a picture.
-const PICTURES: usize = 24;
+const PICTURES: i64 = 24;
 const BAN_DAY: i64 = -19;
-const REGISTRATION_FIRST: i64 = 70_000;
-const PURCHASE_FIRST: i64 = 20_000;
-/// How long before the flight people check in, in seconds.
-const EARLY: i64 = 25 * 60;
-/// One booking in so many is a no-show.
-const NO_SHOW_EVERY: i64 = 29;
-/// By how many minutes a changed booking is longer.
-const MINUTES_MORE: i64 = 5;
+/// The levels that the founders stand in for until they hold their own: enough that each can sign all for another.
+const FOUNDERS_LEVELS: [(&str, &str); 4] =
+    [("Instructor", "4"), ("Trainer", "4"), ("Examiner", "1"), ("Military", "1")];
+/// How many seconds before the flight bookings are made, at least and at most.
+const BOOKED_BEFORE: (i64, i64) = (HOUR, 13 * DAY);
+/// Of a hundred flights, how many are booked with the partner; the others are paid for at the desk.
+const BOOKED_PERCENT: u64 = 55;
+/// How busy a day is, from Monday on; in hundredths of a Saturday.
+const WEEK: [u64; 7] = [25, 28, 44, 37, 56, 100, 88];
+const BEGINNER_MINUTES: [i64; 7] = [2, 3, 4, 4, 5, 6, 8];
+const FLYER_MINUTES: [i64; 10] = [10, 10, 12, 15, 15, 20, 20, 30, 45, 60];
 
-/// Writes events to the site.
 struct Filler<'a> {
-    world: &'a World,
-    site: &'a Site,
-    signers: Signers,
     bulk: &'a Bulk<'a>,
-    partner_id: i64,
+    catalogue: &'static Catalogue,
+    tunnel_id: i64,
+    /// The beginning of today, in Unix seconds.
+    midnight: i64,
     rng: Rng,
-    made: Made,
-    /// Bookings that will change, by person and moment of the flight.
-    changing: HashMap<(usize, i64), (i64, Booking)>,
-    /// The persons of whom the partner has a record.
-    known: HashSet<usize>,
+    /// How many skills and safety records there are so far.
+    lessons: u64,
 }
 
 /// Fills the site. `zone`: the site's time zone, by which people come and go.
 pub(super) fn fill(site: &Site, zone: &TimeZone, plan: &Plan, progress: &mut Progress) -> Result<Made, Failure> {
-    let world = World::new(plan, site.catalogue, zone.day(site.now(), 0).from);
+    let (mut rng, midnight) = (Rng::new(plan.seed), zone.day(site.now(), 0).from);
+    let people = people::all(plan, &mut rng);
+    let numbered = || (1..).zip(&people);
     let write = |bulk: &Bulk| -> Result<Made, Failure> {
-        write_members(bulk, &world, plan, site.tunnel_id)?;
-        appoint(bulk, &world, site.tunnel_id)?;
-        let client_id = format!("{:016x}", Rng::new(plan.seed, 4).next());
-        let founded = bulk.at(world.moment(FOUNDING, 0));
-        let mut filler = Filler {
-            signers: Signers::among(&world.people, site.catalogue),
-            world: &world,
-            site,
-            bulk,
-            partner_id: partners::insert(&founded, &client_id, PARTNER_NAME, false, None)?,
-            rng: Rng::new(plan.seed, 3),
-            made: Made { members: world.people.len() as u64, entries: 0, bookings: 0 },
-            changing: HashMap::new(),
-            known: HashSet::new(),
-        };
-        filler.write_all(plan, progress)?;
-        bulk.read_notices(world.moment(-UNREAD_DAYS, 0))?;
+        let (catalogue, tunnel_id) = (site.catalogue, site.tunnel_id);
+        let mut filler = Filler { bulk, catalogue, tunnel_id, midnight, rng, lessons: 0 };
+        let client_id = format!("{:016x}", filler.rng.next());
+        partners::insert(&bulk.at(filler.moment(FOUNDING, 0)), &client_id, PARTNER_NAME, false, None)?;
+        // One hash for all: hashing a password for each would take longer than everything else.
+        let password_hash = password::hash(PASSWORD, Cost::FULL);
+        let mut flyers_since = Vec::new();
+        for (member_id, person) in numbered() {
+            filler.join(member_id, person, &password_hash)?;
+            flyers_since.push(filler.learn(member_id, person)?);
+        }
+        let weights = people.iter().map(Person::weight).sum::<u64>().max(1);
+        let flown = people.iter().filter(|person| person.last_day.is_some()).count() as u64;
+        let more = plan.entries.saturating_sub(filler.lessons + flown);
+        for ((member_id, person), flyer_since) in numbered().zip(flyers_since) {
+            // Rounded up or down at random, so that the sum is about right.
+            let flights = (more * person.weight() + filler.rng.below(weights)) / weights;
+            filler.fly(member_id, person, flights, flyer_since)?;
+            if member_id % MEMBERS_BETWEEN_PROGRESS == 0 {
+                progress("members", member_id as u64, people.len() as u64);
+            }
+        }
+        progress("entries", 0, 1);
+        let (entries, bookings) = bulk.write_drafts(site.now())?;
         progress("indexes", 0, 1);
-        Ok(filler.made)
+        Ok(Made { members: people.len() as u64, entries: entries as u64, bookings: bookings as u64 })
     };
     let finish = |bulk: &Bulk| -> Result<(), Failure> {
-        for (who, _) in world.people.iter().enumerate().filter(|(_, person)| !person.climbs.is_empty()) {
-            holdings::refresh(&bulk.at(world.midnight), member_id(who), site.catalogue)?;
+        for (member_id, _) in numbered().filter(|(_, person)| !person.levels(site.catalogue).is_empty()) {
+            holdings::refresh(&bulk.at(midnight), member_id, site.catalogue)?;
         }
         Ok(())
     };
     bulk::load(site.store.writer(), write, finish)
 }
 
-fn member_id(who: usize) -> i64 {
-    who as i64 + 1
-}
-
-fn write_members(bulk: &Bulk, world: &World, plan: &Plan, tunnel_id: i64) -> Result<(), Failure> {
-    let (mut names, mut rng) = (Names::default(), Rng::new(plan.seed, 2));
-    // One hash for all: hashing a password for each would take longer than everything else.
-    let password_hash = password::hash(PASSWORD, Cost::FULL);
-    for (who, person) in world.people.iter().enumerate() {
-        let join_date = world.moment(person.joined, 7) + (who as i64 * 631) % HOUR;
-        let is_child = person.state.is_empty() && rng.percent(15);
-        let age = if is_child { rng.between(8 * 365, 16 * 365) } else { rng.between(18 * 365, 60 * 365) };
-        let confirmed_at = (!person.unconfirmed).then_some(join_date + HOUR / 4);
-        bulk.insert_member(&Member {
-            member_id: member_id(who),
-            email_confirmed_at: confirmed_at,
-            phone_confirmed_at: confirmed_at.filter(|_| who % 3 == 0),
-            // A birthday is a date, the same in every time zone: the midnight of UTC, not the site's.
-            dob: (join_date.div_euclid(DAY) - age) * DAY,
-            tunnel_id,
-            role: person.role.name(),
-            password_hash: &password_hash,
-            paid_until: person.paid_until.map(|day| world.moment(day, 0)),
-            banned_at: person.banned.then(|| world.moment(BAN_DAY, 18)),
-            join_date,
-            ..names.draw(&mut rng, person.username.as_deref())
-        })?;
-        if who < PICTURES {
-            media::set(&bulk.at(join_date), member_id(who), &photos::invented(who))?;
-        }
-        if who % ROWS_BETWEEN_COMMITS == 0 {
-            bulk.commit()?;
-        }
-    }
-    Ok(())
-}
-
-/// The tunnel's list of signers, kept by the admin. The founders stand in for levels until the staff hold their own.
-fn appoint(bulk: &Bulk, world: &World, tunnel_id: i64) -> Result<(), Failure> {
-    let appointed_by = Some(member_id(ADMIN));
-    let (founding, founded) = (bulk.at(world.moment(FOUNDING, 7)), bulk.at(world.moment(FOUNDED, 7)));
-    for (person, member_id) in world.people.iter().zip(1..).filter(|(person, _)| person.staff.is_some()) {
-        let signer = |cat_group, cat_id| NewSigner { tunnel_id, member_id, cat_group, cat_id, appointed_by };
-        if person.staff == Some(Staff::Founder) {
-            for (cat_group, cat_id) in FOUNDERS_LEVELS {
-                signers::insert(&founding, &signer(cat_group, cat_id))?;
-                signers::end(&founded, tunnel_id, member_id, cat_group, appointed_by)?;
-            }
-        }
-        for cat_group in listed(person) {
-            signers::insert(&founded, &signer(cat_group, ""))?;
-        }
-    }
-    Ok(())
-}
-
 impl Filler<'_> {
-    /// Writes all events. A large site is written one stretch of time after the other, so that memory stays bounded:
-    /// each stretch derives all events again.
-    fn write_all(&mut self, plan: &Plan, progress: &mut Progress) -> Result<(), Failure> {
-        let world = self.world;
-        let stretches = 1 + (plan.entries / ENTRIES_AT_ONCE) as i64;
-        let begin = |n: i64| world.midnight + DAY * FOUNDING * (stretches - n) / stretches;
-        for n in 0..stretches {
-            let stretch = begin(n)..begin(n + 1);
-            let all = (0..world.people.len()).flat_map(|who| world.events_of(who));
-            let mut events: Vec<Event> = all.filter(|event| stretch.contains(&event.at)).collect();
-            events.sort_by_key(|event| event.at);
-            for (n, event) in events.iter().enumerate() {
-                self.write(event)?;
-                if n % ROWS_BETWEEN_COMMITS == 0 {
-                    self.bulk.commit()?;
-                    progress("entries", self.made.entries, plan.entries);
-                }
-            }
-        }
-        Ok(())
+    fn moment(&self, day: i64, hour: i64) -> i64 {
+        self.midnight + day * DAY + hour * HOUR
     }
 
-    fn write(&mut self, event: &Event) -> Result<(), Failure> {
-        let (who, tx) = (event.who, self.bulk.at(event.at));
-        match &event.kind {
-            EventKind::Learned(lesson) => self.learn(&tx, who, lesson),
-            EventKind::Refused(reason) => {
-                let detail = json!({ "reason": reason }).to_string();
-                let subject =
-                    EventSubject { member_id: Some(member_id(who)), detail: Some(&detail), ..EventSubject::default() };
-                history::insert(&tx, self.partner_id, HistoryEvent::TokenRefused, &subject)?;
-                Ok(())
-            }
-            EventKind::Booked(flight) => self.book(&tx, who, flight),
-            EventKind::Changed(flight) => self.change(&tx, who, flight),
-            EventKind::Flown(flight) => self.insert_time(&tx, who, flight, None),
-        }
-    }
-
-    fn sometimes(&mut self, percent: u64, texts: &'static [String]) -> &'static str {
-        if self.rng.percent(percent) { self.rng.pick(texts).as_str() } else { "" }
-    }
-
-    /// Beginners leave their logbook to the desk.
-    fn insert_time(&mut self, tx: &Write, who: usize, flight: &Flight, booking_id: Option<i64>) -> Result<(), Failure> {
-        let author = if flight.by_flyer { who } else { DESK };
-        let comment = self.sometimes(8, &PEOPLE.flight_comments).to_owned();
-        let tunnel_id = self.site.tunnel_id;
-        let time = NewTime { entry_date: flight.at, minutes: flight.minutes, tunnel_id, comment };
-        entries::insert_time(tx, member_id(who), member_id(author), booking_id, &time)?;
-        self.made.entries += 1;
-        Ok(())
-    }
-
-    /// A booking as the partner's request would have left it.
-    fn book(&mut self, tx: &Write, who: usize, flight: &Flight) -> Result<(), Failure> {
-        if self.known.insert(who) {
-            let email = members::find(tx, member_id(who))?.map(|profile| profile.email).unwrap_or_default();
-            let user_id = Some(partner_users::insert(tx, self.partner_id, &email)?);
-            history::insert(
-                tx,
-                self.partner_id,
-                HistoryEvent::UserCreated,
-                &EventSubject { user_id, ..EventSubject::default() },
-            )?;
-        }
-        self.made.bookings += 1;
-        let nth = self.made.bookings as i64;
-        let booking = Booking {
-            registration_id: Some(REGISTRATION_FIRST + nth),
-            purchase_id: Some(PURCHASE_FIRST + nth),
-            purchase_date: Some(tx.now()),
-            flight_date: flight.at,
-            minutes_booked: flight.minutes,
-            product_id: Some(if flight.minutes < 10 { 1 } else { 2 + flight.minutes / 15 }),
-            tunnel_id: self.site.tunnel_id,
-            checkin_time: Some(flight.at - HOUR / 2),
+    /// Adds a member, and a signer to the tunnel's list, which the admin keeps.
+    fn join(&mut self, member_id: i64, person: &Person, password_hash: &str) -> Result<(), Failure> {
+        let name = names::draw(&mut self.rng, member_id, person.username);
+        let join_date = self.moment(person.joined, 7) + self.rng.between(0, HOUR);
+        let is_child = person.state.is_empty() && self.rng.percent(15);
+        let age = if is_child { self.rng.between(8 * 365, 16 * 365) } else { self.rng.between(18 * 365, 60 * 365) };
+        let joining = self.bulk.at(join_date);
+        let new = NewMember {
+            username: &name.username,
+            screen_name: &name.screen_name,
+            real_name: &name.real_name,
+            country: name.nation.country,
+            country_code: name.nation.code,
+            // A birthday is a date, the same in every time zone: the midnight of UTC, not the site's.
+            dob: Some((join_date.div_euclid(DAY) - age) * DAY),
+            tunnel_id: Some(self.tunnel_id),
+            role: person.role.name(),
+            password_hash: Some(password_hash),
+            accepted_terms: true,
+            ..NewMember::default()
         };
-        let booking_id = bookings::insert(tx, self.partner_id, member_id(who), &booking)?;
-        let arrival = flight.at - EARLY;
-        if arrival <= self.site.now() && booking_id % NO_SHOW_EVERY != 0 {
-            bookings::set_arrived(&self.bulk.at(arrival), booking_id, arrival, Some(member_id(DESK)))?;
+        members::insert(&joining, &new)?;
+        let (email, phone) = ((&*name.email, !person.unconfirmed), (&*name.phone, member_id % 3 == 0));
+        members::set_reach(&joining, member_id, email, phone)?;
+        members::set_paid_until(&joining, member_id, person.paid_until.map(|day| self.moment(day, 0)))?;
+        if person.banned {
+            let at = self.moment(BAN_DAY, 18);
+            bans::set(&self.bulk.at(at), member_id, Some(at))?;
         }
-        self.add_booking_history(tx, who, HistoryEvent::BookingRecorded, booking_id, &booking)?;
-        if flight.entered {
-            self.insert_time(tx, who, flight, Some(booking_id))?;
+        if member_id <= PICTURES {
+            media::set(&joining, member_id, &photos::invented(member_id as usize))?;
         }
-        if tx.now() >= self.world.moment(-NOTICE_DAYS, 0) {
-            let lapsed = flight.by_flyer && !flight.entered;
-            let notice = if lapsed { "notice.booking_not_current" } else { "notice.booking_recorded" };
-            let detail = json!({ "booking_id": booking_id, "flight_date": flight.at, "minutes": flight.minutes });
-            notices::insert(tx, member_id(who), notice, &detail.to_string())?;
-        }
-        if flight.changes {
-            self.changing.insert((who, flight.at), (booking_id, booking));
-        }
-        Ok(())
-    }
-
-    fn add_booking_history(
-        &self,
-        tx: &Write,
-        who: usize,
-        event: HistoryEvent,
-        booking_id: i64,
-        booking: &Booking,
-    ) -> Result<(), Failure> {
-        let detail = history::booking_detail(booking);
-        let (member_id, booking_id) = (Some(member_id(who)), Some(booking_id));
-        let subject = EventSubject { member_id, booking_id, ..EventSubject::default() };
-        history::insert(tx, self.partner_id, event, &EventSubject { detail: Some(&detail), ..subject })?;
-        history::insert(tx, self.partner_id, HistoryEvent::TokenIssued, &subject)?;
-        Ok(())
-    }
-
-    /// The partner sends a booking again with more minutes.
-    fn change(&mut self, tx: &Write, who: usize, flight: &Flight) -> Result<(), Failure> {
-        let Some((booking_id, mut booking)) = self.changing.remove(&(who, flight.at)) else { return Ok(()) };
-        booking.minutes_booked += MINUTES_MORE;
-        bookings::update(tx, booking_id, &booking)?;
-        if flight.entered {
-            entries::update_booked_time(tx, booking_id, None, Some(booking.minutes_booked), None)?;
-        }
-        self.add_booking_history(tx, who, HistoryEvent::BookingChanged, booking_id, &booking)
-    }
-
-    /// A skill: requested, then signed, refused or withdrawn; a suspended one was signed before. A safety record is
-    /// written and signed at once.
-    fn learn(&mut self, tx: &Write, who: usize, lesson: &Lesson) -> Result<(), Failure> {
-        let Lesson { kind, level, skill, end } = *lesson;
-        let (is_skill, founded) = (kind == Kind::Skill, tx.now() >= self.world.moment(FOUNDED, 0));
-        let signer = self.signers.pick(level, founded, who, &mut self.rng);
-        let approval = tx.now() + if is_skill { self.rng.between(HOUR / 4, 2 * HOUR) } else { 0 };
-        let signed = (approval, signer, Status::Open);
-        let mut steps = if is_skill { vec![(tx.now(), who, Status::Pending)] } else { Vec::new() };
-        match end {
-            LevelEnd::Held | LevelEnd::Training => steps.push(signed),
-            LevelEnd::Pending => (),
-            LevelEnd::Denied => steps.push((approval, signer, Status::Denied)),
-            LevelEnd::Cancelled => steps.push((approval, who, Status::Cancelled)),
-            LevelEnd::Suspended => steps.extend([signed, (approval + HOUR / 2, ADMIN, Status::Suspended)]),
-        }
-        let status = steps[steps.len() - 1].2;
-        let praised = if is_skill && status.is_signed() { 15 } else { 0 };
-        let logbook = self.site.catalogue.safety_logbook(&level.cat_group);
-        let (cat_group, cat_id) = if is_skill { (&*level.cat_group, &*level.cat_id) } else { (logbook, "") };
-        let entry_id = self.bulk.insert_signed(&Signed {
-            member_id: member_id(who),
-            kind,
-            status,
-            entry_date: tx.now(),
-            tunnel_id: self.site.tunnel_id,
-            author_id: member_id(steps[0].1),
+        let signer = |cat_group, cat_id| NewSigner {
+            tunnel_id: self.tunnel_id,
+            member_id,
             cat_group,
             cat_id,
-            skill,
-            instructor_id: Some(member_id(signer)),
-            comments_instructor: self.sometimes(praised, &PEOPLE.praise),
-            comment_denial: self.sometimes(if status == Status::Denied { 100 } else { 0 }, &PEOPLE.denials),
-            approval_date: status.is_signed().then_some(approval),
-        })?;
-        self.made.entries += 1;
-        let mut from = None;
-        for (at, by, to) in steps {
-            entry_events::insert(&self.bulk.at(at), entry_id, member_id(by), from, EntryState::Status(to))?;
-            from = Some(to);
+            appointed_by: Some(ADMIN),
+        };
+        let (founding, founded) = (self.bulk.at(self.moment(FOUNDING, 7)), self.bulk.at(self.moment(FOUNDED, 7)));
+        for (cat_group, cat_id) in FOUNDERS_LEVELS.into_iter().filter(|_| FOUNDERS.contains(&member_id)) {
+            signers::insert(&founding, &signer(cat_group, cat_id))?;
+            signers::end(&founded, self.tunnel_id, member_id, cat_group, Some(ADMIN))?;
+        }
+        for cat_group in person.signs() {
+            signers::insert(&founded, &signer(cat_group, ""))?;
         }
         Ok(())
+    }
+
+    /// Drafts what a member learns. Returns the day from which the member holds Flyer Level 1.
+    fn learn(&mut self, member_id: i64, person: &Person) -> Result<i64, Failure> {
+        let lessons = person.lessons(self.catalogue, &mut self.rng);
+        let mut signers = if person.trained_until.is_some() { FOUNDERS.to_vec() } else { INSTRUCTORS.to_vec() };
+        signers.retain(|signer| *signer != member_id);
+        for &Lesson { day, cat_group, cat_id, skill, end } in &lessons {
+            let (signer, is_skill) = (self.rng.pick(&signers), !cat_id.is_empty());
+            let entry_date = self.moment(day, if is_skill { 20 } else { 8 }) + self.rng.between(0, HOUR - 1);
+            let answered_at = if is_skill { entry_date + self.rng.between(HOUR / 4, 2 * HOUR) } else { entry_date };
+            let comment = match end {
+                None if is_skill && self.rng.percent(15) => self.rng.pick(&PEOPLE.praise),
+                Some(Status::Denied) => self.rng.pick(&PEOPLE.denials),
+                _ => "",
+            };
+            self.bulk.add(&Draft {
+                member_id,
+                entry_date,
+                // The signer enters and signs a safety record at once.
+                author_id: if is_skill { member_id } else { signer },
+                comment,
+                cat_group,
+                cat_id,
+                skill,
+                instructor_id: Some(signer),
+                end,
+                answered_at: (end != Some(Status::Pending)).then_some(answered_at),
+                created_at: Some(entry_date),
+                ..Draft::default()
+            })?;
+        }
+        self.lessons += lessons.len() as u64;
+        let flyer_1 = lessons.iter().filter(|lesson| (lesson.cat_group, lesson.cat_id) == ("Flyer", "1"));
+        Ok(flyer_1.map(|one| if one.end.is_none() { one.day } else { i64::MAX }).max().unwrap_or(i64::MAX))
+    }
+
+    /// Drafts the last flight of a member and `more` others, with their bookings.
+    fn fly(&mut self, member_id: i64, person: &Person, more: u64, flyer_since: i64) -> Result<(), Failure> {
+        let Some((first, until)) = person.flies() else { return Ok(()) };
+        let mut days: Vec<i64> = (0..more).map(|_| self.draw_day(first, until)).chain(person.last_day).collect();
+        days.sort_unstable();
+        for &day in &days {
+            let entry_date = self.moment(day, 9) + HOUR / 4 * self.rng.between(0, 40);
+            let booked_at = entry_date - self.rng.between(BOOKED_BEFORE.0, BOOKED_BEFORE.1);
+            let booked_at = booked_at.max(self.moment(person.joined + 1, 6));
+            let booked_on = (booked_at - self.midnight).div_euclid(DAY);
+            let is_flyer = flyer_since < booked_on;
+            let standing = Standing {
+                banned: false,
+                email_confirmed: !person.unconfirmed,
+                paid_until: person.paid_until,
+                holds_flyer_1: is_flyer,
+            };
+            let denial = admit(&standing, 1, booked_on).err();
+            let books = booked_on < 0 && (day >= 0 || self.rng.percent(BOOKED_PERCENT));
+            let flown_before = days[..days.partition_point(|flown| *flown < booked_on)].last();
+            // One day to spare, so that the hour of the day never decides.
+            let is_current = is_flyer && flown_before.is_some_and(|flown| booked_on - flown < FLYER_DAYS - 1);
+            let is_entered = books && denial.is_none() && is_current;
+            let comment = if self.rng.percent(8) { self.rng.pick(&PEOPLE.flight_comments) } else { "" };
+            self.bulk.add(&Draft {
+                member_id,
+                entry_date,
+                minutes: if is_flyer { self.rng.pick(&FLYER_MINUTES) } else { self.rng.pick(&BEGINNER_MINUTES) },
+                // Beginners leave their logbook to the desk.
+                author_id: if is_flyer { member_id } else { DESK },
+                comment,
+                created_at: if is_entered { Some(booked_at) } else { (day < 0).then_some(entry_date + HOUR / 2) },
+                booked_at: books.then_some(booked_at),
+                refusal: denial.filter(|_| books).map(|denial| denial.key()),
+                ..Draft::default()
+            })?;
+        }
+        Ok(())
+    }
+
+    fn draw_day(&mut self, first: i64, until: i64) -> i64 {
+        loop {
+            let day = self.rng.between(first, until);
+            // The first day of 1970 was a Thursday.
+            let weekday = (self.midnight + DAY / 2).div_euclid(DAY) + 3 + day;
+            // Today, the desk has people to receive.
+            if day == 0 || self.rng.percent(WEEK[weekday.rem_euclid(7) as usize]) {
+                return day;
+            }
+        }
     }
 }

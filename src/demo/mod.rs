@@ -1,15 +1,11 @@
 //! The demo site: invented people with two years of bookings and logbook, to look around in and to measure. The same seed
 //! on the same day makes the same site.
 //!
-//! [`data`] has the cast and the habits of the crowd, [`people`] draws the crowd, [`levels`] says what they climb and
-//! who signs, [`events`] derives what happens to each and when, and [`fill`] writes the events. No secret comes from the
-//! seed: [`facts`] makes them anew for each site.
+//! [`people`] has the cast and draws the crowd, and [`fill`] writes them with all that they did. No secret comes from
+//! the seed: [`facts`] makes them anew for each site.
 
-mod data;
-mod events;
 mod facts;
 mod fill;
-mod levels;
 mod names;
 mod people;
 mod rng;
@@ -21,10 +17,10 @@ pub(crate) use facts::Facts;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::TimeZone;
-use crate::ops::backup::Progress;
+use crate::ops::backup::{Progress, restore};
 use crate::ops::lifecycle::Identity;
 use crate::site::Site;
-use crate::store::engine::data_dir::{DataDir, LockError};
+use crate::store::engine::data_dir::DataDir;
 use crate::store::tables::tunnels;
 use serde::Serialize;
 use std::fs::{self, File};
@@ -34,8 +30,6 @@ use std::path::Path;
 pub const PASSWORD: &str = "fly-high-land-soft";
 const TUNNEL_ID: i64 = 1;
 const TIME_ZONE: &str = "Europe/Zurich";
-/// The directory of a site that is being made, so that half a site is never taken for a whole one.
-const UNFINISHED: &str = "unfinished";
 
 /// The size of a demo site.
 #[derive(Debug, Clone, Copy)]
@@ -67,43 +61,26 @@ pub(crate) fn create(
     if data_dir.database().exists() {
         return Err(format!("there is a site in {} already", data_dir.dir().display()));
     }
-    let dir = data_dir.dir().join(UNFINISHED);
-    // Left by a process that was ended.
+    // Half a site is never taken for a whole one: it lies beside the place of the site.
+    let dir = restore::new_site_dir(data_dir);
     _ = fs::remove_dir_all(&dir);
-    let made = make_in(&dir, &config, clock(), plan, progress).and_then(|(unfinished, made)| {
-        take_over(&unfinished, data_dir)
-            .map_err(|e| format!("cannot finish the site in {}: {e}", data_dir.dir().display()))?;
-        Ok(made)
-    });
-    _ = fs::remove_dir_all(&dir);
-    let made = made?;
+    let made = make_in(&dir, &config, clock(), plan, progress);
+    let made = made.inspect_err(|_| _ = fs::remove_dir_all(&dir))?;
+    restore::swap_in(data_dir, &dir)?;
     Ok((Site::open(data_dir, config, clock(), true)?.0, made))
 }
 
-fn make_in(
-    dir: &Path,
-    config: &Config,
-    clock: Clock,
-    plan: &Plan,
-    progress: &mut Progress,
-) -> Result<(DataDir, Made), String> {
-    let unfinished = DataDir::create(dir).map_err(|error| match error {
-        LockError::InUse => format!("{} is in use", dir.display()),
-        LockError::Unusable(text) => text,
-    })?;
+fn make_in(dir: &Path, config: &Config, clock: Clock, plan: &Plan, progress: &mut Progress) -> Result<Made, String> {
+    let unfinished = DataDir::create(dir).map_err(|error| format!("{} cannot be used: {error:?}", dir.display()))?;
     let name = "Föhnhalle Thun".to_owned();
     let identity = Identity { tunnel_id: TUNNEL_ID, name, city: "Thun".to_owned(), country: "CH".to_owned() };
     let site = Site::create(&unfinished, config.clone(), clock, &identity)?;
     let set_zone = site.store.write(site.now(), |tx| Ok(tunnels::set_time_zone(tx, TUNNEL_ID, TIME_ZONE)?));
     let filled = set_zone.and_then(|_| fill::fill(&site, &TimeZone::named(TIME_ZONE), plan, progress));
     let made = filled.map_err(|e| format!("the demo site cannot be written: {e}"))?;
-    Ok((unfinished, made))
-}
-
-/// Moves the finished site into place. The database comes last: with it the site exists.
-fn take_over(unfinished: &DataDir, data_dir: &DataDir) -> std::io::Result<()> {
-    File::open(unfinished.database())?.sync_all()?;
-    fs::rename(unfinished.key(), data_dir.key())?;
-    fs::rename(unfinished.database(), data_dir.database())?;
-    File::open(data_dir.dir())?.sync_all()
+    drop(site);
+    // The fill flushes nothing.
+    let flush = || File::open(unfinished.database())?.sync_all();
+    flush().map_err(|e| format!("cannot flush {}: {e}", unfinished.database().display()))?;
+    Ok(made)
 }

@@ -1,56 +1,59 @@
-//! Invented names, addresses and telephone numbers: mail domains are those reserved for examples, telephone numbers those
-//! kept for fiction where a country has such numbers.
+//! Invented names, addresses and telephone numbers from `assets/demo/names.json`: mail domains are those reserved for
+//! examples, telephone numbers those kept for fiction where a country has such numbers.
 
-use super::data::{NATIONS, PEOPLE};
 use super::rng::Rng;
 use crate::domain::unicode::folded;
-use crate::store::engine::bulk::Member;
-use std::collections::HashMap;
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 const DOMAINS: [&str; 3] = ["example.org", "example.net", "example.com"];
 
-/// Draws names, no username twice.
-#[derive(Default)]
-pub(super) struct Names {
-    /// How many members have each username, by the username without the number behind it.
-    taken: HashMap<String, u32>,
+static NATIONS: LazyLock<Vec<Nation>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../assets/demo/names.json")).expect("a test reads assets/demo/names.json")
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nation {
+    pub country: &'static str,
+    /// The calling code of the country.
+    pub code: &'static str,
+    /// A telephone number in which `#` stands for any digit.
+    phone: &'static str,
+    weight: u64,
+    #[serde(borrow)]
+    first: Vec<&'static str>,
+    #[serde(borrow)]
+    last: Vec<&'static str>,
 }
 
-impl Names {
-    /// A member with a new name, and nothing but a name, an address and a number. A given `username` must not look like
-    /// a name.
-    pub(super) fn draw(&mut self, rng: &mut Rng, username: Option<&str>) -> Member<'static> {
-        let nation = rng.weighted(&NATIONS, |nation| nation.weight);
-        let (first, last) = (rng.pick(&nation.first).as_str(), rng.pick(&nation.last).as_str());
-        let (short_first, short_last) = (plain(first), plain(last));
-        let handle = match (username, rng.below(8)) {
-            (Some(username), _) => username.to_owned(),
-            (None, 0 | 1) => format!("{}{short_last}", &short_first[..1]),
-            (None, 2) => format!("{short_first}_{short_last}"),
-            (None, _) => format!("{short_first}.{short_last}"),
-        };
-        let namesakes = self.taken.entry(handle.clone()).or_insert(0);
-        *namesakes += 1;
-        let username = if *namesakes == 1 { handle } else { format!("{handle}{namesakes}") };
-        let screen_name = match rng.below(4) {
-            0 => rng.pick(&PEOPLE.nicknames).clone(),
-            1 => first.to_owned(),
-            _ => format!("{first} {}.", last.chars().next().unwrap_or('X').to_uppercase()),
-        };
-        let mut digit = |c| if c == '#' { (b'0' + rng.below(10) as u8) as char } else { c };
-        // The product stores numbers in E.164, so that the search finds them however they are typed.
-        let digits: String = nation.phone.chars().map(&mut digit).filter(char::is_ascii_digit).collect();
-        let phone = format!("+{}{digits}", nation.code);
-        Member {
-            real_name: format!("{first} {last}"),
-            screen_name,
-            email: format!("{username}@{}", rng.pick(&DOMAINS)),
-            username,
-            phone,
-            country: &nation.country,
-            country_code: &nation.code,
-            ..Member::default()
-        }
+pub(super) struct Name {
+    pub username: String,
+    pub screen_name: String,
+    pub real_name: String,
+    pub email: String,
+    /// In E.164, as the product stores numbers.
+    pub phone: String,
+    pub nation: &'static Nation,
+}
+
+/// Draws a name. An empty `username` becomes one of the name and the member's number, so that no two are equal.
+pub(super) fn draw(rng: &mut Rng, member_id: i64, username: &str) -> Name {
+    let nation = rng.weighted(&NATIONS, |nation| nation.weight);
+    let (first, last) = (rng.pick(&nation.first), rng.pick(&nation.last));
+    let username = match username {
+        "" => format!("{}.{}{member_id}", plain(first), plain(last)),
+        given => given.to_owned(),
+    };
+    let digit = |c| if c == '#' { (b'0' + rng.below(10) as u8) as char } else { c };
+    let digits: String = nation.phone.chars().map(digit).filter(char::is_ascii_digit).collect();
+    Name {
+        screen_name: format!("{first} {}.", last.chars().next().unwrap_or('X').to_uppercase()),
+        real_name: format!("{first} {last}"),
+        email: format!("{username}@{}", rng.pick(&DOMAINS)),
+        phone: format!("+{}{digits}", nation.code),
+        username,
+        nation,
     }
 }
 
@@ -67,14 +70,14 @@ mod tests {
 
     #[test]
     fn every_name_gives_an_account_that_sign_up_would_take() {
-        let (mut names, mut rng) = (Names::default(), Rng::new(1, 1));
+        let mut rng = Rng::new(1);
         let mut seen = HashSet::new();
-        for _ in 0..5000 {
-            let Member { username, email, phone, country, .. } = names.draw(&mut rng, None);
+        for number in 1..=5000 {
+            let Name { username, email, phone, nation, .. } = draw(&mut rng, number, "");
             assert!(username::parse(&username).is_ok() && email::parse(&email).is_ok(), "{username} {email}");
             assert!(seen.insert(username.to_ascii_lowercase()), "{username} is there twice");
             assert!(
-                phone.len() <= 16 && phone[1..].bytes().all(|b| b.is_ascii_digit()) && country.len() == 2,
+                phone.len() <= 16 && phone[1..].bytes().all(|b| b.is_ascii_digit()) && nation.country.len() == 2,
                 "{phone}"
             );
         }

@@ -1,11 +1,14 @@
-//! The people of the demo: when each joined, how often each flies and which levels each climbs. Days are counted from
-//! today, which is day 0.
+//! The people of the demo: `assets/demo/people.json` has the cast, the habits of the crowd and the texts that people
+//! write. Days are counted from today, which is day 0.
 
 use super::Plan;
-use super::data::{LevelEnd, PEOPLE, Person};
-use super::levels::{Climb, path_to};
 use super::rng::Rng;
-use crate::domain::catalogue::{Catalogue, Level};
+use crate::domain::catalogue::{Catalogue, Level, LevelKey, SafetyKind};
+use crate::domain::entry::Status;
+use crate::domain::role::Role;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// The first day of the logbook of the public.
 pub(super) const OPENING: i64 = -730;
@@ -13,108 +16,220 @@ pub(super) const OPENING: i64 = -730;
 pub(super) const FOUNDING: i64 = -1_100;
 /// The day by which the staff hold all their levels, and the founders stand in for none.
 pub(super) const FOUNDED: i64 = FOUNDING + 30;
+/// The last day for which there are bookings.
+const BOOKED_UNTIL: i64 = 13;
+/// Bookings ahead are those of persons who flew in so many days.
+const COMES_AGAIN_DAYS: i64 = 60;
+/// The least time that a level takes.
+const LEVEL_DAYS_MIN: i64 = 21;
+/// Days between two safety trainings of the staff: less than the half-year for which one counts.
+const TRAINING_DAYS: i64 = 150;
 /// From so many entries a member on, all persons climb as the habits say; below, signed skills would leave no room for
 /// flights.
 const ENTRIES_FOR_ALL_AMBITIONS: u64 = 36;
-/// The least time that a level takes.
-const LEVEL_DAYS_MIN: i64 = 21;
-/// The most days since the last flight of a member who renews the membership.
-const RENEWED_DAYS_MAX: i64 = 90;
-/// How the last level of a person of the crowd ends, of a hundred.
-const ENDS: [(LevelEnd, u64); 6] = [
-    (LevelEnd::Held, 76),
-    (LevelEnd::Training, 14),
-    (LevelEnd::Pending, 6),
-    (LevelEnd::Denied, 2),
-    (LevelEnd::Suspended, 1),
-    (LevelEnd::Cancelled, 1),
-];
-/// The positions of the admin and the desk in the cast.
-pub(super) const ADMIN: usize = 0;
-pub(super) const DESK: usize = 1;
+
+/// The numbers of some members of the cast. The founders are the first signers, and sign for the staff; the instructors
+/// hold level 4, and sign for all others.
+pub(super) const ADMIN: i64 = 1;
+pub(super) const DESK: i64 = 2;
+pub(super) const SYNC: i64 = 3;
+pub(super) const FOUNDERS: [i64; 2] = [5, 6];
+pub(super) const INSTRUCTORS: [i64; 4] = [5, 6, 8, 10];
+
+pub(super) static PEOPLE: LazyLock<People> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../assets/demo/people.json")).expect("a test reads assets/demo/people.json")
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct People {
+    /// The members of every demo site, in the order of their numbers: one in every state, and all who sign.
+    pub cast: Vec<Person>,
+    habits: Vec<Habit>,
+    #[serde(borrow)]
+    pub flight_comments: Vec<&'static str>,
+    #[serde(borrow)]
+    pub denials: Vec<&'static str>,
+    #[serde(borrow)]
+    pub praise: Vec<&'static str>,
+}
+
+/// A person: written in the file, or drawn for the crowd.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Person {
+    /// The special state of the person on the day on which the site is made; empty in the crowd.
+    pub state: &'static str,
+    pub role: Role,
+    /// An account name that is easier to remember than an invented one; or empty.
+    pub username: &'static str,
+    pub joined: i64,
+    /// The day of the last flight; `None`: the person never flew.
+    pub last_day: Option<i64>,
+    pub flights_a_year: u64,
+    /// The levels that the person climbs, like `Flyer 1, Flyer 2 Backflying`, each after what it requires.
+    levels: &'static str,
+    /// The state of the entries that would complete the last of the levels; `None`: the level is held.
+    end: Option<Status>,
+    /// The day of the last safety training, for staff. Staff learned their levels before the opening.
+    pub trained_until: Option<i64>,
+    /// The programmes in which the tunnel lists the person as a signer, like `Instructor, Trainer`.
+    signs: &'static str,
+    /// The day up to which the membership is paid.
+    pub paid_until: Option<i64>,
+    pub unconfirmed: bool,
+    pub banned: bool,
+}
+
+/// A skill, or a safety record without a level.
+pub(super) struct Lesson {
+    pub day: i64,
+    pub cat_group: &'static str,
+    pub cat_id: &'static str,
+    pub skill: &'static str,
+    /// The state of the entry; `None`: in force.
+    pub end: Option<Status>,
+}
+
+/// How a part of the crowd flies.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Habit {
+    /// Flights a year; 0: one flight in all.
+    flights_a_year: u64,
+    /// The share of all people, in proportion to the other weights.
+    weight: u64,
+    /// Of a hundred people with this habit, how many climb to one of the goals.
+    ambitious_percent: u64,
+    /// The most days since the last flight of a person who still comes.
+    pause_days_max: i64,
+    #[serde(borrow)]
+    goals: Vec<&'static str>,
+}
 
 impl Person {
-    /// The first and the last day in the tunnel; `None`: the person never flew.
+    /// The first and the last day with flights, which may be ahead; `None`: the person never flew.
     pub(super) fn flies(&self) -> Option<(i64, i64)> {
-        self.last_day.map(|last| ((self.joined + 1).min(last), last))
+        let last = self.last_day?;
+        let comes_again = last > -COMES_AGAIN_DAYS && !self.banned;
+        Some(((self.joined + 1).max(OPENING), if comes_again { BOOKED_UNTIL } else { last }))
     }
 
-    /// The levels held in the end, each with the day from which it is held.
-    pub(super) fn held(&self) -> impl Iterator<Item = (&'static Level, i64)> {
-        let held = self.climbs.iter().filter(|climb| climb.end == LevelEnd::Held);
-        held.map(|climb| (climb.level, climb.days[1]))
+    /// How many flights the person makes, in proportion to those of other persons.
+    pub(super) fn weight(&self) -> u64 {
+        self.flies().map_or(0, |(first, last)| self.flights_a_year * (last - first + 1) as u64)
     }
 
-    /// The day on which Flyer Level 1 was completed.
-    pub(super) fn flyer_since(&self) -> Option<i64> {
-        let mut held = self.held();
-        held.find(|(level, _)| (&*level.cat_group, &*level.cat_id) == ("Flyer", "1")).map(|(_, day)| day)
-    }
-
-    /// The climb to the person's levels, at even steps between the first and the last flight. The staff learned before
-    /// the opening, a level a day.
-    fn climb(&self, catalogue: &'static Catalogue, rng: &mut Rng) -> Vec<Climb> {
-        let mut path = path_to(catalogue, &self.levels);
-        if self.staff.is_some() {
-            let climb = |(level, day)| Climb { level, days: [day; 2], end: LevelEnd::Held, optional: true };
-            return path.into_iter().zip(FOUNDING + 1..).map(climb).collect();
+    /// All that the person learns: first the skills, then the safety records. A level that the catalogue does not have is
+    /// left out, and so are the last ones where there is no time for them.
+    pub(super) fn lessons(&self, catalogue: &'static Catalogue, rng: &mut Rng) -> Vec<Lesson> {
+        let Some(last) = self.last_day else { return Vec::new() };
+        let (mut levels, mut lessons) = (self.levels(catalogue), Vec::new());
+        let (first, mut step) = (self.joined + 1, 1);
+        if self.trained_until.is_none() {
+            levels.truncate(((last - first) / LEVEL_DAYS_MIN) as usize);
+            step = (last - first) / (levels.len() as i64 + 1);
         }
-        let (first, last) = self.flies().unwrap_or_default();
-        path.truncate(((last - first) / LEVEL_DAYS_MIN) as usize);
-        let step = (last - first) / (path.len() as i64 + 1);
-        let climb = |(n, level): (usize, &&'static Level)| {
-            let end = if n + 1 == path.len() { self.end } else { LevelEnd::Held };
-            let begun = first + step * (n as i64) + 1 + rng.between(0, step / 3);
-            let done = if end == LevelEnd::Pending { last } else { begun + rng.between(1, (step / 2).clamp(1, 21)) };
-            Climb { level, days: [begun, done], end, optional: rng.percent(40) }
-        };
-        path.iter().enumerate().map(climb).collect()
+        let mut logbooks = BTreeMap::from([("Flyer", first)]);
+        for (n, level) in levels.iter().enumerate() {
+            let (begun, end) = (first + step * n as i64, self.end.filter(|_| n + 1 == levels.len()));
+            let done = if end == Some(Status::Pending) { last } else { begun + rng.between(0, step / 3) };
+            logbooks.entry(catalogue.safety_logbook(&level.cat_group)).or_insert(begun);
+            let skills: Vec<_> = level.skills.iter().filter(|skill| skill.required || rng.percent(40)).collect();
+            for (nth, skill) in skills.iter().enumerate() {
+                let (day, end) = if nth < skills.len() / 2 { (begun, None) } else { (done, end) };
+                lessons.push(Lesson {
+                    day,
+                    cat_group: &level.cat_group,
+                    cat_id: &level.cat_id,
+                    skill: &skill.skill,
+                    end,
+                });
+                // After a refusal the others are not begun.
+                if end.is_some_and(|end| end != Status::Pending) {
+                    break;
+                }
+            }
+        }
+        for (cat_group, begun) in logbooks {
+            for record in catalogue.safety(cat_group) {
+                let days = match record.kind {
+                    SafetyKind::Initial => begun..begun + 1,
+                    SafetyKind::Recurrent => begun + TRAINING_DAYS..self.trained_until.unwrap_or(begun),
+                };
+                let lesson = |day| Lesson { day, cat_group, cat_id: "", skill: &record.skill, end: None };
+                lessons.extend(days.step_by(TRAINING_DAYS as usize).map(lesson));
+            }
+        }
+        lessons
+    }
+
+    pub(super) fn levels(&self, catalogue: &'static Catalogue) -> Vec<&'static Level> {
+        names(self.levels).filter_map(|name| find_level(catalogue, name)).collect()
+    }
+
+    pub(super) fn signs(&self) -> impl Iterator<Item = &'static str> {
+        names(self.signs)
     }
 }
 
-/// All persons of a plan: the cast first, then the crowd in the order of joining.
-pub(super) fn make(plan: &Plan, catalogue: &'static Catalogue) -> Vec<Person> {
-    let mut rng = Rng::new(plan.seed, 1);
+fn names(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split(", ").filter(|name| !name.is_empty())
+}
+
+/// Finds the level with a name like `Flyer 3 Static`.
+fn find_level(catalogue: &'static Catalogue, name: &str) -> Option<&'static Level> {
+    let mut words = name.splitn(3, ' ');
+    let [cat_group, cat_id, track] = [(); 3].map(|()| words.next().unwrap_or(""));
+    catalogue.find_level(LevelKey { cat_group, cat_id, track })
+}
+
+/// All persons of a plan: the cast, then the crowd in the order of joining.
+pub(super) fn all(plan: &Plan, rng: &mut Rng) -> Vec<Person> {
     let mut people = PEOPLE.cast.clone();
-    let crowd = plan.members.saturating_sub(people.len() as u64);
-    // A third joined in the first months.
-    let mut draw_day = |_| OPENING + if rng.percent(33) { rng.between(0, 75) } else { rng.between(40, -2 - OPENING) };
-    let mut joined: Vec<i64> = (0..crowd).map(&mut draw_day).collect();
-    joined.sort_unstable();
+    let crowd = plan.members.saturating_sub(people.len() as u64) as i64;
     let ambitious_percent = 100 * (plan.entries / plan.members.max(1)) / ENTRIES_FOR_ALL_AMBITIONS;
-    people.extend(joined.into_iter().map(|joined| draw(joined, ambitious_percent, &mut rng)));
-    for person in &mut people {
-        person.climbs = person.climb(catalogue, &mut rng);
-    }
+    people.extend((0..crowd).map(|n| draw(OPENING + (-2 - OPENING) * n / crowd, ambitious_percent, rng)));
     people
 }
 
 /// Draws a person of the crowd. `ambitious_percent`: of a hundred who by habit climb, how many do.
 fn draw(joined: i64, ambitious_percent: u64, rng: &mut Rng) -> Person {
     let habit = rng.weighted(&PEOPLE.habits, |habit| habit.weight);
-    let stays = !rng.percent(14);
-    let last = match habit.flights_a_year {
-        0 => joined + rng.between(1, 9),
-        _ if stays => -rng.between(1, habit.pause_days_max),
-        _ => rng.between(joined, -1),
-    };
-    let last = last.clamp(joined + 1, -1);
+    let stays = rng.percent(86);
+    let last = if stays { -rng.between(1, habit.pause_days_max) } else { rng.between(joined, -1) };
+    let last = last.max(joined + 1);
     let climbs = rng.percent(ambitious_percent) && rng.percent(habit.ambitious_percent);
-    let pays = last >= -RENEWED_DAYS_MAX && !rng.percent(9);
-    let paid_until = if pays { joined.rem_euclid(365) + 1 } else { (last + rng.between(1, 60)).min(-1) };
-    let end = match rng.weighted(&ENDS, |(_, weight)| *weight).0 {
+    let end = match rng.below(100) {
         // Nobody leaves a request open for weeks.
-        LevelEnd::Pending if last <= -12 => LevelEnd::Held,
-        end => end,
+        0..6 if last > -12 => Some(Status::Pending),
+        6..12 => Some(Status::Denied),
+        12..16 => Some(Status::Cancelled),
+        16 => Some(Status::Suspended),
+        _ => None,
     };
+    let paid_until = if rng.percent(85) { rng.between(1, 365) } else { last };
     Person {
         joined,
         last_day: Some(last),
         flights_a_year: habit.flights_a_year,
-        levels: if climbs { rng.pick(&habit.goals).clone() } else { Vec::new() },
+        levels: if climbs { rng.pick(&habit.goals) } else { "" },
         end,
         paid_until: climbs.then_some(paid_until),
-        unconfirmed: !climbs && rng.percent(if joined > -25 { 50 } else { 6 }),
+        unconfirmed: !climbs && rng.percent(8),
         ..Person::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalogue_has_every_level_of_the_file() {
+        let goals = PEOPLE.habits.iter().flat_map(|habit| habit.goals.iter().copied());
+        for name in PEOPLE.cast.iter().map(|person| person.levels).chain(goals).flat_map(names) {
+            assert!(find_level(Catalogue::built_in(), name).is_some(), "{name}");
+        }
     }
 }

@@ -3,11 +3,8 @@
 pub(super) struct Rng(u64);
 
 impl Rng {
-    /// Returns one of many streams of a seed, in practice independent of each other.
-    pub(super) fn new(seed: u64, stream: u64) -> Rng {
-        let mut rng = Rng(seed ^ stream.wrapping_mul(0xd1b5_4a32_d192_ed03));
-        rng.next();
-        rng
+    pub(super) fn new(seed: u64) -> Rng {
+        Rng(seed)
     }
 
     pub(super) fn next(&mut self) -> u64 {
@@ -32,8 +29,8 @@ impl Rng {
         self.below(100) < chance
     }
 
-    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len() as u64) as usize]
+    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
     }
 
     /// Picks one of them, each as likely as its weight.
@@ -55,7 +52,7 @@ mod tests {
 
     #[test]
     fn everything_in_range_turns_up_and_nothing_else() {
-        let mut rng = Rng::new(1, 1);
+        let mut rng = Rng::new(1);
         let mut seen = [0; 3];
         for _ in 0..3000 {
             seen[rng.weighted(&[(0, 1), (1, 0), (2, 2)], |(_, weight)| *weight).0] += 1;

@@ -12,9 +12,9 @@ const RULES: &[Rule] = &[
     // Sockets belong to the server. The thread that watches over the end receives signals.
     Rule { words: &["hyper::", "hyper_util::", "http_body_util::"], only_in: &["server/"] },
     Rule { words: &["tokio::"], only_in: &["server/", "ops/shutdown.rs"] },
-    // SQL belongs to the store. One place turns a failed statement into a failure. The counters of authentication and
-    // the demo return the store's own result, so that they compose with other statements.
-    Rule { words: &["rusqlite::", "refinery::"], only_in: &["store/", "http/failure.rs", "auth/sign_in.rs", "demo/"] },
+    // SQL belongs to the store. One place turns a failed statement into a failure. The counters of authentication
+    // return the store's own result, so that they compose with other statements.
+    Rule { words: &["rusqlite::", "refinery::"], only_in: &["store/", "http/failure.rs", "auth/sign_in.rs"] },
     // The rules of the domain use no JSON; the catalogue is data that a file brings. The store keeps the details of a
     // row as JSON, and the effects fill in the details of their notices.
     Rule {
@@ -76,10 +76,10 @@ const RULES: &[Rule] = &[
         words: &["std::env", "process::exit"],
         only_in: &["main.rs", "config/mod.rs", "config/terminal.rs", "build.rs", "ops/"],
     },
-    // Check-ins and flight time pass through one gate, which asks for the waiver. The demo has no waiver.
+    // Check-ins and flight time pass through one gate, which asks for the waiver.
     Rule {
         words: &["insert_time(", "insert_entry(", "set_arrived(", "update_booked_time(", "set_time_waits("],
-        only_in: &["app/flights.rs", "store/", "demo/"],
+        only_in: &["app/flights.rs", "store/"],
     },
     // The time of day has one source. The monotonic clock is for limits and metrics.
     Rule { words: &["SystemTime", "Timestamp::now", "Zoned::now", "UNIX_EPOCH"], only_in: &["clock.rs"] },

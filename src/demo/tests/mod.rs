@@ -337,11 +337,12 @@ fn a_real_site_is_not_given_a_demo_s_keys() {
 fn what_was_left_unfinished_is_swept_away_and_few_or_no_entries_will_do() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = DataDir::lock(dir.path()).unwrap();
-    std::fs::create_dir(dir.path().join(UNFINISHED)).unwrap();
-    std::fs::write(dir.path().join(UNFINISHED).join("tunneldesk.sqlite"), "half of it").unwrap();
+    let unfinished = restore::new_site_dir(&data_dir);
+    std::fs::create_dir(&unfinished).unwrap();
+    std::fs::write(unfinished.join("tunneldesk.sqlite"), "half of it").unwrap();
     let plan = Plan { members: 40, entries: 0, seed: 1 };
     let (site, made) = create(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).unwrap();
-    assert!(made.members == 40 && !dir.path().join(UNFINISHED).exists());
+    assert!(made.members == 40 && !unfinished.exists());
     drop(site);
     assert!(create(&data_dir, config(), &|| Clock::frozen(NOW), &plan, &mut |_, _, _| ()).is_err());
 }

@@ -1,13 +1,18 @@
 //! The bulk load of a new database: without flushes, journal, indexes and triggers until the end. Only for a file that
 //! is not in use before the load is complete, and that the caller deletes where the load fails.
 
-use crate::domain::entry::{Kind, Status};
+use crate::domain::entry::Status;
 use crate::store::queries::{hours, member_search};
 use crate::store::tables::{members, partners};
 use crate::store::{Write, Writer};
-use rusqlite::{Connection, Result, config::DbConfig};
+use rusqlite::{Connection, Result, config::DbConfig, params};
 
 const CACHE_KIB: i64 = 64 * 1024;
+
+/// The columns of the temporary table `drafts`, in the order of [`Draft`].
+const DRAFT: &str =
+    "member_id, entry_date, minutes, author_id, comment, cat_group, cat_id, skill, ended_as, instructor_id, answered_at,
+     created_at, booked_at, refusal";
 
 /// The tables with many rows. Their indexes and triggers are dropped during a bulk load and made again after it.
 const TABLES: &str = "('members', 'entries', 'entry_moves', 'bookings', 'history', 'notices', 'partner_users')";
@@ -17,86 +22,74 @@ pub(crate) struct Bulk<'c> {
     conn: &'c Connection,
 }
 
-/// A demo member, in any state. Moments are Unix seconds.
+/// An entry of a demo site, the booking from which it came, or both. Moments are Unix seconds.
 #[derive(Debug, Default)]
-pub(crate) struct Member<'a> {
+pub(crate) struct Draft {
     pub member_id: i64,
-    pub username: String,
-    pub screen_name: String,
-    pub real_name: String,
-    pub email: String,
-    pub email_confirmed_at: Option<i64>,
-    pub phone: String,
-    pub phone_confirmed_at: Option<i64>,
-    pub country: &'a str,
-    pub country_code: &'a str,
-    pub dob: i64,
-    pub tunnel_id: i64,
-    pub role: &'a str,
-    pub password_hash: &'a str,
-    pub paid_until: Option<i64>,
-    pub banned_at: Option<i64>,
-    pub join_date: i64,
-}
-
-/// A skill or safety entry.
-#[derive(Debug)]
-pub(crate) struct Signed<'a> {
-    pub member_id: i64,
-    pub kind: Kind,
-    pub status: Status,
+    /// When the flight was or will be, or when the skill was shown.
     pub entry_date: i64,
-    pub tunnel_id: i64,
+    pub minutes: i64,
     pub author_id: i64,
-    pub cat_group: &'a str,
-    pub cat_id: &'a str,
-    pub skill: &'a str,
+    /// The member's for flight time, else the signer's.
+    pub comment: &'static str,
+    pub cat_group: &'static str,
+    /// Empty for a safety record.
+    pub cat_id: &'static str,
+    /// Empty for flight time.
+    pub skill: &'static str,
+    /// The state of the entry; `None`: in force.
+    pub end: Option<Status>,
     pub instructor_id: Option<i64>,
-    pub comments_instructor: &'a str,
-    pub comment_denial: &'a str,
-    pub approval_date: Option<i64>,
+    /// When the signer signed or refused, or the member withdrew the request.
+    pub answered_at: Option<i64>,
+    /// When the entry was made; `None`: only a booking.
+    pub created_at: Option<i64>,
+    pub booked_at: Option<i64>,
+    /// Why the site refused the booking: the key of the reason.
+    pub refusal: Option<&'static str>,
 }
 
 impl Bulk<'_> {
-    /// The load's open transaction, with the moment `now` (Unix seconds). The transaction ends with [`Bulk::commit`],
-    /// and may carry several moments.
+    /// The load's open transaction, with the moment `now` (Unix seconds). The transaction may carry several moments.
     pub(crate) fn at(&self, now: i64) -> Write<'_> {
         Write::on(self.conn, now)
     }
 
-    /// Commits the rows written so far, so that the load's memory stays bounded.
-    pub(crate) fn commit(&self) -> Result<()> {
-        self.conn.execute_batch("COMMIT; BEGIN")
+    /// Adds a draft, in any order.
+    pub(crate) fn add(&self, draft: &Draft) -> Result<usize> {
+        let Draft { member_id, entry_date, minutes, author_id, comment, cat_group, cat_id, .. } = draft;
+        let Draft { skill, end, instructor_id, answered_at, created_at, booked_at, refusal, .. } = draft;
+        let mut insert =
+            self.conn.prepare_cached("INSERT INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+        insert.execute(params![
+            member_id,
+            entry_date,
+            minutes,
+            author_id,
+            comment,
+            cat_group,
+            cat_id,
+            skill,
+            end,
+            instructor_id,
+            answered_at,
+            created_at,
+            booked_at,
+            refusal
+        ])
     }
 
-    pub(crate) fn insert_member(&self, new: &Member) -> Result<usize> {
-        let tx = self.at(0);
-        insert!(tx.run, "INSERT INTO members" {
-            member_id: new.member_id, username: &new.username, screen_name: &new.screen_name, real_name: &new.real_name,
-            email: &new.email, email_confirmed_at: new.email_confirmed_at, phone: &new.phone,
-            phone_confirmed_at: new.phone_confirmed_at, country: new.country, country_code: new.country_code,
-            dob: new.dob, tunnel_id: new.tunnel_id, role: new.role, password_hash: new.password_hash,
-            terms_accepted_at: new.join_date, paid_until: new.paid_until, banned_at: new.banned_at,
-            join_date: new.join_date,
-            updated_at: new.banned_at.unwrap_or(new.join_date),
-        })
-    }
-
-    /// Inserts an entry without its events; returns its number.
-    pub(crate) fn insert_signed(&self, new: &Signed) -> Result<i64> {
-        let tx = self.at(0);
-        insert!(tx.insert, "INSERT INTO entries" {
-            member_id: new.member_id, kind: new.kind, status: new.status, entry_date: new.entry_date,
-            tunnel_id: new.tunnel_id, author_id: new.author_id, cat_group: new.cat_group, cat_id: new.cat_id,
-            skill: new.skill, instructor_id: new.instructor_id, comments_instructor: new.comments_instructor,
-            comment_denial: new.comment_denial, approval_date: new.approval_date, created_at: new.entry_date,
-            updated_at: new.approval_date.unwrap_or(new.entry_date),
-        })
-    }
-
-    /// Marks the notices that were created before `before` (Unix seconds) as read, an hour after their creation.
-    pub(crate) fn read_notices(&self, before: i64) -> Result<usize> {
-        self.at(before).run(sql!("UPDATE notices SET read_at = created_at + 3600 WHERE created_at < ?1"), [before])
+    /// Makes entries, bookings and all that belongs to them from the drafts of the tunnel's members, as of `now` (Unix
+    /// seconds), and returns the numbers of entries and bookings. To be called once.
+    pub(crate) fn write_drafts(&self, now: i64) -> Result<(i64, i64)> {
+        let role = "(SELECT min(member_id) FROM members WHERE role = ";
+        self.conn.execute_batch(&format!(
+            "CREATE TEMP TABLE demo AS SELECT {now} AS now, partner_id, tunnel_id, {role}'admin') AS admin_id,
+                                              {role}'desk') AS desk_id FROM partners, tunnels"
+        ))?;
+        self.conn.execute_batch(include_str!("../../../sql/demo.sql"))?;
+        let counts = "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM bookings)";
+        self.conn.query_row(counts, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 }
 
@@ -111,7 +104,7 @@ pub(crate) fn load<T, E: From<rusqlite::Error>>(
         disable_safeguards(conn)?;
         let dropped = drop_indexes_and_triggers(conn)?;
         let bulk = Bulk { conn };
-        conn.execute_batch("BEGIN")?;
+        conn.execute_batch(&format!("CREATE TEMP TABLE drafts ({DRAFT}); BEGIN"))?;
         let filled = fill(&bulk)?;
         conn.execute_batch("COMMIT")?;
         for sql in dropped {
