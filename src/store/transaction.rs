@@ -82,10 +82,21 @@ impl<'c> Read<'c> {
         params: impl Params,
         mut take: impl FnMut(T) -> ControlFlow<()>,
     ) -> rusqlite::Result<()> {
+        self.each_with(sql, params, |found| Ok(take(row(found)?)))
+    }
+
+    /// Calls `look` with each row until it breaks.
+    #[track_caller]
+    pub(crate) fn each_with<'s>(
+        &self,
+        sql: impl Into<Text<'s>>,
+        params: impl Params,
+        mut look: impl FnMut(&Row) -> rusqlite::Result<ControlFlow<()>>,
+    ) -> rusqlite::Result<()> {
         let mut statement = self.prepare(sql.into())?;
         let mut rows = statement.query(params)?;
         while let Some(found) = rows.next()? {
-            if take(row(found)?).is_break() {
+            if look(found)?.is_break() {
                 break;
             }
         }

@@ -32,6 +32,15 @@ pub(crate) struct MemberQuery {
     digits: Option<String>,
 }
 
+/// Patterns for a text with typing mistakes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Misspellings {
+    /// The likelier first.
+    pub patterns: Vec<String>,
+    /// The least [`MemberQuery::distance`] that a member can have: one mistake in each word that no member has.
+    pub least: u32,
+}
+
 impl MemberQuery {
     pub(crate) fn parse(typed: &str) -> MemberQuery {
         let typed = typed.trim();
@@ -69,6 +78,11 @@ impl MemberQuery {
         self.digits.as_deref().map(quoted)
     }
 
+    /// The pattern of members with each typed word as a whole word.
+    pub(crate) fn whole_word_pattern(&self) -> Option<String> {
+        all_of(self.words.iter().map(|word| quoted(&format!(" {word} "))))
+    }
+
     /// The pattern of members with a word that begins like each typed word.
     pub(crate) fn prefix_pattern(&self) -> Option<String> {
         all_of(self.words.iter().map(|word| quoted(&format!(" {word}"))))
@@ -76,27 +90,31 @@ impl MemberQuery {
 
     /// The pattern of members whose words contain each typed word.
     pub(crate) fn substring_pattern(&self) -> Option<String> {
-        let long = self.words.iter().filter(|word| word.chars().count() >= GRAM_CHARS);
-        all_of(long.map(|word| quoted(word)))
+        all_of(self.long_words().map(|letters| pattern(letters)))
     }
 
-    /// Patterns for a text with typing mistakes, the likelier first. `is_known`: whether any member has a word with this
-    /// part; its errors are returned. The first pattern keeps known words as typed and each other word has one mistake (see
-    /// [`right_parts`]); the second allows as many as [`pieces`] does; the third takes no word as typed. Words of three
-    /// letters stay in all, shorter ones are left out. Call this only after a search for the words as typed has found no
-    /// member.
-    pub(crate) fn misspelling_patterns<E>(
-        &self,
-        mut is_known: impl FnMut(&str) -> Result<bool, E>,
-    ) -> Result<Vec<String>, E> {
+    /// For each typed word of three letters or more, whether any member has a word with this part. `exists` looks a pattern up;
+    /// its errors are returned.
+    pub(crate) fn known_words<E>(&self, mut exists: impl FnMut(&str) -> Result<bool, E>) -> Result<Vec<bool>, E> {
+        self.long_words().map(|letters| exists(&pattern(letters))).collect()
+    }
+
+    fn long_words(&self) -> impl Iterator<Item = &Vec<char>> {
+        self.letters.iter().filter(|letters| letters.len() >= GRAM_CHARS)
+    }
+
+    /// Patterns for a text with typing mistakes; `known` is of [`MemberQuery::known_words`]. The first pattern keeps known words
+    /// as typed and each other word has one mistake (see [`right_parts`]); the second allows as many as [`pieces`] does; the
+    /// third takes no word as typed. Words of three letters stay in all, shorter ones are left out. Call this only after a
+    /// search for the words as typed has found no member.
+    pub(crate) fn misspelling_patterns(&self, known: &[bool]) -> Misspellings {
         let (mut near, mut likely, mut possible, mut guessed) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        for letters in self.letters.iter().filter(|letters| letters.len() >= GRAM_CHARS) {
+        for (letters, known) in self.long_words().zip(known) {
             let word = pattern(letters);
             let any = |of: Vec<String>| if of.is_empty() { word.clone() } else { format!("({})", of.join(" OR ")) };
             let pieces = any(pieces(letters));
-            // A text of one word was searched for as typed, so the word is not known.
-            let right = pieces == word || self.letters.len() > 1 && is_known(&word)?;
-            guessed += usize::from(!right);
+            let right = pieces == word || *known;
+            guessed += u32::from(!right);
             near.push(if right { word.clone() } else { any(right_parts(letters)) });
             likely.push(if right { word } else { pieces.clone() });
             possible.push(pieces);
@@ -106,7 +124,7 @@ impl MemberQuery {
         patterns.drain(..if guessed == 0 { 2 } else { 0 });
         patterns.dedup();
         patterns.retain(|pattern| pattern.contains('('));
-        Ok(patterns)
+        Misspellings { patterns, least: spelling::MISTAKE_DISTANCE * guessed.max(1) }
     }
 
     /// The distance of a member with these names from the typed text: the sum, over the typed words, of the distance

@@ -4,6 +4,7 @@ use crate::domain::certificate::name_on_paper;
 use crate::store::engine::columns::Columns;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+use std::ops::ControlFlow;
 
 row! {
     /// A member in a list of results.
@@ -48,28 +49,31 @@ pub(crate) fn exists(tx: &Read, pattern: &str) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members_search WHERE members_search MATCH ?1)"), [pattern])
 }
 
-/// Calls `look` with the number and the names (in the order of the statement) of each member that matches the pattern,
-/// newest first, and returns its results. Copies nothing, for hundreds of matches of which few are kept.
+/// Calls `look` with the number and the names (in the order of the statement) of members that match the pattern, newest
+/// first, until it breaks, and returns its results. Copies nothing, for hundreds of matches of which few are kept.
 pub(crate) fn sift<T>(
     tx: &Read,
     pattern: &str,
     limit: i64,
-    mut look: impl FnMut(i64, [&str; 5]) -> Option<T>,
+    mut look: impl FnMut(i64, [&str; 5]) -> (T, ControlFlow<()>),
 ) -> Result<Vec<T>> {
     let sql = sql!(
         "SELECT m.member_id, m.real_name, m.screen_name, m.username, m.email, m.phone
          FROM members_search CROSS JOIN members m ON m.member_id = members_search.rowid
          WHERE members_search MATCH ?1 ORDER BY members_search.rowid DESC LIMIT ?2"
     );
-    let looked_at = tx.list_with(sql, (pattern, limit), |row| {
+    let mut looked_at = Vec::new();
+    tx.each_with(sql, (pattern, limit), |row| {
         let mut columns = Columns::of(row);
         let (member_id, mut words) = (columns.value()?, [""; 5]);
         for word in &mut words {
             *word = columns.text()?;
         }
-        Ok(look(member_id, words))
+        let (found, flow) = look(member_id, words);
+        looked_at.push(found);
+        Ok(flow)
     })?;
-    Ok(looked_at.into_iter().flatten().collect())
+    Ok(looked_at)
 }
 
 /// The members whose e-mail address has this prefix.

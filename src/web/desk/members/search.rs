@@ -9,13 +9,14 @@ use crate::store::Read;
 use crate::store::queries::member_search::{self, Found};
 use crate::store::tables::cards;
 use crate::web::initials;
+use std::ops::ControlFlow;
 
 /// Results on one page; a longer query narrows them down.
 const HITS_MAX: usize = 20;
-/// Members that are ranked for one pattern.
-const JUDGED_MAX: i64 = 200;
-/// Members that are compared when no pattern matches and the query may be mistyped, the newest first.
-const GUESSED_MAX: i64 = 300;
+/// Members that are ranked for one pattern, the newest first.
+const JUDGED_MAX: usize = 200;
+/// Members that are ranked for one pattern when the query may be mistyped.
+const GUESSED_MAX: usize = 300;
 
 pub(crate) struct Hit {
     pub member_id: i64,
@@ -47,16 +48,19 @@ pub(crate) fn find(site: &Site, typed: &str) -> Result<Hits, Failure> {
 /// The IDs of up to two members whose names contain every typed word or begin with it.
 pub(crate) fn by_name(site: &Site, typed: &str) -> Result<Vec<i64>, Failure> {
     let query = MemberQuery::parse(typed);
-    let Some(pattern) = query.prefix_pattern() else { return Ok(Vec::new()) };
-    let found = site.store.read(|tx| Ok(nearest(&query, member_search::list(tx, &pattern, JUDGED_MAX)?)))?;
-    // An exact name wins over names that only begin with it.
-    let exact = found.iter().filter(|one| distance(&query, words(one)) == Some(0)).map(|one| one.member_id);
-    let exact: Vec<i64> = exact.take(2).collect();
-    Ok(if exact.is_empty() { found.iter().map(|one| one.member_id).take(2).collect() } else { exact })
+    site.store.read(|tx| {
+        // An exact name wins over names that only begin with it.
+        for pattern in [query.whole_word_pattern(), query.prefix_pattern()].into_iter().flatten() {
+            let found = member_search::list(tx, &pattern, 2)?;
+            if !found.is_empty() {
+                return Ok(found.into_iter().map(|one| one.member_id).collect());
+            }
+        }
+        Ok(Vec::new())
+    })
 }
 
 fn search(tx: &Read, typed: &str, query: &MemberQuery) -> Result<Vec<Found>, Failure> {
-    let full = |found: &[Found]| found.len() > HITS_MAX;
     let one_more = HITS_MAX as i64 + 1;
     let mut found = Vec::new();
     // Cards come before member numbers: a card reader types no member number.
@@ -76,23 +80,35 @@ fn search(tx: &Read, typed: &str, query: &MemberQuery) -> Result<Vec<Found>, Fai
     if let Some(pattern) = query.phone_pattern() {
         add(&mut found, member_search::list(tx, &pattern, one_more)?);
     }
-    // Few members contain several words, and those whose words begin with them are among these: one query finds both.
-    let several = query.substring_pattern().filter(|_| query.has_several_words());
-    let few = several.map(|pattern| member_search::list(tx, &pattern, JUDGED_MAX)).transpose()?;
-    match few.filter(|few| few.len() < JUDGED_MAX as usize) {
-        Some(few) => add(&mut found, nearest(query, few)),
-        None => {
-            for pattern in [query.prefix_pattern(), query.substring_pattern()].into_iter().flatten() {
-                if !full(&found) {
-                    add(&mut found, nearest(query, member_search::list(tx, &pattern, JUDGED_MAX)?));
-                }
-            }
-        }
+    // Where no member has a typed word, none has them all.
+    let known = query.known_words(|word| member_search::exists(tx, word))?;
+    if !known.contains(&false) {
+        add_by_words(tx, query, &mut found)?;
     }
     if found.is_empty() {
-        found = guess(tx, query)?;
+        found = guess(tx, query, &known)?;
     }
     Ok(found)
+}
+
+/// Adds members by their words: first those with the typed words, then those whose words begin with them, then those whose
+/// words contain them. Each step leaves the distances of the steps before, so it knows the least distance that is left.
+fn add_by_words(tx: &Read, query: &MemberQuery, found: &mut Vec<Found>) -> Result<(), Failure> {
+    // Few members contain several words: one query finds them all, and those with the words themselves are the nearest.
+    if let Some(pattern) = query.substring_pattern().filter(|_| query.has_several_words()) {
+        let few = judge(tx, query, &pattern, JUDGED_MAX, 0)?;
+        if few.len() < JUDGED_MAX {
+            add(found, nearest(tx, few)?);
+            return Ok(());
+        }
+    }
+    let steps = [query.whole_word_pattern(), query.prefix_pattern(), query.substring_pattern()];
+    for (pattern, least) in steps.into_iter().flatten().zip(0..) {
+        if found.len() <= HITS_MAX {
+            add(found, nearest(tx, judge(tx, query, &pattern, JUDGED_MAX, least)?)?);
+        }
+    }
+    Ok(())
 }
 
 fn add(found: &mut Vec<Found>, others: Vec<Found>) {
@@ -103,41 +119,52 @@ fn add(found: &mut Vec<Found>, others: Vec<Found>) {
     }
 }
 
-/// Sorts members by the distance of their names. Members whom the index matches and [`distance`] does not (it folds fewer
-/// alphabets) come last.
-fn nearest(query: &MemberQuery, found: Vec<Found>) -> Vec<Found> {
-    let mut judged: Vec<(u32, Found)> =
-        found.into_iter().map(|one| (distance(query, words(&one)).unwrap_or(u32::MAX), one)).collect();
-    judged.sort_by(|(a, left), (b, right)| {
-        member_query::order((*a, left.real_name.as_str()), (*b, right.real_name.as_str()))
-    });
-    judged.into_iter().map(|(_, one)| one).collect()
+/// A member whose names were compared with the typed text.
+struct Judged {
+    /// [`UNLIKE`] for a member whom the index matches and [`distance`] does not: it folds fewer alphabets.
+    distance: u32,
+    name: String,
+    member_id: i64,
+}
+
+const UNLIKE: u32 = u32::MAX;
+
+/// Compares up to `max` members that match the pattern with the typed text, the newest first. Ends as soon as a page is full of
+/// members at the distance `least`, when nobody can be nearer: a common name is the name of thousands.
+fn judge(tx: &Read, query: &MemberQuery, pattern: &str, max: usize, least: u32) -> Result<Vec<Judged>, Failure> {
+    let mut nearest = 0;
+    Ok(member_search::sift(tx, pattern, max as i64, |member_id, words| {
+        let distance = distance(query, words).unwrap_or(UNLIKE);
+        nearest += usize::from(distance <= least);
+        let judged = Judged { distance, name: words[0].to_owned(), member_id };
+        (judged, if nearest > HITS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?)
+}
+
+/// The nearest members, one more than fit a page; those at the same distance by name.
+fn nearest(tx: &Read, mut judged: Vec<Judged>) -> Result<Vec<Found>, Failure> {
+    judged.sort_by(|a, b| member_query::order((a.distance, &a.name), (b.distance, &b.name)));
+    let found = judged.iter().take(HITS_MAX + 1).map(|one| member_search::find(tx, one.member_id));
+    Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// Members with words similar to the typed ones: they share a part of each word and are within the allowed distance.
-fn guess(tx: &Read, query: &MemberQuery) -> Result<Vec<Found>, Failure> {
-    let mut near = Vec::new();
-    for pattern in query.misspelling_patterns(|word| member_search::exists(tx, word))? {
-        near = member_search::sift(tx, &pattern, GUESSED_MAX, |member_id, words| {
-            Some((distance(query, words)?, words[0].to_owned(), member_id))
-        })?;
+fn guess(tx: &Read, query: &MemberQuery, known: &[bool]) -> Result<Vec<Found>, Failure> {
+    let guesses = query.misspelling_patterns(known);
+    for pattern in guesses.patterns {
+        let mut near = judge(tx, query, &pattern, GUESSED_MAX, guesses.least)?;
+        near.retain(|one| one.distance != UNLIKE);
         if !near.is_empty() {
-            break;
+            return nearest(tx, near);
         }
     }
-    near.sort_by(|(a, left, _), (b, right, _)| member_query::order((*a, left), (*b, right)));
-    let nearest = near.into_iter().take(HITS_MAX + 1).map(|(.., member_id)| member_search::find(tx, member_id));
-    Ok(nearest.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    Ok(Vec::new())
 }
 
 /// The distance of a member, by real name, screen name, username, mailbox and telephone number.
 fn distance(query: &MemberQuery, [real_name, screen_name, username, email, phone]: [&str; 5]) -> Option<u32> {
     let mailbox = email.split('@').next().unwrap_or("");
     query.distance([real_name, screen_name, username, mailbox, phone].into_iter())
-}
-
-fn words(found: &Found) -> [&str; 5] {
-    [&found.real_name, &found.screen_name, &found.username, &found.email, &found.phone]
 }
 
 fn hit(found: Found) -> Hit {
