@@ -189,9 +189,10 @@ if (find && arrivals) {
     const field = find.elements.q, found = document.getElementById('found');
     const fold = text => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
     const rows = () => [...document.querySelectorAll('#coming li, #found li')].filter(row => row.checkVisibility());
-    const press = row => row?.querySelector('button:not(.quiet), .button') ?? row?.querySelector('.n');
+    const nameOf = row => row?.querySelector('[href*=members]');
+    const press = row => row?.querySelector('button:not([formaction$=undo]), .button') ?? nameOf(row);
     const fits = (row, words) => {
-        const who = row.querySelector('.n'), name = fold(who.textContent), number = who.pathname.split('/').pop();
+        const who = nameOf(row), name = fold(who.textContent), number = who.pathname.split('/').pop();
         const parts = name.split(/[\s\-.]+/);
         return words.every(word => number === word || parts.some(part => part.startsWith(word)) || (word.length > 2 && name.includes(word)));
     };
@@ -262,11 +263,14 @@ let touched = Date.now();
 // The HTML of each part as the server sent it, before the search changed it.
 const sent = new WeakMap();
 const labelOf = control => control.getAttribute('aria-label') ?? control.textContent;
+// A row of the arrivals is known by the link that has its ID.
+const rowOf = one => one?.closest('.lines-of-day > li') ?? one;
+const anchorOf = one => rowOf(one)?.querySelector('a[id]') ?? one?.closest('[id]');
 const renew = (part, fresh) => {
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
     // A focused field is left alone, so that no typing is lost.
     if (!fresh || fresh.innerHTML === (sent.get(part) ?? part.innerHTML) || focused?.matches('input, select, textarea')) return;
-    const around = focused?.closest('[id]').id, earlier = part.querySelector('details')?.open;
+    const around = anchorOf(focused)?.id, earlier = part.querySelector('details')?.open;
     sent.set(part, fresh.innerHTML);
     part.replaceChildren(...fresh.childNodes);
     if (earlier) part.querySelector('details')?.setAttribute('open', '');
@@ -274,9 +278,9 @@ const renew = (part, fresh) => {
     if (!('live' in fresh.dataset)) delete part.dataset.live;
     if (!focused) return;
     // Focus returns to the same control. Where that is gone, focus moves to a link, never to another button.
-    const there = document.getElementById(around) ?? part, controls = [...there.querySelectorAll(CONTROLS)];
+    const there = rowOf(document.getElementById(around)) ?? part, controls = [...there.querySelectorAll(CONTROLS)];
     const same = there.matches(CONTROLS) ? there : controls.find(one => labelOf(one) === labelOf(focused));
-    (same ?? controls.find(one => one.matches('a.n')) ?? controls.find(one => one.matches('a')) ?? document.getElementById('main')).focus({ preventScroll: true });
+    (same ?? controls.find(one => one.matches('[href*=members]')) ?? controls.find(one => one.matches('a')) ?? document.getElementById('main')).focus({ preventScroll: true });
 };
 if (live().length) {
     const attended = () => !document.hidden && Date.now() - touched < ATTENDED_MS;

@@ -53,7 +53,7 @@ pub fn measure(server: &Server, clerk: &Clerk) -> Result<Heard, String> {
 
 /// The bookings on the page that can be checked in, at most `ROUNDS`: late in the day few are left.
 fn expected(page: &str) -> Result<Vec<i64>, String> {
-    let ends = page.match_indices("/check-in aria-label=").map(|(end, _)| &page[..end]);
+    let ends = page.match_indices("/check-in aria-labelledby=").map(|(end, _)| &page[..end]);
     let numbers = ends.filter_map(|before| before.rsplit('/').next()?.parse().ok());
     let bookings: Vec<i64> = numbers.take(ROUNDS).collect();
     if bookings.is_empty() { Err("today shows nobody to check in".to_owned()) } else { Ok(bookings) }
@@ -88,7 +88,7 @@ fn hear(stream: &mut BufReader<TcpStream>, start: &str) -> Result<(), String> {
 /// The moments at which a screen received the event and had the page with the check-in. An event may be about an
 /// earlier change; the page is loaded after each event, as a browser does.
 fn see(stream: &mut BufReader<TcpStream>, screen: &mut Clerk, booking: i64) -> Result<(Instant, Instant), String> {
-    let (here, since) = (format!("<li id=b{booking} class=here>"), Instant::now());
+    let (here, since) = (format!("/desk/bookings/{booking}/check-in/undo"), Instant::now());
     while since.elapsed() < HEARS_WITHIN {
         hear(stream, "event: changed").map_err(|e| format!("booking {booking}: {e}"))?;
         let heard = Instant::now();

@@ -5,12 +5,12 @@ from person import ALT, ENTER, SPACE, TAB
 from saturday import PASSWORD
 
 ROW = "[...document.querySelectorAll('#coming li')]"
-NOT_HERE = ROW + ".filter(row => row.querySelector('button:not(.quiet)') && row.checkVisibility())"
+NOT_HERE = ROW + ".filter(row => row.querySelector('button:not([formaction$=undo])') && row.checkVisibility())"
 
 
 def names(one, rows):
     """Member ID, name and booking ID of these arrivals."""
-    return one.run(f"return {rows}.map(row => [+row.querySelector('.n').pathname.split('/').pop(), row.querySelector('.n').innerText, row.id])")
+    return one.run(f"return {rows}.map(row => row.querySelector('[href*=members]')).map(who => [+who.pathname.split('/').pop(), who.innerText, who.id])")
 
 
 def to_card(one, member):
@@ -26,7 +26,7 @@ def checks_in_one_of_300(one, site):
     one.type("/")
     one.fields += 1
     # Types letter by letter until the name is first.
-    first = "return document.querySelector('.first .n')?.innerText === arguments[0]"
+    first = "return document.querySelector('.first [href*=members]')?.innerText === arguments[0]"
     for letter in member[1].split()[-1].lower():
         one.type(letter)
         if one.run(first, member[1]):
@@ -39,7 +39,7 @@ def checks_in_one_of_300(one, site):
 def books_somebody(one, typed, name):
     one.type("/")
     one.fill(typed)
-    one.wait("return document.querySelector('#found .first .n')?.innerText === arguments[0]", name)
+    one.wait("return document.querySelector('#found .first [href*=members]')?.innerText === arguments[0]", name)
     one.type(ENTER)
     one.wait("return location.search.includes('book=') && document.activeElement?.name === 'usual'")
     one.type(ENTER)
@@ -71,7 +71,7 @@ def finds_a_misspelt_name(one, site):
     turned = last[0] + last[2] + last[1] + last[3:]
     one.type("/")
     one.fill(f"{first} {turned}".lower())
-    one.wait("return [...document.querySelectorAll('#found .n')].some(found => found.innerText === arguments[0])", name)
+    one.wait("return [...document.querySelectorAll('#found [href*=members]')].some(found => found.innerText === arguments[0])", name)
 
 
 def registers_a_customer(one, site):

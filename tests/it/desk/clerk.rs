@@ -36,6 +36,11 @@ impl Clerk {
         self.keep(asking.header("accept-language", language).send())
     }
 
+    /// A file as browsers receive it: compressed.
+    pub fn packed(&self, path: &str) -> Reply {
+        self.caller.ask_at_root(Method::GET, path).header("accept-encoding", "gzip").send()
+    }
+
     pub fn head(&self, path: &str) -> Reply {
         self.caller.ask_at_root(Method::HEAD, path).header("cookie", &self.line()).send()
     }

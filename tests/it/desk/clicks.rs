@@ -35,7 +35,7 @@ fn the_most_frequent_tasks_take_few_clicks() {
     assert!(clicks <= 3, "{clicks} to check in");
 
     let mut clicks = 0;
-    click(&browser, &mut clicks, ".arrivals .n");
+    click(&browser, &mut clicks, ".arrivals [href*=members]");
     browser.wait("return !!document.getElementById('minutes') && location.pathname === '/desk/members/1'");
     click(&browser, &mut clicks, "#minutes");
     fill(&browser, "minutes", "12");

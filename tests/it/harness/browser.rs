@@ -99,6 +99,13 @@ impl Browser {
         self.run("return document.body.innerText", json!([])).as_str().unwrap_or_default().to_owned()
     }
 
+    /// The name of the control that has the focus, as a screen reader says it.
+    pub fn focused(&self) -> String {
+        let name = "const one = document.activeElement, by = one.getAttribute('aria-labelledby')?.split(' ');
+            return by?.map(id => document.getElementById(id).textContent).join(' ') ?? one.getAttribute('aria-label') ?? one.innerText";
+        self.run(name, json!([])).as_str().unwrap_or_default().to_owned()
+    }
+
     /// Presses keys one after the other, wherever the focus is. `\u{E004}` is Tab, `\u{E007}` Enter.
     pub fn press(&self, keys: &str) {
         let actions: Vec<Value> = keys
