@@ -9,6 +9,7 @@ use krilla::surface::Surface;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
 use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
+use std::cell::LazyCell;
 use std::sync::LazyLock;
 
 /// The most characters of a line that are shaped: two names of a hundred and the words between them. A longer text is cut and
@@ -24,6 +25,9 @@ pub(crate) fn describe(title: String, site_name: &str, language: Language) -> Me
     Metadata::new().title(title).authors(vec![site_name.to_owned()]).language(language.tag().to_owned())
 }
 
+/// Characters whose advance is looked up once: Latin letters with their accents, digits and signs.
+const ADVANCES: usize = 0x250;
+
 /// A font, for drawing and for measuring.
 pub(crate) struct Typeface {
     font: Font,
@@ -32,6 +36,8 @@ pub(crate) struct Typeface {
     /// Shaping plans for Latin text, and for digits and signs alone. Making a plan takes as long as shaping a line.
     plans: [ShapePlan; 2],
     units_per_em: f32,
+    /// Advances of the first characters, at the size of one point; `None` where the font has no glyph.
+    advances: [Option<f32>; ADVANCES],
 }
 
 pub(crate) static ROMAN: LazyLock<Typeface> =
@@ -42,6 +48,7 @@ pub(crate) static ITALIC: LazyLock<Typeface> =
 /// A line of text that is ready to be set, at the size of one point.
 pub(crate) struct Line {
     typeface: &'static Typeface,
+    tracking: f32,
     text: String,
     glyphs: Vec<KrillaGlyph>,
     pub width: f32,
@@ -64,7 +71,26 @@ impl Typeface {
         let shaper = shaping.shaper(&shapes).build();
         let plan = |script| ShapePlan::new(&shaper, Direction::LeftToRight, script, None, &[]);
         let plans = [plan(Some(script::LATIN)), plan(None)];
-        Typeface { font, shaping, shapes, plans, units_per_em }
+        let mut typeface = Typeface { font, shaping, shapes, plans, units_per_em, advances: [None; ADVANCES] };
+        let find = typeface.advance_finder();
+        let found = std::array::from_fn(|c| find(char::from_u32(c as u32)?));
+        drop(find);
+        typeface.advances = found;
+        typeface
+    }
+
+    /// About how wide a character is at the size of one point; `None` where the font has no glyph.
+    fn advance_finder(&self) -> impl Fn(char) -> Option<f32> {
+        let (letters, widths) =
+            (self.shapes.charmap(), self.shapes.glyph_metrics(Size::unscaled(), LocationRef::default()));
+        let em = self.units_per_em;
+        move |c: char| letters.map(c).map(|glyph| widths.advance_width(glyph).map_or(1.0, |advance| advance / em))
+    }
+
+    /// As [`Typeface::advance_finder`], from the table where it has the character.
+    fn advance(&self) -> impl Fn(char) -> Option<f32> {
+        let find = LazyCell::new(|| self.advance_finder());
+        move |c: char| self.advances.get(c as usize).copied().unwrap_or_else(|| find(c))
     }
 
     /// The text as this font can show it, of no more than [`LINE_CHARS_MAX`] characters.
@@ -81,21 +107,19 @@ impl Typeface {
 
     /// The printed form of a character; none for an invisible one.
     pub(crate) fn printable(&self) -> impl Fn(char) -> Option<char> {
-        let letters = self.shapes.charmap();
+        let advance = self.advance();
         move |c: char| match c {
             _ if is_unseen(c) => None,
             c if c.is_whitespace() => Some(' '),
-            c if letters.map(c).is_some() => Some(c),
+            c if advance(c).is_some() => Some(c),
             _ => Some(BOX),
         }
     }
 
     /// About how wide a character is at the size of one point: without kerning, and a hundred times quicker than shaping.
     pub(crate) fn rough_advance(&self) -> impl Fn(char) -> f32 {
-        let (letters, widths) =
-            (self.shapes.charmap(), self.shapes.glyph_metrics(Size::unscaled(), LocationRef::default()));
-        let em = self.units_per_em;
-        move |c: char| letters.map(c).and_then(|glyph| widths.advance_width(glyph)).map_or(1.0, |advance| advance / em)
+        let advance = self.advance();
+        move |c: char| advance(c).unwrap_or(1.0)
     }
 
     /// Shapes a line; `tracking` is what is added between letters, in parts of the size.
@@ -130,11 +154,16 @@ impl Typeface {
             })
             .collect();
         let width = glyphs.iter().map(|glyph| glyph.x_advance).sum::<f32>() - tracking;
-        Line { typeface: self, text, glyphs, width: width.max(0.0) }
+        Line { typeface: self, tracking, text, glyphs, width: width.max(0.0) }
     }
 }
 
 impl Line {
+    /// Whether the line was shaped by this font with this tracking.
+    pub(crate) fn is_set_in(&self, typeface: &'static Typeface, tracking: f32) -> bool {
+        std::ptr::eq(self.typeface, typeface) && self.tracking == tracking
+    }
+
     /// How many glyphs were shaped.
     #[cfg(test)]
     pub(crate) fn glyphs(&self) -> usize {

@@ -2,10 +2,12 @@
 
 use crate::documents::paint::{INK, fill, qr_code, straight, stroke, through};
 use crate::documents::typesetting::{Align, CUT, Line, Typeface};
-use krilla::Document;
 use krilla::metadata::Metadata;
 use krilla::page::PageSettings;
 use krilla::surface::Surface;
+use krilla::{Document, SerializeSettings};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A4, standing, in points; the origin is above on the left.
 pub(super) const WIDTH: f32 = 595.28;
@@ -18,10 +20,14 @@ const BOTTOM: f32 = HEIGHT - 78.0;
 /// Characters of one line of a table, which accents that take no room do not pass either.
 const WRAPPED_CHARS_MAX: usize = 80;
 
+/// The contents of more pages are compressed. Fewer are soon sent as they are, and compressing them takes a quarter of the time
+/// in which they are set.
+const PLAIN_PAGES_MAX: usize = 8;
+
 /// An element of a page.
 enum Element {
     Words {
-        line: Line,
+        line: Rc<Line>,
         align: Align,
         x: f32,
         y: f32,
@@ -61,13 +67,15 @@ pub(crate) struct TextStyle {
 
 pub(crate) struct Pages {
     pages: Vec<Vec<Element>>,
+    /// Shaped lines by their words: places, names and numbers come again and again.
+    shaped: HashMap<String, Vec<Rc<Line>>>,
     /// How far down the last page is full.
     pub y: f32,
 }
 
 impl Pages {
     pub(crate) fn new() -> Pages {
-        Pages { pages: vec![Vec::new()], y: TOP }
+        Pages { pages: vec![Vec::new()], shaped: HashMap::new(), y: TOP }
     }
 
     /// Whether this height is left on the page.
@@ -89,9 +97,19 @@ impl Pages {
 
     /// Sets words at this height of the last page, made smaller where they are wider than `room`.
     pub(crate) fn words(&mut self, words: &str, style: TextStyle, align: Align, x: f32, y: f32, room: f32) {
-        let line = style.typeface.line(words, style.tracking);
+        let line = self.shape(words, style);
         let size = line.size_within(room, style.size);
         self.put(Element::Words { line, align, x, y, size, colour: style.colour });
+    }
+
+    fn shape(&mut self, words: &str, style: TextStyle) -> Rc<Line> {
+        let known = self.shaped.get(words).into_iter().flatten();
+        if let Some(line) = known.into_iter().find(|line| line.is_set_in(style.typeface, style.tracking)) {
+            return line.clone();
+        }
+        let line = Rc::new(style.typeface.line(words, style.tracking));
+        self.shaped.entry(words.to_owned()).or_default().push(line.clone());
+        line
     }
 
     pub(crate) fn rule(&mut self, left: f32, right: f32, y: f32, width: f32, colour: [u8; 3]) {
@@ -121,7 +139,8 @@ impl Pages {
 
     /// All pages as a PDF; `foot` fills the foot of a page by its number and the number of pages.
     pub(crate) fn pdf(self, about: Metadata, foot: impl Fn(&mut Pages, usize, usize)) -> Result<Vec<u8>, String> {
-        let mut document = Document::new();
+        let compress_content_streams = self.pages.len() > PLAIN_PAGES_MAX;
+        let mut document = Document::new_with(SerializeSettings { compress_content_streams, ..Default::default() });
         document.set_metadata(about);
         self.draw(&mut document, foot).ok_or("a page of no size")?;
         document.finish().map_err(|e| format!("{e:?}"))
@@ -130,8 +149,10 @@ impl Pages {
     fn draw(mut self, document: &mut Document, foot: impl Fn(&mut Pages, usize, usize)) -> Option<()> {
         let count = self.pages.len();
         for place in 0..count {
-            let mut one = Pages { pages: vec![std::mem::take(&mut self.pages[place])], y: 0.0 };
+            let pages = vec![std::mem::take(&mut self.pages[place])];
+            let mut one = Pages { pages, shaped: std::mem::take(&mut self.shaped), y: 0.0 };
             foot(&mut one, place + 1, count);
+            self.shaped = std::mem::take(&mut one.shaped);
             let mut page = document.start_page_with(PageSettings::from_wh(WIDTH, HEIGHT)?);
             let mut surface = page.surface();
             one.pages.iter().flatten().try_for_each(|element| element.draw(&mut surface))?;
