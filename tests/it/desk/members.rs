@@ -87,6 +87,22 @@ fn a_mistyped_name_is_found_among_many_names_that_share_a_part() {
 }
 
 #[test]
+fn the_very_word_is_found_first_among_hundreds_of_newer_names_that_begin_with_it() {
+    let site = demo();
+    let ueli = site.member("old.ueli");
+    name(&site, &ueli, "Ueli Frei", "");
+    site.change(|tx| {
+        let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 400)
+                   INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at)
+                   SELECT 'newer' || n, '', 'Ueli Freiburger', 'newer' || n || '@example.org', 0, 0 FROM n";
+        Ok(tx.run(sql, ())?)
+    });
+    let clerk = Clerk::at(&site, &site.desk());
+    let hits = found(&clerk, "frei");
+    assert_eq!((hits[0], hits.len()), (ueli.id, 20));
+}
+
+#[test]
 fn the_card_adds_up_flight_time_and_shows_the_effect_of_a_lapse() {
     let site = demo();
     let jane = site.flyer("jane");
