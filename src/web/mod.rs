@@ -2,6 +2,7 @@
 //! into the binary; the template engine escapes every value.
 
 mod badge;
+mod certified;
 pub(crate) mod desk;
 mod flights_today;
 mod form;

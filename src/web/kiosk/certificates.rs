@@ -5,12 +5,12 @@ use crate::app::certificates;
 use crate::auth::Guest;
 use crate::documents::qr;
 use crate::domain::catalogue::names;
-use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::site::Site;
+use crate::web::certified::{self, Certified};
 use crate::web::read_form;
 use askama::Template;
 use http::StatusCode;
@@ -20,14 +20,6 @@ use http::StatusCode;
 struct ListPage {
     screen: Screen,
     rows: Vec<Certified>,
-}
-
-/// A level that the member holds.
-struct Certified {
-    place: usize,
-    name: String,
-    date: String,
-    signer: String,
 }
 
 #[derive(Template)]
@@ -44,13 +36,8 @@ struct OnePage {
 pub(crate) fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let earned = site.store.read(|tx| certificates::read_earned(site, tx, guest.member_id()))?;
     let zone = site.time_zone()?;
-    let shown = earned.rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
-        place,
-        date: when::day(call.language(), &zone, row.entry_date),
-        name: names::say(call.language(), &row.name).to_owned(),
-        signer: row.signer_name,
-    });
-    let page = ListPage { screen: Screen::of(site, call, guest)?, rows: shown.collect() };
+    let rows = certified::list(call.language(), &zone, earned);
+    let page = ListPage { screen: Screen::of(site, call, guest)?, rows };
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 

@@ -5,13 +5,13 @@ use super::heading::{self, Heading};
 use crate::app::certificates;
 use crate::app::logbook::print;
 use crate::auth::Clerk;
-use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
+use crate::web::certified::{self, Certified};
 use crate::web::{Frame, path_id, read_form, show};
 use askama::Template;
 use http::StatusCode;
@@ -22,14 +22,6 @@ struct Page {
     frame: Frame,
     heading: Heading,
     rows: Vec<Certified>,
-}
-
-/// A level that the member holds.
-struct Certified {
-    place: usize,
-    name: String,
-    date: String,
-    signer: String,
 }
 
 /// `GET /desk/members/{member_id}/logbook.pdf`: the whole logbook.
@@ -48,13 +40,8 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let heading = heading::read(site, tx, call, member_id)?;
         Ok((heading, certificates::read_earned(site, tx, member_id)?))
     })?;
-    let rows = earned.rows.into_iter().enumerate().map(|(place, (row, _))| Certified {
-        place,
-        date: when::day(call.language(), &zone, row.entry_date),
-        name: row.name,
-        signer: row.signer_name,
-    });
-    let page = Page { frame, heading, rows: rows.collect() };
+    let rows = certified::list(call.language(), &zone, earned);
+    let page = Page { frame, heading, rows };
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
