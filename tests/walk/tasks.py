@@ -173,7 +173,7 @@ def deletes_flight_time(one, site):
 
 def to_booking(one, rows, place):
     _, name, row = names(one, rows)[place]
-    one.click(f"#{row} a[href^='/desk/bookings/']")
+    one.click(f"#coming li:has(#{row}) a[href^='/desk/bookings/']")
     one.wait("return location.pathname.startsWith('/desk/bookings/')")
     return name
 
