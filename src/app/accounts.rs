@@ -8,26 +8,31 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::ops::erasure::{self, Leaving};
 use crate::site::Site;
-use crate::store::tables::{bans, invitations, members, notices, sessions};
+use crate::store::tables::{bans, invitations, members, notices, pins, sessions};
 
 /// Bans an account: ends all its sessions and credentials, and deletes every invitation that it issued. Audited. 403
 /// where the actor may not serve the account.
+///
+/// The booking PIN stays until the ban is lifted and opens nothing meanwhile: a partner learns by the right PIN that the
+/// member is banned, and not that the PIN is wrong.
 pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     if cx.served(member_id)?.banned {
         return Ok(Outcome::Unchanged);
     }
-    sessions::end_credentials(cx.tx, member_id, None)?;
+    sessions::end_all_but_pin(cx.tx, member_id, None)?;
     invitations::delete_of_inviter(cx.tx, member_id)?;
     bans::set(cx.tx, member_id, Some(cx.now()))?;
     done(cx, "member.banned", member_id)
 }
 
-/// Lifts the ban of an account; the owner signs in again. Audited. 403 unless the actor is an admin.
+/// Lifts the ban of an account and removes its booking PIN; the owner signs in again. Audited. 403 unless the actor is an
+/// admin.
 pub(crate) fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     if !cx.served(member_id)?.banned {
         return Ok(Outcome::Unchanged);
     }
+    pins::clear(cx.tx, member_id)?;
     bans::set(cx.tx, member_id, None)?;
     done(cx, "member.unbanned", member_id)
 }

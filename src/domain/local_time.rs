@@ -51,6 +51,8 @@ pub(crate) enum AmbiguousMoment {
 
 /// The length of a day on which the clock is set neither ahead nor back.
 const DAY_SECONDS: i64 = 24 * 60 * 60;
+/// The years of typed dates. Far beyond them a local time has no moment.
+const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
 
 impl MomentWriter {
     pub(crate) fn new(zone: TimeZone) -> MomentWriter {
@@ -82,19 +84,20 @@ impl Day {
 
 impl MomentInput {
     /// Parses a date (`2026-11-21`, for its first moment) or a date and time (`2026-11-21 14:05`, `2026-11-21T14:05:09`). A time
-    /// may have an offset, `Z` or `+01:00`. `None` for any other text.
+    /// may have an offset, `Z` or `+01:00`. `None` for any other text, and beyond the years 1900 to 2200.
     pub(crate) fn parse(text: &str) -> Option<MomentInput> {
         // The parser of local times ignores an offset, so the parser that requires an offset comes first. Both ignore the
         // name of a time zone in brackets, so a text with a bracket is refused.
-        match text.parse::<Timestamp>() {
-            _ if text.contains('[') => None,
-            Ok(at) => Some(MomentInput::Exact(at.as_second())),
+        let (typed, year) = match text.parse::<Timestamp>() {
+            _ if text.contains('[') => return None,
+            Ok(at) => (MomentInput::Exact(at.as_second()), TimeZone::UTC.year(at.as_second())),
             // The parser of dates ignores a time behind the date.
             Err(_) => match text.parse::<Date>() {
-                Ok(day) if day.to_string() == text => Some(MomentInput::Day(day)),
-                _ => text.parse().ok().map(MomentInput::Local),
+                Ok(day) if day.to_string() == text => (MomentInput::Day(day), day.year()),
+                _ => text.parse().ok().map(|at: DateTime| (MomentInput::Local(at), at.year()))?,
             },
-        }
+        };
+        YEARS.contains(&year).then_some(typed)
     }
 }
 
@@ -210,7 +213,7 @@ impl TimeZone {
     /// 2200.
     pub fn start_of_date(&self, text: &str) -> Option<i64> {
         let date: Date = text.parse().ok()?;
-        ((1900..=2200).contains(&date.year()) && date.to_string() == text).then_some(())?;
+        (YEARS.contains(&date.year()) && date.to_string() == text).then_some(())?;
         self.first_moment(date)
     }
 
@@ -349,7 +352,11 @@ mod tests {
             assert_eq!(zurich.resolve(read(&zurich.date_time_offset(moment))), Ok(moment), "{text}");
         }
         assert_eq!(TimeZone::UTC.resolve(read("2026-10-25 02:30:00")), Ok(back + 7_200));
-        for odd in ["", "yesterday", "1795356190", "2026-11-22 25:00:00", "2026-11-22 14:03:10[Asia/Tokyo]"] {
+        let beyond = ["9999-12-31 23:59:59", "9999-12-31", "2201-01-01T00:00:00Z", "1899-12-31 12:00"];
+        for odd in ["", "yesterday", "1795356190", "2026-11-22 25:00:00", "2026-11-22 14:03:10[Asia/Tokyo]"]
+            .iter()
+            .chain(&beyond)
+        {
             assert_eq!(MomentInput::parse(odd), None, "{odd}");
         }
     }

@@ -13,6 +13,10 @@ fn the_very_words_come_before_beginnings_parts_and_guesses() {
     assert_eq!(distances, [Some(0), Some(2), Some(2), Some(10), Some(10)]);
     assert_eq!(distance("Müller", "Muller"), Some(0));
     assert_eq!(distance("Jose", "José"), Some(0));
+    assert_eq!(
+        ["vogel,tobias", "Vogel, Tobias", "vogel/tobias;"].map(|typed| distance(typed, "Tobias Vogel")),
+        [Some(0); 3]
+    );
     assert_eq!(distance("Mueller", "Müller"), Some(10));
     assert!(
         distance("muelle", "Müller").is_some_and(|least| least >= spelling::MISTAKE_DISTANCE),

@@ -10,7 +10,7 @@ pub(super) fn folded_words(text: &str) -> impl Iterator<Item = String> {
 
 /// The words of a text as written; mail addresses and usernames are split too.
 pub(super) fn raw_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c.is_whitespace() || "-._@".contains(c)).filter(|word| !word.is_empty())
+    text.split(|c: char| c.is_whitespace() || "-._@,;/".contains(c)).filter(|word| !word.is_empty())
 }
 
 /// The first [`WORD_CHARS_MAX`] letters of a word, in lower case and without accents.

@@ -175,6 +175,11 @@ pub(crate) fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
 /// every passcode that was sent. For a change after which no earlier credential may open the account.
 pub(crate) fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     pins::clear(tx, member_id)?;
+    end_all_but_pin(tx, member_id, kept)
+}
+
+/// Like [`end_credentials`], and leaves the booking PIN.
+pub(crate) fn end_all_but_pin(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     account_claims::delete_of_member(tx, member_id)?;
     passcodes::delete_of_member(tx, member_id)?;
     delete_of_member(tx, member_id, kept)

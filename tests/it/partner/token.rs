@@ -287,9 +287,11 @@ fn the_banned_the_unpaid_and_the_unconfirmed_are_refused_each_in_words() {
 
     site.unconfirm(&jane);
     let unconfirmed = refused_by_message(ask(&partner, &jane, &pin, booking(&site, 3)));
-    site.ban(&jane);
+    site.shell(&["member", "ban", &jane.name]);
     let banned = refused_by_message(ask(&partner, &jane, &pin, json!({})));
-    assert!(unpaid != unconfirmed && unconfirmed != banned && banned != unpaid);
+    let wrong = refused_by_message(ask(&partner, &jane, "no PIN", json!({})));
+    assert!(unpaid != unconfirmed && ![unpaid, unconfirmed, wrong].contains(&banned), "{banned}");
+    assert_eq!(refused_by_message(ask(&partner, &jane, &pin, booking(&site, 3))), banned, "with a booking too");
     assert_eq!(count(&site, "bookings"), 2);
 }
 
