@@ -103,10 +103,11 @@ def takes_a_fee(one, site):
 
 
 def a_beginner(one, site):
-    """An arrival of today without a level, with three pending skills."""
+    """An arrival of today without a skill, for whom one can be signed: the e-mail address is confirmed."""
     here = [row[0] for row in names(one, NOT_HERE)]
-    levels = dict(site.ask("SELECT member_id, count(*) FROM entries WHERE kind = 'skill' GROUP BY 1"))
-    return next(member for member in here if member not in levels)
+    ready = "SELECT member_id, 1 FROM members WHERE email_confirmed_at IS NOT NULL AND member_id NOT IN (SELECT member_id FROM entries WHERE kind = 'skill')"
+    ready = dict(site.ask(ready))
+    return next(member for member in here if member in ready)
 
 
 def notes_minutes(one, site):

@@ -221,6 +221,16 @@ mod tests {
     }
 
     #[test]
+    fn the_limit_of_a_text_counts_what_is_trimmed() {
+        let mut body = fields(json!({"a": "\u{ad}abcd", "b": " abcd", "c": "abcd\r\n", "d": " abc "}));
+        let read = body.required("d", line(5));
+        _ = (body.required("a", line(4)), body.required("b", line(4)), body.required("c", lines(4)));
+        assert_eq!(read.peek().unwrap(), "abc");
+        let failure = body.finish().err().unwrap();
+        assert_eq!(failure.problems().iter().map(|p| p.field.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+    }
+
+    #[test]
     fn blank_optional_fields_are_absent() {
         let mut body = fields(json!({"entry_id": "", "comment": null}));
         let (entry_id, comment) = (body.optional("entry_id", id), body.optional("comment", lines(10)));
