@@ -19,46 +19,39 @@ fn raw_text(value: &Value) -> Result<String, Text> {
     }
 }
 
-fn bounded(text: String, chars_max: usize, allowed: &[char]) -> Result<String, Text> {
-    if text.chars().any(|c| c.is_control() && !allowed.contains(&c)) {
+/// Checks a text for control characters other than these and for its length, and returns it trimmed by `trim`. The limit
+/// counts what is trimmed too, as `maxLength` in the API description does.
+fn bounded(text: &str, chars_max: usize, allowed: &[char], trim: fn(&str) -> &str) -> Result<String, Text> {
+    let trimmed = trim(text);
+    if trimmed.chars().any(|c| c.is_control() && !allowed.contains(&c)) {
         return Err(Text::new("field.control_characters"));
     }
     if text.chars().count() > chars_max {
-        return Err(too_long(chars_max));
+        return Err(Text::new("field.too_long").with("max", chars_max));
     }
-    Ok(text)
-}
-
-/// The text, trimmed. The limit counts what is trimmed too, as `maxLength` in the API description does.
-fn bounded_and_trimmed(text: &str, chars_max: usize, allowed: &[char]) -> Result<String, Text> {
-    let trimmed = bounded(trimmed(text).to_owned(), chars_max, allowed)?;
-    if text.chars().count() > chars_max { Err(too_long(chars_max)) } else { Ok(trimmed) }
-}
-
-fn too_long(chars_max: usize) -> Text {
-    Text::new("field.too_long").with("max", chars_max)
+    Ok(trimmed.to_owned())
 }
 
 /// One line of text, trimmed.
 pub(crate) fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
-    move |value| bounded_and_trimmed(&raw_text(value)?, chars_max, &[])
+    move |value| bounded(&raw_text(value)?, chars_max, &[], trimmed)
 }
 
 /// A name from elsewhere than a body: one line of text, trimmed and not empty. 422 at `field`.
 pub(crate) fn name(field: &str, text: &str, chars_max: usize) -> Result<String, Failure> {
-    let name = bounded_and_trimmed(text, chars_max, &[]);
+    let name = bounded(text, chars_max, &[], trimmed);
     let name = name.and_then(|name| if name.is_empty() { Err(Text::new("field.missing")) } else { Ok(name) });
     name.map_err(|text| Failure::field(field, text))
 }
 
 /// Text that may have line breaks, trimmed.
 pub(crate) fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
-    move |value| bounded_and_trimmed(&raw_text(value)?.replace("\r\n", "\n"), chars_max, &['\n', '\t'])
+    move |value| bounded(&raw_text(value)?.replace("\r\n", "\n"), chars_max, &['\n', '\t'], trimmed)
 }
 
 /// A secret, not trimmed; its limit is above every secret that can be set.
 pub(crate) fn secret(value: &Value) -> Result<String, Text> {
-    bounded(raw_text(value)?, 1024, &[])
+    bounded(&raw_text(value)?, 1024, &[], |text| text)
 }
 
 /// Six digits, as text or as a number, whose leading zeros are restored.
