@@ -117,11 +117,13 @@ pub(crate) fn find_damage(path: &Path) -> Option<String> {
 }
 
 /// The advice for a database that is damaged together with its WAL. Where the database file alone is sound, the WAL is
-/// wrong, and no backup need replace the file.
+/// wrong, and no backup need replace the file. The WAL is not blamed where this program wrote it, nor for a page that
+/// fails its checksum: moving such a WAL away would lose acknowledged writes.
 ///
 /// SQLite's message may quote content of the file: it is shortened, and control characters are replaced.
 fn damaged(path: &Path, what: &str) -> String {
-    if what != BAD_PAGE && !wal_match::wal_is_empty(path) && wal_match::is_sound_alone(path) {
+    let may_be_wal = what != BAD_PAGE && !repair::names_bad_page(what) && !wal_match::wal_is_empty(path);
+    if may_be_wal && !wal_mark::is_own_and_whole(path) && wal_match::is_sound_alone(path) {
         return wal_match::refusal(path);
     }
     let what: String = what.chars().take(MESSAGE_CHARS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
@@ -226,7 +228,11 @@ pub(crate) fn check_connection(
     let of = table.map_or_else(|| "1".to_owned(), |table| format!("'{}'", table.replace('\'', "''")));
     match conn.query_row(&format!("PRAGMA quick_check({of})"), [], |row| row.get::<_, String>(0)) {
         Ok(said) if said == "ok" => Ok(Verdict::Sound),
-        Ok(said) => Ok(Verdict::Damaged(said.lines().last().unwrap_or(&said).to_owned())),
+        Ok(said) => {
+            // A page that fails its checksum explains the other lines.
+            let line = said.lines().find(|line| repair::names_bad_page(line)).or_else(|| said.lines().last());
+            Ok(Verdict::Damaged(line.unwrap_or(&said).to_owned()))
+        }
         Err(e) => match e.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => Ok(Verdict::Unfinished),
             // The statement is valid, so an unknown error comes from what it reads, such as the search index.
@@ -301,6 +307,41 @@ mod tests {
         // Where damage was found before, a large database is checked too.
         std::fs::write(data_dir::damage_marker(dir.path()), "").unwrap();
         assert!(recover(&path).unwrap_err().contains("is damaged"));
+    }
+
+    #[test]
+    fn a_flipped_bit_beside_the_log_of_a_crash_is_never_blamed_on_the_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        migrate::create(&data_dir).unwrap();
+        let path = data_dir.database();
+        recover(&path).unwrap();
+        let store = Store::open(&path, true).unwrap();
+        let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS
+                    (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000) INSERT INTO numbers SELECT n, randomblob(900) FROM c";
+        store.writer().exclusive(|conn| conn.execute_batch(rows)).unwrap();
+        store.truncate_wal().unwrap();
+        let acknowledged = "CREATE TABLE acknowledged (n INTEGER) STRICT; INSERT INTO acknowledged VALUES (1)";
+        store.writer().exclusive(|conn| conn.execute_batch(acknowledged)).unwrap();
+        // The files as a kill leaves them.
+        let killed = tempfile::tempdir().unwrap();
+        for file in
+            std::fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().path()).filter(|file| file.is_file())
+        {
+            std::fs::copy(&file, killed.path().join(file.file_name().unwrap())).unwrap();
+        }
+        drop(store);
+        let killed = DataDir::lock(killed.path()).unwrap();
+        let sound = std::fs::read(killed.database()).unwrap();
+        assert!(!wal_match::wal_is_empty(&killed.database()));
+        let pages = sound.len() / PAGE_BYTES as usize;
+        for page in [pages / 3, pages / 2, pages - 2] {
+            let mut flipped = sound.clone();
+            flipped[page * PAGE_BYTES as usize + 2_000] ^= 0x10;
+            std::fs::write(killed.database(), &flipped).unwrap();
+            let said = recover(&killed.database()).unwrap_err();
+            assert!(said.contains("tunneldesk restore") && !said.contains("does not belong"), "page {page}: {said}");
+        }
     }
 
     #[test]

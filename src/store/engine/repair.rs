@@ -40,6 +40,11 @@ fn index_of(line: &str) -> Option<&str> {
     OF_INDEX.iter().find_map(|words| line.split_once(words)).map(|(_, name)| name)
 }
 
+/// Whether a line of a check is about a page that failed its checksum.
+pub(super) fn names_bad_page(line: &str) -> bool {
+    root_of(line).is_some()
+}
+
 /// The root page of the table or index in a line of a check about a page that failed its checksum.
 fn root_of(line: &str) -> Option<u32> {
     let line = line.strip_suffix(&format!(": unable to get the page. error code={}", ffi::SQLITE_IOERR_DATA))?;

@@ -106,6 +106,15 @@ pub(crate) fn find_loss(database: &Path) -> Option<String> {
     Some(format!("the write-ahead log {state}: the last writes before the last stop are lost"))
 }
 
+/// Whether the WAL is the one that this program wrote last, with every commit up to the mark. `false` also where no mark
+/// says so, as after some power cuts.
+pub(super) fn is_own_and_whole(database: &Path) -> bool {
+    let Ok(Some(mark)) = read(database) else { return false };
+    let wal = std::fs::read(data_dir::wal(database.parent().unwrap_or(database))).unwrap_or_default();
+    let matches = |wal: &WalBytes| wal.salt == mark.salt && wal.committed_frames() >= mark.frames;
+    mark.frames > 0 && WalBytes::of(&wal).is_some_and(|wal| matches(&wal))
+}
+
 /// Whether the last page of the WAL is in the database, because another program ran a checkpoint.
 fn is_moved(database: &Path, mark: &Mark) -> bool {
     let page = || -> io::Result<Vec<u8>> {

@@ -6,7 +6,7 @@
 //! `quick_check`, and only against a WAL that would set it back in time.
 
 use super::integrity::{self, Verdict};
-use super::{connection, data_dir};
+use super::{connection, data_dir, wal_mark};
 use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -57,7 +57,7 @@ pub(crate) fn wal_is_empty(path: &Path) -> bool {
 /// Whether the WAL is of another database, or of an older state of this one, by a comparison of the file alone with
 /// `with_wal`.
 pub(crate) fn takes_back(path: &Path, with_wal: &Connection) -> rusqlite::Result<bool> {
-    if wal_is_empty(path) {
+    if wal_is_empty(path) || wal_mark::is_own_and_whole(path) {
         return Ok(false);
     }
     let Ok(alone) = connection::open_immutable(path).and_then(|conn| Progress::read(&conn)) else { return Ok(false) };
