@@ -8,10 +8,10 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::ops::erasure::{self, Leaving};
 use crate::site::Site;
-use crate::store::tables::{bans, invitations, members, notices, pins, sessions};
+use crate::store::tables::{bans, email_tokens, invitations, kiosks, members, notices, pins, sessions, undos};
 
-/// Bans an account: ends all its sessions and credentials, and deletes every invitation that it issued. Audited. 403
-/// where the actor may not serve the account.
+/// Bans an account: ends all its sessions and credentials, and deletes every invitation and pairing code that it issued.
+/// Audited. 403 where the actor may not serve the account.
 ///
 /// The booking PIN stays until the ban is lifted and opens nothing meanwhile: a partner learns by the right PIN that the
 /// member is banned, and not that the PIN is wrong.
@@ -20,7 +20,7 @@ pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
         return Ok(Outcome::Unchanged);
     }
     sessions::end_all_but_pin(cx.tx, member_id, None)?;
-    invitations::delete_of_inviter(cx.tx, member_id)?;
+    delete_issued(cx, member_id)?;
     bans::set(cx.tx, member_id, Some(cx.now()))?;
     done(cx, "member.banned", member_id)
 }
@@ -79,23 +79,26 @@ pub(crate) fn lift_ended_bans(site: &Site) -> Result<usize, Failure> {
 /// Sets the role of an account. Audited; the member is notified. 403 unless the actor is an admin, and for the actor's
 /// own account.
 ///
-/// The lifetime of a session depends on the role, so every session ends, even where the role does not change. The PIN
-/// and every passcode are invalidated too: the desk may know those of a member, but must not know those of a colleague.
-/// Invitations that the account issued are deleted.
+/// The lifetime of a session depends on the role, so every session ends, even where the role does not change. The PIN,
+/// every passcode, and every link that was mailed to confirm an address or to undo a change are invalidated too: the desk
+/// may know those of a member, but must not know those of a colleague. Invitations and pairing codes that the account
+/// issued are deleted.
 pub(crate) fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Failure> {
     cx.check_admin()?;
     cx.served(member_id)?;
     sessions::end_credentials(cx.tx, member_id, None)?;
-    invitations::delete_of_inviter(cx.tx, member_id)?;
+    email_tokens::delete_of_member(cx.tx, member_id)?;
+    undos::delete_of_member(cx.tx, member_id)?;
+    delete_issued(cx, member_id)?;
     members::set_role(cx.tx, member_id, role)?;
     notices::insert(cx.tx, member_id, "notice.role_changed", &format!(r#"{{"role":"{}"}}"#, role.name()))?;
     cx.record("member.role_set", &Subject::Member(member_id), &Detail::none().word("role", role.name()))
 }
 
 /// Marks the e-mail address of an account as confirmed. Audited. 404 where the account has no address, 409 where
-/// another member has confirmed the same address.
+/// another member has confirmed the same address, 403 where the actor may not change how the account is opened.
 pub(crate) fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
-    let account = cx.served(member_id)?;
+    let account = cx.served_with_access(member_id)?;
     if account.email.is_empty() {
         return Err(Failure::not_found());
     }
@@ -124,6 +127,13 @@ pub(crate) fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
     }
     cx.record("member.erased", &Subject::Member(leaving.member_id), &Detail::none())?;
     erasure::forget(cx.site, cx.tx, leaving, cx.now())
+}
+
+/// Deletes what an account issued for others and was not used yet: invitations, and codes that pair a kiosk.
+fn delete_issued(cx: &Change, member_id: i64) -> Result<(), Failure> {
+    invitations::delete_of_inviter(cx.tx, member_id)?;
+    kiosks::delete_pairings_of(cx.tx, member_id)?;
+    Ok(())
 }
 
 fn done(cx: &Change, action: &'static str, member_id: i64) -> Result<Outcome, Failure> {

@@ -6,8 +6,8 @@ use crate::domain::audit::{Detail, Subject};
 use crate::domain::email;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
-use crate::store::tables::members;
 use crate::store::tables::outbox::Channel;
+use crate::store::tables::{email_tokens, members};
 
 /// Greatest length of a note for colleagues, in characters.
 pub(crate) const NOTE_CHARS_MAX: usize = 1_000;
@@ -18,6 +18,8 @@ pub(crate) struct Person {
     pub(crate) real_name: String,
     pub(crate) screen_name: String,
     pub(crate) email: String,
+    /// Whether an address that waits for its owner's confirmation no longer replaces the confirmed one.
+    pub(crate) withdraws_address: bool,
     pub(crate) phone: String,
     pub(crate) dob: Option<i64>,
 }
@@ -47,7 +49,8 @@ pub(crate) fn set_note(cx: &Change, member_id: i64, text: &str) -> Result<Outcom
 /// Edits the personal data of a member. A new telephone number is unconfirmed. A new e-mail address is stored at once
 /// where no address was confirmed before; otherwise its owner must open the link that is sent there, as when members
 /// change their own address. Audited by the names of the changed fields; the member is notified of a new number. 403
-/// where the actor may not serve the account.
+/// where the actor may not serve the account, and for a new address or number where the actor may not change how it is
+/// opened.
 pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Result<Edited, Failure> {
     cx.served(member_id)?;
     let (tx, before) = (cx.tx, members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?);
@@ -61,7 +64,12 @@ pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Resul
     let (name, shown) = (before.real_name != person.real_name, before.screen_name != *screen_name);
     let (phone, dob) = (before.phone != person.phone, before.dob != person.dob);
     let email = email::canonical(&before.email) != email::canonical(&person.email);
-    let all = [(name, "real_name"), (shown, "screen_name"), (phone, "phone"), (dob, "dob"), (email, "email")];
+    if phone || email {
+        cx.served_with_access(member_id)?;
+    }
+    let withdrawn = person.withdraws_address && email_tokens::end_address_changes(tx, member_id)? > 0;
+    let all =
+        [(name, "real_name"), (shown, "screen_name"), (phone, "phone"), (dob, "dob"), (email || withdrawn, "email")];
     let changed: Vec<&'static str> = all.iter().filter(|(is_new, _)| *is_new).map(|(_, field)| *field).collect();
     if changed.is_empty() {
         return Ok(Edited::Unchanged);

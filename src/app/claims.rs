@@ -68,11 +68,11 @@ pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language,
     Ok(())
 }
 
-/// Creates a printed code; a code that was printed before becomes invalid. Audited. 403 where the actor may not serve
-/// the account, or where the account has a credential and thus has its owner already.
+/// Creates a printed code; a code that was printed before becomes invalid. Audited. 403 where the actor may not
+/// change how the account is opened, or where the account has a credential and thus has its owner already.
 pub(crate) fn print(cx: &Change, member_id: i64) -> Result<PrintedCode, Failure> {
     cx.check_staff()?;
-    let account = cx.served(member_id)?;
+    let account = cx.served_with_access(member_id)?;
     if account.banned || account.role != Role::Member {
         return Err(Failure::not_allowed());
     }

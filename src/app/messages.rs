@@ -10,6 +10,7 @@ use crate::store::Read;
 use crate::store::tables::contact;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::outbox::{self, Message};
+use crate::store::tables::signers;
 use crate::store::tables::suppressed::{self, Suppression};
 
 /// A number that no member has.
@@ -95,7 +96,7 @@ pub(crate) fn denial_to_send(tx: &Read, rank: Rank, message: &Message) -> Result
 }
 
 /// Why an actor may not read a message out, as [`denial_to_send`]. The desk may not read out a message that opens the
-/// account of a colleague.
+/// account of a colleague, and only an admin one that opens the account of a signer.
 pub(crate) fn denial_to_read(tx: &Read, rank: Rank, message: &Message) -> Result<Option<&'static str>, Failure> {
     // An invited person has no account yet; the code in the mail creates one with a higher rank than the reader may
     // have.
@@ -105,6 +106,9 @@ pub(crate) fn denial_to_read(tx: &Read, rank: Rank, message: &Message) -> Result
     let Some(account) = account_of(tx, message)? else { return Ok(None) };
     if rank != Rank::Owner && account.role.is_above_member() && message.opens_account() {
         return Ok(Some("messages.staff_secret"));
+    }
+    if !rank.is_admin() && message.opens_account() && signers::is_signer(tx, account.member_id)? {
+        return Ok(Some("messages.signers_secret"));
     }
     Ok(rank.denial(account.member_id, account.role))
 }

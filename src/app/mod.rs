@@ -43,6 +43,7 @@ use crate::store::Write;
 use crate::store::queries::erasure;
 use crate::store::tables::audit;
 use crate::store::tables::members::{self, Account};
+use crate::store::tables::signers;
 use std::ops::Deref;
 
 /// An actor, and the rank that decides which accounts the actor may serve.
@@ -169,6 +170,16 @@ impl Change<'_> {
         let account = members::find_account_by_id(self.tx, member_id)?.ok_or_else(Failure::not_found)?;
         let denial = self.rank.denial(account.member_id, account.role);
         denial.map_or(Ok(SubjectAccount(account)), |key| Err(Failure::not_allowed().saying(Text::new(key))))
+    }
+
+    /// As [`Change::served`], for a change of how the account is opened: 403 also for a member on a list of signers,
+    /// unless the actor is an admin. Otherwise a clerk could sign in as an instructor, and sign.
+    pub(crate) fn served_with_access(&self, member_id: i64) -> Result<SubjectAccount, Failure> {
+        let account = self.served(member_id)?;
+        if !self.rank.is_admin() && signers::is_signer(self.tx, member_id)? {
+            return Err(Failure::not_allowed().saying(Text::new("desk.signers_account")));
+        }
+        Ok(account)
     }
 
     /// The actor's own account. 401 where the actor has none.

@@ -101,7 +101,8 @@ pub(crate) fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failur
 
 /// Decides about a payment. Staff only. `Counts` extends the membership of `member_id`, otherwise of the member who has
 /// the payment, whatever the amount; `Void` extends no membership and takes back a year that the payment granted.
-/// Audited; the members are notified. 409 for a fee of the till, which only the till undoes.
+/// Audited; the members are notified. 403 where the actor may not serve the member who gets the payment or who has it. 409
+/// for a fee of the till, which only the till undoes.
 ///
 /// Returns the payment after the decision; `None`: nothing is decided, because no member is named whose membership
 /// could be extended.
@@ -115,6 +116,11 @@ pub(crate) fn decide(
     let mut account = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::not_found)?;
     if is_of_till(cx, &account.intent_id)? {
         return Err(Failure::entry_state().saying(Text::new("till.kept")));
+    }
+    for member_id in [member_id, account.member_id].into_iter().flatten() {
+        if cx.is_here(member_id)? {
+            cx.served(member_id)?;
+        }
     }
     let before = account.clone();
     if decision == Decision::Counts {

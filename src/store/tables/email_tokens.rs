@@ -45,6 +45,29 @@ pub(crate) fn end_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE email_tokens SET ends_at = min(ends_at, ?2) WHERE member_id = ?1"), (member_id, tx.now()))
 }
 
+/// Ends the tokens whose address would replace the member's confirmed one. Returns how many were still valid.
+pub(crate) fn end_address_changes(tx: &Write, member_id: i64) -> Result<usize> {
+    let sql = sql!(
+        "UPDATE email_tokens SET ends_at = ?2
+         WHERE member_id = ?1 AND takes_over AND used_at IS NULL AND ends_at > ?2"
+    );
+    tx.run(sql, (member_id, tx.now()))
+}
+
+/// The address that replaces the member's confirmed one as soon as its owner opens the mailed link.
+pub(crate) fn find_address_change(tx: &Read, member_id: i64, now: i64) -> Result<Option<String>> {
+    let sql = sql!(
+        "SELECT email FROM email_tokens
+         WHERE member_id = ?1 AND takes_over AND used_at IS NULL AND ends_at > ?2 ORDER BY created_at DESC LIMIT 1"
+    );
+    tx.find(sql, (member_id, now))
+}
+
+/// Deletes the member's tokens: none confirms an address or requests a new token any more.
+pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+    tx.run(sql!("DELETE FROM email_tokens WHERE member_id = ?1"), [member_id])
+}
+
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     purge!(tx, rows, "email_tokens" by "token_hash" where "created_at < ?2", tx.now() - KEPT_SECONDS)
 }

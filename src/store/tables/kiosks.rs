@@ -45,6 +45,11 @@ pub(crate) fn insert_pairing(
     insert!(tx.run, "INSERT INTO kiosk_pairings" { code_hash: &code_hash[..], name, made_by, ends_at })
 }
 
+/// Deletes the pairing codes that a member of the staff made.
+pub(crate) fn delete_pairings_of(tx: &Write, made_by: i64) -> Result<usize> {
+    tx.run(sql!("DELETE FROM kiosk_pairings WHERE made_by = ?1"), [made_by])
+}
+
 /// Uses up a pairing code, if it is valid.
 pub(crate) fn take_pairing(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<Pairing>> {
     let sql = sql!("DELETE FROM kiosk_pairings WHERE code_hash = ?1 AND ?2 < ends_at RETURNING ", Pairing::COLUMNS);

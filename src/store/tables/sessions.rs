@@ -1,6 +1,6 @@
 //! Sessions, and the booking tokens that `generate-token` returns. Only hashes of tokens are stored.
 
-use super::{account_claims, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
+use super::{account_claims, email_tokens, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
 use crate::domain::role::Role;
 use crate::keys::hex;
 use crate::store::{Read, Write};
@@ -171,8 +171,9 @@ pub(crate) fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run(sql!("DELETE FROM sessions WHERE token_hash = ?1"), [&token_hash[..]])
 }
 
-/// Ends the member's credentials and all that they opened: everything of [`delete_of_member`], the booking PIN, and
-/// every passcode that was sent. For a change after which no earlier credential may open the account.
+/// Ends the member's credentials and all that they opened: everything of [`delete_of_member`], the booking PIN, every
+/// passcode that was sent, and a mailed link that would replace the confirmed address. For a change after which no
+/// earlier credential may open the account.
 pub(crate) fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     pins::clear(tx, member_id)?;
     end_all_but_pin(tx, member_id, kept)
@@ -182,6 +183,7 @@ pub(crate) fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHas
 pub(crate) fn end_all_but_pin(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
     account_claims::delete_of_member(tx, member_id)?;
     passcodes::delete_of_member(tx, member_id)?;
+    email_tokens::end_address_changes(tx, member_id)?;
     delete_of_member(tx, member_id, kept)
 }
 

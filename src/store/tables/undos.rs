@@ -33,6 +33,11 @@ pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<u
     tx.run(sql!("DELETE FROM undos WHERE member_id = ?1 AND made_at >= ?2"), (member_id, made_at))
 }
 
+/// Deletes every offer of the member.
+pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+    delete_since(tx, member_id, i64::MIN)
+}
+
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     purge!(tx, rows, "undos" by "token_hash" where "ends_at <= ?2", tx.now())
 }

@@ -149,6 +149,26 @@ fn a_partial_refund_that_leaves_less_than_the_fee_goes_to_the_desk_whenever_it_c
 }
 
 #[test]
+fn nobody_decides_on_a_payment_of_their_own_and_a_clerk_on_none_of_a_colleague() {
+    let site = with_fee();
+    let (ann, boss, jane) = (site.desk(), site.admin(), site.member("jane"));
+    verdict(&site, &paid("pi_1", 3000, "chf", None));
+    verdict(&site, &paid("pi_2", 2000, "chf", Some(&ann)));
+    let clerk = Clerk::at(&site, &ann);
+    for member in [&ann, &boss] {
+        let fields = [("question", "unmatched"), ("member", member.name.as_str())];
+        assert_eq!(clerk.post("/desk/payments/1/count", &fields).status, 403, "{}", member.name);
+    }
+    let taken = clerk.post("/desk/payments/2/count", &[("question", "underpaid"), ("member", "jane")]);
+    assert_eq!(taken.status, 403, "{taken}");
+    assert_eq!(clerk.post("/desk/payments/2/void", &[("question", "underpaid")]).status, 403);
+    let admin = Clerk::at(&site, &boss);
+    assert_eq!(admin.post("/desk/payments/2/void", &[("question", "underpaid")]).status, 303);
+    assert_eq!(clerk.post("/desk/payments/1/count", &[("question", "unmatched"), ("member", "jane")]).status, 303);
+    assert_eq!((paid_until(&jane), paid_until(&ann)), (Some(site.now() + YEAR), None));
+}
+
+#[test]
 fn the_desk_decides_once_and_the_log_says_who() {
     let site = with_fee();
     let (jane, mark) = (site.member("jane"), site.member("mark"));

@@ -15,7 +15,7 @@ pub fn paired(site: &Site) -> Clerk {
     kiosk
 }
 
-fn code_on(page: &str) -> String {
+pub fn code_on(page: &str) -> String {
     let shown = page.split("class=\"code\"><strong>").nth(1).unwrap_or_else(|| panic!("no code: {page}"));
     shown.split('<').next().unwrap().to_owned()
 }

@@ -32,6 +32,7 @@ mod signer_proof;
 mod site;
 mod staff_rank;
 pub mod table;
+mod takeover;
 pub mod till;
 mod timeline;
 

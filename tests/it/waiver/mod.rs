@@ -77,6 +77,20 @@ fn sign(clerk: &Clerk, member: &Caller, more: &[(&str, &str)]) -> Reply {
 }
 
 #[test]
+fn staff_do_not_sign_around_the_decision_on_their_own_flying() {
+    let site = Site::open_with(on);
+    let admin = demand(&site);
+    let ann = site.desk();
+    put(&site, &ann, &Paper { answer: "y", ..GOOD });
+    let clerk = Clerk::at(&site, &ann);
+    let (dob, answer) = (format!("dob_{}", ann.id), format!("answer_{}_1", ann.id));
+    let fields: [(&str, &str); 2] = [(&dob, "1990-05-31"), (&answer, "n")];
+    let refused = sign(&clerk, &ann, &fields);
+    assert!(refused.status == 422 && !refused.page().contains("Waiver in force"), "{refused}");
+    assert_eq!(sign(&admin, &ann, &fields).status, 303, "a colleague enters a new signature");
+}
+
+#[test]
 fn a_waiver_is_signed_at_the_desk_and_staff_decides_on_a_yes() {
     let site = Site::open_with(on);
     let (admin, jane) = (demand(&site), site.flyer("jane"));

@@ -53,7 +53,9 @@ pub(crate) fn end_sessions(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/members/{member_id}/second-factor`: turns the second factor off and notifies the member.
 pub(crate) fn reset_second_factor(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    change(site, call, clerk, |cx, member_id| credentials::turn_off_second_factor(cx, &cx.served(member_id)?, None))?;
+    change(site, call, clerk, |cx, member_id| {
+        credentials::turn_off_second_factor(cx, &cx.served_with_access(member_id)?, None)
+    })?;
     back(call, "factor")
 }
 

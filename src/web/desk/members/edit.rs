@@ -17,7 +17,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members::{self, Profile};
-use crate::store::tables::tunnels;
+use crate::store::tables::{email_tokens, tunnels};
 use crate::web::{Frame, form_error_text, form_status, path_id, read_form, show};
 use askama::Template;
 
@@ -31,6 +31,8 @@ struct Page {
     frame: Frame,
     heading: Heading,
     sent: EditInput,
+    /// A text about the address that waits for its owner's confirmation.
+    waiting_email: Option<String>,
     today: String,
     problem: Option<String>,
 }
@@ -41,6 +43,7 @@ struct EditInput {
     real_name: String,
     screen_name: String,
     email: String,
+    withdraws_address: bool,
     phone: String,
     /// `1990-05-31`, or empty.
     dob: String,
@@ -58,6 +61,7 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         real_name: form.line("real_name", REAL_NAME_CHARS_MAX),
         screen_name: form.line("screen_name", SCREEN_NAME_CHARS_MAX),
         email: form.line("email", 254),
+        withdraws_address: form.has("withdraw_address"),
         phone: form.line("phone", PHONE_CHARS_MAX),
         dob: form.line("dob", 40),
     })?;
@@ -107,24 +111,26 @@ fn judge(site: &Site, member_id: i64, sent: &EditInput) -> Result<Result<Person,
         return Ok(Err(Text::new("card.dob")));
     }
     let (real_name, screen_name) = (sent.real_name.clone(), sent.screen_name.clone());
-    Ok(Ok(Person { real_name, screen_name, email, phone, dob: dob.flatten() }))
+    let withdraws_address = sent.withdraws_address;
+    Ok(Ok(Person { real_name, screen_name, email, withdraws_address, phone, dob: dob.flatten() }))
 }
 
 impl EditInput {
     fn of(profile: Profile) -> EditInput {
         let Profile { real_name, screen_name, email, phone, dob, .. } = profile;
         let dob = dob.map(|dob| TimeZone::UTC.date(dob)).unwrap_or_default();
-        EditInput { real_name, screen_name, email, phone, dob }
+        EditInput { real_name, screen_name, email, withdraws_address: false, phone, dob }
     }
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(EditInput, String)>) -> Answer {
     let member_id = path_id(call, 0)?;
     let frame = Frame::of(site, call, clerk, PART)?;
-    let (heading, profile, account) = site.store.read(|tx| {
+    let (heading, profile, waiting_email, account) = site.store.read(|tx| {
         let heading = heading::read(site, tx, call, member_id)?;
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
-        Ok((heading, profile, members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?))
+        let waiting = email_tokens::find_address_change(tx, member_id, site.now())?;
+        Ok((heading, profile, waiting, members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?))
     })?;
     if let Some(key) = clerk.denial(&account) {
         return Err(Failure::not_allowed().saying(Text::new(key)));
@@ -134,6 +140,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(EditInput, Str
         Some((sent, problem)) => (sent, Some(problem)),
         None => (EditInput::of(profile), None),
     };
-    let page = Page { frame, heading, sent, today: TimeZone::UTC.date(site.now()), problem };
+    let waiting_email = waiting_email.map(|email| frame.tell(&Text::new("card.email_waits").with("email", email)));
+    let page = Page { frame, heading, sent, waiting_email, today: TimeZone::UTC.date(site.now()), problem };
     Ok(show(status, call.language(), &page))
 }
