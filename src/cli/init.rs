@@ -7,8 +7,8 @@ use super::{CommandError, CommandResult, Global, done, failed, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::local_time;
 use crate::domain::zones::clocks_of;
+use crate::domain::{local_time, tunnel};
 use crate::http::failure::Failure;
 use crate::ops::backup::restore;
 use crate::ops::lifecycle::Identity;
@@ -23,13 +23,13 @@ use std::io::{IsTerminal, Write as _};
 #[derive(Args)]
 pub(super) struct Init {
     /// What the tunnel is called
-    #[arg(long)]
+    #[arg(long, value_parser = tunnel::name)]
     name: String,
     /// The tunnel's number, as partners know it
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..))]
     tunnel_id: i64,
     /// The city it is in
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", value_parser = tunnel::line)]
     city: String,
     /// The country it is in, by its two letters (ISO 3166)
     #[arg(long, value_parser = country)]
@@ -42,7 +42,8 @@ pub(super) struct Init {
 
 pub(super) fn country(text: &str) -> Result<String, String> {
     let sound = text.len() == 2 && text.bytes().all(|b| b.is_ascii_alphabetic());
-    if sound { Ok(text.to_ascii_uppercase()) } else { Err("is not two letters, like DE or US".to_owned()) }
+    let known = if sound { tunnel::code(text) } else { Err("is not two letters, like DE or US") };
+    known.map_err(str::to_owned)
 }
 
 /// The time zone that this machine is set to, where it can be read.

@@ -167,8 +167,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     crate::log::flush();
-    output.print();
-    ExitCode::from(output.code)
+    ExitCode::from(output.print())
 }
 
 fn run(cli: Cli, args: &[OsString]) -> Output {

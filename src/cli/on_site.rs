@@ -47,7 +47,11 @@ pub(super) fn run_on_site(global: &Global, command: &Command, args: &[OsString])
             output
         }
         Err(AcquireError::Unusable(text)) => {
-            return Err(refused(format!("{text}; make a site with `tunneldesk init`")));
+            let next = match std::fs::metadata(&dir) {
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => "make a site with `tunneldesk init`",
+                _ => "run the command as the owner of that directory, or as root",
+            };
+            return Err(refused(format!("{text}; {next}")));
         }
         Err(AcquireError::InUse(text)) => return Err(failed(text)),
         Ok(Acquired::Server(server)) => {

@@ -5,7 +5,7 @@ use crate::http::failure::Failure;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt::{self, Display, Formatter};
-use std::io::Write;
+use std::io::{self, Write};
 
 /// The exit code of a command that failed.
 pub(super) const FAILED: u8 = 2;
@@ -115,6 +115,11 @@ pub(crate) struct Output {
     pub is_result: bool,
 }
 
+/// The outcome of writing to standard output: a reader that closed its pipe, like `head`, has read enough.
+pub(super) fn ignoring_closed_pipe(written: io::Result<()>) -> io::Result<()> {
+    written.or_else(|e| if e.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(e) })
+}
+
 impl Output {
     /// The answer as it is printed: as JSON for machines, else in words.
     pub(crate) fn of(answered: CommandResult, json: bool) -> Output {
@@ -137,17 +142,27 @@ impl Output {
         Output::of(Err(failed(text)), false)
     }
 
-    /// Prints a result to standard output, and an error to standard error.
-    pub(crate) fn print(&self) {
+    /// Prints a result to standard output, and an error to standard error. Returns the exit code: [`FAILED`] where the
+    /// result could not be written.
+    pub(crate) fn print(&self) -> u8 {
         let text = self.text.trim_end();
         if text.is_empty() {
-            return;
+            return self.code;
         }
-        // A closed reader (a pipe into `head`) is no error.
-        _ = if self.is_result {
-            writeln!(std::io::stdout(), "{text}")
-        } else {
-            writeln!(std::io::stderr(), "tunneldesk: {text}")
-        };
+        if !self.is_result {
+            _ = writeln!(io::stderr(), "tunneldesk: {text}");
+            return self.code;
+        }
+        let mut stdout = io::stdout();
+        match ignoring_closed_pipe(writeln!(stdout, "{text}").and_then(|()| stdout.flush())) {
+            Ok(()) => self.code,
+            Err(e) => {
+                _ = writeln!(
+                    io::stderr(),
+                    "tunneldesk: the command was carried out, and its result cannot be written: {e}"
+                );
+                FAILED
+            }
+        }
     }
 }

@@ -81,7 +81,18 @@ struct Until {
 
 impl Restore {
     pub(super) fn run(self, global: &Global) -> CommandResult {
+        let is_new = !global.checked()?.data.exists();
         let (config, data_dir) = offline(global, DataDir::create)?;
+        let dir = config.data.clone();
+        let answer = self.carry_out(global, config, data_dir);
+        if is_new {
+            // A directory that was made to restore into, and stayed empty. A directory with a site is not removed.
+            _ = std::fs::remove_dir(dir);
+        }
+        answer
+    }
+
+    fn carry_out(self, global: &Global, config: Config, data_dir: DataDir) -> CommandResult {
         restore::complete(&data_dir).map_err(|e| failed(format!("an earlier restore cannot be finished: {e}")))?;
         if self.undo {
             return take_back(&data_dir, &config);

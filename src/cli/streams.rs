@@ -1,6 +1,7 @@
 //! The streams between a command and the terminal where it was typed: progress, an input file, output. A running
 //! server may carry the command out, perhaps as another user in another directory.
 
+use super::output::ignoring_closed_pipe;
 use super::owner::RootAccess;
 use super::{CommandError, Output, failed};
 use crate::ops::backup::Progress;
@@ -34,22 +35,19 @@ impl OutputFile {
 
     pub(crate) fn write(&mut self, text: &str) {
         let Some(beside) = self.beside() else {
-            // A closed reader (a pipe into `head`) is no error.
-            _ = io::stdout().write_all(text.as_bytes());
+            let written = io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush());
+            self.trouble = self.trouble.take().or(ignoring_closed_pipe(written).err());
             return;
         };
         let open = || {
             _ = std::fs::remove_file(&beside);
             File::options().write(true).create_new(true).mode(0o600).open(&beside).map(BufWriter::new)
         };
-        let written = match &mut self.unfinished {
-            Some(file) => file.write_all(text.as_bytes()),
-            None => self.root_access.as_root(open).and_then(|mut file| {
-                file.write_all(text.as_bytes())?;
-                self.unfinished = Some(file);
-                Ok(())
-            }),
+        let opened = match self.unfinished.take() {
+            Some(file) => Ok(file),
+            None => self.root_access.as_root(open),
         };
+        let written = opened.and_then(|file| self.unfinished.insert(file).write_all(text.as_bytes()));
         self.trouble = self.trouble.take().or(written.err());
     }
 
@@ -60,7 +58,12 @@ impl OutputFile {
 
     /// Gives the file its name once the command is done.
     pub(crate) fn finish(mut self, output: Output) -> Result<Output, CommandError> {
-        let (Some(to), Some(beside)) = (self.to.clone(), self.beside()) else { return Ok(output) };
+        let (Some(to), Some(beside)) = (self.to.clone(), self.beside()) else {
+            return match self.trouble {
+                Some(e) if output.code == 0 => Err(failed(format!("the result cannot be written: {e}"))),
+                _ => Ok(output),
+            };
+        };
         if let (None, Some(e)) = (&self.unfinished, &self.trouble) {
             return Err(failed(format!("cannot write {}: {e}", to.display())));
         }

@@ -96,8 +96,19 @@ impl<R: Row> Display for Table<R> {
     }
 }
 
+/// Characters of a cell that are shown.
+const CELL_CHARS_MAX: usize = 300;
+
+/// The text of a cell without characters that would move the cursor or break the line, and not longer than a screen.
+fn shown(cell: &str) -> String {
+    let mut chars = cell.chars().map(|c| if c.is_control() { '?' } else { c });
+    let text: String = chars.by_ref().take(CELL_CHARS_MAX).collect();
+    if chars.next().is_some() { text + "…" } else { text }
+}
+
 /// Rows under headings, in columns as wide as they need to be.
 fn in_columns(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
     let width = |column: usize| {
         rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(headings[column].len())
     };

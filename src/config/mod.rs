@@ -170,7 +170,10 @@ impl Settings {
         for (name, value) in table {
             let key = format!("{prefix}{name}");
             match value {
-                Value::Table(inner) => self.add_table(&format!("{key}."), inner, origin),
+                // A table in place of a value is a mistake that the check of the value names.
+                Value::Table(inner) if !self.typed.contains_key(&key) => {
+                    self.add_table(&format!("{key}."), inner, origin)
+                }
                 value => self.set(&key, value, &format!("{origin}: {key}")),
             }
         }

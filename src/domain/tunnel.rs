@@ -51,7 +51,7 @@ impl Listed {
             judged.map_err(|what| mistakes.push(format!("{field} {given:?} {what}"))).ok()
         };
         let tunnel_id = judge("tunnel_id", &number);
-        let name = judge("name", &|text| if text.is_empty() { Err("must say something") } else { line(text) });
+        let name = judge("name", &name);
         let code = judge("country", &code);
         let city = judge("city", &line);
         let time_zone = judge("time_zone", &|text| optional(text, time_zone));
@@ -95,14 +95,21 @@ fn number(text: &str) -> Result<String, &'static str> {
     number.map(|number| number.to_string()).ok_or("is not a number from 1 on")
 }
 
-fn line(text: &str) -> Result<String, &'static str> {
+/// Judges a tunnel's name.
+pub(crate) fn name(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() { Err("must say something") } else { line(text.trim()) }
+}
+
+/// Judges one line of text, like the name of a city; it may be empty.
+pub(crate) fn line(text: &str) -> Result<String, &'static str> {
     if text.chars().any(char::is_control) {
         return Err("holds a control character");
     }
     if text.chars().count() > NAME_CHARS_MAX { Err("is longer than 100 characters") } else { Ok(text.to_owned()) }
 }
 
-fn code(text: &str) -> Result<String, &'static str> {
+/// Judges the code of a country (ISO 3166).
+pub(crate) fn code(text: &str) -> Result<String, &'static str> {
     let found = country::find(Language::English, text);
     found.map(|country| country.code.to_owned()).ok_or("is not a country code like CH")
 }

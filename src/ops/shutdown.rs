@@ -1,7 +1,7 @@
 //! Shutdown: the causes that end a running server, and a deadline after which the process exits even while something hangs,
 //! such as a disk, a lock or a full pipe.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -53,7 +53,8 @@ impl ShutdownCause {
 pub(crate) struct ShutdownWatch(mpsc::Receiver<ShutdownCause>);
 
 impl ShutdownWatch {
-    /// Starts the thread, which handles SIGTERM and SIGINT from now on. `is_stopped`: whether a flush of the disk failed.
+    /// Starts the thread, which handles SIGTERM, SIGINT and SIGHUP from now on; SIGHUP ends
+    /// a server at a terminal alone. `is_stopped`: whether a flush of the disk failed.
     /// `writable` receives when a read-only database can be written again. `code`: the exit code at the deadline.
     ///
     /// # Errors
@@ -64,15 +65,18 @@ impl ShutdownWatch {
         code: u8,
     ) -> std::io::Result<ShutdownWatch> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (terminate, interrupt) = {
+        let (terminate, interrupt, hangup) = {
             let _context = runtime.enter();
-            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
+            // Without a terminal nothing hangs up: a service goes on where a tool asks it to read its settings again.
+            _ = signal(SignalKind::hangup())?;
+            let ending = if std::io::stdin().is_terminal() { SignalKind::hangup() } else { SignalKind::terminate() };
+            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?, signal(ending)?)
         };
         let (write_line, lines) = mpsc::sync_channel(1);
         start_line_writer(lines)?;
         let (send_cause, causes) = mpsc::sync_channel(1);
         let wait = move || {
-            let cause = runtime.block_on(first_cause(terminate, interrupt, &is_stopped, &writable));
+            let cause = runtime.block_on(first_cause([terminate, interrupt, hangup], &is_stopped, &writable));
             _ = send_cause.try_send(cause);
             // The main thread writes the same line after a failed flush, so this one may be early. It is written here too,
             // because the main thread may hang before.
@@ -96,8 +100,7 @@ impl ShutdownWatch {
 
 /// Waits for a signal, and checks for the other causes every [`CHECK_INTERVAL`].
 async fn first_cause(
-    mut terminate: Signal,
-    mut interrupt: Signal,
+    [mut terminate, mut interrupt, mut hangup]: [Signal; 3],
     is_stopped: &impl Fn() -> bool,
     writable: &mpsc::Receiver<()>,
 ) -> ShutdownCause {
@@ -105,6 +108,7 @@ async fn first_cause(
         tokio::select! {
             _ = terminate.recv() => return ShutdownCause::Signal,
             _ = interrupt.recv() => return ShutdownCause::Signal,
+            _ = hangup.recv() => return ShutdownCause::Signal,
             () = tokio::time::sleep(CHECK_INTERVAL) => {
                 if is_stopped() {
                     return ShutdownCause::StoreStopped;

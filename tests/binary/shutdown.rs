@@ -46,6 +46,18 @@ fn a_request_in_progress_is_answered_before_the_server_ends() {
     drop(idle);
 }
 
+#[test]
+fn a_service_goes_on_after_a_hangup() {
+    let desk = Desk::with_site();
+    let server = desk.serve();
+    server.hang_up();
+    for _ in 0..20 {
+        assert_eq!(server.get(&Caller::Anyone, "/readyz").status, 200);
+    }
+    let ended = server.stop();
+    assert_eq!(ended.code, Some(0));
+}
+
 /// Sends one request after the other until an answer closes the connection or the server accepts none. Returns the
 /// number of requests that were sent and never answered.
 fn ask_until_told(address: SocketAddr, number: usize, begun: &AtomicUsize) -> usize {

@@ -13,6 +13,7 @@ use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, minutes, password, username};
 use crate::http::failure::Failure;
+use crate::http::fields;
 use crate::i18n::language::Text;
 use crate::keys::random;
 use crate::site::Site;
@@ -145,6 +146,9 @@ impl Member {
     }
 }
 
+/// As for a sign-up.
+const NAME_CHARS_MAX: usize = 100;
+
 impl Add {
     fn run(&self, site: &Shell, secret: Option<&str>) -> CommandResult {
         let field = |name: &str, outcome: Result<String, Text>| {
@@ -152,7 +156,9 @@ impl Add {
         };
         let name = field("the username", username::parse(self.username.trim()))?;
         let email = field("the e-mail address", email::parse(self.email.trim()))?;
-        let real_name = self.name.as_deref().unwrap_or(&name);
+        let real_name =
+            self.name.as_deref().map(|typed| fields::name("the name", typed, NAME_CHARS_MAX)).transpose()?;
+        let real_name = real_name.as_ref().unwrap_or(&name);
         let owner = Owner { username: &name, email: &email, real_name, screen_name: &name, site: &site.name()? };
         let given = typed_or_generated(secret, &owner)?;
         let hash = site.hash(&given.text);

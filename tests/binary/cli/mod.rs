@@ -2,6 +2,7 @@
 
 mod accounts;
 mod directory;
+mod output;
 mod public;
 mod settings;
 mod signers;

@@ -88,6 +88,10 @@ impl Server {
         self.signal(libc::SIGTERM);
     }
 
+    pub fn hang_up(&self) {
+        self.signal(libc::SIGHUP);
+    }
+
     /// Kills the server as a power cut would: nothing is flushed and no client gets an answer.
     pub fn kill(&self) {
         self.signal(libc::SIGKILL);
