@@ -10,6 +10,7 @@ use crate::domain::audit::{Detail, Subject};
 use crate::domain::zones::clocks_of;
 use crate::domain::{local_time, tunnel};
 use crate::http::failure::Failure;
+use crate::keys::Keys;
 use crate::ops::backup::restore;
 use crate::ops::lifecycle::Identity;
 use crate::site::Site;
@@ -165,6 +166,8 @@ fn make_site(
     // A key that is there already stays: copies elsewhere may be sealed by it.
     let has_key = data_dir.key().exists();
     if has_key {
+        // An error names this file, not the copy.
+        Keys::open(&data_dir.key())?;
         std::fs::copy(data_dir.key(), beside.key()).map_err(failed)?;
         std::fs::File::open(beside.key()).and_then(|key| key.sync_all()).map_err(failed)?;
     }
