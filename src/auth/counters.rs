@@ -8,6 +8,7 @@
 //! - From any other client: the account from its address, the account from anywhere, and the address.
 
 use super::{device, passcode};
+use crate::domain::email;
 use crate::domain::throttle::Rule;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -26,7 +27,8 @@ const NO_MEMBER: i64 = 0;
 pub(crate) struct Counters(Vec<Counter>);
 
 impl Counters {
-    /// The counters are kept under the account's username, whether the username or the e-mail address was typed.
+    /// The counters are kept under the account's username, whether the username or the e-mail address was typed; without
+    /// an account, under the typed name, in whatever spelling.
     pub(crate) fn of(
         site: &Site,
         call: &Call,
@@ -34,7 +36,7 @@ impl Counters {
         typed: &str,
         account: Option<&Account>,
     ) -> Result<Counters, Failure> {
-        let name = account.map_or(typed, |account| &account.username).to_lowercase();
+        let name = email::canonical(account.map_or(typed, |account| &account.username));
         let (name, address) = (name.as_bytes(), call.network().to_string());
         let account_key = Some(account_key(site, name));
         let of_account = |parts: &[&[u8]], rule| Counter { key: key(site, parts), account_key, rule };
@@ -62,7 +64,7 @@ impl Counters {
     /// The counters of a PIN that is typed at a kiosk: the member at that kiosk, the member at every kiosk, and
     /// all members at that kiosk.
     pub(crate) fn at_kiosk(site: &Site, kiosk_id: i64, member_id: i64, account: Option<&Account>) -> Counters {
-        let account_key = account.map(|account| account_key(site, account.username.to_lowercase().as_bytes()));
+        let account_key = account.map(|account| account_key(site, email::canonical(&account.username).as_bytes()));
         let (member, kiosk) = (member_id.to_be_bytes(), kiosk_id.to_be_bytes());
         let of_account = |parts: &[&[u8]], rule| Counter { key: key(site, parts), account_key, rule };
         let all = Counter {
@@ -100,8 +102,8 @@ fn key(site: &Site, parts: &[&[u8]]) -> ThrottleKey {
 }
 
 /// The key that all counters of one account share: a keyed hash, so that the table does not name accounts.
-fn account_key(site: &Site, lower_case_name: &[u8]) -> ThrottleKey {
-    key(site, &[b"all of account", lower_case_name])
+fn account_key(site: &Site, canonical_name: &[u8]) -> ThrottleKey {
+    key(site, &[b"all of account", canonical_name])
 }
 
 /// The delays and limits of an account that were cleared.
@@ -121,7 +123,7 @@ pub fn clear_account_limits(site: &Site, tx: &Write, member_id: i64) -> Result<C
     let pin = pins::find(tx, member_id)?;
     pins::set_wrong_pins(tx, member_id, 0, 0)?;
     Ok(ClearedLimits {
-        delays: throttles::forget_account(tx, &account_key(site, profile.username.to_lowercase().as_bytes()))?,
+        delays: throttles::forget_account(tx, &account_key(site, email::canonical(&profile.username).as_bytes()))?,
         pin_paused: pin.is_some_and(|pin| tx.now() < pin.paused_until),
         passcodes_used_up: passcode::forget_sends(site, tx, &profile)?,
     })

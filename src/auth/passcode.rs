@@ -1,6 +1,7 @@
 //! Passcodes: six digits to an address of the member's, good for ten minutes, five tries and one use.
 
 use super::message_quota::{self, Cause, LimitReached};
+use crate::domain::email;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::keys::{Purpose, random};
@@ -99,7 +100,7 @@ pub(crate) fn refused(tx: &Write, over: LimitReached) -> Failure {
     }
 }
 
-/// Counts a request for a passcode under the typed name, known or not: 429 above as many an hour as an address gets, so
+/// Counts a request for a passcode under the typed name, in whatever spelling, known or not: 429 above as many an hour as an address gets, so
 /// that an unknown name is refused exactly when a known one is.
 pub(crate) fn count_request(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
     let name_hash = name_hash(site, name);
@@ -127,7 +128,7 @@ pub(crate) fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result
 }
 
 fn name_hash(site: &Site, name: &str) -> [u8; 32] {
-    site.keys.hash(Purpose::PasscodeAddress, &[b"name", name.to_lowercase().as_bytes()])
+    site.keys.hash(Purpose::PasscodeAddress, &[b"name", email::canonical(name).as_bytes()])
 }
 
 /// Counts a try of the live passcode without comparing it, where another part of the same proof was wrong.

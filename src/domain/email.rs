@@ -30,9 +30,11 @@ pub(crate) fn one_spelling(address: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}@{domain}", nfc(&local.to_lowercase())))
 }
 
-/// The key of an address: equal for two spellings of one address.
-pub(crate) fn canonical(address: &str) -> String {
-    one_spelling(address).to_lowercase()
+/// The key of an address, or of a username: equal for two typed names exactly where the database finds the same rows by
+/// them. Everything that is kept, counted or made up under a typed name goes by its key, because a difference between two
+/// spellings would tell a stranger which addresses have an account.
+pub(crate) fn canonical(name: &str) -> String {
+    one_spelling(name).to_ascii_lowercase()
 }
 
 fn local_part(local: &str) -> bool {
@@ -68,6 +70,14 @@ mod tests {
         }
         assert_eq!(canonical("Jane@Example.com"), "jane@example.com");
         assert_eq!(canonical("Nobody"), "nobody");
+    }
+
+    #[test]
+    fn letters_that_only_look_like_ascii_are_one_in_a_domain_and_not_in_a_username() {
+        for spelling in ["jane@\u{ff45}xample.com", "jane@exam\u{ad}ple.com", "Jane@example\u{3002}com"] {
+            assert_eq!(canonical(spelling), "jane@example.com", "{spelling}");
+        }
+        assert_eq!(canonical("\u{212a}ate"), "\u{212a}ate", "a Kelvin sign is no k to the database");
     }
 
     #[test]

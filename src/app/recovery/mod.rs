@@ -11,6 +11,7 @@ use super::credentials::{self, KeptCredentials};
 use crate::auth::RateLimiter;
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::{RateLimit, RateLimitKey, count_message_request, sign_in};
+use crate::domain::email;
 use crate::domain::password::Owner;
 use crate::domain::unicode::nfc;
 use crate::domain::{password, questions};
@@ -68,7 +69,7 @@ pub(crate) fn check_rate(site: &Site, call: &Call) -> Result<(), Failure> {
 /// The questions that an account is asked, by number: its own, filled up with made-up ones to three. Answers to made-up
 /// questions are ignored: only the account's own answers are checked.
 pub(crate) fn list_questions(site: &Site, name: &str) -> Result<Vec<i64>, Failure> {
-    let (own, key) = site.store.read(|tx| {
+    let own = site.store.read(|tx| {
         let account = members::find_account(tx, name)?;
         // An unknown name must take as long as a known one: both run the same five queries, and find as many rows. Rows
         // that the account lacks are read from a member who has them.
@@ -78,16 +79,16 @@ pub(crate) fn list_questions(site: &Site, name: &str) -> Result<Vec<i64>, Failur
         members::find_account_by_id(tx, other(account.is_some()))?;
         let own = security_answers::list_questions(tx, member_id)?;
         security_answers::list_questions(tx, other(!own.is_empty()))?;
-        // The username and the e-mail address of one account lead to the same questions.
-        Ok((own, account.map_or_else(|| name.to_owned(), |account| account.username)))
+        Ok(own)
     })?;
-    Ok(add_made_up(site, &key, own))
+    Ok(add_made_up(site, name, own))
 }
 
-/// Adds made-up questions up to three. A name always gets the same ones, and they are indistinguishable from chosen
-/// ones.
+/// Adds made-up questions up to three. A typed name always gets the same ones, in every spelling, and they are
+/// indistinguishable from chosen ones. The username and the address of one account get different ones, as two names of
+/// nobody do.
 fn add_made_up(site: &Site, name: &str, own: Vec<i64>) -> Vec<i64> {
-    let hash = site.keys.hash(Purpose::MadeUpQuestions, &[name.to_lowercase().as_bytes()]);
+    let hash = site.keys.hash(Purpose::MadeUpQuestions, &[email::canonical(name).as_bytes()]);
     let mut left: Vec<i64> = questions::NUMBERS.filter(|number| !own.contains(number)).collect();
     let missing = QUESTIONS_ASKED.saturating_sub(own.len());
     // Three are made up for every name, so that the time is the same.

@@ -1,5 +1,6 @@
 //! Decoys: invented passkeys for names without one, so that a sign-in request does not tell which names have passkeys.
 
+use crate::domain::email;
 use crate::keys::{Keys, Purpose};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,9 +15,9 @@ const COUNTS: [usize; 8] = [1, 1, 1, 1, 1, 2, 2, 3];
 const DECOY_X: &str = "_beTEbBW9-ISXfPxsupPlkpdh6U_eVHMYBSshe59Yvg";
 const DECOY_Y: &str = "jcAw89ZnkvFhJNCrgrPWo6jYsBQthcNYniimscwpp6Q";
 
-/// The decoys of a name, always the same, in the stored form of real passkeys.
+/// The decoys of a name, always the same in every spelling of it, in the stored form of real passkeys.
 pub(super) fn public_keys(keys: &Keys, rp_id: &str, name: &str) -> Vec<String> {
-    let name = name.to_lowercase();
+    let name = email::canonical(name);
     let bytes = |n: u8| keys.hash(Purpose::PasskeyDecoy, &[rp_id.as_bytes(), name.as_bytes(), &[n]]);
     let choice = bytes(0);
     let count = COUNTS[usize::from(choice[0]) % COUNTS.len()];

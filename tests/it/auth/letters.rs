@@ -4,6 +4,7 @@ use crate::harness::{Caller, PASSWORD, Site};
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use http::Method;
 use serde_json::{Value, json};
 use tunneldesk::store::tables::{members, security_answers};
 
@@ -127,4 +128,63 @@ fn an_address_in_other_spellings_gets_no_more_mails_than_in_one() {
         sign_up(&site, &format!("flyer{number}"), ADDRESSES[number % 4]);
     }
     assert_eq!(site.mails().len(), 5, "five an hour to one address");
+}
+
+/// One address in letters that lead to the same account: plain, in full width, with a soft hyphen, with another full stop.
+fn spellings(name: &str) -> [String; 4] {
+    ["example.com", "\u{ff45}xample.com", "exam\u{ad}ple.com", "example\u{3002}com"]
+        .map(|host| format!("{name}@{host}"))
+}
+
+#[test]
+fn the_spellings_of_an_address_are_asked_the_same_questions_whether_or_not_it_has_an_account() {
+    let site = Site::open();
+    site.member("jane");
+    let asked = |name: &str| {
+        let path = "/auth/account-access/security-questions";
+        site.stranger().ask(Method::GET, path).json(&json!({ "username": name })).send().ok().json()
+    };
+    for name in ["jane", "nobody"] {
+        let [plain, others @ ..] = spellings(name);
+        for other in others {
+            assert_eq!(asked(&other), asked(&plain), "{other:?}");
+        }
+        assert_ne!(asked(name), asked(&plain), "{name}: nothing joins a username with an address");
+    }
+}
+
+#[test]
+fn failed_sign_ins_and_requests_for_passcodes_are_counted_under_one_name_whether_or_not_there_is_an_account() {
+    for name in ["jane", "nobody"] {
+        let site = Site::open();
+        site.member("jane");
+        for address in spellings(name) {
+            site.stranger().post("/auth/login", json!({ "username": address, "password": "not the password" })).ok();
+        }
+        assert_eq!(
+            site.rows()["throttles"],
+            3,
+            "{name}: the account from here, from anywhere, and the caller's address"
+        );
+        for place in 0..5 {
+            site.stranger().post(RECOVER, json!({ "username": spellings(name)[place % 4] })).ok();
+        }
+        for address in spellings(name) {
+            site.stranger().post(RECOVER, json!({ "username": address })).refused(429);
+        }
+    }
+}
+
+#[test]
+fn a_username_in_letters_that_only_look_like_its_own_is_another_name() {
+    let site = Site::open();
+    site.member("kate");
+    let wrong = |name: &str| {
+        site.stranger().post("/auth/login", json!({ "username": name, "password": "not the password" })).ok();
+        site.rows()["throttles"]
+    };
+    for (plain, kelvin) in [("kate", "\u{212a}ate"), ("keith", "\u{212a}eith")] {
+        let before = wrong(plain);
+        assert_eq!(wrong(kelvin), before + 2, "{kelvin}");
+    }
 }

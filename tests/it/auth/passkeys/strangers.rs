@@ -42,6 +42,18 @@ fn a_name_without_passkeys_gets_the_same_decoys_every_time() {
 }
 
 #[test]
+fn every_spelling_of_an_address_gets_the_same_decoys_whether_or_not_it_has_an_account() {
+    let site = open();
+    site.member("mark");
+    for name in ["mark", "nobody"] {
+        let decoys = |host: &str| sign_in_question(&site, &format!("{name}@{host}"))["allowCredentials"].clone();
+        for host in ["\u{ff45}xample.com", "exam\u{ad}ple.com", "example\u{3002}com", "EXAMPLE.COM"] {
+            assert_eq!(decoys(host), decoys("example.com"), "{name}@{host:?}");
+        }
+    }
+}
+
+#[test]
 fn a_response_for_an_unknown_name_is_refused_like_a_wrong_one() {
     let site = open();
     site.member("mark");
