@@ -4,9 +4,11 @@ use super::{Change, SubjectAccount};
 use crate::auth::pin;
 use crate::auth::second_factor;
 use crate::auth::security_event::{self, Event};
+use crate::auth::sign_in;
 use crate::domain::audit::{Detail, Subject};
 use crate::http::failure::Failure;
 use crate::keys::random;
+use crate::store::tables::members::Account;
 use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::{members, passkeys, pins, second_factors, sessions, signing_links, social_links};
 use serde_json::json;
@@ -54,15 +56,17 @@ pub(crate) fn turn_off_second_factor(
 /// Sets the password that the owner chose after proving knowledge of the old one; `password_hash` is made before the
 /// transaction. Ends every session except `kept`, and every other earlier credential. Audited; the member is notified.
 /// 401 where the session has ended since: hashing takes time, and a recovery, which outranks this change, may have
-/// ended the session.
+/// ended the session. 422 where the proven password is no longer the account's: the old password proves one change.
 pub(crate) fn change_password(
     cx: &Change,
     subject: &SubjectAccount,
+    proven: &Account,
     password_hash: &str,
     kept: &TokenHash,
 ) -> Result<(), Failure> {
     let session = sessions::find(cx.tx, kept, cx.now())?.filter(|session| !session.banned);
     session.ok_or_else(Failure::not_signed_in)?;
+    sign_in::check_same_password(cx.tx, proven, "current_password")?;
     members::set_password(cx.tx, subject.member_id, password_hash)?;
     sessions::end_credentials(cx.tx, subject.member_id, Some(kept))?;
     notify(cx, subject, Event::PasswordChanged)

@@ -54,7 +54,7 @@ pub(crate) struct RankedActor {
 }
 
 /// One change under way: the open transaction with its moment, the site, the actor with its rank, and the language in
-/// which the actor reads the answer.
+/// which the actor reads answers and messages.
 pub(crate) struct Change<'a> {
     pub site: &'a Site,
     pub tx: &'a Write<'a>,
@@ -132,7 +132,7 @@ pub(crate) fn change_once(
     effect: impl FnOnce(&Change) -> Answer,
 ) -> Answer {
     let actor = &actor.into();
-    site.once(call, |tx| effect(&actor.change(site, tx, call.language())))
+    site.once(call, |tx| effect(&actor.change(site, tx, call.mail_language())))
 }
 
 impl Change<'_> {

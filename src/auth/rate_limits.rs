@@ -130,10 +130,16 @@ pub(crate) fn count_document(site: &Site, member_id: i64, role: Role) -> Result<
 impl RateLimiter {
     /// Counts one request; 429 with the seconds until the next one is allowed.
     pub fn take(&self, caller: RateLimitKey, limit: RateLimit) -> Result<(), Failure> {
-        self.take_at(caller, limit, Instant::now())
+        self.take_several(caller, limit, 1)
     }
 
-    fn take_at(&self, caller: RateLimitKey, limit: RateLimit, now: Instant) -> Result<(), Failure> {
+    /// Counts a request that costs as much as several, or as all that are allowed at once where these are fewer.
+    pub(crate) fn take_several(&self, caller: RateLimitKey, limit: RateLimit, requests: i64) -> Result<(), Failure> {
+        self.take_at(caller, limit, requests, Instant::now())
+    }
+
+    fn take_at(&self, caller: RateLimitKey, limit: RateLimit, requests: i64, now: Instant) -> Result<(), Failure> {
+        let cost = requests.min(limit.requests) as f64;
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= BUCKETS_MAX {
             make_room(&mut buckets, now);
@@ -141,11 +147,11 @@ impl RateLimiter {
         let bucket = buckets.entry(caller).or_insert(Bucket { left: limit.requests as f64, at: now, limit });
         bucket.limit = limit;
         bucket.refill(now);
-        if bucket.left < 1.0 {
-            let wait = Duration::from_secs_f64((1.0 - bucket.left) / limit.per_second());
+        if bucket.left < cost {
+            let wait = Duration::from_secs_f64((cost - bucket.left) / limit.per_second());
             return Err(Failure::too_fast().retry_after(wait));
         }
-        bucket.left -= 1.0;
+        bucket.left -= cost;
         Ok(())
     }
 }
@@ -172,12 +178,22 @@ mod tests {
     fn a_bucket_allows_a_burst_and_refills_evenly() {
         let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_minute(60));
         for _ in 0..60 {
-            rates.take_at(ONE, limit, start).unwrap();
+            rates.take_at(ONE, limit, 1, start).unwrap();
         }
-        assert_eq!(rates.take_at(ONE, limit, start).unwrap_err().retry_after_seconds(), Some(1));
-        rates.take_at(RateLimitKey::Partner(2), limit, start).unwrap();
-        rates.take_at(ONE, limit, start + Duration::from_secs(1)).unwrap();
-        assert!(rates.take_at(ONE, limit, start + Duration::from_secs(1)).is_err());
+        assert_eq!(rates.take_at(ONE, limit, 1, start).unwrap_err().retry_after_seconds(), Some(1));
+        rates.take_at(RateLimitKey::Partner(2), limit, 1, start).unwrap();
+        rates.take_at(ONE, limit, 1, start + Duration::from_secs(1)).unwrap();
+        assert!(rates.take_at(ONE, limit, 1, start + Duration::from_secs(1)).is_err());
+    }
+
+    #[test]
+    fn a_request_may_cost_as_much_as_several_and_never_more_than_a_full_bucket() {
+        let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_minute(6));
+        rates.take_at(ONE, limit, 4, start).unwrap();
+        assert_eq!(rates.take_at(ONE, limit, 4, start).unwrap_err().retry_after_seconds(), Some(20));
+        rates.take_at(ONE, limit, 2, start).unwrap();
+        assert!(rates.take_at(ONE, limit, 1, start).is_err());
+        rates.take_at(RateLimitKey::Partner(2), limit, 9, start).unwrap();
     }
 
     #[test]
@@ -185,7 +201,7 @@ mod tests {
         let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_hour(60));
         for n in 0..2 * BUCKETS_MAX as u32 {
             let later = start + Duration::from_secs(120 * u64::from(n));
-            rates.take_at(RateLimitKey::SignupFrom(IpAddr::from(n.to_be_bytes()).into()), limit, later).unwrap();
+            rates.take_at(RateLimitKey::SignupFrom(IpAddr::from(n.to_be_bytes()).into()), limit, 1, later).unwrap();
         }
         assert!(rates.buckets.lock().unwrap().len() <= BUCKETS_MAX);
     }
@@ -193,11 +209,11 @@ mod tests {
     #[test]
     fn when_many_callers_come_at_once_the_most_used_buckets_are_kept() {
         let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_hour(60));
-        (0..60).for_each(|_| rates.take_at(ONE, limit, start).unwrap());
+        (0..60).for_each(|_| rates.take_at(ONE, limit, 1, start).unwrap());
         for n in 0..2 * BUCKETS_MAX as u32 {
-            rates.take_at(RateLimitKey::SignupFrom(IpAddr::from(n.to_be_bytes()).into()), limit, start).unwrap();
+            rates.take_at(RateLimitKey::SignupFrom(IpAddr::from(n.to_be_bytes()).into()), limit, 1, start).unwrap();
         }
         assert!(rates.buckets.lock().unwrap().len() <= BUCKETS_MAX);
-        assert!(rates.take_at(ONE, limit, start).is_err());
+        assert!(rates.take_at(ONE, limit, 1, start).is_err());
     }
 }

@@ -143,8 +143,8 @@ pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Resu
         let (actor, detail) = (call.actor(account.member_id), Detail::none().word("role", account.role.name()));
         audit::insert(tx, &actor, "staff.signed_in", &Subject::Member(account.member_id), &detail)?;
     }
-    if call.asks_for_language() {
-        members::set_language(tx, account.member_id, call.language().tag())?;
+    if let Some(language) = call.member_language() {
+        members::set_language(tx, account.member_id, language.tag())?;
     }
     Ok(OpenedSession { token, device_token: device::remember(call, tx, account.member_id)? })
 }
@@ -157,13 +157,14 @@ pub(crate) fn check_not_delayed(site: &Site, call: &Call, tx: &Read, account: &A
     }
 }
 
-/// Checks that a signed-in member typed the own password; the text says why not.
+/// Checks that a signed-in member typed the own password, and returns the account as it was then; the text says why not.
+/// An effect that the password allows asks [`check_same_password`] in its transaction.
 pub(crate) fn check_own_password(
     site: &Site,
     call: &Call,
     member_id: i64,
     secret: &str,
-) -> Result<Result<(), Text>, Failure> {
+) -> Result<Result<Account, Text>, Failure> {
     let account = site.store.read(|tx| {
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
         check_not_delayed(site, call, tx, &account)?;
@@ -172,5 +173,13 @@ pub(crate) fn check_own_password(
     if account.password_hash.is_none() {
         return Ok(Err(Text::new("field.no_password")));
     }
-    Ok(check_password(site, call, &account.username, secret)?.map(drop).ok_or(Text::new("field.wrong_password")))
+    Ok(check_password(site, call, &account.username, secret)?.ok_or(Text::new("field.wrong_password")))
+}
+
+/// 422 at `field` where the account of [`check_own_password`] has changed meanwhile: the typed password may be none by now.
+pub(crate) fn check_same_password(tx: &Read, account: &Account, field: &'static str) -> Result<(), Failure> {
+    match is_unchanged(tx, account)? {
+        true => Ok(()),
+        false => Err(Failure::field(field, Text::new("field.wrong_password"))),
+    }
 }

@@ -17,9 +17,9 @@ pub(crate) fn language_of(path: &str, headers: &HeaderMap) -> Language {
     if MEMBERS_PAGES.into_iter().any(leads_there) { best_of(headers, &Language::AT_KIOSK) } else { language(headers) }
 }
 
-/// Whether the headers name a language.
-pub(super) fn names_language(headers: &HeaderMap) -> bool {
-    headers.contains_key(header::ACCEPT_LANGUAGE) || headers.contains_key(TILDE_ACCEPT_LANGUAGE)
+/// The language of a member that a request asks for: one of the kiosk's languages. `None` where it asks for none of them.
+pub(super) fn member_language(headers: &HeaderMap) -> Option<Language> {
+    chosen_at_kiosk(headers).or_else(|| find_best(headers, &Language::AT_KIOSK))
 }
 
 /// The language that a request asks for. The header with a tilde before its name goes first: an app sets it on purpose,
@@ -31,10 +31,14 @@ pub(crate) fn language(headers: &HeaderMap) -> Language {
     best_of(headers, &Language::ALL)
 }
 
-/// The best of these languages by the headers.
+/// The best of these languages by the headers, or English.
 fn best_of(headers: &HeaderMap, known: &[Language]) -> Language {
+    find_best(headers, known).unwrap_or_default()
+}
+
+fn find_best(headers: &HeaderMap, known: &[Language]) -> Option<Language> {
     let accepted = |name| Language::accepted(headers.get(name)?.to_str().ok()?, known);
-    [TILDE_ACCEPT_LANGUAGE, header::ACCEPT_LANGUAGE].into_iter().find_map(accepted).unwrap_or_default()
+    [TILDE_ACCEPT_LANGUAGE, header::ACCEPT_LANGUAGE].into_iter().find_map(accepted)
 }
 
 /// The language that the guest chose at this kiosk.

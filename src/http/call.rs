@@ -203,9 +203,15 @@ impl Call {
         accept::language_of(&self.path, &self.headers)
     }
 
-    /// Whether the request names a language.
-    pub(crate) fn asks_for_language(&self) -> bool {
-        accept::names_language(&self.headers)
+    /// The language that a member asks for, which may be Italian too; `None` where the request names no language of the
+    /// product.
+    pub(crate) fn member_language(&self) -> Option<Language> {
+        accept::member_language(&self.headers)
+    }
+
+    /// The language of messages that the request causes.
+    pub(crate) fn mail_language(&self) -> Language {
+        self.member_language().unwrap_or_default()
     }
 
     pub(crate) fn say(&self, key: &'static str) -> String {

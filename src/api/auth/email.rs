@@ -36,7 +36,7 @@ pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
     let EmailToken { token } = call.body()?;
     count_message_request(site, call)?;
     site.once(call, |tx| {
-        confirmation::resend(site, tx, &token, call.language())?;
+        confirmation::resend(site, tx, &token, call.mail_language())?;
         Ok(reply::done(call.say("confirmation.sent")))
     })
 }

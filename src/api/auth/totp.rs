@@ -153,7 +153,7 @@ pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
         match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(_) => {
                 let session = presented_session(call);
-                let language = call.language();
+                let language = call.mail_language();
                 let recovery_codes = second_factor::finish_activation(
                     site,
                     tx,

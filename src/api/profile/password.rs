@@ -38,12 +38,12 @@ pub(crate) fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     });
     let PasswordChange { password: new, current_password: current, .. } = body.finish()?;
     let confirmed = sign_in::check_own_password(site, call, member.id(), &current)?;
-    confirmed.map_err(|text| Failure::field("current_password", text))?;
+    let proven = confirmed.map_err(|text| Failure::field("current_password", text))?;
     // Checking the strength takes milliseconds, so it comes after the current password, whose failed attempts are limited.
     password::check(&new, &owner).map_err(|text| Failure::field("password", text))?;
     let password_hash = site.hash(&new);
     app::change_once(site, call, member, |cx| {
-        credentials::change_password(cx, &cx.own()?, &password_hash, member.session())?;
+        credentials::change_password(cx, &cx.own()?, &proven, &password_hash, member.session())?;
         Ok(reply::done(call.say("done.password_changed")))
     })
 }

@@ -32,8 +32,11 @@ pub(crate) fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
     let code = code.unwrap_or_default();
     if let Some(password) = password {
         let confirmed = sign_in::check_own_password(site, call, member.id(), &password)?;
-        confirmed.map_err(|text| Failure::field("password", text))?;
-        return site.once(call, |tx| done(call, tx, member));
+        let proven = confirmed.map_err(|text| Failure::field("password", text))?;
+        return site.once(call, |tx| {
+            sign_in::check_same_password(tx, &proven, "password")?;
+            done(call, tx, member)
+        });
     }
     site.once(call, |tx| by_code(site, call, tx, member, &code))
 }

@@ -111,7 +111,7 @@ impl Request<'_> {
         }
         second_factors::set_passcodes(self.tx, self.account.member_id)?;
         let session = Some(self.member.session());
-        let language = self.call.language();
+        let language = self.call.mail_language();
         let codes = second_factor::finish_activation(
             self.site,
             self.tx,

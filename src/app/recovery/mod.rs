@@ -25,6 +25,7 @@ use crate::store::Write;
 use crate::store::tables::members::{self, Account, Profile};
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::security_answers;
+use std::cell::Cell;
 
 /// The least number of questions that any name is asked.
 const QUESTIONS_ASKED: usize = 3;
@@ -62,8 +63,12 @@ pub(crate) enum Outcome {
 
 /// Counts one request about a lost password or username. 429 above the hourly limit of the caller's network.
 pub(crate) fn check_rate(site: &Site, call: &Call) -> Result<(), Failure> {
+    count_requests(site, call, 1)
+}
+
+fn count_requests(site: &Site, call: &Call, requests: i64) -> Result<(), Failure> {
     let limit = RateLimit::per_hour(site.config.limits.recoveries_per_hour_per_address);
-    site.state::<RateLimiter>().take(RateLimitKey::RecoveryFrom(call.network()), limit)
+    site.state::<RateLimiter>().take_several(RateLimitKey::RecoveryFrom(call.network()), limit, requests)
 }
 
 /// The questions that an account is asked, by number: its own, filled up with made-up ones to three. Answers to made-up
@@ -100,7 +105,8 @@ fn add_made_up(site: &Site, name: &str, own: Vec<i64>) -> Vec<i64> {
 }
 
 /// Sends a passcode, or sets the new password. `render` makes the reply for an outcome; the reply is stored with the
-/// effect for a repeated `Idempotency-Key`. 422 for a password that is too weak.
+/// effect for a repeated `Idempotency-Key`. 422 for a password that is too weak; 429 above the hourly limit of the caller's
+/// network, for which a proof counts once more for each answer that is hashed.
 pub(crate) fn carry_out(site: &Site, call: &Call, recovery: &Recovery, render: &dyn Fn(Outcome) -> Answer) -> Answer {
     let account = site.store.read(|tx| Ok(members::find_account(tx, &recovery.username)?))?;
     match &recovery.proof {
@@ -109,7 +115,10 @@ pub(crate) fn carry_out(site: &Site, call: &Call, recovery: &Recovery, render: &
             let usage = Use::RecoverPassword;
             send_passcode(site, call, &recovery.username, account.as_ref(), recovery.channel, usage, &sent)
         }
-        Some(proof) => set_password(site, call, &recovery.username, account.as_ref(), proof, render),
+        Some(proof) => {
+            count_requests(site, call, QUESTIONS_ASKED as i64)?;
+            set_password(site, call, &recovery.username, account.as_ref(), proof, render)
+        }
     }
 }
 
@@ -144,7 +153,7 @@ fn may_recover(site: &Site, account: &Account, channel: Channel) -> bool {
 fn send_to(site: &Site, tx: &Write, call: &Call, member_id: i64, channel: Channel, usage: Use) -> Result<(), Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let Some(address) = confirmed_address(&profile, channel) else { return Ok(()) };
-    let target = Target { member_id, channel, address, language: call.language() };
+    let target = Target { member_id, channel, address, language: call.mail_language() };
     passcode::send(site, tx, usage, &target).map(drop)
 }
 
@@ -176,10 +185,10 @@ fn set_password(
     if let Err(Weak::ForAnybody(text)) = strength {
         return Err(Failure::field("password", text));
     }
-    let answered = answers_are_right(site, account, &proof.answers)?;
+    let answered = answers_are_right(site, name, account, &proof.answers)?;
     let password_hash = site.hash(&proof.password);
-    let renewed = renewed_answers(site, &proof.answers);
-    site.once(call, |tx| {
+    let recovered = Cell::new(None);
+    let answer = site.once(call, |tx| {
         if let Some(account) = account.filter(|account| !account.banned && answered) {
             if take_passcode(site, tx, account.member_id, Use::RecoverPassword, &proof.passcode)? {
                 // A failure rolls the transaction back, so the passcode stays valid for a stronger password.
@@ -187,11 +196,9 @@ fn set_password(
                     return Err(Failure::field("password", text));
                 }
                 let actor = RankedActor::account(account.member_id, account.role, &call.actor(account.member_id));
-                let cx = actor.change(site, tx, call.language());
+                let cx = actor.change(site, tx, call.mail_language());
                 credentials::reset_password(&cx, &cx.own()?, &password_hash, &proof.kept)?;
-                for (question, answer_hash) in &renewed {
-                    security_answers::renew(tx, account.member_id, *question, answer_hash)?;
-                }
+                recovered.set(Some(account.member_id));
                 return render(Outcome::Done);
             }
         } else if let Some(account) = account {
@@ -200,7 +207,11 @@ fn set_password(
         }
         sign_in::record_failure(site, call, tx, name, account)?;
         render(Outcome::Wrong)
-    })
+    })?;
+    if let Some(member_id) = recovered.get() {
+        renew_answers(site, member_id, &proof.answers)?;
+    }
+    Ok(answer)
 }
 
 /// Spends a passcode. True if the passcode is right and its address or number is still the member's: a mailbox that the
@@ -252,24 +263,41 @@ fn stranger<'a>(name: &'a str, tunnel: &'a str) -> Owner<'a> {
     Owner { username: name, site: tunnel, ..Owner::default() }
 }
 
-/// Whether every question of the member is answered correctly; true for a member without questions. Each answer costs
-/// one hash, for an unknown name too.
-fn answers_are_right(site: &Site, account: Option<&Account>, answers: &[(i64, String)]) -> Result<bool, Failure> {
+/// Whether every question of the member is answered correctly; true for a member without questions. One hash is made for
+/// each question that the name is asked, whether or not there is an account or an answer; other answers are ignored.
+fn answers_are_right(
+    site: &Site,
+    name: &str,
+    account: Option<&Account>,
+    answers: &[(i64, String)],
+) -> Result<bool, Failure> {
     let own = match account {
         Some(account) => site.store.read(|tx| Ok(security_answers::list(tx, account.member_id)?))?,
         None => Vec::new(),
     };
     let mut right = 0;
-    for (number, answer) in answers.iter().take(*questions::NUMBERS.end() as usize) {
-        let phc = own.iter().find(|(question, _)| question == number).map(|(_, phc)| phc.as_str());
+    for asked in list_questions(site, name)? {
+        let answer = answers.iter().find(|(number, _)| *number == asked).map_or("", |(_, answer)| answer);
+        let phc = own.iter().find(|(question, _)| *question == asked).map(|(_, phc)| phc.as_str());
         right += usize::from(site.is_hash_of(&questions::normalise(answer), phc));
     }
     Ok(right == own.len())
 }
 
-/// New hashes of the answers whose typed form is not in Unicode's composed form, because the stored hash may be of the
-/// typed form. They are computed whether or not the answers are right, so that the time reveals nothing.
-fn renewed_answers(site: &Site, answers: &[(i64, String)]) -> Vec<(i64, String)> {
+/// Makes new hashes of the answers whose typed form is not in Unicode's composed form, because the stored hash may be of
+/// the typed form. Only after a recovery, which proved the answers to be right: otherwise they would cost time.
+fn renew_answers(site: &Site, member_id: i64, answers: &[(i64, String)]) -> Result<(), Failure> {
+    let own = site.store.read(|tx| Ok(security_answers::list_questions(tx, member_id)?))?;
     let typed = answers.iter().map(|(number, answer)| (*number, questions::normalise(answer)));
-    typed.filter(|(_, answer)| nfc(answer) != *answer).map(|(number, answer)| (number, site.hash(&answer))).collect()
+    let old = typed.filter(|(number, answer)| own.contains(number) && nfc(answer) != *answer);
+    let renewed: Vec<(i64, String)> = old.map(|(number, answer)| (number, site.hash(&answer))).collect();
+    if renewed.is_empty() {
+        return Ok(());
+    }
+    site.store.write(site.now(), |tx| {
+        for (question, answer_hash) in &renewed {
+            security_answers::renew(tx, member_id, *question, answer_hash)?;
+        }
+        Ok(())
+    })
 }

@@ -106,7 +106,7 @@ fn register(
         member_id,
         Event::PasskeyAdded,
         &named(&label.name),
-        call.language(),
+        call.mail_language(),
         &call.actor(member_id),
     )?;
     call.outcome.set(AuthOutcome::Plain);
@@ -130,7 +130,7 @@ pub(crate) fn remove(
         member_id,
         Event::PasskeyRemoved,
         &named(&name),
-        call.language(),
+        call.mail_language(),
         &actor,
     )?;
     Ok(true)

@@ -151,6 +151,34 @@ fn recovering_takes_the_time_of_an_unknown_name() {
     assert_alike(HASHING_PAIRS, recover);
 }
 
+/// Answers to every question of the catalogue, in letters that are tried in two forms.
+fn recover_with_every_answer(name: &str) -> Request {
+    let mut body = json!({ "username": name, "passcode": "000000", "password": NEW });
+    (1..=12).for_each(|question| body[format!("answer_{question}")] = json!("a\u{308}bc"));
+    post(RECOVER, body)
+}
+
+#[test]
+fn recovering_with_answers_to_every_question_takes_the_time_of_an_unknown_name() {
+    assert_alike(HASHING_PAIRS, recover_with_every_answer);
+}
+
+/// The answers to the questions that a name is asked, in the same letters.
+#[test]
+fn answers_to_questions_that_are_not_asked_take_no_time() {
+    let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
+    people(&site);
+    let of_asked = |name: &str| {
+        let mut body = json!({ "username": name, "passcode": "000000", "password": NEW });
+        for asked in site.stranger().send(&questions(name)).ok().json().as_array().unwrap() {
+            body[format!("answer_{}", asked["question"])] = json!("a\u{308}bc");
+        }
+        post(RECOVER, body)
+    };
+    let requests = [of_asked("nobody"), recover_with_every_answer("nobody")];
+    timing::assert_alike(&site, HASHING_PAIRS, requests, || site.advance(PEACE));
+}
+
 #[test]
 fn sending_a_username_takes_the_time_of_an_unknown_address() {
     assert_alike(HASHING_PAIRS, ask_username);

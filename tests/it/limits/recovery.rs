@@ -70,3 +70,17 @@ fn an_address_asks_for_so_many_recoveries_an_hour_whoever_it_names() {
     let more: i64 = after.iter().map(|(table, rows)| rows - before[table]).sum();
     assert!(more <= 12, "five requests left {more} rows");
 }
+
+#[test]
+fn a_proof_counts_as_four_requests_whoever_it_names() {
+    let site = Site::open_with(|config| config.limits.recoveries_per_hour_per_address = 6);
+    site.member("jane");
+    let prove = |name: &str| {
+        let body = json!({"username": name, "passcode": "000000", "password": "four dry socks in a row"});
+        site.stranger().post(RECOVER, body)
+    };
+    assert_eq!(prove("nobody").ok().json()["status"], false);
+    for name in ["jane", "nobody"] {
+        assert!(prove(name).refused(429).header("retry-after").is_some());
+    }
+}

@@ -56,6 +56,27 @@ fn a_change_under_way_does_not_undo_a_recovery() {
 }
 
 #[test]
+fn one_old_password_proves_one_change() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let changes: Vec<(String, Reply)> = std::thread::scope(|scope| {
+        let change_to = |number: i32| {
+            let new = format!("{NEW} {number}");
+            let reply = change(&jane, json!({"password": new, "password_confirm": new}));
+            (new, reply)
+        };
+        let under_way: Vec<_> = (0..8).map(|number| scope.spawn(move || change_to(number))).collect();
+        under_way.into_iter().map(|change| change.join().unwrap()).collect()
+    });
+    let (done, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(_, reply)| reply.status == 200);
+    assert_eq!(done.len(), 1);
+    assert!(signs_in(&site, &done[0].0));
+    for (_, reply) in others {
+        assert_eq!(reply.refused(422).bad_fields(), ["current_password"]);
+    }
+}
+
+#[test]
 fn invalid_fields_are_named_and_change_nothing() {
     let site = Site::open();
     let jane = site.member("jane");

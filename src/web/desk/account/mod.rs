@@ -119,11 +119,15 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let Some(secret) = read_form(call, |form| form.optional("password", fields::secret))? else {
         return refuse(site, call, clerk, "prove", call.say("account.password_missing"));
     };
-    if let Err(text) = sign_in::check_own_password(site, call, clerk.id(), &secret)? {
-        return refuse(site, call, clerk, "prove", call.language().say(&text));
-    }
-    // The session may have ended while the password was hashed.
-    let marked = site.store.write(site.now(), |tx| Ok(sessions::set_proven(tx, clerk.session())?))?;
+    let proven = match sign_in::check_own_password(site, call, clerk.id(), &secret)? {
+        Ok(proven) => proven,
+        Err(text) => return refuse(site, call, clerk, "prove", call.language().say(&text)),
+    };
+    // The session may have ended, or the password changed, while the password was hashed.
+    let marked = site.store.write(site.now(), |tx| {
+        sign_in::check_same_password(tx, &proven, "password")?;
+        Ok(sessions::set_proven(tx, clerk.session())?)
+    })?;
     if marked == 0 {
         return Err(Failure::not_signed_in());
     }

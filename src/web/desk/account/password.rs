@@ -31,16 +31,17 @@ pub(crate) fn change(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if !password::is_same(&new, &again) {
         return no(&Text::new("field.not_confirmed"));
     }
-    if let Err(text) = sign_in::check_own_password(site, call, clerk.id(), &current)? {
-        return no(&text);
-    }
+    let proven = match sign_in::check_own_password(site, call, clerk.id(), &current)? {
+        Ok(proven) => proven,
+        Err(text) => return no(&text),
+    };
     // Judging the strength takes milliseconds, so the current password comes first: its failed attempts are limited.
     if let Err(text) = password::check(&new, &owner) {
         return no(&text);
     }
     let password_hash = site.hash(&new);
     app::change(site, clerk, call.language(), |cx| {
-        credentials::change_password(cx, &cx.own()?, &password_hash, clerk.session())
+        credentials::change_password(cx, &cx.own()?, &proven, &password_hash, clerk.session())
     })?;
     Ok(reply::see_other(&format!("{PATH}?done=password")))
 }
