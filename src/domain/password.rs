@@ -79,10 +79,15 @@ pub(crate) fn check_form(password: &str, owner: &Owner) -> Result<(), Text> {
     if !CHARS.contains(&password.chars().count()) {
         return Err(Text::new("field.password_length").with("min", CHARS.start()).with("max", CHARS.end()));
     }
-    if [owner.username, owner.email].iter().any(|own| password.eq_ignore_ascii_case(own)) {
+    if [owner.username, owner.email].iter().any(|own| is_name(password, own)) {
         return Err(Text::new("field.password_own"));
     }
     Ok(())
+}
+
+/// Whether a password is this username or address, without regard to case.
+pub(crate) fn is_name(password: &str, name: &str) -> bool {
+    nfc(password).eq_ignore_ascii_case(name)
 }
 
 /// Hashes a secret with a new salt, as a PHC string.

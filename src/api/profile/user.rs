@@ -5,7 +5,7 @@ use crate::app::waivers::brief;
 use crate::auth::{Bearer, Member, sign_in};
 use crate::domain::booking::{self, Standing};
 use crate::domain::waiver::Reason;
-use crate::domain::{currency, minutes};
+use crate::domain::{currency, minutes, password};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -179,8 +179,12 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     }
     let ProfileEdit { real_name, screen_name, username, tunnel_id, verify_password } = body.finish()?;
     let confirmed = sign_in::check_own_password(site, call, member.id(), &verify_password)?;
-    confirmed.map_err(|text| Failure::field("verify_password", text))?;
+    let proven = confirmed.map_err(|text| Failure::field("verify_password", text))?;
+    if password::is_name(&verify_password, &username) {
+        return Err(Failure::field("username", Text::new("field.username_own")));
+    }
     site.once(call, |tx| {
+        sign_in::check_same_password(tx, &proven, "verify_password")?;
         members::update_profile(tx, member.id(), &username, &screen_name, &real_name, tunnel_id)?;
         Ok(reply::done(call.say("done.saved")))
     })

@@ -92,6 +92,23 @@ fn a_wrong_password_a_taken_name_and_bad_fields_change_nothing() {
 }
 
 #[test]
+fn the_username_cannot_become_the_password() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let password = "Kettle-drum.42";
+    let body = json!({"password": password, "password_confirm": password, "current_password": PASSWORD});
+    jane.put("/account/profile/change-password", body).ok();
+    let named = |username: &str, secret: &str| {
+        jane.put(USER, change(json!({"username": username, "verify_password": secret}))).refused(422).bad_fields()
+    };
+    for username in [password, "KETTLE-DRUM.42"] {
+        assert_eq!(named(username, password), ["username"]);
+        assert_eq!(named(username, username.to_lowercase().as_str()), ["verify_password"], "a guess is told nothing");
+    }
+    assert_eq!(jane.get(USER).ok().json()["username"], "jane");
+}
+
+#[test]
 fn guessing_the_password_with_a_stolen_session_is_delayed() {
     let site = Site::open();
     let jane = site.member("jane");
