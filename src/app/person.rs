@@ -12,6 +12,8 @@ use serde_json::Value;
 /// Greatest plausible age, in seconds; an earlier day of birth is a typing mistake.
 pub(crate) const AGE_SECONDS_MAX: i64 = 120 * 366 * 86_400;
 
+const COUNTRY_CODE_CHARS_MAX: usize = 8;
+
 crate::body! {
     pub(crate) struct Person {
         username: Username,
@@ -20,7 +22,7 @@ crate::body! {
         /// The name that others see; without one, the username.
         screen_name: Option<Line<60>>,
         /// A calling code or an ISO 3166 code, for `phone`.
-        country_code: Option<ShortLine<8>>,
+        country_code: Option<CountryCode>,
         /// An ISO 3166 code of two or three letters, the country's name in English, German, French, Spanish or Italian, or
         /// its calling code. Stored as the two letters.
         country: Option<Country>,
@@ -61,8 +63,13 @@ pub(crate) type ReadPerson = <Person as Body>::Read;
 /// Validates what depends on several fields. A telephone number without a calling code is one of `country_code`,
 /// otherwise of `country`, otherwise of the site's country (`home`).
 pub(crate) fn judge(read: &mut ReadPerson, now: i64, home: &str, fields: &mut Fields) {
-    if let (Some(Some(typed)), Some(code), Some(country)) = (&read.phone, &read.country_code, &read.country) {
-        let number = phone::parse(code.as_deref().or(country.as_deref()).unwrap_or(home), typed);
+    if let Some(Some(typed)) = &read.phone {
+        let number = match (&read.country_code, &read.country) {
+            (Some(Some(code)), _) | (Some(None), Some(Some(code))) => phone::parse(code, typed),
+            (Some(None), Some(None)) => phone::parse(home, typed),
+            // A refused country: the number is wrong where it is wrong in every country.
+            _ => phone::check_anywhere(typed).map(|()| typed.clone()),
+        };
         read.phone = number.map_err(|text| fields.refuse("phone", text)).ok().map(Some);
     }
     if let Some(Some(dob)) = read.dob
@@ -99,6 +106,26 @@ impl Field for Country {
 
     fn schema() -> Value {
         shared("Line")
+    }
+}
+
+/// The country of a telephone number: a calling code or an ISO 3166 code, stored as it was given.
+pub(crate) struct CountryCode;
+
+impl Field for CountryCode {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, Text> {
+        let code = ShortLine::<COUNTRY_CODE_CHARS_MAX>::read(value)?;
+        if code.is_empty() || country::find_dialled(&code).is_some() {
+            Ok(code)
+        } else {
+            Err(Text::new("field.country_code"))
+        }
+    }
+
+    fn schema() -> Value {
+        ShortLine::<COUNTRY_CODE_CHARS_MAX>::schema()
     }
 }
 

@@ -5,9 +5,12 @@ use crate::i18n::language::Text;
 use phonenumber::country::Id;
 use phonenumber::metadata::DATABASE;
 use phonenumber::{Mode, PhoneNumber, Type};
+use std::borrow::Cow;
 
 /// The number of digits in a whole number, by E.164.
 const DIGITS: std::ops::RangeInclusive<usize> = 7..=15;
+/// The number of digits in a number as it is dialled in its country: without the calling code, perhaps with a prefix.
+const NATIONAL_DIGITS: std::ops::RangeInclusive<usize> = 4..=17;
 /// The international prefix of most countries, which people type instead of `+` everywhere.
 const INTERNATIONAL: &str = "00";
 /// The kinds of number whose lengths the plan of a country lists.
@@ -30,14 +33,12 @@ const KINDS: [Type; 10] = [
 /// passcode shows whether the number works.
 pub(crate) fn parse(country: &str, number: &str) -> Result<String, Text> {
     let refused = || Text::new("field.phone");
-    let number = number.trim();
-    let abroad = number.strip_prefix(INTERNATIONAL).map(|rest| format!("+{rest}"));
-    let text = abroad.as_deref().unwrap_or(number);
-    let readings = if text.starts_with(['+', '\u{ff0b}']) {
-        phonenumber::parse(None, text).into_iter().collect()
-    } else {
-        let region = country::find_dialled(country).and_then(|code| code.parse::<Id>().ok());
-        readings(region.ok_or_else(refused)?, text)
+    let readings = match with_plus(number) {
+        Some(whole) => phonenumber::parse(None, whole).into_iter().collect(),
+        None => {
+            let region = country::find_dialled(country).and_then(|code| code.parse::<Id>().ok());
+            readings(region.ok_or_else(refused)?, number.trim())
+        }
     };
     let possible: Vec<PhoneNumber> = readings.into_iter().filter(is_possible).collect();
     // The check for assigned ranges compiles a dozen patterns of the country, so it runs only between two readings.
@@ -46,6 +47,28 @@ pub(crate) fn parse(country: &str, number: &str) -> Result<String, Text> {
         several => several.iter().find(|reading| phonenumber::is_valid(reading)).or(several.first()),
     };
     likeliest.map(stored).ok_or_else(refused)
+}
+
+/// Whether a number begins with `+` or `00`, so that it needs no country.
+pub(crate) fn is_whole(number: &str) -> bool {
+    with_plus(number).is_some()
+}
+
+/// Checks a number whose country is unknown: a whole number by the plan of its country, another by the number of its
+/// digits.
+pub(crate) fn check_anywhere(number: &str) -> Result<(), Text> {
+    if is_whole(number) {
+        return parse("", number).map(drop);
+    }
+    let digits = number.chars().filter(char::is_ascii_digit).count();
+    if NATIONAL_DIGITS.contains(&digits) { Ok(()) } else { Err(Text::new("field.phone")) }
+}
+
+/// A number that begins with `+` or `00`, with the plus.
+fn with_plus(number: &str) -> Option<Cow<'_, str>> {
+    let number = number.trim();
+    let abroad = number.strip_prefix(INTERNATIONAL).map(|rest| Cow::Owned(format!("+{rest}")));
+    abroad.or_else(|| number.starts_with(['+', '\u{ff0b}']).then_some(Cow::Borrowed(number)))
 }
 
 fn stored(number: &PhoneNumber) -> String {

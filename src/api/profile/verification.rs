@@ -3,7 +3,7 @@
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::security_event;
 use crate::auth::{Member, count_message_request};
-use crate::domain::phone;
+use crate::domain::{country, phone};
 use crate::http::Answer;
 use crate::http::body::{Field, Flattened, Undescribed, shared};
 use crate::http::call::Call;
@@ -82,8 +82,15 @@ impl TryFrom<NewAddressFields> for NewAddress {
         if let Some(address) = email {
             return Ok(NewAddress { usage: Use::VerifyEmail, channel: Channel::Email, address });
         }
-        let number = phone::parse(&country.unwrap_or_default(), &phone.unwrap_or_default());
-        let address = number.map_err(|text| Failure::field("phone", text))?;
+        let (country, number) = (country.unwrap_or_default(), phone.unwrap_or_default());
+        if !phone::is_whole(&number) && country::find_dialled(&country).is_none() {
+            let failure = Failure::field("country", Text::new("field.country_code"));
+            return Err(match phone::check_anywhere(&number) {
+                Ok(()) => failure,
+                Err(text) => failure.with_problem("phone", text),
+            });
+        }
+        let address = phone::parse(&country, &number).map_err(|text| Failure::field("phone", text))?;
         Ok(NewAddress { usage: Use::VerifyPhone, channel: Channel::Sms, address })
     }
 }
@@ -100,7 +107,7 @@ pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
             member_id: member.id(),
             channel: place.channel,
             address: &place.address,
-            language: call.language(),
+            language: call.mail_language(),
         };
         passcode::send_or_refuse(site, tx, place.usage, &target)?;
         Ok(reply::done(call.say("passcode.sent")))
@@ -157,5 +164,12 @@ fn set_address(site: &Site, call: &Call, tx: &Write, member_id: i64, place: &New
     if old.eq_ignore_ascii_case(&place.address) {
         return Ok(());
     }
-    security_event::record_address_change(site, tx, &before, place.channel, call.language(), &call.actor(member_id))
+    security_event::record_address_change(
+        site,
+        tx,
+        &before,
+        place.channel,
+        call.mail_language(),
+        &call.actor(member_id),
+    )
 }

@@ -72,9 +72,23 @@ fn a_country_is_kept_by_its_two_letters_and_a_telephone_number_is_one_of_it() {
     for (more, field) in [
         (json!({"country": "Atlantis"}), "country"),
         (json!({"country": "CH", "phone": "044 668"}), "phone"),
-        (json!({"country_code": "999", "phone": "044 668 18 00"}), "phone"),
+        (json!({"country_code": "999", "phone": "044 668 18 00"}), "country_code"),
+        (json!({"country_code": "ZZ"}), "country_code"),
+        (json!({"country_code": "99999999"}), "country_code"),
+        (json!({"country_code": "<b>hi"}), "country_code"),
+        (json!({"country_code": "ZZ", "phone": "+41 44 668 18 00"}), "country_code"),
     ] {
         assert_eq!(site.stranger().post(SIGNUP, body(more)).refused(422).bad_fields(), [field]);
+    }
+    for country in [json!({"country": "q"}), json!({"country_code": "q"}), json!({"country_code": "123456789"})] {
+        let field = country.as_object().unwrap().keys().next().unwrap().clone();
+        for phone in ["x", "12", "+41 12", "0041 x"] {
+            let mut more = country.clone();
+            more["phone"] = json!(phone);
+            let mut named = site.stranger().post(SIGNUP, body(more)).refused(422).bad_fields();
+            named.sort_unstable();
+            assert_eq!(named, [field.as_str(), "phone"], "{country} {phone}");
+        }
     }
 }
 

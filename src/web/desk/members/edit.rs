@@ -7,7 +7,7 @@ use crate::app::card::{self, Edited, Person};
 use crate::app::person::AGE_SECONDS_MAX;
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
-use crate::domain::phone;
+use crate::domain::{country, phone};
 use crate::http::Answer;
 use crate::http::body::Field;
 use crate::http::call::Call;
@@ -88,7 +88,8 @@ fn judge(site: &Site, member_id: i64, sent: &EditInput) -> Result<Result<Person,
     if sent.real_name.is_empty() {
         return Ok(Err(Text::new("card.name_missing")));
     }
-    let country = [&profile.country_code, &profile.country, &home].into_iter().find(|code| !code.is_empty());
+    let country =
+        [&profile.country_code, &profile.country, &home].into_iter().find(|code| country::find_dialled(code).is_some());
     let phone = match sent.phone.as_str() {
         "" => Ok(String::new()),
         same if same == profile.phone => Ok(profile.phone.clone()),
