@@ -85,7 +85,6 @@ pub(crate) fn sign_up(cx: &Change, child: &Child) -> Result<i64, Failure> {
         return Ok(known);
     }
     let new = NewMember {
-        screen_name: &child.real_name,
         real_name: &child.real_name,
         dob: Some(child.dob),
         tunnel_id: Some(cx.site.tunnel_id),

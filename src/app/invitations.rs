@@ -7,6 +7,7 @@ use crate::auth::message_quota;
 use crate::domain::audit::{ActorId, Detail, Subject};
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
+use crate::domain::screen_name;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -172,7 +173,7 @@ pub(crate) fn accept(
         }
         let new = members::NewMember {
             username,
-            screen_name: &invitation.name,
+            screen_name: screen_name::derived(&invitation.name),
             real_name: &invitation.name,
             email: &invitation.email,
             tunnel_id: Some(site.tunnel_id),

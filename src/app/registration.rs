@@ -49,7 +49,6 @@ pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Resul
         return Ok(Err(denial));
     }
     let new = members::NewMember {
-        screen_name: registration.real_name,
         real_name: registration.real_name,
         email: registration.email,
         phone: registration.phone,

@@ -8,7 +8,7 @@ use crate::auth::message_quota::Cause;
 use crate::auth::{RateLimit, RateLimitKey, RateLimiter, confirmation, count_message_request};
 use crate::domain::audit::{ActorId, Detail, Subject};
 use crate::domain::role::Role;
-use crate::domain::{password, username};
+use crate::domain::{password, screen_name, username};
 use crate::http::body::{Flattened, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -32,8 +32,8 @@ const SAME_FORM_SECONDS: i64 = 600;
 
 /// Creates an account for a person who accepted the terms. With a password, a mail asks the owner to confirm the
 /// address; without one, a mail brings the code with which the owner chooses a username and a password. An empty
-/// username is derived from the name; `form_number` makes it unique where the name is taken. Returns the member's
-/// number.
+/// username is derived from the name, and so is an empty screen name; `form_number` makes the username unique where the
+/// name is taken. Returns the member's number.
 pub(crate) fn create(
     cx: &Change,
     new: NewMember,
@@ -44,7 +44,8 @@ pub(crate) fn create(
     let derived = if new.username.is_empty() { free_username(cx, new.real_name, form_number)? } else { String::new() };
     let username = if new.username.is_empty() { &derived } else { new.username };
     let (email, owned) = (new.email, new.password_hash.is_some());
-    let new = NewMember { username, accepted_terms: true, ..new };
+    let screen_name = if new.screen_name.is_empty() { screen_name::derived(new.real_name) } else { new.screen_name };
+    let new = NewMember { username, screen_name, accepted_terms: true, ..new };
     let member_id = members::insert(cx.tx, &new)?;
     if let Some(language) = language {
         members::set_language(cx.tx, member_id, language.tag())?;
@@ -161,7 +162,6 @@ fn enter(cx: &Change, form: &JoinForm, password_hash: Option<&str>) -> Result<(i
         return Ok((member_id, false));
     }
     let new = NewMember {
-        screen_name: &person.real_name,
         real_name: &person.real_name,
         email: &email,
         phone: &phone,

@@ -29,6 +29,7 @@ pub(crate) mod reminder;
 pub(crate) mod retention;
 pub mod role;
 pub(crate) mod safety;
+pub(crate) mod screen_name;
 pub(crate) mod signoff;
 pub mod standby;
 pub(crate) mod strength;

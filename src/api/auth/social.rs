@@ -3,7 +3,7 @@
 use super::login;
 use crate::auth::security_event::{self, Event};
 use crate::auth::social::{self, Network, Person, Refusal};
-use crate::domain::{email, role::Role, username};
+use crate::domain::{email, role::Role, screen_name, username};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -100,7 +100,7 @@ fn find_or_make(site: &Site, call: &Call, tx: &Write, person: &Person, user: Opt
             member_id,
             Event::SocialLinked,
             &detail,
-            call.language(),
+            call.mail_language(),
             &call.actor(member_id),
         )?;
     }
@@ -117,7 +117,7 @@ fn create_member(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -
         tx,
         &members::NewMember {
             username: &username,
-            screen_name: shown,
+            screen_name: screen_name::derived(shown),
             real_name: shown,
             email: email.as_ref().map_or("", |(address, _)| address),
             tunnel_id: Some(site.tunnel_id),

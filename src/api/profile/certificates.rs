@@ -20,7 +20,8 @@ crate::body! {
         /// As in the row of the list.
         kind as "type": ShortLine<TYPE_CHARS_MAX>,
         cat_id: Whole,
-        screen_name: Line<60>,
+        // As long as a real name, which became the screen name of some members.
+        screen_name: Line<100>,
         entry_date: Moment,
         /// The caller; another member is 403.
         member_id: Id,
