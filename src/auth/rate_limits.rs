@@ -133,13 +133,13 @@ impl RateLimiter {
         self.take_several(caller, limit, 1)
     }
 
-    /// Counts a request that costs as much as several, or as all that are allowed at once where these are fewer.
+    /// Counts a request that costs as much as several.
     pub(crate) fn take_several(&self, caller: RateLimitKey, limit: RateLimit, requests: i64) -> Result<(), Failure> {
         self.take_at(caller, limit, requests, Instant::now())
     }
 
     fn take_at(&self, caller: RateLimitKey, limit: RateLimit, requests: i64, now: Instant) -> Result<(), Failure> {
-        let cost = requests.min(limit.requests) as f64;
+        let cost = requests as f64;
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= BUCKETS_MAX {
             make_room(&mut buckets, now);
@@ -187,13 +187,12 @@ mod tests {
     }
 
     #[test]
-    fn a_request_may_cost_as_much_as_several_and_never_more_than_a_full_bucket() {
+    fn a_request_may_cost_as_much_as_several() {
         let (rates, start, limit) = (RateLimiter::default(), Instant::now(), RateLimit::per_minute(6));
         rates.take_at(ONE, limit, 4, start).unwrap();
         assert_eq!(rates.take_at(ONE, limit, 4, start).unwrap_err().retry_after_seconds(), Some(20));
         rates.take_at(ONE, limit, 2, start).unwrap();
         assert!(rates.take_at(ONE, limit, 1, start).is_err());
-        rates.take_at(RateLimitKey::Partner(2), limit, 9, start).unwrap();
     }
 
     #[test]

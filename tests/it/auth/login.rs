@@ -53,6 +53,29 @@ fn a_wrong_password_and_an_unknown_name_get_the_same_bytes() {
 }
 
 #[test]
+fn a_sign_in_keeps_the_language_of_the_member_unless_it_asks_for_another_of_ours() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let kept_after = |header: &str| -> String {
+        let body = json!({"username": "jane", "password": PASSWORD});
+        site.stranger().ask(Method::POST, WAYS[0]).header("accept-language", header).json(&body).send().ok();
+        site.change(|tx| Ok(tx.get("SELECT language FROM members WHERE member_id = ?1", [jane.id])?))
+    };
+    for (header, kept) in [
+        ("fr-CH, en;q=0.5", "fr"),
+        ("*", "fr"),
+        ("", "fr"),
+        (",,;", "fr"),
+        ("pt-BR", "fr"),
+        ("de;q=0", "fr"),
+        ("it", "it"),
+        ("pt, es;q=0.5", "es"),
+    ] {
+        assert_eq!(kept_after(header), kept, "{header:?}");
+    }
+}
+
+#[test]
 fn missing_fields_are_named_and_numbers_are_text() {
     let site = Site::open();
     for way in WAYS {

@@ -51,6 +51,19 @@ fn passcode_and_answers_set_the_password_and_end_what_the_old_one_opened() {
 }
 
 #[test]
+fn a_mailed_passcode_is_in_any_language_of_members() {
+    let site = Site::open();
+    jane(&site);
+    for (header, language) in [("it-CH, fr;q=0.5", "it"), ("es", "es"), ("pt", "en")] {
+        let body = json!({"username": "jane"});
+        site.stranger().ask(Method::POST, RECOVER).header("accept-language", header).json(&body).send().ok();
+        let newest = "SELECT language FROM outbox ORDER BY message_id DESC LIMIT 1";
+        let kept: String = site.change(|tx| Ok(tx.get(newest, [])?));
+        assert_eq!(kept, language, "{header}");
+    }
+}
+
+#[test]
 fn every_part_of_the_recovery_proof_is_required() {
     let site = Site::open();
     jane(&site);

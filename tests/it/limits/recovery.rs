@@ -84,3 +84,13 @@ fn a_proof_counts_as_four_requests_whoever_it_names() {
         assert!(prove(name).refused(429).header("retry-after").is_some());
     }
 }
+
+#[test]
+fn the_smallest_limit_of_recoveries_allows_one() {
+    let site = Site::open_with(|config| config.limits.recoveries_per_hour_per_address = 2);
+    site.member("jane");
+    recover(&site, "jane").ok();
+    let passcode = site.mails().pop().expect("a mail waits")["values"]["passcode"].clone();
+    let body = json!({"username": "jane", "passcode": passcode, "password": "four dry socks in a row"});
+    assert_eq!(site.stranger().post(RECOVER, body).ok().json()["status"], true);
+}
