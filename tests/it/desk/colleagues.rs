@@ -221,6 +221,19 @@ fn a_members_data_can_be_corrected_and_a_new_address_takes_effect_once_confirmed
 }
 
 #[test]
+fn a_national_number_is_one_of_the_site_where_the_kept_country_code_is_none() {
+    let site = demo();
+    let jane = site.member("jane");
+    // An earlier version kept any text.
+    site.change(|tx| Ok(tx.run("UPDATE members SET country_code = 'ZZ' WHERE member_id = ?1", [jane.id])?));
+    let fields = [("real_name", "Jane Flyer"), ("screen_name", "jane"), ("email", "jane@example.com")];
+    let sent = [&fields[..], &[("phone", "079 123 45 67")]].concat();
+    let saved = Clerk::at(&site, &site.desk()).post(&format!("/desk/members/{}/edit", jane.id), &sent);
+    assert_eq!(saved.status, 303, "{saved}");
+    assert_eq!(jane.get("/account/profile/user").ok_json()["phone"], "+41791234567");
+}
+
+#[test]
 fn a_ban_with_a_reason_and_an_end_expires() {
     let site = demo();
     let jane = site.member("jane");

@@ -83,6 +83,17 @@ fn four_answers_at_the_kiosk_sign_a_new_member_up_and_in() {
 }
 
 #[test]
+fn a_long_name_becomes_a_screen_name_that_its_owner_can_save() {
+    let site = with_mail(false);
+    let long = ["Wolfeschlegelstein"; 5].join(" ");
+    let joined = join(&paired(&site), &[("real_name", &long)]);
+    assert_eq!(joined.status, 200, "{joined}");
+    let newest = "SELECT real_name || ': ' || screen_name FROM members ORDER BY member_id DESC LIMIT 1";
+    let names: String = site.change(|tx| Ok(tx.get(newest, [])?));
+    assert_eq!(names, format!("{long}: {}", ["Wolfeschlegelstein"; 3].join(" ")));
+}
+
+#[test]
 fn signing_up_with_a_used_address_reveals_nothing_and_notifies_its_owner() {
     let site = with_mail(false);
     site.member("mark");

@@ -82,6 +82,16 @@ fn a_held_level_is_a_row_that_can_be_sent_back() {
 }
 
 #[test]
+fn a_row_with_the_long_screen_name_of_an_earlier_version_can_be_sent_back() {
+    let site = Site::open();
+    let (jane, ivo) = (site.member("jane"), site.member("ivo"));
+    earn(&site, &jane, &ivo, FLYER_1);
+    let sql = "UPDATE members SET screen_name = ?2 WHERE member_id = ?1";
+    site.change(|tx| Ok(tx.run(sql, (jane.id, "x".repeat(100)))?));
+    pdf(&jane, &five_fields(&row(&jane, 0)));
+}
+
+#[test]
 fn the_list_is_newest_first_and_comes_in_pages() {
     let site = Site::open();
     let jane = site.member("jane");
