@@ -44,13 +44,15 @@ impl Standing<'_> {
     }
 
     /// A safety logbook. The section is shown for every programme that uses the logbook, and never disabled for its
-    /// members, because its records are what enables the other sections again.
+    /// members, because its records are what enables the other sections again. Others are told what the first of these
+    /// programmes requires.
     pub(crate) fn safety(&self, logbook: &str) -> Section {
         let shares = |programme: &&Programme| programme.safety_logbook == logbook;
         let served = self.catalogue.programmes().iter().filter(shares);
-        let show = served.map(|programme| self.programme(&programme.cat_group)).any(|section| section.show);
-        let disabled = if show { None } else { self.programme(logbook).disabled };
-        Section { show, disabled }
+        let mut sections = served.map(|programme| self.programme(&programme.cat_group));
+        let disabled = sections.clone().next().and_then(|first| first.disabled);
+        let show = sections.any(|section| section.show);
+        Section { show, disabled: disabled.filter(|_| !show) }
     }
 
     /// The initial brief of a programme, while the member lacks it.
@@ -164,7 +166,12 @@ mod tests {
             "an assistant is trained with the instructors"
         );
         assert!(shown(&[key("Examiner", "1", "")], "Trainer") && !shown(&back, "Trainer"));
-        assert!(with(&[], |standing| said(&standing.safety("Coach")).1.contains("Flyer Level 3")));
+        for (logbook, needed) in
+            [("Coach", "Flyer Level 3"), ("Instructor", "Backflying Level 2"), ("Trainer", "Instructor Level 3")]
+        {
+            let (_, reason) = with(&[], |standing| said(&standing.safety(logbook)));
+            assert!(reason.contains(needed), "{logbook}: {reason}");
+        }
     }
 
     #[test]

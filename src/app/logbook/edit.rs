@@ -106,8 +106,12 @@ fn by_desk(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Fai
     }
 }
 
-/// Changes the values, validated like a new entry; a denied entry waits for its signer again.
+/// Changes the values, validated like a new entry; a denied entry waits for its signer again. 409 where the patch names a
+/// state other than `pending` and the present one, which clients send back: no other state follows from an edit.
 fn ask_again(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Failure> {
+    if patch.status.is_some_and(|wanted| wanted != Status::Pending && wanted != entry.status) {
+        return Err(Failure::entry_state());
+    }
     let to = match entry.status {
         Status::Pending => Status::Pending,
         from => entry::transition(Some(from), Action::Ask).ok_or_else(Failure::entry_state)?,

@@ -245,6 +245,12 @@ pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: i64) -> Result<
     Ok(recordable)
 }
 
+/// Refuses with 422 a skill, brief or training for which the member lacks something.
+pub(super) fn check_prerequisite(site: &Site, tx: &Read, holder_id: i64, skill: &str, now: i64) -> Result<(), Failure> {
+    let missing = missing_prerequisite(site, tx, holder_id, skill, now)?;
+    missing.map_or(Ok(()), |text| Err(Failure::field("skill", text)))
+}
+
 fn missing_prerequisite(
     site: &Site,
     tx: &Read,

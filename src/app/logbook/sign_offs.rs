@@ -1,7 +1,7 @@
 //! Sign-off: signing, denying, suspending, reinstating and cancelling an entry; each with its event, the derived
 //! levels, its audit row and its notices.
 
-use super::{actor_id, record, record_for_other, relation};
+use super::{actor_id, record, record_for_other, relation, rules};
 use crate::app::Change;
 use crate::domain::catalogue::Level;
 use crate::domain::entry::{self, Action, Kind, Status};
@@ -61,7 +61,8 @@ pub(super) fn first_level(site: &Site) -> Option<&'static Level> {
 }
 
 /// Signs an entry as the signer saw it, together with the whole opening balance that it belongs to: the balance is one
-/// document with one signature, so its entries change together or not at all. Audited; the member is notified.
+/// document with one signature, so its entries change together or not at all. 422 where the member lacks a prerequisite
+/// by now; a balance has none. Audited; the member is notified.
 pub(crate) fn sign(
     cx: &Change,
     entry: &SkillEntry,
@@ -83,6 +84,9 @@ pub(crate) fn sign(
         to = entry::transition(Some(one.status), Action::Sign(&authority)).ok_or_else(Failure::entry_state)?;
         seen.check(entry)?;
         check_holder(cx.tx, holder_id)?;
+        if one.opening.is_none() {
+            rules::check_prerequisite(cx.site, cx.tx, holder_id, &one.skill, cx.now())?;
+        }
         skills::sign(cx.tx, one, &authority, comment)?;
     }
     let subject = if entry.opening.is_some() { "notice.opening_signed" } else { "notice.signed" };

@@ -161,17 +161,12 @@ pub(crate) fn missing_prerequisite(
         return missing_level_prerequisite(catalogue, level, held, briefed);
     }
     let (programme, safety) = catalogue.find_safety(skill)?;
-    if safety.kind == SafetyKind::Recurrent && !briefed.contains(&programme.safety_logbook) {
-        return Some(brief_of(catalogue, programme));
+    match safety.kind {
+        SafetyKind::Recurrent if !briefed.contains(&programme.safety_logbook) => {
+            missing_brief(catalogue, programme, held)
+        }
+        _ => missing_entry_level(catalogue, programme, held),
     }
-    // A brief, or a training after its brief, needs a level that is held or may be entered, in any programme that shares the
-    // safety logbook.
-    let served = catalogue.programmes().iter().filter(|one| one.safety_logbook == programme.cat_group);
-    let mut levels = served.flat_map(|one| &one.levels);
-    if levels.any(|level| held.contains(&level.key()) || level.admits(held)) {
-        return None;
-    }
-    missing_level(catalogue, programme.levels.first()?, held)
 }
 
 /// Like [`missing_prerequisite`], for the skills of a level, which all have the same prerequisites.
@@ -183,14 +178,29 @@ pub(crate) fn missing_level_prerequisite(
 ) -> Option<MissingPrerequisite> {
     let programme = catalogue.find_programme(&level.cat_group)?;
     if !briefed.contains(&programme.safety_logbook) {
-        return Some(brief_of(catalogue, programme));
+        return missing_brief(catalogue, programme, held);
     }
     missing_level(catalogue, level, held)
 }
 
-fn brief_of(catalogue: &Catalogue, programme: &Programme) -> MissingPrerequisite {
-    let initial = catalogue.safety(&programme.cat_group).iter().find(|one| one.kind == SafetyKind::Initial);
-    MissingPrerequisite::Brief(initial.map(|one| one.name.clone()).unwrap_or_default())
+/// The brief of the programme; or the level without which the member cannot have the brief either.
+fn missing_brief(catalogue: &Catalogue, programme: &Programme, held: &[LevelKey]) -> Option<MissingPrerequisite> {
+    missing_entry_level(catalogue, programme, held).or_else(|| {
+        let initial = catalogue.safety(&programme.cat_group).iter().find(|one| one.kind == SafetyKind::Initial);
+        Some(MissingPrerequisite::Brief(initial.map(|one| one.name.clone()).unwrap_or_default()))
+    })
+}
+
+/// The level that a member needs to enter the first of the programmes that share the programme's safety logbook; `None`
+/// for a member who holds or may enter a level of any of them.
+fn missing_entry_level(catalogue: &Catalogue, programme: &Programme, held: &[LevelKey]) -> Option<MissingPrerequisite> {
+    let served = catalogue.programmes().iter().filter(|one| one.safety_logbook == programme.safety_logbook);
+    let mut levels = served.flat_map(|one| &one.levels);
+    let first = levels.clone().next()?;
+    if levels.any(|level| held.contains(&level.key()) || level.admits(held)) {
+        return None;
+    }
+    missing_level(catalogue, first, held)
 }
 
 /// The first required level that is not held.

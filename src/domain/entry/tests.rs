@@ -94,8 +94,52 @@ fn a_brief_comes_first_and_then_the_levels_in_their_order() {
     assert_eq!(ask("10002", &[], &["Flyer"]), None);
     // Assistants share the instructors' safety logbook, so being admitted as an assistant is enough.
     assert_eq!(ask("30001", &[key("Flyer", "2", "Backflying")], &[]), None);
-    assert_eq!(ask("30001", &[first], &[]), level("Assistant Flight Coach"));
+    for skill in ["30001", "30002", "20101", "30101"] {
+        assert_eq!(
+            ask(skill, &[first], &[]),
+            level("Backflying Level 2"),
+            "{skill}: the programme begins with assistants"
+        );
+    }
+    assert_eq!(ask("20101", &[key("Flyer", "2", "Backflying")], &[]), brief("Instructor safety induction"));
     assert_eq!(ask("70001", &[], &[]), None);
+}
+
+#[test]
+fn following_what_is_named_first_leads_to_every_skill() {
+    let catalogue = Catalogue::built_in();
+    let records = catalogue.programmes().iter().flat_map(|programme| &programme.safety);
+    let all = catalogue.skills().map(|(_, skill)| &skill.skill).chain(records.map(|record| &record.skill));
+    for skill in all {
+        let (mut held, mut briefed, mut wanted) = (Vec::new(), Vec::new(), vec![skill.clone()]);
+        while let Some(next) = wanted.pop() {
+            let Some(missing) = missing_prerequisite(catalogue, &next, &held, &briefed) else {
+                match (catalogue.find_skill(&next), catalogue.find_safety(&next)) {
+                    (Some((level, _)), _) => held.push(level.key()),
+                    (None, found) => briefed.push(found.unwrap().0.safety_logbook.clone()),
+                }
+                continue;
+            };
+            let first = match missing {
+                MissingPrerequisite::Brief(name) => {
+                    let mut records = catalogue.programmes().iter().flat_map(|programme| &programme.safety);
+                    records.find(|record| record.name == name).unwrap().skill.clone()
+                }
+                MissingPrerequisite::Level(name) => {
+                    // Any track of the third level of a flyer is enough for a coach.
+                    let named = |level: &&Level| {
+                        level.name == name || name == format!("{} Level {}", level.cat_group, level.cat_id)
+                    };
+                    catalogue.levels().find(named).unwrap().skills[0].skill.clone()
+                }
+            };
+            assert!(
+                !wanted.contains(&first) && first != next,
+                "{skill}: {first} needs {next}, and {next} needs {first}"
+            );
+            wanted.extend([next, first]);
+        }
+    }
 }
 
 /// A person in some state at the moment of an action.

@@ -8,18 +8,18 @@ use crate::app::logbook::{COMMENT_CHARS_MAX, requests};
 use crate::auth::Member;
 use crate::domain::entry::Status;
 use crate::http::Answer;
-use crate::http::body::{Flattened, ParsedBody};
+use crate::http::body::{Flattened, Ignored, ParsedBody};
 use crate::http::call::Call;
-use crate::http::field_types::{EntryMinutes, Id, Line, Lines, Moment, ShortLine};
+use crate::http::field_types::{EntryMinutes, Id, Line, Lines, Moment};
 use crate::http::reply;
 use crate::site::Site;
 
 crate::body! {
     pub(crate) struct SkillNew {
         /// Ignored: the entry is new.
-        entry_id: Option<ShortLine<20>>,
+        entry_id: Ignored,
         /// Like `entry_id`.
-        id: Option<ShortLine<20>>,
+        id: Ignored,
         echoes: Flattened<Echoes>,
         /// The moment of the flight: not in the future, not before the member's birth.
         entry_date: Moment,
@@ -35,8 +35,8 @@ crate::body! {
         /// The signer's comment.
         comments_instructor: Option<Lines<COMMENT_CHARS_MAX>>,
         comment_denial: Option<Lines<COMMENT_CHARS_MAX>>,
-        /// Ignored.
-        status: Option<Line<ECHO_CHARS_MAX>>,
+        /// Ignored: a request waits for its signer, a recorded skill is open.
+        status: Ignored,
         /// Ours: the member for whom a signer records an observed skill.
         member_id: Option<Id>,
     }
