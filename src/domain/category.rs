@@ -1,4 +1,4 @@
-//! Which sections of the logbook a member sees, and why a section accepts no new entry. Without database and JSON.
+//! Which sections of the logbook a member sees, and what is in the way of a new entry. Without database and JSON.
 
 use super::catalogue::{Catalogue, LevelKey, PROGRAMMES, Programme, Requirement, SafetyKind};
 use super::currency::Currencies;
@@ -12,6 +12,8 @@ pub(crate) struct Standing<'a> {
     pub held: &'a [LevelKey<'a>],
     /// The safety logbooks in which the member has an open record.
     pub briefed: &'a [String],
+    /// The catalogue numbers of the member's suspended briefs and trainings.
+    pub suspended: &'a [String],
     pub currency: &'a Currencies,
 }
 
@@ -20,7 +22,8 @@ pub(crate) struct Standing<'a> {
 pub(crate) struct Section {
     /// Whether the member holds the programme or may enter it.
     pub show: bool,
-    /// Why no entry of the section can be requested now.
+    /// What is in the way of a new entry. A lapsed currency is named too, although it refuses no request: the member
+    /// renews it, and the signer decides.
     pub disabled: Option<Text>,
 }
 
@@ -62,7 +65,9 @@ impl Standing<'_> {
         }
         let mut records = self.catalogue.safety(&programme.cat_group).iter();
         let brief = records.find(|record| record.kind == SafetyKind::Initial)?;
-        Some(Text::new("category.brief").with("brief", &brief.name))
+        let suspended = self.suspended.contains(&brief.skill);
+        let key = if suspended { "category.brief_suspended" } else { "category.brief" };
+        Some(Text::new(key).with("brief", &brief.name))
     }
 
     /// The requirement of the programme's first level that is not met.
@@ -102,7 +107,13 @@ mod tests {
         let (flyer, coach, instructor) = (current, current, current);
         let currency = Currencies { flyer, coach, instructor, trainer: current, examiner: current, military: current };
         let briefed = PROGRAMMES.map(str::to_owned);
-        ask(&Standing { catalogue: Catalogue::built_in(), held, briefed: &briefed, currency: &currency })
+        ask(&Standing {
+            catalogue: Catalogue::built_in(),
+            held,
+            briefed: &briefed,
+            suspended: &[],
+            currency: &currency,
+        })
     }
 
     #[test]
@@ -144,10 +155,14 @@ mod tests {
     fn the_brief_comes_before_anything_and_a_lapse_closes_what_is_held() {
         let currency = Currencies::default();
         let flyers = ["Flyer".to_owned()];
-        let new = Standing { catalogue: Catalogue::built_in(), held: &[], briefed: &[], currency: &currency };
+        let catalogue = Catalogue::built_in();
+        let new = Standing { catalogue, held: &[], briefed: &[], suspended: &[], currency: &currency };
         let (shown, reason) = said(&new.programme("Flyer"));
         assert!(shown && reason.contains("Flyer safety brief before the first flight"), "{reason}");
         assert!(said(&new.programme("Military")).1.contains("Military safety brief"));
+        let suspended = ["10001".to_owned()];
+        let (_, reason) = said(&Standing { suspended: &suspended, ..new }.programme("Flyer"));
+        assert!(reason.contains("is suspended: Flyer safety brief before the first flight"), "{reason}");
         assert_eq!(said(&new.safety("Flyer")), (true, String::new()));
         assert_eq!(said(&Standing { briefed: &flyers, ..new }.programme("Flyer")), (true, String::new()));
         let held = [key("Flyer", "1", ""), key("Instructor", "1", "")];

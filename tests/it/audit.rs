@@ -30,6 +30,7 @@ fn is_whole(site: &Site) {
 fn sign_offs_refusals_and_pauses_are_recorded_with_their_signer() {
     let site = Site::open();
     let (jane, ines, admin) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]), site.admin());
+    site.brief(&jane, "Flyer");
     let skill = |number: &str| site.ask_for(&jane, number, &ines);
     let act = |caller: &Caller, entry_id: i64, act: &str, body| {
         caller.post(&format!("/account/logbook/entries/{entry_id}/{act}"), body).ok()
@@ -113,6 +114,7 @@ fn changes_in_the_ways_into_an_account_are_recorded_without_a_word_of_what_they_
 fn a_repeated_answer_writes_no_second_audit_row() {
     let site = Site::open();
     let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]));
+    site.brief(&jane, "Flyer");
     let entry_id = site.ask_for(&jane, "10101", &ines);
     let path = format!("/account/logbook/entries/{entry_id}/sign");
     for _ in 0..2 {

@@ -96,6 +96,7 @@ fn the_same_key_for_another_entry_is_another_key() {
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     let ines = site.signer("ines", &[("Instructor", "4")]);
     for member in [&jane, &mark] {
+        site.brief(member, "Flyer");
         let entry_id = site.ask_for(member, "10101", &ines);
         let path = format!("/account/logbook/entries/{entry_id}/sign");
         ines.ask(Method::POST, &path).header("idempotency-key", "one for both").json(&json!({})).send().ok();

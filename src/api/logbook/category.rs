@@ -9,7 +9,7 @@ use crate::http::call::Call;
 use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
-use crate::store::queries::{holdings, standing};
+use crate::store::queries::{holdings, logbook, standing};
 use serde::Serialize;
 
 /// The answer: one field for each section.
@@ -37,7 +37,8 @@ struct Options {
 struct SectionOption<Flag> {
     /// Whether the member holds the programme or may enter it.
     show: bool,
-    /// Why the member can add nothing to the section now, in the caller's language; empty if the member can.
+    /// What is in the way of a new entry, in the caller's language; empty if nothing is. A lapsed currency alone refuses no
+    /// request: the signer decides.
     disabled: String,
     /// Says the same as `show`.
     show_tab: Flag,
@@ -58,7 +59,9 @@ pub(crate) fn options(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
         let currency = standing::read(tx, member_id, site.now())?.currency;
         let trained = holdings::list_trained(tx, member_id, site.now())?;
         let briefed: Vec<String> = trained.into_iter().map(|(logbook, _)| logbook).collect();
-        let standing = Standing { catalogue: site.catalogue, held: &held, briefed: &briefed, currency: &currency };
+        let suspended = logbook::list_suspended_records(tx, member_id)?;
+        let (catalogue, held, briefed) = (site.catalogue, &held, &briefed);
+        let standing = Standing { catalogue, held, briefed, suspended: &suspended, currency: &currency };
         Ok(reply::ok(&show(&standing, call.language())))
     })
 }

@@ -27,8 +27,7 @@ crate::body! {
 crate::body! {
     pub(crate) struct Denial {
         comment_denial: Lines<COMMENT_CHARS_MAX>,
-        /// The entry's `version` that the signer saw; 409 if it has changed. Without it the entry must be the same as when the
-        /// signature was requested.
+        /// The entry's `version` that the signer saw; 409 if it has changed. Without it the entry is refused as it is now.
         version: Option<Id>,
     }
 }

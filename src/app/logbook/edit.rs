@@ -68,7 +68,7 @@ fn by_holder(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
     }
     match patch.status {
         // The desk owns an opening balance, and no member signs for oneself.
-        _ if entry.opening.is_some() => Err(Failure::not_allowed()),
+        _ if entry.opening.is_some() => Err(sign_offs::opening_is_whole(cx, entry)),
         Some(Status::Open | Status::Suspended) => Err(sign_offs::refusal(Denial::Oneself)),
         _ => ask_again(cx, entry, patch),
     }
@@ -101,7 +101,7 @@ fn by_desk(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Fai
             sign_offs::sign(cx, entry, &patch.seen_entry(), patch.comments_instructor.as_deref())
         }
         _ if entry.status.is_signed() => Err(Failure::entry_signed()),
-        _ if entry.opening.is_some() => Err(Failure::not_allowed()),
+        _ if entry.opening.is_some() => Err(sign_offs::opening_is_whole(cx, entry)),
         _ => ask_again(cx, entry, patch),
     }
 }
@@ -133,7 +133,11 @@ fn ask_again(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
     if to != entry.status {
         skills::set_status(cx.tx, entry, actor_id(cx)?, to)?;
     }
-    if to != entry.status || Some(instructor_id) != entry.instructor_id {
+    let other_signer = Some(instructor_id) != entry.instructor_id;
+    if other_signer && entry.status == Status::Pending {
+        sign_offs::notify_former_signer(cx, entry)?;
+    }
+    if other_signer || to != entry.status {
         let asked = skills::find(cx.tx, entry.entry_id)?.ok_or_else(Failure::broken)?;
         sign_offs::notify_requested_signer(cx, &asked)?;
     }

@@ -11,7 +11,7 @@ pub(crate) mod time;
 
 use super::Change;
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::entry::Relation;
+use crate::domain::entry::{Relation, Status};
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::store::Read;
@@ -62,8 +62,8 @@ fn no_change(may_read: bool) -> Failure {
 }
 
 /// Deletes an entry: flight time, an unsigned skill, or an opening balance as a whole. The holder may delete own
-/// entries; the desk and the admins those of every member. A signed entry is part of the record and stays. Audited,
-/// unless the logbook is the actor's own.
+/// entries; the desk and the admins those of every member. A signed entry is part of the record and stays. The signer of a
+/// pending entry is notified. Audited, unless the logbook is the actor's own.
 pub(crate) fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
     let holder = entries::find_owner(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     let signable = skills::find(cx.tx, entry_id)?;
@@ -87,7 +87,10 @@ fn delete_unsigned(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
         return Err(Failure::entry_signed());
     }
     if entry.opening.is_some() && !cx.rank.is_staff() {
-        return Err(Failure::not_allowed());
+        return Err(sign_offs::opening_is_whole(cx, entry));
+    }
+    if entry.status == Status::Pending {
+        sign_offs::notify_withdrawn(cx, entry)?;
     }
     let actor = actor_id(cx)?;
     whole.iter().try_for_each(|one| Ok(skills::delete(cx.tx, one, actor)?))

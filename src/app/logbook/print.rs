@@ -3,7 +3,7 @@
 use crate::documents::printout::{self, Flight, Logbook, Signed};
 use crate::domain::catalogue::{Level, PROGRAMMES};
 use crate::domain::currency::{Currencies, Currency};
-use crate::domain::entry::{self, Kind, NOT_CURRENT, Status};
+use crate::domain::entry::{self, Kind, NOT_CURRENT};
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -25,7 +25,7 @@ pub(crate) fn pdf(site: &Site, language: Language, member_id: i64) -> Result<Vec
 }
 
 fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<Logbook, Failure> {
-    let now = site.now();
+    let (now, zone) = (site.now(), tunnels::find_time_zone(tx, site.tunnel_id)?);
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
     let (flights, minutes) = logbook::sum_flown(tx, member_id, now)?;
@@ -34,24 +34,25 @@ fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<
     let held = holdings::list_latest_first(tx, member_id)?;
     let since = |level: &Level| held.iter().find(|one| one.key() == level.key());
     let levels = site.catalogue.levels().filter_map(|level| Some((level.name.clone(), since(level)?.since)));
-    let time = logbook::list_kind(tx, member_id, Kind::Time, now, FLIGHTS_MAX)?;
-    let signed = |kind| Ok::<_, Failure>(logbook::list_kind(tx, member_id, kind, now, SIGNED_MAX)?);
+    let time = logbook::list_record(tx, member_id, Kind::Time, now, FLIGHTS_MAX)?;
+    let signed = |kind| Ok::<_, Failure>(logbook::list_record(tx, member_id, kind, now, SIGNED_MAX)?);
     let note = |line: &Line| note(language, line, &lapsed);
     Ok(Logbook {
         site_name: home.name,
         site_city: home.city,
         holder: profile.screen_name,
         member_id,
-        day: now,
+        // The beginning of the day, so that the sheet keeps its bytes and its ETag until the day ends or the logbook changes.
+        day: zone.day(now, 0).from,
         minutes,
         flights,
         levels: levels.collect(),
         currencies: currencies(&flyer.currency, &held),
-        time: time.into_iter().rev().filter(|line| line.status == Status::Open).map(flight).collect(),
+        time: time.into_iter().rev().map(flight).collect(),
         skills: by_level(site, signed(Kind::Skill)?, note),
         safety: by_logbook(site, signed(Kind::Safety)?, note),
         language,
-        zone: tunnels::find_time_zone(tx, site.tunnel_id)?,
+        zone,
     })
 }
 
@@ -75,17 +76,13 @@ fn note(language: Language, line: &Line, lapsed: &[&str]) -> String {
     }
 }
 
-fn is_signed(line: &Line) -> bool {
-    line.status.is_signed()
-}
-
 /// Groups the signatures by level, in the catalogue's order. Levels and skills that were removed from the catalogue
 /// come last, by their numbers.
 fn by_level(site: &Site, lines: Vec<Line>, note: impl Fn(&Line) -> String) -> Vec<(String, Vec<Signed>)> {
     let mut groups: Vec<(String, Vec<Signed>)> =
         site.catalogue.levels().map(|l| (l.name.clone(), Vec::new())).collect();
     let keys: Vec<_> = site.catalogue.levels().map(|level| level.key()).collect();
-    for line in lines.into_iter().rev().filter(is_signed) {
+    for line in lines.into_iter().rev() {
         match site.catalogue.find_skill(&line.skill) {
             Some((level, skill)) => {
                 let place = keys.iter().position(|key| *key == level.key()).unwrap_or(0);
@@ -101,7 +98,7 @@ fn by_level(site: &Site, lines: Vec<Line>, note: impl Fn(&Line) -> String) -> Ve
 
 fn by_logbook(site: &Site, lines: Vec<Line>, note: impl Fn(&Line) -> String) -> Vec<(String, Vec<Signed>)> {
     let mut groups: Vec<(String, Vec<Signed>)> = Vec::new();
-    for line in lines.into_iter().rev().filter(is_signed) {
+    for line in lines.into_iter().rev() {
         let group = line.cat_group.clone();
         let one = match site.catalogue.find_safety(&line.skill) {
             Some((_, record)) => {

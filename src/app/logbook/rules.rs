@@ -79,10 +79,11 @@ pub(crate) fn check(
     judge(site, tx, holder_id, partial, edited.map(|(_, date)| date), now, &mut problems)?;
     problems.finish()?;
     let subject = find_item(site, &request.skill).ok_or_else(Failure::invalid_fields)?;
-    if is_taken(tx, holder_id, &request.skill, &subject, edited.map_or(0, |(entry_id, _)| entry_id))? {
-        return Err(Failure::skill_taken());
+    match find_taking(tx, holder_id, &request.skill, &subject, edited.map_or(0, |(entry_id, _)| entry_id))? {
+        None => Ok(subject),
+        Some(Status::Suspended) => Err(Failure::skill_taken().saying(Text::new("skill_suspended"))),
+        Some(_) => Err(Failure::skill_taken()),
     }
-    Ok(subject)
 }
 
 /// Adds the mistakes of a request to `problems`, as far as the request is known.
@@ -169,12 +170,17 @@ pub(crate) fn signer_denial(
 /// Whether the member has another entry than `except` that excludes a second entry of the skill. A recurrent training
 /// may repeat, but only one request for it may be pending.
 pub(crate) fn is_taken(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64) -> Result<bool, Failure> {
+    Ok(find_taking(tx, holder_id, skill, item, except)?.is_some())
+}
+
+/// The state of the entry for which [`is_taken`] is true.
+fn find_taking(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64) -> Result<Option<Status>, Failure> {
     let statuses = skills::list_statuses(tx, holder_id, item.kind, skill, except)?;
-    let takes = |status: Status| match item.recurrent {
-        true => status == Status::Pending,
+    let takes = |status: &Status| match item.recurrent {
+        true => *status == Status::Pending,
         false => status.blocks_same_skill(),
     };
-    Ok(statuses.into_iter().any(takes))
+    Ok(statuses.into_iter().find(takes))
 }
 
 /// The skills that the member may request next, of every programme, in the order of the catalogue.
@@ -260,12 +266,15 @@ fn missing_prerequisite(
 ) -> Result<Option<Text>, Failure> {
     let holdings = holdings::list(tx, holder_id)?;
     let briefed = list_briefed(tx, holder_id, now)?;
-    Ok(entry::missing_prerequisite(site.catalogue, skill, &keys(&holdings), &briefed).map(|missing_prerequisite| {
-        match missing_prerequisite {
-            MissingPrerequisite::Brief(name) => Text::new("field.brief_first").with("brief", name),
-            MissingPrerequisite::Level(name) => Text::new("field.level_first").with("level", name),
+    Ok(match entry::missing_prerequisite(site.catalogue, skill, &keys(&holdings), &briefed) {
+        None => None,
+        Some(MissingPrerequisite::Level(name)) => Some(Text::new("field.level_first").with("level", name)),
+        Some(MissingPrerequisite::Brief(brief)) => {
+            let suspended = logbook::list_suspended_records(tx, holder_id)?.contains(&brief.skill);
+            let key = if suspended { "field.brief_suspended" } else { "field.brief_first" };
+            Some(Text::new(key).with("brief", &brief.name))
         }
-    }))
+    })
 }
 
 fn keys(holdings: &[holdings::Holding]) -> Vec<LevelKey<'_>> {

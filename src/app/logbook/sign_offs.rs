@@ -34,25 +34,44 @@ impl SeenEntry {
         SeenEntry { version, ..SeenEntry::default() }
     }
 
-    /// Refuses a pending entry that differs from the one the signer saw. Without a version, the fields are compared
-    /// only where the entry was ever changed: existing clients fill them arbitrarily, and an entry with a single
+    /// Refuses to sign a pending entry that differs from the one the signer saw. Without a version, the fields are
+    /// compared only where the entry was ever changed: existing clients fill them arbitrarily, and an entry with a single
     /// version cannot have been seen otherwise.
-    fn check(&self, entry: &SkillEntry) -> Result<(), Failure> {
-        let fields = [
-            self.skill.as_ref().map(|skill| *skill == entry.skill),
-            self.entry_date.map(|date| date == entry.entry_date),
-            self.minutes.map(|minutes| minutes == entry.minutes),
-            self.tunnel_id.map(|tunnel| tunnel == entry.tunnel_id),
-            self.comment.as_ref().map(|comment| *comment == entry.comment),
-        ];
+    fn check_signature(&self, entry: &SkillEntry) -> Result<(), Failure> {
+        let fields = self.compare(entry);
         let same = match self.version {
             Some(version) => version == entry.version,
             None if entry.version == 1 => true,
             None if entry.version == entry.asked_version => !fields.contains(&Some(false)),
             None => fields.iter().all(|field| *field == Some(true)),
         };
-        if same || entry.status != Status::Pending { Ok(()) } else { Err(Failure::entry_changed()) }
+        unless_changed(same, entry)
     }
+
+    /// Refuses to deny a pending entry that differs from what the signer sent of it. A denial that says nothing of the
+    /// entry holds for every version: the member reads it, and may ask again.
+    fn check_denial(&self, entry: &SkillEntry) -> Result<(), Failure> {
+        let same = match self.version {
+            Some(version) => version == entry.version,
+            None => entry.version == 1 || !self.compare(entry).contains(&Some(false)),
+        };
+        unless_changed(same, entry)
+    }
+
+    /// Whether each field is that of the entry; `None` for a field that was not sent.
+    fn compare(&self, entry: &SkillEntry) -> [Option<bool>; 5] {
+        [
+            self.skill.as_ref().map(|skill| *skill == entry.skill),
+            self.entry_date.map(|date| date == entry.entry_date),
+            self.minutes.map(|minutes| minutes == entry.minutes),
+            self.tunnel_id.map(|tunnel| tunnel == entry.tunnel_id),
+            self.comment.as_ref().map(|comment| *comment == entry.comment),
+        ]
+    }
+}
+
+fn unless_changed(same: bool, entry: &SkillEntry) -> Result<(), Failure> {
+    if same || entry.status != Status::Pending { Ok(()) } else { Err(Failure::entry_changed()) }
 }
 
 /// The level whose signers sign the flight time of an opening balance: the lowest, which every instructor may sign.
@@ -82,7 +101,7 @@ pub(crate) fn sign(
             signers::find_authority(cx.tx, cx.site.catalogue, signer_id, holder_id, level, tunnel_id, cx.now())?;
         let authority = authority.map_err(refusal)?;
         to = entry::transition(Some(one.status), Action::Sign(&authority)).ok_or_else(Failure::entry_state)?;
-        seen.check(entry)?;
+        seen.check_signature(entry)?;
         check_holder(cx.tx, holder_id)?;
         if one.opening.is_none() {
             rules::check_prerequisite(cx.site, cx.tx, holder_id, &one.skill, cx.now())?;
@@ -101,7 +120,7 @@ pub(crate) fn deny(cx: &Change, entry: &SkillEntry, seen: &SeenEntry, reason: &s
     if !entry::is_allowed(relation(cx.rank, entry), Action::Deny) {
         return Err(Failure::not_allowed());
     }
-    seen.check(entry)?;
+    seen.check_denial(entry)?;
     let (mut to, by) = (entry.status, actor_id(cx)?);
     for one in &whole(cx.tx, entry)? {
         to = entry::transition(Some(one.status), Action::Deny).ok_or_else(Failure::entry_state)?;
@@ -143,17 +162,18 @@ fn pause(
     Ok(to)
 }
 
-/// Cancels a request: by its holder, the desk or an admin. The signer is notified. Audited, unless the logbook is the
-/// actor's own.
+/// Cancels a request: by its holder, the desk or an admin. The signer is notified, and so is the holder if another person
+/// cancels. Audited, unless the logbook is the actor's own.
 pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure> {
-    if !entry::is_allowed(relation(cx.rank, entry), Action::Cancel) || entry.opening.is_some() {
+    if !entry::is_allowed(relation(cx.rank, entry), Action::Cancel) {
         return Err(Failure::not_allowed());
+    }
+    if entry.opening.is_some() {
+        return Err(if entry.status.is_signed() { Failure::not_allowed() } else { opening_is_whole(cx, entry) });
     }
     let to = entry::transition(Some(entry.status), Action::Cancel).ok_or_else(Failure::entry_state)?;
     skills::set_status(cx.tx, entry, actor_id(cx)?, to)?;
-    if let Some(signer_id) = entry.instructor_id {
-        notify(cx, signer_id, "notice.signoff_withdrawn", entry, entry.member_id, "")?;
-    }
+    notify_withdrawn(cx, entry)?;
     record_for_other(cx, "entry.cancelled", entry.member_id, entry.entry_id)?;
     Ok(to)
 }
@@ -170,6 +190,13 @@ pub(super) fn whole(tx: &Read, entry: &SkillEntry) -> Result<Vec<SkillEntry>, Fa
 pub(super) fn check_holder(tx: &Read, holder_id: i64) -> Result<(), Failure> {
     let profile = members::find(tx, holder_id)?.ok_or_else(Failure::not_found)?;
     if profile.email_verified { Ok(()) } else { Err(Failure::email_not_confirmed()) }
+}
+
+/// The refusal to change a part of an unsigned opening balance: the desk deletes the whole and enters it anew, and nobody
+/// else may change anything.
+pub(super) fn opening_is_whole(cx: &Change, entry: &SkillEntry) -> Failure {
+    let failure = if relation(cx.rank, entry).staff { Failure::entry_state() } else { Failure::not_allowed() };
+    failure.saying(Text::new("opening_is_whole"))
 }
 
 /// The refusal for a denial, with its text.
@@ -195,6 +222,25 @@ pub(super) fn notify_requested_signer(cx: &Change, entry: &SkillEntry) -> Result
     let subject = if entry.opening.is_some() { "notice.opening_asked" } else { "notice.signoff_asked" };
     skills::set_notified(cx.tx, entry.entry_id)?;
     match entry.instructor_id {
+        Some(signer_id) => notify(cx, signer_id, subject, entry, entry.member_id, ""),
+        None => Ok(()),
+    }
+}
+
+/// Notifies the named signer of a pending entry, or of the opening balance that it belongs to, that no signature is
+/// requested any more; and the holder, if another person withdrew the request. A balance is the desk's request.
+pub(super) fn notify_withdrawn(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
+    notify_former_signer(cx, entry)?;
+    if entry.opening.is_some() || cx.member_id() == Some(entry.member_id) {
+        return Ok(());
+    }
+    notify(cx, entry.member_id, "notice.request_withdrawn", entry, entry.member_id, "")
+}
+
+/// Notifies the named signer of a pending entry that another signer, or none, is asked now; not the actor.
+pub(super) fn notify_former_signer(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
+    let subject = if entry.opening.is_some() { "notice.opening_withdrawn" } else { "notice.signoff_withdrawn" };
+    match entry.instructor_id.filter(|signer_id| cx.member_id() != Some(*signer_id)) {
         Some(signer_id) => notify(cx, signer_id, subject, entry, entry.member_id, ""),
         None => Ok(()),
     }

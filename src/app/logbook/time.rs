@@ -7,6 +7,7 @@ use crate::auth::Bearer;
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
+use crate::i18n::language::Text;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
 use crate::store::tables::members::Holder;
 
@@ -66,9 +67,10 @@ pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) ->
         };
         return Err(no_change(may_read));
     }
-    if known.opening {
-        // The entry belongs to a document that is signed or waits for its signature.
-        return Err(Failure::entry_signed());
+    match known.opening {
+        true if known.status.is_signed() => return Err(Failure::entry_signed()),
+        true => return Err(Failure::entry_state().saying(Text::new("opening_is_whole"))),
+        false => {}
     }
     let time = NewTime {
         entry_date: patch.entry_date.unwrap_or(known.entry_date),

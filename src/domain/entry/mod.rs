@@ -1,7 +1,7 @@
 //! The rules of logbook entries: the kinds of entries; for skill and safety entries the states, the actions that change
 //! them, who may take an action, and what a member needs before a skill. These rules know neither clock nor database.
 
-use super::catalogue::{Catalogue, Level, LevelKey, PROGRAMMES, Programme, SafetyKind};
+use super::catalogue::{Catalogue, Level, LevelKey, PROGRAMMES, Programme, Safety, SafetyKind};
 use super::currency::Currencies;
 use super::signoff::Authority;
 use serde::{Deserialize, Serialize};
@@ -64,9 +64,9 @@ pub(crate) struct Relation {
 
 /// Something that a member lacks before a skill or safety entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum MissingPrerequisite {
-    /// The name of the safety brief that must come first.
-    Brief(String),
+pub(crate) enum MissingPrerequisite<'a> {
+    /// The safety brief that must come first.
+    Brief(&'a Safety),
     /// The name of the level that must be held first.
     Level(String),
 }
@@ -151,12 +151,12 @@ pub(crate) fn displayed_status(kind: Kind, cat_group: &str, status: Status, laps
 /// The first thing that a member lacks before an entry of this skill, brief or training. `held`: the member's levels;
 /// `briefed`: the safety logbooks in which the member has an open record. `None` also for a skill that the catalogue does
 /// not have.
-pub(crate) fn missing_prerequisite(
-    catalogue: &Catalogue,
+pub(crate) fn missing_prerequisite<'a>(
+    catalogue: &'a Catalogue,
     skill: &str,
     held: &[LevelKey],
     briefed: &[String],
-) -> Option<MissingPrerequisite> {
+) -> Option<MissingPrerequisite<'a>> {
     if let Some((level, _)) = catalogue.find_skill(skill) {
         return missing_level_prerequisite(catalogue, level, held, briefed);
     }
@@ -170,12 +170,12 @@ pub(crate) fn missing_prerequisite(
 }
 
 /// Like [`missing_prerequisite`], for the skills of a level, which all have the same prerequisites.
-pub(crate) fn missing_level_prerequisite(
-    catalogue: &Catalogue,
+pub(crate) fn missing_level_prerequisite<'a>(
+    catalogue: &'a Catalogue,
     level: &Level,
     held: &[LevelKey],
     briefed: &[String],
-) -> Option<MissingPrerequisite> {
+) -> Option<MissingPrerequisite<'a>> {
     let programme = catalogue.find_programme(&level.cat_group)?;
     if !briefed.contains(&programme.safety_logbook) {
         return missing_brief(catalogue, programme, held);
@@ -184,16 +184,24 @@ pub(crate) fn missing_level_prerequisite(
 }
 
 /// The brief of the programme; or the level without which the member cannot have the brief either.
-fn missing_brief(catalogue: &Catalogue, programme: &Programme, held: &[LevelKey]) -> Option<MissingPrerequisite> {
+fn missing_brief<'a>(
+    catalogue: &'a Catalogue,
+    programme: &Programme,
+    held: &[LevelKey],
+) -> Option<MissingPrerequisite<'a>> {
     missing_entry_level(catalogue, programme, held).or_else(|| {
         let initial = catalogue.safety(&programme.cat_group).iter().find(|one| one.kind == SafetyKind::Initial);
-        Some(MissingPrerequisite::Brief(initial.map(|one| one.name.clone()).unwrap_or_default()))
+        initial.map(MissingPrerequisite::Brief)
     })
 }
 
 /// The level that a member needs to enter the first of the programmes that share the programme's safety logbook; `None`
 /// for a member who holds or may enter a level of any of them.
-fn missing_entry_level(catalogue: &Catalogue, programme: &Programme, held: &[LevelKey]) -> Option<MissingPrerequisite> {
+fn missing_entry_level(
+    catalogue: &Catalogue,
+    programme: &Programme,
+    held: &[LevelKey],
+) -> Option<MissingPrerequisite<'static>> {
     let served = catalogue.programmes().iter().filter(|one| one.safety_logbook == programme.safety_logbook);
     let mut levels = served.flat_map(|one| &one.levels);
     let first = levels.clone().next()?;
@@ -204,7 +212,7 @@ fn missing_entry_level(catalogue: &Catalogue, programme: &Programme, held: &[Lev
 }
 
 /// The first required level that is not held.
-fn missing_level(catalogue: &Catalogue, level: &Level, held: &[LevelKey]) -> Option<MissingPrerequisite> {
+fn missing_level(catalogue: &Catalogue, level: &Level, held: &[LevelKey]) -> Option<MissingPrerequisite<'static>> {
     let required = level.missing(held).next()?;
     let meant = |one: &&Level| {
         (&one.cat_group, &one.cat_id) == (&required.cat_group, &required.cat_id)

@@ -80,7 +80,10 @@ fn a_brief_comes_first_and_then_the_levels_in_their_order() {
         missing_prerequisite(catalogue, skill, held, &briefed)
     };
     let level = |name: &str| Some(MissingPrerequisite::Level(name.to_owned()));
-    let brief = |name: &str| Some(MissingPrerequisite::Brief(name.to_owned()));
+    let brief = |name: &str| {
+        let mut records = catalogue.programmes().iter().flat_map(|programme| &programme.safety);
+        records.find(|record| record.name == name).map(MissingPrerequisite::Brief)
+    };
     let first = key("Flyer", "1", "");
     assert_eq!(ask("10101", &[], &[]), brief("Flyer safety brief before the first flight"));
     assert_eq!(ask("10101", &[], &["Flyer"]), None);
@@ -121,10 +124,7 @@ fn following_what_is_named_first_leads_to_every_skill() {
                 continue;
             };
             let first = match missing {
-                MissingPrerequisite::Brief(name) => {
-                    let mut records = catalogue.programmes().iter().flat_map(|programme| &programme.safety);
-                    records.find(|record| record.name == name).unwrap().skill.clone()
-                }
+                MissingPrerequisite::Brief(record) => record.skill.clone(),
                 MissingPrerequisite::Level(name) => {
                     // Any track of the third level of a flyer is enough for a coach.
                     let named = |level: &&Level| {

@@ -139,11 +139,13 @@ pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
     tx.find(sql, [entry_id])
 }
 
-/// The entries of one kind by `now`, newest first.
-pub(crate) fn list_kind(tx: &Read, member_id: i64, kind: Kind, now: i64, limit: i64) -> Result<Vec<Line>> {
+/// The entries of one kind by `now` that belong to the record, newest first: flight time that counts, or skills and safety
+/// records that were signed.
+pub(crate) fn list_record(tx: &Read, member_id: i64, kind: Kind, now: i64, limit: i64) -> Result<Vec<Line>> {
     let sql = sql!(
         LINE,
         " WHERE e.member_id = :id AND e.kind = :kind AND e.entry_date <= :now
+           AND (e.status = 'open' OR e.status = 'suspended' AND e.kind <> 'time')
          ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT :limit"
     );
     tx.list(sql, named_params! {":id": member_id, ":kind": kind, ":now": now, ":limit": limit})
@@ -169,6 +171,12 @@ pub(crate) fn each_safety(
 pub(crate) fn count_safety(tx: &Read, member_id: i64, logbook: &str) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'safety' AND cat_group = ?2");
     tx.get(sql, (member_id, logbook))
+}
+
+/// The catalogue numbers of the member's suspended safety briefs and trainings.
+pub(crate) fn list_suspended_records(tx: &Read, member_id: i64) -> Result<Vec<String>> {
+    let sql = sql!("SELECT skill FROM entries WHERE member_id = ?1 AND kind = 'safety' AND status = 'suspended'");
+    tx.list(sql, [member_id])
 }
 
 /// The skill and the state of each skill entry of the member.

@@ -83,7 +83,8 @@ pub(crate) fn forget_near(tx: &Write, member_id: i64, person: &Person, stand_in:
 
 /// Removes the person's name from notices to other members, which are found by the entry that they are about.
 fn forget_in_notices(tx: &Write, member_id: i64, stand_in: &str) -> Result<()> {
-    const ASKED: &str = "subject IN ('notice.signoff_asked', 'notice.opening_asked', 'notice.signoff_withdrawn')";
+    const ASKED: &str = "subject IN ('notice.signoff_asked', 'notice.opening_asked', 'notice.signoff_withdrawn',
+                                     'notice.opening_withdrawn')";
     const SIGNED: &str = "subject IN ('notice.signed', 'notice.denied', 'notice.opening_denied')";
     for (mine, others, subjects) in [
         ("member_id", "instructor_id", ASKED),

@@ -182,6 +182,8 @@ fn signed_entries_and_opening_balances_cannot_be_corrected() {
     let entered = clerk.post(&path, &[("time", "12:30"), ("level", "Flyer/1/"), ("signer", &signer)]);
     let paper = entered.header("location").expect("a place to sign").to_owned();
     assert!(entered.status == 303 && paper.starts_with("/desk/sign-offs/"), "{entered}");
+    let unsigned = clerk.post(&format!("{paper}/withdraw"), &[]);
+    assert!(unsigned.status == 409 && unsigned.page().contains("not signed yet"), "{unsigned}");
     let signed = clerk.post(&format!("{paper}/sign"), &[("username", "ines"), ("password", PASSWORD)]);
     assert_eq!(signed.status, 303, "{signed}");
     assert_eq!(jane.get("/account/profile/user").ok_json()["total_flight_time"], "12:30");

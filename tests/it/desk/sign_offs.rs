@@ -78,6 +78,23 @@ fn levels_and_skills_are_named_in_the_readers_language() {
 }
 
 #[test]
+fn a_request_whose_safety_brief_was_suspended_is_not_signed_at_the_desk() {
+    let site = demo();
+    let (jane, _, entry) = asked(&site);
+    let sql = "UPDATE entries SET status = 'suspended' WHERE member_id = ?1 AND kind = 'safety'";
+    site.change(|tx| Ok(tx.run(sql, [jane.id])?));
+    let clerk = Clerk::at(&site, &site.desk());
+    let proof = [("username", "ines"), ("password", PASSWORD)];
+    let one = clerk.post(&format!("/desk/sign-offs/{entry}/sign"), &proof);
+    let seen = format!("{entry}-1");
+    let several = clerk.post("/desk/sign-several", &[("entry", &*seen), proof[0], proof[1]]);
+    for refused in [one, several] {
+        assert!(refused.status == 422 && refused.page().contains("needs a safety record"), "{refused}");
+    }
+    assert_eq!(status(&site, entry), "pending");
+}
+
+#[test]
 fn a_clerks_session_alone_cannot_sign() {
     let site = demo();
     let (_, _, entry) = asked(&site);

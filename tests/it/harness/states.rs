@@ -94,8 +94,8 @@ impl Site {
         self.change(|tx| Ok(tx.run(sql, (member.id, tx.now(), Site::TUNNEL_ID, logbook))?));
     }
 
-    /// A skill that the member has asked this signer for, whatever the rules say. Other requests that wait are
-    /// withdrawn.
+    /// A skill that the member has asked this signer for, whatever the rules say: it can be signed only after the safety
+    /// brief. Other requests that wait are withdrawn.
     pub fn ask_for(&self, member: &Caller, skill: &str, signer: &Caller) -> i64 {
         self.change(|tx| {
             tx.run("UPDATE entries SET status = 'cancelled' WHERE member_id = ?1 AND status = 'pending'", [member.id])?;

@@ -83,6 +83,21 @@ fn sections_open_as_a_member_climbs_and_say_what_they_wait_for() {
 }
 
 #[test]
+fn a_lapse_is_said_and_leaves_a_request_to_the_signer() {
+    let site = Site::open();
+    let (nora, ines) = (site.member("nora"), site.signer("ines", &[("Instructor", "4")]));
+    given::safety(&site, &nora, "10001", "open", site.now());
+    given::level(&site, &nora, "Flyer Level 1", &ines);
+    let reason = options(&nora, &nora)["flyerOption"]["disabled"].as_str().unwrap().to_owned();
+    assert!(reason.contains("lapsed"), "{reason}");
+    let listed = nora.get(&format!("/account/logbook/filter-skills/{}/Flyer", nora.id)).rows();
+    assert!(listed.iter().any(|row| row["skill"] == "10201"), "{listed:?}");
+    let wish = serde_json::json!({"skill": "10201", "entry_date": site.now(), "instructor": ines.id});
+    let made = nora.post("/account/logbook/skills/", wish).ok().json();
+    ines.put(&format!("/account/logbook/skills/{}", made["entry_id"]), serde_json::json!({"status": "open"})).ok();
+}
+
+#[test]
 fn the_reason_is_in_the_reader_s_language() {
     let site = Site::open();
     let nora = site.member("nora");

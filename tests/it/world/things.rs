@@ -47,7 +47,9 @@ impl World {
         if !self.site.holdings(caller).contains(&"Instructor 4".to_owned()) {
             self.site.qualify(caller, &[("Instructor", "4")]);
         }
-        let entry_id = self.site.ask_for(&self.somebody(), "10101", caller);
+        let somebody = self.somebody();
+        self.site.brief(&somebody, "Flyer");
+        let entry_id = self.site.ask_for(&somebody, "10101", caller);
         let state = if route.path.ends_with("suspend") { "open" } else { "suspended" };
         if ADMINS_ALONE.contains(&route.path) {
             self.site.change(|tx| Ok(tx.run("UPDATE entries SET status = ?2 WHERE entry_id = ?1", (entry_id, state))?));

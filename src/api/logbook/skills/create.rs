@@ -16,10 +16,10 @@ use crate::site::Site;
 
 crate::body! {
     pub(crate) struct SkillNew {
-        /// Ignored: the entry is new.
-        entry_id: Ignored,
+        /// The client's echo: a new entry gets a number of its own.
+        entry_id: Option<Line<ECHO_CHARS_MAX>>,
         /// Like `entry_id`.
-        id: Ignored,
+        id: Option<Line<ECHO_CHARS_MAX>>,
         echoes: Flattened<Echoes>,
         /// The moment of the flight: not in the future, not before the member's birth.
         entry_date: Moment,

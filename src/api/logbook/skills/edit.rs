@@ -39,7 +39,8 @@ crate::body! {
         /// Ours: `open` signs, `cancelled` withdraws. The present status changes nothing.
         status: Option<WantedStatus>,
         /// Ours, by a signer: the entry's `version` that the signer saw; 409 if it has changed. Without a version the fields
-        /// above are compared, and without both the entry must be the same as when the signature was requested.
+        /// above are compared. Without both, the entry must be the same as when the signature was requested to be signed, and
+        /// is refused as it is now.
         version: Option<Id>,
         /// The number in the path, or absent.
         entry_id: Option<Whole>,

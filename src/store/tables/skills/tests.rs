@@ -53,6 +53,8 @@ fn ask_everything(tx: &Write) {
     entry_events::list(tx, 1).unwrap();
     entry_events::insert(tx, 1, 1, None, entry_events::EntryState::Deleted).unwrap();
     standing::lapsed(tx, 1, 0).unwrap();
+    logbook::list_record(tx, 1, Kind::Skill, 0, 500).unwrap();
+    logbook::list_suspended_records(tx, 1).unwrap();
     entries::each_time(tx, 1, (50, 0), |_| ControlFlow::Continue(())).unwrap();
     let level = Catalogue::built_in().levels().next().unwrap();
     let authority = signers::find_authority(tx, Catalogue::built_in(), 1, 2, level, 1, 0).unwrap();

@@ -1,7 +1,7 @@
 //! Requests for a signature: making, editing and withdrawing them.
 
 use super::{DAY, SKILLS, ask, learner_and_instructor, list, path, row, wish};
-use crate::harness::Site;
+use crate::harness::{Caller, Site};
 use serde_json::json;
 
 #[test]
@@ -140,7 +140,8 @@ fn an_edit_replaces_what_it_names_while_nobody_has_signed() {
     ] {
         assert_eq!(row[field], value, "{field}: what the signer says is the signer's");
     }
-    assert_eq!((site.notices(&ines).len(), site.notices(&other).len()), (1, 1), "the new signer is told");
+    assert_eq!(site.notices(&ines), ["notice.signoff_asked", "notice.signoff_withdrawn"], "the former signer is told");
+    assert_eq!(site.notices(&other), ["notice.signoff_asked"], "and the new one");
     assert_eq!(jane.put(&path(entry_id), json!({"entry_id": entry_id + 1})).refused(422).bad_fields(), ["entry_id"]);
     assert_eq!(jane.put(&path(entry_id), json!({"status": "signed"})).refused(422).bad_fields(), ["status"]);
     assert_eq!(jane.put(&path(entry_id), json!({"skill": "10201"})).refused(422).bad_fields(), ["skill", "instructor"]);
@@ -171,4 +172,65 @@ fn somebody_elses_entry_is_not_there_and_a_flight_is_no_skill() {
     jane.put(&path(time.json()["entry_id"].as_i64().unwrap()), json!({"comment": "x"})).refused(404);
     site.desk().put(&path(entry_id), json!({"comment": "typed at the desk"})).ok();
     assert_eq!(row(&jane, entry_id)["comment"], "typed at the desk");
+}
+
+#[test]
+fn an_edit_that_names_a_state_which_no_edit_leads_to_is_refused_and_changes_nothing() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let (desk, admin) = (site.desk(), site.admin());
+    let refused = |who: &Caller, entry_id: i64, status: &str| {
+        let before = row(&jane, entry_id);
+        let body = json!({"status": status, "comment": "changed"});
+        assert_eq!(who.put(&path(entry_id), body).refused(409).json()["code"], "entry_state", "{status}");
+        assert_eq!(row(&jane, entry_id), before, "{status}");
+    };
+    let waiting = ask(&site, &jane, "10101", &ines);
+    let denied = ask(&site, &jane, "10102", &ines);
+    ines.put(&path(denied), json!({"comment_denial": "late stops"})).ok();
+    let asked = site.notices(&ines).len();
+    refused(&jane, waiting, "denied");
+    refused(&jane, denied, "cancelled");
+    for staff in [&desk, &admin] {
+        ["suspended", "denied"].into_iter().for_each(|status| refused(staff, waiting, status));
+        ["open", "not_current", "suspended", "cancelled"].into_iter().for_each(|status| refused(staff, denied, status));
+    }
+    assert_eq!(site.notices(&ines).len(), asked);
+    // Clients send the present state back.
+    desk.put(&path(waiting), json!({"status": "pending", "comment": "at the desk"})).ok();
+    desk.put(&path(denied), json!({"status": "denied", "comment": "at the desk"})).ok();
+    assert_eq!(row(&jane, denied)["status"], "pending");
+}
+
+#[test]
+fn the_number_and_the_status_that_a_client_echoes_in_a_new_entry_do_not_matter() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let mut request = wish(&site, "10101", &ines);
+    for (field, value) in
+        [("entry_id", json!("9".repeat(200))), ("id", json!("new".repeat(60))), ("status", json!("x".repeat(300)))]
+    {
+        request[field] = value;
+    }
+    assert_eq!(jane.post(SKILLS, request).ok().json()["entry_status"], "pending");
+}
+
+#[test]
+fn a_request_that_another_person_withdraws_is_told_to_the_member_and_to_the_signer() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let desk = site.desk();
+    let texts = |who: &Caller| {
+        let notices = who.get("/account/notifications").ok().json();
+        notices.as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let cancel = |entry_id: i64| desk.put(&path(entry_id), json!({"status": "cancelled"})).ok();
+    let delete = |entry_id: i64| desk.delete(&format!("/account/logbook/{entry_id}")).ok();
+    for (n, withdraw) in [(1, &cancel as &dyn Fn(i64) -> crate::harness::Reply), (2, &delete)] {
+        withdraw(ask(&site, &jane, "10101", &ines));
+        assert_eq!(site.notices(&jane), vec!["notice.request_withdrawn"; n]);
+        assert_eq!(site.notices(&ines)[2 * n - 2..], ["notice.signoff_asked", "notice.signoff_withdrawn"]);
+    }
+    assert!(texts(&jane)[0].contains("was withdrawn at the front desk"), "{:?}", texts(&jane));
+    assert!(texts(&ines)[0].starts_with("The request of jane to sign"), "{:?}", texts(&ines));
 }

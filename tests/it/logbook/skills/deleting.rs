@@ -60,3 +60,17 @@ fn the_desk_and_the_admins_take_out_what_anybody_asked_for() {
         assert!(site.moves(entry_id)[1].ends_with(&format!("deleted {}", who.id)));
     }
 }
+
+#[test]
+fn a_signer_hears_that_a_request_is_gone_but_not_of_one_that_waits_no_longer() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let waiting = ask(&site, &jane, "10101", &ines);
+    jane.delete(&entry(waiting)).ok();
+    assert_eq!(site.notices(&ines), ["notice.signoff_asked", "notice.signoff_withdrawn"]);
+    assert!(site.notices(&jane).is_empty());
+    let denied = ask(&site, &jane, "10101", &ines);
+    ines.put(&path(denied), json!({"comment_denial": "x"})).ok();
+    jane.delete(&entry(denied)).ok();
+    assert_eq!(site.notices(&ines)[2..], ["notice.signoff_asked"]);
+}

@@ -49,7 +49,8 @@ fn a_balance_counts_once_an_instructor_has_signed_it_as_a_whole() {
     ines.post(&act(first, "sign"), json!({})).refused(409);
     for who in [&jane, &desk] {
         who.delete(&format!("/account/logbook/{first}")).refused(409);
-        who.put(&format!("/account/logbook/time/{first}"), json!({"time": 600})).refused(409);
+        let refusal = who.put(&format!("/account/logbook/time/{first}"), json!({"time": 600})).refused(409);
+        assert_eq!(refusal.json()["code"], "entry_signed");
     }
 }
 
@@ -84,10 +85,20 @@ fn a_balance_is_refused_or_taken_out_as_a_whole_and_the_member_cannot_touch_it()
     let enter = || desk.post(&address(&jane), balance(&site, &ines)).ok().json()["entry_id"].as_i64().unwrap();
     let first = enter();
     for body in [json!({"comment": "x"}), json!({"status": "cancelled"}), json!({"status": "open"})] {
-        jane.put(&path(first), body).refused(403);
+        let refusal = jane.put(&path(first), body).refused(403);
+        assert!(refusal.json()["message"].as_str().unwrap().contains("not signed yet"), "{refusal}");
     }
     jane.delete(&format!("/account/logbook/{first}")).refused(403);
-    jane.put(&format!("/account/logbook/time/{first}"), json!({"time": 600})).refused(409);
+    let flight = format!("/account/logbook/time/{first}");
+    for refusal in [
+        jane.put(&flight, json!({"time": 600})).refused(409),
+        desk.put(&flight, json!({"time": 600})).refused(409),
+        desk.put(&path(first + 4), json!({"comment": "x"})).refused(409),
+        desk.put(&path(first + 4), json!({"status": "cancelled"})).refused(409),
+    ] {
+        assert_eq!(refusal.json()["code"], "entry_state", "{refusal}");
+        assert!(refusal.json()["message"].as_str().unwrap().contains("not signed yet"), "{refusal}");
+    }
     jane.post(&act(first, "sign"), json!({})).refused(403);
     ines.put(&path(first + 4), json!({"comment_denial": "no page for that"})).ok();
     assert_eq!(count(&list(&jane, "denied", &jane)), 2);
@@ -95,6 +106,11 @@ fn a_balance_is_refused_or_taken_out_as_a_whole_and_the_member_cannot_touch_it()
     desk.delete(&format!("/account/logbook/{first}")).ok();
     assert_eq!(count(&list(&jane, "all", &jane)), 0);
     assert_eq!(jane.get(&format!("/account/logbook/time/{}", jane.id)).ok().total(), 0);
+    desk.delete(&format!("/account/logbook/{}", enter())).ok();
+    assert_eq!(
+        (site.notices(&ines), site.notices(&jane).len()),
+        (["opening_asked", "opening_asked", "opening_withdrawn"].map(|one| format!("notice.{one}")).to_vec(), 0)
+    );
     let again = enter();
     let taken = json!({"skills": ["10102"], "entry_date": site.now(), "instructor": ines.id});
     assert_eq!(desk.post(&address(&jane), taken).refused(422).bad_fields(), ["skills"]);

@@ -57,3 +57,53 @@ fn a_suspended_training_no_longer_counts() {
     site.admin().post(&super::act(training, "suspend"), json!({})).ok();
     assert_eq!(current(), 0);
 }
+
+#[test]
+fn what_waits_for_a_signature_is_not_signed_once_a_prerequisite_is_gone() {
+    let site = Site::open();
+    let (jane, ines, admin) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]), site.admin());
+    let sign = |entry_id: i64| {
+        let by_edit = ines.put(&path(entry_id), json!({"status": "open"}));
+        (by_edit.status == 422).then(|| {
+            let by_event = ines.post(&super::act(entry_id, "sign"), json!({})).refused(422);
+            assert_eq!(
+                (by_edit.bad_fields(), by_event.bad_fields()),
+                (vec!["skill".to_owned()], vec!["skill".to_owned()])
+            );
+            by_edit.json()["errors"][0]["message"].as_str().unwrap().to_owned()
+        })
+    };
+    let brief = ask(&site, &jane, "10001", &ines);
+    assert_eq!(sign(brief), None);
+    let (skill, denied) = (ask(&site, &jane, "10101", &ines), ask(&site, &jane, "10102", &ines));
+    admin.post(&super::act(brief, "suspend"), json!({})).ok();
+    assert!(sign(skill).unwrap().contains("Flyer safety brief before the first flight"));
+    ines.put(&path(denied), json!({"comment_denial": "the brief first"})).ok();
+    admin.post(&super::act(brief, "reinstate"), json!({})).ok();
+    assert_eq!(sign(skill), None);
+
+    site.hold(&jane, "Flyer", "1", "", site.now());
+    let second = ask(&site, &jane, "10201", &ines);
+    site.change(|tx| Ok(tx.run("DELETE FROM holdings WHERE member_id = ?1", [jane.id])?));
+    assert!(sign(second).unwrap().contains("Flyer Level 1"));
+    assert_eq!(super::row(&jane, second)["status"], "pending");
+}
+
+#[test]
+fn a_suspended_brief_is_said_to_be_suspended_wherever_it_is_missed() {
+    let site = Site::open();
+    let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]));
+    let brief = ask(&site, &jane, "10001", &ines);
+    ines.put(&path(brief), json!({"status": "open"})).ok();
+    site.admin().post(&super::act(brief, "suspend"), json!({})).ok();
+    let record = |skill: &str| json!({"skill": skill, "entry_date": site.now(), "member_id": jane.id});
+    for refusal in [
+        jane.post(SKILLS, wish(&site, "10101", &ines)).refused(422).json()["errors"][0]["message"].clone(),
+        ines.post(SKILLS, record("10101")).refused(422).json()["errors"][0]["message"].clone(),
+        jane.post(SKILLS, wish(&site, "10001", &ines)).refused(409).json()["message"].clone(),
+        ines.post(SKILLS, record("10001")).refused(409).json()["message"].clone(),
+        jane.get(&format!("/account/logbook/category/{}", jane.id)).ok().json()["flyerOption"]["disabled"].clone(),
+    ] {
+        assert!(refusal.as_str().unwrap().contains("suspended"), "{refusal}");
+    }
+}

@@ -2,7 +2,7 @@
 //! and the signer asked again.
 
 use super::{act, ask, learner_and_instructor, path, row};
-use crate::harness::{Caller, Site};
+use crate::harness::{Caller, Reply, Site};
 use serde_json::{Value, json};
 
 /// The entry in this signer's list of waiting requests.
@@ -21,7 +21,7 @@ fn edit_of(row: &Value) -> Value {
     })
 }
 
-fn changed(answer: &crate::harness::Reply) {
+fn changed(answer: &Reply) {
     assert_eq!(answer.json()["code"], "entry_changed", "{answer}");
 }
 
@@ -35,12 +35,11 @@ fn an_entry_that_the_member_changed_after_the_look_is_not_signed_by_any_way() {
     jane.put(&path(entry_id), json!({"skill": "10102", "time": 300})).ok();
     let version = &seen["version"];
     for body in [json!({"version": version}), json!({})] {
-        changed(&ines.post(&act(entry_id, "sign"), body.clone()).refused(409));
-        let mut denial = body.clone();
-        denial["comment_denial"] = json!("no");
-        changed(&ines.post(&act(entry_id, "deny"), denial).refused(409));
+        changed(&ines.post(&act(entry_id, "sign"), body).refused(409));
     }
-    let blind = [json!({"status": "open"}), json!({"comments_instructor": "clean"}), json!({"comment_denial": "no"})];
+    let stale = json!({"version": version, "comment_denial": "no"});
+    changed(&ines.post(&act(entry_id, "deny"), stale).refused(409));
+    let blind = [json!({"status": "open"}), json!({"comments_instructor": "clean"})];
     for body in blind.into_iter().chain([
         json!({"status": "open", "version": version}),
         json!({"comments_instructor": "clean", "version": version.to_string()}),
@@ -114,5 +113,25 @@ fn a_version_is_a_number_of_one_or_more() {
         ] {
             assert_eq!(answer.refused(422).bad_fields(), ["version"]);
         }
+    }
+}
+
+#[test]
+fn a_denial_is_of_the_version_or_the_values_that_it_names_and_without_any_of_the_entry_as_it_is() {
+    let site = Site::open();
+    let (jane, ines) = learner_and_instructor(&site);
+    let entry_id = ask(&site, &jane, "10101", &ines);
+    let mut stale = edit_of(&waiting(&ines, entry_id));
+    stale["comment_denial"] = json!("late stops");
+    let denial = json!({"comment_denial": "late stops"});
+    let edit = |body: &Value| ines.put(&path(entry_id), body);
+    let deny = |body: &Value| ines.post(&act(entry_id, "deny"), body);
+    for way in [&edit as &dyn Fn(&Value) -> Reply, &deny] {
+        for _ in 0..2 {
+            jane.put(&path(entry_id), json!({"comment": site.next_number().to_string()})).ok();
+        }
+        changed(&ines.put(&path(entry_id), &stale).refused(409));
+        assert_eq!(way(&denial).ok().json()["entry_status"], "denied");
+        assert_eq!(row(&jane, entry_id)["comment_denial"], "late stops");
     }
 }
