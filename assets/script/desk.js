@@ -285,12 +285,14 @@ const renew = (part, fresh) => {
 if (live().length) {
     const attended = () => !document.hidden && Date.now() - touched < ATTENDED_MS;
     const interval = Math.min(...live().map(part => part.dataset.live)) * 1000;
+    // A page that answers a form has the address of the form, which cannot be read.
+    const address = document.getElementById('main').dataset.address ?? location.href;
     let events, asking = false, again = false, times = 0;
     const ask = async () => {
         if (asking) { again = true; return; }
         asking = true;
         try {
-            const reply = await fetch(location.href, { redirect: 'error' });
+            const reply = await fetch(address, { redirect: 'error' });
             if (!reply.ok) throw reply.status;
             const page = new DOMParser().parseFromString(await reply.text(), 'text/html');
             live().forEach(part => renew(part, page.getElementById(part.id)));

@@ -38,11 +38,13 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::queries::erasure;
 use crate::store::tables::audit;
 use crate::store::tables::members::{self, Account};
+use crate::store::tables::replays::{self, StoredReply};
 use crate::store::tables::signers;
 use std::ops::Deref;
 
@@ -150,6 +152,20 @@ impl Change<'_> {
     pub(crate) fn record(&self, action: &'static str, subject: &Subject, detail: &Detail) -> Result<(), Failure> {
         audit::insert(self.tx, self.actor, action, subject, detail)?;
         Ok(())
+    }
+
+    /// Marks the form of this number as sent. Returns whether it was sent for the first time: the effect of a form whose
+    /// answer is shown once, such as a new secret, is not repeated where a browser loads the answer again. A form without
+    /// a number is always new.
+    pub(crate) fn is_first_sending(&self, form_number: Option<i64>) -> Result<bool, Failure> {
+        let Some(number) = form_number else { return Ok(true) };
+        let replay_key = self.site.keys.hash(Purpose::Replay, &[b"form", &number.to_be_bytes()]);
+        if replays::find(self.tx, &replay_key, self.now())?.is_some() {
+            return Ok(false);
+        }
+        let answer = self.site.keys.seal(Purpose::Answer, &[]);
+        replays::insert(self.tx, &replay_key, &StoredReply { body_digest: [0; 32], answer, token_hash: None })?;
+        Ok(true)
     }
 
     /// 404 where there is no such member, or where the member was erased: an erased member's number stays in records,

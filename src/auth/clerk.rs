@@ -2,6 +2,7 @@
 
 use super::challenge;
 use super::cookie::Cookie;
+use super::origin;
 use super::session::{self, token_hash};
 use crate::domain::audit::Actor;
 use crate::domain::role::{Rank, Role};
@@ -17,6 +18,9 @@ use crate::store::tables::sessions::{self, Session, TokenHash};
 pub(crate) const SESSION: Cookie = Cookie::new("desk", None);
 /// The token of a sign-in whose second factor is due.
 pub(crate) const CHALLENGE: Cookie = Cookie::new("step", Some(challenge::LIFE_SECONDS));
+
+/// The form that ends a session; sent after its end, nothing is lost.
+const SIGN_OUT: &str = "/desk/sign-out";
 
 /// A member of the staff who is signed in in this browser.
 #[derive(Debug)]
@@ -112,10 +116,24 @@ fn find_in_force(site: &Site, hash: &TokenHash) -> Result<Option<Session>, Failu
     Ok(found.filter(|found| found.role.is_staff() && !found.banned))
 }
 
-/// Redirects to the sign-in, which leads back to the requested page, where that was a GET.
+/// Redirects to the sign-in, which leads back to the requested page, or to the page of the form that was sent. The
+/// sign-in then says that the form was not saved.
 pub(crate) fn to_sign_in(call: &Call) -> Reply {
-    let query = if call.reads() && call.path != "/desk" { format!("?to={}", call.path) } else { String::new() };
-    reply::see_other(&format!("/desk/sign-in{query}"))
+    let is_lost = !call.reads() && call.path != SIGN_OUT;
+    let page = match call.reads() {
+        true => Some(origin::address(&call.path, &call.query)),
+        false => origin::page_of(call).filter(|_| is_lost),
+    };
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    if is_lost {
+        query.append_pair("lost", "1");
+    }
+    if let Some(page) = page.filter(|page| page != "/desk") {
+        query.append_pair("to", &page);
+    }
+    let query = query.finish();
+    let mark = if query.is_empty() { "" } else { "?" };
+    reply::see_other(&format!("/desk/sign-in{mark}{query}"))
 }
 
 /// The token of the session that the browser holds, in force or not.

@@ -11,7 +11,7 @@ pub(crate) mod device;
 pub(crate) mod idempotency;
 pub(crate) mod kiosk;
 pub mod message_quota;
-mod origin;
+pub(crate) mod origin;
 mod partner;
 pub(crate) mod passcode;
 pub(crate) mod passkey;

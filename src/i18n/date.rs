@@ -29,7 +29,7 @@ const SHORT_MONTHS: [&str; 12] = [
 /// Day and month.
 pub(crate) fn in_short(language: Language, date: Date) -> String {
     let month = language.fill(SHORT_MONTHS[date.month() as usize - 1], |_| None);
-    fill(language, "short_date", date, &month)
+    fill(language, if date.day() == 1 { "short_date.first" } else { "short_date" }, date, &month)
 }
 
 /// Day, month and year.
@@ -76,6 +76,7 @@ mod tests {
                 said
             );
         }
+        assert_eq!(in_short(Language::French, Date::constant(2026, 11, 1)), "1er nov.");
         assert_eq!(in_words(Language::English, i64::MAX), "");
     }
 }

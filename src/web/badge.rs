@@ -57,6 +57,11 @@ pub(super) fn member_status(
     let flyer = standing::read_with(tx, member_id, &held, now)?;
     let mut badges = Vec::new();
     badges.extend(membership(&account, site.config.yearly_fee_cents, now, language));
+    if !account.email_confirmed {
+        let has_address = members::find_account_by_id(tx, member_id)?.is_some_and(|account| !account.email.is_empty());
+        let key = if has_address { "desk.mark_unconfirmed" } else { "desk.mark_no_email" };
+        badges.push(Badge::new("soon", language.say(&Text::new(key))));
+    }
     for (cat_group, key) in PROGRAMMES {
         if let Some(currency) = flyer.currency.find(cat_group)
             && held.iter().any(|level| level.cat_group == cat_group)
@@ -68,6 +73,7 @@ pub(super) fn member_status(
     Ok(MemberStatus { level: level_name(site.catalogue, &keys, language), badges })
 }
 
+/// The badges for ban and membership. In force without a payment, until the first level is held, is not *paid*.
 fn membership(account: &Standing, yearly_fee_cents: i64, now: i64, language: Language) -> Vec<Badge> {
     let badge = |tone, key| Badge::new(tone, language.say(&Text::new(key)));
     let mut badges = Vec::new();
@@ -77,10 +83,10 @@ fn membership(account: &Standing, yearly_fee_cents: i64, now: i64, language: Lan
     if !membership_in_force(account, yearly_fee_cents, now) {
         badges.push(badge("bad", "desk.mark_unpaid"));
     } else if yearly_fee_cents > 0 {
-        badges.push(badge("good", "desk.mark_paid"));
-    }
-    if !account.email_confirmed {
-        badges.push(badge("soon", "desk.mark_unconfirmed"));
+        badges.push(match account.paid_until {
+            Some(until) if now < until => badge("good", "desk.mark_paid"),
+            _ => badge("plain", "desk.mark_no_fee_yet"),
+        });
     }
     badges
 }

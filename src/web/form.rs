@@ -1,5 +1,6 @@
 //! Forms of the pages. [`read_form`] returns the values only where every field is valid.
 
+use super::read_form_number;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
@@ -56,6 +57,11 @@ impl Form {
 
     pub(crate) fn required<T: Default>(&mut self, name: &str, kind: impl FnOnce(&Value) -> Result<T, Text>) -> T {
         self.0.required(name, kind).into_option().unwrap_or_default()
+    }
+
+    /// The idempotency number of the form, if it has one.
+    pub(crate) fn number(&mut self) -> Option<i64> {
+        self.optional("number", read_form_number)
     }
 
     /// Whether the field is there and not blank.

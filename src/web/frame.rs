@@ -1,6 +1,6 @@
 //! The frame of every page: site name, menu, signed-in clerk, notices and the texts of the language.
 
-use crate::auth::Clerk;
+use crate::auth::{Clerk, origin};
 use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -8,6 +8,7 @@ use crate::i18n::language::{Language, Text};
 use crate::site::{CachedName, Site};
 use crate::store::tables::members;
 use crate::web::desk::shift_note::{self, NoteView};
+use crate::web::desk::sign_in::safe_target;
 
 /// A part of the desk: an item of the menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +48,19 @@ pub(crate) struct Frame {
     pub admin: bool,
     /// Path to return to after a change of clerk: this page if it is a GET, else the first page of the part.
     pub(crate) here: String,
+    /// Where the page answers a form: its own address, from which parts that refresh themselves are read; on an error
+    /// page, the address of the page with the form. Empty where the page answers a GET.
+    pub(crate) address: String,
     /// The shift note, on the pages of *Today*.
     pub(crate) shift_note: Option<NoteView>,
     /// Message about the action that was just done.
     pub done: Option<String>,
+}
+
+/// The page of the desk from which a form was sent, except the first, to which every error page leads.
+fn origin_of_form(call: &Call) -> Option<String> {
+    let page = origin::page_of(call).map(|page| safe_target(&page))?;
+    (page != TODAY).then_some(page)
 }
 
 impl Frame {
@@ -68,6 +78,7 @@ impl Frame {
             clerk: None,
             admin: false,
             here: String::new(),
+            address: String::new(),
             shift_note: None,
             done: None,
         }
@@ -85,6 +96,12 @@ impl Frame {
         Frame::named(site_name, language)
     }
 
+    /// For the error page of a request. A form that was refused leads back to its page.
+    pub(crate) fn of_refused_call(site: &Site, call: &Call) -> Frame {
+        let page = if call.reads() { None } else { origin_of_form(call) };
+        Frame { address: page.unwrap_or_default(), ..Frame::of_failure(site, call.language()) }
+    }
+
     /// For a page before sign-in.
     pub(crate) fn outside(site: &Site, call: &Call) -> Result<Frame, Failure> {
         Ok(Frame { site_name: site.name()?, ..Frame::bare(call.language()) })
@@ -95,9 +112,10 @@ impl Frame {
         let profile = site.store.read(|tx| Ok(members::find(tx, clerk.id())?))?;
         let name = profile.map(|p| if p.screen_name.is_empty() { p.username } else { p.screen_name });
         let here = if call.reads() { call.path.clone() } else { part.to_owned() };
+        let address = if call.reads() { String::new() } else { part.to_owned() };
         let shift_note = if part == TODAY { shift_note::find(site, call.language())? } else { None };
         let admin = clerk.check_admin().is_ok();
-        Ok(Frame { part, clerk: name, admin, here, shift_note, ..Frame::outside(site, call)? })
+        Ok(Frame { part, clerk: name, admin, here, address, shift_note, ..Frame::outside(site, call)? })
     }
 
     /// [`Frame::of`], with the message about the action that the query names as done.
@@ -128,6 +146,11 @@ impl Frame {
     /// A text with values filled in.
     pub(crate) fn tell(&self, text: &Text) -> String {
         self.language.say(text)
+    }
+
+    /// A new idempotency number for a form.
+    pub(crate) fn form_number(&self) -> i64 {
+        super::new_form_number()
     }
 
     /// URL path of an asset.

@@ -263,7 +263,7 @@ impl QueuedCall {
 fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> FinishedCall {
     let finished = match answer {
         Ok(reply) => finished(gzip::finish(reply, call), call.principal.get(), None),
-        Err(failure) => refused(call, failure, || Frame::of_failure(site, call.language())),
+        Err(failure) => refused(call, failure, || Frame::of_refused_call(site, call)),
     };
     FinishedCall { delayed: call.delayed.get(), outcome: call.outcome.get(), ..finished }
 }

@@ -1,4 +1,5 @@
-//! The replies to requests with an `Idempotency-Key`, written in the transaction of the effect.
+//! The replies to requests with an `Idempotency-Key`, written in the transaction of the effect; and the numbers of forms
+//! that were sent, without a reply.
 
 use crate::store::{Read, Write};
 use rusqlite::Result;

@@ -11,12 +11,13 @@ use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::kiosks;
-use crate::web::{Frame, form, path_id, show as shown, skipped};
+use crate::web::{Frame, done, form, path_id, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
 
 /// Rows on one page.
 const ROWS_MAX: i64 = 100;
+const DONE: [(&str, &str); 2] = [("revoked", "kiosk.done_revoked"), ("before", "desk.done_before")];
 
 #[derive(Template)]
 #[template(path = "desk/kiosks.html", config = "assets/templates/askama.toml")]
@@ -42,9 +43,8 @@ struct Row {
 
 /// `GET /desk/kiosks`: one page of the kiosks, the latest first, after `skip` others.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let revoked = call.query().has("revoked");
     page(site, call, clerk, |page| {
-        page.frame.done = revoked.then(|| page.frame.say("kiosk.done_revoked"));
+        page.frame.done = done(call, &DONE);
         StatusCode::OK
     })
 }
@@ -71,14 +71,19 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) 
 
 /// `POST /desk/kiosks`: makes a code that pairs one browser as a kiosk of this name. Only this reply shows the code.
 pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let name = form(call)?.line("name", app::kiosks::NAME_CHARS_MAX);
+    let mut form = form(call)?;
+    let (name, number) = (form.line("name", app::kiosks::NAME_CHARS_MAX), form.number());
     if name.is_empty() {
         return page(site, call, clerk, |page| {
             page.problem = Some(page.frame.say("kiosk.name_missing"));
             StatusCode::UNPROCESSABLE_ENTITY
         });
     }
-    let code = app::change(site, clerk, call.language(), |cx| app::kiosks::pair(cx, &name))?;
+    let code = app::change(site, clerk, call.language(), |cx| match cx.is_first_sending(number)? {
+        true => app::kiosks::pair(cx, &name).map(Some),
+        false => Ok(None),
+    })?;
+    let Some(code) = code else { return Ok(reply::see_other("/desk/kiosks?done=before")) };
     let until = site.time_zone()?.clock(site.now() + kiosk::PAIRING_SECONDS);
     page(site, call, clerk, |page| {
         page.code = Some((spaced(&code), page.frame.tell(&Text::new("kiosk.code_until").with("clock", until))));
@@ -114,7 +119,7 @@ pub(crate) fn show_door(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let kiosk_id = path_id(call, 0)?;
     match app::change(site, clerk, call.language(), |cx| app::kiosks::revoke(cx, kiosk_id))? {
-        Outcome::Done => Ok(reply::see_other("/desk/kiosks?revoked=1")),
+        Outcome::Done => Ok(reply::see_other("/desk/kiosks?done=revoked")),
         Outcome::Unchanged => Err(Failure::not_found()),
     }
 }

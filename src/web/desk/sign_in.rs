@@ -49,12 +49,16 @@ impl Page {
 pub(crate) fn show_or_pass(site: &Site, call: &Call) -> Answer {
     let mut query = Form(call.query());
     let to = query.line("to", 200);
-    let (ended, another) = (query.has("ended"), query.has("another"));
+    let (ended, lost, another) = (query.has("ended"), query.has("lost"), query.has("another"));
     if !another && clerk::find(site, call)?.is_some() {
         return Ok(reply::see_other(&safe_target(&to)));
     }
     let mut page = Page::new(site, call, String::new(), to)?;
-    page.problem = ended.then(|| call.say("desk.step_ended"));
+    page.problem = match (ended, lost) {
+        (true, _) => Some(call.say("desk.step_ended")),
+        (false, true) => Some(call.say("desk.sent_lost")),
+        (false, false) => None,
+    };
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
@@ -84,7 +88,9 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
                 call.outcome.set(AuthOutcome::SecondFactorDue);
                 // Staff accounts get no passcodes.
                 let by = if due == RequiredCode::Totp { "app" } else { "none" };
-                let page = format!("/desk/sign-in/code?by={by}&to={}", safe_target(&target));
+                let target = safe_target(&target);
+                let target: String = form_urlencoded::byte_serialize(target.as_bytes()).collect();
+                let page = format!("/desk/sign-in/code?by={by}&to={target}");
                 begin_challenge(call, tx, &account, Intent::Desk, page)
             }
             Requirement::SetupMissing => {
@@ -184,8 +190,13 @@ pub(crate) fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `to` where that is a page of the desk, else the desk's first page: the sign-in redirects to no other site.
 pub(crate) fn safe_target(to: &str) -> String {
+    let (path, query) = to.split_once('?').unwrap_or((to, ""));
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-_.".contains(&b);
-    let ours = (to == HOME || to.starts_with("/desk/")) && to.bytes().all(plain) && !to.starts_with("/desk/sign-");
+    let value = |b: u8| b.is_ascii_alphanumeric() || b"-_.~=&%+:,".contains(&b);
+    let ours = (path == HOME || path.starts_with("/desk/"))
+        && path.bytes().all(plain)
+        && query.bytes().all(value)
+        && !path.starts_with("/desk/sign-");
     if ours { to.to_owned() } else { HOME.to_owned() }
 }
 
@@ -195,7 +206,9 @@ mod tests {
 
     #[test]
     fn sign_in_redirects_to_pages_of_the_desk_only() {
-        assert_eq!(safe_target("/desk/members/4"), "/desk/members/4");
+        for page in ["/desk/members/4", "/desk?day=2026-11-24", "/desk/reports?from=2026-11-01&to=2026-11-24"] {
+            assert_eq!(safe_target(page), page);
+        }
         for elsewhere in [
             "",
             "//evil.example",
@@ -203,7 +216,9 @@ mod tests {
             "/desk//\\evil",
             "/api/x",
             "/deskx",
-            "/desk/a?b",
+            "/desk/a?b=/c",
+            "/desk?to=\\evil",
+            "/desk/sign-in?to=/desk",
             "/desk/sign-out",
         ] {
             assert_eq!(safe_target(elsewhere), "/desk", "{elsewhere}");

@@ -45,6 +45,8 @@ struct ListPage {
     versions: Vec<Version>,
     /// Whether a draft differs from the text in force.
     has_drafts: bool,
+    /// Text that names the languages without a draft; empty where each has one.
+    missing: String,
     /// The version in force when the page was made; 0 for none.
     seen: i64,
     is_waiver: bool,
@@ -131,9 +133,19 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<String>) -> Answer {
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let (zone, language) = (site.time_zone()?, call.language());
-    let (drafts, versions) = site
-        .store
-        .read(|tx| Ok((texts::list_changed(tx, kind)?, site_texts::list_versions(tx, kind, VERSIONS_MAX)?)))?;
+    let (drafts, written_in, versions) = site.store.read(|tx| {
+        let written: Vec<String> = site_texts::list_drafts(tx, kind)?.into_iter().map(|draft| draft.language).collect();
+        Ok((texts::list_changed(tx, kind)?, written, site_texts::list_versions(tx, kind, VERSIONS_MAX)?))
+    })?;
+    let missing: Vec<&str> = Language::AT_KIOSK
+        .into_iter()
+        .filter(|one| !written_in.iter().any(|tag| tag == one.tag()))
+        .map(Language::name)
+        .collect();
+    let missing = match missing.is_empty() {
+        true => String::new(),
+        false => language.say(&Text::new("texts.missing").with("languages", missing.join(", "))),
+    };
     let seen = versions.iter().map(|one| one.version).max().unwrap_or(0);
     let version = |one: site_texts::Version| Version {
         version: one.version,
@@ -158,6 +170,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
         languages: Language::AT_KIOSK.map(written).into(),
         versions: versions.into_iter().map(version).collect(),
         has_drafts: !drafts.is_empty(),
+        missing,
         seen,
         is_waiver: kind == Kind::Waiver,
         pictures,
@@ -251,7 +264,7 @@ pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (kind, again, seen) = read_form(call, |form| {
         (
             form.required("kind", fields::line(20)),
-            !form.line("asks_again", 5).is_empty(),
+            form.line("asks_again", 5) == "on",
             form.optional("seen", fields::whole_in(0..=i64::MAX)),
         )
     })?;

@@ -55,6 +55,9 @@ fn a_walk_in_form_sent_twice_makes_one_booking() {
         let reply = form(member, minutes, clock);
         assert!(reply.status == 422 && reply.page().contains(said), "{reply}");
         assert!(reply.page().contains(&format!("value=\"{member}\"")), "what was typed stays");
+        assert!(reply.page().contains("data-address=\"/desk\""), "the arrivals renew themselves from Today: {reply}");
+        let leads_on = reply.page().contains("</a></p>\n<form class=\"fields grid\"");
+        assert_eq!(leads_on, member == "nobody", "who is new is added at the desk: {reply}");
     }
     let first = form("jane", "12", "23:30");
     assert_eq!(first.status, 303, "{first}");
@@ -280,4 +283,13 @@ fn an_unpaid_member_is_not_booked_and_the_page_links_to_the_payment() {
     assert_eq!(book("", "23:30").status, 422, "nobody flies before the birth, confirmed address or not");
     site.born(&jane, 0);
     assert_eq!(book("", "23:30").status, 303);
+}
+
+#[test]
+fn a_walk_in_is_found_by_the_number_as_it_stands_on_the_card() {
+    let site = demo();
+    let (jane, clerk) = (site.flyer("jane"), Clerk::at(&site, &site.desk()));
+    let typed = format!("#{}", jane.id);
+    let form = [("member", &*typed), ("minutes", "12"), ("clock", "23:30"), ("number", "9")];
+    assert_eq!(clerk.post("/desk/bookings", &form).status, 303);
 }

@@ -1,6 +1,6 @@
 //! Error pages and JSON errors for unknown paths.
 
-use super::demo;
+use super::{Clerk, book, demo};
 use http::Method;
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -32,4 +32,19 @@ fn a_site_without_an_authority_explains_how_to_make_one() {
     let site = demo();
     let page = site.stranger().ask_at_root(Method::GET, "/ca").header("accept", BROWSER).send().page();
     assert!(page.contains("tunneldesk tls init") && !page.contains('`'), "{page}");
+}
+
+#[test]
+fn the_error_page_of_a_form_leads_back_to_the_page_of_the_form() {
+    let site = demo();
+    let clerk = Clerk::at(&site, &site.desk());
+    let booking = book(&site, &site.flyer("jane"), 600);
+    let (card, origin) = (format!("/desk/bookings/{booking}"), clerk.origin.as_str());
+    assert_eq!(clerk.post(&format!("{card}/cancel"), &[]).status, 303);
+    let page = format!("{origin}{card}");
+    let stale = clerk.post_from(&format!("{card}/check-in"), &[], &[("origin", origin), ("referer", &page)]);
+    assert!(stale.status == 409 && stale.page().contains(&format!("href=\"{card}\"")), "{stale}");
+    let elsewhere = "https://evil.example/desk/bookings/1";
+    let other = clerk.post_from(&format!("{card}/check-in"), &[], &[("origin", origin), ("referer", elsewhere)]);
+    assert!(other.status == 409 && !other.page().contains("page before"), "{other}");
 }

@@ -77,7 +77,7 @@ fn a_revoked_kiosk_is_locked_out_at_once() {
     assert_eq!(kiosk.get("/kiosk/home").status, 200);
     let desk = Clerk::at(&site, &site.desk());
     assert_eq!(desk.post("/desk/kiosks/1/revoke", &[]).status, 303);
-    assert!(desk.get("/desk/kiosks?revoked=1").page().contains("locked out"));
+    assert!(desk.get("/desk/kiosks?done=revoked").page().contains("locked out"));
     assert_eq!(desk.post("/desk/kiosks/1/revoke", &[]).status, 404);
     assert_eq!(kiosk.get("/kiosk/home").header("location"), Some("/kiosk"));
     assert!(kiosk.get("/kiosk").page().contains("Make this browser a kiosk"));

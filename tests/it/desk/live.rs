@@ -97,6 +97,19 @@ fn a_refused_call_appears_on_the_open_page() {
 }
 
 #[test]
+fn arrivals_appear_on_the_page_that_refused_a_walk_in() {
+    let site = demo();
+    let (bookings, browser) = (day(&site), a_clerk(&site));
+    open(&site, &browser, "/desk");
+    browser.run("document.getElementById('member').value = 'nobody-of-that-name'", json!([]));
+    browser.run("document.querySelector('#book form button:not([name])').click()", json!([]));
+    browser.wait("return location.pathname === '/desk/bookings' && !!document.getElementById('problem')");
+    let other = Clerk::at(&site, &site.desk());
+    assert_eq!(other.post(&format!("/desk/bookings/{}/check-in", bookings[0]), &[]).status, 303);
+    browser.wait(&format!("return !!document.querySelector('#b{} ~ [formaction$=undo]')", bookings[0]));
+}
+
+#[test]
 fn a_page_that_is_unattended_for_twenty_minutes_stops_polling() {
     let site = demo();
     day(&site);

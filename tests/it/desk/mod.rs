@@ -4,6 +4,7 @@
 mod arrivals;
 mod audit;
 mod booking;
+mod card;
 mod clerk;
 mod clicks;
 mod colleagues;
@@ -17,6 +18,7 @@ mod kiosk_join;
 mod kiosk_offline;
 mod kiosk_screens;
 mod live;
+mod loaded_again;
 mod mail_links;
 mod members;
 mod messages;

@@ -92,7 +92,7 @@ fn secrets_are_rotated_terms_changed_and_access_revoked() {
     assert!(admin.get(&card).page().contains("active, two secrets"));
     let signature = hex(&hmac_sha256(secret.as_bytes(), &[b""]));
     site.stranger().ask(Method::GET, USERS).header("token", &signature).send().ok();
-    admin.post(&format!("{card}/rotate"), &[("keep_days", "0")]);
+    admin.post(&format!("{card}/rotate"), &[("keep_days", "0"), ("end_older", "1")]);
     partner.get(USERS).refused(401);
 
     let changed =
@@ -101,7 +101,10 @@ fn secrets_are_rotated_terms_changed_and_access_revoked() {
     let page = admin.get(&card).page();
     assert!(page.contains("10.9.8.7/32") && page.contains(" checked"), "{page}");
 
-    assert_eq!(admin.post(&format!("{card}/revoke"), &[("name", "another")]).status, 422);
+    let refused = admin.post(&format!("{card}/revoke"), &[("name", "another")]);
+    let page = refused.page();
+    assert!(refused.status == 422 && page.contains("nothing was revoked") && page.contains(&card), "{page}");
+    assert!(page.contains(&format!("data-address=\"{card}\"")), "the list renews itself from there: {page}");
     let name = format!("Partner {}", partner.client_id());
     assert_eq!(admin.post(&format!("{card}/revoke"), &[("name", &name)]).status, 303);
     assert!(admin.get(&card).page().contains("revoked for good"));

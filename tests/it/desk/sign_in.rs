@@ -189,3 +189,37 @@ fn behind_https_the_cookie_is_bound_to_the_host() {
     *clerk.cookies.borrow_mut() = [("desk".to_owned(), token)].into();
     assert_eq!(clerk.get("/desk").status, 303, "a cookie that plain http could have set is not taken");
 }
+
+#[test]
+fn a_form_that_was_sent_after_the_session_ended_is_not_lost_without_a_word() {
+    let site = demo();
+    let clerk = Clerk::outside(&site);
+    let sent_from = |page: &str| {
+        let headers = [("origin", clerk.origin.as_str()), ("referer", page)];
+        let reply = clerk.post_from("/desk/members/4/note", &[("text", "x")], &headers);
+        reply.header("location").unwrap_or_default().to_owned()
+    };
+    let page = |path: &str| format!("{}{path}", clerk.origin);
+    let to = sent_from(&page("/desk/members/4?tab=security"));
+    assert_eq!(to, "/desk/sign-in?lost=1&to=%2Fdesk%2Fmembers%2F4%3Ftab%3Dsecurity");
+    let form = clerk.get(&to).page();
+    assert!(form.contains("what you sent was not saved"), "{form}");
+    assert!(form.contains("name=\"to\" value=\"/desk/members/4?tab=security\""), "{form}");
+    assert_eq!(sent_from(&page("/desk/members/4?done=note")), "/desk/sign-in?lost=1&to=%2Fdesk%2Fmembers%2F4");
+    assert_eq!(sent_from("https://evil.example/desk/members/4"), "/desk/sign-in?lost=1");
+    let out = clerk.post("/desk/sign-out", &[]);
+    assert_eq!(out.header("location"), Some("/desk/sign-in"), "nothing is lost: {out}");
+}
+
+#[test]
+fn the_sign_in_leads_back_to_the_page_with_its_query() {
+    let site = demo();
+    let clerk = Clerk::outside(&site);
+    let path = "/desk/reports?from=2026-05-01&to=2026-05-20";
+    let asked = clerk.get(path).header("location").unwrap_or_default().to_owned();
+    let to = super::till::field(&clerk.get(&asked).page(), "to").replace("&#38;", "&");
+    assert_eq!(to, path);
+    let form = [("username", site.desk().name.clone()), ("password", PASSWORD.to_owned()), ("to", to)];
+    let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(clerk.post(FORM, &form).header("location"), Some(path));
+}

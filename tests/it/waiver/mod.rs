@@ -1,6 +1,7 @@
 //! Waivers: signing, decisions, overrides, consents; and sites that require none.
 
 mod app;
+mod card;
 mod erased;
 mod family;
 mod gate;
@@ -421,6 +422,8 @@ fn a_text_is_published_once_however_often_its_form_is_sent() {
     edit("I fly with a helmet and goggles.");
     let page = admin.get("/desk/texts").page();
     assert!(page.contains("name=\"seen\" value=\"2\"") && page.contains("Draft"), "{page}");
+    assert!(page.contains("has no text in: Deutsch"), "a language that is missing is named: {page}");
+    assert!(!page.contains(" checked"), "whether everybody signs again is chosen: {page}");
     assert_eq!([publish().status, publish().status], [303, 303]);
     let version = || site.change(|tx| Ok(tx.get::<i64>("SELECT max(version) FROM site_texts", [])?));
     assert_eq!(version(), 3);

@@ -17,14 +17,15 @@ use crate::site::Site;
 use crate::store::tables::second_factors::{self, Kind};
 use crate::store::tables::{members, passkeys as keys, pins, sessions};
 use crate::web::badge::Badge;
-use crate::web::{CODE_CHARS_MAX, Frame, form_status, read_form, show};
+use crate::web::{CODE_CHARS_MAX, Form, Frame, form_status, read_form, show};
 use askama::Template;
 use http::StatusCode;
 
 pub(crate) const PATH: &str = "/desk/account";
 /// Passkeys that are shown; no account has more.
 const KEYS_SHOWN_MAX: i64 = 100;
-const DONE: [(&str, &str); 5] = [
+const DONE: [(&str, &str); 6] = [
+    ("before", "desk.done_before"),
     ("password", "account.done_password"),
     ("passkey", "account.done_passkey"),
     ("removed", "account.done_removed"),
@@ -161,8 +162,15 @@ pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/account/pin`: makes a new PIN, for the change of clerk and for bookings, and shows it once.
 pub(crate) fn renew_pin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_proven(site.now())?;
-    let pin = app::change(site, clerk, call.language(), |cx| credentials::renew_pin(cx, &cx.own()?))?;
-    page(site, call, clerk, None, Some(pin))
+    let number = read_form(call, Form::number)?;
+    let pin = app::change(site, clerk, call.language(), |cx| match cx.is_first_sending(number)? {
+        true => credentials::renew_pin(cx, &cx.own()?).map(Some),
+        false => Ok(None),
+    })?;
+    match pin {
+        Some(pin) => page(site, call, clerk, None, Some(pin)),
+        None => Ok(reply::see_other(&format!("{PATH}?done=before"))),
+    }
 }
 
 /// `POST /desk/account/sessions`: ends all other sessions.

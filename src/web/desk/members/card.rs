@@ -25,7 +25,8 @@ use crate::web::flights_today::{self, FlightsToday};
 use crate::web::{Frame, form_status, initials, path_id, query_text, show as shown, skipped};
 use askama::Template;
 
-const DONE: [(&str, &str); 16] = [
+const DONE: [(&str, &str); 17] = [
+    ("before", "desk.done_before"),
     ("card", "desk.done_card"),
     ("no-card", "desk.done_no_card"),
     ("note", "card.done_note"),
@@ -84,9 +85,25 @@ struct Page {
     security: Option<Security>,
     time: TimeForm,
     flights_today: FlightsToday,
+    ban: BanForm,
     today: String,
+    tomorrow: String,
     /// Label of the links that correct a line.
     correct: String,
+}
+
+/// The values of the form that bans, as typed.
+#[derive(Default)]
+pub(super) struct BanForm {
+    pub reason: String,
+    pub until: String,
+    pub problem: Option<String>,
+}
+
+/// A form of the card that was refused.
+pub(super) enum Refused {
+    Time(TimeForm),
+    Ban(BanForm),
 }
 
 struct Tab {
@@ -138,11 +155,14 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, member_id, None)
 }
 
-/// The card, with the form for flight time where that was refused.
-pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Option<TimeForm>) -> Answer {
+/// The card, with the form that was refused, if any.
+pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Option<Refused>) -> Answer {
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
-    let (tab, skip) = asked_tab(call);
+    let (tab, skip) = match &refused {
+        Some(Refused::Ban(_)) => ("security", 0),
+        _ => asked_tab(call),
+    };
     let (person, mut lines, security, denial, (standing, years, may_serve, flights_today)) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
@@ -169,8 +189,13 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     let counted = counted(call, skip, lines.len() as i64, all);
     let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
     let status = form_status(refused.is_some());
-    let today = zone.date(now);
-    let time = refused.unwrap_or_else(|| TimeForm {
+    let (today, tomorrow) = (zone.date(now), zone.date_days_later(now, 1));
+    let (time, ban) = match refused {
+        Some(Refused::Time(time)) => (Some(time), None),
+        Some(Refused::Ban(ban)) => (None, Some(ban)),
+        None => (None, None),
+    };
+    let time = time.unwrap_or_else(|| TimeForm {
         date: today.clone(),
         minutes: flights_today.proposed.map(|minutes| minutes.to_string()).unwrap_or_default(),
         problem: None,
@@ -192,7 +217,9 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
         security,
         time,
         flights_today,
+        ban: ban.unwrap_or_default(),
         today,
+        tomorrow,
         correct: call.say("card.correct"),
     };
     Ok(shown(status, language, &page))

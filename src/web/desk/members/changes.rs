@@ -2,6 +2,7 @@
 //! changes their own account here.
 
 use super::PART;
+use super::card::{self as card_page, BanForm, Refused};
 use crate::app::accounts::Ban;
 use crate::app::card::NOTE_CHARS_MAX;
 use crate::app::{self, Change, accounts, card, cards, credentials};
@@ -14,7 +15,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
-use crate::web::{Frame, path_id, read_form, show};
+use crate::web::{Form, Frame, field_error_text, path_id, read_form, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -36,12 +37,18 @@ struct PinPage {
 /// `POST /desk/members/{member_id}/pin`: replaces the booking PIN and shows the new one once.
 pub(crate) fn reset_pin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let frame = Frame::of(site, call, clerk, PART)?;
-    let (member_id, pin, name) = change(site, call, clerk, |cx, member_id| {
-        let pin = credentials::renew_pin(cx, &cx.served(member_id)?)?;
+    let number = read_form(call, Form::number)?;
+    let renewed = change(site, call, clerk, |cx, member_id| {
+        let subject = cx.served(member_id)?;
+        if !cx.is_first_sending(number)? {
+            return Ok(None);
+        }
+        let pin = credentials::renew_pin(cx, &subject)?;
         let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
         let name = profile.display_name().to_owned();
-        Ok((member_id, pin, name))
+        Ok(Some((member_id, pin, name)))
     })?;
+    let Some((member_id, pin, name)) = renewed else { return back(call, "before") };
     Ok(show(StatusCode::OK, call.language(), &PinPage { frame, member_id, name, pin }))
 }
 
@@ -67,14 +74,25 @@ pub(crate) fn confirm_email(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/members/{member_id}/ban`: bans the member, with a reason and, if given, until a day; ends all sessions.
 pub(crate) fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (reason, until) =
-        read_form(call, |form| (form.line("reason", REASON_CHARS_MAX), form.optional("until", fields::line(40))))?;
+    let (reason, typed) = read_form(call, |form| (form.line("reason", REASON_CHARS_MAX), form.line("until", 40)))?;
     let zone = site.time_zone()?;
     let past = || Failure::field("until", Text::new("card.ban_past"));
-    let until = until.map(|date| zone.start_of_date(&date).ok_or_else(past)).transpose()?;
-    let ban = Ban { reason, until };
-    _ = change(site, call, clerk, |cx, member_id| accounts::ban_with(cx, member_id, &ban))?;
-    back(call, "banned")
+    let until = match typed.is_empty() {
+        true => Ok(None),
+        false => zone.start_of_date(&typed).map(Some).ok_or_else(past),
+    };
+    let banned = until.and_then(|until| {
+        let ban = Ban { reason: reason.clone(), until };
+        change(site, call, clerk, |cx, member_id| accounts::ban_with(cx, member_id, &ban))
+    });
+    match banned {
+        Ok(_) => back(call, "banned"),
+        Err(failure) => {
+            let problem = Some(field_error_text(failure, call.language())?);
+            let refused = Refused::Ban(BanForm { reason, until: typed, problem });
+            card_page::page(site, call, clerk, path_id(call, 0)?, Some(refused))
+        }
+    }
 }
 
 /// `POST /desk/members/{member_id}/note`: replaces the staff note; an empty text removes it.

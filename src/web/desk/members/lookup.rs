@@ -17,9 +17,9 @@ pub(crate) enum LookupError {
     Ambiguous,
 }
 
-/// The member with this number, username or e-mail address.
+/// The member with this number, which may follow a `#`, username or e-mail address.
 pub(crate) fn find_member(tx: &Read, typed: &str) -> Result<Result<i64, LookupError>, Failure> {
-    let number = typed.parse::<i64>().ok();
+    let number = typed.strip_prefix('#').unwrap_or(typed).trim().parse::<i64>().ok();
     let by_number = number.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
     let by_name = members::find_account(tx, typed)?;
     Ok(match (by_number.map(|one| one.member_id), by_name.map(|one| one.member_id)) {

@@ -44,8 +44,8 @@ pub(crate) struct NextBooking {
     pub(crate) minutes: i64,
     /// Whether the booking is today and can be checked in.
     pub(crate) open: bool,
-    /// Whether the member is checked in.
-    pub(crate) here: bool,
+    /// The time of the check-in.
+    pub(crate) here_since: Option<String>,
 }
 
 /// Progress towards a level.
@@ -79,7 +79,7 @@ pub(crate) fn read(
         when: when::moment(language, zone, one.flight_date),
         minutes: one.minutes_booked,
         open: one.flight_date < today.to && one.arrived_at.is_none() && profile.banned_at.is_none(),
-        here: one.arrived_at.is_some(),
+        here_since: one.arrived_at.map(|at| zone.clock(at)),
     });
     let ban = bans::find(tx, member_id)?.map(|ban| {
         let until = ban.banned_until.map(|until| when::day(language, zone, until)).unwrap_or_default();

@@ -1,7 +1,8 @@
 //! Flight time at the desk: enter, correct, delete.
 
+use super::PART;
+use super::card::{self, Refused};
 use super::heading::{self, Heading};
-use super::{PART, card};
 use crate::app;
 use crate::app::logbook::time::{self, Editor, Patch};
 use crate::app::logbook::{self, COMMENT_CHARS_MAX};
@@ -52,7 +53,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let entry_date = zone.entry_moment(now, &sent.date);
     let again = |problem: String| {
         let refused = TimeForm { problem: Some(problem), ..sent };
-        card::page(site, call, clerk, member_id, Some(refused))
+        card::page(site, call, clerk, member_id, Some(Refused::Time(refused)))
     };
     let Some(length) = length else { return again(call.say("desk.walk_in_minutes")) };
     let Some(entry_date) = entry_date else { return again(call.say("desk.time_date")) };
@@ -106,6 +107,11 @@ pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/members/{member_id}/time/{entry_id}/delete`.
 pub(crate) fn delete(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let (member_id, entry_id) = (path_id(call, 0)?, path_id(call, 1)?);
+    // An entry that is gone, deleted in another window, is deleted.
+    if site.store.read(|tx| Ok(entries::find_time(tx, entry_id)?))?.is_none() {
+        return back(member_id, "deleted");
+    }
     let known = site.store.read(|tx| find(tx, call))?;
     app::change(site, clerk, call.language(), |cx| logbook::delete(cx, known.entry_id))?;
     back(known.member_id, "deleted")

@@ -7,7 +7,7 @@ use crate::app::waivers::{self as app_waivers, Due, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
-use crate::domain::waiver::{self, Relation, SigningPlace};
+use crate::domain::waiver::{self, Reason, Relation, SigningPlace};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -30,7 +30,8 @@ use askama::Template;
 
 /// Signed waivers and consents that the page lists; older ones are in the member's data export.
 const PAPERS_MAX: i64 = 20;
-const DONE: [(&str, &str); 7] = [
+const DONE: [(&str, &str); 8] = [
+    ("before", "desk.done_before"),
     ("signed", "papers.done_signed"),
     ("decided", "papers.done_decided"),
     ("overridden", "papers.done_overridden"),
@@ -181,7 +182,7 @@ pub(crate) fn path(member_id: i64) -> String {
     format!("{PART}/{member_id}/waiver")
 }
 
-fn back(member_id: i64, word: &str) -> Answer {
+pub(super) fn back(member_id: i64, word: &str) -> Answer {
     Ok(reply::see_other(&format!("{}?done={word}", path(member_id))))
 }
 
@@ -257,8 +258,19 @@ pub(super) fn find_badge(site: &Site, member_id: i64, language: Language) -> Res
     if !site.config.waiver.required {
         return Ok(None);
     }
-    let denial = site.store.read(|tx| flights::find_denial(site, tx, member_id, site.now()))?;
-    let (tone, key) = if denial.is_some() { ("bad", "papers.missing") } else { ("good", "papers.in_force") };
+    let (tone, key) = site.store.read(|tx| {
+        let is_published = flights::find_demand(site, tx)?.is_some();
+        let is_allowed = waivers::find_override(tx, member_id, site.now())?.is_some();
+        Ok(match app_waivers::find_due(site, tx, member_id)?.reason {
+            _ if !is_published => ("soon", "papers.no_text"),
+            None => ("good", "papers.in_force"),
+            Some(_) if is_allowed => ("soon", "papers.allowed_today"),
+            Some(Reason::Unsigned) => ("bad", "papers.missing"),
+            Some(Reason::Undecided) => ("bad", "papers.undecided"),
+            Some(Reason::Refused) => ("bad", "papers.flies_not"),
+            Some(_) => ("bad", "papers.sign_again"),
+        })
+    })?;
     Ok(Some(Badge::new(tone, language.say(&Text::new(key)))))
 }
 

@@ -10,7 +10,7 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::web::{Frame, show};
+use crate::web::{Form, Frame, read_form, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -27,7 +27,12 @@ struct Page {
 /// `POST /desk/members/{member_id}/waiver/phone`: makes a link for the flyer's phone and shows it once.
 pub(crate) fn make(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = waiver::find_id(site, call)?;
-    let code = app::change(site, clerk, call.language(), |cx| links::make(cx, member_id))?;
+    let number = read_form(call, Form::number)?;
+    let code = app::change(site, clerk, call.language(), |cx| match cx.is_first_sending(number)? {
+        true => links::make(cx, member_id).map(Some),
+        false => Ok(None),
+    })?;
+    let Some(code) = code else { return waiver::back(member_id, "before") };
     let url = format!("{}/sign?code={code}", site.public_url());
     let page = Page {
         heading: site.store.read(|tx| heading::read(site, tx, call, member_id))?,

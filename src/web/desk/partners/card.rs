@@ -3,7 +3,7 @@
 use super::refused_calls::Line;
 use super::{PART, TermsInput, paused, show_secret, state_badge};
 use crate::app;
-use crate::app::partners::{self as access, KEEP_DAYS, KEEP_DAYS_MAX};
+use crate::app::partners::{self as access, IssuedCredentials, KEEP_DAYS, KEEP_DAYS_MAX};
 use crate::auth::Clerk;
 use crate::auth::refusals::Refusals;
 use crate::domain::local_time::TimeZone;
@@ -25,7 +25,8 @@ use askama::Template;
 
 const DELETED_SHOWN: i64 = 50;
 const EVENTS_SHOWN: i64 = 10;
-const DONE: [(&str, &str); 5] = [
+const DONE: [(&str, &str); 6] = [
+    ("before", "desk.done_before"),
     ("changed", "partners.done_changed"),
     ("revoked", "partners.done_revoked"),
     ("restored", "partners.done_restored"),
@@ -41,8 +42,12 @@ struct Page {
     since: String,
     badge: Badge,
     paused: Option<Badge>,
+    /// In words, the newest first.
     secrets: Vec<String>,
     sent: TermsInput,
+    /// Problems of the forms that rotate and revoke.
+    rotate_problem: Option<&'static str>,
+    revoke_problem: Option<&'static str>,
     from: String,
     keep_days: i64,
     bookings: i64,
@@ -58,6 +63,24 @@ struct Page {
 struct DeletedUser {
     user: Deleted,
     at: String,
+}
+
+/// The form of the page that was refused.
+enum Refused {
+    Terms(TermsInput),
+    /// Keys of the problems.
+    Rotate(&'static str),
+    Revoke(&'static str),
+}
+
+/// The outcome of the form that makes a new secret.
+enum Rotated {
+    /// Name and credentials of the partner.
+    Done(String, IssuedCredentials),
+    /// The same form was sent before.
+    Before,
+    /// Two secrets are in force, and the form does not confirm that the older one ends now.
+    Unconfirmed,
 }
 
 struct Event {
@@ -76,9 +99,18 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<TermsInput>) -> Answer {
-    let (frame, zone, now) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, site.now());
+fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> Answer {
+    let (mut frame, zone, now) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, site.now());
+    if !frame.address.is_empty() {
+        frame.address = format!("{PART}/{}", path_id(call, 0)?);
+    }
     let (status, skip) = (form_status(refused.is_some()), skipped(call));
+    let (terms, rotate_problem, revoke_problem) = match refused {
+        None => (None, None, None),
+        Some(Refused::Terms(sent)) => (Some(sent), None, None),
+        Some(Refused::Rotate(key)) => (None, Some(key), None),
+        Some(Refused::Revoke(key)) => (None, None, Some(key)),
+    };
     let page = site.store.read(|tx| {
         let partner = find(tx, call)?;
         let networks = partners::list_networks(tx, partner.partner_id)?;
@@ -92,7 +124,9 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<TermsInput>) ->
             badge: state_badge(call, &partner, spans.len()),
             secrets: spans.iter().map(|span| span_in_words(call, &zone, span)).collect(),
             from: if networks.is_empty() { call.say("partners.anywhere") } else { networks.join(", ") },
-            sent: refused.unwrap_or_else(|| TermsInput {
+            rotate_problem,
+            revoke_problem,
+            sent: terms.unwrap_or_else(|| TermsInput {
                 networks: networks.join("\n"),
                 per_minute: partner.requests_per_minute.unwrap_or(0).to_string(),
                 strict: partner.strict,
@@ -156,7 +190,7 @@ pub(crate) fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let sent = read_form(call, TermsInput::read)?;
     let terms = match sent.terms(call) {
         Ok(terms) => terms,
-        Err(problem) => return page(site, call, clerk, Some(sent.refused(problem))),
+        Err(problem) => return page(site, call, clerk, Some(Refused::Terms(sent.refused(problem)))),
     };
     app::change(site, clerk, call.language(), |cx| {
         let partner = find(cx.tx, call)?;
@@ -166,25 +200,43 @@ pub(crate) fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/partners/{partner_id}/rotate`: makes a second secret and shows it once; the old one stays valid for some days.
+/// Where two are in force already, the older one ends now, which `end_older` confirms.
 pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let keep_days = read_form(call, |form| form.required("keep_days", fields::whole_in(0..=KEEP_DAYS_MAX)))?;
-    let (name, handed) = app::change(site, clerk, call.language(), |cx| {
-        let partner = find(cx.tx, call)?;
-        let handed = access::rotate(cx, &partner, keep_days)?;
-        Ok((partner.name, handed))
+    let (keep_days, may_end_older, number) = read_form(call, |form| {
+        let keep_days = form.required("keep_days", fields::whole_in(0..=KEEP_DAYS_MAX));
+        (keep_days, form.has("end_older"), form.number())
     })?;
-    show_secret(site, call, clerk, name, handed)
+    let rotated = app::change(site, clerk, call.language(), |cx| {
+        let partner = find(cx.tx, call)?;
+        if !cx.is_first_sending(number)? {
+            return Ok(Rotated::Before);
+        }
+        if !may_end_older && partners::list_spans(cx.tx, partner.partner_id, cx.now())?.len() > 1 {
+            return Ok(Rotated::Unconfirmed);
+        }
+        let handed = access::rotate(cx, &partner, keep_days)?;
+        Ok(Rotated::Done(partner.name, handed))
+    })?;
+    match rotated {
+        Rotated::Done(name, handed) => show_secret(site, call, clerk, name, handed),
+        Rotated::Before => Ok(reply::see_other(&format!("{PART}/{}?done=before", path_id(call, 0)?))),
+        Rotated::Unconfirmed => page(site, call, clerk, Some(Refused::Rotate("partners.rotate_confirm"))),
+    }
 }
 
 /// `POST /desk/partners/{partner_id}/revoke`: revokes the partner for good; the typed name confirms it.
 pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let typed = read_form(call, |form| form.line("name", 254))?;
-    app::change(site, clerk, call.language(), |cx| {
+    let is_right = app::change(site, clerk, call.language(), |cx| {
         let partner = find(cx.tx, call)?;
-        if typed != partner.name.trim() {
-            return Err(Failure::field("name", Text::new("partners.revoke_name")));
+        let is_right = typed == partner.name.trim();
+        if is_right {
+            _ = access::revoke(cx, &partner)?;
         }
-        _ = access::revoke(cx, &partner)?;
-        Ok(reply::see_other(&format!("{PART}/{}?done=revoked", partner.partner_id)))
-    })
+        Ok(is_right)
+    })?;
+    match is_right {
+        true => Ok(reply::see_other(&format!("{PART}/{}?done=revoked", path_id(call, 0)?))),
+        false => page(site, call, clerk, Some(Refused::Revoke("partners.revoke_name"))),
+    }
 }

@@ -16,7 +16,7 @@ use crate::auth::{Clerk, pin_guesses};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::reply::Reply;
+use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
@@ -31,6 +31,7 @@ use refused_calls::Line;
 pub(super) const PART: &str = "/desk/partners";
 const NETWORKS_CHARS_MAX: usize = 4_000;
 const REFUSALS_SHOWN: usize = 20;
+const DONE: [(&str, &str); 1] = [("before", "desk.done_before")];
 
 #[derive(Template)]
 #[template(path = "desk/partners.html", config = "assets/templates/askama.toml")]
@@ -77,7 +78,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, sent: TermsInput) -> Answer {
-    let (frame, zone, now) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, site.now());
+    let (frame, zone, now) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, site.now());
     let (rows, names) = site.store.read(|tx| {
         let all = partners::list(tx)?;
         let names: Vec<(i64, String)> = all.iter().map(|one| (one.partner_id, one.name.clone())).collect();
@@ -129,16 +130,24 @@ fn state_badge(call: &Call, partner: &partners::Partner, secrets: usize) -> Badg
 
 /// `POST /desk/partners`: adds a partner and shows its secret once.
 pub(crate) fn create(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let sent =
-        read_form(call, |form| TermsInput { name: form.line("name", NAME_CHARS_MAX), ..TermsInput::read(form) })?;
+    let (sent, number) = read_form(call, |form| {
+        let sent = TermsInput { name: form.line("name", NAME_CHARS_MAX), ..TermsInput::read(form) };
+        (sent, form.number())
+    })?;
     let name = sent.name.clone();
     let terms = match sent.terms(call) {
         Ok(_) if name.is_empty() => return page(site, call, clerk, sent.refused(call.say("partners.name_missing"))),
         Ok(terms) => terms,
         Err(problem) => return page(site, call, clerk, sent.refused(problem)),
     };
-    let handed = app::change(site, clerk, call.language(), |cx| access::create(cx, None, &name, &terms))?;
-    show_secret(site, call, clerk, name, handed)
+    let handed = app::change(site, clerk, call.language(), |cx| match cx.is_first_sending(number)? {
+        true => access::create(cx, None, &name, &terms).map(Some),
+        false => Ok(None),
+    })?;
+    match handed {
+        Some(handed) => show_secret(site, call, clerk, name, handed),
+        None => Ok(reply::see_other(&format!("{PART}?done=before"))),
+    }
 }
 
 /// The page that shows a secret once. It is not cached.

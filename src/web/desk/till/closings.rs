@@ -1,7 +1,7 @@
 //! Closed days of the till, on pages and as CSV.
 
 use super::{PART, Row, Table, amount_without_currency, money, row, table};
-use crate::app::import_export::cell::write_row;
+use crate::app::import_export::cell::RowWriter;
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
@@ -138,7 +138,7 @@ pub(crate) fn csv(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
         "left",
         "note",
     ];
-    let cells = move |(closing_id, clerk, one): (i64, String, Closing)| {
+    let write = move |table: &mut String, (closing_id, clerk, one): (i64, String, Closing)| {
         let amounts = [
             one.float_cents,
             one.cash_cents,
@@ -149,9 +149,14 @@ pub(crate) fn csv(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
             one.difference_cents(),
             one.left_cents,
         ];
-        let amounts = amounts.map(|cents| amount_without_currency(cents, &one.currency));
-        let first = [closing_id.to_string(), zone.date_time(one.closed_at), clerk, one.currency];
-        first.into_iter().chain(amounts).chain([one.note]).collect::<Vec<String>>()
+        let mut row = RowWriter::begin(table);
+        row.plain(closing_id);
+        row.plain(zone.date_time(one.closed_at));
+        row.text(&clerk);
+        row.text(&one.currency);
+        amounts.iter().for_each(|cents| row.plain(amount_without_currency(*cents, &one.currency)));
+        row.text(&one.note);
+        row.end();
     };
     let mut before = i64::MAX;
     long_file(site, clerk, "closings.csv", &heading, move |site, table| {
@@ -159,7 +164,7 @@ pub(crate) fn csv(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
         let rows = found.len();
         for closing in found {
             before = closing.0;
-            write_row(table, &cells(closing));
+            write(table, closing);
         }
         Ok(continue_after(rows))
     })
@@ -192,19 +197,19 @@ fn entries_csv(site: &Site, clerk: &Clerk, zone: TimeZone, name: &str, (from, to
     let heading =
         ["entry_id", &taken_at, "kind", "amount", "currency", "member_id", "member", "undoes", "reason", "taken_by"];
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let cells = move |line: Line| {
-        [
-            line.entry_id.to_string(),
-            zone.date_time(line.taken_at),
-            line.kind.name().to_owned(),
-            amount_without_currency(line.amount_cents, &line.currency),
-            line.currency,
-            number(line.member_id),
-            line.member,
-            number(line.undoes),
-            line.reason,
-            line.clerk,
-        ]
+    let write = move |table: &mut String, line: &Line| {
+        let mut row = RowWriter::begin(table);
+        row.plain(line.entry_id);
+        row.plain(zone.date_time(line.taken_at));
+        row.plain(line.kind.name());
+        row.plain(amount_without_currency(line.amount_cents, &line.currency));
+        row.text(&line.currency);
+        row.plain(number(line.member_id));
+        row.text(&line.member);
+        row.plain(number(line.undoes));
+        row.text(&line.reason);
+        row.text(&line.clerk);
+        row.end();
     };
     let mut last = to;
     long_file(site, clerk, name, &heading, move |site, table| {
@@ -212,7 +217,7 @@ fn entries_csv(site: &Site, clerk: &Clerk, zone: TimeZone, name: &str, (from, to
         let rows = lines.len();
         for line in lines {
             last = line.entry_id - 1;
-            write_row(table, &cells(line));
+            write(table, &line);
         }
         Ok(continue_after(rows))
     })

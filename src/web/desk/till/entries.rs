@@ -43,6 +43,8 @@ struct Page {
     undoes: Option<i64>,
     undone_by: Option<i64>,
     may_undo: bool,
+    /// Whether an admin can undo the payment, and the clerk is none.
+    needs_admin: bool,
     problem: Option<String>,
     typed: String,
 }
@@ -77,6 +79,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'stat
         reason: line.reason,
         member_id: line.member_id,
         member: line.member,
+        needs_admin: is_fee && clerk.check_admin().is_err(),
         may_undo: is_fee && clerk.check_admin().is_ok() && served.is_some(),
         mail_to: served
             .filter(|account| is_fee && !account.email.is_empty())

@@ -47,6 +47,8 @@ pub(super) struct Hour {
     clock: String,
     /// Whether this is the current hour.
     now: bool,
+    /// Whether the hour that counts as the current one is still to come.
+    next: bool,
     load: Vec<Load>,
     rows: Vec<Row>,
 }
@@ -149,7 +151,13 @@ fn list(site: &Site, tx: &Read, query: &DayQuery) -> Result<Vec<Hour>, Failure> 
             _ => {
                 // The first hour that is not over counts as the current one where no booking is in the current hour.
                 let now = this_hour.is_some_and(|now| begins >= now) && !hours.iter().any(|hour| hour.now);
-                hours.push(Hour { now, clock: full, load: Vec::new(), rows: vec![row] });
+                hours.push(Hour {
+                    now,
+                    next: now && this_hour.is_some_and(|now| begins > now),
+                    clock: full,
+                    load: Vec::new(),
+                    rows: vec![row],
+                });
             }
         }
     }

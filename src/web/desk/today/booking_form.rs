@@ -63,6 +63,11 @@ impl BookingInput {
     pub(super) fn is_unclear(&self) -> bool {
         self.problem == Some("desk.book_several")
     }
+
+    /// Whether nobody matches what was typed.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.problem == Some("desk.walk_in_nobody")
+    }
 }
 
 /// The form for the member `member_id`, if any, with the values of a form that was refused, if any.

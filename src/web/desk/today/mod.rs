@@ -17,6 +17,7 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::web::{Frame, form_status, query_text, show as shown, skipped};
 use arrivals::DayQuery;
@@ -129,6 +130,9 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused:
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let (day, query) = day_of(&zone, now, &page_query.day);
     let is_today = query.is_empty();
+    if !is_today && !frame.address.is_empty() {
+        frame.address = format!("/desk?{query}");
+    }
     let done = changes::done(site, call, &zone)?;
     let undo = done.as_ref().and_then(|done| done.undo);
     frame.done = done.map(|done| done.message);
@@ -145,7 +149,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused:
     let date = |days| zone.date_days_later(day.from, days);
     let page = Page {
         title: if is_today { frame.say("desk.today") } else { weekday.clone() },
-        date: format!("{weekday}, {}", when::day(language, &zone, day.from)),
+        date: language.say(
+            &Text::new("desk.weekday_and_day")
+                .with("weekday", &weekday)
+                .with("day", when::day(language, &zone, day.from)),
+        ),
         clock: zone.clock(now),
         is_today,
         days: Days { shown: date(0), before: date(-1), after: date(1), tomorrow: zone.date_days_later(now, 1) },
