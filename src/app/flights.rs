@@ -43,6 +43,20 @@ pub(crate) fn find_denial(site: &Site, tx: &Read, member_id: i64, at: i64) -> Re
     })
 }
 
+/// Why a member's waiver is not in force, and whether staff let the member fly without it at that moment. `None` where
+/// no text is published.
+pub(crate) fn find_waiver(
+    site: &Site,
+    tx: &Read,
+    member_id: i64,
+    at: i64,
+) -> Result<Option<(Option<Reason>, bool)>, Failure> {
+    let Some((demand, _)) = find_demand(site, tx)? else { return Ok(None) };
+    let state = read_state(site, tx, demand, member_id, at)?;
+    let is_overridden = state.is_overridden;
+    Ok(Some((waiver::may_fly(&State { is_overridden: false, ..state }).err(), is_overridden)))
+}
+
 fn read_state(site: &Site, tx: &Read, demand: Demand, member_id: i64, at: i64) -> Result<State, Failure> {
     Ok(State {
         demand: Some(demand),

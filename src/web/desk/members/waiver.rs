@@ -3,7 +3,7 @@
 use super::PART;
 use super::heading::{self, Heading};
 use crate::app::waivers::consents as app_consents;
-use crate::app::waivers::{self as app_waivers, Due, Signing, WORD_CHARS_MAX};
+use crate::app::waivers::{self as app_waivers, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
@@ -195,8 +195,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
     let page = site.store.read(|tx| {
         let heading = heading::read(site, tx, call, member_id)?;
         let due = app_waivers::find_due(site, tx, member_id)?;
-        let is_published = flights::find_demand(site, tx)?.is_some();
-        let state = state(&due, is_published, language);
+        let found = flights::find_waiver(site, tx, member_id, site.now())?;
+        let (is_published, state) = (found.is_some(), state(found, language));
         let may_override = is_published && due.reason.is_some() && clerk.id() != member_id;
         let sheet = match is_published {
             true => Some(WaiverForm::read(tx, &[due], language, true, sent.as_ref())?),
@@ -244,12 +244,13 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
     Ok(show(status, language, &page))
 }
 
-fn state(due: &Due, is_published: bool, language: Language) -> Badge {
+/// The badge of the waiver page: the reason in full.
+fn state(found: Option<(Option<Reason>, bool)>, language: Language) -> Badge {
     let say = |tone, key| Badge::new(tone, language.say(&Text::new(key)));
-    match due.reason {
-        _ if !is_published => say("soon", "papers.no_text"),
-        None => say("good", "papers.in_force"),
-        Some(reason) => say("bad", reason.key()),
+    match found {
+        None => say("soon", "papers.no_text"),
+        Some((None, _)) => say("good", "papers.in_force"),
+        Some((Some(reason), _)) => say("bad", reason.key()),
     }
 }
 
@@ -258,19 +259,16 @@ pub(super) fn find_badge(site: &Site, member_id: i64, language: Language) -> Res
     if !site.config.waiver.required {
         return Ok(None);
     }
-    let (tone, key) = site.store.read(|tx| {
-        let is_published = flights::find_demand(site, tx)?.is_some();
-        let is_allowed = waivers::find_override(tx, member_id, site.now())?.is_some();
-        Ok(match app_waivers::find_due(site, tx, member_id)?.reason {
-            _ if !is_published => ("soon", "papers.no_text"),
-            None => ("good", "papers.in_force"),
-            Some(_) if is_allowed => ("soon", "papers.allowed_today"),
-            Some(Reason::Unsigned) => ("bad", "papers.missing"),
-            Some(Reason::Undecided) => ("bad", "papers.undecided"),
-            Some(Reason::Refused) => ("bad", "papers.flies_not"),
-            Some(_) => ("bad", "papers.sign_again"),
-        })
-    })?;
+    let found = site.store.read(|tx| flights::find_waiver(site, tx, member_id, site.now()))?;
+    let (tone, key) = match found {
+        None => ("soon", "papers.no_text"),
+        Some((None, _)) => ("good", "papers.in_force"),
+        Some((Some(_), true)) => ("soon", "papers.allowed_today"),
+        Some((Some(Reason::Unsigned), false)) => ("bad", "papers.missing"),
+        Some((Some(Reason::Undecided), false)) => ("bad", "papers.undecided"),
+        Some((Some(Reason::Refused), false)) => ("bad", "papers.flies_not"),
+        Some((Some(_), false)) => ("bad", "papers.sign_again"),
+    };
     Ok(Some(Badge::new(tone, language.say(&Text::new(key)))))
 }
 
