@@ -8,7 +8,8 @@ use serde_json::Value;
 const LINE_CHARS_MAX: usize = 80;
 
 impl Description {
-    /// A `curl` command that sends the example of the operation's body, if the operation has one.
+    /// A `curl` command that sends the example of the operation's body, if the operation has one; a picture is read from a
+    /// file.
     pub(super) fn sample(&self, operation: &Operation) -> String {
         let value = operation.value;
         let body = &value["requestBody"]["content"]["application/json"]["example"];
@@ -16,12 +17,16 @@ impl Description {
         if !body.is_null() {
             lines.push(format!("body='{}'", json(body).replace('\'', "'\\''")));
         }
+        let picture = value["requestBody"]["content"].get("image/jpeg");
         let method = operation.method;
-        let plain = method == if body.is_null() { "GET" } else { "POST" };
+        let plain = method == if body.is_null() && picture.is_none() { "GET" } else { "POST" };
         let how = if plain { String::new() } else { format!(" -X {method}") };
         let mut command = format!("curl{how} \"{}{}\"", operation.prefix(), self.filled(operation));
         if !body.is_null() {
             command.push_str(" --json \"$body\"");
+        }
+        if picture.is_some() {
+            command.push_str(" --data-binary @picture.jpg \\\n  -H \"content-type: image/jpeg\"");
         }
         for header in headers(value, !body.is_null()) {
             command.push_str(&format!(" \\\n  -H \"{header}\""));

@@ -35,6 +35,20 @@ fn samples_call_the_site_that_gives_them_out() {
     }
 }
 
+#[test]
+fn samples_name_skills_of_the_catalogue_and_send_a_picture_from_a_file() {
+    let catalogue = include_str!("../../../assets/catalogue/catalogue.json");
+    let mut named = include_str!("../../../assets/api/logbook.json").split("\"skill\": \"").skip(1).peekable();
+    assert!(named.peek().is_some());
+    for rest in named {
+        let skill = rest.split('"').next().unwrap();
+        assert!(catalogue.contains(&format!("\"skill\": \"{skill}\"")), "{skill} is no skill of the catalogue");
+    }
+    let html = page();
+    let (_, sample) = html.split_once("/account/profile/media").expect("an operation that sends a picture");
+    assert!(sample.contains("--data-binary @picture.jpg"), "{sample}");
+}
+
 /// The shell variables that a text uses.
 fn variables(text: &str) -> BTreeSet<&str> {
     let rest = text.split('$').skip(1);
