@@ -38,6 +38,15 @@ fn an_app_reads_the_waiver_and_signs_it_for_oneself_and_ones_children() {
         shown["flyers"].as_array().unwrap().iter().map(|one| (&one["relation"], &one["to_sign"])).collect();
     assert_eq!(flyers, [(&json!("self"), &json!(true)), (&json!("parent"), &json!(true))]);
 
+    site.change(|tx| {
+        let sql = "INSERT INTO site_texts SELECT kind, version, 'it', 'Dichiarazione', body, questions, text_hash, asks_again,
+                       published_at, published_by FROM site_texts WHERE version = 2";
+        Ok(tx.run(sql, [])?)
+    });
+    let title =
+        |wish: &str| jane.ask(Method::GET, PATH).header("accept-language", wish).send().ok().json()["title"].clone();
+    assert_eq!([title("it-CH, de;q=0.8"), title("de, it;q=0.8")], ["Dichiarazione", "Waiver"]);
+
     let mut old = signature(&[(jane.id, false)]);
     old["version"] = 1.into();
     assert_eq!(jane.post(PATH, old).refused(409).json()["code"], "waiver_changed");
