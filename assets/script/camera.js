@@ -6,6 +6,9 @@ const SENT_PIXELS = 1280;
 const QUALITY = 0.9;
 
 document.querySelectorAll('form[data-snap]').forEach(form => {
+    // The name of the chosen file, where the browser's own control is not shown.
+    const picked = form.querySelector('[data-picked]');
+    form.addEventListener('change', ({ target }) => { if (picked && target.files?.length) picked.textContent = target.files[0].name; });
     if (!navigator.mediaDevices?.getUserMedia) return;
     const part = name => form.querySelector(name);
     const [video, canvas, look, take, file, old] =

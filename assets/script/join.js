@@ -1,18 +1,25 @@
 // Forms at a kiosk: keys that wet hands hit and, where a form has steps, one question at a time.
 'use strict';
-{
-    const form = document.querySelector('[data-steps], [data-typing]');
-    const steps = [...form.querySelectorAll('.step')];
+for (const form of document.querySelectorAll('[data-steps], [data-typing]')) {
+    const steps = 'steps' in form.dataset ? [...form.querySelectorAll('.step')] : [];
     const [along, count, board] = ['[data-along]', '[data-count]', '[data-keys]'].map(name => form.querySelector(name));
     const [before, next] = ['[data-before]', '[data-next]'].map(name => form.querySelector(name));
     /** Keys that the language of the page has beside the alphabet. */
     const LETTERS = { de: 'äöüß', fr: 'éèêçàôï', es: 'ñáéíóú', it: 'àèéìòù', en: 'éöüñç' };
+    /** Letters of the languages of Europe, by the letter of the alphabet that they resemble. */
+    const ACCENTS = {
+        a: 'àáâãäåæāăą', c: 'çćč', d: 'ďđð', e: 'èéêëēėęě', g: 'ğģ', i: 'ìíîïīįı', k: 'ķ', l: 'ĺļľł', n: 'ñńņňŋ',
+        o: 'òóôõöøőœ', r: 'ŕř', s: 'śşșšß', t: 'ţțťþ', u: 'ùúûüūůűų', w: 'ŵ', y: 'ýÿŷ', z: 'źżž',
+    };
     const ROWS = { de: ['qwertzuiop', 'asdfghjkl', 'yxcvbnm'], fr: ['azertyuiop', 'qsdfghjklm', 'wxcvbn'] };
     /** What mail addresses end in. */
     const ENDINGS = ['@gmail.com', '@icloud.com', '@outlook.com', '.com'];
     const language = document.documentElement.lang;
     const narrow = matchMedia('(max-width: 40rem)');
-    let at = 0, field, shift = false;
+    /** The keys of a longer form lie over the page, and go away again, so that what they cover can be reached. */
+    const over = 'away' in board.dataset;
+    /** `accent`: whether the next letter is chosen among those that resemble the key, or the key of which they are shown. */
+    let at = 0, field, shift = false, accent = false;
 
     const type = text => {
         if (field.value.length + text.length <= field.maxLength) field.value += text;
@@ -34,18 +41,26 @@
         return line;
     };
     const letter = one => key(shift ? one.toUpperCase() : one, () => {
-        type(shift ? one.toUpperCase() : one);
-        if (shift) { shift = false; draw(); }
-    });
+        if (accent === true && ACCENTS[one]) accent = one;
+        else {
+            type(shift ? one.toUpperCase() : one);
+            shift = accent = false;
+        }
+        draw();
+    }, { disabled: accent === true && !ACCENTS[one] });
+    const accents = () => key('áøł', () => { accent = !accent; draw(); }, { ariaLabel: `áøł: ${board.dataset.accents}`, ariaPressed: String(Boolean(accent)), className: 'wide' });
+    /** The row of accents: those of the chosen key, else those of the page's language. */
+    const also = () => typeof accent === 'string'
+        ? [...[...ACCENTS[accent]].map(letter), accents()]
+        : [...[...(LETTERS[language] ?? LETTERS.en)].map(letter), ...["'", '-'].map(one => key(one, () => type(one))), accents()];
     const erase = () => key('⌫', () => {
         field.value = field.value.slice(0, -1);
         if (!field.value && field.dataset.board === 'words') shift = true;
         draw();
     }, { ariaLabel: board.dataset.back, className: 'wide' });
     const capital = () => key('⇧', () => { shift = !shift; draw(); }, { ariaLabel: board.dataset.shift, ariaPressed: String(shift), className: 'wide' });
-    /** Over a longer form the keys go away again, so that what they cover can be reached. */
     const away = () => {
-        if (steps.length) return [];
+        if (!over) return [];
         const button = key('✓', () => {}, { ariaLabel: board.dataset.away, className: 'away' });
         button.addEventListener('click', () => { field.blur(); board.hidden = true; });
         return [button];
@@ -68,24 +83,27 @@
         // An address has no capitals and no spaces, and signs of its own.
         if (kind === 'mail') {
             rows[1].push(sign('@'));
-            rows[2].push(...['.', '-', '_'].map(sign), erase());
+            rows[2].push(...['.', '-', '_', '+'].map(sign), erase());
         } else {
             rows[2].unshift(capital());
             rows[2].push(erase());
         }
-        const also = kind === 'mail'
+        const all = kind === 'mail'
             ? [row(digits.map(sign)), ...rows.map(row), row([...ENDINGS.map(one => key(one, () => type(one), { className: 'wide' })), ...away()])]
-            : [...rows.map(row), row([...(LETTERS[language] ?? LETTERS.en)].map(letter).concat(["'", '-'].map(sign))), row([key(board.dataset.space, () => { type(' '); shift = true; draw(); }, { className: 'space' }), ...away()])];
-        board.replaceChildren(...also);
+            : [...rows.map(row), row(also()), row([key(board.dataset.space, () => { type(' '); shift = true; draw(); }, { className: 'space' }), ...away()])];
+        board.replaceChildren(...all);
     };
     for (const one of form.querySelectorAll('[data-board]')) {
         one.dataset.native = one.inputMode || 'text';
-        one.addEventListener('focus', () => {
-            field = one;
+        const take = () => {
+            [field, accent] = [one, false];
             shift = one.dataset.board === 'words' && (!one.value || one.value.endsWith(' '));
             draw();
-            if (!steps.length) one.scrollIntoView({ block: 'center', behavior: 'instant' });
-        });
+            if (over) one.scrollIntoView({ block: 'start', behavior: 'instant' });
+        };
+        one.addEventListener('focus', take);
+        // A field with `autofocus` has the focus before this script runs.
+        if (one === document.activeElement) take();
         // A full part of the date goes on to the next.
         if (one.dataset.board === 'digits') one.addEventListener('input', () => {
             const parts = [...one.closest('.step').querySelectorAll('input')];
@@ -111,8 +129,10 @@
         if (sound()) show(at + 1);
     });
     narrow.addEventListener('change', draw);
+    // The field keeps the focus while keys are touched, so that capitals and accents stay chosen.
+    board.addEventListener('mousedown', event => event.preventDefault());
     // Beside a longer form the keys lie over the page: the field that is typed into is seen above them.
-    if (!steps.length) addEventListener('pointerdown', event => {
+    if (over) addEventListener('pointerdown', event => {
         if (!board.contains(event.target) && !event.target.dataset?.board) board.hidden = true;
     }, { capture: true });
     if (steps.length) {

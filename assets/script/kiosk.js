@@ -42,6 +42,13 @@ if (page.idle) {
     }, 200);
 }
 
+// Messages about fields are in the guest's language; the browser's own are in the language of the machine.
+{
+    const clear = ({ target }) => [...(target.form ?? target).elements ?? []].forEach(one => one.setCustomValidity(''));
+    for (const kind of ['input', 'change']) addEventListener(kind, clear, { capture: true });
+    addEventListener('invalid', ({ target }) => target.setCustomValidity(target.validity.valueMissing ? page.needed : page.wrong), { capture: true });
+}
+
 // On-screen keys type into the field that was focused last.
 const fields = [...document.querySelectorAll('[data-digits]')];
 if (fields.length) {
@@ -189,7 +196,8 @@ if (card) {
         if (await answers() && await drain()) {
             offline = false;
             say('');
-            if (main.dataset.wiped) location.replace('/kiosk');
+            // The guest whose page was wiped is signed out before the start page is loaded.
+            if (main.dataset.wiped) document.getElementById('wipe').submit();
             return;
         }
         setTimeout(watch, PROBE_INTERVAL);

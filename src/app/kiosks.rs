@@ -4,10 +4,11 @@ use super::bookings::Address;
 use super::{Change, Outcome, bookings, family};
 use crate::auth::kiosk;
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::booking::Denial;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
-use crate::store::tables::{bookings as booked, kiosks, tunnels};
+use crate::store::tables::{bookings as booked, kiosks, members, tunnels};
 
 pub(crate) const NAME_CHARS_MAX: usize = 60;
 
@@ -49,13 +50,28 @@ pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64
             return Err(Failure::not_found());
         }
         if let Err(denial) = bookings::admit(cx, *flyer, cx.now(), Address::Of(member_id))? {
-            tracing::debug!(denial = denial.key(), "a booking at a kiosk was refused");
-            return Err(Failure::field("flyers", Text::new("kiosk.book_denied")));
+            return Err(refusal(cx, *flyer, denial_key(denial))?);
         }
         let booking_id = book_one(cx, *flyer, minutes_booked, number + (*flyer << FORM_NUMBER_BITS))?;
         are_here &= bookings::check_in_where_allowed(cx, booking_id)?;
     }
     Ok(are_here)
+}
+
+/// The text of a denial for the people at a kiosk, with the flyer's name in it.
+fn denial_key(denial: Denial) -> &'static str {
+    match denial {
+        Denial::Banned => "kiosk.book_banned",
+        Denial::EmailNotConfirmed => "kiosk.book_unconfirmed",
+        Denial::Unpaid => "kiosk.book_unpaid",
+    }
+}
+
+/// 422 at `flyers` with the flyer's name in the text.
+fn refusal(cx: &Change, flyer: i64, key: &'static str) -> Result<Failure, Failure> {
+    let profile = members::find(cx.tx, flyer)?.ok_or_else(Failure::not_found)?;
+    let name = if profile.screen_name.is_empty() { profile.username } else { profile.screen_name };
+    Ok(Failure::field("flyers", Text::new(key).with("name", name)))
 }
 
 /// Books a flight of today for one flyer. `registration`: the same number again is the same booking. 422 above
@@ -67,7 +83,7 @@ fn book_one(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> 
     let (tunnel_id, today) = (cx.site.tunnel_id, tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0));
     let of_today = booked::list_own(cx.tx, tunnel_id, flyer, today.from, today.to, DAY_BOOKINGS_MAX)?;
     if known.is_none() && of_today.len() as i64 == DAY_BOOKINGS_MAX {
-        return Err(Failure::field("flyers", Text::new("kiosk.book_denied")));
+        return Err(refusal(cx, flyer, "kiosk.book_full")?);
     }
     let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
     let sent = bookings::of_desk(cx, registration, flight_date, flight_date, minutes_booked);

@@ -291,7 +291,7 @@ mod tests {
     }
 
     /// Prefixes of keys in other parts whose texts a kiosk shows, or members read elsewhere.
-    const SAID_AT_KIOSKS: [&str; 47] = [
+    const SAID_AT_KIOSKS: [&str; 49] = [
         "mail.",
         "notice.",
         "headline.",
@@ -312,6 +312,8 @@ mod tests {
         "field.password_weak",
         "field.terms",
         "field.dob",
+        "field.no_such_day",
+        "field.year_short",
         "field.not_moment",
         "exists",
         "username_taken",

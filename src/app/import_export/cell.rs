@@ -4,6 +4,7 @@ use crate::domain::local_time::{MomentWriter, TimeZone};
 use crate::http::fields;
 use crate::i18n::language::Text;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde_json::Value;
 use std::fmt::{self, Display};
 
@@ -149,7 +150,14 @@ pub(crate) fn read_birthday(value: &Value) -> Result<i64, Text> {
 /// Parses a birthday as [`read_birthday`], with the error text of a form: there a day is chosen, or typed in three
 /// parts.
 pub(crate) fn read_birthday_of_form(value: &Value) -> Result<i64, Text> {
-    read_birthday(value).map_err(|_| Text::new("field.dob"))
+    read_birthday(value).map_err(|_| {
+        let text = value.as_str().unwrap_or("").trim();
+        Text::new(match text.parse::<Date>() {
+            _ if text.starts_with('0') => "field.year_short",
+            Ok(_) => "field.dob",
+            Err(_) => "field.no_such_day",
+        })
+    })
 }
 
 #[cfg(test)]

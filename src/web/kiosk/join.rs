@@ -9,8 +9,9 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::site::Site;
 use crate::store::tables::members;
-use crate::web::form_pairs;
+use crate::store::tables::outbox::Channel;
 use crate::web::form_state::FormState;
+use crate::web::{form_pairs, form_status};
 use askama::Template;
 use http::StatusCode;
 
@@ -19,6 +20,8 @@ use http::StatusCode;
 struct Page {
     screen: Screen,
     form: FormState,
+    /// Whether the site sends mails; elsewhere the front desk hands out the code that opens an account.
+    mails: bool,
 }
 
 #[derive(Template)]
@@ -27,13 +30,18 @@ struct Welcome {
     screen: Screen,
     member_id: i64,
     pin: String,
-    mailed: bool,
+    mails: bool,
 }
 
 /// `GET /kiosk/join`: the form.
 pub(crate) fn show_form(site: &Site, call: &Call, _: &Kiosk) -> Answer {
-    let page = Page { screen: Screen::outside(site, call)?, form: FormState::empty() };
-    Ok(show(StatusCode::OK, call.language(), &page))
+    page(site, call, FormState::empty())
+}
+
+fn page(site: &Site, call: &Call, form: FormState) -> Answer {
+    let status = form_status(form.has_problems());
+    let page = Page { screen: Screen::outside(site, call)?, form, mails: site.delivers(Channel::Email) };
+    Ok(show(status, call.language(), &page))
 }
 
 /// `POST /kiosk/join`: signs a member up and in, and shows number and PIN once.
@@ -41,11 +49,7 @@ pub(crate) fn enter(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let typed = form_pairs(call)?;
     match signup::join(site, call, SignupPlace::Kiosk(kiosk.id()), call.language(), &typed) {
         Ok(joined) => welcome(site, call, kiosk, &joined),
-        Err(failure) => {
-            let form = FormState::refused(typed, failure, call.language())?;
-            let page = Page { screen: Screen::outside(site, call)?, form };
-            Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
-        }
+        Err(failure) => page(site, call, FormState::refused(typed, failure, call.language())?),
     }
 }
 
@@ -59,7 +63,7 @@ fn welcome(site: &Site, call: &Call, kiosk: &Kiosk, joined: &SignedUp) -> Answer
         screen: Screen { guest: Some(profile.screen_name), ..Screen::outside(site, call)? },
         member_id: joined.member_id,
         pin: joined.pin.clone(),
-        mailed: !profile.email.is_empty(),
+        mails: site.delivers(Channel::Email),
     };
     let reply: Reply = show(StatusCode::OK, call.language(), &page);
     Ok(kiosk::with_guest_cookie(site, call, reply, &token))

@@ -66,6 +66,7 @@ pub(crate) fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| time::enter(cx, guest.member_id(), &new)) {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=logged")),
+        Err(failure) if failure.code() == Failure::waiver_missing().code() => Ok(reply::see_other("/kiosk/waiver")),
         Err(failure) => page(site, call, guest, typed, Some(client_error_text(failure, call.language())?)),
     }
 }

@@ -12,7 +12,7 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
 use crate::web::waiver_form::{self, WaiverForm};
-use crate::web::{check_waivers_required, client_error_text, form, form_status};
+use crate::web::{check_waivers_required, client_error_text, done, form, form_status};
 use askama::Template;
 use http::StatusCode;
 
@@ -24,6 +24,7 @@ struct Page {
     waiting: Vec<(String, String)>,
     /// `None` where nothing must be signed.
     sheet: Option<WaiverForm>,
+    done: Option<String>,
     problem: Option<String>,
 }
 
@@ -61,7 +62,8 @@ fn page(site: &Site, call: &Call, guest: &Guest, refused: Option<(Signing, Strin
     };
     let name_and_reason = |one: Due| (one.name, one.reason.map(|reason| call.say(reason.key())).unwrap_or_default());
     let waiting = waiting.into_iter().map(name_and_reason).collect();
-    let page = Page { screen: Screen::of(site, call, guest)?, waiting, sheet, problem };
+    let done = done(call, &[("staff", "waiver.staff_next")]);
+    let page = Page { screen: Screen::of(site, call, guest)?, waiting, sheet, done, problem };
     Ok(show(form_status(page.problem.is_some()), language, &page))
 }
 
@@ -76,7 +78,7 @@ pub(crate) fn sign(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| waivers::sign(cx, &signing)) {
         Ok(_) if signing.flyers.iter().any(|flyer| flyer.answers.contains('y')) => {
-            Ok(reply::see_other("/kiosk/waiver"))
+            Ok(reply::see_other("/kiosk/waiver?done=staff"))
         }
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=signed")),
         Err(failure) => {

@@ -9,6 +9,7 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
+use crate::store::tables::outbox::Channel;
 use crate::web::form_state::{self, FormState};
 use crate::web::{form_pairs, form_status, query_text};
 use askama::Template;
@@ -32,6 +33,8 @@ struct Welcome {
     pin: String,
     /// Path where the waiver is signed.
     sign: Option<String>,
+    /// Whether the site sends mails; elsewhere the front desk confirms the address.
+    mails: bool,
 }
 
 /// The chosen language, else the browser's.
@@ -78,6 +81,7 @@ pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
                 frame: frame(site, language)?,
                 member_id: joined.member_id,
                 sign: sign_link(site, call, joined.member_id, language)?,
+                mails: site.delivers(Channel::Email),
                 pin: joined.pin,
             };
             Ok(show(StatusCode::OK, language, &page))

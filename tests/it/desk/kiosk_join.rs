@@ -94,6 +94,44 @@ fn a_long_name_becomes_a_screen_name_that_its_owner_can_save() {
 }
 
 #[test]
+fn a_mail_is_announced_to_a_newcomer_only_where_the_site_sends_mails() {
+    for mails in [true, false] {
+        let site = if mails { with_mail(false) } else { demo() };
+        let (kiosk, phone) = (paired(&site), Clerk::outside(&site));
+        assert_eq!(kiosk.get("/kiosk/join").page().contains("A link to open your account goes there"), mails);
+        let done = join(&kiosk, &[]).page();
+        assert_eq!(done.contains("A mail is on its way"), mails, "{done}");
+        assert_ne!(done.contains("Ask at the front desk for a code"), mails, "{done}");
+        let number = field(&phone.get("/join").page(), "number");
+        let own = [("email", "bo@example.org"), ("dob", "1995-12-01"), ("password", "four dry socks in a row")];
+        let done = phone.post("/join", &typed(&number, &[&own[..], &[("year", "")]].concat())).page();
+        assert_eq!(done.contains("A mail is on its way"), mails, "{done}");
+        assert_ne!(done.contains("have the front desk confirm your e-mail address"), mails, "{done}");
+    }
+}
+
+#[test]
+fn a_refused_form_keeps_the_tick_of_the_terms_and_says_what_is_wrong_with_the_date() {
+    let site = demo();
+    let kiosk = paired(&site);
+    for (day, month, year, said) in [
+        ("31", "2", "1990", "no day of the calendar"),
+        ("1", "1", "90", "year with four digits"),
+        ("1", "1", "1850", "120 years ago"),
+    ] {
+        let refused = join(&kiosk, &[("day", day), ("month", month), ("year", year)]).page();
+        assert!(refused.contains(said), "{said}: {refused}");
+        assert!(refused.contains("name=\"terms\" value=\"1\" required checked"), "{refused}");
+    }
+    assert!(!join(&kiosk, &[("terms", ""), ("day", "")]).page().contains(" checked"));
+    let phone = Clerk::outside(&site);
+    let number = field(&phone.get("/join").page(), "number");
+    let refused =
+        phone.post("/join", &typed(&number, &[("dob", "1995-12-01"), ("year", ""), ("password", "x")])).page();
+    assert!(refused.contains("name=\"terms\" value=\"1\" required checked"), "{refused}");
+}
+
+#[test]
 fn signing_up_with_a_used_address_reveals_nothing_and_notifies_its_owner() {
     let site = with_mail(false);
     site.member("mark");

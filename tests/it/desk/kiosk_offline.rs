@@ -124,12 +124,26 @@ fn an_offline_kiosk_says_so_and_sends_its_check_ins_when_the_server_answers() {
     browser.wait("return !!document.getElementById('main').dataset.wiped");
     assert!(!browser.text().contains("jane"), "nothing of her stays: {}", browser.text());
     offline(&browser, false);
-    browser.wait("return localStorage.getItem('kept-check-ins') === '[]'");
-    assert_eq!(arrivals(&site).len(), 50);
+    browser.wait("return location.pathname === '/kiosk' && !!document.querySelector('.languages')");
+    assert!(!browser.text().contains("jane"), "the page of the guest does not come back: {}", browser.text());
+    assert_eq!(kiosk.get("/kiosk/home").header("location"), Some("/kiosk"), "the guest is signed out");
+    assert_eq!(arrivals(&site).len(), 50, "every check-in was sent before that");
     let arrived: bool =
         site.change(|tx| Ok(tx.get("SELECT arrived_at IS NOT NULL FROM bookings WHERE booking_id = ?1", [own])?));
     assert!(arrived);
-    browser.wait("return document.getElementById('main').dataset.wiped === undefined");
+}
+
+#[test]
+fn the_page_that_a_kiosk_shows_without_a_server_signs_the_guest_out_when_the_server_answers() {
+    let site = demo();
+    let browser = Browser::open();
+    let kiosk = pair(&site, &browser);
+    enter(&site, &kiosk, &site.flyer("jane"));
+    let guest = kiosk.cookies.borrow()["kiosk-guest"].clone();
+    browser.order("/cookie", json!({ "cookie": { "name": "kiosk-guest", "value": guest, "httpOnly": true } }));
+    browser.go(&format!("{}/kiosk/away", site.origin()));
+    browser.wait("return location.pathname === '/kiosk' && !!document.querySelector('.languages')");
+    assert_eq!(kiosk.get("/kiosk/home").header("location"), Some("/kiosk"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod invitations;
 mod keyboard;
 pub mod kiosk;
 mod kiosk_camera;
+mod kiosk_home;
 mod kiosk_join;
 mod kiosk_offline;
 mod kiosk_screens;

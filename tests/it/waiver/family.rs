@@ -277,5 +277,7 @@ fn a_childs_account_uses_the_guardians_address_but_needs_its_own_membership() {
         let sql = "INSERT INTO holdings (member_id, cat_group, cat_id, track, since) VALUES (?1, 'Flyer', '1', '', ?2)";
         Ok(tx.run(sql, (child, tx.now()))?)
     });
-    assert_eq!(book("2").status, 422, "the child's own membership is unpaid");
+    let refused = book("2");
+    assert_eq!(refused.status, 422, "the child's own membership is unpaid");
+    assert!(refused.page().contains("Ada Kind: the membership is not paid."), "{refused}");
 }

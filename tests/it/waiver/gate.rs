@@ -182,3 +182,20 @@ fn no_waiver_no_flight_by_any_path_in_any_state() {
     let before = json!({ "entry_date": site.now() - 3 * 86_400, "time": 12 });
     overridden.post("/account/logbook/time/", before).ok();
 }
+
+#[test]
+fn a_guest_without_a_waiver_is_led_to_it_and_a_signature_with_a_yes_is_acknowledged() {
+    let site = Site::open_with(on);
+    demand(&site);
+    let (kiosk, eve) = (paired(&site), site.flyer("eve"));
+    enter(&site, &kiosk, &eve);
+    let logged = kiosk.post("/kiosk/time", &[("minutes", "10")]);
+    assert_eq!(logged.header("location"), Some("/kiosk/waiver"), "{logged}");
+    assert!(kiosk.get("/kiosk/waiver").page().contains("/assets/join"));
+    let (dob, answer) = (format!("dob_{}", eve.id), format!("answer_{}_1", eve.id));
+    let form = [("version", "2"), ("language", "en"), ("signer_name", "Eve"), (&*dob, "1990-05-31"), (&*answer, "y")];
+    let signed = kiosk.post("/kiosk/waiver", &form);
+    let page = kiosk.get(signed.header("location").expect("a page that acknowledges the signature")).page();
+    assert!(page.contains("Signed. Because of an answer"), "{page}");
+    assert!(!page.contains("/assets/join"), "no script of a form without the form: {page}");
+}
