@@ -10,6 +10,8 @@ const ACTIVE_INTERVAL = 8000;
 
 // The back button does not bring back pages of the last guest.
 addEventListener('pageshow', event => event.persisted && location.replace('/kiosk'));
+// The history keeps no sent form: a number and a PIN, or a sign-up, would be sent again by Back and loading again.
+history.replaceState(null, '', location.href);
 
 // Signs an idle guest out, after a countdown.
 if (page.idle) {

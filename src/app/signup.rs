@@ -5,7 +5,7 @@ use super::import_export::cell::read_birthday_of_form;
 use super::person::{self, Person};
 use super::{Change, RankedActor, claims, credentials};
 use crate::auth::message_quota::Cause;
-use crate::auth::{RateLimit, RateLimitKey, RateLimiter, confirmation, count_message_request};
+use crate::auth::{RateLimit, RateLimitKey, RateLimiter, confirmation, count_message_request, kiosk};
 use crate::domain::audit::{ActorId, Detail, Subject};
 use crate::domain::role::Role;
 use crate::domain::{password, screen_name, username};
@@ -17,6 +17,7 @@ use crate::http::fields::{self, Fields};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::account_claims;
+use crate::store::tables::kiosks;
 use crate::store::tables::members::{self, NewMember};
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::security_answers;
@@ -133,7 +134,7 @@ pub(crate) fn join(
     let stranger = RankedActor::outside(ActorId::Sender("sign-up"), call);
     site.store.write(site.now(), |tx| {
         let cx = stranger.change(site, tx, language);
-        let (member_id, is_new) = enter(&cx, &form, password_hash.as_deref())?;
+        let (member_id, is_new) = enter(&cx, place, &form, password_hash.as_deref())?;
         let owner = RankedActor::account(member_id, Role::Member, &call.actor(member_id));
         let own = owner.change(site, tx, language);
         if is_new {
@@ -155,10 +156,15 @@ pub(crate) fn check_rate(site: &Site, call: &Call, place: SignupPlace) -> Result
 
 /// Creates the account, or finds the one that the same form made. Returns the member's number, and whether the account
 /// is new.
-fn enter(cx: &Change, form: &JoinForm, password_hash: Option<&str>) -> Result<(i64, bool), Failure> {
+fn enter(
+    cx: &Change,
+    place: SignupPlace,
+    form: &JoinForm,
+    password_hash: Option<&str>,
+) -> Result<(i64, bool), Failure> {
     let (person, text) = (&form.person, |field: &Option<String>| field.clone().unwrap_or_default());
     let (email, phone) = (text(&person.email), text(&person.phone));
-    if let Some(member_id) = find_same(cx, form, &email)? {
+    if let Some(member_id) = find_same(cx, place, form, &email)? {
         return Ok((member_id, false));
     }
     let new = NewMember {
@@ -176,15 +182,22 @@ fn enter(cx: &Change, form: &JoinForm, password_hash: Option<&str>) -> Result<(i
 }
 
 /// The account that the same form made less than [`SAME_FORM_SECONDS`] ago; 409 where the number of the form belongs to
-/// other data, without telling whose.
-fn find_same(cx: &Change, form: &JoinForm, email: &str) -> Result<Option<i64>, Failure> {
+/// other data, without telling whose. Also 409 at a kiosk that the new member has left: the next guest could load the
+/// sent form again.
+fn find_same(cx: &Change, place: SignupPlace, form: &JoinForm, email: &str) -> Result<Option<i64>, Failure> {
     let Some(member_id) = account_claims::find_registered(cx.tx, form.number)? else { return Ok(None) };
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     let is_same = profile.real_name == form.person.real_name
         && profile.email == email
         && profile.dob == form.person.dob
         && cx.now() - profile.join_date < SAME_FORM_SECONDS;
-    if is_same { Ok(Some(member_id)) } else { Err(Failure::exists()) }
+    let is_there = match place {
+        SignupPlace::Kiosk(kiosk_id) => {
+            kiosks::is_guest(cx.tx, kiosk_id, member_id, kiosk::guests_gone_before(cx.now()))?
+        }
+        SignupPlace::Telephone => true,
+    };
+    if is_same && is_there { Ok(Some(member_id)) } else { Err(Failure::exists()) }
 }
 
 /// The value that a form has for a field, trimmed; empty where there is none.

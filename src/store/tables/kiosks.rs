@@ -105,6 +105,13 @@ pub(crate) fn find_guest(tx: &Read, kiosk_id: i64, token_hash: &[u8; 32], since:
     tx.find(sql, (kiosk_id, &token_hash[..], since))
 }
 
+/// Whether the member is signed in at the kiosk and was seen there after `since`.
+pub(crate) fn is_guest(tx: &Read, kiosk_id: i64, member_id: i64, since: i64) -> Result<bool> {
+    let sql =
+        sql!("SELECT EXISTS (SELECT 1 FROM kiosk_guests WHERE kiosk_id = ?1 AND member_id = ?2 AND seen_at > ?3)");
+    tx.get(sql, (kiosk_id, member_id, since))
+}
+
 pub(crate) fn touch_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE kiosk_guests SET seen_at = max(seen_at, ?2) WHERE kiosk_id = ?1"), (kiosk_id, tx.now()))
 }

@@ -83,6 +83,43 @@ fn four_answers_at_the_kiosk_sign_a_new_member_up_and_in() {
 }
 
 #[test]
+fn a_sign_up_that_is_sent_again_after_its_guest_has_left_signs_nobody_in() {
+    let site = with_mail(false);
+    let (kiosk, other) = (paired(&site), paired(&site));
+    let number = field(&kiosk.get("/kiosk/join").page(), "number");
+    let (member, _) = shown(&kiosk.post("/kiosk/join", &typed(&number, &[])).page());
+    let elsewhere = other.post("/kiosk/join", &typed(&number, &[]));
+    assert_eq!(elsewhere.status, 409, "another kiosk: {elsewhere}");
+    kiosk.post("/kiosk/leave", &[]);
+    let again = kiosk.post("/kiosk/join", &typed(&number, &[]));
+    assert!(again.status == 409 && !again.page().contains(&format!(">{member}<")), "{again}");
+    assert_eq!(kiosk.get("/kiosk/home").header("location"), Some("/kiosk"));
+    assert_eq!(count(&site, "SELECT count(*) FROM audit WHERE deed = 'member.added'"), 1);
+}
+
+#[test]
+fn the_next_guest_sends_no_form_of_the_last_by_back_and_loading_again() {
+    let site = demo();
+    let browser = a_kiosk(&site);
+    browser.go(&format!("{}/kiosk/join", site.origin()));
+    let join = "for (const [id, value] of Object.entries(arguments[0])) document.getElementById(id).value = value;
+        document.querySelectorAll('.step').forEach(one => { one.hidden = false });
+        document.querySelector('[name=terms]').checked = true;
+        document.querySelector('form.join').requestSubmit()";
+    let ada = json!({ "real_name": "Ada", "email": "ada@example.org", "day": "1", "month": "2", "year": "1990" });
+    browser.run(join, json!([ada]));
+    browser.wait("return !!document.querySelector('.opens')");
+    browser.run("document.querySelector('footer button').click()", json!([]));
+    browser.wait("return location.pathname === '/kiosk' && !!document.querySelector('.languages')");
+    for _ in 0..3 {
+        browser.order("/back", json!({}));
+        browser.order("/refresh", json!({}));
+        let typed = browser.run("return document.getElementById('real_name')?.value ?? ''", json!([]));
+        assert!(typed == "" && !browser.text().contains("Ada"), "{}: {typed} {}", browser.path(), browser.text());
+    }
+}
+
+#[test]
 fn a_long_name_becomes_a_screen_name_that_its_owner_can_save() {
     let site = with_mail(false);
     let long = ["Wolfeschlegelstein"; 5].join(" ");

@@ -201,3 +201,21 @@ fn a_passkey_signs_in_at_a_kiosk_and_opens_no_other_session() {
     browser.wait("return location.pathname === '/kiosk/home'");
     assert_eq!(sessions(), before);
 }
+
+#[test]
+fn a_page_of_the_kiosk_appears_only_with_its_keys_however_late_they_are_loaded() {
+    let site = demo();
+    let browser = a_kiosk(&site);
+    browser.devtools("Network.enable", json!({}));
+    // A service worker's requests are not slowed down.
+    browser.devtools("Network.setBypassServiceWorker", json!({ "bypass": true }));
+    browser.devtools("Network.setCacheDisabled", json!({ "cacheDisabled": true }));
+    let slow = json!({ "offline": false, "latency": 20, "downloadThroughput": 40_000, "uploadThroughput": 40_000 });
+    browser.devtools("Network.emulateNetworkConditions", slow);
+    for page in ["join", "passkey"] {
+        browser.go(&format!("{}/kiosk/{page}", site.origin()));
+        browser.wait("return document.querySelectorAll('.board button').length > 20");
+        let moved = browser.moved();
+        assert!(moved < SHIFT_MAX, "{page} moves by {moved}");
+    }
+}
