@@ -197,7 +197,11 @@ fn find_same(cx: &Change, place: SignupPlace, form: &JoinForm, email: &str) -> R
         }
         SignupPlace::Telephone => true,
     };
-    if is_same && is_there { Ok(Some(member_id)) } else { Err(Failure::exists()) }
+    match (is_same, is_there) {
+        (true, true) => Ok(Some(member_id)),
+        (true, false) => Err(Failure::exists().saying(Text::new("kiosk.join_sent"))),
+        (false, _) => Err(Failure::exists()),
+    }
 }
 
 /// The value that a form has for a field, trimmed; empty where there is none.

@@ -93,6 +93,7 @@ fn a_sign_up_that_is_sent_again_after_its_guest_has_left_signs_nobody_in() {
     kiosk.post("/kiosk/leave", &[]);
     let again = kiosk.post("/kiosk/join", &typed(&number, &[]));
     assert!(again.status == 409 && !again.page().contains(&format!(">{member}<")), "{again}");
+    assert!(again.page().contains("The front desk gives you your number"), "{again}");
     assert_eq!(kiosk.get("/kiosk/home").header("location"), Some("/kiosk"));
     assert_eq!(count(&site, "SELECT count(*) FROM audit WHERE deed = 'member.added'"), 1);
 }

@@ -2,6 +2,7 @@
 
 mod contact;
 mod countries;
+mod italian;
 mod translations;
 mod tunnels;
 
