@@ -8,7 +8,8 @@ const COUNTDOWN = 10;
 /** Least milliseconds between two messages to the server that the guest is active. */
 const ACTIVE_INTERVAL = 8000;
 
-// The back button does not bring back pages of the last guest.
+// The back button does not bring back pages of the last guest, and shows nothing of them until the start page is loaded.
+addEventListener('pagehide', () => { document.body.hidden = true; });
 addEventListener('pageshow', event => event.persisted && location.replace('/kiosk'));
 // The history keeps no sent form: a number and a PIN, or a sign-up, would be sent again by Back and loading again.
 history.replaceState(null, '', location.href);

@@ -219,3 +219,21 @@ fn a_page_of_the_kiosk_appears_only_with_its_keys_however_late_they_are_loaded()
         assert!(moved < SHIFT_MAX, "{page} moves by {moved}");
     }
 }
+
+#[test]
+fn the_back_button_shows_nothing_of_a_page_that_was_left_while_the_start_page_is_loaded() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let browser = a_kiosk(&site);
+    browser.prepare(
+        "addEventListener('pageshow', event => {
+            if (event.persisted) sessionStorage.setItem('shown', document.body.getClientRects().length);
+        })",
+    );
+    touch_in(&site, &browser, &jane);
+    browser.run("document.querySelector('a[href=\"/kiosk/time\"]').click()", json!([]));
+    browser.wait("return location.pathname === '/kiosk/time'");
+    browser.order("/back", json!({}));
+    browser.wait("return location.pathname === '/kiosk/home' && !!document.querySelector('.tiles')");
+    assert_eq!(browser.run("return sessionStorage.getItem('shown')", json!([])), "0");
+}
