@@ -167,6 +167,7 @@ fn currency_text(flyer: &Flyer, zone: &TimeZone, language: Language, now: i64) -
         _ if !flyer.holds_flyer_1 => text("plain", "kiosk.beginner", None),
         Some(ends) if currency.current && ends - now < SOON_SECONDS => text("soon", "kiosk.current_until", Some(ends)),
         Some(ends) if currency.current => text("good", "kiosk.current_until", Some(ends)),
+        None => text("bad", "kiosk.not_current", None),
         ended => text("bad", "kiosk.lapsed", ended),
     }
 }

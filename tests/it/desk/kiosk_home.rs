@@ -1,7 +1,7 @@
 //! The layout of the kiosk's home page with all of its tiles, and fields that guests fill in with the screen's keys.
 
 use super::demo;
-use super::kiosk::enter;
+use super::kiosk::{enter, paired};
 use super::kiosk_screens::{a_kiosk, pair};
 use crate::harness::{Browser, Site};
 use serde_json::json;
@@ -45,6 +45,17 @@ fn eight_tiles_and_a_long_name_fit_on_the_home_page_in_every_language() {
             assert!(overflow.as_i64().unwrap() <= 0, "{language} at {width} is wider than the screen by {overflow}");
         }
     }
+}
+
+#[test]
+fn a_flyer_of_whom_no_flight_is_known_is_not_told_a_day_on_which_the_currency_lapsed() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    site.change(|tx| Ok(tx.run("DELETE FROM entries WHERE member_id = ?1", [jane.id])?));
+    let kiosk = paired(&site);
+    enter(&site, &kiosk, &jane);
+    let home = kiosk.get("/kiosk/home").page();
+    assert!(home.contains(">Not current: see your instructor before you fly<"), "{home}");
 }
 
 /// Touches the key with this text.

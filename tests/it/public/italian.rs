@@ -41,3 +41,15 @@ fn every_text_that_a_page_for_members_names_is_in_italian() {
         .collect();
     assert_eq!(missing, [""; 0]);
 }
+
+#[test]
+fn no_italian_article_stands_before_a_date_because_two_days_of_a_month_would_contract_it() {
+    let parts = ["assets/translations/it", "assets/mail/it"].map(|part| files(&Path::new(ROOT).join(part)));
+    for part in parts.into_iter().flatten() {
+        let text = std::fs::read_to_string(&part).unwrap();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        for pair in words.windows(2).filter(|pair| ["il", "al", "dal", "del", "nel"].contains(&pair[0])) {
+            assert!(!pair[1].starts_with('{'), "{}: {} {}", part.display(), pair[0], pair[1]);
+        }
+    }
+}
