@@ -8,7 +8,10 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::ops::erasure::{self, Leaving};
 use crate::site::Site;
-use crate::store::tables::{bans, email_tokens, invitations, kiosks, members, notices, pins, sessions, undos};
+use crate::store::Write;
+use crate::store::tables::{
+    account_claims, bans, email_tokens, invitations, kiosks, members, notices, passcodes, pins, sessions, undos,
+};
 
 /// Bans an account: ends all its sessions and credentials, and deletes every invitation and pairing code that it issued.
 /// Audited. 403 where the actor may not serve the account.
@@ -87,8 +90,7 @@ pub(crate) fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Fa
     cx.check_admin()?;
     cx.served(member_id)?;
     sessions::end_credentials(cx.tx, member_id, None)?;
-    email_tokens::delete_of_member(cx.tx, member_id)?;
-    undos::delete_of_member(cx.tx, member_id)?;
+    delete_unused_codes(cx.tx, member_id)?;
     delete_issued(cx, member_id)?;
     members::set_role(cx.tx, member_id, role)?;
     notices::insert(cx.tx, member_id, "notice.role_changed", &format!(r#"{{"role":"{}"}}"#, role.name()))?;
@@ -127,6 +129,17 @@ pub(crate) fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
     }
     cx.record("member.erased", &Subject::Member(leaving.member_id), &Detail::none())?;
     erasure::forget(cx.site, cx.tx, leaving, cx.now())
+}
+
+/// Deletes every code and link of an account that was mailed or printed and not used yet: passcodes, codes that claim the
+/// account, links that confirm an address or undo a change. The desk may read those of a member, and must not have read
+/// those of a colleague or a signer.
+pub(crate) fn delete_unused_codes(tx: &Write, member_id: i64) -> Result<(), Failure> {
+    account_claims::delete_of_member(tx, member_id)?;
+    passcodes::delete_of_member(tx, member_id)?;
+    email_tokens::delete_of_member(tx, member_id)?;
+    undos::delete_of_member(tx, member_id)?;
+    Ok(())
 }
 
 /// Deletes what an account issued for others and was not used yet: invitations, and codes that pair a kiosk.

@@ -12,6 +12,7 @@ use crate::store::Read;
 use crate::store::tables::history::{self, Event, EventSubject};
 use crate::store::tables::partner_users;
 use crate::store::tables::partners::{self, Partner};
+use crate::store::tables::sessions;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
@@ -118,8 +119,9 @@ pub(crate) fn set_terms(cx: &Change, partner: &Partner, terms: &Terms) -> Result
     Ok(Outcome::Done)
 }
 
-/// Gives a partner a new secret; the newest old one stays valid for `keep_days` days. Audited. Admins only. 409 where
-/// the partner is revoked.
+/// Gives a partner a new secret; the newest old one stays valid for `keep_days` days. With 0 days the booking tokens
+/// that were issued under the old ones end too: a thief may have them. Audited. Admins only. 409 where the partner is
+/// revoked.
 pub(crate) fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<IssuedCredentials, Failure> {
     cx.check_admin()?;
     if partner.revoked_at.is_some() {
@@ -128,18 +130,22 @@ pub(crate) fn rotate(cx: &Change, partner: &Partner, keep_days: i64) -> Result<I
     let (partner_id, client_id) = (partner.partner_id, partner.client_id.clone());
     partners::end_older_secrets(cx.tx, partner_id)?;
     partners::end_secrets(cx.tx, partner_id, cx.now() + keep_days * DAY_SECONDS)?;
+    if keep_days == 0 {
+        sessions::end_booking_tokens_of_partner(cx.tx, partner_id)?;
+    }
     let detail = Detail::none().number("keep_days", keep_days);
     cx.record("partner.rotated", &Subject::Partner(client_id.clone()), &detail)?;
     Ok(IssuedCredentials { partner_id, client_id, secret: add_secret(cx, partner_id)? })
 }
 
-/// Revokes a partner's access for good, with its secrets. Audited. Admins only.
+/// Revokes a partner's access for good, with its secrets and the booking tokens that it got. Audited. Admins only.
 pub(crate) fn revoke(cx: &Change, partner: &Partner) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     if partner.revoked_at.is_some() {
         return Ok(Outcome::Unchanged);
     }
     partners::revoke(cx.tx, partner.partner_id)?;
+    sessions::end_booking_tokens_of_partner(cx.tx, partner.partner_id)?;
     cx.record("partner.revoked", &Subject::Partner(partner.client_id.clone()), &Detail::none())?;
     Ok(Outcome::Done)
 }

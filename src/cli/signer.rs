@@ -3,6 +3,7 @@
 use super::member::find;
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
+use crate::app::accounts;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::http::failure::Failure;
@@ -16,7 +17,8 @@ use serde_json::{Value, json};
 
 #[derive(Subcommand)]
 pub(super) enum Signer {
-    /// Let a member sign as a holder of a programme: Instructor, Trainer, Examiner or Military
+    /// Let a member sign as a holder of a programme: Instructor, Trainer, Examiner or Military;
+    /// ends the codes and links that were mailed or printed for the account before
     Add(Add),
     /// List who may sign, by name
     List {
@@ -83,6 +85,7 @@ impl Add {
             let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
             let first = self.first.map_or(detail.clone(), |level| detail.number("first", level.into()));
             site.record(tx, "signer.added", &Subject::Member(account.member_id), &first)?;
+            accounts::delete_unused_codes(tx, account.member_id)?;
             Ok(signers::insert(tx, &new)?)
         })?;
         let words = match self.first {

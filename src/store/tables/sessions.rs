@@ -230,6 +230,16 @@ pub(crate) fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) ->
     tx.find(sql, (&token_hash[..], now))
 }
 
+/// Ends the booking tokens that were issued to a partner: those of the member and the moment of a row in its history.
+pub(crate) fn end_booking_tokens_of_partner(tx: &Write, partner_id: i64) -> Result<usize> {
+    let sql = sql!(
+        "DELETE FROM booking_tokens AS b WHERE :now < b.ends_at AND EXISTS
+                   (SELECT 1 FROM history h WHERE h.at = b.created_at AND h.event = 'token.issued'
+                           AND h.partner_id = :partner_id AND h.member_id = b.member_id)"
+    );
+    tx.run(sql, named_params! {":now": tx.now(), ":partner_id": partner_id})
+}
+
 /// Deletes expired sessions and booking tokens, at most `rows` of each, so that one transaction stays short.
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
     let tokens = purge!(tx, rows, "booking_tokens" by "token_hash" where "ends_at <= ?2", tx.now())?;

@@ -188,3 +188,30 @@ fn a_partner_over_its_pace_is_told_when_to_come_back() {
     assert!((1..=60).contains(&wait), "{wait}");
     site.partner_with(false, &[], Some(3)).get("/external/partner-metrics/op").ok();
 }
+
+#[test]
+fn the_booking_tokens_of_a_partner_end_with_its_access() {
+    let site = Site::open();
+    let jane = site.flyer("jane");
+    for (args, end) in [
+        (&["partner", "revoke"][..], true),
+        (&["partner", "rotate", "--keep-days", "0"], true),
+        (&["partner", "rotate", "--keep-days", "1"], false),
+    ] {
+        let (partner, rival) = (site.partner(), site.partner());
+        let body = json!({ "member_id": jane.id, "member_pin": site.pin(&jane) });
+        let token_of = |caller: &Caller| {
+            let issued = caller.post("/external/partner-metrics/op/generate-token", body.clone()).ok_json();
+            // The moment of a token tells it from those of other partners.
+            site.advance(Duration::from_secs(1));
+            issued["token"].as_str().unwrap().to_owned()
+        };
+        let (issued, others) = (token_of(&partner), token_of(&rival));
+        let status = |token: &str| {
+            site.stranger().ask(Method::GET, "/account/profile/user").header("token", token).send().status
+        };
+        assert_eq!((status(&issued), status(&others)), (200, 200), "before {args:?}");
+        site.shell(&[args, &[partner.client_id()]].concat());
+        assert_eq!((status(&issued), status(&others)), (if end { 401 } else { 200 }, 200), "after {args:?}");
+    }
+}

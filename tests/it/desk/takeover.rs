@@ -4,7 +4,7 @@
 use super::kiosk::code_on;
 use super::{Clerk, demo};
 use crate::harness::{Caller, PASSWORD, Site};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const NEW: &str = "four dry socks in a row";
 const THIEF: &str = "thief@example.org";
@@ -34,8 +34,9 @@ fn address(site: &Site, member: &Caller) -> String {
 #[test]
 fn a_mailed_change_of_address_ends_with_the_credentials() {
     type End = fn(&Site, &Clerk, &Caller);
-    let ends: [(&str, End); 4] = [
+    let ends: [(&str, End); 5] = [
         ("a new role", |site, _, jane| site.shell(&["member", "set-role", &jane.name, "admin"])),
+        ("an appointment", |site, _, jane| site.shell(&appointment(&jane.name))),
         ("a new password", |_, _, jane| {
             let body = json!({ "password": NEW, "current_password": PASSWORD, "password_confirm": NEW });
             jane.put("/account/profile/change-password", body).ok();
@@ -65,34 +66,66 @@ fn a_mailed_change_of_address_ends_with_the_credentials() {
 
 #[test]
 fn an_address_that_was_never_confirmed_is_not_confirmed_by_link_after_a_new_role() {
-    let site = demo();
-    let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
-    site.change(|tx| Ok(tx.run("UPDATE members SET email_confirmed_at = NULL WHERE member_id = ?1", [jane.id])?));
-    let token = changed_address(&site, &clerk, &jane);
-    site.shell(&["member", "set-role", "jane", "desk"]);
-    let mails = site.mails().len();
-    for path in ["/auth/verify-email", "/auth/verify-email/resend"] {
-        site.stranger().post(path, json!({ "token": token }));
+    for promotion in [&["member", "set-role", "jane", "desk"][..], &appointment("jane")] {
+        let site = demo();
+        let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+        site.change(|tx| Ok(tx.run("UPDATE members SET email_confirmed_at = NULL WHERE member_id = ?1", [jane.id])?));
+        let token = changed_address(&site, &clerk, &jane);
+        site.shell(promotion);
+        let mails = site.mails().len();
+        for path in ["/auth/verify-email", "/auth/verify-email/resend"] {
+            site.stranger().post(path, json!({ "token": token }));
+        }
+        let sql = "SELECT email_confirmed_at IS NULL FROM members WHERE member_id = ?1";
+        assert!(site.change(|tx| Ok(tx.get::<bool>(sql, [jane.id])?)) && site.mails().len() == mails, "{promotion:?}");
     }
-    let sql = "SELECT email_confirmed_at IS NULL FROM members WHERE member_id = ?1";
-    assert!(site.change(|tx| Ok(tx.get::<bool>(sql, [jane.id])?)) && site.mails().len() == mails);
 }
 
 #[test]
 fn a_link_that_undoes_a_change_ends_with_a_new_role() {
+    for promotion in [&["member", "set-role", "jane", "admin"][..], &appointment("jane")] {
+        let site = demo();
+        let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+        let token = changed_address(&site, &clerk, &jane);
+        site.stranger().post("/auth/verify-email", json!({ "token": token })).ok();
+        edit(&clerk, &jane, &[("email", "jane@example.com")]);
+        site.stranger().post("/auth/verify-email", json!({ "token": token_to(&site, "jane@example.com") })).ok();
+        let mails = site.mails();
+        let is_undo = |mail: &&Value| mail["template"] == "security_event_undo" && mail["recipient"] == THIEF;
+        let undo = mails.iter().rev().find(is_undo).expect("the old address gets a link");
+        let undo = undo["values"]["token"].as_str().unwrap().to_owned();
+        site.shell(promotion);
+        let browser = Clerk::outside(&site);
+        assert!(!browser.post("/undo", &[("token", &undo)]).page().contains("The change is undone"), "{promotion:?}");
+        assert_eq!(address(&site, &jane), "jane@example.com");
+    }
+}
+
+#[test]
+fn a_passcode_that_the_desk_read_and_a_code_that_it_printed_end_with_an_appointment() {
     let site = demo();
     let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
-    let token = changed_address(&site, &clerk, &jane);
-    site.stranger().post("/auth/verify-email", json!({ "token": token })).ok();
-    edit(&clerk, &jane, &[("email", "jane@example.com")]);
-    site.stranger().post("/auth/verify-email", json!({ "token": token_to(&site, "jane@example.com") })).ok();
-    let mails = site.mails();
-    let undo = mails.iter().rev().find(|mail| mail["template"] == "security_event_undo" && mail["recipient"] == THIEF);
-    let undo = undo.expect("the old address gets a link")["values"]["token"].as_str().unwrap().to_owned();
-    site.shell(&["member", "set-role", "jane", "admin"]);
-    let browser = Clerk::outside(&site);
-    assert!(!browser.post("/undo", &[("token", &undo)]).page().contains("The change is undone"));
-    assert_eq!(address(&site, &jane), "jane@example.com");
+    let recover = |body: Value| site.stranger().post("/auth/account-access/recover-password", body).ok();
+    recover(json!({ "username": "jane", "option": "email" }));
+    let passcode = site.mails().pop().expect("a passcode was mailed")["values"]["passcode"].clone();
+    let unclaimed = site.member("ada");
+    site.change(|tx| Ok(tx.run("UPDATE members SET password_hash = NULL WHERE member_id = ?1", [unclaimed.id])?));
+    let slip = format!("/desk/members/{}/slip", unclaimed.id);
+    assert_eq!(clerk.post(&slip, &[]).status, 200);
+    for name in ["jane", "ada"] {
+        site.shell(&appointment(name));
+    }
+    assert_eq!(clerk.post(&slip, &[]).status, 403, "from now on an admin prints the code");
+    let codes: i64 = site.change(|tx| Ok(tx.get("SELECT count(*) FROM account_claims", [])?));
+    assert_eq!(codes, 0);
+    let recovered = recover(json!({ "username": "jane", "passcode": passcode, "password": NEW })).json();
+    assert_eq!(recovered["status"], false, "{recovered}");
+    jane.get("/account/profile/user").ok();
+}
+
+/// The command by which a member becomes a signer.
+fn appointment(name: &str) -> [&str; 6] {
+    ["signer", "add", name, "Instructor", "--first", "1"]
 }
 
 #[test]
