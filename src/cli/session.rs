@@ -6,6 +6,7 @@ use crate::auth::new_token;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
+use crate::keys::{hex, random};
 use crate::store::Write;
 use crate::store::tables::{members, sessions};
 use clap::Subcommand;
@@ -13,6 +14,8 @@ use serde_json::json;
 
 /// The account that jobs use when none was made for them. The account has no password, so no one can sign in to it.
 const SYNC_USERNAME: &str = "sync";
+/// The random suffix where the username is taken.
+const SUFFIX_BYTES: usize = 3;
 
 #[derive(Subcommand)]
 pub(super) enum Session {
@@ -49,8 +52,13 @@ fn sync_account(tx: &Write) -> Result<i64, Failure> {
     if let Some(account) = members::list(tx, Some(Role::Sync), 1, 0)?.first() {
         return Ok(account.member_id);
     }
+    let mut username = SYNC_USERNAME.to_owned();
+    // Anybody may have signed up under the name.
+    while !members::username_is_free(tx, &username)? {
+        username = format!("{SYNC_USERNAME}-{}", hex(&random::<SUFFIX_BYTES>()));
+    }
     let new = members::NewMember {
-        username: SYNC_USERNAME,
+        username: &username,
         screen_name: SYNC_USERNAME,
         real_name: "Sync job",
         email: "sync@localhost.invalid",

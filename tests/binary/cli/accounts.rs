@@ -27,7 +27,10 @@ fn go_through_the_commands(desk: &Desk) {
     assert_eq!((&listed["secrets"], &listed["networks"]), (&json!(2), &json!(["10.0.0.0/8"])));
     assert_eq!(desk.json(&["partner", "revoke", client_id]), json!({"client_id": client_id}));
     assert!(desk.json(&["partner", "list"])[0]["revoked_at"].is_i64());
+    // Anybody may have signed up under the name that the job's account would have.
+    desk.add_member("sync", "member");
     assert!(text(&desk.json(&["session", "issue", "--role", "sync"])["token"]).len() >= 43);
+    assert!(text(&desk.json(&["member", "list", "--role", "sync"])[0]["username"]).starts_with("sync-"));
 
     for (args, part) in [
         (&["member", "show", "nobody"][..], "there is no account nobody"),

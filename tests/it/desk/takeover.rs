@@ -65,7 +65,7 @@ fn a_mailed_change_of_address_ends_with_the_credentials() {
 }
 
 #[test]
-fn an_address_that_was_never_confirmed_is_not_confirmed_by_link_after_a_new_role() {
+fn an_address_that_was_never_confirmed_is_not_confirmed_by_link_after_a_promotion() {
     for promotion in [&["member", "set-role", "jane", "desk"][..], &appointment("jane")] {
         let site = demo();
         let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
@@ -82,7 +82,7 @@ fn an_address_that_was_never_confirmed_is_not_confirmed_by_link_after_a_new_role
 }
 
 #[test]
-fn a_link_that_undoes_a_change_ends_with_a_new_role() {
+fn a_link_that_undoes_a_change_ends_with_a_promotion() {
     for promotion in [&["member", "set-role", "jane", "admin"][..], &appointment("jane")] {
         let site = demo();
         let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
