@@ -122,6 +122,23 @@ fn an_address_that_an_earlier_version_kept_as_typed_still_signs_in() {
 }
 
 #[test]
+fn an_erasure_forgets_every_record_of_an_address_that_an_earlier_version_kept_as_typed() {
+    for kept in ADDRESSES {
+        let site = Site::open();
+        let jane = site.member("jane");
+        site.change(|tx| Ok(tx.run("UPDATE members SET email = ?2 WHERE member_id = ?1", (jane.id, kept))?));
+        site.partner().post("/external/partner-metrics/op", json!({ "email": kept })).ok();
+        let message = json!({ "name": "Jane", "email": kept, "message": "Hello", "country": "CH", "enquiry": "other" });
+        site.stranger().post("/public/contact", message).ok();
+        site.queue_mail(ADDRESSES[0]);
+        site.shell(&["member", "erase", "jane", "--yes"]);
+        let left = "SELECT (SELECT count(*) FROM partner_users WHERE email <> '')
+                         + (SELECT count(*) FROM contact_messages) + (SELECT count(*) FROM outbox)";
+        assert_eq!(site.change(|tx| Ok(tx.get::<i64>(left, [])?)), 0, "{kept}");
+    }
+}
+
+#[test]
 fn an_address_in_other_spellings_gets_no_more_mails_than_in_one() {
     let site = Site::open();
     for number in 0..8 {

@@ -69,6 +69,14 @@ macro_rules! address {
     };
 }
 
+/// The spellings of the member's address: the stored one, which may date from before addresses had one spelling, and the
+/// one in which addresses are stored since.
+macro_rules! spellings {
+    () => {
+        concat!("(", address!(), ", canonical_address(", address!(), "))")
+    };
+}
+
 const fn set(
     name: &'static str,
     table: &'static str,
@@ -113,14 +121,14 @@ pub(crate) const DATA_SETS: &[DataSet] = &[
     set("events_about_messages", "callbacks",
          "about <> '' AND about IN (SELECT 'message ' || message_id FROM outbox WHERE member_id = :id)", EVENTS)
         .displays(&[("sealed", Unsealed(Purpose::Callback))]),
-    set("partner_records", "partner_users", concat!("email = ", address!()),
+    set("partner_records", "partner_users", concat!("email IN ", spellings!()),
          Overwrite("email = '', deleted_at = coalesce(deleted_at, :now), updated_at = :now",
                  "the partner's history counts it; without the address it is nobody's")),
-    set("address_marks", "suppressed", concat!("address IN (", address!(), ", canonical_address(", address!(), "))"), Delete),
+    set("address_marks", "suppressed", concat!("address IN ", spellings!()), Delete),
     set("contact_messages", "contact_messages", "member_id = :id", Delete),
-    set("contact_messages_by_address", "contact_messages", concat!("email COLLATE NOCASE = ", address!()), Delete),
+    set("contact_messages_by_address", "contact_messages", concat!("email COLLATE NOCASE IN ", spellings!()), Delete),
     set("messages", "outbox", "member_id = :id", Delete).displays(&[("sealed", Unsealed(Purpose::Message))]),
-    set("messages_to_the_address", "outbox", concat!("recipient COLLATE NOCASE = ", address!()), Delete)
+    set("messages_to_the_address", "outbox", concat!("recipient COLLATE NOCASE IN ", spellings!()), Delete)
         .displays(&[("sealed", Unsealed(Purpose::Message))]),
     set("security_questions", "security_answers", "member_id = :id", Delete).displays(&[("answer_hash", SECRET)]),
     set("sessions", "sessions", "member_id = :id", Delete).displays(&[("token_hash", SECRET)]),
@@ -141,7 +149,7 @@ pub(crate) const DATA_SETS: &[DataSet] = &[
     set("registration", "registrations", "member_id = :id", Delete),
     set("registrations_made_for_others", "registrations", "registered_by = :id AND member_id <> :id", Keep(NUMBERS))
         .only(&["registered_at"]),
-    set("invitations_to_the_address", "invitations", concat!("email = ", address!()), Delete)
+    set("invitations_to_the_address", "invitations", concat!("email IN ", spellings!()), Delete)
         .displays(&[("code_hash", SECRET)]),
     set("invitations_given", "invitations", "invited_by = :id", Delete).only(&["role", "created_at", "ends_at"]),
     set("undos", "undos", "member_id = :id", Delete).displays(&[("token_hash", SECRET)]),
