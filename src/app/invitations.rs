@@ -16,7 +16,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::invitations::{self, Invitation};
 use crate::store::tables::outbox::{self, Channel};
-use crate::store::tables::{account_claims, audit, members};
+use crate::store::tables::{audit, members};
 use serde_json::json;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -46,7 +46,7 @@ pub(crate) struct Invitee<'a> {
 /// Why an invitation is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Denial {
-    /// This member has the address already: an admin changes the role of the account instead.
+    /// This member has confirmed the address: an admin changes the role of the account instead.
     HasAccount(i64),
     /// The site sends no mail to the outside: a clerk who reads the messages at the desk could take over the account.
     NoMail,
@@ -118,9 +118,9 @@ fn check_and_count_mail(cx: &Change, invitee: &Invitee) -> Result<Option<Denial>
     if !cx.site.delivers(Channel::Email) {
         return Ok(Some(Denial::NoMail));
     }
-    // An unconfirmed address denies the invitation too: it belongs to the same person, or the admin must ask its owner.
-    if let Some(owner) = account_claims::list_with_email(cx.tx, invitee.email, 1)?.first() {
-        return Ok(Some(Denial::HasAccount(owner.member_id)));
+    // An address that nobody confirmed is no hindrance: anybody may have signed up with it, and the mail goes to its owner.
+    if let Some(owner) = members::find_by_confirmed_email(cx.tx, invitee.email)? {
+        return Ok(Some(Denial::HasAccount(owner)));
     }
     Ok((!message_quota::take_for_site_address(cx.site, cx.tx, invitee.email)?).then_some(Denial::TooManyMails))
 }

@@ -121,6 +121,9 @@ impl Member {
             Member::List { role, part } => list(site, *role, part),
             Member::Show { name } => show(site, name),
             Member::SetRole { name, role } => {
+                if role.is_above_member() {
+                    find_to_promote(site, name)?;
+                }
                 let what = format!("now has the role {}", role.name());
                 change(site, name, &what, |cx, member_id| accounts::set_role(cx, member_id, *role))
             }
@@ -223,6 +226,19 @@ pub(super) fn find(site: &Site, name: &str) -> Result<Account, CommandError> {
     by_id.or(by_name).ok_or_else(|| {
         refused(format!("there is no account {name}: give a username, an e-mail address or a member number"))
     })
+}
+
+/// As [`find`], for a change that gives an account more rights: refuses an address that nobody confirmed, because a
+/// stranger may have signed up with it.
+pub(super) fn find_to_promote(site: &Site, name: &str) -> Result<Account, CommandError> {
+    let account = find(site, name)?;
+    if name.contains('@') && !account.email_confirmed {
+        let Account { username, member_id, .. } = account;
+        return Err(refused(format!(
+            "nobody has confirmed {name}, so the account may be a stranger's: give its username, {username}, or its number, {member_id}"
+        )));
+    }
+    Ok(account)
 }
 
 /// Runs an effect on the account of a name.

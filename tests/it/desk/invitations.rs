@@ -200,3 +200,23 @@ fn the_desk_cannot_read_a_mailed_invitation() {
     let copy = json!({ "username": "nora@example.org", "password": SECRET });
     assert_eq!(site.stranger().post("/auth/login", copy).ok_json()["status"], false);
 }
+
+#[test]
+fn a_stranger_who_signed_up_with_a_colleague_s_address_gets_none_of_the_rights() {
+    let site = with_mail(true);
+    let clerk = Clerk::at(&site, &site.admin());
+    let stranger = json!({ "username": "mallory", "password": SECRET, "email": "nora@example.org", "real_name": "M", "terms": true });
+    site.stranger().post("/auth/signup", stranger).ok();
+    assert_eq!(invite(&clerk, "1", "nora@example.org", "admin").status, 303, "the stranger's word hinders nobody");
+    let typed = |member: &str| clerk.post("/desk/site/users", &[("member", member), ("role", "admin")]);
+    let refused = typed("nora@example.org");
+    assert!(refused.status == 422 && refused.page().contains("Nobody has confirmed this address"), "{refused}");
+    assert!(!site.try_shell(&["member", "set-role", "nora@example.org", "desk"]));
+    assert!(!site.try_shell(&["signer", "add", "nora@example.org", "Instructor", "--first", "1"]));
+    assert_eq!(role(&site, "mallory").as_deref(), Some("member"));
+    assert_eq!(claim(&site, &mailed(&site), "nora.ek").status, 200);
+    assert_eq!(role(&site, "nora.ek").as_deref(), Some("admin"));
+    assert!(site.try_shell(&["member", "set-role", "nora@example.org", "desk"]), "the address is Nora's by now");
+    assert_eq!((role(&site, "nora.ek").as_deref(), role(&site, "mallory").as_deref()), (Some("desk"), Some("member")));
+    assert_eq!(typed("mallory").status, 303, "an admin who means this account names it");
+}

@@ -8,6 +8,7 @@ use crate::auth::Clerk;
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
+use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -110,6 +111,11 @@ pub(crate) fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         };
         if member_id == clerk.id() {
             return Ok(Some("site.own_role"));
+        }
+        let account = members::find_account_by_id(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+        // Anybody may have signed up with the address of a colleague.
+        if role.is_above_member() && typed.contains('@') && !account.email_confirmed {
+            return Ok(Some("site.address_unconfirmed"));
         }
         accounts::set_role(cx, member_id, role).map(|()| None)
     })?;
