@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 const KEY_BYTES: usize = 32;
@@ -75,6 +75,29 @@ pub enum Purpose {
     KioskTicket,
 }
 
+/// The copies of a site's key file in the backups beside it, the newest first.
+pub(crate) fn copies(path: &Path) -> Vec<PathBuf> {
+    let backups = std::fs::read_dir(path.with_file_name("backups")).into_iter().flatten().flatten();
+    let copies = backups.filter_map(|backup| Some(backup.path().join(path.file_name()?)));
+    let mut copies: Vec<_> = copies.filter(|copy| copy.is_file()).collect();
+    copies.sort_unstable_by(|a, b| b.cmp(a));
+    copies
+}
+
+/// The command that puts a copy of a key file in the file's place, with its owner and mode, and keeps the file.
+pub(crate) fn copy_command(copy: &Path, path: &Path) -> String {
+    let (copy, shown) = (copy.display(), path.display());
+    let keep = if path.exists() { format!("mv {shown} {shown}.replaced && ") } else { String::new() };
+    format!("{keep}cp -p {copy} {shown}")
+}
+
+/// What to do about a missing or damaged key file. A restore would lose the writes since the backup.
+fn replacement(path: &Path) -> String {
+    let copies = copies(path);
+    let command = copies.first().map(|copy| format!("put its newest copy in its place: {}", copy_command(copy, path)));
+    command.unwrap_or_else(|| "put the site.key of a backup of this site in its place".to_owned())
+}
+
 /// SHA-256, or HMAC-SHA256 where there is a key.
 pub type Hash = [u8; 32];
 
@@ -129,26 +152,23 @@ impl Keys {
     /// Reads a key file, which only its owner may be able to read.
     pub(crate) fn open(path: &Path) -> Result<Keys, String> {
         let shown = path.display();
-        let mut file = std::fs::File::open(path).map_err(|e| format!("cannot read the site key {shown}: {e}"))?;
-        let mode = file
-            .metadata()
-            .map_err(|e| format!("cannot read the mode of the site key {shown}: {e}"))?
-            .permissions()
-            .mode();
+        let unreadable = |e: std::io::Error| format!("cannot read the site key {shown}: {e}");
+        let mut file = std::fs::File::open(path).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => format!("the site key {shown} is missing: {}", replacement(path)),
+            _ => unreadable(e),
+        })?;
+        let mode = file.metadata().map_err(unreadable)?.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
-            return Err(format!(
-                "the site key {shown} is open to others (mode {:o}): run chmod 600 {shown}",
-                mode & 0o777
-            ));
+            return Err(format!("the site key {shown} is open to others (mode {mode:o}): run chmod 600 {shown}"));
         }
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|e| format!("cannot read the site key {shown}: {e}"))?;
+        file.read_to_string(&mut text).map_err(unreadable)?;
         let (site, chain) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
         let site = unhex_key(site.trim())
-            .ok_or_else(|| format!("the site key {shown} is not 64 hex digits: restore it from a backup"))?;
+            .ok_or_else(|| format!("the site key {shown} is not 64 hex digits: {}", replacement(path)))?;
         let chain = (!chain.is_empty()).then(|| {
             parse_chain_key(chain).ok_or_else(|| {
-                format!("the second line of {shown}, the audit log's key, is damaged: restore it from a backup")
+                format!("the second line of {shown}, the audit log's key, is damaged: {}", replacement(path))
             })
         });
         Ok(Keys { chain: chain.transpose()?, ..Keys::from_bytes(site) })

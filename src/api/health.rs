@@ -50,6 +50,9 @@ fn readiness(site: &Site) -> Result<&'static str, Failure> {
         Condition::Stopped => return Err(Failure::store_stopped().because("a flush of the disk failed")),
         Condition::ReadOnly => return Err(Failure::read_only().because("the file system takes no writes")),
     }
+    if site.store.writer().hangs_for().is_some() {
+        return Err(Failure::overloaded().because("the disk does not answer, and a write waits for it"));
+    }
     site.store.read(|tx| Ok(crate::store::tables::tunnels::find_site(tx)?))?;
     Ok(match site.clock.is_suspect() {
         true => "ready; the clock is behind what this file has seen: set it\n",

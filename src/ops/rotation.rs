@@ -5,12 +5,13 @@
 //! the next start finds that the new key fits, and completes the rotation.
 
 use crate::domain::audit::{Actor, Detail, Head, Subject};
-use crate::keys::Keys;
+use crate::keys::{self, Keys};
 use crate::ops::lifecycle::fits;
 use crate::site::Site;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::sealed::{COLUMNS, Resealed};
 use crate::store::tables::audit;
+use std::path::PathBuf;
 
 /// The keys of the database: those of the key file, or the new ones of an interrupted rotation.
 pub(crate) fn fitting(data_dir: &DataDir, keys: Keys, key_check: &[u8]) -> Result<Keys, String> {
@@ -25,7 +26,12 @@ pub(crate) fn fitting(data_dir: &DataDir, keys: Keys, key_check: &[u8]) -> Resul
         }
     }
     let (key, database) = (data_dir.key(), data_dir.database());
-    Err(format!("{} is not the key of {}: restore the pair from one backup", key.display(), database.display()))
+    let fits_copy = |copy: &PathBuf| Keys::open(copy).is_ok_and(|keys| fits(&keys, key_check));
+    let next = match keys::copies(&key).into_iter().find(fits_copy) {
+        Some(copy) => format!("a backup has it: {}", keys::copy_command(&copy, &key)),
+        None => "restore the pair from one backup with `tunneldesk restore`".to_owned(),
+    };
+    Err(format!("{} is not the key of {}: {next}", key.display(), database.display()))
 }
 
 /// Adds a key for the audit log, from the row behind `plain_end` on, and writes it to the key file. Does nothing if there is one

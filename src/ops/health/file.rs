@@ -1,9 +1,10 @@
 //! The facts about the database: whether it takes writes and is intact, and whether the audit log is.
 
-use super::{Depth, moment_text, or_unreadable, unreadable};
+use super::{Depth, moment_text, or_unreadable, unreadable, zone_of};
 use crate::domain::health::{Fact, State};
 use crate::i18n::language::Text;
 use crate::keys::hex;
+use crate::ops::backup::off_site::OffSite;
 use crate::ops::{audit as walks, backup};
 use crate::site::Site;
 use crate::store::Condition;
@@ -23,6 +24,10 @@ pub(crate) fn store(site: &Site) -> Fact {
     };
     if let Some((text, next)) = trouble {
         return Fact::judged("store", State::Alarm, Text::new(text), Text::new(next));
+    }
+    if let Some(time) = site.store.writer().hangs_for() {
+        let text = Text::new("health.store.hangs").with("seconds", time.as_secs());
+        return Fact::judged("store", State::Alarm, text, Text::new("health.store.hangs_next"));
     }
     let read = site.store.read(|tx| Ok(tunnels::find_site(tx)?));
     or_unreadable("store", read.map(|_| Fact::ok("store", Text::new("health.store"))))
@@ -68,7 +73,15 @@ pub(crate) fn lost_writes(site: &Site) -> Fact {
             let text = Text::new("health.lost_writes.some")
                 .with("at", moment_text(site, alarm.since))
                 .with("cause", alarm.cause);
-            Fact::judged("lost_writes", State::Alarm, text, Text::new("health.lost_writes.next"))
+            let next = Text::new("health.lost_writes.next");
+            let next = match OffSite::of(site) {
+                // The off-site copy began anew at that start, so the second before is the end of the copy from before.
+                Some(_) => Text::new("health.lost_writes.off_site")
+                    .with("moment", zone_of(site).date_time_offset(alarm.since - 1))
+                    .followed_by([next]),
+                None => next,
+            };
+            Fact::judged("lost_writes", State::Alarm, text, next)
         }
     }
 }

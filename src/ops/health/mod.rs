@@ -130,8 +130,11 @@ fn version() -> Fact {
 
 /// A moment in the site's time zone; in UTC where that cannot be read.
 fn moment_text(site: &Site, moment: i64) -> String {
-    let zone = site.time_zone().unwrap_or(TimeZone::UTC);
-    zone.date_time_zone(moment)
+    zone_of(site).date_time_zone(moment)
+}
+
+fn zone_of(site: &Site) -> TimeZone {
+    site.time_zone().unwrap_or(TimeZone::UTC)
 }
 
 /// In decimal units, as for disks.

@@ -2,7 +2,7 @@
 
 use super::enter;
 use crate::harness::{Desk, PASSWORD};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Damages an index: it lacks the rows that `sql` writes.
 fn spoil_index(desk: &Desk, index: &str, sql: &str) {
@@ -96,4 +96,37 @@ fn a_wal_that_lost_acknowledged_writes_is_an_alarm_until_it_is_noted_and_a_plain
     bytes[20] ^= 4;
     std::fs::write(&log, bytes).unwrap();
     assert_eq!(desk.fact("lost_writes").unwrap().0, "alarm", "a head with a flipped bit");
+}
+
+#[test]
+fn writes_that_a_lost_wal_takes_along_come_back_from_the_off_site_copy_by_the_printed_command() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let off_site = desk.path().join("off-site");
+    std::fs::create_dir(&off_site).unwrap();
+    let settings = format!("[backup]\nsecond_place = {off_site:?}\n");
+    std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
+    let server = desk.serve();
+    let jane = server.sign_in("jane", PASSWORD);
+    (0..5).for_each(|_| assert!(enter(&server, &jane)));
+    crate::off_site::until("the copy of the writes", || {
+        let (_, said) = desk.fact("off_site").unwrap();
+        said.contains("is 0 s behind the last write (0 kB)").then_some(())
+    });
+    server.kill();
+    server.ended();
+    // The command names the second before the start, so the start is in a later second than the writes.
+    let second = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let killed = second();
+    crate::off_site::until("a later second", || (second() > killed).then_some(()));
+    std::fs::write(desk.data().join("tunneldesk.sqlite-wal"), "").unwrap();
+    let entries = || desk.run(&["export", "logbook"]).done().lines().count() - 1;
+    assert_eq!((desk.fact("lost_writes").unwrap().0, entries()), ("alarm".to_owned(), 0));
+    let said = desk.run(&["doctor"]).out;
+    let at = said.split_once("restore --at \"").unwrap().1.split_once("\" --dry-run").unwrap().0;
+    desk.run(&["restore", "--at", at, "--dry-run"]).done();
+    assert_eq!(entries(), 0, "a dry run changes nothing");
+    desk.run(&["restore", "--at", at]).done();
+    assert_eq!(entries(), 5);
+    assert_eq!(desk.fact("lost_writes").unwrap().0, "ok");
 }

@@ -118,7 +118,33 @@ fn the_key_of_another_site_is_refused() {
     std::fs::write(desk.data().join("site.key"), "not a key").unwrap();
     refused_everywhere(&desk, 2, "64 hex digits");
     std::fs::remove_file(desk.data().join("site.key")).unwrap();
-    refused_everywhere(&desk, 2, "cannot read the site key");
+    refused_everywhere(&desk, 2, "put the site.key of a backup of this site in its place");
+}
+
+#[test]
+fn a_key_that_is_missing_damaged_or_another_comes_back_by_the_printed_command_and_no_write_is_lost() {
+    let desk = Desk::with_site();
+    desk.run(&["backup"]).done();
+    desk.add_member("jane", "member");
+    let key = desk.data().join("site.key");
+    let own = std::fs::read(&key).unwrap();
+    for wrong in [None, Some("not a key".to_owned()), Some(format!("{}\n", "5a".repeat(32)))] {
+        std::fs::remove_file(&key).unwrap();
+        if let Some(wrong) = &wrong {
+            std::fs::write(&key, wrong).unwrap();
+            std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        refused_everywhere(&desk, 2, "cp -p ");
+        let said = desk.run(&["member", "list"]).trouble(2);
+        let typed = said.trim_end().rsplit_once(": ").unwrap().1;
+        let mut shell = std::process::Command::new("sh");
+        let copied = shell.arg("-c").arg(typed).current_dir(desk.path()).status().unwrap();
+        assert!(copied.success(), "{said}");
+        assert!(std::fs::read(&key).unwrap() == own, "{wrong:?}: {said}");
+        let kept = std::fs::read_to_string(desk.data().join("site.key.replaced")).ok();
+        assert_eq!(kept, wrong, "the replaced key is kept");
+        assert!(desk.run(&["member", "list"]).done().contains("jane"));
+    }
 }
 
 #[test]

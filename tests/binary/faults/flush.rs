@@ -3,6 +3,7 @@
 
 use super::{TRACER, or_skip, tracer};
 use crate::harness::{BINARY, Caller, Client, Desk, PASSWORD, Server};
+use crate::off_site::until;
 use serde_json::json;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,12 +15,13 @@ const END_TIME_MAX: Duration = Duration::from_secs(3);
 const WRITES_MAX: usize = 4_000;
 const COMMENT_CHARS: usize = 60;
 
-/// A server for which each flush of `file` fails.
-fn serve(desk: &Desk, file: &Path) -> Server {
+/// A server for which each flush of `file` has this fault.
+fn serve_with(desk: &Desk, file: &Path, fault: &str) -> Server {
     let mut command = Command::new(TRACER);
     // With -D the tracer runs as a grandchild, so that our child is the server itself.
     command.args(["-D", "-f", "-q", "-o", "/dev/null", "-P"]).arg(file);
-    command.args(["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO", BINARY, "serve"]);
+    command.args(["-e", "trace=fsync,fdatasync", "-e", &format!("inject=fsync,fdatasync:{fault}")]);
+    command.args([BINARY, "serve"]);
     command.current_dir(desk.path()).env_clear().stdin(Stdio::null());
     Server::start(command)
 }
@@ -34,7 +36,7 @@ fn a_failed_flush_ends_the_server(name: &str, keeps_some: bool) {
     let session = server.sign_in("jane", PASSWORD);
     assert_eq!(server.stop().code, Some(0));
 
-    let server = serve(&desk, &desk.data().join(name));
+    let server = serve_with(&desk, &desk.data().join(name), "error=EIO");
     let mut kept = 0;
     let mut client = server.client();
     let entry = json!({"entry_date": 1_700_000_000, "time": 5, "comment": "x".repeat(COMMENT_CHARS)});
@@ -78,4 +80,34 @@ fn a_failed_flush_of_the_file_ends_the_server() {
 #[test]
 fn a_failed_flush_of_the_log_ends_the_server() {
     a_failed_flush_ends_the_server("tunneldesk.sqlite-wal", false);
+}
+
+#[test]
+fn a_disk_that_does_not_answer_is_an_alarm_while_reads_go_on() {
+    if or_skip(tracer()).is_none() {
+        return;
+    }
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let server = desk.serve();
+    let session = server.sign_in("jane", PASSWORD);
+    assert_eq!(server.stop().code, Some(0));
+
+    let wal = desk.data().join("tunneldesk.sqlite-wal");
+    let server = serve_with(&desk, &wal, "delay_enter=30000000");
+    let mut client = server.client();
+    let entry = json!({"entry_date": 1_700_000_000, "time": 5});
+    std::thread::scope(|scope| {
+        scope.spawn(move || client.call(&session, "POST", "/api/account/logbook/time/", None, &entry));
+        // A verbose answer repeats facts of a few seconds ago.
+        until("an alarm", || {
+            let ready = server.get(&Caller::Anyone, "/readyz?verbose");
+            (ready.status == 503 && ready.body.contains("alarm store\n")).then_some(())
+        });
+        assert_eq!(server.get(&Caller::Anyone, "/api/public/countries").status, 200);
+        let (state, said) = desk.fact("store").unwrap();
+        assert!(state == "alarm" && said.contains("does not answer"), "{said}");
+        server.kill();
+    });
+    server.ended();
 }

@@ -155,6 +155,16 @@ pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<Str
     Ok(Some(format!("{} pages of the file are not what this program wrote", changes.len())))
 }
 
+/// Whether the database file, without its WAL, is the complete state in which this program last closed it: not written
+/// since, and each page matches its checksum. `conn` has it open.
+pub(super) fn is_as_closed(path: &Path, conn: &Connection) -> bool {
+    let Some(database) = Handle::of(conn, Part::Database).filter(|_| page_checksums::is_dated(path)) else {
+        return false;
+    };
+    let mut page = [0; PAGE_BYTES];
+    (0..database.pages()).all(|index| change(&database, index, &mut page).is_none())
+}
+
 fn accept(checksums: &PageChecksums, changes: &[Change]) {
     changes.iter().for_each(|change| checksums.accept(change.index, change.found));
     save(checksums);

@@ -6,7 +6,7 @@
 //! `quick_check`, and only against a WAL that would set it back in time.
 
 use super::integrity::{self, Verdict};
-use super::{connection, data_dir, wal_mark};
+use super::{connection, data_dir, scrub, wal_mark};
 use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,9 +55,10 @@ pub(crate) fn wal_is_empty(path: &Path) -> bool {
 }
 
 /// Whether the WAL is of another database, or of an older state of this one, by a comparison of the file alone with
-/// `with_wal`.
+/// `with_wal`. The WAL mark may have come with the WAL from a copy of the directory, so a file that is as this program
+/// closed it counts for more than the mark.
 pub(crate) fn takes_back(path: &Path, with_wal: &Connection) -> rusqlite::Result<bool> {
-    if wal_is_empty(path) || wal_mark::is_own_and_whole(path) {
+    if wal_is_empty(path) || (wal_mark::is_own_and_whole(path) && !scrub::is_as_closed(path, with_wal)) {
         return Ok(false);
     }
     let Ok(alone) = connection::open_immutable(path).and_then(|conn| Progress::read(&conn)) else { return Ok(false) };

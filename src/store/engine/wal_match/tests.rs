@@ -2,6 +2,7 @@
 //! these are the first pages that the checkpoint moves, after a power cut any of them.
 
 use super::*;
+use crate::store::Store;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::integrity::recover;
 use crate::store::engine::migrate;
@@ -163,4 +164,30 @@ fn a_wal_that_makes_a_sound_database_unsound_is_refused() {
     let said = recover(&path);
     assert!(said.as_ref().is_err_and(|said| said.contains("does not belong")), "{said:?}");
     assert!(std::fs::read(&path).unwrap() == file);
+}
+
+#[test]
+fn a_wal_of_an_older_state_is_refused_although_its_mark_came_with_it() {
+    let site = Moving::of(&[], &[]);
+    let path = site.data_dir.database();
+    recover(&path).unwrap();
+    let store = Store::open(&path, true).unwrap();
+    let add_events = || store.write(9_000, |tx| Ok(tx.run(SOME_EVENTS, [])?)).unwrap();
+    add_events();
+    let older = [wal_of(&path), data_dir::wal_mark(site.data_dir.dir())].map(|file| {
+        let bytes = std::fs::read(&file).unwrap();
+        (file, bytes)
+    });
+    add_events();
+    store.truncate_wal().unwrap();
+    drop(store);
+    let closed = std::fs::read(&path).unwrap();
+    older.iter().for_each(|(file, bytes)| std::fs::write(file, bytes).unwrap());
+    assert!(wal_mark::is_own_and_whole(&path));
+    let said = recover(&path).unwrap_err();
+    assert!(said.contains("does not belong") && said.contains("move "), "{said}");
+    assert!(std::fs::read(&path).unwrap() == closed, "the older log went into the file");
+    std::fs::remove_file(wal_of(&path)).unwrap();
+    recover(&path).unwrap();
+    assert!(std::fs::read(&path).unwrap() == closed);
 }

@@ -26,12 +26,15 @@ use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the database stores the present moment.
 const STORE_MOMENT_SECONDS: i64 = 60;
 /// How long writers wait for an off-site copy that is close to its limit of unconfirmed bytes.
 const CATCH_UP_TIME_MAX: Duration = Duration::from_millis(500);
+/// The time that a commit may wait for the disk before the database counts as not taking writes: far more than a busy
+/// disk takes, and less than the watchdog of the service manager.
+const DISK_WAIT_MAX: Duration = Duration::from_secs(10);
 
 static BEGIN: Sql = Sql::new("BEGIN IMMEDIATE");
 static COMMIT: Sql = Sql::new("COMMIT");
@@ -63,6 +66,8 @@ pub struct Writer {
     pub(crate) capture: Capture,
     /// The key of the audit log's hashes.
     pub(crate) chain_key: OnceLock<ChainKey>,
+    /// When the commit that is under way began.
+    commit_began: Mutex<Option<Instant>>,
     /// Flushes since the start.
     pub commits: AtomicU64,
     /// Transactions since the start, several to a flush.
@@ -97,6 +102,7 @@ impl Writer {
             monitor: ConditionMonitor::new(condition),
             capture: Capture::default(),
             chain_key: OnceLock::new(),
+            commit_began: Mutex::default(),
             commits: AtomicU64::new(0),
             transactions: AtomicU64::new(0),
         }
@@ -217,8 +223,20 @@ impl Writer {
         }
     }
 
+    /// How long a commit has been waiting for a disk that does not answer; `None`: none waits for longer than a busy
+    /// disk takes. Waits for nothing itself.
+    pub(crate) fn hangs_for(&self) -> Option<Duration> {
+        let began = *self.commit_began.lock().unwrap_or_else(PoisonError::into_inner);
+        began.map(|began| began.elapsed()).filter(|time| *time > DISK_WAIT_MAX)
+    }
+
+    fn note_commit(&self, began: Option<Instant>) {
+        *self.commit_began.lock().unwrap_or_else(PoisonError::into_inner) = began;
+    }
+
     fn commit(&self, state: &State, group: &Group) {
         let conn = &state.conn;
+        self.note_commit(Some(Instant::now()));
         let change = self.readers.change();
         let outcome = match conn.run(&COMMIT, []) {
             Ok(_) => {
@@ -243,6 +261,7 @@ impl Writer {
         // The frames of the WAL are on the disk: the group need not wait for the checkpoint.
         group.decide(outcome);
         self.checkpoint(conn);
+        self.note_commit(None);
         drop(change);
     }
 
