@@ -75,13 +75,11 @@ pub enum Purpose {
     KioskTicket,
 }
 
-/// The copies of a site's key file in the backups beside it, the newest first.
+/// The copies of a site's key file in the backups beside it.
 pub(crate) fn copies(path: &Path) -> Vec<PathBuf> {
     let backups = std::fs::read_dir(path.with_file_name("backups")).into_iter().flatten().flatten();
     let copies = backups.filter_map(|backup| Some(backup.path().join(path.file_name()?)));
-    let mut copies: Vec<_> = copies.filter(|copy| copy.is_file()).collect();
-    copies.sort_unstable_by(|a, b| b.cmp(a));
-    copies
+    copies.filter(|copy| copy.is_file()).collect()
 }
 
 /// The command that puts a copy of a key file in the file's place, with its owner and mode, and keeps the file.
@@ -93,9 +91,10 @@ pub(crate) fn copy_command(copy: &Path, path: &Path) -> String {
 
 /// What to do about a missing or damaged key file. A restore would lose the writes since the backup.
 fn replacement(path: &Path) -> String {
-    let copies = copies(path);
-    let command = copies.first().map(|copy| format!("put its newest copy in its place: {}", copy_command(copy, path)));
-    command.unwrap_or_else(|| "put the site.key of a backup of this site in its place".to_owned())
+    copies(path).iter().max().map_or_else(
+        || "put the site.key of a backup of this site in its place".to_owned(),
+        |copy| format!("put its newest copy in its place: {}", copy_command(copy, path)),
+    )
 }
 
 /// SHA-256, or HMAC-SHA256 where there is a key.

@@ -7,7 +7,7 @@ use super::owner::become_owner;
 use super::socket::{self, ConnectError};
 use super::{CommandError, Global, refused};
 use crate::config::Config;
-use crate::store::engine::data_dir::{DataDir, LockError};
+use crate::store::engine::data_dir::{DataDir, LockError, database, standby_copy};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -88,6 +88,10 @@ fn lock_or_connect_within(
 
 fn describe(connect_error: &ConnectError, dir: &Path, connect_timeout: Duration) -> String {
     match connect_error {
+        ConnectError::NoServer if standby_copy(dir).exists() && !database(dir).exists() => format!(
+            "a standby runs on {}, which takes no commands: `tunneldesk doctor` on the main machine says how far it is behind",
+            dir.display()
+        ),
         ConnectError::NoServer => {
             format!("{} is used by another process that takes no commands; wait for it or stop it", dir.display())
         }

@@ -15,7 +15,7 @@ use crate::ops::backup::restore;
 use crate::ops::lifecycle::Identity;
 use crate::site::Site;
 use crate::store::Write;
-use crate::store::engine::data_dir::{DataDir, LockError, database};
+use crate::store::engine::data_dir::{DataDir, LockError, database, standby_copy};
 use crate::store::queries::erasure;
 use crate::store::tables::{audit, tunnels};
 use clap::Args;
@@ -137,6 +137,9 @@ fn refuse_where_a_site_is(data_dir: &DataDir) -> Result<(), CommandError> {
     let has_database = std::fs::metadata(data_dir.database()).is_ok_and(|file| file.len() > 0);
     if has_database && !erasure::is_without_site(&data_dir.database()) {
         return Err(refused(format!("there is a site in {dir} already: start it with `tunneldesk serve`")));
+    }
+    if !has_database && standby_copy(data_dir.dir()).exists() {
+        return Err(refused(format!("{}; or give the new site another --data", data_dir.without_database())));
     }
     let of_a_site: Vec<_> =
         remains.into_iter().filter(|what| *what == "its backups" || (*what == "its log" && !has_database)).collect();

@@ -164,6 +164,16 @@ fn a_late_backup_is_noticed_locally_and_off_site() {
 }
 
 #[test]
+fn an_off_site_place_in_the_data_directory_is_a_warning() {
+    let desk = sound();
+    let inside = desk.data().join("second");
+    std::fs::create_dir(&inside).unwrap();
+    settings(&desk, &format!("[backup]\nsecond_place = {:?}\n", inside.to_str().unwrap()));
+    desk.run(&["backup"]).done();
+    finds(&desk, "second_place", "warning", &["same disk", "another disk"]);
+}
+
+#[test]
 fn a_failed_or_old_drill_is_noticed() {
     let desk = sound();
     let record = desk.data().join("backups/drill.json");

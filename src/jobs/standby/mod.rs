@@ -5,10 +5,10 @@ mod client;
 
 use crate::clock::Clock;
 use crate::ops::standby::copy::{Copy, Incoming, is_promoted};
-use crate::ops::standby::copy_in;
 use crate::ops::standby::epoch::{self, Main};
 use crate::ops::standby::protocol::Reply;
 use crate::site::Site;
+use crate::store::engine::data_dir::standby_copy;
 use client::PrimaryClient;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -46,11 +46,11 @@ struct Follower<'f> {
 
 /// Follows a site into a locked data directory until the process ends. The error is one line.
 pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallible, String> {
-    if is_promoted(&copy_in(data)) {
+    if is_promoted(&standby_copy(data)) {
         return Err("a promotion was interrupted here: run `tunneldesk promote` again".to_owned());
     }
     let client = PrimaryClient::new(main)?;
-    let copy = match Copy::open(&copy_in(data)) {
+    let copy = match Copy::open(&standby_copy(data)) {
         Ok(copy) => copy,
         Err(cause) => {
             tracing::error!(cause, "the copy must not be used; another is fetched");
@@ -137,7 +137,7 @@ impl Follower<'_> {
                 Reply::Part { bytes, total } if !bytes.is_empty() => {
                     let (mut base, offset) = match incoming.take() {
                         Some(begun) => begun,
-                        None => (Incoming::begin(&copy_in(self.data)).map_err(failed)?, 0),
+                        None => (Incoming::begin(&standby_copy(self.data)).map_err(failed)?, 0),
                     };
                     base.take(&bytes)?;
                     let offset = offset + bytes.len() as u64;
@@ -265,7 +265,7 @@ mod tests {
             pages: sums.pages(),
             key: "ef".to_owned(),
         };
-        let mut base = Incoming::begin(&copy_in(dir.path())).unwrap();
+        let mut base = Incoming::begin(&standby_copy(dir.path())).unwrap();
         base.take(&[meta.to_bytes(), vec![7; 4096]].concat()).unwrap();
         let copy = Some(base.finish(0, &main).unwrap());
         let client = PrimaryClient::new(&main).unwrap();

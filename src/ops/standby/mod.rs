@@ -16,7 +16,6 @@ use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
 use crate::store::engine::connection::{KEPT_WAL_PAGES_MIN, WAL_PAGES_MAX};
 use feed::Feed;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -30,11 +29,6 @@ const HELD_TIME_MAX: Duration = Duration::from_millis(200);
 
 /// Where a higher epoch was seen.
 const OFF_SITE: &str = "the off-site target";
-
-/// The directory of the copy in the data directory of a standby.
-pub(crate) fn copy_in(data: &Path) -> PathBuf {
-    data.join("standby")
-}
 
 /// The status of this site's standby.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,6 @@
 //! refuses all writes once it learns of it.
 
 use super::copy;
-use super::copy_in;
 use super::epoch::{self, Main, Own};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -12,7 +11,7 @@ use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::{Progress, restore};
 use crate::ops::erasure;
 use crate::site::Site;
-use crate::store::engine::data_dir::{DataDir, LockError};
+use crate::store::engine::data_dir::{DataDir, LockError, standby_copy};
 use crate::store::queries::erasure::Tombstone;
 use crate::store::tables::audit;
 use std::path::Path;
@@ -44,7 +43,7 @@ pub(crate) fn run(
 ) -> Result<Promoted, String> {
     let data = data_dir.dir();
     progress("reading the copy", 0, 1);
-    let Some((ready, state)) = copy::begin_promotion(&copy_in(data))? else {
+    let Some((ready, state)) = copy::begin_promotion(&standby_copy(data))? else {
         return promote_site(data_dir, config, actor, raises);
     };
     let copy::State { site_id, moment, main, epoch: known, .. } = state;
@@ -113,7 +112,7 @@ fn prepare(
 
 fn swap_in(data_dir: &DataDir, ready: &Path) -> Result<(), String> {
     restore::swap_in(data_dir, ready)?;
-    _ = std::fs::remove_dir_all(copy_in(data_dir.dir()));
+    _ = std::fs::remove_dir_all(standby_copy(data_dir.dir()));
     Ok(())
 }
 
@@ -137,7 +136,9 @@ fn promote_site(data_dir: &DataDir, config: &Config, actor: &Actor, raises: bool
     site.store.release();
     site.close();
     written.map_err(|e| format!("the site takes no writes: {e}"))?;
-    let own = Own { epoch: raised, main: None, unwritten };
+    // A machine that an earlier promotion replaced may not know of that yet.
+    let main = epoch::own(data).main;
+    let own = Own { epoch: raised, main: main.clone(), unwritten };
     epoch::set_own(data, &own).map_err(|e| format!("cannot note the epoch in {}: {e}", data.display()))?;
-    Ok(Promoted { epoch: raised, moment: None, zone, main: None, erased: 0, not_off_site })
+    Ok(Promoted { epoch: raised, moment: None, zone, main, erased: 0, not_off_site })
 }

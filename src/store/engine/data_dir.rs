@@ -114,6 +114,11 @@ impl DataDir {
     /// there.
     pub(crate) fn without_database(&self) -> String {
         let (dir, remains) = (self.dir.display(), self.remains().join(", "));
+        if standby_copy(&self.dir).exists() {
+            return format!(
+                "{dir} has a standby's copy and no site: once the main machine is lost or stopped, `tunneldesk promote` makes the copy the site"
+            );
+        }
         if remains.is_empty() {
             return format!(
                 "there is no site in {dir}: make one with `tunneldesk init`, or look at one with `tunneldesk serve --demo`"
@@ -200,6 +205,11 @@ pub(crate) fn wal_mark(dir: &Path) -> PathBuf {
 /// The checksum file: see [`super::page_checksums`].
 pub(crate) fn page_checksums(dir: &Path) -> PathBuf {
     super::page_checksums::beside(&database(dir))
+}
+
+/// The directory of a standby's copy of another machine's site.
+pub(crate) fn standby_copy(dir: &Path) -> PathBuf {
+    dir.join("standby")
 }
 
 pub(crate) fn key(dir: &Path) -> PathBuf {

@@ -142,6 +142,49 @@ fn with_refuse_nothing_is_written_without_the_standby() {
     assert_eq!(server.get(oracle.session(0), "/api/account/profile/user").status, 200);
 }
 
+#[test]
+fn the_replaced_machine_is_told_although_promote_was_typed_twice() {
+    let token = Token::new();
+    let main = main_machine(1, &token, "false");
+    let old = main.serve();
+    let second = Desk::empty();
+    let mut follower = Follower::start(&second, old.address, &token);
+    wait_until_in_step(&main);
+    follower.kill();
+    for epoch in 1..=2 {
+        let said = second.json(&["promote"]);
+        assert_eq!(
+            (said["epoch"].as_u64(), said["main"].as_str()),
+            (Some(epoch), Some(&*format!("http://{}", old.address)))
+        );
+    }
+    let new = second.serve();
+    until("the old machine to stop writing", || (old.get(&Caller::Anyone, "/readyz").status == 503).then_some(()));
+    assert_eq!(new.get(&Caller::Anyone, "/readyz").status, 200);
+}
+
+#[test]
+fn no_command_proposes_a_new_site_beside_the_copy_of_a_standby() {
+    let token = Token::new();
+    let main = main_machine(1, &token, "false");
+    let server = main.serve();
+    let second = Desk::empty();
+    let mut follower = Follower::start(&second, server.address, &token);
+    wait_until_in_step(&main);
+    let said = second.run(&["doctor"]).out;
+    assert!(said.contains("a standby runs") && !said.contains("stop it"), "{said}");
+    follower.kill();
+    let init = ["init", "--name", "T", "--country", "CH"];
+    for (args, code) in [(&["backup"][..], 2), (&["member", "list"], 2), (&init, 1)] {
+        let said = second.run(args).trouble(code);
+        assert!(said.contains("tunneldesk promote") && !said.contains("tunneldesk init"), "{args:?}: {said}");
+    }
+    let doctor = second.run(&["doctor"]).out;
+    assert!(doctor.contains("tunneldesk promote") && !doctor.contains("tunneldesk init"), "{doctor}");
+    second.run(&["promote"]).done();
+    assert!(second.run(&["member", "list"]).done().contains("flyer-0"));
+}
+
 /// The names of the writes in a site.
 fn there(desk: &Desk) -> Vec<String> {
     restored(&desk.data()).into_iter().collect()
