@@ -2,6 +2,7 @@
 //! data directory finds the facts; the process in the shell puts them into words for its terminal.
 
 use super::acquire::{AcquireError, Acquired};
+use super::on_site::with_next_step;
 use super::output::Answer;
 use super::owner::become_owner;
 use super::progress::ProgressBar;
@@ -67,7 +68,10 @@ impl Doctor {
                 report_of(&facts(&data_dir, config, self.noted)?)
             }
             Ok(Acquired::Server(server)) => ask(&server, &config, args)?,
-            Err(AcquireError::Unusable(why) | AcquireError::InUse(why)) => report_of(&check_closed(&config.data, &why)),
+            Err(AcquireError::Unusable(why)) => {
+                report_of(&check_closed(&config.data, &with_next_step(&why, &config.data)))
+            }
+            Err(AcquireError::InUse(why)) => report_of(&check_closed(&config.data, &why)),
         };
         report.colour = std::io::stdout().is_terminal() && crate::config::wants_colour();
         match report.code() {

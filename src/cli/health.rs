@@ -14,7 +14,9 @@ pub(super) fn run(global: &Global) -> CommandResult {
     let address = config.listen.iter().find(|address| address.port() != 0).map(|address| reached_at(*address));
     let address =
         address.ok_or_else(|| refused("`listen` leaves the port to the system, so nobody knows where to ask"))?;
-    let said = ask(address).map_err(|e| failed(format!("nobody answers on {address}: {e}")))?;
+    let said = ask(address).map_err(|e| {
+        failed(format!("nobody answers on {address}: {e}; start the server, or name its settings with --config"))
+    })?;
     let status = said.split(' ').nth(1).unwrap_or_default();
     // A plain port on the network redirects to https: a redirect shows that the server answers.
     if !(status.starts_with('2') || status.starts_with('3')) {

@@ -11,7 +11,7 @@ use crate::domain::audit::Actor;
 use crate::site::Site;
 use clap::Parser;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs a command on the database, or makes the running server carry it out.
 pub(super) fn run_on_site(global: &Global, command: &Command, args: &[OsString]) -> Result<Output, CommandError> {
@@ -46,13 +46,7 @@ pub(super) fn run_on_site(global: &Global, command: &Command, args: &[OsString])
             site.close();
             output
         }
-        Err(AcquireError::Unusable(text)) => {
-            let next = match std::fs::metadata(&dir) {
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => "make a site with `tunneldesk init`",
-                _ => "run the command as the owner of that directory, or as root",
-            };
-            return Err(refused(format!("{text}; {next}")));
-        }
+        Err(AcquireError::Unusable(text)) => return Err(refused(with_next_step(&text, &dir))),
         Err(AcquireError::InUse(text)) => return Err(failed(text)),
         Ok(Acquired::Server(server)) => {
             let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
@@ -63,6 +57,16 @@ pub(super) fn run_on_site(global: &Global, command: &Command, args: &[OsString])
     };
     drop(bar);
     output_file.finish(output)
+}
+
+/// The error for a data directory that cannot be used, with what to do.
+pub(super) fn with_next_step(error: &str, dir: &Path) -> String {
+    let next = match std::fs::metadata(dir) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => "make a site with `tunneldesk init`",
+        Ok(found) if !found.is_dir() => "name the directory of a site with --data",
+        _ => "run the command as the owner of that directory, or as root",
+    };
+    format!("{error}; {next}")
 }
 
 /// The file that a command reads, and its length: opened here, because a running server may be another user in another

@@ -19,9 +19,12 @@ pub(super) struct Streams<'w> {
     pub part: &'w mut dyn FnMut(&str) -> io::Result<()>,
 }
 
-/// The output of a command, on the side of the shell: to standard output, or to a file that is written whole or not at all.
+/// The output of a command, on the side of the shell: to standard output, to a file that is written whole or not at all,
+/// or to a device or pipe.
 pub(crate) struct OutputFile {
     to: Option<PathBuf>,
+    /// Whether `to` is a device or a pipe, which is written to and never replaced.
+    is_device: bool,
     /// The way back to the rights of root, by which the file is created as the user who typed the command.
     pub root_access: RootAccess,
     unfinished: Option<BufWriter<File>>,
@@ -30,7 +33,10 @@ pub(crate) struct OutputFile {
 
 impl OutputFile {
     pub(crate) fn new(to: Option<PathBuf>) -> OutputFile {
-        OutputFile { to, root_access: RootAccess::default(), unfinished: None, trouble: None }
+        let is_device = to.as_ref().is_some_and(|to| to.metadata().is_ok_and(|file| !file.is_file()));
+        // The file behind a link is replaced, not the link.
+        let to = to.map(|to| if is_device { to } else { to.canonicalize().unwrap_or(to) });
+        OutputFile { to, is_device, root_access: RootAccess::default(), unfinished: None, trouble: None }
     }
 
     pub(crate) fn write(&mut self, text: &str) {
@@ -39,7 +45,11 @@ impl OutputFile {
             self.trouble = self.trouble.take().or(ignoring_closed_pipe(written).err());
             return;
         };
+        let is_device = self.is_device;
         let open = || {
+            if is_device {
+                return File::options().write(true).open(&beside).map(BufWriter::new);
+            }
             _ = std::fs::remove_file(&beside);
             File::options().write(true).create_new(true).mode(0o600).open(&beside).map(BufWriter::new)
         };
@@ -51,8 +61,12 @@ impl OutputFile {
         self.trouble = self.trouble.take().or(written.err());
     }
 
+    /// The file that is written: a device itself, or a file that gets its name in the end.
     fn beside(&self) -> Option<PathBuf> {
         let to = self.to.as_ref()?;
+        if self.is_device {
+            return Some(to.clone());
+        }
         Some(to.with_file_name(format!(".{}.unfinished", to.file_name().unwrap_or_default().to_string_lossy())))
     }
 
@@ -68,20 +82,22 @@ impl OutputFile {
             return Err(failed(format!("cannot write {}: {e}", to.display())));
         }
         let Some(file) = self.unfinished.take() else { return Ok(output) };
-        if output.code != 0 {
-            _ = self.root_access.as_root(|| std::fs::remove_file(beside));
-            return Ok(output);
-        }
-        let done = match self.trouble.take() {
+        let written = match self.trouble.take() {
             Some(trouble) => Err(trouble),
-            None => file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all()),
+            None => file.into_inner().map_err(io::IntoInnerError::into_error),
         };
-        match done.and_then(|()| self.root_access.as_root(|| std::fs::rename(&beside, &to))) {
-            Ok(()) => Ok(output),
-            Err(e) => {
-                _ = self.root_access.as_root(|| std::fs::remove_file(beside));
-                Err(failed(format!("cannot write {}: {e}", to.display())))
-            }
+        let done = match written {
+            Ok(_) if self.is_device => return Ok(output),
+            Ok(_) if output.code != 0 => Ok(()),
+            Ok(file) => file.sync_all().and_then(|()| self.root_access.as_root(|| std::fs::rename(&beside, &to))),
+            Err(e) => Err(e),
+        };
+        if !self.is_device && (done.is_err() || output.code != 0) {
+            _ = self.root_access.as_root(|| std::fs::remove_file(beside));
+        }
+        match done {
+            Err(e) if output.code == 0 => Err(failed(format!("cannot write {}: {e}", to.display()))),
+            _ => Ok(output),
         }
     }
 }

@@ -43,6 +43,9 @@ impl DataDir {
         let shown = dir.display();
         let lock_file =
             File::open(dir).map_err(|e| LockError::Unusable(format!("cannot open the data directory {shown}: {e}")))?;
+        if !dir.is_dir() {
+            return Err(LockError::Unusable(format!("the data directory {shown} is not a directory")));
+        }
         if let Some(name) = unsound(file_system(dir).map_err(LockError::Unusable)?) {
             return Err(LockError::Unusable(format!(
                 "{shown} is on {name}, which corrupts databases: put the data directory on a local disk"

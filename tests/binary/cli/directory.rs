@@ -32,6 +32,20 @@ fn a_directory_without_a_site_names_the_commands_that_make_one() {
 }
 
 #[test]
+fn a_data_directory_that_is_missing_or_a_file_is_reported_with_what_to_do() {
+    let desk = Desk::empty();
+    for (next, is_file) in [("make a site with `tunneldesk init`", false), ("with --data", true)] {
+        if is_file {
+            std::fs::write(desk.data(), "a file").unwrap();
+        }
+        let said = desk.run(&["member", "list"]).trouble(1);
+        assert!(said.contains(next), "{said}");
+        let doctor = desk.run(&["doctor"]).out;
+        assert!(doctor.contains(next), "{doctor}");
+    }
+}
+
+#[test]
 fn no_message_proposes_a_new_site_where_the_key_log_or_backups_of_a_site_are() {
     let never_init = |desk: &Desk, what: &str| {
         for said in [serve(desk, FREE).trouble(2), desk.run(&["member", "list"]).trouble(2)] {

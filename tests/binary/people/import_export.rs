@@ -2,7 +2,7 @@
 
 use crate::harness::{Desk, PASSWORD};
 use serde_json::json;
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, chown};
 use std::path::PathBuf;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
@@ -223,6 +223,32 @@ fn a_running_server_imports_and_exports_files_that_only_the_command_can_open() {
     assert_eq!(server.stop().code, Some(0));
     let left: Vec<_> = std::fs::read_dir(desk.data()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("import")), "{left:?}");
+}
+
+#[test]
+fn an_export_never_replaces_a_pipe_a_device_or_a_link() {
+    let desk = filled();
+    let whole = desk.run(&["export", "members"]).done();
+    let (pipe, link, file) = (desk.path().join("pipe"), desk.path().join("link"), desk.path().join("list.csv"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    desk.run(&["export", "members", "--to", "pipe"]).done();
+    assert!(pipe.symlink_metadata().unwrap().file_type().is_fifo(), "the pipe was replaced");
+    assert_eq!(reader.join().unwrap(), whole);
+    std::fs::write(&file, "old").unwrap();
+    std::os::unix::fs::symlink("list.csv", &link).unwrap();
+    desk.run(&["export", "members", "--to", "link"]).done();
+    assert!(link.symlink_metadata().unwrap().is_symlink(), "the link was replaced");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), whole);
+    // A directory entry of the test's own, so that a fault cannot replace the machine's device.
+    let full = desk.path().join("full");
+    std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+    let said = desk.run(&["export", "members", "--to", "full"]).trouble(2);
+    assert!(said.contains("cannot write") && said.contains("No space left"), "{said}");
+    assert!(std::fs::metadata("/dev/full").unwrap().file_type().is_char_device());
 }
 
 #[test]
