@@ -12,6 +12,7 @@ use crate::domain::standby::Wait;
 use crate::i18n::language::Text;
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::off_site::OffSite;
+use crate::ops::backup::off_site::mount::is_same_disk;
 use crate::ops::backup::{drill, local_store};
 use crate::ops::replication;
 use crate::ops::standby::{self, epoch};
@@ -23,7 +24,6 @@ use crate::store::tables::outbox::Channel;
 use crate::store::tables::tls::Kind;
 use crate::store::tables::{failed_attempts, outbox};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -133,8 +133,7 @@ pub(crate) fn off_site_backup(site: &Site) -> Fact {
 /// Whether a directory lies in the data directory, and no other disk is mounted there.
 fn is_lost_with(data: &Path, dir: &Path) -> bool {
     let is_inside = || Ok::<_, io::Error>(dir.canonicalize()?.starts_with(data.canonicalize()?));
-    let is_same_disk = || Ok::<_, io::Error>(data.metadata()?.dev() == dir.metadata()?.dev());
-    is_inside().and_then(|inside| Ok(inside && is_same_disk()?)).unwrap_or(false)
+    is_inside().unwrap_or(false) && is_same_disk(data, dir)
 }
 
 /// How far the off-site copy is behind the last write.

@@ -3,6 +3,7 @@
 use super::{Replicator, TICK_TIME_MAX};
 use crate::domain::audit::Actor;
 use crate::ops::backup;
+use crate::ops::backup::off_site::mount;
 use crate::site::priority;
 use crate::store::engine::data_dir;
 use std::ops::RangeInclusive;
@@ -61,7 +62,12 @@ impl Replicator<'_> {
     /// Checks that the off-site target takes a base. Local backups must not pile up for one that does not.
     fn probe(&self) -> Result<(), String> {
         let (target, bytes) = (self.off_site.target().clone(), self.bytes());
-        let probed = self.off_site.send(TICK_TIME_MAX, move || target.probe(bytes));
+        let local_store = backup::local_store(&self.site.config.data).dir().to_owned();
+        let probe = move || {
+            target.path().map_or(Ok(()), |dir| mount::check(&local_store, dir))?;
+            target.probe(bytes)
+        };
+        let probed = self.off_site.send(TICK_TIME_MAX, probe);
         probed.unwrap_or_else(|| Err(self.off_site.no_answer()))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::enter;
 use crate::harness::{Desk, PASSWORD};
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Damages an index: it lacks the rows that `sql` writes.
@@ -129,4 +130,30 @@ fn writes_that_a_lost_wal_takes_along_come_back_from_the_off_site_copy_by_the_pr
     desk.run(&["restore", "--at", at]).done();
     assert_eq!(entries(), 5);
     assert_eq!(desk.fact("lost_writes").unwrap().0, "ok");
+}
+
+#[test]
+fn an_off_site_disk_that_is_not_mounted_any_more_is_reported_and_nothing_is_copied_to_its_mount_point() {
+    let desk = Desk::with_site();
+    let Ok(disk) = tempfile::tempdir_in("/dev/shm") else { return println!("SKIPPED: no second disk") };
+    if disk.path().metadata().unwrap().dev() == desk.data().metadata().unwrap().dev() {
+        return println!("SKIPPED: no second disk");
+    }
+    let second = super::name_second_place(&desk);
+    symlink(disk.path(), &second).unwrap();
+    desk.run(&["backup"]).done();
+    std::fs::remove_file(&second).unwrap();
+    std::fs::create_dir(&second).unwrap();
+    let said = desk.run(&["backup"]).trouble(2);
+    assert!(said.contains("is it mounted?"), "{said}");
+    assert_eq!(std::fs::read_dir(&second).unwrap().count(), 0);
+    assert_eq!(desk.fact("second_place").unwrap().0, "alarm");
+    let server = desk.serve();
+    crate::off_site::until("the cause", || desk.fact("off_site").filter(|(_, said)| said.contains("is it mounted?")));
+    assert_eq!(std::fs::read_dir(&second).unwrap().count(), 0);
+    assert_eq!(server.stop().code, Some(0));
+    std::fs::remove_dir(&second).unwrap();
+    symlink(disk.path(), &second).unwrap();
+    desk.run(&["backup"]).done();
+    assert_eq!(desk.fact("second_place").unwrap().0, "ok");
 }

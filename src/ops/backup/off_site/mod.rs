@@ -2,6 +2,7 @@
 //! hangs. So each piece of work runs on a thread of its own, the caller waits for a limited time, and no second piece of
 //! the same kind begins before the first has ended.
 
+pub(crate) mod mount;
 mod worker;
 
 use super::backup_store::{Backup, BackupStore, Listing, PruneExceptions};
@@ -204,6 +205,8 @@ fn copy_to(
     if !dir.is_dir() {
         return Err(format!("{} is not there: is it mounted?", dir.display()));
     }
+    let local_store = backup.at.path().and_then(Path::parent);
+    local_store.map_or(Ok(()), |local_store| mount::check(local_store, dir))?;
     check_space(backup.manifest.bytes(), dir)?;
     let backup_store = BackupStore::new(dir.to_owned());
     let lock = backup_store.lock()?;
@@ -216,12 +219,13 @@ fn copy_to(
         }
     };
     manifest.write(&unfinished).map_err(failed)?;
-    let dir = lock.finish(&unfinished, &backup.name()).map_err(failed)?;
+    let copied = lock.finish(&unfinished, &backup.name()).map_err(failed)?;
     lock.prune(backup.manifest.made_at, exceptions).map_err(failed)?;
     let is_ours = |other: &Backup| other.manifest.site_id == backup.manifest.site_id;
     let ours: Vec<Backup> = backup_store.list().into_iter().filter(is_ours).collect();
     prune_ticks(&ours, backup.manifest.made_at).map_err(failed)?;
-    Ok(Backup { at: Target::Directory(dir), manifest })
+    local_store.into_iter().for_each(|local_store| mount::note(local_store, dir));
+    Ok(Backup { at: Target::Directory(copied), manifest })
 }
 
 /// Removes the ticks of chains that ended more than a day ago; their bases stay. `backups`: those of one site, newest first.
