@@ -239,6 +239,8 @@ impl Copy {
 /// A base that is being received.
 pub(crate) struct Incoming {
     dir: PathBuf,
+    /// The site of the copy that the base is to replace; `None`: there is no copy.
+    known_site: Option<String>,
     meta: Option<Meta>,
     database: File,
 }
@@ -247,14 +249,16 @@ impl Incoming {
     pub(crate) fn begin(dir: &Path) -> io::Result<Incoming> {
         make_dir(dir)?;
         // Completes an interrupted swap first: `next` may be the only copy.
-        current_in(dir)?;
+        let state = std::fs::read(current_in(dir)?.join(STATE)).ok();
+        let state: Option<State> = state.and_then(|state| serde_json::from_slice(&state).ok());
+        let known_site = state.map(|state| state.site_id);
         let next = dir.join(NEXT);
         match std::fs::remove_dir_all(&next) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => make_dir(&next)?,
         }
         let database = OpenOptions::new().write(true).create_new(true).mode(0o600).open(data_dir::database(&next))?;
-        Ok(Incoming { dir: dir.to_owned(), meta: None, database })
+        Ok(Incoming { dir: dir.to_owned(), known_site, meta: None, database })
     }
 
     /// The lineage of the base, once its head is there.
@@ -262,13 +266,21 @@ impl Incoming {
         self.meta.as_ref().map_or("", |meta| &meta.lineage)
     }
 
-    /// Takes the next bytes.
+    /// Takes the next bytes. Refuses the base of another site: after the loss of the main machine the copy is all there
+    /// is, and a new site may answer at the same address.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         let failed = |e: io::Error| format!("cannot write the standby's copy: {e}");
         if self.meta.is_some() {
             return self.database.write_all(bytes).map_err(failed);
         }
         let (meta, length) = Meta::read(bytes).ok_or("the base has no head")?;
+        if self.known_site.as_ref().is_some_and(|known| *known != meta.site_id) {
+            return Err(format!(
+                "another site answers there, and the copy in {} is kept: follow that site with another --data, or make the \
+                 copy the site with `tunneldesk promote`",
+                self.dir.display()
+            ));
+        }
         self.meta = Some(meta);
         self.database.write_all(bytes.get(length..).unwrap_or_default()).map_err(failed)
     }

@@ -164,6 +164,25 @@ fn the_replaced_machine_is_told_although_promote_was_typed_twice() {
 }
 
 #[test]
+fn a_new_site_at_the_address_of_the_lost_one_does_not_replace_the_copy() {
+    let token = Token::new();
+    let main = main_machine(1, &token, "false");
+    let server = main.serve();
+    let second = Desk::empty();
+    let mut follower = Follower::start(&second, server.address, &token);
+    wait_until_in_step(&main);
+    follower.kill();
+    drop(server);
+    let other = main_machine(0, &token, "false");
+    let server = other.serve();
+    let mut follower = Follower::start(&second, server.address, &token);
+    until("a refusal", || follower.log().contains("another site answers there").then_some(()));
+    follower.kill();
+    second.run(&["promote"]).done();
+    assert!(second.run(&["member", "list"]).done().contains("flyer-0"));
+}
+
+#[test]
 fn no_command_proposes_a_new_site_beside_the_copy_of_a_standby() {
     let token = Token::new();
     let main = main_machine(1, &token, "false");
