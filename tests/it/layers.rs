@@ -90,6 +90,7 @@ const RULES: &[Rule] = &[
             "server/",
             "site/hashing.rs",
             "store/engine/reader.rs",
+            "store/engine/writer/mod.rs",
             "store/engine/integrity.rs",
             "auth/rate_limits.rs",
             "cli/control.rs",
