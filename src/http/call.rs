@@ -5,7 +5,8 @@ use crate::http::accept;
 use crate::http::body::{Body, ParsedBody};
 use crate::http::failure::Failure;
 use crate::http::field_types::{Count, Rows};
-use crate::http::fields::{self, Fields};
+use crate::http::fields::Fields;
+use crate::http::json;
 use crate::http::row::Row;
 use crate::i18n::language::{Language, Text};
 use bytes::Bytes;
@@ -230,14 +231,13 @@ impl Call {
 
     /// The fields of a JSON body. An empty body counts as an empty object.
     pub(crate) fn fields(&self) -> Result<Fields, Failure> {
-        let json = fields::without_mark(&self.body);
-        if json.iter().all(u8::is_ascii_whitespace) {
+        if json::without_mark(&self.body).iter().all(u8::is_ascii_whitespace) {
             return Ok(Fields::new(Map::new()));
         }
         if !self.header("content-type").is_none_or(is_json) {
             return Err(Failure::unsupported_type());
         }
-        match serde_json::from_slice(json) {
+        match json::parse(&self.body) {
             Ok(Value::Object(map)) => Ok(Fields::new(map)),
             Ok(_) => Err(Failure::field("body", Text::new("field.not_object"))),
             Err(e) => Err(Failure::bad_json().because(format_args!("line {} column {}", e.line(), e.column()))),

@@ -9,6 +9,7 @@ pub mod failure;
 pub mod field_types;
 pub(crate) mod fields;
 pub(crate) mod gzip;
+pub(crate) mod json;
 pub(crate) mod reply;
 pub(crate) mod request_id;
 pub mod row;

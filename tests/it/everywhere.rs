@@ -50,21 +50,45 @@ fn a_refusal_has_the_same_shape_wherever_it_is_made() {
     partner.post("/external/partner-metrics/op", json!({ "email": "ann@example.com" })).refused(409);
 }
 
+/// Values that no field of any body accepts. All but the first are JSON that a program can write and few can read.
+fn bad_values() -> [String; 4] {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    ["{\"a\":1}".to_owned(), "\"\\ud83d\"".to_owned(), "1e400".to_owned(), deep]
+}
+
 #[test]
 fn every_bad_field_is_named_at_once() {
     let world = World::open();
     for route in built_with_a_body().filter(|route| !BODILESS.contains(&route.path)) {
         let caller = world.right_caller(route);
         let good: serde_json::Value = serde_json::from_slice(&world.request(route, &caller).body).unwrap();
-        // No field of any body is an object.
-        let bad: serde_json::Map<_, _> =
-            good.as_object().unwrap().keys().map(|k| (k.clone(), json!({ "a": 1 }))).collect();
-        let reply = with_body(&world, route, &serde_json::to_vec(&bad).unwrap(), Some("application/json")).refused(422);
-        let named: BTreeSet<String> = reply.bad_fields().into_iter().collect();
-        let echoed = ["success", "message", "salt", "status"];
-        let missed: Vec<_> =
-            bad.keys().filter(|key| !named.contains(*key) && !echoed.contains(&key.as_str())).collect();
-        assert!(missed.is_empty(), "{missed:?} are not named: {reply}");
+        // The events of a mail provider are JSON text of their own, in which a list of anything is a batch.
+        let values = bad_values();
+        for value in values.iter().take(if route.path == "/mail-webhook" { 1 } else { values.len() }) {
+            let bad: Vec<String> = good.as_object().unwrap().keys().map(|key| format!("\"{key}\":{value}")).collect();
+            let bad = format!("{{{}}}", bad.join(","));
+            let reply = with_body(&world, route, bad.as_bytes(), Some("application/json")).refused(422);
+            let named: BTreeSet<String> = reply.bad_fields().into_iter().collect();
+            let echoed = ["success", "message", "salt", "status"];
+            let read = good.as_object().unwrap().keys().filter(|key| !echoed.contains(&key.as_str()));
+            let missed: BTreeSet<_> = read.filter(|key| !named.contains(*key)).collect();
+            assert!(missed.is_empty(), "{missed:?} are not named: {reply}");
+        }
+    }
+}
+
+#[test]
+fn what_stands_in_an_unknown_field_is_no_problem() {
+    for value in bad_values() {
+        let world = World::open();
+        for route in built_with_a_body() {
+            let caller = world.right_caller(route);
+            let good = world.request(route, &caller).body;
+            let open = good.strip_suffix(b"}").unwrap_or(b"{\"other\":0");
+            let body = [open, b",\"unknown\":", value.as_bytes(), b"}"].concat();
+            let reply = with_body(&world, route, &body, Some("application/json"));
+            assert!(reply.status < 400, "{reply} to {value:.20}");
+        }
     }
 }
 
@@ -72,7 +96,7 @@ fn every_bad_field_is_named_at_once() {
 fn what_is_not_json_is_400_and_what_is_not_an_object_422() {
     let world = World::open();
     for route in built_with_a_body().filter(|route| !BODILESS.contains(&route.path)) {
-        for body in [&b"{"[..], b"email=a", b"{\"a\":\"\xff\"}", b"{} {}", b"{\"a\":1e400}", b"nul"] {
+        for body in [&b"{"[..], b"email=a", b"{\"a\":\"\xff\"}", b"{} {}", b"nul"] {
             with_body(&world, route, body, None).refused(400);
         }
         for body in ["[]", "1", "\"text\"", "null", "true"] {

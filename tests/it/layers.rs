@@ -29,7 +29,7 @@ const RULES: &[Rule] = &[
             "app/",
             "http/fields/",
             "http/field_types.rs",
-            "auth/callback/mail.rs",
+            "http/json.rs",
             "auth/confirmation.rs",
             "auth/passcode.rs",
             "auth/social/",

@@ -8,13 +8,14 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Lines, Name};
+use crate::http::json;
 use crate::http::reply::Reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::social_links;
-use serde_json::{Value, json};
+use serde_json::json;
 
 const NAME_CHARS_MAX: usize = 60;
 /// The random suffix of a taken username.
@@ -143,7 +144,7 @@ fn free_username(tx: &Write, name: &str) -> Result<String, Failure> {
 
 /// The name that Apple's app sends beside the token, on the first sign-in only: `{"name": {"firstName", "lastName"}}`.
 fn given_name(user: Option<&str>) -> Option<String> {
-    let user: Value = serde_json::from_str(user?).ok()?;
+    let user = json::parse(user?.as_bytes()).ok()?;
     let name = &user["name"];
     let parts = [&name["firstName"], &name["lastName"]].map(|part| part.as_str().unwrap_or(""));
     clean(&parts.join(" ")).or_else(|| clean(name.as_str()?))

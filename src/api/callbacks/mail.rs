@@ -6,7 +6,7 @@ use crate::domain::mail_event::{Delivery, KEPT_SECONDS, Kind};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::json;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -15,7 +15,7 @@ use crate::store::tables::callbacks::{self, NewCallback, Sender};
 use crate::store::tables::outbox::{self, Message};
 use crate::store::tables::suppressed;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Events in a batch.
 const EVENTS_MAX: usize = 1_000;
@@ -39,25 +39,24 @@ pub(crate) fn probe(_: &Site, call: &Call) -> Answer {
 /// `POST /mail-webhook`: a batch of events, each of which updates the mail it names, in one transaction.
 pub(crate) fn receive(site: &Site, call: &Call, events: &MailEvents) -> Answer {
     // Parsed before the transaction, because a batch may be a megabyte and the writer must not wait for it.
-    let events = parse(events.text())?;
-    let events: Vec<(Event, String)> =
-        events.iter().map(|event| (mail_event::parse(event), event.to_string())).collect();
+    let events: Vec<(Event, &RawValue)> =
+        parse(events.text())?.into_iter().map(|event| (mail_event::parse(&json::read(event)), event)).collect();
     site.once(call, |tx| {
         let mut batch = BatchReply { status: true, events: events.len(), ..BatchReply::default() };
         for (event, raw) in events {
-            batch.repeated += usize::from(!process_event(site, tx, event, &raw)?);
+            batch.repeated += usize::from(!process_event(site, tx, event, raw.get())?);
         }
         Ok(reply::ok(&batch))
     })
 }
 
 /// The events of a batch. 400 where the text is not JSON; 422 where it is no list, or one of more than [`EVENTS_MAX`] events.
-fn parse(text: &str) -> Result<Vec<Value>, Failure> {
+fn parse(text: &str) -> Result<Vec<&RawValue>, Failure> {
     let refuse = |text: Text| Failure::field("mail_events", text);
-    match serde_json::from_slice(fields::without_mark(text.as_bytes())).map_err(|e| Failure::bad_json().because(e))? {
-        Value::Array(events) if events.len() <= EVENTS_MAX => Ok(events),
-        Value::Array(_) => Err(refuse(Text::new("field.too_many").with("max", EVENTS_MAX))),
-        _ => Err(refuse(Text::new("field.not_list"))),
+    match json::items(json::raw(text.as_bytes()).map_err(|e| Failure::bad_json().because(e))?) {
+        Some(events) if events.len() <= EVENTS_MAX => Ok(events),
+        Some(_) => Err(refuse(Text::new("field.too_many").with("max", EVENTS_MAX))),
+        None => Err(refuse(Text::new("field.not_list"))),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Line, Moment};
 use crate::http::fields;
+use crate::http::json;
 use crate::i18n::language::Text;
 use serde_json::{Map, Value, json};
 
@@ -173,9 +174,7 @@ type Data = (String, Map<String, Value>, Option<Map<String, Value>>);
 /// that identifies the event, and the whole event, if there is one.
 fn data(value: &Value) -> Result<Data, Text> {
     let parsed = match value {
-        Value::String(text) => {
-            serde_json::from_slice(fields::without_mark(text.as_bytes())).map_err(|_| Text::new("field.not_object"))?
-        }
+        Value::String(text) => json::parse(text.as_bytes()).map_err(|_| Text::new("field.not_object"))?,
         value => value.clone(),
     };
     let text = parsed.to_string();

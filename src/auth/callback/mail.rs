@@ -3,14 +3,12 @@
 
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
+use crate::http::json;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::hmac;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 const HEADER: &str = "x-mandrill-signature";
 /// The field of the events, by either name.
@@ -64,15 +62,6 @@ fn presented(call: &Call) -> Option<Vec<u8>> {
     STANDARD.decode(call.header(HEADER)?).ok()
 }
 
-/// The JSON variant. An unknown field is ignored; a repeated one is refused.
-#[derive(Deserialize)]
-struct Body<'a> {
-    #[serde(borrow)]
-    mail_events: Option<&'a RawValue>,
-    #[serde(borrow)]
-    mandrill_events: Option<&'a RawValue>,
-}
-
 impl SignedEvents {
     fn read(call: &Call) -> Result<SignedEvents, Failure> {
         match call.form()? {
@@ -95,21 +84,25 @@ impl SignedEvents {
         }
     }
 
-    /// A string may be signed by its value or by its JSON text, any other value by its JSON text.
+    /// A string may be signed by its value or by its JSON text, any other value by its JSON text. A repeated field is
+    /// refused, because only one of the two would be the signed one.
     fn of_json(body: &[u8]) -> Result<SignedEvents, Failure> {
-        let body = fields::without_mark(body);
-        if body.iter().all(u8::is_ascii_whitespace) {
+        if json::without_mark(body).iter().all(u8::is_ascii_whitespace) {
             return Err(missing());
         }
-        let body: Body = serde_json::from_slice(body).map_err(|e| Failure::bad_json().because(e))?;
-        let presented = FIELDS.into_iter().zip([body.mail_events, body.mandrill_events]);
-        let (field, raw) = presented.filter_map(|(field, raw)| Some((field, raw?.get()))).next().ok_or_else(missing)?;
-        let text: Option<String> = serde_json::from_str(raw).ok();
-        let events = text.clone().unwrap_or_else(|| raw.to_owned());
+        let members = json::members(json::raw(body).map_err(|e| Failure::bad_json().because(e))?).unwrap_or_default();
+        let named = |field: &&str| members.iter().filter(|(name, _)| name == field).count();
+        if FIELDS.iter().any(|field| named(field) > 1) {
+            return Err(Failure::bad_json().because("the events are there twice"));
+        }
+        let find = |field| members.iter().find(|(name, _)| name == field);
+        let (field, raw) = FIELDS.iter().find_map(find).ok_or_else(missing)?;
+        let text = json::text(raw);
+        let events = text.clone().unwrap_or_else(|| raw.get().to_owned());
         if events.trim().is_empty() || events == "null" {
             return Err(missing());
         }
-        let signed = text.as_deref().into_iter().chain([raw]).map(|text| format!("{field}{text}")).collect();
+        let signed = text.as_deref().into_iter().chain([raw.get()]).map(|text| format!("{field}{text}")).collect();
         Ok(SignedEvents { events, signed })
     }
 

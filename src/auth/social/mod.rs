@@ -6,10 +6,9 @@ mod token;
 
 use crate::config::TokenIssuer;
 use crate::http::field_types::Named;
-use crate::http::fields;
+use crate::http::json;
 use crate::site::Site;
 use keys::KeySet;
-use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Network {
@@ -117,6 +116,6 @@ fn by_token(network: Network, issuer: Option<&TokenIssuer>, params: &str, now: i
 
 /// The first of these fields of `params` that is a string.
 fn field(params: &str, names: &[&str]) -> Option<String> {
-    let fields: Map<String, Value> = serde_json::from_slice(fields::without_mark(params.as_bytes())).ok()?;
-    names.iter().find_map(|name| fields.get(*name)?.as_str().map(str::to_owned))
+    let fields = json::parse(params.as_bytes()).ok()?;
+    names.iter().find_map(|name| fields.get(name)?.as_str().map(str::to_owned))
 }

@@ -161,11 +161,6 @@ impl Fields {
     }
 }
 
-/// JSON without a byte order mark, which some programs write.
-pub(crate) fn without_mark(json: &[u8]) -> &[u8] {
-    json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

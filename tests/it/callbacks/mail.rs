@@ -156,3 +156,35 @@ fn a_batch_has_a_thousand_events_at_the_most_and_is_a_list() {
         post(&site, &events).refused(status);
     }
 }
+
+/// The batch as text, with odd parts in place of strings that name them.
+fn with_odd_parts(text: &str) -> String {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    text.replace("\"HALF\"", "\"\\ud83d\"").replace("\"HUGE\"", "1e400").replace("\"DEEP\"", &deep)
+}
+
+#[test]
+fn a_value_that_few_programs_can_read_spoils_its_own_event_at_most() {
+    for odd in ["HALF", "HUGE", "DEEP"] {
+        let site = Site::with_senders();
+        let (one, other) = (sent(&site, "1.abc"), sent(&site, "2.abc"));
+        let mut beside = mail_event("open", "1.abc", site.now());
+        beside["msg"]["location"] = json!({ "city": odd, "HALF": 1 });
+        let spoilt = json!({ "event": "open", "_id": odd, "ts": site.now() });
+        let batch = json!([odd, beside, spoilt, mail_event("click", "2.abc", site.now())]).to_string();
+        let batch = with_odd_parts(&batch);
+        let typed = [
+            ("application/json", format!("{{\"mail_events\":{batch}}}")),
+            ("application/json", json!({ "mail_events": batch }).to_string()),
+        ];
+        for (number, (kind, body)) in typed.into_iter().enumerate() {
+            let asking = site.mail_provider();
+            let taken = asking.ask(Method::POST, "/mail-webhook").header("content-type", kind).body(body).send().ok();
+            assert_eq!((&taken.json()["events"], &taken.json()["repeated"]), (&json!(4), &json!(4 * number)), "{odd}");
+        }
+        assert_eq!((&*message(&site, one).delivery, &*message(&site, other).delivery), ("opened", "clicked"), "{odd}");
+        assert_eq!(verdicts(&site), ["odd", "applied", "odd", "applied"], "{odd}");
+        let broken = batch.strip_suffix("]").unwrap();
+        post(&site, &json!(broken)).refused(400);
+    }
+}

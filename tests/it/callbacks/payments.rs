@@ -90,6 +90,33 @@ fn each_type_moves_a_payment_forward_and_a_late_one_is_kept_and_moves_nothing() 
 }
 
 #[test]
+fn a_value_that_few_programs_can_read_loses_no_payment() {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for (number, odd) in ["\"\\ud83d\"", "1e400", &deep].into_iter().enumerate() {
+        let site = Site::with_senders();
+        let jane = site.member("jane");
+        let mut object = intent(&format!("pi_{number}"), Some(&jane));
+        object["description"] = json!("ODD");
+        let whole = event("evt_1", "payment_intent.succeeded", object.clone()).to_string();
+        let inner = object.to_string().replace("\"ODD\"", odd);
+        let bodies = [
+            json!({ "type": "payment_intent.created", "data": inner }).to_string(),
+            whole.replace("\"ODD\"", odd),
+            format!("{{\"type\":\"charge.updated\",\"data\":{{\"id\":{odd}}},\"more\":{odd}}}"),
+        ];
+        let verdicts = bodies.map(|body| {
+            let reply = site.processor().ask(Method::POST, "/payment-webhook").body(body).send().ok();
+            reply.json()["verdict"].as_str().unwrap().to_owned()
+        });
+        assert_eq!(verdicts, ["applied", "applied", "ignored"], "{odd:.20}");
+        assert!(paid_until(&jane).is_some(), "{odd:.20}");
+        let named = format!("{{\"type\":\"payment_intent.created\",\"data\":{{\"id\":{odd}}}}}");
+        let refused = site.processor().ask(Method::POST, "/payment-webhook").body(named).send().refused(422);
+        assert_eq!(refused.bad_fields(), ["data"]);
+    }
+}
+
+#[test]
 fn the_contract_s_form_is_understood_as_json_and_as_a_form() {
     let site = Site::with_senders();
     let jane = site.member("jane");
