@@ -2,6 +2,7 @@
 
 use super::mail::{ADDRESS, mail_event, message, post, sent};
 use super::*;
+use std::time::Duration;
 use tunneldesk::jobs::outbox::OutboxSender;
 use tunneldesk::store::tables::suppressed;
 
@@ -110,6 +111,28 @@ fn a_mark_is_lifted_by_the_later_word_in_whatever_order_the_words_come() {
         let site = Site::with_senders();
         words.iter().for_each(|word| drop(post(&site, word).ok()));
         assert_eq!(reason(&site, ADDRESS).is_some(), marked);
+    }
+}
+
+#[test]
+fn a_mark_of_the_future_does_not_outweigh_a_later_withdrawal() {
+    for ahead in [2, 86_400, 30 * 365 * 86_400] {
+        let site = Site::with_senders();
+        let mut bounce = mail_event("hard_bounce", "1.abc", site.now() + ahead);
+        bounce["msg"]["email"] = json!("jane@example.com");
+        for (mark, removal) in [(json!([bounce]), 1), (listed("add", site.now() + ahead), 2)] {
+            post(&site, &mark).ok();
+            assert!(reason(&site, ADDRESS).is_some(), "{ahead}");
+            site.advance(Duration::from_secs(removal));
+            post(&site, &listed("remove", site.now())).ok();
+            assert_eq!(reason(&site, ADDRESS), None, "{ahead}");
+            site.advance(Duration::from_secs(1));
+        }
+        // A withdrawal of the future does not outweigh a later mark either.
+        post(&site, &listed("remove", site.now() + ahead)).ok();
+        site.advance(Duration::from_secs(1));
+        post(&site, &listed("add", site.now())).ok();
+        assert!(reason(&site, ADDRESS).is_some(), "{ahead}");
     }
 }
 
