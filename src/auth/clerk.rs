@@ -116,6 +116,17 @@ fn find_in_force(site: &Site, hash: &TokenHash) -> Result<Option<Session>, Failu
     Ok(found.filter(|found| found.role.is_staff() && !found.banned))
 }
 
+/// The sessions among these that are no clerk's in force any more.
+pub(crate) fn ended(site: &Site, sessions: Vec<TokenHash>) -> Result<Vec<TokenHash>, Failure> {
+    let mut ended = Vec::new();
+    for session in sessions {
+        if find_in_force(site, &session)?.is_none() {
+            ended.push(session);
+        }
+    }
+    Ok(ended)
+}
+
 /// Redirects to the sign-in, which leads back to the requested page, or to the page of the form that was sent. The
 /// sign-in then says that the form was not saved.
 pub(crate) fn to_sign_in(call: &Call) -> Reply {

@@ -37,6 +37,16 @@ pub struct Reply {
     pub packed: Option<Bytes>,
     /// The remaining chunks of a long text.
     pub(crate) rest: Option<Chunks>,
+    /// The listener to whom the server sends events after the body.
+    pub(crate) listener: Option<Listener>,
+}
+
+/// The session that an event stream belongs to, and ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Listener {
+    pub member_id: i64,
+    /// The hash of the session's token.
+    pub session: [u8; 32],
 }
 
 /// A page of a report.
@@ -203,7 +213,7 @@ pub(crate) fn json_again(status: StatusCode, body: Vec<u8>) -> Reply {
 }
 
 fn reply(status: StatusCode, headers: HeaderMap, body: impl Into<Bytes>) -> Reply {
-    Reply { status, headers, body: body.into(), packed: None, rest: None }
+    Reply { status, headers, body: body.into(), packed: None, rest: None, listener: None }
 }
 
 /// A header map with one header, and capacity for those that every answer gets.
@@ -264,7 +274,7 @@ impl Reply {
     /// A copy of a reply without remaining chunks.
     pub(crate) fn again(&self) -> Reply {
         let Reply { status, headers, body, packed, .. } = self;
-        Reply { status: *status, headers: headers.clone(), body: body.clone(), packed: packed.clone(), rest: None }
+        Reply { packed: packed.clone(), ..reply(*status, headers.clone(), body.clone()) }
     }
 
     pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Reply {

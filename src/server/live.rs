@@ -2,19 +2,28 @@
 //! then reloads itself.
 
 use super::long_answer::{Aborted, RemainingChunks};
+use super::service::HttpService;
+use crate::auth::clerk;
+use crate::http::reply::Listener;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 /// Simultaneous streams: each has a connection and a task, and no thread.
 pub(super) const STREAMS_MAX: usize = 64;
-/// A stream ends after this time, and the client must authenticate again: its session may have ended.
+/// Simultaneous streams of one session; another ends the oldest. A browser opens six connections to a site at most, and the
+/// server notices late that a page was left.
+const STREAMS_PER_SESSION_MAX: usize = 8;
+/// A stream ends within this time after its session.
+const SESSION_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// A stream ends after this time, and the client must authenticate again.
 const STREAM_TIME_MAX: Duration = Duration::from_secs(10 * 60);
 /// The interval of keep-alive comments, by which proxies keep the connection and a broken one is noticed.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
@@ -29,8 +38,8 @@ pub(super) enum ResponseBody {
     Whole(Full<Bytes>),
     /// The first chunk until it is sent, and the remaining chunks.
     Long(Bytes, Box<RemainingChunks>),
-    /// An event stream, with its permit.
-    Live(mpsc::Receiver<Bytes>, #[expect(dead_code, reason = "held until the stream ends")] OwnedSemaphorePermit),
+    /// An event stream, with its place.
+    Live(mpsc::Receiver<Bytes>, #[expect(dead_code, reason = "held until the stream ends")] StreamPlace),
 }
 
 impl Body for ResponseBody {
@@ -68,16 +77,41 @@ impl Body for ResponseBody {
     }
 }
 
-/// The open event streams of a server.
+/// The event streams of a server.
 pub(super) struct Streams {
-    permits: Arc<Semaphore>,
+    /// The open ones, the oldest first.
+    open: Mutex<Vec<OpenStream>>,
+    begun: AtomicU64,
     /// The count of changes; `None`: the server stops.
     changes: watch::Sender<Option<u64>>,
 }
 
+struct OpenStream {
+    number: u64,
+    listener: Listener,
+    /// The stream ends when this is dropped.
+    _order: oneshot::Sender<()>,
+}
+
+/// The place of a stream among the open ones, given back on drop.
+pub(super) struct StreamPlace {
+    streams: Arc<Streams>,
+    number: u64,
+}
+
+impl Drop for StreamPlace {
+    fn drop(&mut self) {
+        self.streams.open().retain(|one| one.number != self.number);
+    }
+}
+
 impl Streams {
     pub(super) fn new() -> Arc<Streams> {
-        Arc::new(Streams { permits: Arc::new(Semaphore::new(STREAMS_MAX)), changes: watch::channel(Some(0)).0 })
+        Arc::new(Streams { open: Mutex::default(), begun: AtomicU64::new(0), changes: watch::channel(Some(0)).0 })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Vec<OpenStream>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends an event to all streams; `false` once they have ended.
@@ -95,15 +129,64 @@ impl Streams {
     }
 
     /// Begins a stream with `first`; `None`: too many streams are open.
-    pub(super) fn begin(&self, first: Bytes) -> Option<ResponseBody> {
-        let permit = self.permits.clone().try_acquire_owned().ok()?;
+    pub(super) fn begin(self: &Arc<Streams>, first: Bytes, listener: Listener) -> Option<ResponseBody> {
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        let (order, ended) = oneshot::channel();
+        let mut open = self.open();
+        make_room(&mut open, listener)?;
+        open.push(OpenStream { number, listener, _order: order });
+        drop(open);
         let (events, sent) = mpsc::channel(1);
-        tokio::spawn(run(self.changes.subscribe(), events, first));
-        Some(ResponseBody::Live(sent, permit))
+        tokio::spawn(run(self.changes.subscribe(), events, first, ended));
+        Some(ResponseBody::Live(sent, StreamPlace { streams: self.clone(), number }))
     }
 }
 
-async fn run(mut changes: watch::Receiver<Option<u64>>, events: mpsc::Sender<Bytes>, first: Bytes) {
+/// Makes room for a stream by ending at most one: the oldest of the same session, if that has its share; where all places are
+/// taken, the oldest of the member with the most streams, if that leaves this member no fewer than the newcomer then has.
+/// `None`: there is no room.
+fn make_room(open: &mut Vec<OpenStream>, newcomer: Listener) -> Option<()> {
+    let of_member = |open: &[OpenStream], id: i64| open.iter().filter(|one| one.listener.member_id == id).count();
+    let is_same = |one: &OpenStream| one.listener.session == newcomer.session;
+    if open.iter().filter(|one| is_same(one)).count() >= STREAMS_PER_SESSION_MAX {
+        let oldest = open.iter().position(is_same)?;
+        open.remove(oldest);
+    } else if open.len() >= STREAMS_MAX {
+        let own = of_member(open, newcomer.member_id);
+        let counts = open.iter().map(|one| (of_member(open, one.listener.member_id), one.listener.member_id));
+        let (most, member_id) = counts.max()?;
+        let oldest = open.iter().position(|one| most > own + 1 && one.listener.member_id == member_id)?;
+        open.remove(oldest);
+    }
+    Some(())
+}
+
+/// Ends the streams of ended sessions, for as long as the server runs.
+pub(super) async fn end_with_sessions(service: Arc<HttpService>) {
+    let mut beat = tokio::time::interval(SESSION_CHECK_INTERVAL);
+    loop {
+        beat.tick().await;
+        let mut sessions: Vec<_> = service.streams.open().iter().map(|one| one.listener.session).collect();
+        sessions.dedup();
+        if sessions.is_empty() {
+            continue;
+        }
+        match service.pool.ask(move |site| clerk::ended(site, sessions)).await {
+            Some(Ok(ended)) => service.streams.open().retain(|one| !ended.contains(&one.listener.session)),
+            Some(Err(failure)) => {
+                tracing::warn!(cause = failure.cause(), "the sessions of open pages were not checked")
+            }
+            None => {}
+        }
+    }
+}
+
+async fn run(
+    mut changes: watch::Receiver<Option<u64>>,
+    events: mpsc::Sender<Bytes>,
+    first: Bytes,
+    mut ended: oneshot::Receiver<()>,
+) {
     let end = Instant::now() + STREAM_TIME_MAX;
     let (mut next, mut quiet_until) = (first, Instant::now());
     while changes.borrow_and_update().is_some() && events.send(next).await.is_ok() {
@@ -119,6 +202,7 @@ async fn run(mut changes: watch::Receiver<Option<u64>>, events: mpsc::Sender<Byt
             () = tokio::time::sleep(KEEP_ALIVE_INTERVAL) => Bytes::from_static(KEEP_ALIVE),
             () = tokio::time::sleep_until(end) => return,
             () = events.closed() => return,
+            _ = &mut ended => return,
         };
         quiet_until = Instant::now() + EVENT_GAP;
     }
@@ -129,6 +213,10 @@ mod tests {
     use super::*;
     use http_body_util::BodyExt;
 
+    fn listener(member_id: i64, session: u8) -> Listener {
+        Listener { member_id, session: [session; 32] }
+    }
+
     async fn next(answer: &mut ResponseBody) -> Option<Bytes> {
         Some(answer.frame().await?.unwrap().into_data().unwrap())
     }
@@ -136,7 +224,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_stream_sends_events_at_once_but_not_often_and_ends_after_its_time_or_with_the_server() {
         let streams = Streams::new();
-        let mut answer = streams.begin(Bytes::from_static(b"retry: 1000\n\n")).unwrap();
+        let mut answer = streams.begin(Bytes::from_static(b"retry: 1000\n\n"), listener(1, 1)).unwrap();
         assert_eq!(next(&mut answer).await.unwrap(), "retry: 1000\n\n");
         let start = Instant::now();
         streams.send(1);
@@ -148,18 +236,37 @@ mod tests {
         assert_eq!(next(&mut answer).await.unwrap(), KEEP_ALIVE);
         while next(&mut answer).await.is_some() {}
         assert_eq!(start.elapsed(), STREAM_TIME_MAX);
-        let mut another = streams.begin(Bytes::from_static(KEEP_ALIVE)).unwrap();
+        let mut another = streams.begin(Bytes::from_static(KEEP_ALIVE), listener(1, 1)).unwrap();
         next(&mut another).await.unwrap();
         streams.end();
         assert!(next(&mut another).await.is_none() && !streams.send(1));
     }
 
     #[tokio::test]
-    async fn streams_over_the_limit_are_refused_until_another_ends() {
+    async fn another_stream_of_a_session_ends_its_oldest() {
         let streams = Streams::new();
-        let mut all: Vec<ResponseBody> = (0..STREAMS_MAX).map(|_| streams.begin(Bytes::new()).unwrap()).collect();
-        assert!(streams.begin(Bytes::new()).is_none());
-        all.pop();
-        assert!(streams.begin(Bytes::new()).is_some());
+        let mut begin =
+            |member_id, session| streams.begin(Bytes::from_static(KEEP_ALIVE), listener(member_id, session)).unwrap();
+        let mut other = begin(2, 2);
+        let mut own: Vec<ResponseBody> = (0..=STREAMS_PER_SESSION_MAX).map(|_| begin(1, 1)).collect();
+        assert!(next(&mut own[0]).await.is_none() || next(&mut own[0]).await.is_none());
+        for kept in own[1..].iter_mut().chain([&mut other]) {
+            assert!(next(kept).await.is_some());
+        }
+        assert_eq!(streams.open().len(), 1 + STREAMS_PER_SESSION_MAX);
+        drop((own, other));
+        assert_eq!(streams.open().len(), 0, "a stream that its client left gives its place back");
+    }
+
+    #[tokio::test]
+    async fn where_all_places_are_taken_the_member_with_the_most_gives_one_to_a_member_with_fewer() {
+        let streams = Streams::new();
+        let begin = |member_id, session: usize| streams.begin(Bytes::new(), listener(member_id, session as u8));
+        let all: Vec<ResponseBody> = (0..STREAMS_MAX).map(|session| begin(1, session).unwrap()).collect();
+        assert!(begin(1, STREAMS_MAX).is_none(), "nobody has more");
+        let others: Vec<ResponseBody> = (0..STREAMS_MAX / 2).map(|session| begin(2, 100 + session).unwrap()).collect();
+        assert!(begin(2, 99).is_none(), "both have as many");
+        assert!(begin(3, 98).is_some());
+        drop((all, others));
     }
 }

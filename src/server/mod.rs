@@ -152,6 +152,7 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     let streams = service.streams.clone();
     site.store.change_feed().subscribe(move |count| streams.send(count));
     runtime.spawn(keep_a_timer_near());
+    runtime.spawn(live::end_with_sessions(service.clone()));
     let (phase, phases) = watch::channel(Phase::Open);
     let listeners = sockets
         .public

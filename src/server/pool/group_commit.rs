@@ -48,6 +48,7 @@ impl Worker<Job> for GroupCommitWorker {
                 (answer, Some(pending_flush)) => self.pending.push(PendingAnswer { call, answer, pending_flush }),
             },
             Job::Chunk { chunks, done } => make_chunk(chunks, done),
+            Job::Question(question) => question(site),
         }
         if self.pending.len() >= PENDING_ANSWERS_MAX {
             self.pause();

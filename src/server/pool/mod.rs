@@ -70,6 +70,8 @@ pub(super) enum Job {
         chunks: Chunks,
         done: oneshot::Sender<NextChunk>,
     },
+    /// A question of the server's own.
+    Question(Box<dyn FnOnce(&Site) + Send>),
 }
 
 pub(super) struct QueuedCall {
@@ -182,6 +184,17 @@ impl Pool {
         }
     }
 
+    /// Asks on a reading thread; `None` where none is free for that.
+    pub(super) async fn ask<T: Send + 'static>(&self, question: impl FnOnce(&Site) -> T + Send + 'static) -> Option<T> {
+        let (done, answer) = oneshot::channel();
+        let question = move |site: &Site| {
+            _ = done.send(question(site));
+            site.store.release();
+        };
+        self.reading.push(Job::Question(Box::new(question))).ok()?;
+        answer.await.ok()
+    }
+
     /// The requests that wait for hashing, and all other waiting requests.
     pub(super) fn waiting(&self) -> (usize, usize) {
         let others = [&self.reading, &self.writing, &self.drawing].into_iter().chain(&self.entering);
@@ -209,6 +222,7 @@ fn start(site: &Site, limits: Limits, wait_max: Duration) -> Result<Queue<Job>, 
         Box::new(move |job| match job {
             Job::Call(call) => run(&site, call, wait_max),
             Job::Chunk { chunks, done } => make_chunk(chunks, done),
+            Job::Question(question) => question(&site),
         }) as _
     };
     begin(limits, work)

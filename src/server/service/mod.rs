@@ -26,7 +26,7 @@ use crate::site::{CachedName, Site};
 use crate::stats::Stats;
 use crate::web::{self, Frame};
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderName, HeaderValue, Method, header};
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -283,10 +283,9 @@ impl HttpService {
     }
 
     fn respond(&self, line: LogLine<'_>, mut finished: FinishedCall, cors: cors::CorsDecision) -> Response {
-        let goes_on = line.row.is_some_and(|row| TABLE[row].live) && finished.reply.status == StatusCode::OK;
         let mut live = None;
-        if goes_on && line.method == Method::GET {
-            live = self.streams.begin(finished.reply.body.clone());
+        if let Some(listener) = finished.reply.listener.filter(|_| line.method == Method::GET) {
+            live = self.streams.begin(finished.reply.body.clone(), listener);
             if live.is_none() {
                 let failure = Failure::overloaded().because("as many streams are open as may be");
                 finished = FinishedCall {

@@ -14,6 +14,8 @@ use tunneldesk::http::failure::Failure;
 /// Far longer than an event takes, so that a busy machine does not fail the test.
 const HEARS_WITHIN: Duration = Duration::from_secs(30);
 
+const STREAMS_PER_SESSION_MAX: usize = 8;
+
 /// Makes the page's timers run fifty times as fast.
 const HURRY: &str = "const later = window.setInterval; window.setInterval = (what, ms) => later(what, ms / 50);";
 
@@ -145,9 +147,13 @@ fn listen(site: &Site, clerk: &Clerk) -> BufReader<TcpStream> {
 fn a_stream_too_many_is_refused_in_the_language_of_the_reader() {
     let site = demo();
     site.expects_faults();
-    let clerk = Clerk::at(&site, &site.desk());
+    let desk = site.desk();
+    let mut clerk = Clerk::at(&site, &desk);
     let mut streams = Vec::new();
     let refused = loop {
+        if streams.len() % STREAMS_PER_SESSION_MAX == 0 {
+            clerk = Clerk::at(&site, &desk);
+        }
         let mut socket = TcpStream::connect(site.address()).unwrap();
         socket.set_read_timeout(Some(HEARS_WITHIN)).unwrap();
         let head = format!(
@@ -190,8 +196,10 @@ fn twenty_event_streams_receive_a_check_in_and_do_not_block_shutdown() {
     const SCREENS: usize = 20;
     let site = demo();
     let bookings = day(&site);
-    let clerk = Clerk::at(&site, &site.desk());
-    let mut screens: Vec<_> = (0..SCREENS).map(|_| listen(&site, &clerk)).collect();
+    let desk = site.desk();
+    let clerks: Vec<Clerk> = (0..SCREENS.div_ceil(STREAMS_PER_SESSION_MAX)).map(|_| Clerk::at(&site, &desk)).collect();
+    let clerk = &clerks[0];
+    let mut screens: Vec<_> = (0..SCREENS).map(|screen| listen(&site, &clerks[screen % clerks.len()])).collect();
     assert_eq!(clerk.post(&format!("/desk/bookings/{}/check-in", bookings[0]), &[]).status, 303);
     assert!(screens.iter_mut().all(|screen| hears(screen, "event: changed")));
     drop(site);
@@ -203,4 +211,59 @@ fn only_clerks_can_open_the_event_stream() {
     let site = demo();
     let stranger = Clerk::outside(&site).get("/desk/live");
     assert_eq!((stranger.status, stranger.body.len()), (303, 0), "{stranger}");
+}
+
+/// Whether the stream ends; a chunked body ends with an empty chunk.
+fn ends(stream: &mut BufReader<TcpStream>) -> bool {
+    hears(stream, "0\r")
+}
+
+/// Whether the stream has not ended by now.
+fn goes_on(stream: &mut BufReader<TcpStream>) -> bool {
+    stream.get_ref().set_nonblocking(true).unwrap();
+    let mut line = String::new();
+    let ended = loop {
+        line.clear();
+        match stream.read_line(&mut line) {
+            Ok(0) => break true,
+            Ok(_) if line.starts_with("0\r") => break true,
+            Ok(_) => {}
+            Err(e) => break e.kind() != std::io::ErrorKind::WouldBlock,
+        }
+    };
+    stream.get_ref().set_nonblocking(false).unwrap();
+    !ended
+}
+
+#[test]
+fn a_stream_ends_with_its_session_however_that_ends() {
+    let site = demo();
+    let (admin, desk) = (Clerk::at(&site, &site.admin()), site.desk());
+    let mut other = listen(&site, &admin);
+    let member = format!("/desk/members/{}", desk.id);
+    let by_admin = |path: &str, fields: &[(&str, &str)]| {
+        assert_eq!(admin.post(&format!("{member}/{path}"), fields).status, 303);
+    };
+    let ways: [&dyn Fn(&Clerk); 3] =
+        [&|clerk| assert_eq!(clerk.post("/desk/sign-out", &[]).status, 303), &|_| by_admin("sessions", &[]), &|_| {
+            by_admin("ban", &[("reason", "left with the till")])
+        }];
+    for end in ways {
+        let clerk = Clerk::at(&site, &desk);
+        let mut stream = listen(&site, &clerk);
+        end(&clerk);
+        assert!(ends(&mut stream));
+        assert!(goes_on(&mut other));
+    }
+    site.advance(Duration::from_secs(12 * 3600));
+    assert!(ends(&mut other), "an idle session ends by itself");
+}
+
+#[test]
+fn a_page_of_the_same_browser_ends_the_stream_of_the_one_left_longest_ago() {
+    let site = demo();
+    let clerk = Clerk::at(&site, &site.desk());
+    let mut pages: Vec<_> = (0..=STREAMS_PER_SESSION_MAX).map(|_| listen(&site, &clerk)).collect();
+    assert!(ends(&mut pages[0]));
+    assert!(pages[1..].iter_mut().all(goes_on));
 }

@@ -16,7 +16,7 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::reply::{self, Reply};
+use crate::http::reply::{self, Listener, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::web::{Frame, form_status, query_text, show as shown, skipped};
@@ -103,11 +103,11 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, page_query, None)
 }
 
-/// `GET /desk/live`: a stream with one event per change that the page may show. The stream ends after a while, so that an
-/// ended session receives no events for long.
-pub(crate) fn listen(_: &Site, _: &Call, _: &Clerk) -> Answer {
+/// `GET /desk/live`: a stream with one event per change that the page may show. The stream ends with the session.
+pub(crate) fn listen(_: &Site, _: &Call, clerk: &Clerk) -> Answer {
     const BEGIN: &str = "retry: 2000\n\n";
-    let begin = reply::bytes("text/event-stream", BEGIN);
+    let mut begin = reply::bytes("text/event-stream", BEGIN);
+    begin.listener = Some(Listener { member_id: clerk.id(), session: *clerk.session() });
     Ok(begin.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 
