@@ -75,7 +75,9 @@ impl From<Failure> for Rejection {
 }
 
 fn check(site: &Site, call: &Call) -> Result<Partner, Rejection> {
-    let client_id = call.header(CLIENT_ID);
+    // An id that is no text is the id of no client.
+    let client_id = call.headers.get(CLIENT_ID).map(|id| String::from_utf8_lossy(id.as_bytes()));
+    let client_id = client_id.as_deref().map(str::trim).filter(|id| !id.is_empty());
     if call.row.client_id && client_id.is_none() {
         return Err(Rejection::new(Failure::client_id_missing(), None, "refused.client_id_missing"));
     }

@@ -10,7 +10,7 @@ use crate::http::json;
 use crate::http::row::Row;
 use crate::i18n::language::{Language, Text};
 use bytes::Bytes;
-use http::header::AsHeaderName;
+use http::header::{self, AsHeaderName};
 use http::{HeaderMap, HeaderName, Method};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
@@ -234,7 +234,9 @@ impl Call {
         if json::without_mark(&self.body).iter().all(u8::is_ascii_whitespace) {
             return Ok(Fields::new(Map::new()));
         }
-        if !self.header("content-type").is_none_or(is_json) {
+        let has_type =
+            self.headers.get(header::CONTENT_TYPE).is_some_and(|kind| !kind.as_bytes().trim_ascii().is_empty());
+        if has_type && !self.header(header::CONTENT_TYPE).is_some_and(is_json) {
             return Err(Failure::unsupported_type());
         }
         match json::parse(&self.body) {

@@ -160,6 +160,8 @@ impl Failure {
         headers_too_large = REQUEST_HEADER_FIELDS_TOO_LARGE;
         /// The body has a type that the operation does not accept.
         unsupported_type = UNSUPPORTED_MEDIA_TYPE;
+        /// The body is compressed.
+        unsupported_encoding = UNSUPPORTED_MEDIA_TYPE;
         /// An upload without a supported picture type.
         unsupported_picture = UNSUPPORTED_MEDIA_TYPE;
         /// `Host` is none of the site's names.

@@ -106,6 +106,22 @@ fn what_is_not_json_is_400_and_what_is_not_an_object_422() {
 }
 
 #[test]
+fn a_compressed_body_is_415_in_words() {
+    let world = World::open();
+    for route in ROUTES.iter().filter(|route| [Method::POST, Method::PUT].contains(&route.method)) {
+        let caller = world.right_caller(route);
+        let good = world.request(route, &caller);
+        for coding in ["gzip", "identity, br"] {
+            let packed = good.clone().header("content-encoding", coding).header("accept-language", "de");
+            let reply = caller.send(&packed).refused(415).json();
+            assert_eq!(reply["code"], "unsupported_encoding", "{reply}");
+            assert_eq!(reply["message"], "Sende den Inhalt unkomprimiert, ohne Content-Encoding.");
+        }
+        caller.send(&good.header("content-encoding", "identity")).ok();
+    }
+}
+
+#[test]
 fn a_byte_order_mark_before_the_json_is_ignored() {
     let world = World::open();
     let mark = b"\xef\xbb\xbf";

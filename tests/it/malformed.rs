@@ -72,8 +72,52 @@ fn two_hosts_and_a_bare_name_for_a_target_are_400() {
         "GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: elsewhere.example\r\n\r\n",
         "GET healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "GET localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET http://localhost/healthz HTTP/1.1\r\n\r\n",
     ] {
         assert_eq!(wire.exchange(head.as_bytes(), head).unwrap().refused(400).json()["code"], "bad_request", "{head}");
     }
     wire.exchange(b"GET http://localhost/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "a whole address").unwrap().ok();
+}
+
+#[test]
+fn the_host_of_a_whole_address_outweighs_the_header() {
+    let site = Site::open();
+    let mut wire = Wire::to(site.address());
+    for (target, host, is_ours) in [
+        ("http://localhost", "elsewhere.example", true),
+        ("http://localhost:81", "", true),
+        ("http://elsewhere.example", "localhost", false),
+        ("http://localhost@elsewhere.example", "localhost", false),
+        ("https://elsewhere.example:443", "localhost", false),
+    ] {
+        let head = format!("GET {target}/healthz HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        let reply = wire.exchange(head.as_bytes(), &head).unwrap();
+        if is_ours {
+            reply.ok()
+        } else {
+            reply.refused(421)
+        };
+    }
+}
+
+#[test]
+fn a_coding_beside_chunked_is_400() {
+    let site = Site::open();
+    for coding in ["gzip, chunked", "gzip\r\ntransfer-encoding: chunked", "identity, chunked"] {
+        let head =
+            format!("POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\ntransfer-encoding: {coding}\r\n\r\n0\r\n\r\n");
+        let reply = Wire::to(site.address()).exchange(head.as_bytes(), coding);
+        assert_eq!(reply.unwrap().refused(400).json()["code"], "bad_request", "{coding}");
+    }
+}
+
+#[test]
+fn a_content_type_that_is_no_text_is_415() {
+    let site = Site::open();
+    let post = |kind: &[u8]| {
+        let head = b"POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\ncontent-length: 2\r\ncontent-type: ";
+        Wire::to(site.address()).exchange(&[head, kind, b"\r\n\r\n{}"].concat(), "a content type").unwrap()
+    };
+    assert_eq!(post(b"\xff").refused(415).json()["code"], "unsupported_type");
+    post(b"").refused(422);
 }

@@ -18,11 +18,8 @@ impl HttpService {
 
     /// Accepts only our names and bare addresses. A foreign page can point its own name at this server (DNS rebinding), but
     /// cannot choose the `Host` that the browser sends.
-    pub(super) fn check_host(&self, headers: &HeaderMap, uri: &http::Uri) -> Result<(), Failure> {
-        let host = headers
-            .get(header::HOST)
-            .and_then(|host| host.to_str().ok())
-            .or_else(|| uri.authority().map(|a| a.as_str()));
+    pub(super) fn check_host(&self, headers: &HeaderMap) -> Result<(), Failure> {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let host = host.ok_or_else(|| Failure::bad_request().because("no Host"))?;
         let name = call::host_name(host);
         let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();

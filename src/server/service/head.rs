@@ -2,7 +2,7 @@
 
 use crate::http::failure::Failure;
 use http::request::Parts;
-use http::{Method, header};
+use http::{HeaderMap, HeaderValue, Method, Version, header};
 
 /// The limit of a path with its query; our longest have a few hundred bytes.
 const URI_BYTES_MAX: usize = 8 * 1024;
@@ -19,12 +19,34 @@ pub(super) fn check_size(head: &Parts) -> Result<(), Failure> {
     if headers > HEADER_BYTES_MAX { Err(Failure::headers_too_large()) } else { Ok(()) }
 }
 
-/// Refuses two kinds of heads that hyper accepts and HTTP/1.1 forbids (RFC 9112 §3.2): two `Host` headers, of which a proxy
-/// may have used the other, and a target that is a bare name (`GET api`).
+/// Refuses three kinds of heads that hyper accepts and HTTP/1.1 forbids (RFC 9112 §3.2 and §6.1): two `Host` headers, of which
+/// a proxy may have used the other, or none; a target that is a bare name (`GET api`); and a transfer coding beside `chunked`.
 pub(super) fn check_form(head: &Parts) -> Result<(), Failure> {
     let is_name = head.uri.scheme().is_none() && head.uri.authority().is_some() && head.method != Method::CONNECT;
-    if is_name || head.headers.get_all(header::HOST).iter().count() > 1 {
-        return Err(Failure::bad_request().because("a bare name for a target, or two hosts"));
+    let hosts = head.headers.get_all(header::HOST).iter().count();
+    if is_name || hosts > 1 || (hosts == 0 && head.version == Version::HTTP_11) {
+        return Err(Failure::bad_request().because("a bare name for a target, two hosts, or none"));
+    }
+    let is_chunked = |coding: &HeaderValue| coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
+    if !head.headers.get_all(header::TRANSFER_ENCODING).iter().all(is_chunked) {
+        return Err(Failure::bad_request().because("a transfer coding beside chunked"));
     }
     Ok(())
+}
+
+/// Refuses a compressed body. No client of the API sends one, and a signature would have to cover one of two texts.
+pub(super) fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
+    let is_plain = |coding: &HeaderValue| {
+        let coding = coding.as_bytes().trim_ascii();
+        coding.is_empty() || coding.eq_ignore_ascii_case(b"identity")
+    };
+    let is_plain = headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain);
+    if is_plain { Ok(()) } else { Err(Failure::unsupported_encoding()) }
+}
+
+/// Replaces `Host` by the host of a target that has one, which outweighs the header (RFC 9112 §3.2.2).
+pub(super) fn adopt_target_host(head: &mut Parts) {
+    if let Some(host) = head.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
+        head.headers.insert(header::HOST, host);
+    }
 }

@@ -166,7 +166,7 @@ impl HttpService {
         let cors = self.origins.decide(&request);
         if kind == ListenerKind::Metrics && request.uri().path() == "/metrics" {
             progress.set(ConnectionState::Processing);
-            let reply = match self.check_host(request.headers(), request.uri()) {
+            let reply = match self.check_host(request.headers()) {
                 // Metrics read the database, so another thread takes over the other connections meanwhile.
                 Ok(()) => {
                     tokio::task::block_in_place(|| gzip::finish_beside_table(metrics::write(self), request.headers()))
@@ -218,8 +218,8 @@ impl HttpService {
         kind: ListenerKind,
         line: &mut LogLine<'_>,
     ) -> Result<(&'static Access, Call), Failure> {
-        let (head, incoming) = request.into_parts();
-        let (row, params) = match self.find(&head, kind) {
+        let (mut head, incoming) = request.into_parts();
+        let (row, params) = match self.find(&mut head, kind) {
             Ok(found) => found,
             Err(failure) => {
                 // Unread bytes would break the connection under the client's next request.
@@ -260,10 +260,17 @@ impl HttpService {
     }
 
     /// The row of the table that the head names, with the path's parameters.
-    fn find(&self, head: &Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
+    fn find(&self, head: &mut Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
         head::check_size(head)?;
         head::check_form(head)?;
-        self.check_host(&head.headers, &head.uri)?;
+        head::adopt_target_host(head);
+        self.check_host(&head.headers)?;
+        let found = self.find_row(head, kind)?;
+        head::check_encoding(&head.headers)?;
+        Ok(found)
+    }
+
+    fn find_row(&self, head: &Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
         match matcher::find(&head.method, head.uri.path()) {
             Match::Found(row, _) if kind == ListenerKind::Metrics && !TABLE[row].is_health() => {
                 Err(Failure::unknown_path())
@@ -355,8 +362,8 @@ mod tests {
         for route in TABLE.iter() {
             let path = format!("{}{}", route.base, route.path);
             let request = Request::builder().method(route.method.clone()).uri(path.replace(['{', '}'], ""));
-            let head = request.header(header::HOST, "localhost").body(()).unwrap().into_parts().0;
-            match service.find(&head, ListenerKind::Clear) {
+            let mut head = request.header(header::HOST, "localhost").body(()).unwrap().into_parts().0;
+            match service.find(&mut head, ListenerKind::Clear) {
                 Ok(_) => in_clear.push(path),
                 Err(failure) => {
                     let there = failure.location().unwrap_or_else(|| panic!("{path} is not sent over"));

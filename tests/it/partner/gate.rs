@@ -1,6 +1,6 @@
 //! The authentication of partners.
 
-use crate::harness::{Caller, Credential, Site, sign};
+use crate::harness::{Caller, Credential, Site, Wire, sign};
 use http::Method;
 use serde_json::json;
 use std::time::Duration;
@@ -43,6 +43,18 @@ fn the_client_id_is_optional_but_for_tokens_and_must_match_where_it_is_given() {
     let ask = unsigned(&one);
     let ask = ask.ask(Method::POST, "/external/partner-metrics/op/generate-token").body(body.clone());
     ask.header("token", &sign(one.secret(), body.as_bytes())).send().refused(401);
+}
+
+#[test]
+fn a_client_id_that_is_no_text_is_no_client_s() {
+    let site = Site::open();
+    let token = sign(site.partner().secret(), b"");
+    for (id, status) in [(&b""[..], 200), (b" \t", 200), (b"\xff", 401), (b"\xc3\xa9", 401)] {
+        let head = format!("GET /api{OP} HTTP/1.1\r\nHost: localhost\r\ntoken: {token}\r\nclient-id: ");
+        let asked = [head.as_bytes(), id, b"\r\n\r\n"].concat();
+        let reply = Wire::to(site.address()).exchange(&asked, "a client id").unwrap();
+        assert_eq!(reply.status, status, "{id:?}: {reply}");
+    }
 }
 
 #[test]
