@@ -1,8 +1,9 @@
 //! `Idempotency-Key`: the same key and body get the first answer again, also after a crash.
 
+use super::rate_limits::{RateLimit, RateLimitKey, RateLimiter};
 use super::session;
 use crate::http::Answer;
-use crate::http::call::{Call, IdempotentRequest, PrincipalId};
+use crate::http::call::{AuthOutcome, Call, IdempotentRequest, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
@@ -16,13 +17,16 @@ use std::cell::Cell;
 
 const HEADER: &str = "idempotency-key";
 const KEY_CHARS_MAX: usize = 255;
-/// The longest answer that is stored for an operation without a transaction of its own, such as a report. A request of a
-/// longer one runs the operation again.
+/// The longest answer that is stored for an operation without a transaction of its own, such as a report. Of a longer one only
+/// the body's digest is stored, so that the key stays with its body, and a repeat runs the operation again.
 const READ_ANSWER_BYTES_MAX: usize = 16 * 1024;
+/// The keys of strangers and of delayed attempts that are stored in an hour, from one network and in all. They cost the caller
+/// nothing and could fill the disk; further ones have no effect.
+const STRANGERS_KEYS_PER_HOUR: i64 = 600;
+const ALL_STRANGERS_KEYS_PER_HOUR: i64 = 6_000;
 
 /// Returns the stored answer of a repeated request, else runs the operation. The answer of an operation without a
-/// transaction of its own (a report, say) is stored here, unless the caller is anonymous: anonymous callers could fill the
-/// disk with answers.
+/// transaction of its own (a report, a refused sign-in) is stored here.
 pub(crate) fn run(site: &Site, call: &Call, caller: PrincipalId, operation: impl FnOnce() -> Answer) -> Answer {
     let Some(request) = prepare(site, call, caller)? else { return operation() };
     if let Some(answer) = site.store.read(|tx| find_stored(site, tx, &request))? {
@@ -30,10 +34,24 @@ pub(crate) fn run(site: &Site, call: &Call, caller: PrincipalId, operation: impl
     }
     let request = call.idempotency.get_or_init(|| request);
     let reply = operation()?;
-    if request.is_stored.get() || caller == PrincipalId::Anyone || reply.body.len() > READ_ANSWER_BYTES_MAX {
+    let is_delayed = call.outcome.get() == AuthOutcome::Delayed;
+    if request.is_stored.get() || (caller == PrincipalId::Anyone || is_delayed) && !may_store(site, call) {
         return Ok(reply);
     }
-    site.once(call, |_| Ok(reply))
+    request.keeps_answer.set(reply.body.len() <= READ_ANSWER_BYTES_MAX);
+    match site.once(call, |_| Ok(reply.again())) {
+        Err(failure) if failure.status().is_server_error() => {
+            tracing::warn!(cause = failure.cause(), "the answer to a request with an idempotency key was not stored");
+            Ok(reply)
+        }
+        answer => answer,
+    }
+}
+
+fn may_store(site: &Site, call: &Call) -> bool {
+    let take = |key, per_hour| site.state::<RateLimiter>().take(key, RateLimit::per_hour(per_hour)).is_ok();
+    take(RateLimitKey::KeysFrom(call.network()), STRANGERS_KEYS_PER_HOUR)
+        && take(RateLimitKey::Keys, ALL_STRANGERS_KEYS_PER_HOUR)
 }
 
 /// Runs an effect and stores its answer, in one transaction, once for each key.
@@ -43,20 +61,15 @@ fn run_in_transaction(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(
         return Ok(answer);
     }
     let reply = effect(tx)?;
-    let mut plain = reply.status.as_u16().to_be_bytes().to_vec();
-    plain.extend_from_slice(&reply.body);
-    let answer = site.keys.seal(Purpose::Answer, &plain);
+    // A delayed attempt was not read, so its repeat is one more attempt.
+    let answer = match request.keeps_answer.get() && call.outcome.get() != AuthOutcome::Delayed {
+        true => site.keys.seal(Purpose::Answer, &[&reply.status.as_u16().to_be_bytes(), &reply.body[..]].concat()),
+        false => Vec::new(),
+    };
     let (body_digest, token_hash) = (request.body_digest, request.token_hash.get());
     replays::insert(tx, &request.replay_key, &StoredReply { body_digest, answer, token_hash })?;
     request.is_stored.set(true);
     Ok(reply)
-}
-
-/// Has no answer stored for this call.
-pub(crate) fn store_no_answer(call: &Call) {
-    if let Some(request) = call.idempotency.get() {
-        request.is_stored.set(true);
-    }
 }
 
 fn prepare(site: &Site, call: &Call, caller: PrincipalId) -> Result<Option<IdempotentRequest>, Failure> {
@@ -78,6 +91,7 @@ fn prepare(site: &Site, call: &Call, caller: PrincipalId) -> Result<Option<Idemp
         replay_key: site.keys.hash(Purpose::Replay, &parts),
         body_digest: site.keys.hash(Purpose::Replay, &[&call.body]),
         is_stored: Cell::new(false),
+        keeps_answer: Cell::new(true),
         token_hash: Cell::new(None),
     }))
 }
@@ -87,6 +101,9 @@ fn find_stored(site: &Site, tx: &Read, request: &IdempotentRequest) -> Result<Op
     if found.body_digest != request.body_digest {
         let text = Text::new("field.idempotency_key_reused");
         return Err(Failure::idempotency_key_reused().with_problem("Idempotency-Key", text));
+    }
+    if found.answer.is_empty() {
+        return Ok(None);
     }
     // An answer with an ended token is worth nothing: the operation runs again.
     if let Some(token_hash) = &found.token_hash

@@ -33,6 +33,10 @@ pub enum RateLimitKey {
     ContactFrom(Network),
     /// Messages of the contact form, over all clients.
     Contacts,
+    /// Idempotency keys of strangers that are stored.
+    KeysFrom(Network),
+    /// Those of all networks.
+    Keys,
     /// Requests about a lost password or username.
     RecoveryFrom(Network),
     /// Tokens that confirm an e-mail address, used or requested again.

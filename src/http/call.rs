@@ -154,6 +154,8 @@ pub(crate) struct IdempotentRequest {
     pub replay_key: [u8; 32],
     pub body_digest: [u8; 32],
     pub is_stored: Cell<bool>,
+    /// Whether the answer is stored, and not only the body's digest.
+    pub keeps_answer: Cell<bool>,
     /// The hash of the token that the answer hands out, if any.
     pub token_hash: Cell<Option<[u8; 32]>>,
 }

@@ -1,6 +1,6 @@
 //! `Idempotency-Key`, on every `POST` of the table: one effect and one answer for a day, whatever happens between.
 
-use crate::harness::{Caller, Reply, Request, Site};
+use crate::harness::{Caller, PASSWORD, Reply, Request, Site};
 use crate::world::{ADMINS_ALONE, World};
 use http::Method;
 use serde_json::json;
@@ -9,8 +9,6 @@ use tunneldesk::routes::{ROUTES, Route};
 
 /// The operation that ends the session that a repeat needs.
 const ENDS_THE_SESSION: &str = "/auth/logout";
-/// Answers without an effect are not kept for strangers, who could fill the disk with them.
-const WITHOUT_EFFECT: [&str; 2] = ["/auth/signup/check-username", "/auth/social"];
 
 fn posts() -> impl Iterator<Item = &'static Route> {
     // A standby's request needs no key: it states what the standby has, and the answer is what is missing.
@@ -56,7 +54,7 @@ fn the_same_key_and_body_get_the_first_answer_and_no_second_effect() {
 #[test]
 fn the_same_key_with_another_body_is_refused() {
     let world = World::open();
-    for route in posts().filter(|route| !WITHOUT_EFFECT.contains(&route.path)) {
+    for route in posts() {
         let caller = world.right_caller(route);
         let request = keyed(&world.request(route, &caller), "once-2");
         caller.send(&request).ok();
@@ -108,7 +106,6 @@ fn the_same_key_for_another_entry_is_another_key() {
 fn a_kept_answer_survives_a_restart_and_lasts_a_day() {
     let mut world = World::open();
     let first: Vec<(&Route, Caller, Request, Reply)> = posts()
-        .filter(|route| !WITHOUT_EFFECT.contains(&route.path))
         .map(|route| {
             let caller = world.right_caller(route);
             let request = keyed(&world.request(route, &caller), "once-4");
@@ -158,4 +155,61 @@ fn a_refused_request_does_not_use_its_key_up() {
         caller.send(&keyed(&bad, "once-5")).refused(422);
         caller.send(&keyed(&good, "once-5")).ok();
     }
+}
+
+/// A wrong password, code or credential is an answer like any other, and no refusal of the request.
+#[test]
+fn a_wrong_proof_binds_its_key_too() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let stranger = site.stranger();
+    let login = |path: &str, key: &str, password: &str| {
+        let body = json!({ "username": jane.name, "password": password, "member_id": jane.id, "code": "000000" });
+        stranger.ask(Method::POST, path).header("idempotency-key", key).json(&body).send()
+    };
+    for path in ["/auth/login", "/auth/login/silent", "/auth/login/verify-totp", "/auth/login/totp/setup"] {
+        let first = login(path, path, "a wrong one").ok();
+        assert_eq!(first.json()["status"], false);
+        let counted = site.rows();
+        same(&first, &login(path, path, "a wrong one").ok());
+        assert_eq!(site.rows(), counted);
+        assert_eq!(login(path, path, PASSWORD).refused(422).bad_fields(), ["Idempotency-Key"], "{path}");
+    }
+    // An attempt during a delay was not read: the same body is read later, and another one is refused.
+    for number in 0..10 {
+        login("/auth/login", &format!("wrong-{number}"), "a wrong one").ok();
+    }
+    assert_eq!(login("/auth/login", "delayed", PASSWORD).ok().json()["status"], false);
+    login("/auth/login", "delayed", "a wrong one").refused(422);
+    site.advance(Duration::from_secs(3600));
+    assert_eq!(login("/auth/login", "delayed", PASSWORD).ok().json()["status"], true);
+}
+
+#[test]
+fn a_report_too_long_to_be_kept_binds_its_key_and_is_read_anew() {
+    let site = Site::open();
+    let (sync, partner) = (site.sync(), site.partner());
+    let path = "/admin/reports/external/partner-metrics/history";
+    let report =
+        |body: serde_json::Value| sync.ask(Method::POST, path).header("idempotency-key", "report").json(&body).send();
+    for number in 0..200 {
+        partner.post("/external/partner-metrics/op", json!({ "email": format!("ann{number}@example.com") })).ok();
+    }
+    let long = report(json!({ "limit": 200 })).ok();
+    assert!(long.body.len() > 16 * 1024, "{}", long.body.len());
+    partner.post("/external/partner-metrics/op", json!({ "email": "one.more@example.com" })).ok();
+    assert_eq!(report(json!({ "limit": 200 })).ok().json()["total"], 201);
+    report(json!({ "limit": 199 })).refused(422);
+}
+
+#[test]
+fn a_stranger_cannot_fill_the_disk_with_keys() {
+    let site = Site::open();
+    let check = |key: usize| {
+        let asking = site.stranger();
+        let asking = asking.ask(Method::POST, "/auth/signup/check-username");
+        asking.header("idempotency-key", &format!("key-{key}")).json(&json!({ "username": "jane" })).send().ok()
+    };
+    (0..650).for_each(|key| drop(check(key)));
+    assert_eq!(site.rows()["replays"], 600);
 }

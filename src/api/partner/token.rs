@@ -2,7 +2,7 @@
 
 use crate::app::booking_fields::{BOOKING_FIELDS, BookingFields, REQUIRED_FIELDS};
 use crate::app::{self, RankedActor, bookings, flights};
-use crate::auth::{Partner, idempotency, new_token, pin, pin_guesses};
+use crate::auth::{Partner, new_token, pin, pin_guesses};
 use crate::domain::audit::ActorId;
 use crate::domain::booking::{Booking, Denial};
 use crate::http::Answer;
@@ -146,11 +146,10 @@ fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {
     Ok(members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?.banned)
 }
 
-/// The answer to a wrong PIN, for any PIN. Nothing is written, not even under an `Idempotency-Key`: guesses during a pause
-/// would fill the disk as fast as they come.
+/// The answer to a wrong PIN, for any PIN. Nothing is written but a limited number of idempotency keys: guesses during a
+/// pause would fill the disk as fast as they come.
 fn paused(call: &Call, seconds: i64) -> Reply {
     call.outcome.set(AuthOutcome::Delayed);
-    idempotency::store_no_answer(call);
     let message = call.say("booking.wrong_pin");
     let reply = reply::ok(&TokenReply { status: false, message, token: String::new(), may_check_in: None });
     reply.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
