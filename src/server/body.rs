@@ -1,8 +1,9 @@
 //! Reads a request's body whole, within limits of size and time.
 
+use super::body_room::{Part, SMALL_BYTES};
 use crate::http::failure::Failure;
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Body;
 use std::error::Error;
 use std::time::Duration;
@@ -14,7 +15,8 @@ const REFUSED_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// The time for that: some clients wait for the answer before they send.
 const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
 
-pub(super) async fn read<B>(body: B, bytes_max: usize) -> Result<Bytes, Failure>
+/// Reads a body. `part`: the room of a body that may be larger than [`SMALL_BYTES`].
+pub(super) async fn read<B>(mut body: B, bytes_max: usize, part: Option<&Part>) -> Result<Bytes, Failure>
 where
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
 {
@@ -25,12 +27,48 @@ where
         discard(body).await;
         return Err(Failure::body_too_large());
     }
-    match tokio::time::timeout(BODY_TIME_MAX, Limited::new(body, bytes_max).collect()).await {
-        Err(_) => Err(Failure::too_slow()),
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(e)) if e.is::<LengthLimitError>() => Err(Failure::body_too_large()),
-        Ok(Err(e)) => Err(Failure::bad_request().because(e)),
+    let given_up = async {
+        match part {
+            Some(part) => part.given_up.notified().await,
+            None => std::future::pending().await,
+        }
+    };
+    let read = tokio::select! {
+        read = tokio::time::timeout(BODY_TIME_MAX, collect(&mut body, bytes_max, part)) => read,
+        () = given_up => Ok(Err(no_room())),
+    };
+    read.unwrap_or_else(|_| Err(Failure::too_slow()))
+}
+
+/// Collects a body in one buffer, which grows with the bytes that have arrived, whatever was announced.
+async fn collect<B>(body: &mut B, bytes_max: usize, part: Option<&Part>) -> Result<Bytes, Failure>
+where
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
+{
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(bytes_max).min(SMALL_BYTES);
+    let mut all = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|e| Failure::bad_request().because(e.into()))?;
+        let Ok(data) = frame.into_data() else { continue };
+        let length = all.len() + data.len();
+        if length > bytes_max {
+            return Err(Failure::body_too_large());
+        }
+        if length > all.capacity() {
+            let capacity = length.next_power_of_two().max(announced).min(bytes_max);
+            if capacity > SMALL_BYTES && part.is_some_and(|part| !part.grow_to(capacity)) {
+                return Err(no_room());
+            }
+            all.reserve_exact(capacity - all.len());
+        }
+        all.extend_from_slice(&data);
     }
+    part.inspect(|part| part.is_whole());
+    Ok(all.into())
+}
+
+fn no_room() -> Failure {
+    Failure::overloaded().because("large bodies take all the room there is for them")
 }
 
 /// Reads and discards a refused body.
@@ -78,9 +116,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_body_ends_in_a_time_out_and_a_large_one_at_its_limit() {
         let start = Instant::now();
-        let slow = read(Drip(interval(Duration::from_secs(1))), BODY_BYTES_MAX).await.unwrap_err();
+        let slow = read(Drip(interval(Duration::from_secs(1))), BODY_BYTES_MAX, None).await.unwrap_err();
         assert_eq!((slow.status().as_u16(), start.elapsed()), (408, BODY_TIME_MAX));
-        let large = read(Drip(interval(Duration::from_nanos(1))), 1000).await.unwrap_err();
+        let large = read(Drip(interval(Duration::from_nanos(1))), 1000, None).await.unwrap_err();
         assert_eq!(large.status().as_u16(), 413);
     }
 

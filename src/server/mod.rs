@@ -2,6 +2,7 @@
 //! answers.
 
 mod body;
+mod body_room;
 mod connection;
 mod cors;
 mod hyper_refusal;

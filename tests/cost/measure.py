@@ -162,7 +162,7 @@ def main():
     measure("member", "progression (SVG)", "the catalogue", 20, lambda n: api("GET", f"/account/logbook/progression/{me}", headers=own))
     for name, kind, picture in pictures.ALL:
         measure("member", f"media: {name}",
-                "5 MiB, 16 million pixels, 48 MiB decoded and 64 MiB at work by its head; one at a time; 120 an hour; four large bodies at once", 3,
+                "5 MiB, 16 million pixels, 48 MiB decoded and 64 MiB at work by its head; one at a time; 120 an hour; 32 MiB of large bodies at once", 3,
                 lambda n: api("POST", "/account/profile/media", picture(), {**own, "content-type": kind}))
     measure("member", "change-password: a wrong current one", "misses of the account; 10,000 changes a day", 4,
             lambda n: api("PUT", "/account/profile/change-password", {"password": DEAR_PASSWORD,

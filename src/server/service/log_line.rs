@@ -1,5 +1,6 @@
 //! The log line of a request.
 
+use super::super::body_room::Part;
 use super::super::pool::FinishedCall;
 use crate::http::row::CallerKind;
 use crate::i18n::language::Language;
@@ -8,7 +9,6 @@ use http::{Method, StatusCode};
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::time::Instant;
-use tokio::sync::OwnedSemaphorePermit;
 
 /// The values of a log line that do not come from the answer.
 pub(super) struct LogLine<'p> {
@@ -24,8 +24,8 @@ pub(super) struct LogLine<'p> {
     /// The reader's language, for a refusal.
     pub(super) language: Language,
     pub(super) monitor_user: Option<String>,
-    /// The permit of a large body, released with the answer.
-    pub(super) large: Option<OwnedSemaphorePermit>,
+    /// The room of a large body, given back with the answer.
+    pub(super) body_part: Option<Part>,
 }
 
 impl LogLine<'_> {

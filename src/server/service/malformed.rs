@@ -23,7 +23,7 @@ impl HttpService {
             row: None,
             language: Language::English,
             monitor_user: None,
-            large: None,
+            body_part: None,
         };
         let failure = match status {
             StatusCode::URI_TOO_LONG => Failure::uri_too_long(),

@@ -5,6 +5,7 @@ mod head;
 mod log_line;
 mod malformed;
 
+use super::body_room::{BodyRoom, SMALL_BYTES};
 use super::cors::{self, Origins};
 use super::limiter::{ConnectionState, Limiter, Progress};
 use super::live::{self, Streams};
@@ -20,7 +21,6 @@ use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply::{self, Reply};
 use crate::http::request_id;
-use crate::http::row::CALLBACK_BODY_BYTES_MAX;
 use crate::routes::TABLE;
 use crate::site::{CachedName, Site};
 use crate::stats::Stats;
@@ -37,7 +37,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
 
 pub(super) type Response = hyper::Response<live::ResponseBody>;
 
@@ -45,8 +44,6 @@ pub(super) type Response = hyper::Response<live::ResponseBody>;
 const HANDSHAKES_PER_NETWORK_MAX: usize = HANDSHAKES_MAX / 2;
 /// At the metrics port.
 pub(super) const METRICS_CONNECTIONS_MAX: usize = 16;
-/// Large bodies (pictures, pasted texts) that are in memory at once. A body is read before its sender is known.
-const LARGE_BODIES_MAX: usize = 4;
 /// Answers in constant time end at a multiple of this after their start. Longer than the work of any answer that hashes
 /// nothing, and too short for a person to notice.
 const TICK: Duration = Duration::from_millis(10);
@@ -76,7 +73,7 @@ pub(super) struct HttpService {
     /// Requests that arrived while the server was stopping.
     pub late_requests: AtomicU64,
     pub stats: Arc<Stats>,
-    large_bodies: Arc<Semaphore>,
+    body_room: Arc<BodyRoom>,
     /// The open event streams.
     pub(super) streams: Arc<Streams>,
     site: std::sync::Mutex<Site>,
@@ -113,7 +110,7 @@ impl HttpService {
             late_requests: AtomicU64::new(0),
             stats: site.stats.clone(),
             streams: Streams::new(),
-            large_bodies: Arc::new(Semaphore::new(LARGE_BODIES_MAX)),
+            body_room: Arc::default(),
             site: std::sync::Mutex::new(site.for_another_thread()),
             site_name: site.state(),
             names: site.config.names.clone(),
@@ -159,7 +156,7 @@ impl HttpService {
             row: None,
             language: accept::language_of(request.uri().path(), request.headers()),
             monitor_user: None,
-            large: None,
+            body_part: None,
         };
         let language = line.language;
         let page = web::refusal_for(request.method(), request.uri().path(), request.headers());
@@ -229,16 +226,10 @@ impl HttpService {
         };
         let route = TABLE[row];
         line.row = Some(row);
-        if route.body_bytes_max > CALLBACK_BODY_BYTES_MAX {
-            match self.large_bodies.clone().try_acquire_owned() {
-                Ok(permit) => line.large = Some(permit),
-                Err(_) => {
-                    body::discard(incoming).await;
-                    return Err(Failure::overloaded());
-                }
-            }
+        if route.body_bytes_max > SMALL_BYTES {
+            line.body_part = Some(self.body_room.enter(line.caller.into()));
         }
-        let body = body::read(incoming, route.body_bytes_max).await?;
+        let body = body::read(incoming, route.body_bytes_max, line.body_part.as_ref()).await?;
         let call = Call {
             row: &route.row,
             method: head.method,

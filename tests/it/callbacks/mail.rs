@@ -3,6 +3,8 @@
 use super::*;
 use crate::harness::senders::form;
 use http::Method;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use tunneldesk::store::tables::outbox::{self, Channel, Message, NewMessage};
 
 pub const ADDRESS: &str = "jane@example.com";
@@ -187,4 +189,34 @@ fn a_value_that_few_programs_can_read_spoils_its_own_event_at_most() {
         let broken = batch.strip_suffix("]").unwrap();
         post(&site, &json!(broken)).refused(400);
     }
+}
+
+#[test]
+fn slow_senders_of_large_bodies_take_a_bounded_room_and_keep_no_callback_out() {
+    const BYTES: usize = 1024 * 1024;
+    const SENDERS: usize = 40;
+    let site = Site::with_senders();
+    site.expects_faults();
+    let head = format!("POST /api/mail-webhook HTTP/1.1\r\nhost: localhost\r\ncontent-length: {BYTES}\r\n\r\n");
+    let slow: Vec<TcpStream> = (0..SENDERS)
+        .map(|_| {
+            let mut slow = TcpStream::connect(site.address()).unwrap();
+            slow.write_all(head.as_bytes()).unwrap();
+            // A body that was given up is refused before its end.
+            _ = slow.write_all(&vec![b' '; BYTES - 1]);
+            slow
+        })
+        .collect();
+    for number in 0..SENDERS {
+        let body = format!("{{\"mail_events\":[],\"padding\":\"{}\"}}", "x".repeat(BYTES - 100 - number));
+        let honest = site.mail_provider();
+        honest.ask(Method::POST, "/mail-webhook").header("content-type", "application/json").body(body).send().ok();
+    }
+    let refused = slow.into_iter().filter(|mut slow| {
+        let mut status = [0; 12];
+        slow.set_nonblocking(true).unwrap();
+        slow.read_exact(&mut status).is_ok() && &status == b"HTTP/1.1 503"
+    });
+    let refused = refused.count();
+    assert!((8..SENDERS).contains(&refused), "{refused} of {SENDERS} bodies were given up: 32 MiB have room");
 }
