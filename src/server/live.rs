@@ -245,7 +245,7 @@ mod tests {
     #[tokio::test]
     async fn another_stream_of_a_session_ends_its_oldest() {
         let streams = Streams::new();
-        let mut begin =
+        let begin =
             |member_id, session| streams.begin(Bytes::from_static(KEEP_ALIVE), listener(member_id, session)).unwrap();
         let mut other = begin(2, 2);
         let mut own: Vec<ResponseBody> = (0..=STREAMS_PER_SESSION_MAX).map(|_| begin(1, 1)).collect();

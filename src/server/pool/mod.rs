@@ -24,6 +24,7 @@ use crate::site::Site;
 use crate::site::hashing::Hashers;
 use crate::store::engine::change_feed::ChangeFeed;
 use crate::web::{self, Frame};
+use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -78,6 +79,8 @@ pub(super) struct QueuedCall {
     access: &'static Access,
     call: Call,
     queued: Instant,
+    /// When a thread began with the call.
+    begun: OnceCell<Instant>,
     /// The call is sent back too, to be freed by the thread that made it: freeing the memory of another thread contends for
     /// the allocator's locks.
     done: oneshot::Sender<(FinishedCall, Call)>,
@@ -89,6 +92,8 @@ pub(super) struct FinishedCall {
     /// The remaining chunks of a long reply, with the queue that makes them.
     pub rest: Option<RemainingChunks>,
     pub principal: PrincipalId,
+    /// When a thread began with the call, if one did.
+    pub begun: Option<Instant>,
     /// See [`Call::delayed`].
     pub delayed: bool,
     /// See [`Call::outcome`].
@@ -143,7 +148,9 @@ impl Pool {
             _ => &self.writing,
         };
         let (done, answer) = oneshot::channel();
-        if let Err(Job::Call(job)) = queue.push(Job::Call(QueuedCall { access, call, queued, done })) {
+        if let Err(Job::Call(job)) =
+            queue.push(Job::Call(QueuedCall { access, call, queued, begun: OnceCell::new(), done }))
+        {
             fallback.stats.queue_full.fetch_add(1, Ordering::Relaxed);
             let failure = Failure::overloaded().because("the queue is full");
             return refused(&job.call, failure, || Frame::named(fallback.site_name.get(), fallback.language));
@@ -258,7 +265,8 @@ fn run(site: &Site, job: QueuedCall, wait_max: Duration) {
 }
 
 /// Runs the operation. A panic is a 500 and the thread lives.
-fn perform(site: &Site, QueuedCall { access, call, .. }: &QueuedCall) -> Answer {
+fn perform(site: &Site, QueuedCall { access, call, begun, .. }: &QueuedCall) -> Answer {
+    _ = begun.set(Instant::now());
     let answer = catch_unwind(AssertUnwindSafe(|| auth::admit(site, call, access)));
     site.store.release();
     answer.unwrap_or_else(|_| {
@@ -269,7 +277,7 @@ fn perform(site: &Site, QueuedCall { access, call, .. }: &QueuedCall) -> Answer 
 
 impl QueuedCall {
     fn finish(self, site: &Site, answer: Answer) {
-        let finished = finish(site, &self.call, answer);
+        let finished = FinishedCall { begun: self.begun.get().copied(), ..finish(site, &self.call, answer) };
         _ = self.done.send((finished, self.call));
     }
 }
@@ -296,6 +304,7 @@ pub(super) fn finished(reply: Reply, principal: PrincipalId, failure: Option<Fai
         reply,
         rest: None,
         principal,
+        begun: None,
         delayed: false,
         outcome: AuthOutcome::Plain,
         code,

@@ -64,7 +64,13 @@ fn operations_that_end_with_a_write_share_a_flush_and_are_answered_after_it() {
     let mut entering = GroupCommitWorker::new(&site);
     let ask = |entering: &mut GroupCommitWorker, access| {
         let (done, answer) = oneshot::channel();
-        entering.work(Job::Call(QueuedCall { access, call: call(), queued: Instant::now(), done }));
+        entering.work(Job::Call(QueuedCall {
+            access,
+            call: call(),
+            queued: Instant::now(),
+            begun: OnceCell::new(),
+            done,
+        }));
         answer
     };
     let commits = || site.store.writer().commits.load(Ordering::Relaxed);

@@ -44,9 +44,10 @@ pub(super) type Response = hyper::Response<live::ResponseBody>;
 const HANDSHAKES_PER_NETWORK_MAX: usize = HANDSHAKES_MAX / 2;
 /// At the metrics port.
 pub(super) const METRICS_CONNECTIONS_MAX: usize = 16;
-/// Answers in constant time end at a multiple of this after their start. Longer than the work of any answer that hashes
-/// nothing, and too short for a person to notice.
-const TICK: Duration = Duration::from_millis(10);
+/// Answers in constant time are sent at a multiple of this after a thread began with them: with the time in the queue before,
+/// every answer would come at another part of a tick, and the one with more work more often after the end of the tick.
+/// Longer than the work of any answer that hashes nothing, also on a slow disk, and too short for a person to notice.
+const TICK: Duration = Duration::from_millis(20);
 /// How long the answer to a delayed sign-in attempt is held back. No thread waits meanwhile.
 const DELAY: Duration = Duration::from_millis(250);
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -190,7 +191,7 @@ impl HttpService {
                     tokio::time::sleep(DELAY).await;
                 }
                 if constant_time {
-                    next_tick(line.started).await;
+                    next_tick(finished.begun.unwrap_or(line.started)).await;
                 }
                 finished
             }
@@ -320,9 +321,9 @@ impl HttpService {
 }
 
 /// Waits for the end of a tick, so that the time of the answer does not tell whether a message was sent or a row found.
-async fn next_tick(started: Instant) {
-    let beats = started.elapsed().as_nanos() / TICK.as_nanos() + 1;
-    tokio::time::sleep_until((started + TICK * beats as u32).into()).await;
+async fn next_tick(begun: Instant) {
+    let beats = begun.elapsed().as_nanos() / TICK.as_nanos() + 1;
+    tokio::time::sleep_until((begun + TICK * beats as u32).into()).await;
 }
 
 /// An answer that no operation made.
