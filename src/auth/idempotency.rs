@@ -20,8 +20,8 @@ const KEY_CHARS_MAX: usize = 255;
 /// The longest answer that is stored for an operation without a transaction of its own, such as a report. Of a longer one only
 /// the body's digest is stored, so that the key stays with its body, and a repeat runs the operation again.
 const READ_ANSWER_BYTES_MAX: usize = 16 * 1024;
-/// The keys of strangers and of delayed attempts that are stored in an hour, from one network and in all. They cost the caller
-/// nothing and could fill the disk; further ones have no effect.
+/// The keys of strangers and of delayed attempts that are stored in an hour, from one network and in all: such requests cost
+/// the caller nothing, and their keys could fill the disk. Further keys have no effect.
 const STRANGERS_KEYS_PER_HOUR: i64 = 600;
 const ALL_STRANGERS_KEYS_PER_HOUR: i64 = 6_000;
 
@@ -35,7 +35,8 @@ pub(crate) fn run(site: &Site, call: &Call, caller: PrincipalId, operation: impl
     let request = call.idempotency.get_or_init(|| request);
     let reply = operation()?;
     let is_delayed = call.outcome.get() == AuthOutcome::Delayed;
-    if request.is_stored.get() || (caller == PrincipalId::Anyone || is_delayed) && !may_store(site, call) {
+    let is_limited = caller == PrincipalId::Anyone || is_delayed;
+    if request.is_stored.get() || reply.rest.is_some() || (is_limited && !may_store(site, call)) {
         return Ok(reply);
     }
     request.keeps_answer.set(reply.body.len() <= READ_ANSWER_BYTES_MAX);

@@ -1,6 +1,6 @@
 //! The memory of large bodies. A body is read before its sender is known, so strangers may send large ones, and slowly. Where
 //! all memory is taken, a body that still arrives is given up: of the network whose bodies take the most, the one that began
-//! first. So whoever sends slowly from one place keeps nobody else from sending.
+//! first. A sender that is slow on purpose therefore keeps no other sender out.
 
 use crate::http::call::Network;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -89,7 +89,7 @@ pub(super) struct Streams {
 struct OpenStream {
     number: u64,
     listener: Listener,
-    /// The stream ends when this is dropped.
+    /// Dropped to end the stream.
     _order: oneshot::Sender<()>,
 }
 

@@ -139,8 +139,8 @@ fn suppress(tx: &Write, reason: &str, suppression: &Suppression) -> Result<&'sta
     Ok("applied")
 }
 
-/// The moment of a suppression or of its lifting, in Unix seconds. An event without a moment counts from now, and after
-/// every earlier event about the address. So does one with a moment in the future, which would outweigh later events.
+/// The moment of a suppression or of its lifting, in Unix seconds. An event without a moment, or with one in the future, counts
+/// from now, and after every earlier event about the address: a moment in the future would outweigh later events.
 fn suppression_moment(tx: &Write, suppression: &Suppression) -> Result<i64, Failure> {
     Ok(match suppression.at.filter(|at| *at <= tx.now()) {
         Some(at) => at,
