@@ -58,11 +58,10 @@ fn is_moment(name: &str) -> bool {
     ["date", "_at", "until"].iter().any(|end| name.ends_with(end))
 }
 
-/// An amount with its currency: `30.00 EUR`; `30,00 EUR` except in English.
+/// An amount with its currency, as the language writes it: `30.00 EUR`.
 pub(crate) fn amount(language: Language, detail: &Value) -> Option<String> {
     let (cents, currency) = (detail.get("amount_cents")?.as_i64()?, detail.get("currency")?.as_str()?);
-    let said = Price { cents, currency: currency.to_uppercase() }.to_string();
-    Some(if language == Language::English { said } else { said.replace('.', ",") })
+    Some(Price { cents, currency: currency.to_uppercase() }.in_words(language))
 }
 
 #[cfg(test)]
@@ -106,8 +105,8 @@ mod tests {
     #[test]
     fn amounts_are_written_as_people_write_them() {
         let detail = json!({ "amount_cents": 123_405, "currency": "chf" });
-        assert_eq!(amount(Language::English, &detail).unwrap(), "1234.05 CHF");
-        assert_eq!(amount(Language::French, &detail).unwrap(), "1234,05 CHF");
+        assert_eq!(amount(Language::English, &detail).unwrap(), "1,234.05 CHF");
+        assert_eq!(amount(Language::French, &detail).unwrap(), "1\u{202f}234,05 CHF");
         assert_eq!(amount(Language::English, &json!({ "amount_cents": -7, "currency": "EUR" })).unwrap(), "-0.07 EUR");
         assert_eq!(amount(Language::German, &json!({ "amount_cents": 500, "currency": "JPY" })).unwrap(), "500 JPY");
         assert_eq!(amount(Language::English, &json!({ "amount_cents": "7" })), None);

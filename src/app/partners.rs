@@ -178,7 +178,7 @@ pub(crate) fn restore_users(cx: &Change, partner: &Partner) -> Result<usize, Fai
 
 impl Terms {
     fn check(&self) -> Result<(), Failure> {
-        let text = || Text::new("partners.networks_many").with("max", NETWORKS_MAX);
+        let text = || Text::new("partners.networks_many").with_count("max", NETWORKS_MAX);
         if self.networks.len() > NETWORKS_MAX { Err(Failure::field("networks", text())) } else { Ok(()) }
     }
 

@@ -115,7 +115,7 @@ fn check_terms(
         let taken = site
             .state::<RateLimiter>()
             .take(RateLimitKey::Partner(signer.partner_id), RateLimit::per_minute(per_minute));
-        taken.map_err(|failure| reject(failure, Text::new("refused.too_fast").with("pace", per_minute)))?;
+        taken.map_err(|failure| reject(failure, Text::new("refused.too_fast").with_count("pace", per_minute)))?;
     }
     if signer.strict {
         check_first_use(site, call, signer.partner_id, digest, now).map_err(|(failure, why)| reject(failure, why))?;

@@ -15,6 +15,7 @@ mod terminal;
 mod tls;
 mod values;
 mod waiver;
+mod warnings;
 
 pub(crate) use backup::Backup;
 pub(crate) use callbacks::Callbacks;

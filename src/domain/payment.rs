@@ -1,6 +1,8 @@
 //! The state of a payment by the events of its processor. Events arrive at least once and in any order. Each event has a
 //! weight, and a lighter event never replaces a heavier one, so the same events give the same state in every order.
 
+use crate::i18n::language::Language;
+use crate::i18n::number::grouped;
 use iso_currency::Currency;
 use jiff::tz::Offset;
 use jiff::{Timestamp, ToSpan};
@@ -239,8 +241,25 @@ pub(crate) fn decimals(currency: &str) -> usize {
     if WHOLE.contains(&currency) { 0 } else { 2 }
 }
 
+impl Price {
+    /// As the language writes an amount: `1,234.05 CHF`, `1.234,05 CHF`.
+    pub(crate) fn in_words(&self, language: Language) -> String {
+        let plain = self.to_string();
+        let (number, currency) = plain.split_once(' ').unwrap_or((&plain, ""));
+        let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));
+        let (whole, cents) = number.split_once('.').unwrap_or((number, ""));
+        let whole = whole.parse().map_or_else(|_| whole.to_owned(), |whole| grouped(language, whole));
+        let point = match (cents, language) {
+            ("", _) => "",
+            (_, Language::English) => ".",
+            _ => ",",
+        };
+        format!("{sign}{whole}{point}{cents} {currency}")
+    }
+}
+
 impl std::fmt::Display for Price {
-    /// An amount with its currency: `30.00 CHF`.
+    /// An amount with its currency, for machines: `30.00 CHF`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if decimals(&self.currency) == 0 {
             return write!(f, "{} {}", self.cents, self.currency);

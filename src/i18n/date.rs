@@ -28,13 +28,13 @@ const SHORT_MONTHS: [&str; 12] = [
 
 /// Day and month.
 pub(crate) fn in_short(language: Language, date: Date) -> String {
-    let month = language.fill(SHORT_MONTHS[date.month() as usize - 1], |_| None);
+    let month = language.fill(SHORT_MONTHS[date.month() as usize - 1], |_| None::<&str>);
     fill(language, if date.day() == 1 { "short_date.first" } else { "short_date" }, date, &month)
 }
 
 /// Day, month and year.
 pub(crate) fn in_full(language: Language, date: Date) -> String {
-    let month = language.fill(MONTHS[date.month() as usize - 1], |_| None);
+    let month = language.fill(MONTHS[date.month() as usize - 1], |_| None::<&str>);
     fill(language, if date.day() == 1 { "date.first" } else { "date.other" }, date, &month)
 }
 

@@ -1,5 +1,10 @@
 //! The product's texts, by key in every language, and the choice of a language by `accept-language`.
 
+pub use super::text::Text;
+
+use super::number::grouped;
+use super::text::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -145,7 +150,13 @@ impl Language {
     /// The text of a key with its placeholders filled in, and the sentences that follow it; the key itself where it is
     /// unknown, which a test excludes.
     pub fn say(self, text: &Text) -> String {
-        let value = |name: &str| text.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        let value = |name: &str| {
+            let (_, value) = text.values.iter().find(|(known, _)| *known == name)?;
+            Some(match value {
+                Value::Plain(text) => Cow::Borrowed(text.as_str()),
+                Value::Count(count) => Cow::Owned(grouped(self, *count)),
+            })
+        };
         let mut said = self.fill(text.key, value);
         for sentence in &text.following {
             said.push(' ');
@@ -155,7 +166,7 @@ impl Language {
     }
 
     /// The text of a key, with the values of `value` in its placeholders; for pages that repeat a text many times.
-    pub fn fill<'v>(self, key: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
+    pub fn fill<'v, V: Into<Cow<'v, str>>>(self, key: &str, value: impl Fn(&str) -> Option<V>) -> String {
         let found = CATALOGUES[self as usize].get(key);
         let Some(pattern) = found.or_else(|| CATALOGUES[self.whole() as usize].get(key)) else {
             return key.to_owned();
@@ -166,7 +177,7 @@ impl Language {
             said.push_str(before);
             let (name, tail) = after.split_once('}').unwrap_or((after, ""));
             match value(name) {
-                Some(value) => said.push_str(value),
+                Some(value) => said.push_str(&value.into()),
                 None => _ = write!(said, "{{{name}}}"),
             }
             rest = tail;
@@ -184,53 +195,6 @@ impl Language {
 /// Parses the weight of a language (`q=`): from 0 to 1, and 0 where it is malformed.
 fn quality(text: &str) -> f32 {
     text.trim().parse().ok().filter(|quality| (0.0..=1.0).contains(quality)).unwrap_or(0.0)
-}
-
-/// A text before a language is chosen: its key, the values of its placeholders, and the sentences that follow it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Text {
-    key: &'static str,
-    values: Vec<(&'static str, String)>,
-    following: Vec<Text>,
-}
-
-impl Text {
-    /// The text with this key in `assets/translations`.
-    pub fn new(key: &'static str) -> Text {
-        Text { key, values: Vec::new(), following: Vec::new() }
-    }
-
-    /// Adds a value for the placeholder `{name}`.
-    pub fn with(mut self, name: &'static str, value: impl ToString) -> Text {
-        self.values.push((name, value.to_string()));
-        self
-    }
-
-    /// The text of a key that a row names, with the values of `value` in its placeholders; `None` where there is no
-    /// such text.
-    pub(crate) fn find(key: &str, value: impl Fn(&str) -> Option<String>) -> Option<Text> {
-        let (key, pattern) = Language::default().texts().get_key_value(key)?;
-        let places = pattern.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
-        Some(places.fold(Text::new(key), |text, (name, _)| match value(name) {
-            Some(said) => text.with(name, said),
-            None => text,
-        }))
-    }
-
-    /// Appends sentences.
-    pub(crate) fn followed_by(mut self, sentences: impl IntoIterator<Item = Text>) -> Text {
-        self.following.extend(sentences);
-        self
-    }
-
-    /// The key in `assets/translations`.
-    pub fn key(&self) -> &'static str {
-        self.key
-    }
-
-    pub(crate) fn in_english(&self) -> String {
-        Language::English.say(self)
-    }
 }
 
 #[cfg(test)]
@@ -271,6 +235,19 @@ mod tests {
                 let translated = other.get(key).unwrap_or_else(|| panic!("{} lacks {key}", language.tag()));
                 assert_eq!(places(translated), places(pattern), "{} {key}", language.tag());
                 assert!(!translated.trim().is_empty(), "{} {key} says nothing", language.tag());
+            }
+        }
+    }
+
+    #[test]
+    fn the_problem_of_a_field_is_a_sentence() {
+        for language in Language::AT_KIOSK {
+            for (key, text) in language.texts() {
+                if !(key.starts_with("field.") || key.starts_with("list.")) {
+                    continue;
+                }
+                let begins = text.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '{');
+                assert!(begins && text.ends_with('.'), "{} {key}: {text}", language.tag());
             }
         }
     }
@@ -362,26 +339,4 @@ mod tests {
         "not_allowed",
         "code_missing",
     ];
-
-    #[test]
-    fn a_text_is_found_by_the_key_that_a_row_names() {
-        let found = Text::find("field.too_long", |name| (name == "max").then(|| "8".to_owned())).unwrap();
-        assert_eq!(found, Text::new("field.too_long").with("max", 8));
-        assert_eq!(Text::find("field.too_long", |_| None), Some(Text::new("field.too_long")));
-        assert_eq!(Text::find("no such key", |_| None), None);
-    }
-
-    #[test]
-    fn places_are_filled_and_unknown_ones_stay_visible() {
-        let text = Text::new("field.too_long").with("max", 8);
-        assert!(text.in_english().contains('8'), "{}", text.in_english());
-    }
-
-    #[test]
-    fn sentences_follow_in_the_same_language() {
-        let text = Text::new("field.missing").followed_by([Text::new("not_found"), Text::new("exists")]);
-        let say = |key| Language::German.say(&Text::new(key));
-        let joined = [say("field.missing"), say("not_found"), say("exists")].join(" ");
-        assert_eq!(Language::German.say(&text), joined);
-    }
 }

@@ -3,3 +3,4 @@
 pub(crate) mod date;
 pub mod language;
 pub(crate) mod number;
+mod text;

@@ -5,6 +5,7 @@ use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::i18n::number::grouped;
 use crate::site::{CachedName, Site};
 use crate::store::tables::members;
 use crate::web::desk::shift_note::{self, NoteView};
@@ -146,6 +147,11 @@ impl Frame {
     /// A text with values filled in.
     pub(crate) fn tell(&self, text: &Text) -> String {
         self.language.say(text)
+    }
+
+    /// A number with the thousands separators of the language.
+    pub(crate) fn count(&self, number: &i64) -> String {
+        grouped(self.language, *number)
     }
 
     /// A new idempotency number for a form.

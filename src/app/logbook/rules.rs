@@ -150,7 +150,7 @@ pub(crate) fn check_room(holder: &Holder) -> Result<(), Failure> {
         return Ok(());
     }
     let key = if holder.email_confirmed { "logbook_full" } else { "logbook_full.unconfirmed" };
-    Err(Failure::logbook_full().saying(Text::new(key).with("max", most)))
+    Err(Failure::logbook_full().saying(Text::new(key).with_count("max", most)))
 }
 
 /// Why this signer may not sign; `None` where the signer may sign.

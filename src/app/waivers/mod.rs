@@ -30,6 +30,8 @@ pub(crate) const NAME_CHARS_MAX: usize = 100;
 pub(crate) const WORD_CHARS_MAX: usize = 300;
 /// The greatest number of signatures for one flyer in 24 hours.
 const SIGNATURES_PER_DAY: i64 = 20;
+/// How long after a signature the same form is taken for the same signing, sent again.
+const REPEAT_SECONDS: i64 = 10 * 60;
 const DAY: Duration = Duration::from_secs(86_400);
 /// The greatest number of flyers for whom one adult signs at once.
 pub(crate) const FLYERS_MAX: usize = 12;
@@ -66,7 +68,7 @@ pub(crate) struct Signing {
 
 /// Signs for each flyer: by the flyer, by a guardian, or at the desk. All flyers or none. 422 names every mistake,
 /// under the field and the number of the flyer; 409 where the text is no longer in force. Audited; each flyer is
-/// notified. Returns the numbers of the signatures.
+/// notified. Returns the numbers of the signatures; the same form sent again returns the same.
 pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> {
     let text = find_text(cx, signing)?;
     let mut problems = Fields::new(Default::default());
@@ -90,7 +92,22 @@ pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> 
     }
     problems.finish()?;
     consents::keep(cx, signing)?;
-    papers.into_iter().map(|(paper, knows_dob)| record_signature(cx, &paper, knows_dob)).collect()
+    let record = |(paper, knows_dob): (Signature, bool)| match find_repeated(cx, &paper)? {
+        Some(signature_id) => Ok(signature_id),
+        None => record_signature(cx, &paper, knows_dob),
+    };
+    papers.into_iter().map(record).collect()
+}
+
+/// The flyer's latest signature, where it says the same, was made within [`REPEAT_SECONDS`], and no decision followed it:
+/// a form that is sent twice makes one paper.
+fn find_repeated(cx: &Change, paper: &Signature) -> Result<Option<i64>, Failure> {
+    let latest = waivers::list(cx.tx, paper.member_id, 1)?.into_iter().next();
+    let Some((signature_id, known)) = latest.filter(|(_, known)| cx.now() - known.signed_at < REPEAT_SECONDS) else {
+        return Ok(None);
+    };
+    let same = Signature { signed_at: known.signed_at, kept_until: known.kept_until, ..paper.clone() } == known;
+    Ok((same && waivers::list_decisions(cx.tx, signature_id)?.is_empty()).then_some(signature_id))
 }
 
 /// The text that was shown, if it is in force.

@@ -22,14 +22,15 @@ pub(crate) fn save(cx: &Change, kind: Kind, draft: &Draft) -> Result<(), Failure
     let mut problems = Fields::new(Default::default());
     let longer = |text: &str, max: usize| text.chars().count() > max;
     if draft.title.trim().is_empty() || longer(&draft.title, TITLE_CHARS_MAX) {
-        problems.refuse("title", Text::new("texts.title_wrong").with("max", TITLE_CHARS_MAX));
+        problems.refuse("title", Text::new("texts.title_wrong").with_count("max", TITLE_CHARS_MAX));
     }
     if draft.body.trim().is_empty() || longer(&draft.body, BODY_CHARS_MAX) {
-        problems.refuse("body", Text::new("texts.body_wrong").with("max", BODY_CHARS_MAX));
+        problems.refuse("body", Text::new("texts.body_wrong").with_count("max", BODY_CHARS_MAX));
     }
     let asked: Vec<&str> = waiver::questions(&draft.questions).collect();
     if asked.len() > QUESTIONS_MAX || asked.iter().any(|one| longer(one, QUESTION_CHARS_MAX)) {
-        let text = Text::new("texts.questions_wrong").with("most", QUESTIONS_MAX).with("max", QUESTION_CHARS_MAX);
+        let text =
+            Text::new("texts.questions_wrong").with_count("most", QUESTIONS_MAX).with_count("max", QUESTION_CHARS_MAX);
         problems.refuse("questions", text);
     }
     problems.finish()?;

@@ -27,7 +27,7 @@ fn bounded(text: &str, chars_max: usize, allowed: &[char], trim: fn(&str) -> &st
         return Err(Text::new("field.control_characters"));
     }
     if text.chars().count() > chars_max {
-        return Err(Text::new("field.too_long").with("max", chars_max));
+        return Err(Text::new("field.too_long").with_count("max", chars_max));
     }
     Ok(trimmed.to_owned())
 }

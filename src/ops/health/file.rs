@@ -95,9 +95,10 @@ pub(crate) fn audit(site: &Site, depth: Depth) -> Fact {
             "audit",
             walked.map(|walk| match walk.broken {
                 None => {
-                    let text =
-                        Text::new("health.audit.whole").with("rows", walk.rows).with("head", first_digits(&walk.head));
-                    Fact::ok("audit", text.with("backups", walk.witnesses)).with_figure("rows", walk.rows)
+                    let text = Text::new("health.audit.whole")
+                        .with_count("rows", walk.rows)
+                        .with("head", first_digits(&walk.head));
+                    Fact::ok("audit", text.with_count("backups", walk.witnesses)).with_figure("rows", walk.rows)
                 }
                 Some(broken) => {
                     let text = Text::new("health.audit.broken").with("row", broken.row());
@@ -118,7 +119,8 @@ pub(crate) fn audit(site: &Site, depth: Depth) -> Fact {
                 [only] => only.row.seq == head.seq && only.hash == head.hash,
                 _ => false,
             };
-            let text = Text::new("health.audit").with("rows", head.seq).with("head", first_digits(&hex(&head.hash)));
+            let text =
+                Text::new("health.audit").with_count("rows", head.seq).with("head", first_digits(&hex(&head.hash)));
             let fact = if ends_there {
                 Fact::ok("audit", text)
             } else {

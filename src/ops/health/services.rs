@@ -156,7 +156,7 @@ pub(crate) fn off_site_replication(site: &Site) -> Fact {
     let other_machine = status.other_machine.filter(|cause| status.trouble.as_ref() != Some(cause));
     let trouble = |cause: String| Text::new("health.off_site.trouble").with("cause", cause);
     let text = Text::new(key)
-        .with("seconds", status.behind_seconds)
+        .with_count("seconds", status.behind_seconds)
         .with("bytes", shown_bytes(status.behind_bytes))
         .followed_by(status.trouble.map(trouble))
         .followed_by(other_machine.map(|cause| Text::new("health.off_site.stranger").with("cause", cause)))
@@ -187,7 +187,7 @@ pub(crate) fn standby(site: &Site) -> Option<Fact> {
     let without = without.filter(|_| !status.is_in_step);
     let state = if without.is_some() { State::Alarm } else { state };
     let text = Text::new(key)
-        .with("seconds", status.behind_seconds)
+        .with_count("seconds", status.behind_seconds)
         .with("bytes", shown_bytes(status.behind_bytes))
         .followed_by(without.map(Text::new));
     let fact = Fact::judged("standby", state, text, Text::new("health.standby.next"));
@@ -228,7 +228,7 @@ pub(crate) fn outbox(site: &Site) -> Fact {
         let state = State::above(lag, OUTBOX_SECONDS_WARNING, OUTBOX_SECONDS_ALARM);
         let state = if dead > 0 { state.max(State::Warning) } else { state };
         let key = if sends { "health.outbox" } else { "health.outbox.unsent" };
-        let text = Text::new(key).with("waiting", waiting).with("dead", dead);
+        let text = Text::new(key).with_count("waiting", waiting).with_count("dead", dead);
         let since = oldest.filter(|_| lag > OUTBOX_SECONDS_WARNING);
         let text = text.followed_by(since.map(|at| Text::new("health.outbox.since").with("at", moment_text(site, at))));
         Fact::judged("outbox", state, text, Text::new("health.outbox.next")).with_figure("lag_seconds", lag)
@@ -244,7 +244,9 @@ pub(crate) fn sync(site: &Site) -> Fact {
     let fact = upstream::status(site).map(|status| {
         let late = State::above(status.lag_seconds, SYNC_SECONDS_WARNING, SYNC_SECONDS_ALARM);
         let state = if status.refused_rows > 0 { late.max(State::Warning) } else { late };
-        let text = Text::new("health.sync").with("waiting", status.waiting_rows).with("refused", status.refused_rows);
+        let text = Text::new("health.sync")
+            .with_count("waiting", status.waiting_rows)
+            .with_count("refused", status.refused_rows);
         Fact::judged("sync", state, text, Text::new("health.sync.next")).with_figure("lag_seconds", status.lag_seconds)
     });
     or_unreadable("sync", fact)
@@ -255,7 +257,7 @@ pub(crate) fn partners(site: &Site) -> Fact {
     let fact = site.store.read(|tx| pin_guesses::count_paused(site, tx, site.now())).map(|paused| {
         let state = State::above(paused, 0, i64::MAX);
         let key = if paused > 0 { "health.partners.paused" } else { "health.partners" };
-        let text = Text::new(key).with("count", paused);
+        let text = Text::new(key).with_count("count", paused);
         Fact::judged("partners", state, text, Text::new("health.partners.next")).with_figure("paused", paused)
     });
     or_unreadable("partners", fact)
@@ -290,7 +292,7 @@ pub(crate) fn sign_ins(site: &Site) -> Fact {
     let seen = site.store.read(|tx| Ok(failed_attempts::count_since(tx, site.now() - DAY_SECONDS)?));
     let fact = seen.map(|count| {
         let state = State::above(count, MISSES_WARNING, MISSES_ALARM);
-        let text = Text::new("health.sign_ins").with("count", count);
+        let text = Text::new("health.sign_ins").with_count("count", count);
         Fact::judged("sign_ins", state, text, Text::new("health.sign_ins.next")).with_figure("failed_last_day", count)
     });
     or_unreadable("sign_ins", fact)

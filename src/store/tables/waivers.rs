@@ -7,7 +7,7 @@ use rusqlite::{Result, named_params};
 
 row! {
     /// A waiver that was signed for one flyer. Moments in Unix seconds.
-    #[derive(Debug, Clone)]
+    #[derive(Debug, Clone, PartialEq)]
     pub(crate) struct Signature {
         pub(crate) member_id: i64,
         pub(crate) version: i64,

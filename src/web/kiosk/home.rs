@@ -99,7 +99,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
         initials: initials(&name),
         has_photo: own.has_photo,
         currency: currency_text(&own.flyer, &zone, language, site.now()),
-        flown_today: language.say(&Text::new("kiosk.flown_today").with("minutes", own.flown_today)),
+        flown_today: language.say(&Text::new("kiosk.flown_today").with_count("minutes", own.flown_today)),
         flown: language.say(&Text::new("kiosk.flown").with("time", minutes::show(own.flown))),
         next_flight: own.next.map(|next| {
             let when = when::moment(language, &zone, next.flight_date);

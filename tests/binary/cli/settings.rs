@@ -36,6 +36,20 @@ fn check_prints_every_setting_with_its_origin() {
 }
 
 #[test]
+fn check_warns_of_settings_that_cannot_work_and_says_what_to_do() {
+    let desk = Desk::empty();
+    let file = "names = [\"desk.example.org\"]\npublic_url = \"https://tunnel.example.org\"\n[replica]\nwait = true\n";
+    std::fs::write(desk.path().join("tunneldesk.toml"), file).unwrap();
+    let out = check(&desk, &[], &[]).done();
+    let warnings: Vec<&str> = out.lines().filter(|line| line.starts_with("Warning: ")).collect();
+    assert_eq!(warnings.len(), 2, "{out}");
+    assert!(warnings[0].contains("tunnel.example.org is not in names") && warnings[0].contains("toml"), "{out}");
+    assert!(warnings[1].contains("replica.wait") && warnings[1].contains("set replica.token_file"), "{out}");
+    let all: serde_json::Value = serde_json::from_str(&check(&desk, &[], &["--json"]).done()).unwrap();
+    assert_eq!(all["warnings"].as_array().map(Vec::len), Some(2), "{all}");
+}
+
+#[test]
 fn every_mistake_in_the_settings_is_named_at_once() {
     let desk = Desk::empty();
     let file = "listen = [\"nowhere\"]\nmetrics_listen = \"0.0.0.0:1\"\ncolour = 3\n[limits]\nqueue_max = \"many\"\n[log]\nlevel = \"loud\"\n";

@@ -115,13 +115,13 @@ fn a_list_with_mistakes_is_refused_with_line_and_column_of_each() {
         assert_eq!(ran.code, Some(1), "{}", ran.out);
         let said = ran.err;
         for wanted in [
-            "line 3, column 1 (username): \"x\" must be 3 to 32",
-            "line 3, column 3 (email): \"not an address\" must be an e-mail address like",
-            "line 3, column 5 (dob): \"21.11.2026\" must be a day (2026-11-21)",
-            "line 3, column 6 (role): \"boss\" must be one of member, desk, admin, sync",
-            "line 4, column 1 (username): \"new.one\" stands at line 2 already",
-            "line 5, column 1 (username): \"MARK\" is taken by a member with another e-mail address",
-            "line 7, column 3 (email): \"jane@example.com\" was confirmed by another member too",
+            "line 3, column 1 (username), \"x\": Use 3 to 32",
+            "line 3, column 3 (email), \"not an address\": Enter an e-mail address like",
+            "line 3, column 5 (dob), \"21.11.2026\": Write a day (2026-11-21)",
+            "line 3, column 6 (role), \"boss\": Choose one of member, desk, admin, sync",
+            "line 4, column 1 (username), \"new.one\": Line 2 has this already.",
+            "line 5, column 1 (username), \"MARK\": A member with another e-mail address",
+            "line 7, column 3 (email), \"jane@example.com\": Another member confirmed this too",
         ] {
             assert!(said.contains(wanted), "{wanted} in {said}");
         }
@@ -158,17 +158,17 @@ fn imported_entries_and_bookings_follow_the_rules_of_the_api() {
     let said = import(&desk, "logbook", &logbook);
     assert_eq!(said.code, Some(1));
     for wanted in [
-        "line 2, column 1 (username): \"nobody\" is no member",
-        "line 3, column 4 (minutes): \"601\" must be 1 to 600 minutes",
-        "line 4, column 3 (entry_date): \"2090-01-01\" must not be in the future",
-        "line 5, column 3 (entry_date): \"1980-01-01\" must not be before the member was born",
-        "line 6, column 8 (tunnel): \"99\" is no tunnel",
-        "line 7, column 5 (skill): \"10101\" has 10101, which is in the logbook already",
-        "line 8, column 6 (instructor): \"mark\" must be another member",
-        "line 9, column 2 (kind): \"safety\" must be skill",
-        "line 10, column 5 (skill): \"no such\" is no skill",
-        "line 11, column 7 (status): \"denied\" must be open",
-        "line 12, column 9 (booking): \"CLIENT/registration/7001\" is no booking of this member",
+        "line 2, column 1 (username), \"nobody\": This site has no such member",
+        "line 3, column 4 (minutes), \"601\": Enter 1 to 600 minutes",
+        "line 4, column 3 (entry_date), \"2090-01-01\": This must not be in the future",
+        "line 5, column 3 (entry_date), \"1980-01-01\": This must not be before the member was born",
+        "line 6, column 8 (tunnel), \"99\": This site knows no such tunnel",
+        "line 7, column 5 (skill), \"10101\": Skill 10101 is in the logbook already",
+        "line 8, column 6 (instructor), \"mark\": Name another member",
+        "line 9, column 2 (kind), \"safety\": The catalogue has this skill as skill",
+        "line 10, column 5 (skill), \"no such\": The catalogue has no such skill",
+        "line 11, column 7 (status), \"denied\": Write open",
+        "line 12, column 9 (booking), \"CLIENT/registration/7001\": This member has no such booking",
     ] {
         assert!(said.err.contains(wanted), "{wanted} in {}", said.err);
     }
@@ -182,11 +182,11 @@ fn imported_entries_and_bookings_follow_the_rules_of_the_api() {
     let said = import(&desk, "bookings", bookings);
     assert_eq!(said.code, Some(1));
     for wanted in [
-        "line 2, column 1 (client_id): \"nobody\" is no partner",
-        "line 3, column 3 (registration_id): \"7001\" is a booking that this site has with other values",
-        "line 4, column 3 (registration_id): \"7001\" stands at line 3 already",
-        "line 5, column 5 (minutes_booked): \"0\" must be 1 to 600",
-        "line 7, column 3 (registration_id): \"9\" stands at line 6 already",
+        "line 2, column 1 (client_id), \"nobody\": This site has no such partner",
+        "line 3, column 3 (registration_id), \"7001\": This site has this booking with other values",
+        "line 4, column 3 (registration_id), \"7001\": Line 3 has this already.",
+        "line 5, column 5 (minutes_booked), \"0\": Enter 1 to 600",
+        "line 7, column 3 (registration_id), \"9\": Line 6 has this already.",
     ] {
         assert!(said.err.contains(wanted), "{wanted} in {}", said.err);
     }
@@ -214,7 +214,7 @@ fn a_running_server_imports_and_exports_files_that_only_the_command_can_open() {
     // The import is refused while most of the list is still being sent.
     let wrong = write(&desk, "wrong.csv", &format!("nonsense\n{}", "x\n".repeat(2_000_000)));
     let said = desk.run(&["import", "members", wrong.to_str().unwrap()]);
-    assert!(said.code == Some(1) && said.err.contains("(nonsense): is no column"), "{}", said.err);
+    assert!(said.code == Some(1) && said.err.contains("(nonsense): This list has no such column"), "{}", said.err);
     assert_eq!(exported(&desk, "members"), before[0]);
     let missing = desk.run(&["import", "members", "no-such-file.csv"]).trouble(1);
     assert!(missing.contains("no-such-file.csv cannot be read"), "{missing}");

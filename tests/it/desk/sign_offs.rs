@@ -89,7 +89,7 @@ fn a_request_whose_safety_brief_was_suspended_is_not_signed_at_the_desk() {
     let seen = format!("{entry}-1");
     let several = clerk.post("/desk/sign-several", &[("entry", &*seen), proof[0], proof[1]]);
     for refused in [one, several] {
-        assert!(refused.status == 422 && refused.page().contains("needs a safety record"), "{refused}");
+        assert!(refused.status == 422 && refused.page().contains("A safety record comes first"), "{refused}");
     }
     assert_eq!(status(&site, entry), "pending");
 }

@@ -5,6 +5,7 @@ use crate::desk::Clerk;
 use crate::harness::{Caller, Site};
 use http::Method;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const PATH: &str = "/account/profile/waiver";
 
@@ -87,14 +88,57 @@ fn an_app_reads_the_waiver_and_signs_it_for_oneself_and_ones_children() {
 }
 
 #[test]
+fn the_same_form_sent_again_makes_one_paper() {
+    let site = Site::open_with(on);
+    let jane = site.flyer("jane");
+    let admin = demand(&site);
+    let papers = || site.rows()["waiver_signatures"];
+    let ids = |paper: &Value| jane.post(PATH, paper.clone()).ok().json()["signature_ids"].clone();
+    let same = signature(&[(jane.id, false)]);
+    let first = ids(&same);
+    let notices = site.notices(&jane).len();
+    for _ in 0..4 {
+        assert_eq!(ids(&same), first, "the answer names the paper that is there");
+    }
+    assert_eq!((papers(), site.notices(&jane).len()), (1, notices));
+    // Another hand, or the same one later, is a signature of its own.
+    let mut other = same.clone();
+    other["strokes"] = "M 1 1 L 9 9 L 3 3".into();
+    assert_ne!(ids(&other), first);
+    site.advance(Duration::from_secs(601));
+    ids(&other);
+    assert_eq!(papers(), 3);
+    // At the desk, a decision begins a new paper.
+    let answer = format!("answer_{}_1", jane.id);
+    let path = format!("/desk/members/{}/waiver", jane.id);
+    let sign = || {
+        let form = [("version", "2"), ("language", "en"), ("signer_name", "Jane"), (&*answer, "y")];
+        assert_eq!(admin.post(&path, &form).status, 303);
+    };
+    (0..5).for_each(|_| sign());
+    assert_eq!(papers(), 4);
+    let page = admin.get(&path).page();
+    let id = page.split("name=\"signature\" value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a paper");
+    let decision = [("signature", id), ("may_fly", "yes"), ("word", "seen")];
+    assert_eq!(admin.post(&format!("{path}/decide"), &decision).status, 303);
+    sign();
+    assert_eq!(papers(), 5);
+}
+
+#[test]
 fn signatures_per_member_are_limited() {
     let site = Site::open_with(on);
     let jane = site.flyer("jane");
     let admin = demand(&site);
-    for _ in 0..20 {
-        jane.post(PATH, signature(&[(jane.id, false)])).ok();
+    let sign = |name: usize| {
+        let mut paper = signature(&[(jane.id, false)]);
+        paper["signer_name"] = format!("Jane Flyer {name}").into();
+        jane.post(PATH, paper)
+    };
+    for name in 0..20 {
+        sign(name).ok();
     }
-    assert!(jane.post(PATH, signature(&[(jane.id, false)])).refused(429).header("retry-after").is_some());
+    assert!(sign(20).refused(429).header("retry-after").is_some());
     assert_eq!(site.rows()["waiver_signatures"], 20);
     let at_desk = [("version", "2"), ("language", "en"), ("signer_name", "Jane")];
     let answer = format!("answer_{}_1", jane.id);

@@ -6,7 +6,7 @@ use csv::{ByteRecord, ReaderBuilder};
 use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Chain, Cursor, Read};
 use std::rc::Rc;
 
 /// Greatest length of one line: a longer one has a quote that is never closed.
@@ -14,6 +14,8 @@ const LINE_BYTES_MAX: u64 = 256 * 1024;
 /// Greatest length of a cell; longer than any field may be.
 const CELL_BYTES_MAX: usize = 32 * 1024;
 const LIST_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Bytes that are read after the end of a list: a record of their own, unless a quote is still open.
+const END: &[u8] = b"\n\0\n";
 /// Greatest length of a value that a mistake repeats, in characters.
 const SHOWN_CHARS_MAX: usize = 40;
 
@@ -41,12 +43,12 @@ impl std::fmt::Display for Mistake {
         if let Some((number, name)) = &self.column {
             write!(f, ", column {number} ({name})")?;
         }
-        let long = self.value.chars().count() > SHOWN_CHARS_MAX;
-        let shown: String = self.value.chars().take(SHOWN_CHARS_MAX).collect();
-        match shown.as_str() {
-            "" => write!(f, ": {}", self.text),
-            _ => write!(f, ": {shown:?}{} {}", if long { "…" } else { "" }, self.text),
+        if !self.value.is_empty() {
+            let long = self.value.chars().count() > SHOWN_CHARS_MAX;
+            let shown: String = self.value.chars().take(SHOWN_CHARS_MAX).collect();
+            write!(f, ", {shown:?}{}", if long { "…" } else { "" })?;
         }
+        write!(f, ": {}", self.text)
     }
 }
 
@@ -69,14 +71,14 @@ impl Row {
     pub(super) fn mistake(&self, field: &str, text: String) -> Mistake {
         let cell = self.cells.iter().find(|(_, name, _)| *name == field);
         let column = cell.map(|(place, name, _)| (place + 1, (*name).to_owned()));
-        let text = if column.is_some() { text } else { format!("{field} {text}") };
+        let text = if column.is_some() { text } else { format!("{field}: {text}") };
         Mistake { line: self.line, column, value: cell.map(|(.., value)| value.clone()).unwrap_or_default(), text }
     }
 }
 
 /// The lines of a list, after its headings.
 pub(super) struct Rows<'r> {
-    reader: csv::Reader<Counted<'r>>,
+    reader: csv::Reader<Chain<Counted<'r>, &'static [u8]>>,
     columns: Vec<&'static str>,
     /// Lines that ended before the last record read; the line number of the CSV reader is off by one where lines end in
     /// CRLF.
@@ -140,7 +142,8 @@ impl<'r> Rows<'r> {
         let so_far = Rc::new(SoFar::default());
         let text = Box::new(Cursor::new(start.split_off(begin)).chain(text));
         let counted = Counted { text, so_far: so_far.clone() };
-        let reader = ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(false).from_reader(counted);
+        let reader =
+            ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(false).from_reader(counted.chain(END));
         let mut rows = Rows { reader, columns: Vec::new(), passed: skipped, so_far };
         let mut headings = ByteRecord::new();
         let line = if rows.read(&mut headings)? { rows.line_of(&headings) } else { skipped + 1 };
@@ -175,7 +178,25 @@ impl<'r> Rows<'r> {
             other => Refusal::Unreadable(format!("after line {}: {other:?}", self.passed + 1)),
         });
         self.so_far.since_line.set(0);
+        if record.as_slice().ends_with(END) {
+            return Err(self.unclosed_quote(record));
+        }
+        if record.as_slice() == END.trim_ascii() {
+            record.clear();
+            return Ok(false);
+        }
         more
+    }
+
+    /// The mistake of the last record, whose last cell begins with a quote and has no end.
+    fn unclosed_quote(&mut self, record: &ByteRecord) -> Refusal {
+        let place = record.len() - 1;
+        let cell = record[place].strip_suffix(END).unwrap_or_default();
+        let within = cell.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let line = self.passed + 1 + self.so_far.ends.borrow().len() as u64 - within;
+        let column = self.columns.get(place).map(|name| (place + 1, (*name).to_owned()));
+        let text = "A quote is opened here and never closed.".to_owned();
+        Refusal::Mistakes(vec![Mistake { line, column, value: String::new(), text }], 1)
     }
 
     /// The line in which the record just read begins.
@@ -198,7 +219,7 @@ impl<'r> Rows<'r> {
         let beyond = record.iter().skip(wanted).any(|cell| !cell.trim_ascii().is_empty());
         if found < wanted || beyond {
             let text = format!(
-                "has {found} cells where the headings have {wanted}: look for a comma or a quote too many, or one too few"
+                "The line has {found} cells and the headings {wanted}: look for a comma or a quote too many, or one too few."
             );
             return Err(vec![Mistake { line, column: None, value: String::new(), text }]);
         }
@@ -209,11 +230,15 @@ impl<'r> Rows<'r> {
                 wrong.push(Mistake { line, column, value, text: text.to_owned() });
             };
             match std::str::from_utf8(bytes) {
-                Err(_) => {
-                    mistake(String::from_utf8_lossy(bytes).into_owned(), "is not UTF-8: save the list as \"CSV UTF-8\"")
-                }
+                Err(_) => mistake(
+                    String::from_utf8_lossy(bytes).into_owned(),
+                    "This is not UTF-8: save the list as \"CSV UTF-8\".",
+                ),
                 Ok(_) if bytes.len() > CELL_BYTES_MAX => {
-                    mistake(String::from_utf8_lossy(bytes).into_owned(), "is longer than 32 KiB: is a quote missing?");
+                    mistake(
+                        String::from_utf8_lossy(bytes).into_owned(),
+                        "The cell is longer than 32 KiB: is a quote missing?",
+                    );
                 }
                 Ok(text) => cells.push((place, *name, cell::read(text))),
             }
@@ -234,15 +259,17 @@ fn judge_headings(found: &ByteRecord, columns: &'static [Column], line: u64) -> 
             wrong.push(Mistake { line, column, value: String::new(), text });
         };
         match column {
-            None if heading.is_empty() => mistake("has no heading".to_owned()),
-            None => mistake(format!("is no column of this list; it has {}", names())),
-            Some(column) if known.contains(&column.name) => mistake("is there twice: which one counts?".to_owned()),
+            None if heading.is_empty() => mistake("The column has no heading.".to_owned()),
+            None => mistake(format!("This list has no such column; it has {}.", names())),
+            Some(column) if known.contains(&column.name) => {
+                mistake("This column is there twice: which one counts?".to_owned())
+            }
             Some(_) => {}
         }
         known.push(column.map_or("", |column| column.name));
     }
     for missing in columns.iter().filter(|column| column.needed && !known.contains(&column.name)) {
-        let text = format!("there is no column {}: the first line names the columns, {}", missing.name, names());
+        let text = format!("There is no column {}: the first line names the columns, {}.", missing.name, names());
         wrong.push(Mistake { line, column: None, value: String::new(), text });
     }
     let count = wrong.len() as u64;

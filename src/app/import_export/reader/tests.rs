@@ -64,11 +64,11 @@ fn apostrophes_that_kept_a_spreadsheet_from_counting_are_taken_off() {
 
 #[test]
 fn headings_that_are_unknown_missing_or_there_twice_are_each_named() {
-    assert!(bad(b"name,name\n").contains("column 2 (name): is there twice"));
-    assert!(bad(b"comment\nx\n").contains("there is no column name"));
+    assert!(bad(b"name,name\n").contains("column 2 (name): This column is there twice"));
+    assert!(bad(b"comment\nx\n").contains("There is no column name"));
     let both = bad(b"nmae,,comment\n");
-    assert!(both.contains("column 1 (nmae)") && both.contains("column 2 (): has no heading"), "{both}");
-    assert!(bad(b"").contains("there is no column name"));
+    assert!(both.contains("column 1 (nmae)") && both.contains("column 2 (): The column has no heading"), "{both}");
+    assert!(bad(b"").contains("There is no column name"));
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn what_is_not_utf_8_is_refused_by_its_place() {
 fn a_line_of_another_length_and_an_oversized_cell_are_named() {
     let rows = read(format!("name,comment\nJane\na,b,c\n{},x\nMark,y\n", "n".repeat(40_000)).as_bytes()).unwrap();
     let wrong = |place: usize| rows[place].clone().unwrap_err();
-    assert!(wrong(0).starts_with("line 2: has 1 cells"), "{}", wrong(0));
-    assert!(wrong(1).starts_with("line 3: has 3 cells"), "{}", wrong(1));
+    assert!(wrong(0).starts_with("line 2: The line has 1 cells"), "{}", wrong(0));
+    assert!(wrong(1).starts_with("line 3: The line has 3 cells"), "{}", wrong(1));
     assert!(wrong(2).starts_with("line 4, column 1 (name)") && wrong(2).len() < 200, "{}", wrong(2));
     assert!(rows[3].is_ok());
 }
@@ -95,4 +95,20 @@ fn a_quote_that_nobody_closes_does_not_swallow_the_memory() {
     let list = format!("name,comment\nJane,\"open\n{}", "x,y\n".repeat(1_000_000));
     let said = bad(list.as_bytes());
     assert!(said.contains("never closed"), "{said}");
+}
+
+#[test]
+fn a_quote_that_nobody_closes_is_named_at_its_own_line_and_column() {
+    for (list, place) in [
+        ("name,comment\nJane,\"open\n", "line 2, column 2 (comment)"),
+        ("name,comment\nJane,\"open", "line 2, column 2 (comment)"),
+        ("name,comment\r\nJane,x\r\n\r\n\"Mark,y\r\nNora,z\r\n", "line 4, column 1 (name)"),
+        ("name,comment\n\"Jane\nJill\",\"open\nMark,y\n\n", "line 3, column 2 (comment)"),
+        ("sep=,\nname,comment\nJane,\"\n", "line 3, column 2 (comment)"),
+        ("name,\"comment\nJane,x\n", "line 1"),
+    ] {
+        assert_eq!(bad(list.as_bytes()), format!("{place}: A quote is opened here and never closed."), "{list:?}");
+    }
+    assert_eq!(good(b"name,comment\nJane,\"closed\n\"")[0].0, 2, "a cell may end with a line feed");
+    assert_eq!(good(b"name,comment\nJane,5\" pipe")[0].2, "5\" pipe", "a quote within a cell opens nothing");
 }

@@ -338,7 +338,7 @@ pub(crate) fn word_receipt(site: &Site, tx: &Read, line: &Line, language: Langua
     let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
     Ok(Receipt {
         language,
-        amount: Price { cents: line.amount_cents, currency: line.currency.clone() }.to_string(),
+        amount: Price { cents: line.amount_cents, currency: line.currency.clone() }.in_words(language),
         kind: language.say(&Text::new(line.kind.key())),
         until: line.paid_until.map(|until| when::day(language, &zone, until)).unwrap_or_default(),
         at: when::moment(language, &zone, line.taken_at),

@@ -263,7 +263,8 @@ fn counted(call: &Call, skip: i64, shown: i64, all: i64) -> String {
     if all <= shown || shown == 0 {
         return String::new();
     }
-    let text = Text::new("card.counted").with("from", skip + 1).with("to", skip + shown).with("all", all);
+    let text =
+        Text::new("card.counted").with_count("from", skip + 1).with_count("to", skip + shown).with_count("all", all);
     call.language().say(&text)
 }
 

@@ -69,8 +69,8 @@ pub(crate) fn found_text(language: Language, typed: &str, found: &search::Hits) 
     let text = match (typed.is_empty(), found.hits.len()) {
         (true, _) => Text::new("desk.newest_members"),
         (false, 0) => Text::new("desk.found_nobody"),
-        (false, count) if found.more => Text::new("desk.found_many").with("count", count),
-        (false, count) => Text::new("desk.found").with("count", count),
+        (false, count) if found.more => Text::new("desk.found_many").with_count("count", count),
+        (false, count) => Text::new("desk.found").with_count("count", count),
     };
     language.say(&text)
 }

@@ -113,7 +113,7 @@ fn row(site: &Site, call: &Call, tx: &Read, partner: partners::Partner, now: i64
 fn paused(site: &Site, call: &Call, tx: &Read, partner_id: i64, now: i64) -> Result<Option<Badge>, Failure> {
     let seconds = pin_guesses::paused_for(site, tx, partner_id, now)?;
     let minutes = (seconds + 59) / 60;
-    let text = || call.language().say(&Text::new("partners.state_paused").with("minutes", minutes));
+    let text = || call.language().say(&Text::new("partners.state_paused").with_count("minutes", minutes));
     Ok((seconds > 0).then(|| Badge { tone: "bad", text: text() }))
 }
 
@@ -181,7 +181,7 @@ impl TermsInput {
             networks.push(network.ok_or_else(odd)?);
         }
         if networks.len() > NETWORKS_MAX {
-            return Err(call.language().say(&Text::new("partners.networks_many").with("max", NETWORKS_MAX)));
+            return Err(call.language().say(&Text::new("partners.networks_many").with_count("max", NETWORKS_MAX)));
         }
         let per_minute = if self.per_minute.is_empty() { Some(0) } else { self.per_minute.parse().ok() };
         let per_minute = per_minute.filter(|number| (0..=REQUESTS_PER_MINUTE_MAX).contains(number));

@@ -1,5 +1,8 @@
 //! A bar chart over days, as SVG. Lengths are in units of the drawing.
 
+use crate::i18n::language::Language;
+use crate::i18n::number::grouped;
+
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 180.0;
 /// Width of the scale at the left.
@@ -20,7 +23,7 @@ pub(super) struct Chart {
     /// All bars as one path, where there are more than [`SINGLE_BARS_MAX`].
     pub path: String,
     /// Lines of the scale: vertical position and value.
-    pub scale: Vec<(String, i64)>,
+    pub scale: Vec<(String, String)>,
     /// Labels of days: horizontal position and text.
     pub labels: Vec<(String, String)>,
     pub left: f64,
@@ -37,7 +40,13 @@ pub(super) struct Bar {
 
 impl Chart {
     /// One bar a day. `days` has a short label and the value of each.
-    pub(super) fn bars(id: &'static str, title: String, description: String, days: &[(&str, i64)]) -> Chart {
+    pub(super) fn bars(
+        id: &'static str,
+        title: String,
+        description: String,
+        days: &[(&str, i64)],
+        language: Language,
+    ) -> Chart {
         let most = round_up(days.iter().map(|(_, value)| *value).max().unwrap_or(0));
         let step = (WIDTH - LEFT) / days.len().max(1) as f64;
         let up = |value: i64| HEIGHT * (1.0 - value as f64 / most as f64);
@@ -47,7 +56,7 @@ impl Chart {
             y: px(up(*value)),
             width: px(step * 0.8),
             height: px(HEIGHT - up(*value)),
-            tooltip: format!("{date}: {value}"),
+            tooltip: format!("{date}: {}", grouped(language, *value)),
         };
         let seen = || days.iter().enumerate().filter(|(_, (_, value))| *value > 0);
         let pointed = days.len() <= SINGLE_BARS_MAX;
@@ -65,7 +74,7 @@ impl Chart {
             height: HEIGHT,
             bars: if pointed { seen().map(bar).collect() } else { Vec::new() },
             path: if pointed { String::new() } else { seen().map(stroke).collect() },
-            scale: [0, most / 2, most].iter().map(|value| (px(up(*value)), *value)).collect(),
+            scale: [0, most / 2, most].iter().map(|value| (px(up(*value)), grouped(language, *value))).collect(),
             labels: days.iter().enumerate().step_by(every).map(label).collect(),
             left: LEFT,
         }
@@ -96,10 +105,10 @@ mod tests {
     #[test]
     fn bars_stand_on_the_ground_and_are_as_tall_as_their_values() {
         let days = [("20 Nov", 0), ("21 Nov", 10), ("22 Nov", 5)];
-        let chart = Chart::bars("x", String::new(), String::new(), &days);
+        let chart = Chart::bars("x", String::new(), String::new(), &days, Language::English);
         let tall: Vec<_> = chart.bars.iter().map(|bar| (bar.y.as_str(), bar.height.as_str())).collect();
         assert_eq!(tall, [("0.0", "180.0"), ("90.0", "90.0")]);
         assert_eq!(chart.labels[0].1, "20 Nov");
-        assert!(Chart::bars("x", String::new(), String::new(), &[]).bars.is_empty());
+        assert!(Chart::bars("x", String::new(), String::new(), &[], Language::English).bars.is_empty());
     }
 }

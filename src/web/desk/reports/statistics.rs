@@ -135,7 +135,7 @@ fn charts(language: Language, zone: &TimeZone, range: &Range, days: &[DayCounts]
         let series: Vec<(&str, i64)> = short.iter().map(String::as_str).zip(days.iter().map(value)).collect();
         let sum = grouped(language, days.iter().map(value).sum());
         let description = Text::new(description).with("sum", sum).with("from", &from).with("to", &to);
-        Chart::bars(id, language.say(&Text::new(title)), language.say(&description), &series)
+        Chart::bars(id, language.say(&Text::new(title)), language.say(&description), &series, language)
     };
     vec![
         draw("flown", "reports.flown", "reports.flown_said", |day| day.flown),

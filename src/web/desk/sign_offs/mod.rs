@@ -109,7 +109,7 @@ fn done_in_words(site: &Site, call: &Call) -> Result<Option<String>, Failure> {
             Some(call.language().say(&Text::new("desk.done_signed").with("skill", skill).with("name", name)))
         }
         ("signed", None) => None,
-        _ => done_with(call, &DONE, |text| text.with("count", count.unwrap_or_default())),
+        _ => done_with(call, &DONE, |text| text.with_count("count", count.unwrap_or_default())),
     })
 }
 

@@ -54,5 +54,5 @@ pub(super) fn read(site: &Site, call: &Call) -> Facts {
 /// `14 checks passed`.
 pub(super) fn passed_text(call: &Call, count: usize) -> String {
     let key = if count == 1 { "site.passed_one" } else { "site.passed" };
-    call.language().say(&Text::new(key).with("count", count))
+    call.language().say(&Text::new(key).with_count("count", count))
 }

@@ -131,10 +131,10 @@ fn run_text(call: &Call, zone: &TimeZone, run: &Run<Work>) -> String {
 fn drill_in_words(call: &Call, zone: &TimeZone, drill: Option<&drill::Drill>) -> String {
     let Some(drill) = drill else { return call.say("site.drill_never") };
     let text = match (drill.trouble.as_str(), drill.moment) {
-        ("", None) => Text::new("site.drill_last").with("rows", drill.rows),
+        ("", None) => Text::new("site.drill_last").with_count("rows", drill.rows),
         ("", Some(moment)) => Text::new("site.drill_last_off_site")
             .with("moment", when::moment(call.language(), zone, moment))
-            .with("rows", drill.rows),
+            .with_count("rows", drill.rows),
         (why, _) => Text::new("site.drill_last_failed").with("why", why),
     };
     call.language().say(&text.with("at", when::moment(call.language(), zone, drill.at)).with("name", &drill.backup))
@@ -161,7 +161,7 @@ fn addresses(site: &Site, call: &Call, zone: &TimeZone) -> Result<Vec<(String, S
         (None, Some(made)) => {
             let days = (made.ends_at - site.now()).div_euclid(86_400);
             let text = Text::new("site.certificate_days")
-                .with("days", days)
+                .with_count("days", days)
                 .with("until", when::day(call.language(), zone, made.ends_at));
             format!("{}: {}", made.names.join(", "), call.language().say(&text))
         }

@@ -37,15 +37,17 @@ pub(crate) fn status(site: &Site, call: &Call, zone: &TimeZone) -> Result<Upstre
     let last_run = last_run.map(|run| {
         let text = match &run.outcome {
             None => Text::new("site.sync_under_way").with("at", when::moment(call.language(), zone, run.began_at)),
-            Some(Ok(rows)) => Text::new("site.sync_made").with("rows", rows),
+            Some(Ok(rows)) => Text::new("site.sync_made").with_count("rows", rows.parse::<i64>().unwrap_or_default()),
             Some(Err(why)) => Text::new("site.sync_failed").with("why", why),
         };
         (tone(Some(&run)), call.language().say(&text))
     });
     let mut text = call.language().say(&text);
     if status.waiting_rows > 0 {
-        text =
-            format!("{text} {}", call.language().say(&Text::new("site.sync_waits").with("rows", status.waiting_rows)));
+        text = format!(
+            "{text} {}",
+            call.language().say(&Text::new("site.sync_waits").with_count("rows", status.waiting_rows))
+        );
     }
     Ok(Upstream { receiver: status.upstream, text, last_run })
 }

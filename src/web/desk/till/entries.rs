@@ -129,7 +129,7 @@ fn receipt_of(home: tunnels::Tunnel, line: Line, words: effect::Receipt) -> Rece
         number: line.entry_id,
         number_word: say("desk.number"),
         at: words.at,
-        amount: money(words.language, line.amount_cents, &line.currency),
+        amount: words.amount,
         facts: facts.into_iter().filter(|(_, fact)| !fact.is_empty()).map(|(key, fact)| (say(key), fact)).collect(),
         void: line.undone_by.map(|_| say("till.undone_long")),
         language: words.language,

@@ -203,10 +203,9 @@ fn table(language: Language, sums: &Sums, currency: &str) -> Table {
     }
 }
 
-/// `30.00 CHF`; with a decimal comma in other languages than English.
+/// `30.00 CHF`, as the language writes it.
 fn money(language: Language, cents: i64, currency: &str) -> String {
-    let price = Price { cents, currency: currency.to_owned() }.to_string();
-    if language == Language::English { price } else { price.replace('.', ",") }
+    Price { cents, currency: currency.to_owned() }.in_words(language)
 }
 
 /// `30.00`, for fields and CSV.

@@ -96,11 +96,11 @@ pub(super) fn of(site: &Site, tx: &Read, query: &DayQuery) -> Result<Arrivals, F
     let later = hours.split_off(over.saturating_sub(1).min(hours.len()));
     let folded = hours.iter().flat_map(|hour| &hour.rows);
     let here = folded.clone().filter(|row| row.arrived.is_some()).count();
-    let folded = Text::new("desk.folded_earlier").with("expected", folded.count()).with("here", here);
+    let folded = Text::new("desk.folded_earlier").with_count("expected", folded.count()).with_count("here", here);
     let (expected, arrived) = bookings::count_arrivals(tx, site.tunnel_id, day.from, day.to)?;
-    let counted = Text::new("desk.counted").with("here", arrived).with("expected", expected);
+    let counted = Text::new("desk.counted").with_count("here", arrived).with_count("expected", expected);
     let has = site.config.minutes_per_quarter_hour;
-    let load = (has > 0).then(|| language.say(&Text::new("desk.load").with("minutes", has)));
+    let load = (has > 0).then(|| language.say(&Text::new("desk.load").with_count("minutes", has)));
     let at = |skip: i64| format!("/desk?day={}&skip={}", zone.date(day.from), skip.max(0));
     let skip = skip.min(expected);
     let mut arrivals = Arrivals {

@@ -80,7 +80,10 @@ pub(super) fn draw(
     })?;
     let flown = today.iter().sum();
     let usual_minutes = usual_by_now / WEEKS;
-    let text = Text::new("desk.flown_said").with("flown", flown).with("usual", usual_minutes).with("weekday", weekday);
+    let text = Text::new("desk.flown_said")
+        .with_count("flown", flown)
+        .with_count("usual", usual_minutes)
+        .with("weekday", weekday);
     Ok(Chart {
         flown,
         usual: usual_minutes,

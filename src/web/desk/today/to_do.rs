@@ -33,6 +33,10 @@ pub(super) fn list(site: &Site, language: Language) -> Result<Vec<Task>, Failure
     ];
     let waits = kinds.into_iter().filter(|(count, ..)| *count > 0);
     Ok(waits
-        .map(|(count, tone, key, path)| Task { tone, text: language.say(&Text::new(key).with("count", count)), path })
+        .map(|(count, tone, key, path)| Task {
+            tone,
+            text: language.say(&Text::new(key).with_count("count", count)),
+            path,
+        })
         .collect())
 }

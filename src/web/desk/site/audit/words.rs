@@ -116,8 +116,8 @@ pub(super) fn verification_text(language: Language, zone: &TimeZone, row: &Row) 
     let number = |name: &str| detail[name].as_i64().unwrap_or_default();
     let at = when::moment(language, zone, row.at);
     if detail["sound"] == true {
-        let text = Text::new("audit.sound").with("at", at).with("rows", number("rows"));
-        return (true, text.with("backups", number("backups")));
+        let text = Text::new("audit.sound").with("at", at).with_count("rows", number("rows"));
+        return (true, text.with_count("backups", number("backups")));
     }
     let key = format!("audit.break.{}", detail["what"].as_str().unwrap_or("changed"));
     let what = Text::find(&key, |name| (name == "row").then(|| number("row").to_string()));
