@@ -1,5 +1,6 @@
 //! Usernames: unique without regard to case, so only characters whose case is unambiguous.
 
+use crate::domain::unicode;
 use crate::i18n::language::Text;
 
 const CHARS: std::ops::RangeInclusive<usize> = 3..=32;
@@ -11,12 +12,20 @@ pub(crate) fn parse(text: &str) -> Result<String, Text> {
     if sound { Ok(text.to_owned()) } else { Err(Text::new("field.username")) }
 }
 
-/// A username derived from a person's name, with room for a suffix: "Jane Doe" becomes `jane.doe`. Letters outside
-/// ASCII are dropped.
+/// Letters without an accent to remove, and how they are written in ASCII.
+const LATIN: [(char, &str); 7] =
+    [('ß', "ss"), ('æ', "ae"), ('œ', "oe"), ('ø', "o"), ('ł', "l"), ('đ', "d"), ('ı', "i")];
+
+/// A username derived from a person's name, with room for a suffix: "Jane Doe" becomes `jane.doe`, "Jörg" `jorg`. Letters
+/// of other scripts are dropped.
 pub(crate) fn derived(name: &str) -> String {
+    let mut plain = unicode::folded(name);
+    for (letter, ascii) in LATIN {
+        plain = plain.replace(letter, ascii);
+    }
     let words =
-        name.split_whitespace().map(|word| word.chars().filter(char::is_ascii_alphanumeric).collect::<String>());
-    let joined = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(".").to_ascii_lowercase();
+        plain.split_whitespace().map(|word| word.chars().filter(char::is_ascii_alphanumeric).collect::<String>());
+    let joined = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(".");
     let short: String = joined.chars().take(DERIVED_CHARS_MAX).collect();
     if parse(&short).is_ok() { short } else { "flyer".to_owned() }
 }
@@ -40,7 +49,8 @@ mod tests {
         for (name, suggested) in [
             ("Jane Doe", "jane.doe"),
             ("  Mary-Ann  O'Neil ", "maryann.oneil"),
-            ("Jörg", "jrg"),
+            ("Jörg", "jorg"),
+            ("Zoë  Weiß-Øster", "zoe.weissoster"),
             ("飛", "flyer"),
             ("", "flyer"),
         ] {

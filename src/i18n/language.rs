@@ -108,6 +108,16 @@ impl Language {
         ["English", "Deutsch", "Français", "Español", "Italiano"][self as usize]
     }
 
+    /// A label and its value: `Label: value`, with the blank before the colon in French.
+    pub(crate) fn labelled(self, label: &str, value: &str) -> String {
+        format!("{label}{}{value}", self.colon())
+    }
+
+    /// The colon between a label and its value.
+    pub(crate) fn colon(self) -> &'static str {
+        if self == Language::French { "\u{a0}: " } else { ": " }
+    }
+
     /// The language itself where it covers the whole product; otherwise English.
     pub fn whole(self) -> Language {
         if Language::ALL.contains(&self) { self } else { Language::default() }
@@ -237,6 +247,12 @@ mod tests {
                 assert!(!translated.trim().is_empty(), "{} {key} says nothing", language.tag());
             }
         }
+    }
+
+    #[test]
+    fn a_label_has_the_colon_of_its_language() {
+        assert_eq!(Language::English.labelled("Name", "Jane"), "Name: Jane");
+        assert_eq!(Language::French.labelled("Nom", "Jane"), "Nom\u{a0}: Jane");
     }
 
     #[test]

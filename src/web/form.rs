@@ -75,7 +75,7 @@ impl Form {
         let first = problems.as_ref().and_then(|failure| failure.problems().first());
         let label = |field: &str| labels.iter().find(|(name, _)| *name == field).map(|(_, key)| *key);
         match first.and_then(|problem| Some((label(&problem.field)?, &problem.text))) {
-            Some((label, text)) => format!("{}: {}", language.say(&Text::new(label)), language.say(text)),
+            Some((label, text)) => language.labelled(&language.say(&Text::new(label)), &language.say(text)),
             None => language.say(&Text::new("desk.fields_wrong")),
         }
     }

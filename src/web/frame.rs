@@ -149,6 +149,11 @@ impl Frame {
         self.language.say(text)
     }
 
+    /// The colon between a label and its value.
+    pub(crate) fn colon(&self) -> &'static str {
+        self.language.colon()
+    }
+
     /// A number with the thousands separators of the language.
     pub(crate) fn count(&self, number: &i64) -> String {
         grouped(self.language, *number)

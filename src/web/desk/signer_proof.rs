@@ -190,7 +190,7 @@ impl Proof<'_> {
                     again.problem = Some(text);
                     return Ok(Outcome::Again(StatusCode::CONFLICT, Box::new(again)));
                 }
-                Ok(again.refused(if subject.is_empty() { text } else { format!("{subject}: {text}") }))
+                Ok(again.refused(if subject.is_empty() { text } else { call.language().labelled(&subject, &text) }))
             }
             Err(failure) => Err(failure),
         }

@@ -93,7 +93,7 @@ fn show_page(site: &Site, language: Language, code: &str, sent: Submission, done
         false => Some(site.store.read(|tx| WaiverForm::read(tx, &due, language, false, sent.as_ref()))?),
     };
     let reason = |one: &Due| one.reason.map(|reason| frame.say(reason.key())).unwrap_or_default();
-    let waits = waiting.iter().map(|one| Badge::new("soon", format!("{}: {}", one.name, reason(one))));
+    let waits = waiting.iter().map(|one| Badge::new("soon", language.labelled(&one.name, &reason(one))));
     let messages = problem.map(|problem| Badge::new("bad", problem)).into_iter();
     let messages = messages.chain(done.map(|done| Badge::new("good", done))).chain(waits).collect();
     Ok(show(status, language, &Page { code: code.to_owned(), sheet, messages, frame, child, today }))

@@ -168,6 +168,7 @@ fn every_desk_page_is_accessible_and_small() {
     browser.wait("return document.querySelectorAll('.codes li').length === 10");
     judge(&browser, "recovery-codes");
     INSIDE.iter().for_each(|page| look(&site, &browser, page));
+    on_paper(&site, &browser);
     browser.go(&format!("{}/desk/sign-offs", site.origin()));
     let entry = browser.run("return document.querySelector('.queues a.button').getAttribute('href')", json!([]));
     let path: &'static str = entry.as_str().unwrap().to_owned().leak();
@@ -183,6 +184,20 @@ fn every_desk_page_is_accessible_and_small() {
     browser.run(fill, json!([desk.name, PASSWORD]));
     browser.wait("return location.pathname === '/desk/sign-in/code'");
     look(&site, &browser, &Page { name: "code", path: "/desk/sign-in/code?by=app", shows: "Your code" });
+}
+
+/// A closed day on paper: the site's name above it, no notice of what was just done, and one size of letters in its tables.
+fn on_paper(site: &Site, browser: &Browser) {
+    browser.go(&format!("{}/desk/till/closings/1?done=closed", site.origin()));
+    browser.devtools("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    let seen = browser.run(
+        "const sizes = [...document.querySelectorAll('th, td, td span')].map(cell => getComputedStyle(cell).fontSize);
+         const is_seen = one => document.querySelector(one).checkVisibility();
+         return [is_seen('.brand'), is_seen('nav'), is_seen('main > .done'), new Set(sizes).size]",
+        json!([]),
+    );
+    browser.devtools("Emulation.setEmulatedMedia", json!({ "media": "" }));
+    assert_eq!(seen, json!([true, false, false, 1]), "name, menu, notice, sizes of letters");
 }
 
 /// Pages without a desk session: those behind codes and links, and the API's description.

@@ -62,7 +62,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(_) => Ok(reply::see_other(&format!("/desk/members/{member_id}?done=time"))),
         Err(failure) => {
             let problem = field_error_text(failure, call.language())?;
-            again(format!("{}: {problem}", call.say("desk.time_day")))
+            again(call.language().labelled(&call.say("desk.time_day"), &problem))
         }
     }
 }

@@ -212,7 +212,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
         let kept = language.say(&kept);
         let right = |one: &Guardianship| {
             let relation = language.say(&Text::new(relation_key(one.relation)));
-            if one.permission.is_empty() { relation } else { format!("{relation}: {}", one.permission) }
+            if one.permission.is_empty() { relation } else { language.labelled(&relation, &one.permission) }
         };
         let guardians = guardianships::list_of_child(tx, member_id)?;
         let guardians = guardians.iter().map(|one| (one.guardian_id, one.guardian.clone(), right(one))).collect();

@@ -93,7 +93,8 @@ impl<'a> Namer<'a> {
         let said = action_text(self.call.language(), &row.deed);
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
         let role = detail["role"].as_str().and_then(Role::parse);
-        role.map_or(said.clone(), |role| format!("{said}: {}", self.call.say(super::super::staff::role_key(role))))
+        let role = role.map(|role| self.call.say(super::super::staff::role_key(role)));
+        role.map_or(said.clone(), |role| self.call.language().labelled(&said, &role))
     }
 
     pub(super) fn origin(&self, origin: &str) -> String {
