@@ -72,18 +72,26 @@ impl Sums {
     }
 }
 
-/// Parses a typed amount: `1'234.50`, `1234,5` or `1234`. `None` where the text is not an amount of the currency (ISO
-/// 4217, upper case), or is negative.
+/// Parses a typed amount: `1'234.50`, `1,234.50`, `1.234,50`, `1234,5` or `1234`. `None` where the text is not an amount of
+/// the currency (ISO 4217, upper case), or is negative. The last point or comma begins the decimals, where the currency has
+/// any: `1.234` is none.
 pub(crate) fn parse_amount(typed: &str, currency: &str) -> Option<i64> {
     let decimals = decimals(currency);
     let plain: String =
         typed.chars().filter(|c| !matches!(c, ' ' | '\'' | '\u{2019}' | '\u{a0}' | '\u{202f}')).collect();
-    let (whole, part) = match plain.rsplit_once(['.', ',']) {
-        Some((whole, part)) => (whole, part),
-        None => (&*plain, ""),
-    };
+    let point = plain.rfind(['.', ',']).filter(|_| decimals > 0);
+    let (whole, part) = point.map_or((&*plain, ""), |at| (&plain[..at], &plain[at + 1..]));
+    let thousands = if point.is_some_and(|at| plain[at..].starts_with(',')) { '.' } else { ',' };
+    let groups: Vec<&str> = whole.split(|c| c == thousands || (c == '.' && point.is_none())).collect();
+    let are_thousands = groups.len() == 1 || (groups[0].len() <= 3 && groups[1..].iter().all(|group| group.len() == 3));
+    let whole = groups.concat();
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    let sound = !whole.is_empty() && whole.len() <= 9 && part.len() <= decimals && digits(whole) && digits(part);
+    let sound = are_thousands
+        && !groups[0].is_empty()
+        && whole.len() <= 9
+        && part.len() <= decimals
+        && digits(&whole)
+        && digits(part);
     sound.then_some(())?;
     let unit = 10_i64.pow(decimals as u32);
     let padded = format!("{part:0<decimals$}");
@@ -94,6 +102,8 @@ pub(crate) fn parse_amount(typed: &str, currency: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::payment::Price;
+    use crate::i18n::language::Language;
     use proptest::prelude::*;
 
     #[test]
@@ -106,6 +116,14 @@ mod tests {
             ("1'234.05", Some(123_405)),
             ("1 234,05", Some(123_405)),
             ("12.", Some(1200)),
+            ("1,234.05", Some(123_405)),
+            ("1.234,05", Some(123_405)),
+            ("1.234.567,5", Some(123_456_750)),
+            ("1,23.05", None),
+            ("1,,234.05", None),
+            (",234.05", None),
+            ("1234,567.05", None),
+            ("1,234", None),
             ("", None),
             (".5", None),
             ("-3", None),
@@ -117,6 +135,15 @@ mod tests {
             assert_eq!(parse_amount(typed, "CHF"), cents, "{typed}");
         }
         assert_eq!((parse_amount("500", "JPY"), parse_amount("5.00", "JPY")), (Some(500), None));
+        assert_eq!((parse_amount("1.500", "JPY"), parse_amount("1,500", "JPY")), (Some(1_500), Some(1_500)));
+        for language in Language::ALL {
+            let shown = Price { cents: 123_456_789, currency: "CHF".to_owned() }.in_words(language);
+            assert_eq!(
+                parse_amount(shown.trim_end_matches(" CHF"), "CHF"),
+                Some(123_456_789),
+                "{shown}, as the page shows it"
+            );
+        }
     }
 
     #[test]

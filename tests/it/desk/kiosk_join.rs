@@ -75,7 +75,7 @@ fn four_answers_at_the_kiosk_sign_a_new_member_up_and_in() {
     let row = "username || ' ' || language || ' ' || dob || ' ' || (password_hash IS NULL) || (terms_accepted_at > 0)";
     let kept: String =
         site.change(|tx| Ok(tx.get(&format!("SELECT {row} FROM members WHERE member_id = ?1"), [&member])?));
-    assert_eq!(kept, "ada.stergrd it 817776000 11");
+    assert_eq!(kept, "ada.ostergard it 817776000 11");
     assert_eq!(count(&site, "SELECT count(*) FROM audit WHERE deed = 'member.added'"), 1);
     let mails = site.mails();
     assert_eq!(mails.len(), 1, "{mails:?}");

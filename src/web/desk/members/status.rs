@@ -70,17 +70,6 @@ pub(crate) fn read(
 ) -> Result<Status, Failure> {
     let (now, member_id) = (site.now(), profile.member_id);
     let flyer = standing::read(tx, member_id, now)?;
-    let today = zone.day(now, 0);
-    let own = bookings::list_own(tx, site.tunnel_id, member_id, today.from, now + AHEAD_SECONDS, 20)?;
-    // The first booking from this morning on that is not checked in: a late member is still checked in.
-    let next = own.iter().find(|one| one.arrived_at.is_none()).or(own.first());
-    let booking = next.map(|one| NextBooking {
-        booking_id: one.booking_id,
-        when: when::moment(language, zone, one.flight_date),
-        minutes: one.minutes_booked,
-        open: one.flight_date < today.to && one.arrived_at.is_none() && profile.banned_at.is_none(),
-        here_since: one.arrived_at.map(|at| zone.clock(at)),
-    });
     let ban = bans::find(tx, member_id)?.map(|ban| {
         let until = ban.banned_until.map(|until| when::day(language, zone, until)).unwrap_or_default();
         (ban.ban_reason, until)
@@ -88,12 +77,33 @@ pub(crate) fn read(
     Ok(Status {
         flown: minutes::show(profile.flight_minutes - flyer.minutes_ahead),
         last: flyer.last_flight.map(|at| when::day(language, zone, at)).unwrap_or_default(),
-        booking,
+        booking: next_booking(site, tx, profile, zone, language)?,
         levels: levels(site, tx, member_id, language)?,
         ban,
         note: members::find_staff_note(tx, member_id)?,
         cards: cards::list(tx, member_id)?,
     })
+}
+
+/// See [`NextBooking`].
+pub(super) fn next_booking(
+    site: &Site,
+    tx: &Read,
+    profile: &Profile,
+    zone: &TimeZone,
+    language: Language,
+) -> Result<Option<NextBooking>, Failure> {
+    let (today, until) = (zone.day(site.now(), 0), site.now() + AHEAD_SECONDS);
+    let own = bookings::list_own(tx, site.tunnel_id, profile.member_id, today.from, until, 20)?;
+    // The first booking from this morning on that is not checked in: a late member is still checked in.
+    let next = own.iter().find(|one| one.arrived_at.is_none()).or(own.first());
+    Ok(next.map(|one| NextBooking {
+        booking_id: one.booking_id,
+        when: when::moment(language, zone, one.flight_date),
+        minutes: one.minutes_booked,
+        open: one.flight_date < today.to && one.arrived_at.is_none() && profile.banned_at.is_none(),
+        here_since: one.arrived_at.map(|at| zone.clock(at)),
+    }))
 }
 
 /// The next levels of a member, flyer levels first.

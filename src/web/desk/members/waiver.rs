@@ -2,6 +2,7 @@
 
 use super::PART;
 use super::heading::{self, Heading};
+use super::status::{self, NextBooking};
 use crate::app::waivers::consents as app_consents;
 use crate::app::waivers::{self as app_waivers, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
@@ -47,6 +48,8 @@ struct Page {
     frame: Frame,
     heading: Heading,
     state: Badge,
+    /// The booking of today that can be checked in now.
+    check_in: Option<NextBooking>,
     /// By whom and why the member may fly without a waiver today.
     allowed: Option<String>,
     /// Whether staff may let the member fly without a waiver today.
@@ -231,6 +234,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
             guardians,
             wards,
             frame,
+            check_in: check_in(site, tx, member_id, &zone, language)?,
             heading,
             state,
             allowed,
@@ -242,6 +246,21 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
         })
     })?;
     Ok(show(status, language, &page))
+}
+
+/// The member's booking of today that is not checked in, where the member may fly.
+fn check_in(
+    site: &Site,
+    tx: &Read,
+    member_id: i64,
+    zone: &TimeZone,
+    language: Language,
+) -> Result<Option<NextBooking>, Failure> {
+    if flights::find_denial(site, tx, member_id, site.now())?.is_some() {
+        return Ok(None);
+    }
+    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    Ok(status::next_booking(site, tx, &profile, zone, language)?.filter(|next| next.open))
 }
 
 /// The badge of the waiver page: the reason in full.

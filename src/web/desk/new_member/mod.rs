@@ -3,6 +3,7 @@
 pub(crate) mod welcome;
 
 use crate::app;
+use crate::app::flights;
 use crate::app::person::{self, Person};
 use crate::app::registration::{self, Denial, Registration};
 use crate::app::signup::{given, person_fields};
@@ -106,7 +107,13 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     match app::change(site, clerk, call.language(), |cx| registration::register(cx, &registration))? {
         Ok(member_id) => {
-            let done = if read.minutes.is_some() { "here" } else { "registered" };
+            let done = match read.minutes {
+                None => "registered",
+                Some(_) if site.store.read(|tx| flights::find_denial(site, tx, member_id, site.now()))?.is_some() => {
+                    "waits"
+                }
+                Some(_) => "here",
+            };
             Ok(reply::see_other(&format!("/desk/members/{member_id}/welcome?done={done}")))
         }
         Err(denial) => page(site, call, clerk, FormState::sent(typed), Some(denial)),

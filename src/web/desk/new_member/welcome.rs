@@ -2,7 +2,7 @@
 
 use super::PART;
 use crate::app;
-use crate::app::claims;
+use crate::app::{claims, flights};
 use crate::auth::{Clerk, count_document};
 use crate::domain::when;
 use crate::http::Answer;
@@ -17,7 +17,8 @@ use crate::web::{Frame, path_id, show as shown};
 use askama::Template;
 use http::StatusCode;
 
-const DONE: [(&str, &str); 2] = [("registered", "newcomer.done_registered"), ("here", "newcomer.done_here")];
+const DONE: [(&str, &str); 3] =
+    [("registered", "newcomer.done_registered"), ("here", "newcomer.done_here"), ("waits", "newcomer.done_waits")];
 
 #[derive(Template)]
 #[template(path = "desk/welcome.html", config = "assets/templates/askama.toml")]
@@ -31,6 +32,8 @@ struct Page {
     /// Whether a code can be printed, because the account has no owner yet.
     may_print: bool,
     charges: bool,
+    /// Whether the member must sign the waiver before a flight.
+    wants_waiver: bool,
 }
 
 /// `GET /desk/members/{member_id}/welcome`
@@ -38,11 +41,12 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
-    let (profile, account, mailed, is_unclaimed) = site.store.read(|tx| {
+    let (profile, account, mailed, is_unclaimed, wants_waiver) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let is_unclaimed = account_claims::is_unclaimed(tx, member_id)?;
-        Ok((profile, account, account_claims::find_mailed(tx, member_id, now)?, is_unclaimed))
+        let wants_waiver = flights::find_denial(site, tx, member_id, now)?.is_some();
+        Ok((profile, account, account_claims::find_mailed(tx, member_id, now)?, is_unclaimed, wants_waiver))
     })?;
     let is_open = is_unclaimed && clerk.denial(&account).is_none();
     let say_mailed = |ends_at: i64| {
@@ -55,6 +59,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         username: profile.username.clone(),
         mailed: mailed.filter(|_| is_open).map(say_mailed),
         may_print: is_open,
+        wants_waiver,
         charges: site.config.yearly_fee_cents > 0,
         frame,
     };

@@ -125,7 +125,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
 fn closing_form(language: Language, day: &Day, currency: &str, typed: Option<Typed>) -> Form {
     let show = |cents| money(language, cents, currency);
     let typed = typed.unwrap_or_else(|| Typed {
-        left: amount_without_currency(day.float_cents, currency),
+        left: amount_to_edit(language, day.float_cents, currency),
         number: new_form_number(),
         ..Typed::default()
     });
@@ -208,7 +208,13 @@ fn money(language: Language, cents: i64, currency: &str) -> String {
     Price { cents, currency: currency.to_owned() }.in_words(language)
 }
 
-/// `30.00`, for fields and CSV.
+/// `30.00`, or `30,00` except in English, for a field.
+fn amount_to_edit(language: Language, cents: i64, currency: &str) -> String {
+    let amount = amount_without_currency(cents, currency);
+    if language == Language::English { amount } else { amount.replace('.', ",") }
+}
+
+/// `30.00`, for CSV.
 fn amount_without_currency(cents: i64, currency: &str) -> String {
     let price = Price { cents, currency: currency.to_owned() }.to_string();
     price.split(' ').next().unwrap_or_default().to_owned()
