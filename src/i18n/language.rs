@@ -286,7 +286,7 @@ mod tests {
     }
 
     /// Prefixes of keys in other parts whose texts a kiosk shows, or members read elsewhere.
-    const SAID_AT_KIOSKS: [&str; 67] = [
+    const SAID_AT_KIOSKS: [&str; 71] = [
         "mail.",
         "notice.",
         "headline.",
@@ -314,6 +314,10 @@ mod tests {
         "username_taken",
         "too_fast",
         "waiver.",
+        "papers.at_kiosk",
+        "papers.at_phone",
+        "papers.at_desk",
+        "papers.at_app",
         "family.guardian_minor",
         "family.dob_missing",
         "family.is_adult",

@@ -58,7 +58,7 @@ fn four_answers_at_the_kiosk_sign_a_new_member_up_and_in() {
     kiosk.post("/kiosk/language", &[("language", "it")]);
     let empty = join(&kiosk, &[("real_name", ""), ("email", "x"), ("day", "31"), ("month", "2"), ("terms", "")]);
     assert_eq!(empty.status, 422);
-    for named in ["p-real_name", "p-email", "p-dob", "senza accettare le condizioni", "manca"] {
+    for named in ["p-real_name", "p-email", "p-dob", "Senza accettare le condizioni", "Questo dato"] {
         assert!(empty.page().contains(named), "{named}: {empty}");
     }
     let number = field(&kiosk.get("/kiosk/join").page(), "number");
@@ -153,7 +153,7 @@ fn a_refused_form_keeps_the_tick_of_the_terms_and_says_what_is_wrong_with_the_da
     let site = demo();
     let kiosk = paired(&site);
     for (day, month, year, said) in [
-        ("31", "2", "1990", "no day of the calendar"),
+        ("31", "2", "1990", "no such day in the calendar"),
         ("1", "1", "90", "year with four digits"),
         ("1", "1", "1850", "120 years ago"),
     ] {

@@ -188,15 +188,18 @@ fn every_desk_page_is_accessible_and_small() {
 
 /// A closed day on paper: the site's name above it, no notice of what was just done, and one size of letters in its tables.
 fn on_paper(site: &Site, browser: &Browser) {
+    // The width of a sheet of A4.
+    browser.resize(703, 1_000, false);
     browser.go(&format!("{}/desk/till/closings/1?done=closed", site.origin()));
     browser.devtools("Emulation.setEmulatedMedia", json!({ "media": "print" }));
     let seen = browser.run(
         "const sizes = [...document.querySelectorAll('th, td, td span')].map(cell => getComputedStyle(cell).fontSize);
          const is_seen = one => document.querySelector(one).checkVisibility();
-         return [is_seen('.brand'), is_seen('nav'), is_seen('main > .done'), new Set(sizes).size]",
+         return [document.querySelector('.brand span').offsetHeight > 9, is_seen('nav'), is_seen('main > .done'), new Set(sizes).size]",
         json!([]),
     );
     browser.devtools("Emulation.setEmulatedMedia", json!({ "media": "" }));
+    browser.resize(1280, 800, false);
     assert_eq!(seen, json!([true, false, false, 1]), "name, menu, notice, sizes of letters");
 }
 

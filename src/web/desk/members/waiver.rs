@@ -366,6 +366,6 @@ pub(super) fn relation_key(relation: Relation) -> &'static str {
         [relation as usize]
 }
 
-fn place_key(place: SigningPlace) -> &'static str {
+pub(super) fn place_key(place: SigningPlace) -> &'static str {
     ["papers.at_kiosk", "papers.at_phone", "papers.at_desk", "papers.at_app"][place as usize]
 }

@@ -1,6 +1,6 @@
 //! A signed waiver as a PDF.
 
-use super::waiver::{find_id, relation_key};
+use super::waiver::{find_id, place_key, relation_key};
 use crate::auth::{Clerk, count_document};
 use crate::documents::printout::waiver as printout;
 use crate::domain::local_time::TimeZone;
@@ -48,7 +48,7 @@ fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Resu
                 TimeZone::UTC.date_time_zone(signed.signed_at)
             ),
         ),
-        ("waiver.signed_where", signed.place.name().to_owned()),
+        ("waiver.signed_where", say(place_key(signed.place))),
         ("waiver.version", format!("{} ({})", text.version, text.language)),
         ("waiver.hash", hex(&signed.text_hash)),
     ];
