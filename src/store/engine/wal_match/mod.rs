@@ -58,12 +58,16 @@ pub(crate) fn wal_is_empty(path: &Path) -> bool {
 /// `with_wal`. The WAL mark may have come with the WAL from a copy of the directory, so a file that is as this program
 /// closed it counts for more than the mark.
 pub(crate) fn takes_back(path: &Path, with_wal: &Connection) -> rusqlite::Result<bool> {
-    if wal_is_empty(path) || (wal_mark::is_own_and_whole(path) && !scrub::is_as_closed(path, with_wal)) {
+    if wal_is_empty(path) {
         return Ok(false);
     }
     let Ok(alone) = connection::open_immutable(path).and_then(|conn| Progress::read(&conn)) else { return Ok(false) };
+    let is_own = wal_mark::is_own_and_whole(path);
     match Progress::read(with_wal) {
-        Ok(with_wal) => Ok(!with_wal.can_follow(&alone) && is_sound_alone(path)),
+        Ok(progress) if progress.can_follow(&alone) => Ok(false),
+        // Every page is read here, so only where the WAL would set the file back.
+        Ok(_) => Ok((!is_own || scrub::is_as_closed(path, with_wal)) && is_sound_alone(path)),
+        Err(_) if is_own => Ok(false),
         // The row or its table is missing: an interrupted `init`.
         Err(e) if e == rusqlite::Error::QueryReturnedNoRows || e.sqlite_error_code() == Some(ErrorCode::Unknown) => {
             Ok(false)
