@@ -281,7 +281,7 @@ fn many_wrong_passwords_are_noticed_and_each_counts() {
     set(201);
     finds(&desk, "sign_ins", "warning", &["201", "guessing"]);
     set(5_001);
-    finds(&desk, "sign_ins", "alarm", &["5001"]);
+    finds(&desk, "sign_ins", "alarm", &["5,001"]);
     set(0);
     desk.add_member("jane", "member");
     let server = desk.serve();
