@@ -229,8 +229,8 @@ fn a_confirmed_address_gets_a_mail_too_in_the_language_of_the_last_sign_in() {
     assert_eq!((&mail["recipient"], &mail["template"]), (&json!("jane@example.com"), &json!("notice")));
     let letter = site.change(|tx| Ok(tunneldesk::store::tables::outbox::find(tx, 1)?)).unwrap();
     let letter = tunneldesk::jobs::outbox::render_message(&site.for_a_job(), &letter).unwrap();
-    assert_eq!(letter.subject, "Windwerk : à jour comme Flyer jusqu'au 24 novembre 2026");
-    assert!(letter.text.starts_with("Bonjour,\n\nVous ne serez plus à jour comme Flyer"), "{}", letter.text);
+    assert_eq!(letter.subject, "Windwerk : à jour comme pilote jusqu'au 24 novembre 2026");
+    assert!(letter.text.starts_with("Bonjour,\n\nVous ne serez plus à jour comme pilote"), "{}", letter.text);
     assert_eq!(run(&site).mails, 0);
     assert_eq!(site.mails().len(), 1);
 }
