@@ -100,8 +100,8 @@ pub(crate) fn refused(tx: &Write, over: LimitReached) -> Failure {
     }
 }
 
-/// Counts a request for a passcode under the typed name, in whatever spelling, known or not: 429 above as many an hour as an address gets, so
-/// that an unknown name is refused exactly when a known one is.
+/// Counts a request for a passcode under the typed name, in whatever spelling, known or not: 429 above as many an hour as
+/// an address gets, so that an unknown name is refused exactly when a known one is.
 pub(crate) fn count_request(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
     let name_hash = name_hash(site, name);
     if let Some(until) = passcodes::full_until(tx, &name_hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())? {
