@@ -18,16 +18,6 @@ pub(crate) struct Day {
     pub to: i64,
 }
 
-/// Writes many moments as [`TimeZone::date_time`] does. The day of the last moment is kept, so that further moments of the same
-/// day cost no search in the time zone.
-pub(crate) struct MomentWriter {
-    zone: TimeZone,
-    /// The day of the moment that was written last; empty before the first.
-    day: Day,
-    /// That day as a date.
-    date: String,
-}
-
 /// A typed moment: see [`MomentInput::parse`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum MomentInput {
@@ -49,38 +39,8 @@ pub(crate) enum AmbiguousMoment {
     Skipped([i64; 2]),
 }
 
-/// The length of a day on which the clock is set neither ahead nor back.
-const DAY_SECONDS: i64 = 24 * 60 * 60;
 /// The years of typed dates. Far beyond them a local time has no moment.
 const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
-
-impl MomentWriter {
-    pub(crate) fn new(zone: TimeZone) -> MomentWriter {
-        MomentWriter { zone, day: Day { from: 0, to: 0 }, date: String::new() }
-    }
-
-    /// Appends `2026-11-21 14:05` to `text`.
-    pub(crate) fn write(&mut self, moment: i64, text: &mut String) {
-        if !self.day.contains(moment) {
-            (self.day, self.date) = (self.zone.day(moment, 0), self.zone.date(moment));
-        }
-        if !self.day.contains(moment) || self.day.to - self.day.from != DAY_SECONDS {
-            return text.push_str(&self.zone.date_time(moment));
-        }
-        let minutes = (moment - self.day.from) / 60;
-        text.push_str(&self.date);
-        for (sign, number) in [(' ', minutes / 60), (':', minutes % 60)] {
-            text.push(sign);
-            text.extend([number / 10, number % 10].map(|digit| char::from(b'0' + digit as u8)));
-        }
-    }
-}
-
-impl Day {
-    fn contains(&self, moment: i64) -> bool {
-        (self.from..self.to).contains(&moment)
-    }
-}
 
 impl MomentInput {
     /// Parses a date (`2026-11-21`, for its first moment) or a date and time (`2026-11-21 14:05`, `2026-11-21T14:05:09`). A time
@@ -108,6 +68,29 @@ impl MomentInput {
 pub(crate) fn parse_zone_name(text: &str) -> Result<String, &'static str> {
     let known = tz::TimeZone::get(text).ok().and_then(|zone| Some(zone.iana_name()?.to_owned()));
     tunnel::time_zone(&known.unwrap_or_default())
+}
+
+/// Appends `2026-11-21`.
+fn push_date(text: &mut String, date: Date) {
+    // Years before the first and beyond four digits have signs of their own.
+    if date.year() < 0 {
+        return text.push_str(&date.to_string());
+    }
+    push_digits(text, (date.year() / 100) as i8);
+    push_digits(text, (date.year() % 100) as i8);
+    push_pairs(text, [('-', date.month()), ('-', date.day())]);
+}
+
+/// Appends each sign with the two digits of its number.
+fn push_pairs<const COUNT: usize>(text: &mut String, pairs: [(char, i8); COUNT]) {
+    for (sign, number) in pairs {
+        text.push(sign);
+        push_digits(text, number);
+    }
+}
+
+fn push_digits(text: &mut String, number: i8) {
+    text.extend([number / 10, number % 10].map(|digit| char::from(b'0' + digit.cast_unsigned())));
 }
 
 impl TimeZone {
@@ -153,13 +136,43 @@ impl TimeZone {
 
     /// A moment as `2026-11-21T14:05:00+01:00` (RFC 3339), for programs.
     pub(crate) fn rfc3339(&self, moment: i64) -> String {
-        self.zoned(moment).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+        let mut text = String::with_capacity("2026-11-21T14:05:00+01:00".len());
+        self.write_rfc3339(moment, &mut text);
+        text
+    }
+
+    /// Appends [`TimeZone::rfc3339`] to `text`. By hand, because a table has a million moments.
+    pub(crate) fn write_rfc3339(&self, moment: i64, text: &mut String) {
+        let (at, offset) = self.clock_face(moment);
+        push_date(text, at.date());
+        push_pairs(text, [('T', at.hour()), (':', at.minute()), (':', at.second())]);
+        let (sign, [minutes, seconds]) = (if offset < 0 { '-' } else { '+' }, [offset.abs() / 60, offset.abs() % 60]);
+        push_pairs(text, [(sign, (minutes / 60) as i8), (':', (minutes % 60) as i8)]);
+        // The mean solar time of a place, until about 1900.
+        if seconds != 0 {
+            push_pairs(text, [(':', seconds as i8)]);
+        }
     }
 
     /// A moment as `2026-11-21 14:05`, which spreadsheets read as a date. The text does not name the time zone.
     pub fn date_time(&self, moment: i64) -> String {
-        let at = self.calendar(moment);
-        format!("{} {:02}:{:02}", at.date(), at.hour(), at.minute())
+        let mut text = String::with_capacity("2026-11-21 14:05".len());
+        self.write_date_time(moment, &mut text);
+        text
+    }
+
+    /// Appends [`TimeZone::date_time`] to `text`. By hand, because a table has a million moments.
+    pub(crate) fn write_date_time(&self, moment: i64, text: &mut String) {
+        let (at, _) = self.clock_face(moment);
+        push_date(text, at.date());
+        push_pairs(text, [(' ', at.hour()), (':', at.minute())]);
+    }
+
+    /// The date and time that the site's clock shows at a moment, and its offset from UTC in seconds.
+    fn clock_face(&self, moment: i64) -> (DateTime, i32) {
+        let at = Timestamp::from_second(moment).unwrap_or_default();
+        let offset = self.0.to_offset(at);
+        (offset.to_datetime(at), offset.seconds())
     }
 
     /// A moment as `2026-11-21 14:05:09+01:00`, for people who type it again: [`MomentInput::parse`] reads it.
@@ -284,16 +297,16 @@ mod tests {
     }
 
     #[test]
-    fn many_moments_are_written_as_each_alone_is_also_where_an_hour_is_left_out_or_comes_twice() {
+    fn moments_are_written_as_the_calendar_has_them_also_where_an_hour_is_left_out_or_comes_twice() {
         for name in ["Europe/Zurich", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"] {
             let zone = TimeZone::named(name);
-            let mut writer = MomentWriter::new(zone.clone());
-            // A year in steps that do not divide a day, and moments beyond the calendar.
-            let moments = (0..365 * 13).map(|step| SPRING + step * 6_643).chain([i64::MIN, i64::MAX, -1, 0]);
-            for moment in moments {
-                let mut text = String::new();
-                writer.write(moment, &mut text);
-                assert_eq!(text, zone.date_time(moment), "{name}: {moment}");
+            // A year in steps that do not divide a day, moments of the years 1 to 9999, and some beyond the calendar.
+            let year = (0..365 * 13).map(|step| SPRING + step * 6_643);
+            let ages = (-12..50).map(|step| step * 5_000_000_017);
+            for moment in year.chain(ages).chain([i64::MIN, i64::MAX, -1, 0]) {
+                let by_jiff = |format| zone.zoned(moment).strftime(format).to_string();
+                assert_eq!(zone.date_time(moment), by_jiff("%F %H:%M"), "{name}: {moment}");
+                assert_eq!(zone.rfc3339(moment), by_jiff("%FT%H:%M:%S%:z"), "{name}: {moment}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A member's logbook as CSV.
 
 use super::readable_member;
-use crate::app::import_export::cell::{self, moment};
+use crate::app::import_export::cell::{self, exact_moment};
 use crate::auth::Bearer;
 use crate::domain::entry::{self, Kind};
 use crate::domain::local_time::TimeZone;
@@ -89,7 +89,7 @@ fn cells(site: &Site, zone: &TimeZone, line: &Line, lapsed: &[&str]) -> [String;
         line.entry_id.to_string(),
         text(line.kind.name()),
         text(entry::displayed_status(line.kind, &line.cat_group, line.status, lapsed)),
-        moment(zone, line.entry_date),
+        exact_moment(zone, line.entry_date),
         if line.minutes > 0 { line.minutes.to_string() } else { String::new() },
         line.tunnel_id.to_string(),
         text(&line.tunnel_name),
@@ -100,7 +100,7 @@ fn cells(site: &Site, zone: &TimeZone, line: &Line, lapsed: &[&str]) -> [String;
         known.map(|(_, skill)| &skill.name).or(safety.map(|(_, record)| &record.name)).cloned().unwrap_or_default(),
         number(line.instructor_id),
         text(&line.instructor_name),
-        line.approval_date.map(|at| moment(zone, at)).unwrap_or_default(),
+        line.approval_date.map(|at| exact_moment(zone, at)).unwrap_or_default(),
         text(&line.comment),
         text(&line.comments_instructor),
         text(&line.comment_denial),

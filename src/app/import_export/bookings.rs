@@ -1,8 +1,9 @@
 //! The list of bookings. Each booking belongs to a partner, whose current client identifier must be known here, or to the
 //! desk. Imported bookings are not written to the history, which has only the partners' requests at this site.
 
+use super::cell::RowWriter;
 use super::reader::{Column, Row};
-use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
+use super::{Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wrong_field};
 use crate::app::booking_fields::{BookingFields, REQUIRED_FIELDS};
 use crate::app::bookings::{DESK_CLIENT_ID, desk_client};
 use crate::domain::booking::Booking;
@@ -159,25 +160,37 @@ fn key(partner_id: i64, member_id: i64, booking: &Booking) -> (Key, &'static str
     }
 }
 
-pub(super) fn page(tx: &Read, zone: &TimeZone, after: i64) -> Result<Page, Failure> {
-    let found = lists::list_bookings(tx, after, ROWS_AT_ONCE)?;
-    let next = found.last().map(|(booking_id, ..)| *booking_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
-    let [.., last] = lists::lasts(tx)?;
-    let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let moment = |at: Option<i64>| at.map(|at| cell::moment(zone, at)).unwrap_or_default();
-    let cells = |(_, client_id, username, booking): (i64, String, String, Booking)| {
-        vec![
-            client_id,
-            username,
-            number(booking.registration_id),
-            number(booking.purchase_id),
-            moment(booking.purchase_date),
-            cell::moment(zone, booking.flight_date),
-            booking.minutes_booked.to_string(),
-            number(booking.product_id),
-            booking.tunnel_id.to_string(),
-            moment(booking.checkin_time),
-        ]
-    };
-    Ok(Page { rows: found.into_iter().map(cells).collect(), next, last })
+/// The export of bookings.
+pub(super) struct Table(TimeZone);
+
+impl Table {
+    pub(super) fn new(zone: TimeZone) -> Table {
+        Table(zone)
+    }
+}
+
+impl super::Table for Table {
+    const COLUMNS: &'static [Column] = Bookings::COLUMNS;
+
+    fn last(tx: &Read) -> rusqlite::Result<i64> {
+        lists::last_booking(tx)
+    }
+
+    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> rusqlite::Result<()> {
+        lists::each_booking(tx, after, ROWS_AT_ONCE, |(booking_id, client_id, username, booking)| {
+            written.add(booking_id);
+            let mut row = RowWriter::begin(text);
+            row.text(&client_id);
+            row.text(&username);
+            row.number(booking.registration_id);
+            row.number(booking.purchase_id);
+            row.exact_moment(&self.0, booking.purchase_date);
+            row.exact_moment(&self.0, booking.flight_date);
+            row.plain(booking.minutes_booked);
+            row.number(booking.product_id);
+            row.plain(booking.tunnel_id);
+            row.exact_moment(&self.0, booking.checkin_time);
+            row.end();
+        })
+    }
 }

@@ -1,6 +1,6 @@
 //! One cell of CSV (RFC 4180), safe to open in a spreadsheet: no cell begins like a formula.
 
-use crate::domain::local_time::{MomentWriter, TimeZone};
+use crate::domain::local_time::TimeZone;
 use crate::http::fields;
 use crate::i18n::language::Text;
 use jiff::Timestamp;
@@ -39,22 +39,40 @@ impl<'t> RowWriter<'t> {
     /// Writes a number, a day or a moment, which never needs quotes.
     pub(crate) fn plain(&mut self, cell: impl Display) {
         self.part();
-        // Writing to memory does not fail.
-        _ = fmt::Write::write_fmt(self.table, format_args!("{cell}"));
+        self.push(cell);
     }
 
-    /// Writes a moment, which never needs quotes.
-    pub(crate) fn moment(&mut self, writer: &mut MomentWriter, moment: i64) {
+    /// Writes a moment, which never needs quotes, or an empty cell.
+    pub(crate) fn moment(&mut self, zone: &TimeZone, moment: impl Into<Option<i64>>) {
         self.part();
-        writer.write(moment, self.table);
+        if let Some(moment) = moment.into() {
+            zone.write_date_time(moment, self.table);
+        }
     }
 
-    pub(crate) fn nothing(&mut self) {
+    /// Writes a moment with its offset from UTC (RFC 3339), so that every program reads the same moment; or an empty cell.
+    pub(super) fn exact_moment(&mut self, zone: &TimeZone, moment: impl Into<Option<i64>>) {
         self.part();
+        if let Some(moment) = moment.into() {
+            push_exact_moment(self.table, zone, moment);
+        }
+    }
+
+    /// Writes a number, or an empty cell.
+    pub(crate) fn number(&mut self, number: Option<i64>) {
+        self.part();
+        if let Some(number) = number {
+            self.push(number);
+        }
     }
 
     pub(crate) fn end(self) {
         self.table.push_str("\r\n");
+    }
+
+    fn push(&mut self, cell: impl Display) {
+        // Writing to memory does not fail.
+        _ = fmt::Write::write_fmt(self.table, format_args!("{cell}"));
     }
 
     fn part(&mut self) {
@@ -67,7 +85,7 @@ impl<'t> RowWriter<'t> {
 /// Writes a cell, quoted where necessary. An apostrophe precedes text that a spreadsheet would run as a formula.
 fn write(table: &mut String, cell: &str) {
     let formula = is_risky(cell);
-    let quoted = formula || cell.contains([',', ';', '"', '\r', '\n', '\t']) || cell.trim() != cell;
+    let quoted = formula || cell.contains([',', ';', '"', '\r', '\n', '\t']) || cell.trim().len() != cell.len();
     if !quoted {
         return table.push_str(cell);
     }
@@ -115,9 +133,19 @@ pub(crate) fn read(cell: &str) -> String {
     text
 }
 
-/// A moment in the site's time zone, with its offset from UTC (RFC 3339), so that every program reads the same moment.
-pub(crate) fn moment(zone: &TimeZone, moment: i64) -> String {
-    Timestamp::from_second(moment).map_or_else(|_| moment.to_string(), |_| zone.rfc3339(moment))
+/// A moment in the site's time zone as in [`RowWriter::exact_moment`].
+pub(crate) fn exact_moment(zone: &TimeZone, moment: i64) -> String {
+    let mut text = String::new();
+    push_exact_moment(&mut text, zone, moment);
+    text
+}
+
+/// Appends a moment with its offset from UTC, or the number of seconds where it is beyond the calendar.
+fn push_exact_moment(text: &mut String, zone: &TimeZone, moment: i64) {
+    match Timestamp::from_second(moment) {
+        Ok(_) => zone.write_rfc3339(moment, text),
+        Err(_) => text.push_str(&moment.to_string()),
+    }
 }
 
 /// A birthday, which is stored as a midnight in UTC.
@@ -125,7 +153,7 @@ pub(crate) fn birthday(moment: i64) -> String {
     let whole = moment.rem_euclid(86_400) == 0;
     let day =
         Timestamp::from_second(moment).ok().filter(|_| whole).map(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date());
-    day.map_or_else(|| self::moment(&TimeZone::UTC, moment), |day| day.to_string())
+    day.map_or_else(|| exact_moment(&TimeZone::UTC, moment), |day| day.to_string())
 }
 
 /// Parses a field that is a moment: a day in the time zone, a moment with its offset, or Unix seconds.
@@ -217,14 +245,12 @@ mod tests {
     fn moments_are_read_as_they_are_written_and_no_other_way() {
         for seconds in [0, 1_795_219_200, 1_795_271_400, -86_400] {
             let zurich = TimeZone::named("Europe/Zurich");
-            for text in
-                [moment(&zurich, seconds), moment(&TimeZone::UTC, seconds), birthday(seconds), seconds.to_string()]
-            {
+            let exact = [zurich, TimeZone::UTC].map(|zone| exact_moment(&zone, seconds));
+            for text in exact.into_iter().chain([birthday(seconds), seconds.to_string()]) {
                 assert_eq!(read_birthday(&json!(text)).unwrap(), seconds, "{text}");
             }
         }
         assert_eq!(birthday(1_795_219_200), "2026-11-21");
-        assert_eq!(moment(&TimeZone::named("Europe/Zurich"), 1_795_219_200), "2026-11-21T01:00:00+01:00");
         assert_eq!(read_birthday(&json!("1795219200.5")).unwrap(), 1_795_219_200);
         assert_eq!(read_birthday(&json!("2026-11-21T15:30:00+01:00")).unwrap(), 1_795_271_400);
         let denver = TimeZone::named("America/Denver");

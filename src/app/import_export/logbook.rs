@@ -1,8 +1,9 @@
 //! The list of logbook entries, of all members and kinds. An entry that was signed at the former site is imported as
 //! signed: its signer may be unknown here, and the former site has checked the requirements of the level.
 
+use super::cell::RowWriter;
 use super::reader::{Column, Row};
-use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
+use super::{Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wrong_field};
 use crate::app::flights;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::rules::{self, Request};
@@ -27,6 +28,8 @@ const NAME_CHARS_MAX: usize = 254;
 /// The state of the import after the lines read so far.
 pub(super) struct Logbook {
     zone: TimeZone,
+    /// The members whose names were read so far.
+    accounts: HashMap<String, i64>,
     /// How often an entry occurred in the list, by its digest: two flights of a day may be alike.
     seen: HashMap<[u8; 16], i64>,
     /// Skills that have an entry; a second entry is refused.
@@ -50,8 +53,15 @@ const fn column(name: &'static str, needed: bool) -> Column {
 
 impl Logbook {
     pub(super) fn new(zone: TimeZone) -> Logbook {
-        let (seen, taken, booked) = (HashMap::new(), HashSet::new(), HashSet::new());
-        Logbook { zone, seen, taken, booked, openings: HashMap::new(), holders: BTreeSet::new() }
+        Logbook {
+            zone,
+            accounts: HashMap::new(),
+            seen: HashMap::new(),
+            taken: HashSet::new(),
+            booked: HashSet::new(),
+            openings: HashMap::new(),
+            holders: BTreeSet::new(),
+        }
     }
 }
 
@@ -67,7 +77,7 @@ impl List for Logbook {
 
     /// An entry whose values all equal those of an existing entry is not inserted again.
     fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<New>, Failure> {
-        let (entry, recurrent, opening) = match read(site, tx, row, &self.zone) {
+        let (entry, recurrent, opening) = match read(site, tx, row, &self.zone, &mut self.accounts) {
             Ok(read) => read,
             Err(failure) => return wrong(row, failure),
         };
@@ -190,13 +200,24 @@ fn cells_of(site: &Site, row: &Row, zone: &TimeZone) -> Result<Cells, Failure> {
 
 /// The entry of a row, by the rules of the API for entries; whether its skill may recur; and the number of the opening
 /// balance.
-fn read(site: &Site, tx: &Read, row: &Row, zone: &TimeZone) -> Result<(Entry, bool, String), Failure> {
+fn read(
+    site: &Site,
+    tx: &Read,
+    row: &Row,
+    zone: &TimeZone,
+    accounts: &mut HashMap<String, i64>,
+) -> Result<(Entry, bool, String), Failure> {
     let cells = cells_of(site, row, zone)?;
     let mut problems = more_problems();
     let mut find = |field: &str, name: Option<&str>| -> Result<Option<i64>, Failure> {
         let Some(name) = name else { return Ok(None) };
+        if let Some(known) = accounts.get(name) {
+            return Ok(Some(*known));
+        }
         let found = members::find_account(tx, name)?.map(|account| account.member_id);
-        if found.is_none() {
+        if let Some(member_id) = found {
+            accounts.insert(name.to_owned(), member_id);
+        } else {
             problems.refuse(field, Text::new("field.unknown_member"));
         }
         Ok(found)
@@ -302,35 +323,53 @@ fn find_booking(tx: &Read, member_id: i64, key: &str) -> Result<Option<i64>, Fai
     Ok(found.filter(|booking| booking.member_id == member_id).map(|booking| booking.booking_id))
 }
 
-/// Numbers opening balances in the order of the export, because entry numbers mean nothing to another site.
-#[derive(Default)]
-pub(super) struct Openings(HashMap<i64, usize>);
-
-pub(super) fn page(tx: &Read, zone: &TimeZone, after: i64, openings: &mut Openings) -> Result<Page, Failure> {
-    let found = lists::list_entries(tx, after, ROWS_AT_ONCE)?;
-    let next = found.last().map(|(_, names)| names.entry_id).filter(|_| found.len() as i64 == ROWS_AT_ONCE);
-    let [_, last, _] = lists::lasts(tx)?;
-    Ok(Page { rows: found.into_iter().map(|(entry, names)| cells(zone, names, entry, openings)).collect(), next, last })
+/// The export of the logbook.
+pub(super) struct Table {
+    zone: TimeZone,
+    /// The numbers of opening balances in the order of the export, because entry numbers mean nothing to another site.
+    openings: HashMap<i64, usize>,
 }
 
-fn cells(zone: &TimeZone, names: Names, entry: Entry, openings: &mut Openings) -> Vec<String> {
-    let count = openings.0.len() + 1;
-    let opening = names.opening.map(|number| openings.0.entry(number).or_insert(count).to_string());
-    vec![
-        names.username,
-        entry.kind.name().to_owned(),
-        entry.status.name().to_owned(),
-        cell::moment(zone, entry.entry_date),
-        if entry.minutes > 0 { entry.minutes.to_string() } else { String::new() },
-        entry.tunnel_id.to_string(),
-        entry.skill,
-        names.instructor,
-        entry.approval_date.map(|at| cell::moment(zone, at)).unwrap_or_default(),
-        entry.comment,
-        entry.comments_instructor,
-        entry.comment_denial,
-        names.author,
-        opening.unwrap_or_default(),
-        names.booking.map(|booked| booking_key(&booked.client_id, &booked.booking)).unwrap_or_default(),
-    ]
+impl Table {
+    pub(super) fn new(zone: TimeZone) -> Table {
+        Table { zone, openings: HashMap::new() }
+    }
+
+    fn write_row(&mut self, text: &mut String, entry: &Entry, names: &Names) {
+        let mut row = RowWriter::begin(text);
+        row.text(&names.username);
+        row.plain(entry.kind.name());
+        row.plain(entry.status.name());
+        row.exact_moment(&self.zone, entry.entry_date);
+        row.number(Some(entry.minutes).filter(|minutes| *minutes > 0));
+        row.plain(entry.tunnel_id);
+        row.text(&entry.skill);
+        row.text(&names.instructor);
+        row.exact_moment(&self.zone, entry.approval_date);
+        row.text(&entry.comment);
+        row.text(&entry.comments_instructor);
+        row.text(&entry.comment_denial);
+        row.text(&names.author);
+        let next = self.openings.len() + 1;
+        row.number(names.opening.map(|number| *self.openings.entry(number).or_insert(next) as i64));
+        row.text(
+            &names.booking.as_ref().map(|booked| booking_key(&booked.client_id, &booked.booking)).unwrap_or_default(),
+        );
+        row.end();
+    }
+}
+
+impl super::Table for Table {
+    const COLUMNS: &'static [Column] = Logbook::COLUMNS;
+
+    fn last(tx: &Read) -> rusqlite::Result<i64> {
+        lists::last_entry(tx)
+    }
+
+    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> rusqlite::Result<()> {
+        lists::each_entry(tx, after, ROWS_AT_ONCE, |(entry, names)| {
+            written.add(names.entry_id);
+            self.write_row(text, &entry, &names);
+        })
+    }
 }

@@ -1,7 +1,8 @@
 //! The list of members. Passwords are not exported: a member with a confirmed address sets a new one by mail.
 
+use super::cell::RowWriter;
 use super::reader::{Column, Row};
-use super::{Judged, List, Page, ROWS_AT_ONCE, cell, more_problems, wrong, wrong_field};
+use super::{Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wrong_field};
 use crate::app::person::{self, Person};
 use crate::domain::email;
 use crate::domain::local_time::TimeZone;
@@ -185,34 +186,46 @@ impl Field for LanguageTag {
     }
 }
 
-pub(super) fn page(tx: &Read, zone: &TimeZone, after: i64) -> Result<Page, Failure> {
-    let members = lists::list_members(tx, after, ROWS_AT_ONCE)?;
-    let next = members.last().map(|(member_id, _)| *member_id).filter(|_| members.len() as i64 == ROWS_AT_ONCE);
-    let [last, ..] = lists::lasts(tx)?;
-    Ok(Page { rows: members.into_iter().map(|(_, member)| cells(zone, member)).collect(), next, last })
+/// The export of members.
+pub(super) struct Table(TimeZone);
+
+impl Table {
+    pub(super) fn new(zone: TimeZone) -> Table {
+        Table(zone)
+    }
 }
 
-fn cells(zone: &TimeZone, member: Member) -> Vec<String> {
-    let moment = |at: Option<i64>| at.map(|at| cell::moment(zone, at)).unwrap_or_default();
-    vec![
-        member.username,
-        member.real_name,
-        member.screen_name,
-        member.email,
-        moment(member.email_confirmed_at),
-        member.phone,
-        moment(member.phone_confirmed_at),
-        member.country,
-        member.country_code,
-        member.dob.map(cell::birthday).unwrap_or_default(),
-        member.tunnel_id.map(|id| id.to_string()).unwrap_or_default(),
-        member.role.name().to_owned(),
-        moment(member.terms_accepted_at),
-        moment(member.paid_until),
-        moment(member.banned_at),
-        cell::moment(zone, member.join_date),
-        member.language,
-    ]
+impl super::Table for Table {
+    const COLUMNS: &'static [Column] = Members::COLUMNS;
+
+    fn last(tx: &Read) -> rusqlite::Result<i64> {
+        lists::last_member(tx)
+    }
+
+    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> rusqlite::Result<()> {
+        lists::each_member(tx, after, ROWS_AT_ONCE, |(member_id, member)| {
+            written.add(member_id);
+            let mut row = RowWriter::begin(text);
+            row.text(&member.username);
+            row.text(&member.real_name);
+            row.text(&member.screen_name);
+            row.text(&member.email);
+            row.exact_moment(&self.0, member.email_confirmed_at);
+            row.text(&member.phone);
+            row.exact_moment(&self.0, member.phone_confirmed_at);
+            row.text(&member.country);
+            row.text(&member.country_code);
+            row.text(&member.dob.map(cell::birthday).unwrap_or_default());
+            row.number(member.tunnel_id);
+            row.plain(member.role.name());
+            row.exact_moment(&self.0, member.terms_accepted_at);
+            row.exact_moment(&self.0, member.paid_until);
+            row.exact_moment(&self.0, member.banned_at);
+            row.exact_moment(&self.0, member.join_date);
+            row.text(&member.language);
+            row.end();
+        })
+    }
 }
 
 #[cfg(test)]

@@ -19,12 +19,12 @@ use crate::http::fields::Fields;
 use crate::i18n::language::Text;
 use crate::ops::backup::Progress;
 use crate::site::Site;
-use crate::store::Write;
+use crate::store::{Read, Write};
 use reader::{Column, Row, Rows};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stage::Stage;
-use std::io::{self, Read};
+use std::io;
 
 /// Lines validated on one snapshot: a read may take two seconds at most, even on a busy machine.
 const LINES_AT_ONCE: usize = 50;
@@ -78,7 +78,7 @@ enum Judged<R> {
 trait List {
     type Row: Serialize + DeserializeOwned;
     const COLUMNS: &'static [Column];
-    fn judge(&mut self, site: &Site, tx: &crate::store::Read, row: &Row) -> Result<Judged<Self::Row>, Failure>;
+    fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<Self::Row>, Failure>;
     fn write(&mut self, site: &Site, tx: &Write, row: Self::Row) -> Result<(), Failure>;
     /// Runs once all rows are written.
     fn finish(&mut self, site: &Site, tx: &Write) -> Result<(), Failure>;
@@ -88,7 +88,7 @@ trait List {
 pub(crate) fn import(
     site: &Site,
     kind: Kind,
-    list: &mut dyn Read,
+    list: &mut dyn io::Read,
     bytes: u64,
     dry: bool,
     progress: &mut Progress,
@@ -104,7 +104,7 @@ pub(crate) fn import(
 fn take<L: List>(
     site: &Site,
     mut list: L,
-    text: &mut dyn Read,
+    text: &mut dyn io::Read,
     bytes: u64,
     dry: bool,
     progress: &mut Progress,
@@ -136,7 +136,7 @@ fn take<L: List>(
 fn judge_all<L: List>(
     site: &Site,
     list: &mut L,
-    text: &mut dyn Read,
+    text: &mut dyn io::Read,
     bytes: u64,
     stage: &mut Stage,
     progress: &mut Progress,
@@ -180,60 +180,62 @@ pub(crate) fn export(
     part: &mut dyn FnMut(&str) -> io::Result<()>,
     progress: &mut Progress,
 ) -> Result<u64, Refusal> {
-    let zone = &site.time_zone()?;
+    let zone = site.time_zone()?;
     match kind {
-        Kind::Members => {
-            write_all(site, members::Members::COLUMNS, |tx, after| members::page(tx, zone, after), part, progress)
-        }
-        Kind::Logbook => {
-            let mut openings = logbook::Openings::default();
-            write_all(
-                site,
-                logbook::Logbook::COLUMNS,
-                |tx, after| logbook::page(tx, zone, after, &mut openings),
-                part,
-                progress,
-            )
-        }
-        Kind::Bookings => {
-            write_all(site, bookings::Bookings::COLUMNS, |tx, after| bookings::page(tx, zone, after), part, progress)
-        }
+        Kind::Members => write_all(site, members::Table::new(zone), part, progress),
+        Kind::Logbook => write_all(site, logbook::Table::new(zone), part, progress),
+        Kind::Bookings => write_all(site, bookings::Table::new(zone), part, progress),
     }
 }
 
-/// Rows of a table as cells; `next` is the number after which the next page starts, `None` at the end; `last` is the
-/// greatest number in the table.
-struct Page {
-    rows: Vec<Vec<String>>,
-    next: Option<i64>,
+/// How one kind of list is exported.
+trait Table {
+    const COLUMNS: &'static [Column];
+    /// The greatest number of a row.
+    fn last(tx: &Read) -> rusqlite::Result<i64>;
+    /// Writes the rows after a number, [`ROWS_AT_ONCE`] at most, and adds the number of each to `written`.
+    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> rusqlite::Result<()>;
+}
+
+/// The rows written so far.
+#[derive(Default)]
+struct Written {
+    count: u64,
+    /// The number of the last row.
     last: i64,
 }
 
-type Pages<'p> = dyn FnMut(&crate::store::Read, i64) -> Result<Page, Failure> + 'p;
+impl Written {
+    fn add(&mut self, number: i64) {
+        (self.count, self.last) = (self.count + 1, number);
+    }
+}
 
-fn write_all(
+fn write_all<T: Table>(
     site: &Site,
-    columns: &[Column],
-    mut page: impl FnMut(&crate::store::Read, i64) -> Result<Page, Failure>,
+    mut table: T,
     part: &mut dyn FnMut(&str) -> io::Result<()>,
     progress: &mut Progress,
 ) -> Result<u64, Refusal> {
-    let page: &mut Pages = &mut page;
     let failed = |e: io::Error| Refusal::Unreadable(format!("cannot write the list: {e}"));
-    let headings: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
-    let (mut text, mut after, mut written) = (String::new(), Some(0), 0);
+    let headings: Vec<String> = T::COLUMNS.iter().map(|column| column.name.to_owned()).collect();
+    let (mut text, mut written) = (String::new(), Written::default());
     cell::write_row(&mut text, &headings);
-    while let Some(from) = after {
-        let found = site.store.read(|tx| page(tx, from))?;
+    loop {
+        let before = written.count;
+        let last = site.store.read(|tx| {
+            table.write(tx, written.last, &mut text, &mut written)?;
+            Ok(T::last(tx)?)
+        })?;
         site.store.release();
-        found.rows.iter().for_each(|row| cell::write_row(&mut text, row));
-        written += found.rows.len() as u64;
         part(&text).map_err(failed)?;
         text.clear();
-        after = found.next;
-        progress("writing", after.unwrap_or(found.last).max(0) as u64, found.last.max(0) as u64);
+        let is_end = written.count - before < ROWS_AT_ONCE as u64;
+        progress("writing", if is_end { last } else { written.last } as u64, last as u64);
+        if is_end {
+            return Ok(written.count);
+        }
     }
-    Ok(written)
 }
 
 /// Converts the field errors of a failure into mistakes of a line.

@@ -10,6 +10,7 @@ use crate::store::engine::statements::Sql;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow::Continue;
 
 row! {
     /// A member with all data that can move to another site, without credentials.
@@ -35,15 +36,15 @@ row! {
     } saved
 }
 
-/// Members after a number, each with the number, without erased ones.
-pub(crate) fn list_members(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, Member)>> {
+/// Calls `take` with members after a number, each with the number, without erased ones.
+pub(crate) fn each_member(tx: &Read, after: i64, rows: i64, mut take: impl FnMut((i64, Member))) -> Result<()> {
     let sql = sql!(
         "SELECT member_id, ",
         Member::COLUMNS,
         " FROM members WHERE member_id > ?1 AND member_id NOT IN (SELECT member_id FROM erasures)
           ORDER BY member_id LIMIT ?2"
     );
-    tx.list(sql, (after, rows))
+    tx.each(sql, (after, rows), |found| Continue(take(found)))
 }
 
 /// Adds a member. Refuses a username that is taken, and an address that another member has confirmed.
@@ -108,14 +109,14 @@ impl FromRow for Option<Booked> {
     }
 }
 
-/// Entries after a number, without those of erased members.
-pub(crate) fn list_entries(tx: &Read, after: i64, rows: i64) -> Result<Vec<(Entry, Names)>> {
+/// Calls `take` with entries after a number, without those of erased members.
+pub(crate) fn each_entry(tx: &Read, after: i64, rows: i64, mut take: impl FnMut((Entry, Names))) -> Result<()> {
     let sql = sql!("SELECT ", Entry::COLUMNS, ", ", Names::COLUMNS, " FROM entries e JOIN members m ON m.member_id = e.member_id
                     LEFT JOIN members s ON s.member_id = e.instructor_id AND s.member_id NOT IN (SELECT member_id FROM erasures)
                     LEFT JOIN members a ON a.member_id = e.author_id AND a.member_id NOT IN (SELECT member_id FROM erasures)
                     LEFT JOIN bookings b ON b.booking_id = e.booking_id LEFT JOIN partners p ON p.partner_id = b.partner_id
                WHERE e.entry_id > ?1 AND e.member_id NOT IN (SELECT member_id FROM erasures) ORDER BY e.entry_id LIMIT ?2");
-    tx.list(sql, (after, rows))
+    tx.each(sql, (after, rows), |found| Continue(take(found)))
 }
 
 /// Parameters in the order of [`Entry`]. The unary plus keeps SQLite from an index on a column that is null in most
@@ -143,8 +144,14 @@ pub(crate) fn insert_entry(tx: &Write, new: &Entry, opening: Option<i64>) -> Res
     })
 }
 
-/// Bookings after a number, without cancelled ones and those of erased members: number, client id, username, booking.
-pub(crate) fn list_bookings(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64, String, String, Booking)>> {
+/// Calls `take` with bookings after a number, without cancelled ones and those of erased members: number, client id,
+/// username, booking.
+pub(crate) fn each_booking(
+    tx: &Read,
+    after: i64,
+    rows: i64,
+    mut take: impl FnMut((i64, String, String, Booking)),
+) -> Result<()> {
     let sql = sql!(
         "SELECT b.booking_id, p.client_id, m.username, ",
         Booking::COLUMNS,
@@ -152,17 +159,22 @@ pub(crate) fn list_bookings(tx: &Read, after: i64, rows: i64) -> Result<Vec<(i64
           WHERE b.booking_id > ?1 AND b.ended_as IS NOT 'cancelled'
             AND b.member_id NOT IN (SELECT member_id FROM erasures) ORDER BY b.booking_id LIMIT ?2"
     );
-    tx.list(sql, (after, rows))
+    tx.each(sql, (after, rows), |found| Continue(take(found)))
 }
 
-/// The highest numbers of members, entries and bookings.
-pub(crate) fn lasts(tx: &Read) -> Result<[i64; 3]> {
-    let sql = sql!(
-        "SELECT coalesce((SELECT max(member_id) FROM members), 0), coalesce((SELECT max(entry_id) FROM entries), 0),
-                      coalesce((SELECT max(booking_id) FROM bookings), 0)"
-    );
-    let (members, entries, bookings) = tx.get(sql, [])?;
-    Ok([members, entries, bookings])
+/// The highest number of a member.
+pub(crate) fn last_member(tx: &Read) -> Result<i64> {
+    tx.get(sql!("SELECT coalesce(max(member_id), 0) FROM members"), [])
+}
+
+/// The highest number of an entry.
+pub(crate) fn last_entry(tx: &Read) -> Result<i64> {
+    tx.get(sql!("SELECT coalesce(max(entry_id), 0) FROM entries"), [])
+}
+
+/// The highest number of a booking.
+pub(crate) fn last_booking(tx: &Read) -> Result<i64> {
+    tx.get(sql!("SELECT coalesce(max(booking_id), 0) FROM bookings"), [])
 }
 
 #[cfg(test)]

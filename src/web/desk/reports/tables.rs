@@ -4,7 +4,7 @@ use super::days;
 use super::range::Range;
 use crate::app::import_export::cell::{RowWriter, write_row};
 use crate::auth::Clerk;
-use crate::domain::local_time::{MomentWriter, TimeZone};
+use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::chunks::Chunks;
@@ -103,13 +103,12 @@ pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (flight, arrived) = (time_heading("flight_date", &zone), time_heading("arrived_at", &zone));
     let heading =
         ["booking_id", "partner", "member_id", "member", "registration_id", &flight, "minutes", &arrived, "ended"];
-    let mut moments = MomentWriter::new(zone);
     let (mut last, to, name) = ((range.from, 0), range.to, name("bookings", &range));
     long_file(site, clerk, &name, &heading, move |site, table| {
         let (mut rows, from) = (0, last);
         site.store.read(|tx| {
             Ok(reports::each_booking(tx, site.tunnel_id, from, to, ROWS_AT_ONCE, |line| {
-                write_booking(table, &mut moments, line);
+                write_booking(table, &zone, line);
                 (rows, last) = (rows + 1, (line.flight_date, line.booking_id));
             })?)
         })?;
@@ -117,22 +116,16 @@ pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })
 }
 
-fn write_booking(table: &mut String, moments: &mut MomentWriter, line: &BookingLine) {
+fn write_booking(table: &mut String, zone: &TimeZone, line: &BookingLine) {
     let mut row = RowWriter::begin(table);
     row.plain(line.booking_id);
     row.text(line.partner);
     row.plain(line.member_id);
     row.text(line.member);
-    match line.registration_id {
-        Some(id) => row.plain(id),
-        None => row.nothing(),
-    }
-    row.moment(moments, line.flight_date);
+    row.number(line.registration_id);
+    row.moment(zone, line.flight_date);
     row.plain(line.minutes);
-    match line.arrived_at {
-        Some(at) => row.moment(moments, at),
-        None => row.nothing(),
-    }
+    row.moment(zone, line.arrived_at);
     row.plain(line.ended.map_or("", Ending::name));
     row.end();
 }
