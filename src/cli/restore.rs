@@ -15,6 +15,7 @@ use crate::ops::backup::restore::{RestoreRequest, Restored};
 use crate::ops::backup::{local_store, restore, undo};
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
+use crate::store::engine::copy::CheckMemory;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::erasure::zone_of;
 use clap::Args;
@@ -104,7 +105,12 @@ impl Restore {
         if keys.is_none() {
             refuse_sealed(&choice)?;
         }
-        let wanted = RestoreRequest { backup: &choice.backup, keys: keys.as_ref(), replay: choice.replay.as_ref() };
+        let wanted = RestoreRequest {
+            backup: &choice.backup,
+            keys: keys.as_ref(),
+            replay: choice.replay.as_ref(),
+            memory: CheckMemory::Much,
+        };
         let mut bar = global.bar();
         let restored =
             restore::restore(&data_dir, &wanted, &config, &shell_actor(), self.dry_run, &mut |step, done, all| {

@@ -28,7 +28,8 @@ use crate::ops::replication::tick::PageSums;
 use crate::site::Site;
 use crate::site::priority;
 use crate::store::engine::capture::FollowerKind;
-use crate::store::engine::{alarm, copy, data_dir};
+use crate::store::engine::copy::{self, CheckMemory};
+use crate::store::engine::{alarm, data_dir};
 use crate::store::tables::audit;
 use crate::store::{Condition, Store};
 use backup_store::{Backup, BackupStore, BackupStoreLock, PruneExceptions};
@@ -227,7 +228,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
     // `ChainStart` stops following the WAL when it is dropped.
     let mut start = copied.followed.map(|followed| ChainStart::new(source.store, followed, PageSums::default()));
     progress("checking", 0, 1);
-    let sound = copy::check(&database).map_err(BackupError::Corrupt)?;
+    let sound = copy::check(&database, CheckMemory::Little).map_err(BackupError::Corrupt)?;
     if sound.rows != copied.rows {
         let cause = "the copy has other rows than the database: the disk or the memory is failing";
         return Err(BackupError::Corrupt(cause.to_owned()));

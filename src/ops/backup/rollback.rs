@@ -10,6 +10,7 @@ use crate::http::failure::Failure;
 use crate::keys::Keys;
 use crate::ops::lifecycle;
 use crate::site::Site;
+use crate::store::engine::copy::CheckMemory;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate;
 use crate::store::tables::audit;
@@ -86,7 +87,8 @@ fn put_back(
     progress: &mut Progress,
 ) -> Result<Option<PathBuf>, String> {
     let trial_dir = restore::trial_dir(data_dir);
-    let (unpacked, sound) = restore::unpack(&trial_dir, backup, None, progress)?;
+    let unpacked = restore::unpack(&trial_dir, backup, None, progress)?;
+    let sound = restore::check_unpacked(&unpacked, backup, CheckMemory::Much, progress)?;
     let keys = Keys::open(&unpacked.key())?;
     if !lifecycle::fits(&keys, &sound.key_check) {
         return Err(format!("the key in {} is not that of its file", backup.at));
