@@ -195,7 +195,7 @@ fn read(site: &Site, tx: &Read, row: &Row, zone: &TimeZone) -> Result<(Entry, bo
     let mut problems = more_problems();
     let mut find = |field: &str, name: Option<&str>| -> Result<Option<i64>, Failure> {
         let Some(name) = name else { return Ok(None) };
-        let found = members::find_account(tx, name)?.map(|account| account.member_id);
+        let found = members::find_certain_account(tx, name)?.map(|account| account.member_id);
         if found.is_none() {
             problems.refuse(field, Text::new("field.unknown_member"));
         }
