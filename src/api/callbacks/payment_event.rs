@@ -68,14 +68,14 @@ crate::body! {
 }
 
 /// A field whose odd value counts as none. A signed event is never refused for a field that it can do without: the processor
-/// would send it for days, and then drop the payment.
+/// would send it for days, and then drop the payment. An event that is refused for another field names this one too.
 pub(crate) struct Lenient<F>(PhantomData<F>);
 
 impl<F: Field> Field for Lenient<F> {
-    type Value = Option<F::Value>;
+    type Value = Result<F::Value, Text>;
 
     fn read(value: &Value) -> Result<Self::Value, Text> {
-        Ok(F::read(value).ok())
+        Ok(F::read(value))
     }
 
     fn schema() -> Value {
@@ -115,8 +115,10 @@ pub(crate) fn read(call: &Call) -> Result<ReceivedEvent, Failure> {
     fields.demand("type");
     let mut body = call.parse_body_from::<PaymentEvent>(fields);
     judge_data(&mut body);
-    let PaymentEvent { kind, id, created, data, intent_id, .. } = body.finish()?;
-    let (id, created, intent_id) = (id.flatten().filter(|id| !id.is_empty()), created.flatten(), intent_id.flatten());
+    name_odd_fields(&mut body);
+    let PaymentEvent { kind, id, created, data, intent_id, .. } = body.finish_in_order()?;
+    let id = id.and_then(Result::ok).filter(|id| !id.is_empty());
+    let (created, intent_id) = (created.and_then(Result::ok), intent_id.and_then(Result::ok));
     let kind = kind.unwrap_or_default();
     let (text, object, whole) = match data {
         Some(Ok((text, object, whole))) => (text, Some(object), whole.unwrap_or_default()),
@@ -146,9 +148,28 @@ fn judge_data(body: &mut ParsedBody<PaymentEvent>) {
         None => None,
     };
     let named =
-        object.and_then(|object| named_by(kind, object)).is_some() || matches!(read.intent_id, Some(Some(Some(_))));
+        object.and_then(|object| named_by(kind, object)).is_some() || matches!(read.intent_id, Some(Some(Ok(_))));
     if !named && !object.is_some_and(is_bare_charge) {
         fields.refuse("data", Text::new("field.payment_data"));
+    }
+}
+
+/// Where the event is refused anyway, refuses the fields that it could do without too.
+fn name_odd_fields(body: &mut ParsedBody<PaymentEvent>) {
+    let ParsedBody { read, fields } = body;
+    if !fields.is_refused() {
+        return;
+    }
+    fn problem<T>(read: &Option<Option<Result<T, Text>>>) -> Option<Text> {
+        read.as_ref()?.as_ref()?.as_ref().err().cloned()
+    }
+    for (field, problem) in [
+        ("id", problem(&read.id)),
+        ("created", problem(&read.created)),
+        ("paymentIntentId", problem(&read.intent_id)),
+        ("fromApp", problem(&read.from_app)),
+    ] {
+        problem.into_iter().for_each(|text| fields.refuse(field, text));
     }
 }
 
