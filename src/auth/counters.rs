@@ -62,14 +62,19 @@ impl Counters {
         // An unknown name has a counter too, which delays nothing: its attempts cost the same work.
         let nobody = || (NO_MEMBER, of_account(&[b"nobody", name], Rule::ACCOUNT, None));
         let first = accounts.first().map(|account| account.member_id);
-        let (mut device, mut hidden) = (device::find(call, tx, first.unwrap_or(NO_MEMBER), site.now())?, Vec::new());
+        let (mut device, mut hidden) = (None, Vec::new());
         for account in accounts {
-            match device::find(call, tx, account.member_id, site.now())? {
-                Some(own) if own.by_member => device = Some(own),
-                _ => hidden.push(anywhere(account.member_id)),
+            let found = device::find(call, tx, account.member_id, site.now())?;
+            let is_own = found.as_ref().is_some_and(|found| found.by_member);
+            if !is_own {
+                hidden.push(anywhere(account.member_id));
+            }
+            if is_own || device.is_none() {
+                device = found;
             }
         }
         if accounts.is_empty() {
+            device = device::find(call, tx, NO_MEMBER, site.now())?;
             hidden.push(nobody());
         }
         let shown = match device {
