@@ -1024,9 +1024,6 @@ CREATE INDEX payments_in_question ON payments (payment_id) WHERE question <> '';
 
 CREATE INDEX payments_rival ON payments (rival_claim) WHERE rival_claim IS NOT NULL;
 
-CREATE UNIQUE INDEX bookings_by_purchase ON bookings (partner_id, purchase_id, coalesce(sent_flight_date, flight_date))
-    WHERE registration_id IS NULL AND purchase_id IS NOT NULL;
-
 CREATE UNIQUE INDEX bookings_by_flight ON bookings (partner_id, member_id, coalesce(sent_flight_date, flight_date))
     WHERE registration_id IS NULL AND purchase_id IS NULL;
 
@@ -1172,3 +1169,7 @@ CREATE INDEX entries_by_member ON entries
 CREATE INDEX bookings_by_member ON bookings
     (member_id, flight_date, booking_id, partner_id, registration_id, purchase_id, purchase_date, minutes_booked, product_id,
      tunnel_id, checkin_time, created_at, updated_at, sent_flight_date, sent_minutes, arrived_at, ended_as, time_waits);
+
+CREATE UNIQUE INDEX bookings_by_purchase ON bookings
+    (partner_id, purchase_id, coalesce(sent_flight_date, flight_date), member_id)
+    WHERE registration_id IS NULL AND purchase_id IS NOT NULL;

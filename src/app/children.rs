@@ -33,7 +33,7 @@ impl Child {
     pub(crate) fn read(now: i64, typed: &[(String, String)]) -> Result<Child, Failure> {
         let mut fields = signup::person_fields(typed, &["real_name", "dob", "relation", "number"]);
         let real_name = fields.required("real_name", fields::line(NAME_CHARS_MAX));
-        let dob = fields.required("dob", fields::moment);
+        let dob = fields.required("dob", fields::day_of_birth);
         if dob.peek().is_some_and(|dob| !(now - AGE_SECONDS_MAX + 1..=now).contains(dob)) {
             fields.refuse("dob", Text::new("field.dob"));
         }

@@ -3,7 +3,7 @@
 use crate::domain::password::Owner;
 use crate::domain::{country, phone};
 use crate::http::body::{Body, Field, RequiredByCaller, shared};
-use crate::http::field_types::{Email, Id, Line, Moment, ShortLine, Username};
+use crate::http::field_types::{DayOfBirth, Email, Id, Line, ShortLine, Username};
 use crate::http::fields::{self, Fields};
 use crate::i18n::language::Text;
 use crate::store::tables::members::NewMember;
@@ -32,7 +32,7 @@ crate::body! {
         /// The home tunnel; without one, this site's.
         tunnel_id as "tunnel": Option<Id>,
         /// Midnight of the day of birth: in the past, less than 120 years ago.
-        dob: Option<Moment>,
+        dob: Option<DayOfBirth>,
     }
 }
 

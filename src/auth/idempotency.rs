@@ -12,11 +12,13 @@ use crate::site::Site;
 use crate::store::tables::replays::{self, StoredReply};
 use crate::store::tables::sessions;
 use crate::store::{Read, Write};
-use http::{Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use std::cell::Cell;
 
 const HEADER: &str = "idempotency-key";
 const KEY_CHARS_MAX: usize = 255;
+/// This bit of a stored status says that headers follow it. No status has it.
+const WITH_HEADERS: u16 = 1 << 15;
 /// The longest answer that is stored for an operation without a transaction of its own, such as a report. Of a longer one only
 /// the body's digest is stored, so that the key stays with its body, and a repeat runs the operation again.
 const READ_ANSWER_BYTES_MAX: usize = 16 * 1024;
@@ -64,7 +66,7 @@ fn run_in_transaction(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(
     let reply = effect(tx)?;
     // A delayed attempt was not read, so its repeat is one more attempt.
     let answer = match request.keeps_answer.get() && call.outcome.get() != AuthOutcome::Delayed {
-        true => site.keys.seal(Purpose::Answer, &[&reply.status.as_u16().to_be_bytes(), &reply.body[..]].concat()),
+        true => site.keys.seal(Purpose::Answer, &written(&reply)),
         false => Vec::new(),
     };
     let (body_digest, token_hash) = (request.body_digest, request.token_hash.get());
@@ -114,13 +116,41 @@ fn find_stored(site: &Site, tx: &Read, request: &IdempotentRequest) -> Result<Op
     }
     let plain = site.keys.unseal(Purpose::Answer, &found.answer);
     let plain = plain.ok_or_else(|| Failure::broken().because("a stored answer is not sealed by this site's key"))?;
-    let (status, body) =
-        plain.split_at_checked(2).ok_or_else(|| Failure::broken().because("a stored answer is cut off"))?;
-    let status =
-        StatusCode::from_u16(u16::from_be_bytes([status[0], status[1]])).map_err(|e| Failure::broken().because(e))?;
+    let reply = read(&plain).ok_or_else(|| Failure::broken().because("a stored answer cannot be read"))?;
     request.is_stored.set(true);
-    Ok(Some(reply::json_again(status, body.to_vec())))
+    Ok(Some(reply))
 }
+
+/// The stored form of an answer: the status with [`WITH_HEADERS`], the length of the headers, the headers as lines
+/// `name:value`, and the body. Cookies are not stored: a repeat must not sign a browser in.
+fn written(reply: &Reply) -> Vec<u8> {
+    let mut headers = Vec::new();
+    for (name, value) in reply.headers.iter().filter(|(name, _)| *name != header::SET_COOKIE) {
+        headers.extend([name.as_str().as_bytes(), b":", value.as_bytes(), b"\n"].concat());
+    }
+    let status = (reply.status.as_u16() | WITH_HEADERS).to_be_bytes();
+    [&status, &(headers.len() as u32).to_be_bytes()[..], &headers, &reply.body].concat()
+}
+
+/// Reads the form of [`written`], or that of versions that stored no headers: the status and the body, which is JSON.
+fn read(stored: &[u8]) -> Option<Reply> {
+    let (first, rest) = stored.split_first_chunk()?;
+    let first = u16::from_be_bytes(*first);
+    let status = StatusCode::from_u16(first & !WITH_HEADERS).ok()?;
+    if first & WITH_HEADERS == 0 {
+        return Some(reply::json_again(status, rest.to_vec()));
+    }
+    let (length, rest) = rest.split_first_chunk()?;
+    let (lines, body) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    let mut headers = HeaderMap::new();
+    for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let colon = line.iter().position(|byte| *byte == b':')?;
+        let name = HeaderName::from_bytes(&line[..colon]).ok()?;
+        headers.append(name, HeaderValue::from_bytes(&line[colon + 1..]).ok()?);
+    }
+    Some(Reply { headers, ..reply::json_again(status, body.to_vec()) })
+}
+
 impl Site {
     /// Runs an operation's effect as one transaction. Where the caller sent an `Idempotency-Key`, the answer is kept in
     /// the same transaction, and a request gets it again without the effect.

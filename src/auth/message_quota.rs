@@ -1,9 +1,10 @@
 //! Limits on the messages that requests cause: to one member, to one address or number, and by the whole site. Each message
 //! costs money or a recipient's patience, and anyone can request one.
 //!
-//! Messages to anonymous requests are counted apart from those to authenticated ones, so that requests for recoveries do
-//! not use up the passcodes by which a member signs in. Of the site's messages in a day at most half go to anonymous
-//! requests, from however many addresses these come.
+//! Messages to anonymous requests are counted apart from those to authenticated ones. Passcodes for signing in are counted
+//! apart from all other messages, also to the same address: only the password causes them, so that neither requests for
+//! recoveries nor another member who names the address can keep a member from signing in. Of the site's messages in a day
+//! at most half go to anonymous requests, from however many addresses these come.
 
 use crate::domain::email;
 use crate::http::failure::Failure;
@@ -30,19 +31,22 @@ const ANONYMOUS_SHARE_DIVISOR: i64 = 2;
 pub(crate) enum Cause {
     /// Without credentials: a sign-up, a recovery, a new link for an old one.
     Anonymous,
-    /// A member who knew the password or has a session.
+    /// A member who has a session. The address may be anybody's.
     Authenticated,
+    /// A member who knew the password, and whose confirmed address gets the passcode.
+    SignIn,
     /// A change of the member's credentials, of which the member is notified.
     SecurityEvent,
 }
 
 impl Cause {
-    const ALL: [Cause; 3] = [Cause::Anonymous, Cause::Authenticated, Cause::SecurityEvent];
+    const ALL: [Cause; 4] = [Cause::Anonymous, Cause::Authenticated, Cause::SignIn, Cause::SecurityEvent];
 
     fn name(self) -> &'static [u8] {
         match self {
             Cause::Anonymous => b"stranger",
             Cause::Authenticated => b"proven",
+            Cause::SignIn => b"sign-in",
             Cause::SecurityEvent => b"event",
         }
     }
@@ -194,9 +198,14 @@ fn member_key(site: &Site, cause: Cause, member_id: i64, channel: Channel) -> [u
     site.keys.hash(Purpose::PasscodeAddress, &parts)
 }
 
-/// The hourly counter of an address or number, over all causes but security events, which have a counter of their own.
+/// The hourly counter of an address or number: one for passcodes for signing in, one for security events, and one for all
+/// other messages.
 fn address_key(site: &Site, cause: Cause, recipient: &str) -> [u8; 32] {
-    let kind: &[u8] = if cause == Cause::SecurityEvent { b"events to" } else { b"messages to" };
+    let kind: &[u8] = match cause {
+        Cause::SignIn => b"sign-ins to",
+        Cause::SecurityEvent => b"events to",
+        Cause::Anonymous | Cause::Authenticated => b"messages to",
+    };
     site.keys.hash(Purpose::PasscodeAddress, &[kind, email::canonical(recipient).as_bytes()])
 }
 

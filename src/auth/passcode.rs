@@ -17,6 +17,8 @@ use subtle::ConstantTimeEq;
 const CODES: u64 = 1_000_000;
 pub(crate) const LIFE_SECONDS: i64 = 10 * 60;
 const TRIES_MAX: i64 = 5;
+/// A number that no member has.
+const NO_MEMBER: i64 = 0;
 const HOUR_SECONDS: i64 = 3600;
 /// Requests for recovery passcodes under one name.
 const SENDS_PER_HOUR_MAX: i64 = 5;
@@ -46,7 +48,8 @@ impl Use {
     fn cause(self) -> Cause {
         match self {
             Use::RecoverPassword | Use::RecoverUsername => Cause::Anonymous,
-            Use::SignIn | Use::VerifyEmail | Use::VerifyPhone => Cause::Authenticated,
+            Use::SignIn => Cause::SignIn,
+            Use::VerifyEmail | Use::VerifyPhone => Cause::Authenticated,
         }
     }
 }
@@ -68,6 +71,20 @@ pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Resu
     if let Err(over) = taken {
         return Ok(Err(over));
     }
+    queue(site, tx, usage, target)?;
+    Ok(Ok(()))
+}
+
+/// Does the work of [`send`] without an effect, in place of a passcode that is not sent: otherwise the time would tell whether
+/// one was, while the server is busy. `target`: any member, who is not concerned.
+pub(crate) fn imitate_send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
+    tx.undone(|| {
+        _ = message_quota::take(site, tx, usage.cause(), NO_MEMBER, target.channel, target.address)?;
+        queue(site, tx, usage, target)
+    })
+}
+
+fn queue(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
     let code = format!("{:06}", u64::from_be_bytes(random::<8>()) % CODES);
     let code_hash = hash(site, target.member_id, usage, &code);
     passcodes::insert(tx, target.member_id, usage.name(), &code_hash, target.address, tx.now() + LIFE_SECONDS)?;
@@ -80,7 +97,7 @@ pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Resu
         values: &json!({ "passcode": code }),
     };
     outbox::insert(tx, &site.keys, &message)?;
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Queues a passcode for a signed-in member: 429 with the seconds until the next one. The recipient's limit is not

@@ -1,6 +1,6 @@
 //! Sign-in by name and password: throttled, with the same answer in the same time whether or not the account exists.
 
-use super::counters::Counters;
+use super::counters::{self, Counters};
 use super::device;
 use super::second_factor::{Proof, SecondFactorPassed};
 use super::session::new_token;
@@ -25,51 +25,70 @@ pub(crate) struct OpenedSession {
     pub device_token: String,
 }
 
-/// Whether attempts under this name are delayed after failed ones. Proofs other than the password share the delay.
-pub(crate) fn is_delayed(site: &Site, call: &Call, name: &str, account: Option<&Account>) -> Result<bool, Failure> {
-    let delayed =
-        site.store.read(|tx| Ok(Counters::of(site, call, tx, name, account)?.delay_left(tx, site.now())? > 0))?;
-    call.delayed.set(delayed);
-    if delayed {
-        call.outcome.set(AuthOutcome::Delayed);
-    }
-    Ok(delayed)
+/// Whether an attempt is read.
+#[derive(Debug)]
+pub(crate) enum Attempt {
+    /// The attempt is delayed: the caller answers as to a wrong proof.
+    Delayed,
+    /// The attempt is read, for these accounts. None: the name is unknown, or its account is delayed without showing it.
+    For(Vec<Account>),
 }
 
-/// Counts a failed attempt with another proof than the password, in the transaction that checked the proof.
+/// Whether an attempt under this name is read. Every kind of proof shares the delays.
+pub(crate) fn admit(site: &Site, call: &Call, name: &str, accounts: Vec<Account>) -> Result<Attempt, Failure> {
+    let now = site.now();
+    let attempt = site.store.read(|tx| {
+        let counters = Counters::of(site, call, tx, name, &accounts)?;
+        if counters.is_delayed(tx, now)? {
+            return Ok(Attempt::Delayed);
+        }
+        let mut read = Vec::new();
+        for account in accounts {
+            if !counters.hides(tx, account.member_id, now)? {
+                read.push(account);
+            }
+        }
+        Ok(Attempt::For(read))
+    })?;
+    if matches!(attempt, Attempt::Delayed) {
+        call.delayed.set(true);
+        call.outcome.set(AuthOutcome::Delayed);
+    }
+    Ok(attempt)
+}
+
+/// Counts a failed attempt for the accounts that were read, in the transaction that checked the proof.
 pub(crate) fn record_failure(
     site: &Site,
     call: &Call,
     tx: &Write,
     name: &str,
-    account: Option<&Account>,
+    accounts: &[Account],
 ) -> Result<(), Failure> {
     call.outcome.set(AuthOutcome::WrongCredentials);
-    Counters::of(site, call, tx, name, account)?.record_failure(tx)
+    Counters::of(site, call, tx, name, accounts)?.record_failure(tx)
 }
 
 /// The account whose password this is. `None` where the password is wrong, the name unknown, or the attempt delayed; the
 /// caller cannot tell these apart. A failed attempt is counted before the answer goes out.
+///
+/// An e-mail address may mean two accounts: the one that confirmed it, and a new one. Each is opened by its own password, and
+/// two are always checked: otherwise a stranger could sign up with an address, and learn by signing in whether it was taken.
 pub(crate) fn check_password(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Option<Account>, Failure> {
-    let now = site.now();
-    let (counters, delay_left, account) = site.store.read(|tx| {
-        let account = members::find_account(tx, name)?;
-        let counters = Counters::of(site, call, tx, name, account.as_ref())?;
-        let delay_left = counters.delay_left(tx, now)?;
-        Ok((counters, delay_left, account))
-    })?;
-    if delay_left > 0 {
-        call.delayed.set(true);
-        call.outcome.set(AuthOutcome::Delayed);
-        return Ok(None);
+    let accounts = site.store.read(|tx| Ok(members::list_accounts(tx, name)?))?;
+    let Attempt::For(mut accounts) = admit(site, call, name, accounts)? else { return Ok(None) };
+    let mut right = None;
+    for number in 0..if name.contains('@') { members::ACCOUNTS_MAX } else { 1 } {
+        let phc = accounts.get(number).and_then(|account| account.password_hash.as_deref());
+        if site.is_hash_of(secret, phc) && right.is_none() {
+            right = Some(number);
+        }
     }
-    let phc = account.as_ref().and_then(|account| account.password_hash.as_deref());
-    if !site.is_hash_of(secret, phc) {
-        call.outcome.set(AuthOutcome::WrongCredentials);
-        site.store.write(now, |tx| counters.record_failure(tx))?;
-        return Ok(None);
+    if let Some(number) = right {
+        return Ok(Some(accounts.swap_remove(number)));
     }
-    Ok(account)
+    site.store.write(site.now(), |tx| record_failure(site, call, tx, name, &accounts))?;
+    Ok(None)
 }
 
 /// A new hash of a right password whose stored hash has other parameters than today's, or dates from before passwords were
@@ -90,7 +109,7 @@ pub(crate) fn check_code(
     account: &Account,
     prove: impl FnOnce() -> Result<Proof, Failure>,
 ) -> Result<Proof, Failure> {
-    let counters = Counters::of(site, call, tx, "", Some(account))?;
+    let counters = Counters::of_account(site, call, tx, account)?;
     if counters.delay_left(tx, tx.now())? > 0 || !is_unchanged(tx, account)? {
         call.outcome.set(AuthOutcome::Delayed);
         return Ok(Proof::Wrong);
@@ -125,7 +144,7 @@ pub(crate) fn open_session(
     if account.banned || !is_unchanged(tx, account)? {
         return Ok(None);
     }
-    Counters::of(site, call, tx, "", Some(account))?.clear_account(tx)?;
+    counters::clear_after_sign_in(site, call, tx, account)?;
     if let Some(phc) = renewed {
         members::set_password(tx, account.member_id, phc)?;
     }
@@ -151,7 +170,7 @@ pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Resu
 
 /// 429 while the account's sign-ins are delayed. Only a signed-in member is told of the delay.
 pub(crate) fn check_not_delayed(site: &Site, call: &Call, tx: &Read, account: &Account) -> Result<(), Failure> {
-    match Counters::of(site, call, tx, "", Some(account))?.delay_left(tx, site.now())? {
+    match Counters::of_account(site, call, tx, account)?.delay_left(tx, site.now())? {
         0 => Ok(()),
         seconds => Err(Failure::too_fast().retry_after(Duration::from_secs(seconds as u64))),
     }

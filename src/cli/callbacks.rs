@@ -1,5 +1,6 @@
 //! `tunneldesk callbacks …`: the callbacks of third parties, and the payments without a member.
 
+use super::member::find_certain;
 use super::shell::Shell;
 use super::{CommandResult, Part, Row, Table, done, refused, shown_moment};
 use crate::app::{self, RankedActor};
@@ -9,7 +10,6 @@ use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::tables::callbacks::{self, Sender, StoredCallback};
-use crate::store::tables::members;
 use crate::store::tables::payments::{self, Payment};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -167,14 +167,12 @@ impl Row for Payment {
 }
 
 fn assign(site: &Shell, intent_id: &str, name: &str) -> CommandResult {
+    let member = find_certain(site, name)?;
     let assigned = app::change(site, RankedActor::owner(site.actor()), Language::English, |cx| {
-        let Some(member) = members::find_account(cx.tx, name)? else { return Ok(Err("member")) };
         let Some(payment_id) = payments::find_number(cx.tx, intent_id)? else { return Ok(Err("payment")) };
-        let decided = app::payments::decide(cx, payment_id, Decision::Counts, Some(member.member_id))?;
-        Ok(decided.map(|payment| (member, payment)).ok_or("member"))
+        Ok(app::payments::decide(cx, payment_id, Decision::Counts, Some(member.member_id))?.ok_or("member"))
     })?;
-    let (member, payment) =
-        assigned.map_err(|what| refused(format!("there is no such {what}; nothing was changed")))?;
+    let payment = assigned.map_err(|what| refused(format!("there is no such {what}; nothing was changed")))?;
     let paid_until = payment.grant.map(|grant| grant.until);
     let status = payment.report.status.name();
     let words = match paid_until {

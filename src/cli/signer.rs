@@ -1,6 +1,6 @@
 //! `tunneldesk signer …`: the members whom the tunnel lets sign for others.
 
-use super::member::{find, find_to_promote};
+use super::member::{find, find_certain};
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
 use crate::app::accounts;
@@ -62,7 +62,7 @@ impl Signer {
 
 impl Add {
     fn run(&self, site: &Shell) -> CommandResult {
-        let account = find_to_promote(site, &self.name)?;
+        let account = find_certain(site, &self.name)?;
         let programme = signing_programme(site.catalogue, &self.programme)?;
         let tunnel_id = self.tunnel.unwrap_or(site.tunnel_id);
         let cat_id = self.first.map(|level| level.to_string()).unwrap_or_default();

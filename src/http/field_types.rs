@@ -44,6 +44,8 @@ kinds! {
     Id -> i64 = fields::id;
     /// Unix seconds.
     Moment -> i64 = fields::moment;
+    /// Unix seconds of a day of birth.
+    DayOfBirth -> i64 = fields::day_of_birth;
     /// Minutes of one flight or booking.
     FlightMinutes -> i64 = fields::flight_minutes;
     /// Yes or no.

@@ -126,6 +126,17 @@ impl<'c> Write<'c> {
         self.read.prepare(sql.into())?.execute(params)
     }
 
+    /// Runs `work` and takes back what it changed, so that a request without an effect costs as much as one with.
+    pub(crate) fn undone<T, E: From<rusqlite::Error>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let queued = self.queued.get();
+        self.run(sql!("SAVEPOINT undone"), [])?;
+        let outcome = work();
+        self.run(sql!("ROLLBACK TO undone"), [])?;
+        self.run(sql!("RELEASE undone"), [])?;
+        self.queued.set(queued);
+        outcome
+    }
+
     /// Runs an `INSERT` and returns the new row's number.
     #[track_caller]
     pub fn insert<'s>(&self, sql: impl Into<Text<'s>>, params: impl Params) -> rusqlite::Result<i64> {

@@ -71,7 +71,7 @@ fn the_desk_sees_every_event_and_matches_unassigned_payments() {
 
     let waiting = desk.run(&["callbacks", "unmatched"]).done();
     assert!(waiting.contains("pi_2") && waiting.contains("5.00 EUR") && !waiting.contains("pi_1"), "{waiting}");
-    assert!(desk.run(&["callbacks", "match", "pi_2", "nobody"]).trouble(1).contains("no such member"));
+    assert!(desk.run(&["callbacks", "match", "pi_2", "nobody"]).trouble(1).contains("no account nobody"));
     assert!(desk.run(&["callbacks", "match", "pi_9", "jane"]).trouble(1).contains("no such payment"));
     let matched = desk.run(&["callbacks", "match", "pi_2", "jane"]).done();
     assert!(matched.starts_with("pi_2 is jane's: paid until 20"), "{matched}");

@@ -21,6 +21,7 @@ mod everywhere;
 mod exposure;
 mod harness;
 mod idempotency;
+mod imports;
 mod layers;
 mod licences;
 mod limits;

@@ -4,7 +4,7 @@ pub(crate) use crate::app::recovery::AccountAccess;
 
 use crate::app::recovery::{self, Outcome, Recovery};
 use crate::auth::passcode::Use;
-use crate::auth::sign_in;
+use crate::auth::sign_in::{self, Attempt};
 use crate::domain::questions;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -85,17 +85,17 @@ pub(crate) fn username(site: &Site, call: &Call) -> Answer {
         let (channel, usage) = (Channel::Email, Use::RecoverUsername);
         return recovery::send_passcode(site, call, &address, account.as_ref(), channel, usage, &sent);
     };
-    if sign_in::is_delayed(site, call, &address, account.as_ref())? {
+    let Attempt::For(accounts) = sign_in::admit(site, call, &address, account.into_iter().collect())? else {
         return Ok(no_username(call));
-    }
+    };
     site.once(call, |tx| {
-        if let Some(account) = account.as_ref().filter(|account| !account.banned)
+        if let Some(account) = accounts.first().filter(|account| !account.banned)
             && recovery::take_passcode(site, tx, account.member_id, Use::RecoverUsername, &code)?
         {
             let username = account.username.clone();
             return Ok(reply::ok(&UsernameReply { status: true, message: String::new(), username }));
         }
-        sign_in::record_failure(site, call, tx, &address, account.as_ref())?;
+        sign_in::record_failure(site, call, tx, &address, &accounts)?;
         Ok(no_username(call))
     })
 }

@@ -259,7 +259,9 @@ fn check_first_factor(
     };
     let Some(account) = account else { return Ok(None) };
     if member_id.is_some_and(|claimed| claimed != account.member_id) {
-        site.store.write(site.now(), |tx| sign_in::record_failure(site, call, tx, "", Some(&account)))?;
+        site.store.write(site.now(), |tx| {
+            sign_in::record_failure(site, call, tx, &account.username, std::slice::from_ref(&account))
+        })?;
         return Ok(None);
     }
     Ok(Some(account))

@@ -11,6 +11,7 @@ use crate::http::fields;
 use crate::http::json;
 use crate::i18n::language::Text;
 use serde_json::{Map, Value, json};
+use std::marker::PhantomData;
 
 const NAME_CHARS_MAX: usize = 255;
 
@@ -53,16 +54,32 @@ crate::body! {
     pub(crate) struct PaymentEvent {
         /// The processor's type of the event.
         kind as "type": Option<Line<NAME_CHARS_MAX>>,
-        /// The event's id.
-        id: Option<Line<NAME_CHARS_MAX>>,
-        /// The moment of the event.
-        created: Option<Moment>,
+        /// The event's id: text or a number. An event with another value is known by its content.
+        id: Option<Lenient<Line<NAME_CHARS_MAX>>>,
+        /// The moment of the event, in Unix seconds. Another value counts as none.
+        created: Option<Lenient<Moment>>,
         /// The event's object as JSON text, or the object itself; also `{"object": …}`.
         data: Option<EventData>,
-        /// The processor's id of the payment, number or text.
-        intent_id as "paymentIntentId": Option<Line<NAME_CHARS_MAX>>,
-        /// Marks the claim of an app: any value except a plain no.
-        from_app as "fromApp": Option<FromAppMarker>,
+        /// The processor's id of the payment, number or text; `data` may name the payment instead.
+        intent_id as "paymentIntentId": Option<Lenient<Line<NAME_CHARS_MAX>>>,
+        /// Marks the claim of an app: any value except a plain no. The processor's events ignore it.
+        from_app as "fromApp": Option<Lenient<Line<NAME_CHARS_MAX>>>,
+    }
+}
+
+/// A field whose odd value counts as none. A signed event is never refused for a field that it can do without: the processor
+/// would send it for days, and then drop the payment. An event that is refused for another field names this one too.
+pub(crate) struct Lenient<F>(PhantomData<F>);
+
+impl<F: Field> Field for Lenient<F> {
+    type Value = Result<F::Value, Text>;
+
+    fn read(value: &Value) -> Result<Self::Value, Text> {
+        Ok(F::read(value))
+    }
+
+    fn schema() -> Value {
+        json!({ "type": ["string", "number", "boolean", "object", "array"] })
     }
 }
 
@@ -83,21 +100,6 @@ impl Field for EventData {
     }
 }
 
-/// The marker of an app's claim; the processor's events ignore it.
-pub(crate) struct FromAppMarker;
-
-impl Field for FromAppMarker {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Text> {
-        fields::line(NAME_CHARS_MAX)(value)
-    }
-
-    fn schema() -> Value {
-        json!({ "type": ["string", "boolean", "number"] })
-    }
-}
-
 /// The parsed fields of an event.
 struct ParsedEvent {
     id: Option<String>,
@@ -113,7 +115,10 @@ pub(crate) fn read(call: &Call) -> Result<ReceivedEvent, Failure> {
     fields.demand("type");
     let mut body = call.parse_body_from::<PaymentEvent>(fields);
     judge_data(&mut body);
-    let PaymentEvent { kind, id, created, data, intent_id, .. } = body.finish()?;
+    name_odd_fields(&mut body);
+    let PaymentEvent { kind, id, created, data, intent_id, .. } = body.finish_in_order()?;
+    let id = id.and_then(Result::ok).filter(|id| !id.is_empty());
+    let (created, intent_id) = (created.and_then(Result::ok), intent_id.and_then(Result::ok));
     let kind = kind.unwrap_or_default();
     let (text, object, whole) = match data {
         Some(Ok((text, object, whole))) => (text, Some(object), whole.unwrap_or_default()),
@@ -142,9 +147,29 @@ fn judge_data(body: &mut ParsedBody<PaymentEvent>) {
         Some(Ok((_, object, _))) => Some(object),
         None => None,
     };
-    let named = object.and_then(|object| named_by(kind, object)).is_some() || matches!(read.intent_id, Some(Some(_)));
+    let named =
+        object.and_then(|object| named_by(kind, object)).is_some() || matches!(read.intent_id, Some(Some(Ok(_))));
     if !named && !object.is_some_and(is_bare_charge) {
         fields.refuse("data", Text::new("field.payment_data"));
+    }
+}
+
+/// Where the event is refused anyway, refuses the fields that it could do without too.
+fn name_odd_fields(body: &mut ParsedBody<PaymentEvent>) {
+    let ParsedBody { read, fields } = body;
+    if !fields.is_refused() {
+        return;
+    }
+    fn problem<T>(read: &Option<Option<Result<T, Text>>>) -> Option<Text> {
+        read.as_ref()?.as_ref()?.as_ref().err().cloned()
+    }
+    for (field, problem) in [
+        ("id", problem(&read.id)),
+        ("created", problem(&read.created)),
+        ("paymentIntentId", problem(&read.intent_id)),
+        ("fromApp", problem(&read.from_app)),
+    ] {
+        problem.into_iter().for_each(|text| fields.refuse(field, text));
     }
 }
 

@@ -67,7 +67,7 @@ impl Field for FlyerList {
                         "description": "The answers to the questions, in their order: `true` is yes.",
                     },
                     "dob": {
-                        "anyOf": [shared("Moment"), { "type": "null" }],
+                        "anyOf": [shared("DayOfBirth"), { "type": "null" }],
                         "description": "Midnight of the day of birth; used if the account has none.",
                     },
                 },
@@ -83,7 +83,7 @@ fn flyer(value: &Value) -> Option<Flyer> {
     let answers = map.get("answers")?.as_array().filter(|answers| answers.len() <= QUESTIONS_MAX)?;
     let dob = match map.get("dob") {
         None | Some(Value::Null) => None,
-        Some(given) => Some(fields::moment(given).ok()?),
+        Some(given) => Some(fields::day_of_birth(given).ok()?),
     };
     Some(Flyer {
         member_id: fields::id(map.get("member_id")?).ok()?,

@@ -82,7 +82,7 @@ impl List for Bookings {
         let booking = booking.complete().ok_or_else(Failure::broken)?;
         let mut problems = more_problems();
         let partner_id = partners::find(tx, &client_id)?.map(|partner| partner.partner_id);
-        let member = members::find_account(tx, &username)?;
+        let member = members::find_certain_account(tx, &username)?;
         if partner_id.is_none() && client_id != DESK_CLIENT_ID {
             problems.refuse("client_id", Text::new("list.unknown_client"));
         }

@@ -158,7 +158,11 @@ pub(crate) fn birthday(moment: i64) -> String {
 
 /// Parses a field that is a moment: a day in the time zone, a moment with its offset, or Unix seconds.
 pub(crate) fn moment_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
-    |value| {
+    read_in(zone, fields::moment)
+}
+
+fn read_in(zone: &TimeZone, within: fn(&Value) -> Result<i64, Text>) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
+    move |value| {
         let text = value.as_str().unwrap_or("").trim();
         let seconds = match fields::seconds(value) {
             Some(number) => Some(number),
@@ -166,13 +170,13 @@ pub(crate) fn moment_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<i64, Text>
             None => zone.start_of_date(text),
         };
         let wrong = || Text::new("field.moment_or_day");
-        seconds.ok_or_else(wrong).and_then(|seconds| fields::moment(&seconds.into()).map_err(|_| wrong()))
+        seconds.ok_or_else(wrong).and_then(|seconds| within(&seconds.into()).map_err(|_| wrong()))
     }
 }
 
 /// Parses a birthday as [`moment_in`] UTC, because a birthday is the same day in every time zone.
 pub(crate) fn read_birthday(value: &Value) -> Result<i64, Text> {
-    moment_in(&TimeZone::UTC)(value)
+    read_in(&TimeZone::UTC, fields::day_of_birth)(value)
 }
 
 /// Parses a birthday as [`read_birthday`], with the error text of a form: there a day is chosen, or typed in three

@@ -214,7 +214,7 @@ fn read(
         if let Some(known) = accounts.get(name) {
             return Ok(Some(*known));
         }
-        let found = members::find_account(tx, name)?.map(|account| account.member_id);
+        let found = members::find_certain_account(tx, name)?.map(|account| account.member_id);
         if let Some(member_id) = found {
             accounts.insert(name.to_owned(), member_id);
         } else {

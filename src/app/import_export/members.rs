@@ -15,7 +15,8 @@ use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::queries::lists::{self, Member};
 use crate::store::queries::member_search;
-use crate::store::tables::{members, tunnels};
+use crate::store::tables::members::{self, Account};
+use crate::store::tables::{account_claims, pins, tunnels};
 use crate::store::{Read, Write};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -85,7 +86,11 @@ impl List for Members {
         }
         if let Some(known) = members::find_account(tx, &member.username)? {
             let same = email::canonical(&known.email) == email::canonical(&member.email);
-            return Ok(if same { Judged::Same } else { wrong_field(row, "username", &Text::new("list.other_owner")) });
+            return Ok(match same {
+                false => wrong_field(row, "username", &Text::new("list.other_owner")),
+                true if is_certain(tx, &known, &member)? => Judged::Same,
+                true => wrong_field(row, "username", &Text::new("list.unproven_owner")),
+            });
         }
         if let Some(text) = self.address_trouble(tx, row, &member)? {
             return Ok(wrong_field(row, "email", &text));
@@ -127,6 +132,15 @@ impl Members {
         let other = members::find_by_confirmed_email(tx, &member.email)?;
         Ok(other.map(|_| Text::new("list.confirmed_by_another")))
     }
+}
+
+/// Whether an account with the username and the address of a row is certainly that member's. A stranger may have signed up
+/// with both before the import: such an account has a way in, and an address that nobody confirmed.
+fn is_certain(tx: &Read, known: &Account, row: &Member) -> Result<bool, Failure> {
+    let id = known.member_id;
+    let has_way_in = || Ok::<_, Failure>(!account_claims::is_unclaimed(tx, id)? || pins::find(tx, id)?.is_some());
+    let joined = || Ok::<_, Failure>(members::find(tx, id)?.map(|profile| profile.join_date));
+    Ok(known.email_confirmed || known.email.is_empty() || !has_way_in()? || joined()? == Some(row.join_date))
 }
 
 /// Parses a row by the rules of signing up, with fields that an account otherwise gets later.

@@ -113,7 +113,8 @@ pub(crate) fn judge(
 }
 
 /// Adds the mistakes in the date and the tunnel of an entry to `problems`, as far as the two are known. The date must
-/// not be in the future, unless it equals `known_date`, and not before the birth of the member; the tunnel must exist.
+/// not be in the future or before 1970, unless it equals `known_date`, and not before the birth of the member; the tunnel
+/// must exist.
 /// Returns the owner of the logbook where the date was known.
 pub(crate) fn check_place(
     tx: &Read,
@@ -127,6 +128,10 @@ pub(crate) fn check_place(
     if let Some(date) = entry_date {
         if date > now + AHEAD_SECONDS_MAX && entry_date != known_date {
             problems.refuse("entry_date", Text::new("field.in_future"));
+        }
+        // A form names a day of any year; an entry that an earlier version took keeps its date.
+        if date < 0 && entry_date != known_date {
+            problems.refuse("entry_date", Text::new("field.not_moment"));
         }
         let found = members::find_holder(tx, holder_id)?;
         if found.dob.is_some_and(|dob| date < dob) {

@@ -10,7 +10,8 @@ use super::RankedActor;
 use super::credentials::{self, KeptCredentials};
 use crate::auth::RateLimiter;
 use crate::auth::passcode::{self, Target, Use};
-use crate::auth::{RateLimit, RateLimitKey, count_message_request, sign_in};
+use crate::auth::sign_in::{self, Attempt};
+use crate::auth::{RateLimit, RateLimitKey, count_message_request};
 use crate::domain::email;
 use crate::domain::password::Owner;
 use crate::domain::unicode::nfc;
@@ -82,7 +83,7 @@ fn count_requests(site: &Site, call: &Call, requests: i64) -> Result<(), Failure
 /// questions are ignored: only the account's own answers are checked.
 pub(crate) fn list_questions(site: &Site, name: &str) -> Result<Vec<i64>, Failure> {
     let own = site.store.read(|tx| {
-        let account = members::find_account(tx, name)?;
+        let account = members::find_certain_account(tx, name)?;
         // An unknown name must take as long as a known one: both run the same five queries, and find as many rows. Rows
         // that the account lacks are read from a member who has them.
         let member_id = account.as_ref().map_or(NO_MEMBER_ID, |account| account.member_id);
@@ -115,7 +116,7 @@ fn add_made_up(site: &Site, name: &str, own: Vec<i64>) -> Vec<i64> {
 /// effect for a repeated `Idempotency-Key`. 422 for a password that is too weak; 429 above the hourly limit of the caller's
 /// network, for which a proof counts once more for each answer that is hashed.
 pub(crate) fn carry_out(site: &Site, call: &Call, recovery: &Recovery, render: &dyn Fn(Outcome) -> Answer) -> Answer {
-    let account = site.store.read(|tx| Ok(members::find_account(tx, &recovery.username)?))?;
+    let account = site.store.read(|tx| Ok(members::find_certain_account(tx, &recovery.username)?))?;
     match &recovery.proof {
         None => {
             let sent = || render(Outcome::Sent);
@@ -124,12 +125,12 @@ pub(crate) fn carry_out(site: &Site, call: &Call, recovery: &Recovery, render: &
         }
         Some(proof) => {
             check_rate_of_proofs(site, call)?;
-            set_password(site, call, &recovery.username, account.as_ref(), proof, render)
+            set_password(site, call, &recovery.username, account, proof, render)
         }
     }
 }
 
-/// Sends a passcode to the confirmed address or number of a known account. An unknown name also costs a write and gets
+/// Sends a passcode to the confirmed address or number of a known account. An unknown name costs the same work and gets
 /// the same answer, so that neither time nor text distinguishes the two.
 pub(crate) fn send_passcode(
     site: &Site,
@@ -143,8 +144,11 @@ pub(crate) fn send_passcode(
     count_message_request(site, call)?;
     site.once(call, |tx| {
         passcode::count_request(site, tx, name)?;
-        if let Some(account) = account.filter(|account| !account.banned && may_recover(site, account, channel)) {
-            send_to(site, tx, call, account.member_id, channel, usage)?;
+        let account = account.filter(|account| !account.banned && may_recover(site, account, channel));
+        let member_id = account.map_or(NO_MEMBER_ID, |account| account.member_id);
+        if !send_to(site, tx, call, member_id, channel, usage)? {
+            let any = members::find_first(tx)?.unwrap_or(NO_MEMBER_ID);
+            imitate_send(site, tx, call, any, channel, usage)?;
         }
         sent()
     })
@@ -156,12 +160,33 @@ fn may_recover(site: &Site, account: &Account, channel: Channel) -> bool {
     !account.role.is_above_member() || site.delivers(channel)
 }
 
-/// Sends a passcode. An address whose message quota is used up gets none, and the caller does not learn that.
-fn send_to(site: &Site, tx: &Write, call: &Call, member_id: i64, channel: Channel, usage: Use) -> Result<(), Failure> {
-    let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
-    let Some(address) = confirmed_address(&profile, channel) else { return Ok(()) };
+/// Sends a passcode. `false`: there is no such member, no confirmed address, or the address's message quota is used up. The
+/// caller does not learn that.
+fn send_to(
+    site: &Site,
+    tx: &Write,
+    call: &Call,
+    member_id: i64,
+    channel: Channel,
+    usage: Use,
+) -> Result<bool, Failure> {
+    let Some(profile) = members::find(tx, member_id)? else { return Ok(false) };
+    let Some(address) = confirmed_address(&profile, channel) else { return Ok(false) };
     let target = Target { member_id, channel, address, language: call.mail_language() };
-    passcode::send(site, tx, usage, &target).map(drop)
+    Ok(passcode::send(site, tx, usage, &target)?.is_ok())
+}
+
+fn imitate_send(
+    site: &Site,
+    tx: &Write,
+    call: &Call,
+    member_id: i64,
+    channel: Channel,
+    usage: Use,
+) -> Result<(), Failure> {
+    let Some(_) = members::find(tx, member_id)? else { return Ok(()) };
+    let target = Target { member_id, channel, address: "nobody@example.com", language: call.mail_language() };
+    passcode::imitate_send(site, tx, usage, &target)
 }
 
 fn confirmed_address(profile: &Profile, channel: Channel) -> Option<&str> {
@@ -178,16 +203,17 @@ fn set_password(
     site: &Site,
     call: &Call,
     name: &str,
-    account: Option<&Account>,
+    account: Option<Account>,
     proof: &Proof,
     render: &dyn Fn(Outcome) -> Answer,
 ) -> Answer {
     // The form of a password is checked fast and reveals nothing, so a delayed sign-in gets this answer too.
     password::check_form(&proof.password, &stranger(name, &site.name()?))
         .map_err(|text| Failure::field("password", text))?;
-    if sign_in::is_delayed(site, call, name, account)? {
+    let Attempt::For(accounts) = sign_in::admit(site, call, name, account.into_iter().collect())? else {
         return render(Outcome::Wrong);
-    }
+    };
+    let account = accounts.first();
     let strength = judge_strength(site, name, account, &proof.password)?;
     if let Err(Weak::ForAnybody(text)) = strength {
         return Err(Failure::field("password", text));
@@ -212,7 +238,7 @@ fn set_password(
             // Wrong answers spend a try of the passcode, whether or not the passcode was right.
             passcode::spend_try(tx, account.member_id, Use::RecoverPassword)?;
         }
-        sign_in::record_failure(site, call, tx, name, account)?;
+        sign_in::record_failure(site, call, tx, name, &accounts)?;
         render(Outcome::Wrong)
     })?;
     if let Some(member_id) = recovered.get() {

@@ -96,7 +96,7 @@ pub(crate) fn start_sign_in(
     intent: Intent,
 ) -> Result<CeremonyOptions, Failure> {
     let (member_id, own) = site.store.read(|tx| {
-        let account = members::find_account(tx, name)?;
+        let account = members::find_certain_account(tx, name)?;
         // A row takes time to read: in place of a missing row another one is read, here and below.
         if account.is_none() {
             members::find_account_by_id(tx, STAND_IN)?;

@@ -122,7 +122,7 @@ impl Member {
             Member::Show { name } => show(site, name),
             Member::SetRole { name, role } => {
                 if role.is_above_member() {
-                    find_to_promote(site, name)?;
+                    find_certain(site, name)?;
                 }
                 let what = format!("now has the role {}", role.name());
                 change(site, name, &what, |cx, member_id| accounts::set_role(cx, member_id, *role))
@@ -228,9 +228,9 @@ pub(super) fn find(site: &Site, name: &str) -> Result<Account, CommandError> {
     })
 }
 
-/// As [`find`], for a change that gives an account more rights: refuses an address that nobody confirmed, because a
+/// As [`find`], for a change that gives an account more rights, or money: refuses an address that nobody confirmed, because a
 /// stranger may have signed up with it.
-pub(super) fn find_to_promote(site: &Site, name: &str) -> Result<Account, CommandError> {
+pub(super) fn find_certain(site: &Site, name: &str) -> Result<Account, CommandError> {
     let account = find(site, name)?;
     if name.contains('@') && !account.email_confirmed {
         let Account { username, member_id, .. } = account;

@@ -96,3 +96,31 @@ fn a_safety_record_is_signed_by_whoever_signs_the_first_level_of_its_logbook() {
     assert_eq!(name("11301"), Some("Static Level 3"));
     assert_eq!(name("9"), None);
 }
+
+/// The rule of each programme: who signs a level of this number, by the only level that the signer holds.
+fn may_sign(programme: &str, number: i64, signer: (&str, i64)) -> bool {
+    match programme {
+        "Flyer" => signer.0 == "Instructor" && signer.1 >= number.min(4),
+        "AFC" => matches!(signer.0, "Examiner" | "Trainer"),
+        "Instructor" => signer.0 == "Examiner" || (signer.0 == "Trainer" && signer.1 >= number),
+        "Trainer" | "Coach" => signer.0 == "Examiner" || signer == ("Trainer", 4),
+        "Examiner" => signer.0 == "Examiner",
+        // A military trainer holds two programmes.
+        _ => false,
+    }
+}
+
+#[test]
+fn every_level_is_signed_by_whom_the_rules_name_and_by_nobody_else() {
+    let number = |cat_id: &str| cat_id.parse::<i64>().unwrap_or(1);
+    let levels: Vec<&Level> = Catalogue::built_in().levels().collect();
+    for level in &levels {
+        for signer in &levels {
+            let held = [LevelKey { cat_group: &signer.cat_group, cat_id: &signer.cat_id, track: &signer.track }];
+            let denied = verdict(&held, &[signer.cat_group.as_str()], all_current(), level);
+            let may =
+                may_sign(&level.cat_group, number(&level.cat_id), (signer.cat_group.as_str(), number(&signer.cat_id)));
+            assert_eq!(denied, (!may).then_some(Denial::Level), "{signer} for {level}");
+        }
+    }
+}

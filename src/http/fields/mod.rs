@@ -10,8 +10,8 @@ use crate::http::failure::{Failure, Problem};
 use crate::i18n::language::Text;
 use serde_json::{Map, Value};
 pub(crate) use values::{
-    as_line, code, flag, flight_minutes, id, line, lines, minutes_up_to, moment, name, seconds, secret, six_digits,
-    whole, whole_in,
+    as_line, code, day_of_birth, flag, flight_minutes, id, line, lines, minutes_up_to, moment, name, seconds, secret,
+    six_digits, whole, whole_in,
 };
 
 /// The fields of one body or query.

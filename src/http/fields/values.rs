@@ -8,6 +8,9 @@ use serde_json::Value;
 
 /// A moment above this is in milliseconds.
 const SECONDS_MAX: u64 = 100_000_000_000;
+/// The beginning of the years 1900 and 2200, in Unix seconds.
+const YEAR_1900: i64 = -2_208_988_800;
+const MOMENT_MAX: i64 = 7_258_118_400;
 
 /// Text as received; for secrets, in which spaces count.
 fn raw_text(value: &Value) -> Result<String, Text> {
@@ -112,12 +115,21 @@ pub(crate) fn id(value: &Value) -> Result<i64, Text> {
     whole_in(1..=i64::MAX)(value).map_err(|_| Text::new("field.not_id"))
 }
 
-/// A moment in Unix seconds; milliseconds are understood, and a fraction is dropped. Before 1900 and after 2200 is a
-/// mistake.
+/// The moment of a flight, a purchase or another event in Unix seconds; milliseconds are understood, and a fraction is
+/// dropped. Before 1970, when no tunnel flew, and after 2200 is a mistake.
 pub(crate) fn moment(value: &Value) -> Result<i64, Text> {
+    moment_in(0..=MOMENT_MAX, value)
+}
+
+/// As [`moment`], of a day of birth: from 1900 on.
+pub(crate) fn day_of_birth(value: &Value) -> Result<i64, Text> {
+    moment_in(YEAR_1900..=MOMENT_MAX, value)
+}
+
+fn moment_in(bounds: std::ops::RangeInclusive<i64>, value: &Value) -> Result<i64, Text> {
     let number = seconds(value).ok_or_else(|| Text::new("field.not_moment"))?;
     let seconds = if number.unsigned_abs() > SECONDS_MAX { number / 1000 } else { number };
-    if (-2_208_988_800..=7_258_118_400).contains(&seconds) { Ok(seconds) } else { Err(Text::new("field.not_moment")) }
+    if bounds.contains(&seconds) { Ok(seconds) } else { Err(Text::new("field.not_moment")) }
 }
 
 /// A number of seconds, or one written as text, without its fraction.
@@ -174,7 +186,7 @@ mod tests {
             (json!(-1.5), -1),
             (json!("-1.5"), -1),
         ] {
-            assert_eq!(moment(&given), Ok(read), "{given}");
+            assert_eq!(day_of_birth(&given), Ok(read), "{given}");
         }
         for bad in
             [json!("1700000000,5"), json!("17e8"), json!("1.7e9"), json!("1700000000.x"), json!("."), json!(true)]
@@ -192,9 +204,16 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_and_the_smallest_number_are_no_moments() {
-        for number in [i64::MIN, i64::MAX] {
+    fn moments_are_from_1970_to_2200_and_days_of_birth_from_1900() {
+        for number in [i64::MIN, i64::MAX, YEAR_1900 - 1, MOMENT_MAX + 1, -SECONDS_MAX.cast_signed() * 1000] {
+            assert!(moment(&json!(number)).is_err() && day_of_birth(&json!(number)).is_err(), "{number}");
+        }
+        for number in [0, MOMENT_MAX] {
+            assert_eq!((moment(&json!(number)), day_of_birth(&json!(number))), (Ok(number), Ok(number)));
+        }
+        for number in [-1, YEAR_1900] {
             assert!(moment(&json!(number)).is_err(), "{number}");
+            assert_eq!(day_of_birth(&json!(number)), Ok(number));
         }
     }
 

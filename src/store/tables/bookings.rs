@@ -89,29 +89,27 @@ const BOOKING: &str = joined!(
 );
 /// The bookings of a partner.
 const ITS: &str = joined!(BOOKING, " WHERE b.partner_id = :partner_id AND ");
+/// The bookings without registration that a partner sent for a member's flight.
+const OF_MEMBER: &str = joined!(
+    ITS,
+    "b.registration_id IS NULL AND b.member_id = :member_id
+     AND coalesce(b.sent_flight_date, b.flight_date) = :flight_date AND "
+);
 
-/// The booking that the partner means: by registration, else by purchase and flight, else by member and flight.
+/// The booking that the partner means: by registration, else by member, purchase and flight, else by member and flight. One
+/// purchase may have flights of several members at one moment.
 pub(crate) fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Option<BookingRow>> {
-    let (sql, first, second) = match (sent.registration_id, sent.purchase_id) {
-        (Some(registration_id), _) => (sql!(ITS, "b.registration_id = :first AND :second = 0"), registration_id, 0),
-        (None, Some(purchase_id)) => (
-            sql!(
-                ITS,
-                "b.registration_id IS NULL AND b.purchase_id = :first AND coalesce(b.sent_flight_date, b.flight_date) = :second"
-            ),
-            purchase_id,
-            sent.flight_date,
-        ),
-        (None, None) => (
-            sql!(
-                ITS,
-                "b.registration_id IS NULL AND b.purchase_id IS NULL AND b.member_id = :first AND coalesce(b.sent_flight_date, b.flight_date) = :second"
-            ),
-            member_id,
-            sent.flight_date,
-        ),
+    if let Some(registration_id) = sent.registration_id {
+        return find_by_registration(tx, partner_id, registration_id);
+    }
+    let sql = match sent.purchase_id {
+        Some(_) => sql!(OF_MEMBER, "b.purchase_id = :purchase_id"),
+        None => sql!(OF_MEMBER, "b.purchase_id IS NULL AND :purchase_id IS NULL"),
     };
-    tx.find(sql, named_params! {":partner_id": partner_id, ":first": first, ":second": second})
+    let params = named_params! {
+        ":partner_id": partner_id, ":member_id": member_id, ":flight_date": sent.flight_date, ":purchase_id": sent.purchase_id,
+    };
+    tx.find(sql, params)
 }
 
 /// The booking that a partner registered under this number.

@@ -2,27 +2,14 @@
 
 use crate::domain::booking::Standing;
 use crate::domain::certificate::name_on_paper;
-use crate::domain::email;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
+pub(crate) use crate::store::tables::accounts::{
+    ACCOUNTS_MAX, Account, find_account, find_account_by_id, find_certain_account, list_accounts,
+};
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
-use std::borrow::Cow;
-
-row! {
-    /// The columns of a member that signing in needs.
-    #[derive(Debug, Clone)]
-    pub(crate) struct Account {
-        pub member_id: i64,
-        pub username: String,
-        pub email: String,
-        pub role: Role,
-        pub password_hash: Option<String>,
-        pub email_confirmed: bool = "email_confirmed_at IS NOT NULL",
-        pub banned: bool = "banned_at IS NOT NULL",
-    }
-}
 
 row! {
     /// The columns of a member that a profile shows; flight times come from the logbook.
@@ -136,29 +123,9 @@ fn username_conflict(error: rusqlite::Error) -> Failure {
     if is_taken(&error) { Failure::username_taken() } else { error.into() }
 }
 
-const ACCOUNT: &str = joined!("SELECT ", Account::COLUMNS, " FROM members");
-
-/// The account of a username, or of an e-mail address: the one that confirmed the address, else the only one that
-/// claims it.
-pub(crate) fn find_account(tx: &Read, name: &str) -> Result<Option<Account>> {
-    if !name.contains('@') {
-        return tx.find(sql!(ACCOUNT, " WHERE username = :name"), named_params! {":name": name});
-    }
-    let claims = sql!(ACCOUNT, " WHERE email = :name ORDER BY email_confirmed_at IS NULL, member_id LIMIT 2");
-    let list = |address: &str| tx.list(claims, named_params! {":name": address});
-    let mut found: Vec<Account> = list(name)?;
-    // The name as typed comes first, for a row that an earlier version wrote in that spelling.
-    if found.is_empty()
-        && let Cow::Owned(address) = email::one_spelling(name)
-    {
-        found = list(&address)?;
-    }
-    let ambiguous = found.len() > 1 && !found[0].email_confirmed;
-    Ok(if ambiguous || found.is_empty() { None } else { Some(found.swap_remove(0)) })
-}
-
-pub(crate) fn find_account_by_id(tx: &Read, member_id: i64) -> Result<Option<Account>> {
-    tx.find(sql!(ACCOUNT, " WHERE member_id = :id"), named_params! {":id": member_id})
+/// The smallest member number.
+pub(crate) fn find_first(tx: &Read) -> Result<Option<i64>> {
+    tx.get(sql!("SELECT min(member_id) FROM members"), [])
 }
 
 pub(crate) fn username_is_free(tx: &Read, username: &str) -> Result<bool> {

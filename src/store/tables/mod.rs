@@ -1,6 +1,7 @@
 //! The statements of each table, one file a table.
 
 pub(crate) mod account_claims;
+pub(crate) mod accounts;
 pub mod audit;
 pub mod bans;
 pub mod bookings;

@@ -27,6 +27,7 @@ const SUPPRESSION: &str = joined!("SELECT ", Suppression::COLUMNS, " FROM suppre
 
 /// Adds the provider's report about an address.
 pub fn mark(tx: &Write, mark: &Suppression) -> Result<usize> {
+    end_future(tx, &mark.address, mark.since)?;
     let mark = Suppression { address: email::canonical(&mark.address), ..mark.clone() };
     insert!(tx.run, "INSERT INTO suppressed" Suppression: &mark, {}
             "ON CONFLICT (address) DO UPDATE SET ", Suppression::EXCLUDED,
@@ -35,6 +36,7 @@ pub fn mark(tx: &Write, mark: &Suppression) -> Result<usize> {
 
 /// Lifts the suppression of an address in all its spellings: reports up to `at` do not count any more.
 pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
+    end_future(tx, address, at)?;
     let sql = sql!(
         "INSERT INTO suppressed (address, reason, since, lifted_at) VALUES (:address, '', 0, :at)
                ON CONFLICT (address) DO UPDATE SET lifted_at = max(coalesce(lifted_at, :at), :at)"
@@ -44,10 +46,23 @@ pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
     tx.run(sql, named_params! {":address": address, ":at": at})
 }
 
-/// A moment after every report about the address, and not before now.
+/// A moment after every report about the address, and not before now; not long after now either, where an earlier version
+/// stored a moment of the future.
 pub(crate) fn next_moment(tx: &Write, address: &str) -> Result<i64> {
-    let sql = sql!("SELECT max(?2, since + 1, coalesce(lifted_at, 0) + 1) FROM suppressed WHERE address = ?1");
+    let sql = sql!(
+        "SELECT min(max(?2, since + 1, coalesce(lifted_at, 0) + 1), ?2 + 1000) FROM suppressed WHERE address = ?1"
+    );
     Ok(tx.find(sql, (email::canonical(address), tx.now()))?.unwrap_or(tx.now()))
+}
+
+/// Sets moments of the address that are still in the future to before `at`: earlier versions stored them as the provider sent
+/// them, and they would outweigh every later event. What is in force stays in force.
+fn end_future(tx: &Write, address: &str, at: i64) -> Result<usize> {
+    let sql = sql!(
+        "UPDATE suppressed SET since = min(since, :at - 1), lifted_at = min(lifted_at, :at - 1 - (since > lifted_at))
+         WHERE address IN (:address, canonical_address(:address)) AND max(since, coalesce(lifted_at, 0)) > :now"
+    );
+    tx.run(sql, named_params! {":address": address, ":at": at, ":now": tx.now()})
 }
 
 /// The suppression of an address, where it is in force.

@@ -13,6 +13,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::member_search;
+use crate::store::tables::members;
 use crate::store::tables::payments::{self, Account};
 use crate::web::desk::members::lookup::{LookupError, find_member};
 use crate::web::{Frame, done, path_id, read_form, show as shown, skipped};
@@ -130,6 +131,12 @@ fn decide(site: &Site, call: &Call, clerk: &Clerk, decision: Decision) -> Answer
             Err(LookupError::NotFound) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "payments.no_member"))),
             Err(LookupError::Ambiguous) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "desk.member_two"))),
         };
+        // A stranger may have signed up with the payer's address.
+        if let Some(typed) = typed.filter(|typed| typed.contains('@'))
+            && members::find_certain_account(cx.tx, typed)?.is_none()
+        {
+            return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "payments.unconfirmed")));
+        }
         let decided = app::payments::decide(cx, payment_id, decision, member_id)?;
         Ok(decided.is_none().then_some((StatusCode::UNPROCESSABLE_ENTITY, "payments.member_missing")))
     })?;

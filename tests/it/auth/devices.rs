@@ -265,3 +265,29 @@ fn unlocking_an_account_clears_all_of_its_delays_and_no_others() {
     assert_eq!(lift(&mark), ClearedLimits { delays: 1, pin_paused: false, passcodes_used_up: false });
     assert_eq!(lift(&mark), ClearedLimits { delays: 0, pin_paused: false, passcodes_used_up: false });
 }
+
+/// A delay shows by the answer that is held back. Such an attempt is not read, so it changes no row.
+#[test]
+fn wrong_attempts_under_a_username_do_not_show_in_those_under_the_address() {
+    let site = hall();
+    site.member("jane");
+    let is_held_back = |device: &Device, name: &str| {
+        let before = site.transactions();
+        device.miss(name);
+        site.transactions() == before
+    };
+    for (net, username, address) in [(100, "jane", "jane@example.com"), (101, "nobody", "nobody@example.com")] {
+        let guesser = Device::new(&site).at(&format!("198.51.{net}.200"));
+        (0..5).for_each(|_| _ = guesser.miss(username));
+        assert!(is_held_back(&guesser, username), "{username}");
+        assert!(!is_held_back(&guesser, address), "{address}");
+        for n in 0..25 {
+            Device::new(&site).at(&format!("198.51.{net}.{n}")).miss(username);
+        }
+        assert!(!is_held_back(&Device::new(&site).at("203.0.113.7"), address), "{address}");
+    }
+    let elsewhere = Device::new(&site).at("203.0.113.8");
+    assert!(!elsewhere.lets_in("jane@example.com"), "the delay of the account counts for both of its names");
+    site.advance(Duration::from_secs(60));
+    assert!(elsewhere.lets_in("jane@example.com"));
+}

@@ -1,6 +1,6 @@
 //! Signing up.
 
-use crate::harness::Site;
+use crate::harness::{PASSWORD, Site};
 use http::Method;
 use serde_json::{Value, json};
 use tunneldesk::i18n::language::{Language, Text};
@@ -174,4 +174,41 @@ fn sign_ups_are_limited_by_address() {
     let site = Site::open_with(|config| config.limits.signups_per_hour_per_address = 1);
     site.stranger().post(SIGNUP, body(json!({}))).ok();
     site.stranger().post(SIGNUP, body(json!({"username": "mark"}))).refused(429);
+}
+
+/// A stranger signs up with an address, and then signs in by it.
+#[test]
+fn a_new_account_is_opened_by_its_address_whether_or_not_another_member_confirmed_it() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let login = |name: &str, password: &str| {
+        let mut answer =
+            site.stranger().post("/auth/login", json!({ "username": name, "password": password })).ok().json();
+        answer["token"] = json!(answer["token"] != "");
+        answer
+    };
+    let mut answers = Vec::new();
+    for (name, address) in [("eve", "jane@example.com"), ("eva", "free@example.com")] {
+        let own = "four dry socks in a row";
+        let body =
+            json!({ "username": name, "real_name": "Eve Example", "email": address, "password": own, "terms": true });
+        let member_id = site.stranger().post("/auth/signup", body).ok().json()["member_id"].clone();
+        let mut right = login(address, own);
+        assert_eq!(right["member_id"], member_id, "{address}");
+        right["member_id"] = json!(0);
+        answers.push((right, login(address, "not the password")));
+    }
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(login("jane@example.com", PASSWORD)["member_id"], jane.id, "the owner is left alone");
+    // Recoveries and passkeys know an address only once it is confirmed: the account's own data would show otherwise.
+    let questions =
+        |name: &str| site.stranger().get(&format!("/auth/account-access/security-questions?username={name}"));
+    let phc = site.inside().hash("volvo");
+    let eva = site.change(|tx| Ok(tx.get::<i64>("SELECT member_id FROM members WHERE username = 'eva'", [])?));
+    let before = questions("free@example.com").ok().json();
+    for question in 1..=12 {
+        site.change(|tx| Ok(tunneldesk::store::tables::security_answers::set(tx, eva, question, &phc)?));
+    }
+    assert_eq!(questions("free@example.com").ok().json(), before);
+    assert_eq!(questions("eva").ok().json().as_array().unwrap().len(), 12);
 }

@@ -214,6 +214,27 @@ fn the_desk_decides_once_and_the_log_says_who() {
 }
 
 #[test]
+fn money_goes_to_no_account_by_an_address_that_nobody_confirmed() {
+    let site = with_fee();
+    let (jane, squatter) = (site.member("jane"), site.member("squatter"));
+    site.unconfirm(&squatter);
+    verdict(&site, &paid("pi_1", 3000, "chf", None));
+    verdict(&site, &paid("pi_2", 3000, "chf", None));
+    let clerk = Clerk::at(&site, &site.desk());
+    let count = |payment: i64, member: &str| {
+        clerk.post(&format!("/desk/payments/{payment}/count"), &[("question", "unmatched"), ("member", member)])
+    };
+    let refused = count(1, "squatter@example.com");
+    assert!(refused.status == 422 && refused.page().contains("Nobody has confirmed"), "{refused}");
+    assert!(!site.try_shell(&["callbacks", "match", "pi_1", "squatter@example.com"]));
+    assert_eq!(paid_until(&squatter), None);
+    // A person decides by the number; a confirmed address is certain.
+    assert_eq!(count(1, &squatter.id.to_string()).status, 303);
+    assert_eq!(count(2, "jane@example.com").status, 303);
+    assert!(paid_until(&jane).is_some() && paid_until(&squatter).is_some());
+}
+
+#[test]
 fn a_site_without_a_fee_asks_for_no_decision() {
     let site = Site::with_senders();
     let jane = site.member("jane");

@@ -136,6 +136,28 @@ fn a_mark_of_the_future_does_not_outweigh_a_later_withdrawal() {
     }
 }
 
+#[test]
+fn a_moment_of_the_future_that_an_earlier_version_stored_outweighs_nothing() {
+    let site = Site::with_senders();
+    let year = 365 * 86_400;
+    for (since, lifted, is_marked) in
+        [(year, None, true), (year, Some(-9), true), (2 * year, Some(year), true), (year, Some(2 * year), false)]
+    {
+        let sql = "INSERT OR REPLACE INTO suppressed (address, reason, since, lifted_at) VALUES (?1, 'spam', ?2, ?3)";
+        let lifted = lifted.map(|ahead: i64| site.now() + ahead);
+        site.change(|tx| Ok(tx.run(sql, (ADDRESS, tx.now() + since, lifted))?));
+        assert_eq!(reason(&site, ADDRESS).is_some(), is_marked, "{since} {lifted:?}");
+        site.advance(Duration::from_secs(1));
+        for (nth, action) in ["add", "remove"].repeat(2).into_iter().skip(usize::from(is_marked)).take(2).enumerate() {
+            // The provider's own list has no moments.
+            post(&site, &if nth == 0 { listed(action, site.now()) } else { undated(action) }).ok();
+            assert_eq!(reason(&site, ADDRESS).is_some(), action == "add", "{since} {lifted:?}");
+            site.advance(Duration::from_secs(1));
+        }
+        site.advance(Duration::from_secs(1));
+    }
+}
+
 /// An event of the provider's own suppression list, which has no time.
 fn undated(action: &str) -> Value {
     json!([{ "type": "blacklist", "action": action, "reject": { "email": "Jane@Example.com", "reason": "hard-bounce" } }])

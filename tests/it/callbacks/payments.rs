@@ -192,6 +192,25 @@ fn an_incomplete_event_is_refused_field_by_field() {
     assert_eq!(kept(&site), [0; 4]);
 }
 
+/// The processor sends a refused event for some days, and then drops it.
+#[test]
+fn an_odd_field_that_an_event_can_do_without_loses_no_payment() {
+    let site = Site::with_senders();
+    let jane = site.member("jane");
+    let odd = [json!({}), json!([]), json!("never"), json!(true), json!(-1e300), json!("a\nb"), json!("x".repeat(300))];
+    for (number, odd) in odd.iter().enumerate() {
+        for field in ["id", "created", "fromApp", "paymentIntentId"] {
+            let name = format!("pi_{number}_{field}");
+            let mut event = event(&format!("evt_{name}"), "payment_intent.succeeded", intent(&name, Some(&jane)));
+            event[field] = odd.clone();
+            // Text is a good id for the first event that has it.
+            assert_eq!(verdict(&site, &event), "applied", "{field}: {odd}");
+            assert_eq!(verdict(&site, &event), "repeated", "{field}: {odd}");
+        }
+    }
+    assert_eq!(payments(&jane).len(), 4 * odd.len());
+}
+
 #[test]
 fn a_payment_without_a_member_waits_for_one() {
     let site = Site::with_senders();

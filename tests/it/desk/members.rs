@@ -204,6 +204,8 @@ fn a_clerk_adds_flight_time() {
         assert!(refused.page().contains(&format!("value=\"{minutes}\"")), "what was typed stays");
     }
     assert_eq!(clerk.post("/desk/members/99999/time", &[("minutes", "12")]).status, 404);
+    let before_1970 = clerk.post(&path, &[("minutes", "12"), ("date", "1969-12-30")]);
+    assert_eq!(before_1970.status, 422, "no tunnel flew then: {before_1970}");
 }
 
 #[test]

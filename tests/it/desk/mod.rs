@@ -38,6 +38,7 @@ pub mod table;
 mod takeover;
 pub mod till;
 mod timeline;
+mod zones;
 
 pub use clerk::Clerk;
 

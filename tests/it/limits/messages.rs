@@ -58,6 +58,25 @@ fn anonymous_requests_do_not_use_up_a_member_s_daily_passcodes() {
 }
 
 #[test]
+fn neither_recoveries_nor_other_members_use_up_the_passcodes_for_signing_in() {
+    let site = Site::open();
+    let (jane, mark) = (site.member("jane"), site.member("mark"));
+    jane.post("/account/profile/2fa-operation", json!({ "operation": "enable" })).ok();
+    for _ in 0..5 {
+        recover(&site, "jane").ok();
+        mark.post(SEND, json!({"email": "jane@example.com"})).ok();
+    }
+    assert_eq!(messages_to(&site, "jane@example.com"), 6, "five for others, and one about the second factor");
+    let sign_in = || site.stranger().post("/auth/login", json!({ "username": "jane", "password": PASSWORD })).ok();
+    for sent in 7..12 {
+        assert_eq!(sign_in().json()["confirmationPending"], 3);
+        assert_eq!(messages_to(&site, "jane@example.com"), sent);
+    }
+    sign_in();
+    assert_eq!(messages_to(&site, "jane@example.com"), 11, "five an hour");
+}
+
+#[test]
 fn a_member_gets_five_passcodes_an_hour_and_ten_a_day_wherever_they_go() {
     let site = Site::open();
     let jane = site.member("jane");

@@ -94,3 +94,27 @@ fn the_smallest_limit_of_recoveries_allows_one() {
     let body = json!({"username": "jane", "passcode": passcode, "password": "four dry socks in a row"});
     assert_eq!(site.stranger().post(RECOVER, body).ok().json()["status"], true);
 }
+
+/// A busy server takes long for each change, so that a tick of the constant time does not cover a difference.
+#[test]
+fn a_recovery_of_an_unknown_name_makes_as_many_changes_as_one_of_a_known_name() {
+    let site = Site::open();
+    site.member("jane");
+    site.unconfirm(&site.member("mark"));
+    let changes = || site.change(|tx| Ok(tx.get::<i64>("SELECT total_changes()", [])?));
+    let changes_of = |path: &str, body: serde_json::Value| {
+        let before = changes();
+        site.stranger().post(path, body).ok();
+        changes() - before
+    };
+    let by_name = |name: &str| changes_of(RECOVER, json!({ "username": name, "option": "email" }));
+    let by_address = |address: &str| changes_of("/auth/account-access/recover-username", json!({ "email": address }));
+    let known = [by_name("jane"), by_address("jane@example.com")];
+    assert!(known.iter().all(|changes| *changes > 5), "{known:?}");
+    let rows = site.rows()["outbox"];
+    for unknown in ["nobody", "mark"] {
+        let address = format!("{unknown}@example.com");
+        assert_eq!([by_name(unknown), by_address(&address)], known, "{unknown}");
+    }
+    assert_eq!(site.rows()["outbox"], rows, "nothing is sent");
+}

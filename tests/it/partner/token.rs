@@ -208,12 +208,57 @@ fn what_is_not_said_again_stays_and_a_purchase_is_known_without_its_registration
 }
 
 #[test]
+fn guests_of_one_purchase_who_fly_at_one_moment_have_a_booking_each() {
+    let site = Site::open();
+    let (partner, jane, mark) = (site.partner(), site.flyer("jane"), site.flyer("mark"));
+    let mut sent = booking(&site, 1);
+    sent.as_object_mut().unwrap().remove("registration_id");
+    let pins = [site.pin(&jane), site.pin(&mark)];
+    for _ in 0..2 {
+        for (guest, pin) in [&jane, &mark].into_iter().zip(&pins) {
+            assert_eq!(ask(&partner, guest, pin, sent.clone()).ok().json()["status"], true);
+        }
+    }
+    assert_eq!(count(&site, "bookings"), 2);
+    for guest in [&jane, &mark] {
+        assert_eq!(guest.get("/account/profile/booking-history").ok().json().as_array().unwrap().len(), 1);
+    }
+    // A registration belongs to one member.
+    sent["registration_id"] = json!(8);
+    sent["flight_date"] = json!(site.now() + 9_000);
+    ask(&partner, &jane, &pins[0], sent.clone()).ok();
+    ask(&partner, &mark, &pins[1], sent).refused(409);
+}
+
+#[test]
+fn a_time_before_1970_is_a_mistake_in_any_field_but_the_day_of_birth() {
+    let site = Site::open();
+    let (partner, jane) = (site.partner(), site.flyer("jane"));
+    for field in ["flight_date", "purchase_date", "checkin_time"] {
+        let mut early = booking(&site, 1);
+        for before in [json!(-1), json!("-86400"), json!(-200_000_000_000_i64)] {
+            early[field] = before;
+            assert_eq!(ask(&partner, &jane, &site.pin(&jane), early.clone()).refused(422).bad_fields(), [field]);
+        }
+    }
+    let tunnel = Site::TUNNEL_ID.to_string();
+    let flown = json!({ "entry_date": -1, "tunnel": tunnel, "time": "5", "status": "open", "comment": "" });
+    assert_eq!(jane.post("/account/logbook/time/", flown).refused(422).bad_fields(), ["entry_date"]);
+    let sync = site.sync();
+    let report = sync.post("/admin/reports/external/partner-metrics/bookings", json!({ "from": -1 }));
+    assert_eq!(report.refused(422).bad_fields(), ["from"]);
+    let old = json!({ "username": "otto", "real_name": "Otto Old", "email": "otto@example.com", "dob": -86_400 * 3650,
+                      "password": crate::harness::PASSWORD, "terms": true });
+    site.stranger().post("/auth/signup", old).ok();
+}
+
+#[test]
 fn nobody_is_booked_before_their_birth() {
     let site = Site::open();
     let (partner, jane) = (site.partner(), site.flyer("jane"));
     let mut early = booking(&site, 1);
-    early["flight_date"] = json!(-86_400);
-    site.change(|tx| Ok(tx.run("UPDATE members SET dob = 0 WHERE member_id = ?1", [jane.id])?));
+    early["flight_date"] = json!(86_400);
+    site.change(|tx| Ok(tx.run("UPDATE members SET dob = 172800 WHERE member_id = ?1", [jane.id])?));
     assert_eq!(ask(&partner, &jane, &site.pin(&jane), early).refused(422).bad_fields(), ["flight_date"]);
     assert_eq!(count(&site, "bookings"), 0);
 }

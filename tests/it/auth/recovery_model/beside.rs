@@ -1,6 +1,6 @@
 //! Events besides a recovery that must not help it: usernames sent, passwords changed, addresses changed, bans.
 
-use super::person::{Counter, JANE};
+use super::person::JANE;
 use super::{CHANGE, OWN, Sequence, USER};
 use serde_json::json;
 use std::time::Duration;
@@ -29,13 +29,13 @@ impl Sequence<'_> {
         let now = self.now();
         let due = who.is_some_and(|who| {
             let person = &mut self.people[who];
-            if now < person.counter.closed_until {
+            if person.is_delayed(&address, now) {
                 return false;
             }
             let went_to = if person.banned { None } else { person.take(purpose, &passcode, now) };
             let right = went_to.is_some_and(|to| person.is_reached_at(&to));
             if !right {
-                person.counter.miss(now);
+                person.miss(&address, now);
             }
             right
         });
@@ -54,7 +54,7 @@ impl Sequence<'_> {
         let person = &self.people[who];
         let current = if right { person.password.clone() } else { "not the password".to_owned() };
         let body = json!({ "password": wanted, "current_password": current, "password_confirm": wanted });
-        let (closed, banned) = (now < person.counter.closed_until, person.banned);
+        let (closed, banned) = (person.is_delayed(&person.caller.name, now), person.banned);
         let due = (right && !closed && !banned).then_some(who);
         let opened = due.map(|who| self.open(who));
         let caller = self.people[who].caller.clone();
@@ -67,7 +67,8 @@ impl Sequence<'_> {
         };
         self.expect(reply.status == status, &format!("{status}"));
         if status == 422 {
-            self.people[who].counter.miss(now);
+            let name = self.people[who].caller.name.clone();
+            self.people[who].miss(&name, now);
         }
         if let Some(opened) = opened {
             for token in [&opened.session, &opened.booking] {
@@ -89,14 +90,14 @@ impl Sequence<'_> {
         let right = !self.dice.one_in(3);
         let known = who.map(|who| &self.people[who]);
         let typed = known.filter(|_| right).map_or("not the password", |person| &person.password).to_owned();
-        let closed = known.is_some_and(|person| now < person.counter.closed_until);
+        let closed = known.is_some_and(|person| person.is_delayed(&name, now));
         let due = right && !closed && known.is_some_and(|person| !person.banned);
         let body = json!({ "username": name, "password": typed });
         let reply = self.send(&self.site.stranger(), "/auth/login", &body, None);
         self.expect(reply.ok_json()["status"] == due, "a session for the password of now");
-        match who.map(|who| &mut self.people[who].counter) {
-            Some(counter) if due => *counter = Counter::default(),
-            Some(counter) if !right && !closed => counter.miss(now),
+        match who.map(|who| &mut self.people[who]) {
+            Some(person) if due => person.forget_misses(),
+            Some(person) if !right && !closed => person.miss(&name, now),
             _ => {}
         }
     }

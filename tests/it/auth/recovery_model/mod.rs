@@ -276,7 +276,7 @@ impl<'a> Sequence<'a> {
             let reply = self.send(&self.site.stranger(), RECOVER, &body, None);
             // While attempts are delayed nothing is checked. The delays of unknown names are not in the model.
             let now = self.now();
-            let closed = who.map(|who| now < self.people[who].counter.closed_until);
+            let closed = who.map(|who| self.people[who].is_delayed(&name, now));
             let delayed = reply.status == 200 && reply.json()["status"] == false;
             let fits = match (wanted, closed) {
                 (None, _) | (Some(_), Some(false)) => reply.status == 422,
@@ -285,7 +285,7 @@ impl<'a> Sequence<'a> {
             };
             return self.expect(fits, "a password that will not do");
         }
-        let due = who.filter(|who| self.is_proven(*who, &passcode, &given));
+        let due = who.filter(|who| self.is_proven(*who, &name, &passcode, &given));
         let opened = due.map(|who| self.open(who));
         let reply = self.send(&self.site.stranger(), RECOVER, &body, due);
         self.expect(reply.ok_json()["status"] == due.is_some(), "the proof that is due, and nothing less");
@@ -301,11 +301,11 @@ impl<'a> Sequence<'a> {
     }
 
     /// Whether the proof is right by the rules. A wrong one is counted.
-    fn is_proven(&mut self, who: usize, passcode: &str, given: &BTreeMap<i64, String>) -> bool {
+    fn is_proven(&mut self, who: usize, name: &str, passcode: &str, given: &BTreeMap<i64, String>) -> bool {
         let now = self.now();
         let purpose = "passcode_recover_password";
         let person = &mut self.people[who];
-        if now < person.counter.closed_until {
+        if person.is_delayed(name, now) {
             self.tally.closed += 1;
             return false;
         }
@@ -318,7 +318,7 @@ impl<'a> Sequence<'a> {
         } else {
             person.spend_try(purpose, now);
         }
-        person.counter.miss(now);
+        person.miss(name, now);
         false
     }
 

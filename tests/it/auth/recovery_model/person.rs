@@ -34,19 +34,20 @@ pub struct Person {
     /// Live passcodes, by template.
     pub live: BTreeMap<&'static str, Sent>,
     pub last_message: i64,
-    pub counter: Counter,
+    /// By the typed name.
+    counters: BTreeMap<String, Counter>,
 }
 
-/// The failed attempts of an account, and the resulting delay.
+/// The failed attempts under a name, and the resulting delay.
 #[derive(Default)]
-pub struct Counter {
-    pub misses: i64,
-    pub missed_at: i64,
-    pub closed_until: i64,
+struct Counter {
+    misses: i64,
+    missed_at: i64,
+    closed_until: i64,
 }
 
 impl Counter {
-    pub fn miss(&mut self, now: i64) {
+    fn miss(&mut self, now: i64) {
         self.misses = (self.misses >> ((now - self.missed_at) / 900).min(63)) + 1;
         self.missed_at = now;
         self.closed_until = now + if self.misses < 5 { 0 } else { 1 << (self.misses - 5).min(9) };
@@ -54,6 +55,22 @@ impl Counter {
 }
 
 impl Person {
+    /// Whether attempts under one of the member's names are delayed.
+    pub fn is_delayed(&self, name: &str, now: i64) -> bool {
+        self.counters.get(&name.to_lowercase()).is_some_and(|counter| now < counter.closed_until)
+    }
+
+    pub fn miss(&mut self, name: &str, now: i64) {
+        self.counters.entry(name.to_lowercase()).or_default().miss(now);
+    }
+
+    /// A sign-in ends the delays of the username and the address.
+    pub fn forget_misses(&mut self) {
+        [self.caller.name.to_lowercase(), self.email.to_lowercase()]
+            .iter()
+            .for_each(|name| _ = self.counters.remove(name));
+    }
+
     /// Checks a passcode of a purpose against the live one; a wrong one costs a try. Returns the address to which a
     /// right one was sent.
     pub fn take(&mut self, purpose: &str, text: &str, now: i64) -> Option<String> {
@@ -104,7 +121,7 @@ pub fn person(site: &Site, name: &str, answered: Answers, dice: &mut Dice) -> Pe
         banned: false,
         live: BTreeMap::new(),
         last_message: 0,
-        counter: Counter::default(),
+        counters: BTreeMap::new(),
     }
 }
 
