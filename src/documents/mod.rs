@@ -1,6 +1,8 @@
 //! Documents and pictures: certificates, printed logbooks, the map of progression, photos and QR codes.
 
 pub(crate) mod certificate;
+#[cfg(test)]
+mod legibility;
 pub(crate) mod markup;
 mod paint;
 pub(crate) mod picture;
