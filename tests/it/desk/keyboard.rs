@@ -257,3 +257,31 @@ fn a_refused_page_shows_its_problem_and_the_field_to_correct_has_the_focus() {
         assert_eq!(browser.run(seen, json!([])), json!([focus, true]), "{path}");
     }
 }
+
+#[test]
+fn fingers_hit_the_links_and_buttons_of_the_desk_on_a_tablet() {
+    const LEAST: f64 = 24.0;
+    let site = super::demo();
+    let bookings = day(&site);
+    let desk = site.desk();
+    let browser = Browser::open();
+    browser.resize(768, 1024, false);
+    browser.devtools("Emulation.setTouchEmulationEnabled", json!({ "enabled": true, "maxTouchPoints": 5 }));
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    browser.wait("return document.activeElement?.id === 'username'");
+    browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", desk.name));
+    browser.wait("return location.pathname === '/desk'");
+    assert_eq!(browser.run("return matchMedia('(pointer: coarse)').matches", json!([])), true);
+    for path in
+        ["/desk", &format!("/desk/bookings/{}", bookings[0]), "/desk/members/1", "/desk/members", "/desk/sign-offs"]
+    {
+        browser.go(&format!("{}{path}", site.origin()));
+        let small = browser.run(
+            "return [...document.querySelectorAll('main a, main button, .who a, .who button')]
+                .filter(one => { const { width, height } = one.getBoundingClientRect(); return width && height < arguments[0]; })
+                .map(one => one.outerHTML.slice(0, 90))",
+            json!([LEAST]),
+        );
+        assert_eq!(small, json!([]), "{path}");
+    }
+}
