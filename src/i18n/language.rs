@@ -257,7 +257,7 @@ mod tests {
 
     /// Words that stand beside the catalogue's word for the same thing: desk, safety brief, logbook, e-mail, member.
     const OTHER_WORDS: [(Language, &[&str]); 4] = [
-        (Language::German, &["theke", "am schalter", "tresen", "rezeption"]),
+        (Language::German, &["theke", "am schalter", "check-in", "tresen", "rezeption"]),
         (Language::French, &["guichet", "comptoir", "courriel", "consignes de sécurité"]),
         (Language::Spanish, &["mostrador", "cuaderno", "charla", "validaciones", "socio"]),
         (Language::Italian, &["sportello", "istruzioni di sicurezza", "socio"]),
