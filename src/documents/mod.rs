@@ -1,8 +1,6 @@
 //! Documents and pictures: certificates, printed logbooks, the map of progression, photos and QR codes.
 
 pub(crate) mod certificate;
-#[cfg(test)]
-mod legibility;
 pub(crate) mod markup;
 mod paint;
 pub(crate) mod picture;
@@ -10,3 +8,6 @@ pub(crate) mod printout;
 pub(crate) mod progression;
 pub(crate) mod qr;
 mod typesetting;
+
+#[cfg(test)]
+mod tests;

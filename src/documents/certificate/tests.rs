@@ -1,7 +1,7 @@
 //! The sheet as bytes: always the same, small, sound, and with every letter in it.
 
 use super::*;
-use crate::documents::legibility;
+use crate::documents::tests as legibility;
 use std::process::Command;
 
 fn sheet(holder: &str, language: Language) -> Certificate {

@@ -1,7 +1,7 @@
 //! The pages as bytes: the same again, sound, and with every word in them.
 
 use super::*;
-use crate::documents::legibility;
+use crate::documents::tests as legibility;
 use std::process::Command;
 
 const DAY: i64 = 86_400;
