@@ -11,6 +11,15 @@ addEventListener('submit', event => {
 });
 addEventListener('pageshow', () => document.querySelectorAll('form[data-sent]').forEach(form => delete form.dataset.sent));
 
+// A page that was refused begins at its problem, however far down the form is.
+{
+    const problem = document.querySelector('main .problem[id]:not([hidden])');
+    // At a kiosk a field that has the focus opens the keys over the page.
+    const focuses = !document.documentElement.classList.contains('kiosk') && !document.querySelector('[autofocus]');
+    if (problem && focuses) document.querySelector(`[aria-describedby~="${problem.id}"]`)?.focus({ preventScroll: true });
+    problem?.scrollIntoView({ block: 'center', behavior: 'instant' });
+}
+
 // Sign-in by passkey: the server sends a challenge, and the authenticator's answer is submitted in a form.
 const passkey = document.getElementById('passkey');
 if (passkey && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {

@@ -8,3 +8,6 @@ pub(crate) mod printout;
 pub(crate) mod progression;
 pub(crate) mod qr;
 mod typesetting;
+
+#[cfg(test)]
+mod tests;

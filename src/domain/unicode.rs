@@ -24,6 +24,36 @@ pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || is_unseen(c))
 }
 
+/// The text without marks that show nothing and change how the letters around them are read: overrides of the direction,
+/// zero-width characters, the soft hyphen. Two texts that look the same are the same then, and none looks like another than
+/// it is. The two joiners stay where scripts and emoji need them; fillers stay, because they show as a blank.
+pub(crate) fn without_marks(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_mark) {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !is_mark(c) || (is_joiner(c) && kept.chars().next_back().is_some_and(can_be_joined)) {
+            kept.push(c);
+        }
+    }
+    Cow::Owned(kept)
+}
+
+fn is_mark(c: char) -> bool {
+    let is_blank = matches!(c, '\u{115f}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}');
+    (is_unseen(c) && !is_blank) || matches!(c, '\u{206a}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')
+}
+
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
+/// Whether a joiner after this character means something: Latin, Greek, Cyrillic and Hebrew letters have no use for it.
+fn can_be_joined(c: char) -> bool {
+    c >= '\u{600}' && !is_joiner(c) && !matches!(c, '\u{1e00}'..='\u{206f}')
+}
+
 /// The text in lower case, without accents and with one kind of apostrophe, so that a name is found however it is
 /// typed.
 pub(crate) fn folded(text: &str) -> String {
@@ -42,6 +72,27 @@ mod tests {
         assert_eq!(nfc("Zu\u{308}rich"), "Z\u{fc}rich");
         assert_eq!(nfc("\u{1112}\u{1161}\u{11ab}"), "\u{d55c}");
         assert!(matches!(nfc("Z\u{fc}rich"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn marks_that_show_nothing_are_dropped_and_joiners_stay_where_a_script_needs_them() {
+        assert!(matches!(without_marks("Zo\u{eb} \u{5d0}\u{5d1}"), Cow::Borrowed(_)));
+        for (typed, kept) in [
+            ("Jane\u{202e}enaJ\u{202c} Doe", "JaneenaJ Doe"),
+            ("\u{2067}a\u{2069}b\u{200b}c\u{ad}d\u{feff}e\u{200f}f\u{2060}g\u{61c}h", "abcdefgh"),
+            ("Ja\u{200d}ne Do\u{200c}e", "Jane Doe"),
+            (
+                "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}",
+                "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}",
+            ),
+            ("\u{915}\u{94d}\u{200d}\u{200d}\u{937}", "\u{915}\u{94d}\u{200d}\u{937}"),
+            (
+                "\u{1f469}\u{200d}\u{1f680} \u{1f3f3}\u{fe0f}\u{200d}\u{1f308}",
+                "\u{1f469}\u{200d}\u{1f680} \u{1f3f3}\u{fe0f}\u{200d}\u{1f308}",
+            ),
+        ] {
+            assert_eq!(without_marks(typed), kept, "{typed:?}");
+        }
     }
 
     #[test]

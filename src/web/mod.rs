@@ -16,11 +16,12 @@ mod waiver_form;
 pub(crate) use form::{Form, form, form_pairs, read_form};
 pub(crate) use frame::Frame;
 
+use crate::domain::unicode::without_marks;
 use crate::http::Answer;
 use crate::http::accept::prefers_page;
 use crate::http::assets;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Problem};
 use crate::http::fields;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
@@ -100,9 +101,31 @@ pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Repl
     refused(failure, language, request_id, &page)
 }
 
-/// The problem of each field, for an error page, which shows no form beside which a problem could stand.
+/// Labels of the fields that an error page names.
+const LABELS: [(&str, &str); 9] = [
+    ("username", "recover.username"),
+    ("password", "kiosk.join_password"),
+    ("code", "kiosk.scan_code"),
+    ("passcode", "kiosk.scan_code"),
+    ("pin", "kiosk.pin"),
+    ("minutes", "kiosk.minutes"),
+    ("name", "card.real_name"),
+    ("email", "kiosk.join_email"),
+    ("dob", "kiosk.join_born"),
+];
+
+/// The problem of each field after the field's label, for an error page, which shows no form beside which a problem could
+/// stand. A field without a label was not typed by the person: its problem stands alone.
 fn mistakes(failure: &Failure, language: Language) -> Vec<String> {
-    failure.problems().iter().map(|problem| format!("{}: {}", problem.field, language.say(&problem.text))).collect()
+    let label =
+        |field: &str| LABELS.iter().find(|(name, _)| *name == field).map(|(_, key)| language.say(&Text::new(key)));
+    let mistake = |problem: &Problem| match label(&problem.field) {
+        Some(label) => language.labelled(&label, &language.say(&problem.text)),
+        None => language.say(&problem.text),
+    };
+    let mut mistakes: Vec<String> = failure.problems().iter().map(mistake).collect();
+    mistakes.dedup();
+    mistakes
 }
 
 /// The text of a failure on a page. Texts about paths, headers and fields, written for callers of the API, are replaced.
@@ -220,8 +243,8 @@ pub(crate) fn skipped(call: &Call) -> i64 {
 /// The value of a query field in one line, cut to [`QUERY_CHARS_MAX`]; empty where there is none.
 pub(crate) fn query_text(call: &Call, name: &str) -> String {
     let typed = call.query_field(name).unwrap_or_default();
-    let line: String =
-        typed.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUERY_CHARS_MAX).collect();
+    let typed = without_marks(typed.trim());
+    let line: String = typed.chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUERY_CHARS_MAX).collect();
     line.trim_end().to_owned()
 }
 

@@ -100,6 +100,12 @@ fn find_consents(tx: &Read, due: &[Due], language: Language) -> Result<(Vec<Cons
 }
 
 impl WaiverForm {
+    /// Whether the text's own title says what the page's heading says already.
+    pub(crate) fn repeats_heading(&self) -> bool {
+        let same = |key| self.title.trim().to_lowercase() == self.say(key).to_lowercase();
+        same("waiver.title") || same("papers.title")
+    }
+
     /// Reads the form for these flyers, with consents and emergency contact. `sent` is a form that was refused.
     pub(crate) fn read(
         tx: &Read,

@@ -8,6 +8,7 @@ pub(super) use record::record_and_audit;
 use super::{Change, Outcome, family, flights};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::{self, Booking, Denial};
+use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Write;
@@ -143,8 +144,8 @@ pub(super) fn admit(
 
 /// Checks in the member of a booking. The desk may check in every member; a member may check in the own booking of
 /// today, and today's booking of a child for whom the member acts. A second check-in changes nothing. 409 where the
-/// member has signed no waiver that is in force, or the booking was cancelled or marked as a no-show. Audited, unless
-/// the booking is the actor's own.
+/// member has signed no waiver that is in force, the day of the flight has not come, or the booking was cancelled or
+/// marked as a no-show. Audited, unless the booking is the actor's own.
 pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     check_in_at(cx, booking_id, cx.now())
 }
@@ -161,12 +162,13 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outco
             return Err(Failure::not_found());
         }
     }
+    check_day_has_come(cx, &known, at)?;
     let standing = members::find_standing(cx.tx, known.member_id)?.ok_or_else(Failure::not_found)?;
     // The desk can resolve other obstacles (a brief, a waiver, a fee) on the spot, but not a ban.
     if standing.banned {
         return Err(Failure::not_allowed().saying(Text::new("desk.banned_no_check_in")));
     }
-    check_in_force(&known)?;
+    check_in_force(cx, &known)?;
     let changed = flights::check_in(cx, &known, at)?;
     finish(cx, "booking.checked_in", known.member_id, booking_id, changed)
 }
@@ -186,7 +188,7 @@ pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Fai
 pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i64) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
-    check_in_force(&known)?;
+    check_in_force(cx, &known)?;
     let moved = Booking { flight_date, minutes_booked: minutes, ..known.booking.clone() };
     if moved == known.booking {
         return Ok(Outcome::Unchanged);
@@ -248,7 +250,7 @@ fn end(cx: &Change, booking_id: i64, ending: Ending) -> Result<Outcome, Failure>
     if known.ending == Some(ending) {
         return Ok(Outcome::Unchanged);
     }
-    check_in_force(&known)?;
+    check_in_force(cx, &known)?;
     if known.arrived_at.is_some() {
         return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")));
     }
@@ -268,12 +270,26 @@ fn find(cx: &Change, booking_id: i64) -> Result<BookingRow, Failure> {
     bookings::find(cx.tx, booking_id, cx.site.tunnel_id)?.ok_or_else(Failure::not_found)
 }
 
-fn check_in_force(known: &BookingRow) -> Result<(), Failure> {
-    match known.ending {
-        None => Ok(()),
-        Some(Ending::Cancelled) => Err(Failure::booking_state().saying(Text::new("desk.booking_cancelled"))),
-        Some(Ending::NoShow) => Err(Failure::booking_state().saying(Text::new("desk.booking_no_show"))),
+/// 409 where the booking has ended. The desk can reinstate it; a member is sent to the desk.
+fn check_in_force(cx: &Change, known: &BookingRow) -> Result<(), Failure> {
+    let key = match (known.ending, cx.rank.is_staff()) {
+        (None, _) => return Ok(()),
+        (Some(Ending::Cancelled), true) => "desk.booking_cancelled",
+        (Some(Ending::Cancelled), false) => "kiosk.booking_cancelled",
+        (Some(Ending::NoShow), true) => "desk.booking_no_show",
+        (Some(Ending::NoShow), false) => "kiosk.booking_no_show",
+    };
+    Err(Failure::booking_state().saying(Text::new(key)))
+}
+
+/// 409 before the day of the flight, by the tunnel's clock: the booking is moved to the day on which the member flies.
+fn check_day_has_come(cx: &Change, known: &BookingRow, at: i64) -> Result<(), Failure> {
+    let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
+    if known.booking.flight_date < zone.day(at, 0).to || known.arrived_at.is_some() {
+        return Ok(());
     }
+    let day = when::day(cx.language, &zone, known.booking.flight_date);
+    Err(Failure::booking_state().saying(Text::new("desk.check_in_early").with("day", day)))
 }
 
 fn finish(

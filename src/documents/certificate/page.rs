@@ -110,7 +110,7 @@ fn draw_holder(surface: &mut Surface, certificate: &Certificate) {
     fill(surface, SOFT);
     fitted(&ITALIC, &say("certificate.certifies"), 0.0).set(surface, 190.0, 16.0);
     fill(surface, INK);
-    let lines = broken(&certificate.holder);
+    let lines = broken(&certificate.holder, RIGHT - LEFT, NAME_SIZE, NAME_SIZE_MIN);
     match lines.as_slice() {
         [one] => one.set(surface, Align::Left, LEFT - 1.0, 246.0, one.size_within(RIGHT - LEFT, NAME_SIZE)),
         many => {
@@ -127,11 +127,15 @@ const NAME_SIZE_OF_TWO: f32 = 32.0;
 /// Below this a name is set in two lines.
 const NAME_SIZE_MIN: f32 = 30.0;
 
-/// A name in one line, or in two where one would be too small: broken at the space nearest to its middle, and a single
+/// Sizes of the signer's name and the date.
+const FOOT_SIZE: f32 = 17.0;
+const FOOT_SIZE_MIN: f32 = 10.0;
+
+/// A name in one line, or in two where one would be smaller than `size_min`: broken at the space nearest to its middle, and a single
 /// word of that length in its middle.
-fn broken(name: &str) -> Vec<Line> {
+fn broken(name: &str, room: f32, size: f32, size_min: f32) -> Vec<Line> {
     let whole = ROMAN.line(name, 0.0);
-    if whole.size_within(RIGHT - LEFT, NAME_SIZE) >= NAME_SIZE_MIN {
+    if whole.size_within(room, size) >= size_min {
         return vec![whole];
     }
     let nearest = |wanted: fn(char) -> bool| {
@@ -164,8 +168,11 @@ fn draw_foot(surface: &mut Surface, certificate: &Certificate) -> Option<()> {
     ];
     for (left, value, label) in columns {
         fill(surface, INK);
-        let value = ROMAN.line(&value, 0.0);
-        value.set(surface, Align::Left, left, 481.0, value.size_within(COLUMN, 17.0));
+        let lines = broken(&value, COLUMN, FOOT_SIZE, FOOT_SIZE_MIN);
+        let size = lines.iter().map(|line| line.size_within(COLUMN, FOOT_SIZE)).fold(FOOT_SIZE, f32::min);
+        for (above, line) in lines.iter().rev().enumerate() {
+            line.set(surface, Align::Left, left, 481.0 - above as f32 * size * 1.1, size);
+        }
         stroke(surface, BRONZE, 0.5);
         surface.draw_path(&straight(left, 489.0, left + COLUMN)?);
         fill(surface, SOFT);

@@ -1,6 +1,7 @@
 //! The sheet as bytes: always the same, small, sound, and with every letter in it.
 
 use super::*;
+use crate::documents::tests as legibility;
 use std::process::Command;
 
 fn sheet(holder: &str, language: Language) -> Certificate {
@@ -68,6 +69,14 @@ fn a_checker_finds_it_sound_and_reads_the_name() {
             assert!(fonts.lines().skip(2).all(|line| line.contains("yes yes yes")), "embedded and cut down: {fonts}");
         }
     }
+}
+
+#[test]
+fn the_longest_names_of_holder_and_signer_are_legible() {
+    let name = legibility::long_name();
+    let pdf = draw(&Certificate { signer_name: name.clone(), ..sheet(&name, Language::English) }).unwrap();
+    let lowest = legibility::lowest(&pdf, "Wolfeschl");
+    assert!(lowest.is_none_or(|height| height > 8.0), "{lowest:?} points");
 }
 
 /// Every sheet fits its paper; with `SHEETS=<directory>` they are written there, to be looked at.

@@ -41,10 +41,12 @@ impl AccountSlip {
         let room = RIGHT - LEFT - QR_SIDE - 24.0;
         super::set_head(&mut pages, &super::place(&self.site_name, &self.site_city), &self.title);
         let name = TextStyle { typeface: &ROMAN, size: 30.0, tracking: 0.0, colour: INK };
-        pages.words(&self.name, name, Align::Left, LEFT - 1.0, 146.0, room);
-        pages.words(&self.number, TextStyle { size: 12.5, ..aside() }, Align::Left, LEFT, 166.0, room);
+        pages.y = 146.0;
+        pages.words_in_lines(&self.name, name, LEFT - 1.0, room);
+        pages.y += 20.0;
+        pages.words(&self.number, TextStyle { size: 12.5, ..aside() }, Align::Left, LEFT, pages.y, room);
         pages.code(&self.link, RIGHT - QR_SIDE, 122.0, QR_SIDE);
-        pages.y = 192.0;
+        pages.y += 26.0;
         let style = TextStyle { size: 12.0, ..body() };
         for line in self.lines.iter().flat_map(|text| wrapped(text, style, room, LINES_MAX)) {
             pages.words(&line, style, Align::Left, LEFT, pages.y, room);

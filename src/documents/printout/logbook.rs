@@ -1,6 +1,6 @@
 //! The content of the pages, from the title to the place for a stamp.
 
-use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle};
+use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{Cells, Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly, shorten};
 use super::{Flight, Logbook, Signed};
 use crate::documents::paint::{BRONZE, INK, SOFT};
@@ -12,6 +12,8 @@ use crate::i18n::language::Text;
 const FOOT: f32 = HEIGHT - 44.0;
 const HALF: f32 = (LEFT + RIGHT) / 2.0;
 const STAMP_HEIGHT: f32 = 120.0;
+/// How much of a long name stands at the feet of the pages.
+const HOLDER_FOOT_ROOM: f32 = 170.0;
 
 /// The logbook as a PDF.
 pub(crate) fn draw(logbook: &Logbook) -> Result<Vec<u8>, String> {
@@ -45,10 +47,12 @@ impl Logbook {
     fn set_title(&self, pages: &mut Pages) {
         super::set_head(pages, &super::place(&self.site_name, &self.site_city), &self.say("printout.title"));
         let name = TextStyle { typeface: &ROMAN, size: 34.0, tracking: 0.0, colour: INK };
-        pages.words(&self.holder, name, Align::Left, LEFT - 1.0, 148.0, RIGHT - LEFT);
+        pages.y = 148.0;
+        pages.words_in_lines(&self.holder, name, LEFT - 1.0, RIGHT - LEFT);
+        let top = pages.y;
         let of = Text::new("printout.of").with("member", self.member_id).with("date", self.date(self.day));
         let italic = TextStyle { typeface: &ITALIC, size: 12.5, tracking: 0.0, colour: SOFT };
-        pages.words(&self.language.say(&of), italic, Align::Left, LEFT, 170.0, RIGHT - LEFT);
+        pages.words(&self.language.say(&of), italic, Align::Left, LEFT, top + 22.0, RIGHT - LEFT);
         let signed: usize = self.skills.iter().map(|(_, signed)| signed.len()).sum();
         let facts = [
             ("printout.flown", minutes::show(self.minutes)),
@@ -60,11 +64,11 @@ impl Logbook {
         for (place, (key, number)) in facts.into_iter().enumerate() {
             let left = LEFT + place as f32 * column;
             let large = TextStyle { typeface: &ROMAN, size: 24.0, tracking: 0.0, colour: INK };
-            pages.words(&number, large, Align::Left, left, 216.0, column - 12.0);
-            pages.rule(left, left + column - 14.0, 222.0, 0.5, BRONZE);
-            pages.words(&self.say(key).to_uppercase(), label(), Align::Left, left, 234.0, column - 14.0);
+            pages.words(&number, large, Align::Left, left, top + 68.0, column - 12.0);
+            pages.rule(left, left + column - 14.0, top + 74.0, 0.5, BRONZE);
+            pages.words(&self.say(key).to_uppercase(), label(), Align::Left, left, top + 86.0, column - 14.0);
         }
-        pages.y = 236.0;
+        pages.y = top + 88.0;
     }
 
     /// Levels on the left, currency on the right, in as many rows as the longer of the two has.
@@ -177,7 +181,8 @@ impl Logbook {
     fn set_foot(&self, page: &mut Pages, number: usize, count: usize) {
         let style = TextStyle { typeface: &ROMAN, size: 8.5, tracking: 0.02, colour: SOFT };
         page.rule(LEFT, RIGHT, FOOT - 14.0, 0.4, BRONZE);
-        let of = format!("{} · {} · {}", self.holder, self.site_name, self.date(self.day));
+        let holder = wrapped(&self.holder, style, HOLDER_FOOT_ROOM, 1).concat();
+        let of = format!("{holder} · {} · {}", self.site_name, self.date(self.day));
         page.words(&of, style, Align::Left, LEFT, FOOT, RIGHT - LEFT - 90.0);
         let numbers = Text::new("printout.page").with("number", number).with("count", count);
         page.words(&self.language.say(&numbers), style, Align::Right, RIGHT, FOOT, 86.0);

@@ -20,6 +20,13 @@ const BOTTOM: f32 = HEIGHT - 78.0;
 /// Characters of one line of a table, which accents that take no room do not pass either.
 const WRAPPED_CHARS_MAX: usize = 80;
 
+/// How much smaller words may become before they are set in lines.
+const SHRINK_MIN: f32 = 0.75;
+/// More lines than the longest name has.
+const WORDS_LINES_MAX: usize = 6;
+/// Height of a line by the size of its letters.
+const LINE_SPACING: f32 = 1.15;
+
 /// The contents of more pages are compressed. Fewer are soon sent as they are, and compressing them takes a quarter of the time
 /// in which they are set.
 const PLAIN_PAGES_MAX: usize = 8;
@@ -100,6 +107,21 @@ impl Pages {
         let line = self.shape(words, style);
         let size = line.size_within(room, style.size);
         self.put(Element::Words { line, align, x, y, size, colour: style.colour });
+    }
+
+    /// Sets words as [`Pages::words`]; where they would have to be much smaller, in lines one below the other.
+    /// [`Pages::y`] is the foot of the first line, and then that of the last.
+    pub(crate) fn words_in_lines(&mut self, words: &str, style: TextStyle, x: f32, room: f32) {
+        let small = TextStyle { size: style.size * SHRINK_MIN, ..style };
+        if self.shape(words, style).size_within(room, style.size) >= small.size {
+            return self.words(words, style, Align::Left, x, self.y, room);
+        }
+        for (place, line) in wrapped(words, small, room, WORDS_LINES_MAX).iter().enumerate() {
+            if place > 0 {
+                self.y += small.size * LINE_SPACING;
+            }
+            self.words(line, small, Align::Left, x, self.y, room);
+        }
     }
 
     fn shape(&mut self, words: &str, style: TextStyle) -> Rc<Line> {

@@ -56,7 +56,7 @@ impl Receipt {
             let (word_style, style) =
                 (TextStyle { size: 11.0, colour: SOFT, ..body() }, TextStyle { size: 12.0, ..body() });
             pages.words(word, word_style, Align::Left, LEFT, pages.y, FACTS - LEFT - 10.0);
-            pages.words(fact, style, Align::Left, FACTS, pages.y, RIGHT - FACTS);
+            pages.words_in_lines(fact, style, FACTS, RIGHT - FACTS);
         }
         if let Some(void) = &self.void {
             pages.y += 40.0;

@@ -1,6 +1,7 @@
 //! The pages as bytes: the same again, sound, and with every word in them.
 
 use super::*;
+use crate::documents::tests as legibility;
 use std::process::Command;
 
 const DAY: i64 = 86_400;
@@ -181,41 +182,83 @@ fn pages_to_look_at() {
     std::fs::write(dir.join("logbook-empty.pdf"), draw(&empty()).unwrap()).unwrap();
 }
 
+fn receipt(name: &str) -> receipt::Receipt {
+    receipt::Receipt {
+        site_name: "Windwerk".to_owned(),
+        site_city: "Winterthur".to_owned(),
+        title: "Receipt".to_owned(),
+        number: 17,
+        number_word: "No.".to_owned(),
+        at: "28 May 2026, 18:27".to_owned(),
+        amount: "30.00 CHF".to_owned(),
+        facts: [("Received from", name), ("For", "Yearly membership"), ("Paid by", "Cash"), ("Taken by", name)]
+            .map(|(word, fact)| (word.to_owned(), fact.to_owned()))
+            .into(),
+        void: Some("This payment was undone.".to_owned()),
+        language: Language::English,
+    }
+}
+
+fn slip(name: &str) -> account_slip::AccountSlip {
+    account_slip::AccountSlip {
+        site_name: "Windwerk".to_owned(),
+        site_city: "Winterthur".to_owned(),
+        title: "Your account".to_owned(),
+        name: name.to_owned(),
+        number: "No. 17".to_owned(),
+        lines: vec![
+            "Scan the picture, or open https://tunnel.example.org/claim and type the code. ".repeat(9),
+            name.repeat(3),
+        ],
+        code_word: "Code".to_owned(),
+        code: "abcd-efgh-jkmn".to_owned(),
+        link: "https://tunnel.example.org/claim?code=abcd-efgh-jkmn".to_owned(),
+        language: Language::German,
+    }
+}
+
+fn signed_waiver(name: &str) -> waiver::SignedWaiver {
+    waiver::SignedWaiver {
+        site_name: "Windwerk".to_owned(),
+        site_city: "Winterthur".to_owned(),
+        number: 7,
+        title: "Waiver".to_owned(),
+        body: "I fly at my own risk.".to_owned(),
+        questions: vec![("Is a shoulder hurt?".to_owned(), false)],
+        facts: vec![("Flyer".to_owned(), name.to_owned()), ("Signed by".to_owned(), name.to_owned())],
+        signer_name: name.to_owned(),
+        strokes: Vec::new(),
+        field_width: 600,
+        language: Language::English,
+    }
+}
+
 #[test]
 fn a_receipt_and_a_slip_are_one_page_whatever_the_names_are() {
     for name in [&"Wolfeschlegelsteinhausenbergerdorff ".repeat(6), "飛 \u{202e}evil", "Jane Okonkwo-Schmidt"] {
-        let receipt = receipt::Receipt {
-            site_name: "Windwerk".to_owned(),
-            site_city: "Winterthur".to_owned(),
-            title: "Receipt".to_owned(),
-            number: 17,
-            number_word: "No.".to_owned(),
-            at: "28 May 2026, 18:27".to_owned(),
-            amount: "30.00 CHF".to_owned(),
-            facts: [("Received from", name), ("For", "Yearly membership"), ("Paid by", "Cash"), ("Taken by", name)]
-                .map(|(word, fact)| (word.to_owned(), fact.to_owned()))
-                .into(),
-            void: Some("This payment was undone.".to_owned()),
-            language: Language::English,
-        };
-        let slip = account_slip::AccountSlip {
-            site_name: "Windwerk".to_owned(),
-            site_city: "Winterthur".to_owned(),
-            title: "Your account".to_owned(),
-            name: name.to_owned(),
-            number: "No. 17".to_owned(),
-            lines: vec![
-                "Scan the picture, or open https://tunnel.example.org/claim and type the code. ".repeat(9),
-                name.repeat(3),
-            ],
-            code_word: "Code".to_owned(),
-            code: "abcd-efgh-jkmn".to_owned(),
-            link: "https://tunnel.example.org/claim?code=abcd-efgh-jkmn".to_owned(),
-            language: Language::German,
-        };
-        for pdf in [receipt::draw(&receipt).unwrap(), account_slip::draw(&slip).unwrap()] {
+        for pdf in [receipt::draw(&receipt(name)).unwrap(), account_slip::draw(&slip(name)).unwrap()] {
             assert!(pdf.starts_with(b"%PDF"));
             assert_eq!(pdf.windows(10).filter(|bytes| bytes == b"/Type/Page").count(), 2, "one page, and their list");
+        }
+    }
+}
+
+#[test]
+fn the_longest_name_is_legible_on_every_printout() {
+    for name in [legibility::long_name(), "WOLFESCHL".repeat(11)] {
+        let logbook = Logbook { holder: name.clone(), ..logbook(9, Language::English) };
+        let printouts = [
+            ("receipt", receipt::draw(&receipt(&name)).unwrap()),
+            ("slip", account_slip::draw(&slip(&name)).unwrap()),
+            ("waiver", waiver::draw(&signed_waiver(&name)).unwrap()),
+            ("logbook", draw(&logbook).unwrap()),
+        ];
+        for (what, pdf) in printouts {
+            let lowest = legibility::lowest(&pdf, &name[..5]);
+            assert!(lowest.is_none_or(|height| height > 8.0), "{what}: {lowest:?} points");
+            if let Some(dir) = std::env::var_os("SHEETS").map(std::path::PathBuf::from) {
+                std::fs::write(dir.join(format!("long-name-{what}.pdf")), pdf).unwrap();
+            }
         }
     }
 }

@@ -10,6 +10,8 @@ use crate::i18n::language::{Language, Text};
 /// Where the facts stand beside their words.
 const FACTS: f32 = LEFT + 150.0;
 const LEADING: f32 = 15.0;
+/// Height of a fact in a few lines.
+const FACT_ROOM: f32 = 46.0;
 /// More lines than the longest text has.
 const LINES_MAX: usize = 2_000;
 /// The field of the signature, in points: as wide to high as the field in which it was drawn.
@@ -81,7 +83,7 @@ impl SignedWaiver {
         if self.strokes.is_empty() {
             pages.y += SIGNATURE_HEIGHT / 2.0;
             let style = TextStyle { typeface: &ITALIC, size: 26.0, tracking: 0.0, colour: INK };
-            pages.words(&self.signer_name, style, Align::Left, LEFT, pages.y, RIGHT - LEFT);
+            pages.words_in_lines(&self.signer_name, style, LEFT, RIGHT - LEFT);
             pages.y += 12.0;
         } else {
             let scale = SIGNATURE_WIDTH / self.field_width as f32;
@@ -94,7 +96,7 @@ impl SignedWaiver {
         }
         pages.rule(LEFT, LEFT + SIGNATURE_WIDTH, pages.y, 0.5, SOFT);
         pages.y += 14.0;
-        pages.words(&self.signer_name, body(), Align::Left, LEFT, pages.y, RIGHT - LEFT);
+        pages.words_in_lines(&self.signer_name, body(), LEFT, RIGHT - LEFT);
         pages.y += 16.0;
     }
 
@@ -102,12 +104,12 @@ impl SignedWaiver {
         pages.make_room(22.0);
         pages.rule(LEFT, RIGHT, pages.y, 0.8, BRONZE);
         for (word, fact) in &self.facts {
-            pages.make_room(18.0);
+            pages.make_room(FACT_ROOM);
             pages.y += 17.0;
             let (word_style, style) =
                 (TextStyle { size: 10.0, colour: SOFT, ..body() }, TextStyle { size: 10.5, ..body() });
             pages.words(word, word_style, Align::Left, LEFT, pages.y, FACTS - LEFT - 10.0);
-            pages.words(fact, style, Align::Left, FACTS, pages.y, RIGHT - FACTS);
+            pages.words_in_lines(fact, style, FACTS, RIGHT - FACTS);
         }
         pages.y += 12.0;
         let how = TextStyle { typeface: &ROMAN, size: 9.0, tracking: 0.0, colour: SOFT };

@@ -1,10 +1,11 @@
 //! Parsers of field values: each returns the value, or the text of the problem.
 
 use crate::domain::minutes;
-use crate::domain::unicode::trimmed;
+use crate::domain::unicode::{trimmed, without_marks};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// A moment above this is in milliseconds.
 const SECONDS_MAX: u64 = 100_000_000_000;
@@ -22,39 +23,44 @@ fn raw_text(value: &Value) -> Result<String, Text> {
     }
 }
 
-/// Checks a text for control characters other than these and for its length, and returns it trimmed by `trim`. The limit
-/// counts what is trimmed too, as `maxLength` in the API description does.
-fn bounded(text: &str, chars_max: usize, allowed: &[char], trim: fn(&str) -> &str) -> Result<String, Text> {
-    let trimmed = trim(text);
-    if trimmed.chars().any(|c| c.is_control() && !allowed.contains(&c)) {
+/// Checks a text for control characters other than these and for its length, and returns it as `clean` leaves it. The
+/// limit counts what is left out too, as `maxLength` in the API description does.
+fn bounded(text: &str, chars_max: usize, allowed: &[char], clean: fn(&str) -> Cow<str>) -> Result<String, Text> {
+    let cleaned = clean(text);
+    if cleaned.chars().any(|c| c.is_control() && !allowed.contains(&c)) {
         return Err(Text::new("field.control_characters"));
     }
     if text.chars().count() > chars_max {
         return Err(Text::new("field.too_long").with_count("max", chars_max));
     }
-    Ok(trimmed.to_owned())
+    Ok(cleaned.into_owned())
+}
+
+/// What a person meant to type: trimmed, and without marks that nobody sees.
+fn cleaned(text: &str) -> Cow<'_, str> {
+    without_marks(trimmed(text))
 }
 
 /// One line of text, trimmed.
 pub(crate) fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
-    move |value| bounded(&raw_text(value)?, chars_max, &[], trimmed)
+    move |value| bounded(&raw_text(value)?, chars_max, &[], cleaned)
 }
 
 /// A name from elsewhere than a body: one line of text, trimmed and not empty. 422 at `field`.
 pub(crate) fn name(field: &str, text: &str, chars_max: usize) -> Result<String, Failure> {
-    let name = bounded(text, chars_max, &[], trimmed);
+    let name = bounded(text, chars_max, &[], cleaned);
     let name = name.and_then(|name| if name.is_empty() { Err(Text::new("field.missing")) } else { Ok(name) });
     name.map_err(|text| Failure::field(field, text))
 }
 
 /// Text that may have line breaks, trimmed.
 pub(crate) fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
-    move |value| bounded(&raw_text(value)?.replace("\r\n", "\n"), chars_max, &['\n', '\t'], trimmed)
+    move |value| bounded(&raw_text(value)?.replace("\r\n", "\n"), chars_max, &['\n', '\t'], cleaned)
 }
 
 /// A secret, not trimmed; its limit is above every secret that can be set.
 pub(crate) fn secret(value: &Value) -> Result<String, Text> {
-    bounded(&raw_text(value)?, 1024, &[], |text| text)
+    bounded(&raw_text(value)?, 1024, &[], |text| Cow::Borrowed(text))
 }
 
 /// Six digits, as text or as a number, whose leading zeros are restored.
@@ -70,9 +76,9 @@ pub(crate) fn code(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> 
     }
 }
 
-/// A line of text, parsed by a rule of the domain.
+/// A line of text, parsed by a rule of the domain, which refuses marks that nobody sees.
 pub(crate) fn as_line<T>(rule: impl Fn(&str) -> Result<T, Text>) -> impl Fn(&Value) -> Result<T, Text> {
-    move |value| rule(&line(1024)(value)?)
+    move |value| rule(&bounded(&raw_text(value)?, 1024, &[], |text| Cow::Borrowed(trimmed(text)))?)
 }
 
 /// A whole number, or one written as text.
@@ -234,6 +240,15 @@ mod tests {
             assert_eq!(code(32)(&given).unwrap(), read, "{given}");
         }
         assert!(code(6)(&json!("0000000")).is_err() && code(32)(&json!([1])).is_err());
+    }
+
+    #[test]
+    fn marks_that_nobody_sees_are_dropped_from_texts_and_kept_in_secrets() {
+        let typed = json!("Jane\u{202e}eoD\u{200b}");
+        assert_eq!(line(20)(&typed).unwrap(), "JaneeoD");
+        assert_eq!(lines(20)(&typed).unwrap(), "JaneeoD");
+        assert_eq!(name("name", "Jane\u{2066} Doe", 20).unwrap(), "Jane Doe");
+        assert_eq!(secret(&typed).unwrap(), "Jane\u{202e}eoD\u{200b}");
     }
 
     #[test]

@@ -13,10 +13,11 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::bookings::{BookingRow, Ending, find};
-use crate::store::tables::partners;
+use crate::store::tables::{members, partners};
 use crate::web::badge::Badge;
-use crate::web::{Frame, field_error_text, form_status, path_id, query_text, read_form, show as shown};
+use crate::web::{Frame, field_error_text, path_id, query_text, read_form, show as shown};
 use askama::Template;
+use http::StatusCode;
 
 /// Values of `done` in the query of *Today*, with the keys of their messages about the booking.
 const DONE: [(&str, &str); 8] = [
@@ -77,9 +78,15 @@ struct Page {
     badge: Badge,
     is_ended: bool,
     is_here: bool,
+    is_today: bool,
+    /// Whether the member can be checked in: the flight is today, and the member is not banned.
+    may_check_in: bool,
     /// Whether the time of the flight has come.
     is_due: bool,
+    /// Why an action was refused.
+    problem: Option<String>,
     back: String,
+    back_text: String,
     form: MoveForm,
 }
 
@@ -93,22 +100,38 @@ struct MoveForm {
 
 /// `GET /desk/bookings/{booking_id}`: the booking, and what can be done with it.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    page(site, call, clerk, None)
+    page(site, call, clerk, StatusCode::OK, None, None)
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> Answer {
+/// The page with the reason why an action on the booking was refused: the actions that remain are on it. A failure other
+/// than 409 is returned.
+pub(super) fn refuse(site: &Site, call: &Call, clerk: &Clerk, failure: Failure) -> Answer {
+    if failure.status() != StatusCode::CONFLICT {
+        return Err(failure);
+    }
+    page(site, call, clerk, StatusCode::CONFLICT, Some(call.language().say(failure.text())), None)
+}
+
+fn page(
+    site: &Site,
+    call: &Call,
+    clerk: &Clerk,
+    status: StatusCode,
+    problem: Option<String>,
+    refused: Option<MoveForm>,
+) -> Answer {
     let booking_id = path_id(call, 0)?;
     let frame = Frame::of(site, call, clerk, "/desk")?;
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
-    let (row, name, partner) = site.store.read(|tx| {
+    let (row, name, partner, banned) = site.store.read(|tx| {
         let row = find(tx, booking_id, site.tunnel_id)?.ok_or_else(Failure::not_found)?;
         let partner = partners::find(tx, &row.client_id)?.map_or_else(String::new, |partner| partner.name);
         let name = name_of(tx, row.member_id)?.unwrap_or_default();
-        Ok((row, name, partner))
+        let banned = members::find_standing(tx, row.member_id)?.is_some_and(|standing| standing.banned);
+        Ok((row, name, partner, banned))
     })?;
     let at = row.booking.flight_date;
     let (day, today) = (zone.date(at), zone.date(now));
-    let status = form_status(refused.is_some());
     let form = refused.unwrap_or_else(|| MoveForm {
         day: day.clone(),
         clock: zone.clock(at),
@@ -125,8 +148,15 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<MoveForm>) -> A
         badge: state_badge(&frame, &row),
         is_ended: row.ending.is_some(),
         is_here: row.arrived_at.is_some(),
+        is_today: day == today,
+        may_check_in: day == today && row.arrived_at.is_none() && !banned,
         is_due: at <= now,
+        problem,
         back: if day == today { "/desk".to_owned() } else { format!("/desk?day={day}") },
+        back_text: match day == today {
+            true => frame.say("desk.back"),
+            false => frame.tell(&Text::new("desk.booking_back").with("day", when::short(language, &zone, at))),
+        },
         form,
         frame,
     };
@@ -156,12 +186,16 @@ pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let zone = site.time_zone()?;
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
     let at = zone.start_of_date(&sent.day).and_then(|day| zone.at_clock(day, &sent.clock));
-    let again = |problem: String| page(site, call, clerk, Some(MoveForm { problem: Some(problem), ..sent }));
+    let again = |problem: String| {
+        let form = MoveForm { problem: Some(problem), ..sent };
+        page(site, call, clerk, StatusCode::UNPROCESSABLE_ENTITY, None, Some(form))
+    };
     let (Some(at), Some(length)) = (at, length) else {
         return again(call.say(if at.is_none() { "desk.move_when" } else { "desk.walk_in_minutes" }));
     };
     match app::change(site, clerk, call.language(), |cx| bookings::move_to(cx, booking_id, at, length)) {
         Ok(_) => Ok(reply::see_other(&to_day(site, &zone, booking_id, "moved")?)),
+        Err(failure) if failure.problems().is_empty() => refuse(site, call, clerk, failure),
         Err(failure) => again(field_error_text(failure, call.language())?),
     }
 }
@@ -189,6 +223,8 @@ fn change(
     word: &str,
 ) -> Answer {
     let booking_id = path_id(call, 0)?;
-    _ = app::change(site, clerk, call.language(), |cx| effect(cx, booking_id))?;
+    if let Err(failure) = app::change(site, clerk, call.language(), |cx| effect(cx, booking_id)) {
+        return refuse(site, call, clerk, failure);
+    }
     Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, word)?))
 }

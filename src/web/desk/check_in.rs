@@ -1,6 +1,6 @@
 //! Check-in of a booking, and its undoing.
 
-use super::bookings::to_day;
+use super::bookings::{refuse, to_day};
 use super::members::waiver;
 use crate::app::{self, bookings};
 use crate::auth::Clerk;
@@ -22,7 +22,8 @@ pub(crate) fn check_in(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             let member_id = known.ok_or_else(Failure::not_found)?.member_id;
             return Ok(reply::see_other(&waiver::path(member_id)));
         }
-        checked_in => _ = checked_in?,
+        Err(failure) => return refuse(site, call, clerk, failure),
+        Ok(_) => {}
     }
     Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, "arrived")?))
 }

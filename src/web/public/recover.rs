@@ -18,6 +18,7 @@ use std::cell::Cell;
 #[template(path = "public/recover.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
+    problem: Option<String>,
 }
 
 #[derive(Template)]
@@ -34,13 +35,21 @@ struct SetPage {
 
 /// `GET /recover`: asks for the username and the channel of the code.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
-    Ok(show(StatusCode::OK, call.language(), &Page { frame: Frame::outside(site, call)? }))
+    first_page(site, call, None)
+}
+
+fn first_page(site: &Site, call: &Call, problem: Option<String>) -> Answer {
+    let status = form_status(problem.is_some());
+    Ok(show(status, call.language(), &Page { frame: Frame::outside(site, call)?, problem }))
 }
 
 /// `POST /recover`: sends a code, unless the form says that there is one, and asks for it.
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
     let form = form(call)?;
+    if !form.has("username") {
+        return first_page(site, call, Some(call.say("recover.username_missing")));
+    }
     if form.has("have") {
         let username = form.read(|form| form.required("username", fields::line(254)))?;
         return set_page(site, call, &username, false, None);

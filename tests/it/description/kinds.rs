@@ -50,6 +50,8 @@ fn values() -> Vec<Value> {
         "a\tb",
         "a\u{7}b",
         "ab",
+        "Jane\u{202e}eoD\u{200d}e",
+        "jane\u{200b}@example.com",
         "a.b-c_9",
         "a b c",
         "jane@example.com",

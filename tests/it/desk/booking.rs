@@ -213,3 +213,61 @@ fn an_unknown_booking_is_not_found() {
         assert_eq!(clerk.post(&format!("/desk/bookings/99/{deed}"), &form).status, 404, "{deed}");
     }
 }
+
+#[test]
+fn check_in_is_offered_on_the_day_of_the_flight_alone() {
+    let site = demo();
+    let (jane, ines) = (site.flyer("jane"), site.flyer("ines"));
+    let zone = site.inside().time_zone().unwrap();
+    const DAY: i64 = 24 * 3600;
+    let (now, tomorrow) = (book(&site, &jane, 0), book(&site, &jane, DAY));
+    let yesterday = book(&site, &ines, -DAY);
+    let clerk = Clerk::at(&site, &site.desk());
+    let on_day = |days: i64| zone.date(site.now() + days * DAY);
+    for (booking, day, said) in [
+        (now, on_day(0), None),
+        (tomorrow, on_day(1), Some("move the booking to today")),
+        (yesterday, on_day(-1), Some("add the flight time on the")),
+    ] {
+        let action = format!("/desk/bookings/{booking}/check-in");
+        for path in [format!("/desk?day={day}"), format!("/desk?day={day}&q=jane"), format!("/desk/bookings/{booking}")]
+        {
+            let page = clerk.get(&path).page();
+            assert_eq!(page.contains(&action), said.is_none(), "{path}: {page}");
+        }
+        let page = clerk.get(&format!("/desk?day={day}")).page();
+        assert!(said.is_none_or(|said| page.contains(said)), "{page}");
+    }
+    let early = clerk.post(&format!("/desk/bookings/{tomorrow}/check-in"), &[]);
+    assert!(early.status == 409 && early.page().contains("move the booking to today first"), "{early}");
+    assert!(early.page().contains(&format!("/desk/bookings/{tomorrow}/move")), "the form to move it is on the page");
+    let clock = zone.clock(site.now());
+    let form = [("day", on_day(0)), ("clock", clock), ("minutes", "12".to_owned())];
+    let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+    assert_eq!(clerk.post(&format!("/desk/bookings/{tomorrow}/move"), &form).status, 303);
+    assert_eq!(clerk.post(&format!("/desk/bookings/{tomorrow}/check-in"), &[]).status, 303);
+}
+
+#[test]
+fn a_refusal_about_a_booking_names_the_button_that_helps_and_shows_it() {
+    let site = demo();
+    let booking = book(&site, &site.flyer("jane"), 0);
+    let clerk = Clerk::at(&site, &site.desk());
+    let path = format!("/desk/bookings/{booking}");
+    let zone = site.inside().time_zone().unwrap();
+    let (day, clock) = (zone.date(site.now()), zone.clock(site.now()));
+    let form = [("day", &*day), ("clock", &*clock), ("minutes", "20")];
+    for ending in ["cancel", "no-show"] {
+        assert_eq!(clerk.post(&format!("{path}/{ending}"), &[]).status, 303, "{ending}");
+        for action in ["check-in", "move"] {
+            let refused = clerk.post(&format!("{path}/{action}"), &form);
+            let page = refused.page();
+            assert!(refused.status == 409 && page.contains("First press “Reinstate booking”."), "{action}: {refused}");
+            assert!(page.contains(&format!("{path}/reinstate")), "the button is there: {page}");
+        }
+        assert_eq!(clerk.post(&format!("{path}/reinstate"), &[]).status, 303);
+    }
+    assert_eq!(clerk.post(&format!("{path}/check-in"), &[]).status, 303);
+    let here = clerk.post(&format!("{path}/cancel"), &[]);
+    assert!(here.status == 409 && here.page().contains(&format!("{path}/check-in/undo")), "{here}");
+}

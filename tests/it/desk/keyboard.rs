@@ -222,3 +222,66 @@ fn a_walk_in_is_booked_by_number_by_name_and_by_a_misspelt_name() {
     }
     assert_eq!(okonkwo.get("/account/profile/booking-history").ok().total(), 3);
 }
+
+#[test]
+fn a_refused_page_shows_its_problem_and_the_field_to_correct_has_the_focus() {
+    let site = super::demo();
+    day(&site);
+    let desk = site.desk();
+    let browser = Browser::open();
+    browser.resize(768, 700, false);
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    browser.wait("return document.activeElement?.id === 'username'");
+    browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", desk.name));
+    browser.wait("return location.pathname === '/desk'");
+    let send = |path: &str, fields: serde_json::Value| {
+        browser.go(&format!("{}{path}", site.origin()));
+        let script = "for (const [name, value] of Object.entries(arguments[0])) {
+                const field = document.querySelector(`main [name=${name}]`);
+                if (field.type === 'checkbox') field.checked = true; else field.value = value;
+            }
+            document.querySelector('main form:has([name=' + Object.keys(arguments[0])[0] + ']) button.action').click()";
+        browser.run(script, json!([fields]));
+        browser.wait("return document.querySelector('main .problem[id]:not([hidden])')?.innerText");
+    };
+    let seen = "const at = document.querySelector('main .problem[id]:not([hidden])').getBoundingClientRect();
+        return [document.activeElement.name, at.top >= 0 && at.bottom <= innerHeight]";
+    for (path, fields, focus) in [
+        ("/desk/members/1/record", json!({"skill": "", "username": "ines", "password": "wrong"}), "password"),
+        ("/desk/members/1/record", json!({"skill": "", "username": "", "password": ""}), "username"),
+        ("/desk/members/1/opening", json!({"level": "", "time": "x:y"}), "time"),
+    ] {
+        let without_rules = "document.querySelectorAll('main form').forEach(form => form.noValidate = true)";
+        browser.prepare(&format!("addEventListener('DOMContentLoaded', () => {{ {without_rules} }})"));
+        send(path, fields);
+        assert_eq!(browser.run(seen, json!([])), json!([focus, true]), "{path}");
+    }
+}
+
+#[test]
+fn fingers_hit_the_links_and_buttons_of_the_desk_on_a_tablet() {
+    const LEAST: f64 = 24.0;
+    let site = super::demo();
+    let bookings = day(&site);
+    let desk = site.desk();
+    let browser = Browser::open();
+    browser.resize(768, 1024, false);
+    browser.devtools("Emulation.setTouchEmulationEnabled", json!({ "enabled": true, "maxTouchPoints": 5 }));
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    browser.wait("return document.activeElement?.id === 'username'");
+    browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", desk.name));
+    browser.wait("return location.pathname === '/desk'");
+    assert_eq!(browser.run("return matchMedia('(pointer: coarse)').matches", json!([])), true);
+    for path in
+        ["/desk", &format!("/desk/bookings/{}", bookings[0]), "/desk/members/1", "/desk/members", "/desk/sign-offs"]
+    {
+        browser.go(&format!("{}{path}", site.origin()));
+        let small = browser.run(
+            "return [...document.querySelectorAll('main a, main button, .who a, .who button')]
+                .filter(one => { const { width, height } = one.getBoundingClientRect(); return width && height < arguments[0]; })
+                .map(one => one.outerHTML.slice(0, 90))",
+            json!([LEAST]),
+        );
+        assert_eq!(small, json!([]), "{path}");
+    }
+}

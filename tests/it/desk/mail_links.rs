@@ -106,3 +106,24 @@ fn recovery_does_not_reveal_whether_a_username_exists() {
     assert!(have.contains("name=\"passcode\"") && !have.contains("<script>alert"), "{have}");
     assert_eq!(site.mails().len(), 1, "a code goes out only where it was asked for and somebody is there");
 }
+
+#[test]
+fn a_recovery_without_a_name_is_asked_for_it_in_words() {
+    let site = Site::open_with(|config| config.limits.recoveries_per_hour_per_address = 1_000);
+    for (language, said) in
+        [("en", "Type your username"), ("de", "Gib deinen Benutzernamen"), ("it", "Scrivi il tuo nome")]
+    {
+        let browser = Clerk::outside(&site);
+        let origin = browser.origin.clone();
+        let post = |path: &str, form: &[(&str, &str)]| {
+            browser.post_from(path, form, &[("origin", &origin), ("accept-language", language)])
+        };
+        for form in [&[("username", " "), ("option", "email")][..], &[("username", ""), ("have", "1")], &[]] {
+            let refused = post("/recover", form);
+            assert!(refused.status == 422 && refused.page().contains(said), "{language} {form:?}: {refused}");
+            assert!(refused.page().contains("action=\"/recover\""), "the form is there again: {refused}");
+        }
+        let refused = post("/recover/password", &[("passcode", "123456"), ("password", NEW)]);
+        assert!(refused.status == 422 && !refused.page().contains("username: "), "{refused}");
+    }
+}

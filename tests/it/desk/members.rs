@@ -56,6 +56,11 @@ fn members_are_found_by_parts_of_names_numbers_and_addresses() {
         assert_eq!(page.status, 200, "{nobody}: {page}");
     }
     assert!(clerk.get("/desk/members?q=zzzz").page().contains("No match"));
+    let nobody = clerk.get("/desk?q=zzzz&part=found").page();
+    assert!(
+        nobody.contains("No match") && nobody.contains("href=\"/desk/new-member\""),
+        "who is new is added: {nobody}"
+    );
     // More text than any name has, or none that is letters, finds no member rather than every member.
     for (nobody, typed) in [("many letters", "z".repeat(7_000)), ("a control character", "zz\u{7}zz".to_owned())] {
         for list in ["/desk/members", "/desk"] {

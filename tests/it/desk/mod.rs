@@ -21,6 +21,7 @@ mod kiosk_screens;
 mod live;
 mod loaded_again;
 mod mail_links;
+mod member_card;
 mod members;
 mod messages;
 mod new_member;

@@ -248,3 +248,14 @@ fn a_queue_longer_than_a_page_counts_and_links_the_rest() {
     let rest = clerk.get("/desk/sign-offs?skip=100").page();
     assert!(rows(&rest) == 30 && !rest.contains("wait behind these"), "{rest}");
 }
+
+#[test]
+fn the_passkey_button_of_a_denial_does_not_say_that_it_signs() {
+    let site = demo();
+    let (jane, ines) = (site.flyer("jane"), site.signer("ines", &[("Instructor", "4")]));
+    site.brief(&jane, "Flyer");
+    let entry = site.ask_for(&jane, "10101", &ines);
+    let page = Clerk::at(&site, &site.desk()).get(&format!("/desk/sign-offs/{entry}")).page();
+    let count = |words: &str| page.matches(&format!(">{words}</button>")).count();
+    assert_eq!((count("Sign with a passkey"), count("Deny with a passkey")), (1, 1), "{page}");
+}

@@ -1,5 +1,6 @@
 //! The member's profile.
 
+use crate::desk::Clerk;
 use crate::harness::{PASSWORD, Site};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -119,4 +120,21 @@ fn guessing_the_password_with_a_stolen_session_is_delayed() {
     assert!(refusal.header("retry-after").is_some());
     site.advance(Duration::from_secs(60));
     jane.put(USER, change(json!({}))).ok();
+}
+
+#[test]
+fn nobody_has_a_name_that_reads_backwards_or_hides_a_character() {
+    let site = Site::open_with(|config| config.demo = true);
+    let jane = site.member("jane");
+    let names = json!({"real_name": "Jane \u{202e}eoD\u{202c}\u{200b}", "screen_name": "\u{2067}J\u{ad}D\u{2069}"});
+    jane.put(USER, change(names)).ok();
+    let user = jane.get(USER).ok().json();
+    assert_eq!((&user["real_name"], &user["screen_name"]), (&json!("Jane eoD"), &json!("JD")));
+    let clerk = Clerk::at(&site, &site.desk());
+    let card = format!("/desk/members/{}", jane.id);
+    let edit = [("real_name", "\u{202e}eoD enaJ"), ("screen_name", "JD"), ("email", "jane@example.com"), ("seen", "")];
+    assert_eq!(clerk.post(&format!("{card}/edit"), &edit).status, 303);
+    assert_eq!(clerk.post(&format!("{card}/note"), &[("text", "calls \u{202e}before\u{202c} noon")]).status, 303);
+    let page = clerk.get(&card).page();
+    assert!(page.contains("eoD enaJ") && page.contains("calls before noon") && !page.contains('\u{202e}'), "{page}");
 }

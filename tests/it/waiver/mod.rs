@@ -316,6 +316,21 @@ fn publish(admin: &Clerk, kind: &str, body: &str) {
 }
 
 #[test]
+fn a_text_with_the_title_of_its_page_is_not_headed_twice() {
+    let site = Site::open_with(on);
+    let (admin, jane) = (demand(&site), site.flyer("jane"));
+    let paper = format!("/desk/members/{}/waiver", jane.id);
+    for (title, headed) in [("WAIVER", false), ("Flying in Windwerk", true)] {
+        let form = [("kind", "waiver"), ("language", "en"), ("title", title), ("body", "I fly."), ("questions", "")];
+        assert_eq!(admin.post("/desk/texts/edit", &form).status, 303);
+        assert_eq!(admin.post("/desk/texts/publish", &[("kind", "waiver")]).status, 303);
+        let page = admin.get(&paper).page();
+        assert!(page.contains(&format!("aria-label=\"{title}\"")), "a screen reader says it in any case: {page}");
+        assert_eq!(page.contains(&format!("<h2>{title}</h2>")), headed, "{page}");
+    }
+}
+
+#[test]
 fn consents_are_recorded_and_staff_sees_the_emergency_contact() {
     let site = Site::open_with(on);
     let (admin, jane) = (demand(&site), site.flyer("jane"));

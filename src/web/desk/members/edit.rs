@@ -18,12 +18,14 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members::{self, Profile};
 use crate::store::tables::{email_tokens, tunnels};
-use crate::web::{Frame, form_error_text, form_status, path_id, read_form, show};
+use crate::web::{Form, Frame, form_error_text, form_status, path_id, read_form, show};
 use askama::Template;
 
 const REAL_NAME_CHARS_MAX: usize = 100;
 const SCREEN_NAME_CHARS_MAX: usize = 60;
 const PHONE_CHARS_MAX: usize = 32;
+/// The field that says that the form carries the values it was shown with.
+const SEEN: &str = "seen";
 
 #[derive(Template)]
 #[template(path = "desk/edit.html", config = "assets/templates/askama.toml")]
@@ -31,6 +33,8 @@ struct Page {
     frame: Frame,
     heading: Heading,
     sent: EditInput,
+    /// The values that are stored when the page is made.
+    seen: EditInput,
     /// A text about the address that waits for its owner's confirmation.
     waiting_email: Option<String>,
     today: String,
@@ -38,7 +42,7 @@ struct Page {
 }
 
 /// The values of the form, as typed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct EditInput {
     real_name: String,
     screen_name: String,
@@ -54,16 +58,26 @@ pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, None)
 }
 
+/// A field of the form. Where the clerk left it as the page had shown it (`seen_…`), the stored value stays: somebody else
+/// may have changed it since.
+fn typed(form: &mut Form, name: &str, chars_max: usize, stored: &str) -> String {
+    let typed = form.line(name, chars_max);
+    let seen = format!("seen_{name}");
+    if form.has(SEEN) && form.line(&seen, chars_max) == typed { stored.to_owned() } else { typed }
+}
+
 /// `POST /desk/members/{member_id}/edit`: a new e-mail address takes effect once its owner has confirmed it.
 pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
+    let stored = site.store.read(|tx| members::find(tx, member_id)?.ok_or_else(Failure::not_found))?;
+    let stored = EditInput::of(stored);
     let sent = read_form(call, |form| EditInput {
-        real_name: form.line("real_name", REAL_NAME_CHARS_MAX),
-        screen_name: form.line("screen_name", SCREEN_NAME_CHARS_MAX),
-        email: form.line("email", 254),
+        real_name: typed(form, "real_name", REAL_NAME_CHARS_MAX, &stored.real_name),
+        screen_name: typed(form, "screen_name", SCREEN_NAME_CHARS_MAX, &stored.screen_name),
+        email: typed(form, "email", 254, &stored.email),
         withdraws_address: form.has("withdraw_address"),
-        phone: form.line("phone", PHONE_CHARS_MAX),
-        dob: form.line("dob", 40),
+        phone: typed(form, "phone", PHONE_CHARS_MAX, &stored.phone),
+        dob: typed(form, "dob", 40, &stored.dob),
     })?;
     let person = match judge(site, member_id, &sent)? {
         Ok(person) => person,
@@ -137,11 +151,12 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(EditInput, Str
         return Err(Failure::not_allowed().saying(Text::new(key)));
     }
     let status = form_status(refused.is_some());
+    let seen = EditInput::of(profile);
     let (sent, problem) = match refused {
         Some((sent, problem)) => (sent, Some(problem)),
-        None => (EditInput::of(profile), None),
+        None => (seen.clone(), None),
     };
     let waiting_email = waiting_email.map(|email| frame.tell(&Text::new("card.email_waits").with("email", email)));
-    let page = Page { frame, heading, sent, waiting_email, today: TimeZone::UTC.date(site.now()), problem };
+    let page = Page { frame, heading, sent, seen, waiting_email, today: TimeZone::UTC.date(site.now()), problem };
     Ok(show(status, call.language(), &page))
 }

@@ -32,6 +32,8 @@ pub(super) struct Arrivals {
     hours: Vec<Hour>,
     counted: String,
     nobody: &'static str,
+    /// Key of the text about check-in on another day; empty for today.
+    no_check_in: &'static str,
     /// Explanation of the minutes per quarter hour; empty where the site does not count them.
     load: String,
     /// Number of arrivals before and after this page, and the paths of those pages.
@@ -69,8 +71,7 @@ struct Row {
     clock: String,
     minutes: i64,
     badges: Vec<Badge>,
-    banned: bool,
-    no_show: bool,
+    may_check_in: bool,
     /// Time of the check-in.
     arrived: Option<String>,
 }
@@ -109,6 +110,11 @@ pub(super) fn of(site: &Site, tx: &Read, query: &DayQuery) -> Result<Arrivals, F
         folded: language.say(&folded),
         hours: later,
         counted: language.say(&counted),
+        no_check_in: match now {
+            _ if expected == 0 || is_today => "",
+            now if now < day.from => "desk.check_in_later",
+            _ => "desk.check_in_over",
+        },
         nobody: if is_today { "desk.nobody_comes" } else { "desk.nobody_on_day" },
         load: load.unwrap_or_default(),
         before: skip,
@@ -180,8 +186,7 @@ fn row(
         clock,
         minutes: found.minutes_booked,
         badges,
-        banned: found.banned,
-        no_show: found.no_show,
+        may_check_in: (query.day.from..query.day.to).contains(&query.now) && !found.banned && !found.no_show,
         arrived: found.arrived_at.map(|at| query.zone.clock(at)),
     })
 }

@@ -27,6 +27,7 @@ struct Hit {
     member: search::Hit,
     /// ID and text of the first booking of the day that is not checked in.
     booking: Option<(i64, String)>,
+    may_check_in: bool,
 }
 
 /// Searches for members, for the day that the page shows; `day_query` names the day in links.
@@ -39,6 +40,7 @@ pub(super) fn search(
     language: Language,
 ) -> Result<SearchResults, Failure> {
     let found = search::find(site, typed)?;
+    let is_today = (day.from..day.to).contains(&site.now());
     let summary = found_text(language, typed, &found);
     let hits = site.store.read(|tx| {
         let hit = |member: search::Hit| {
@@ -49,7 +51,8 @@ pub(super) fn search(
                 let text = Text::new("desk.booked_today").with("clock", clock).with("minutes", one.minutes_booked);
                 (one.booking_id, language.say(&text))
             };
-            Ok(Hit { member, booking: next.map(say) })
+            let may_check_in = is_today && !member.banned;
+            Ok(Hit { member, booking: next.map(say), may_check_in })
         };
         found.hits.into_iter().map(hit).collect::<Result<Vec<_>, Failure>>()
     })?;
