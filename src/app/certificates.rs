@@ -2,7 +2,7 @@
 //! it.
 
 use crate::documents::certificate::{self, Certificate};
-use crate::domain::catalogue::Level;
+use crate::domain::catalogue::{Level, names};
 use crate::domain::certificate::{self as rule, CODE_BYTES, Signed};
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -89,16 +89,17 @@ pub(crate) fn prepare(
         let (row, held) = rows.into_iter().find(|(row, _)| is_wanted(row)).ok_or_else(Failure::not_found)?;
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
         let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
+        let say = |english: &str| names::say(language, english).to_owned();
         let code = code(site, member_id, &held);
         let levels = site.catalogue.find_programme(&row.cat_group).map_or(0, |programme| programme.levels.len());
-        let emblem = if levels > 1 { row.cat_id.to_string() } else { row.cat_group.chars().take(1).collect() };
+        let emblem = if levels > 1 { row.cat_id.to_string() } else { say(&row.cat_group).chars().take(1).collect() };
         let sheet = Certificate {
             site_name: home.name,
             site_city: home.city,
             holder,
-            cat_group: row.cat_group,
-            track: row.track,
-            level_name: row.name,
+            cat_group: say(&row.cat_group),
+            track: say(&row.track),
+            level_name: say(&row.name),
             emblem,
             day: when::day(language, &zone, row.entry_date),
             signer_name: row.signer_name,

@@ -39,7 +39,7 @@ fn the_same_certificate_is_the_same_bytes_and_another_is_not() {
 
 #[test]
 fn it_stays_small_whoever_it_is_for() {
-    for language in Language::ALL {
+    for language in Language::AT_KIOSK {
         for name in NAMES.into_iter().chain([&*"Ῥ ж ế".repeat(12), "", "王小明"]) {
             let pdf = draw(&sheet(name, language)).unwrap();
             assert!(pdf.starts_with(b"%PDF-") && pdf.len() < 100_000, "{name}: {} bytes", pdf.len());
@@ -75,7 +75,7 @@ fn a_checker_finds_it_sound_and_reads_the_name() {
 fn names_that_are_long_or_lack_letters_still_make_a_sheet() {
     let dir = std::env::var_os("SHEETS").map(std::path::PathBuf::from);
     for (place, name) in NAMES.into_iter().chain(["W".repeat(60).as_str(), "Jane 王小明 🪂"]).enumerate() {
-        let pdf = draw(&sheet(name, Language::ALL[place % 4])).unwrap();
+        let pdf = draw(&sheet(name, Language::AT_KIOSK[place % 5])).unwrap();
         assert!(pdf.starts_with(b"%PDF-") && pdf.len() < 100 * 1024, "{name}: {} bytes", pdf.len());
         if let Some(dir) = &dir {
             std::fs::write(dir.join(format!("{place}.pdf")), pdf).unwrap();

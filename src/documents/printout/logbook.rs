@@ -8,6 +8,7 @@ use crate::documents::typesetting::{Align, ITALIC, ROMAN, describe};
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::i18n::language::Text;
+use crate::i18n::number::grouped;
 
 const FOOT: f32 = HEIGHT - 44.0;
 const HALF: f32 = (LEFT + RIGHT) / 2.0;
@@ -52,7 +53,7 @@ impl Logbook {
         let signed: usize = self.skills.iter().map(|(_, signed)| signed.len()).sum();
         let facts = [
             ("printout.flown", minutes::show(self.minutes)),
-            ("printout.flights", self.flights.to_string()),
+            ("printout.flights", grouped(self.language, self.flights)),
             ("printout.skills", signed.to_string()),
             ("printout.levels", self.levels.len().to_string()),
         ];

@@ -5,6 +5,7 @@ use crate::auth::{Clerk, count_document};
 use crate::documents::printout::waiver as printout;
 use crate::domain::local_time::TimeZone;
 use crate::domain::waiver;
+use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -38,7 +39,7 @@ fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Resu
     let facts = [
         ("waiver.number", format!("{signature_id} · {} {member_id}", home.name)),
         ("waiver.flyer", signed.flyer_name),
-        ("waiver.born", TimeZone::UTC.date(signed.born)),
+        ("waiver.born", when::day(language, &TimeZone::UTC, signed.born)),
         ("waiver.signer_name", format!("{} ({})", signed.signer_name, say(relation_key(signed.relation)))),
         (
             "waiver.signed_at",
