@@ -21,6 +21,7 @@ pub(crate) mod kiosks;
 pub(crate) mod logbook;
 pub(crate) mod messages;
 pub(crate) mod notice;
+pub(crate) mod papers;
 pub(crate) mod partners;
 pub(crate) mod payments;
 pub(crate) mod person;
@@ -40,12 +41,12 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::{Read, Write};
 use crate::store::queries::erasure;
 use crate::store::tables::audit;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::replays::{self, StoredReply};
 use crate::store::tables::signers;
+use crate::store::{Read, Write};
 use std::ops::Deref;
 
 /// An actor, and the rank that decides which accounts the actor may serve.

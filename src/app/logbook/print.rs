@@ -1,5 +1,7 @@
 //! A printout of a member's logbook.
 
+use crate::app::papers;
+use crate::documents::PersonName;
 use crate::documents::printout::{self, Flight, Logbook, Signed};
 use crate::domain::catalogue::{Level, PROGRAMMES, names};
 use crate::domain::currency::{Currencies, Currency};
@@ -21,7 +23,7 @@ const SIGNED_MAX: i64 = 500;
 /// with their signers. 404 where there is no such member.
 pub(crate) fn pdf(site: &Site, language: Language, member_id: i64) -> Result<Vec<u8>, Failure> {
     let printout = site.store.read(|tx| gather(site, language, tx, member_id))?;
-    site.draw(move || printout::draw(&printout))?.map_err(|e| Failure::broken().because(e))
+    papers::draw(site, move |letters| printout::draw(&printout, letters))
 }
 
 fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<Logbook, Failure> {
@@ -33,14 +35,17 @@ fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<
     let lapsed = standing::lapsed(tx, member_id, now)?;
     let held = holdings::list_latest_first(tx, member_id)?;
     let since = |level: &Level| held.iter().find(|one| one.key() == level.key());
-    let levels = site.catalogue.levels().filter_map(|level| Some((names::say(language, &level.name).to_owned(), since(level)?.since)));
+    let levels = site
+        .catalogue
+        .levels()
+        .filter_map(|level| Some((names::say(language, &level.name).to_owned(), since(level)?.since)));
     let time = logbook::list_record(tx, member_id, Kind::Time, now, FLIGHTS_MAX)?;
     let signed = |kind| Ok::<_, Failure>(logbook::list_record(tx, member_id, kind, now, SIGNED_MAX)?);
     let note = |line: &Line| note(language, line, &lapsed);
     Ok(Logbook {
         site_name: home.name,
         site_city: home.city,
-        holder: profile.screen_name,
+        holder: PersonName::new(profile.screen_name, profile.username),
         member_id,
         // The beginning of the day, so that the sheet keeps its bytes and its ETag until the day ends or the logbook changes.
         day: zone.day(now, 0).from,
@@ -95,7 +100,9 @@ fn by_level(
                 let note = note(&line);
                 groups[place].1.push(signed(line, say(&skill.name), note));
             }
-            None => add(&mut groups, format!("{} {}", say(&line.cat_group), line.cat_id), signed_by_number(line, &note)),
+            None => {
+                add(&mut groups, format!("{} {}", say(&line.cat_group), line.cat_id), signed_by_number(line, &note))
+            }
         }
     }
     groups.retain(|(_, signed)| !signed.is_empty());
@@ -133,7 +140,9 @@ fn add(groups: &mut Vec<(String, Vec<Signed>)>, group: String, one: Signed) {
 
 fn signed(line: Line, name: String, note: String) -> Signed {
     let day = line.approval_date.unwrap_or(line.entry_date);
-    Signed { name, day, signer_name: line.instructor_name, tunnel_name: line.tunnel_name, note }
+    let number = line.instructor_id.map(|id| format!("№ {id}"));
+    let signer = PersonName::new(line.instructor_name, number.unwrap_or_default());
+    Signed { name, day, signer, tunnel_name: line.tunnel_name, note }
 }
 
 fn signed_by_number(line: Line, note: impl Fn(&Line) -> String) -> Signed {

@@ -31,11 +31,7 @@ pub(crate) fn map_svg(site: &Site, member_id: i64, language: Language, turned: b
     Ok(draw_map(&find(site, member_id, language)?, turned))
 }
 
-fn find(
-    site: &Site,
-    member_id: i64,
-    language: Language,
-) -> Result<Progression<'static>, Failure> {
+fn find(site: &Site, member_id: i64, language: Language) -> Result<Progression<'static>, Failure> {
     site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;

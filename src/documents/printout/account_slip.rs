@@ -3,7 +3,7 @@
 use super::page::{LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body, label};
 use crate::documents::paint::{BRONZE, INK};
-use crate::documents::typesetting::{Align, ROMAN, describe};
+use crate::documents::typesetting::{Align, Letters, ROMAN, describe};
 use crate::i18n::language::Language;
 
 /// Points.
@@ -31,13 +31,13 @@ pub(crate) struct AccountSlip {
 }
 
 /// The slip as a PDF.
-pub(crate) fn draw(slip: &AccountSlip) -> Result<Vec<u8>, String> {
-    slip.set().pdf(describe(slip.title.clone(), &slip.site_name, slip.language), |_, _, _| ())
+pub(crate) fn draw(slip: &AccountSlip, letters: &Letters) -> Result<Vec<u8>, String> {
+    slip.set(letters).pdf(describe(slip.title.clone(), &slip.site_name, slip.language), |_, _, _| ())
 }
 
 impl AccountSlip {
-    fn set(&self) -> Pages {
-        let mut pages = Pages::new();
+    fn set<'l>(&self, letters: &'l Letters<'l>) -> Pages<'l> {
+        let mut pages = Pages::new(letters);
         let room = RIGHT - LEFT - QR_SIDE - 24.0;
         super::set_head(&mut pages, &super::place(&self.site_name, &self.site_city), &self.title);
         let name = TextStyle { typeface: &ROMAN, size: 30.0, tracking: 0.0, colour: INK };
@@ -46,7 +46,7 @@ impl AccountSlip {
         pages.code(&self.link, RIGHT - QR_SIDE, 122.0, QR_SIDE);
         pages.y = 192.0;
         let style = TextStyle { size: 12.0, ..body() };
-        for line in self.lines.iter().flat_map(|text| wrapped(text, style, room, LINES_MAX)) {
+        for line in self.lines.iter().flat_map(|text| wrapped(letters, text, style, room, LINES_MAX)) {
             pages.words(&line, style, Align::Left, LEFT, pages.y, room);
             pages.y += LEADING;
         }

@@ -4,7 +4,7 @@ use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle};
 use super::table::{Cells, Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly, shorten};
 use super::{Flight, Logbook, Signed};
 use crate::documents::paint::{BRONZE, INK, SOFT};
-use crate::documents::typesetting::{Align, ITALIC, ROMAN, describe};
+use crate::documents::typesetting::{Align, ITALIC, Letters, ROMAN, describe};
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::i18n::language::Text;
@@ -15,17 +15,17 @@ const HALF: f32 = (LEFT + RIGHT) / 2.0;
 const STAMP_HEIGHT: f32 = 120.0;
 
 /// The logbook as a PDF.
-pub(crate) fn draw(logbook: &Logbook) -> Result<Vec<u8>, String> {
-    let title = format!("{}: {}", logbook.say("printout.title"), logbook.holder);
+pub(crate) fn draw(logbook: &Logbook, letters: &Letters) -> Result<Vec<u8>, String> {
+    let title = format!("{}: {}", logbook.say("printout.title"), logbook.holder.name);
     let about = describe(title, &logbook.site_name, logbook.language);
     let about = about.document_id(format!("logbook-{}-{}", logbook.member_id, logbook.day));
-    logbook.set().pdf(about, |page, number, count| logbook.set_foot(page, number, count))
+    logbook.set(letters).pdf(about, |page, number, count| logbook.set_foot(page, number, count))
 }
 
 impl Logbook {
     /// Everything but what stands at the feet of the pages.
-    pub(crate) fn set(&self) -> Pages {
-        let mut pages = Pages::new();
+    pub(crate) fn set<'l>(&self, letters: &'l Letters<'l>) -> Pages<'l> {
+        let mut pages = Pages::new(letters);
         self.set_title(&mut pages);
         self.set_levels(&mut pages);
         self.set_time(&mut pages);
@@ -46,7 +46,8 @@ impl Logbook {
     fn set_title(&self, pages: &mut Pages) {
         super::set_head(pages, &super::place(&self.site_name, &self.site_city), &self.say("printout.title"));
         let name = TextStyle { typeface: &ROMAN, size: 34.0, tracking: 0.0, colour: INK };
-        pages.words(&self.holder, name, Align::Left, LEFT - 1.0, 148.0, RIGHT - LEFT);
+        let holder = pages.letters().name(&self.holder);
+        pages.words(&holder, name, Align::Left, LEFT - 1.0, 148.0, RIGHT - LEFT);
         let of = Text::new("printout.of").with("member", self.member_id).with("date", self.date(self.day));
         let italic = TextStyle { typeface: &ITALIC, size: 12.5, tracking: 0.0, colour: SOFT };
         pages.words(&self.language.say(&of), italic, Align::Left, LEFT, 170.0, RIGHT - LEFT);
@@ -151,7 +152,7 @@ impl Logbook {
             table.cells([
                 (&name, body()),
                 (&self.date(one.day), body()),
-                (&one.signer_name, body()),
+                (&table.letters().name(&one.signer), body()),
                 (&one.tunnel_name, body()),
             ])
         };
@@ -178,7 +179,7 @@ impl Logbook {
     fn set_foot(&self, page: &mut Pages, number: usize, count: usize) {
         let style = TextStyle { typeface: &ROMAN, size: 8.5, tracking: 0.02, colour: SOFT };
         page.rule(LEFT, RIGHT, FOOT - 14.0, 0.4, BRONZE);
-        let of = format!("{} · {} · {}", self.holder, self.site_name, self.date(self.day));
+        let of = format!("{} · {} · {}", page.letters().name(&self.holder), self.site_name, self.date(self.day));
         page.words(&of, style, Align::Left, LEFT, FOOT, RIGHT - LEFT - 90.0);
         let numbers = Text::new("printout.page").with("number", number).with("count", count);
         page.words(&self.language.say(&numbers), style, Align::Right, RIGHT, FOOT, 86.0);

@@ -1,6 +1,7 @@
 //! The pages as bytes: the same again, sound, and with every word in them.
 
 use super::*;
+use crate::documents::typesetting::Letters;
 use std::process::Command;
 
 const DAY: i64 = 86_400;
@@ -22,7 +23,7 @@ fn logbook(flights: i64, language: Language) -> Logbook {
     let signed = |name: &str, note: &str| Signed {
         name: name.to_owned(),
         day: NOW - 30 * DAY,
-        signer_name: "Łukasz Żółć".to_owned(),
+        signer: PersonName::new("Łukasz Żółć", "lukasz"),
         tunnel_name: "Föhnhalle Thun".to_owned(),
         note: note.to_owned(),
     };
@@ -31,7 +32,7 @@ fn logbook(flights: i64, language: Language) -> Logbook {
     Logbook {
         site_name: "Föhnhalle Thun".to_owned(),
         site_city: "Thun".to_owned(),
-        holder: "Nguyễn Thị Ánh Tuyết".to_owned(),
+        holder: PersonName::new("Nguyễn Thị Ánh Tuyết", "tuyet"),
         member_id: 12,
         day: NOW,
         minutes: time.iter().map(|flight| flight.minutes).sum::<i64>() + 65,
@@ -73,16 +74,16 @@ fn words(pdf: &[u8]) -> Option<String> {
 
 #[test]
 fn the_same_logbook_is_the_same_bytes_and_another_day_is_another_sheet() {
-    let one = draw(&logbook(40, Language::English)).unwrap();
-    assert_eq!(one, draw(&logbook(40, Language::English)).unwrap());
+    let one = draw(&logbook(40, Language::English), &Letters::default()).unwrap();
+    assert_eq!(one, draw(&logbook(40, Language::English), &Letters::default()).unwrap());
     let later = Logbook { day: NOW + DAY, ..logbook(40, Language::English) };
-    assert_ne!(one, draw(&later).unwrap());
+    assert_ne!(one, draw(&later, &Letters::default()).unwrap());
 }
 
 #[test]
 fn every_flight_signature_and_sum_is_on_the_pages() {
     let printout = logbook(80, Language::English);
-    let Some(words) = words(&draw(&printout).unwrap()) else { return };
+    let Some(words) = words(&draw(&printout, &Letters::default()).unwrap()) else { return };
     for part in [
         "Nguyễn Thị Ánh Tuyết",
         "Member 12, as of 28 May 2026",
@@ -110,7 +111,7 @@ fn every_flight_signature_and_sum_is_on_the_pages() {
 /// The sum that a page carries forward is the one that the next page brings forward.
 #[test]
 fn sums_go_on_from_page_to_page() {
-    let Some(words) = words(&draw(&logbook(200, Language::English)).unwrap()) else { return };
+    let Some(words) = words(&draw(&logbook(200, Language::English), &Letters::default()).unwrap()) else { return };
     let after = |key: &str| -> Vec<String> {
         words.split(key).skip(1).filter_map(|rest| rest.split_whitespace().next()).map(str::to_owned).collect()
     };
@@ -122,7 +123,7 @@ fn sums_go_on_from_page_to_page() {
 /// Every flight of many years is set in one answer's time, also in a build that nobody optimised.
 #[test]
 fn a_thick_logbook_is_small_and_has_all_its_pages() {
-    let pdf = draw(&logbook(1_000, Language::French)).unwrap();
+    let pdf = draw(&logbook(1_000, Language::French), &Letters::default()).unwrap();
     assert!(pdf.len() < 1_000_000, "{} bytes", pdf.len());
     assert!(words(&pdf).is_none_or(|words| words.contains("Page 30 sur")));
 }
@@ -130,12 +131,12 @@ fn a_thick_logbook_is_small_and_has_all_its_pages() {
 #[test]
 fn an_empty_logbook_and_endless_words_make_sound_pages() {
     let mut long = logbook(3, Language::German);
-    long.holder = "W".repeat(60);
+    long.holder.name = "W".repeat(60);
     long.time[1].comment = "a\n".repeat(400) + &"endless".repeat(60);
     long.time[2].comment = "王小明 🪂 ".repeat(90);
     let dir = tempfile::tempdir().unwrap();
     for (place, printout) in [empty(), long].into_iter().enumerate() {
-        let pdf = draw(&printout).unwrap();
+        let pdf = draw(&printout, &Letters::default()).unwrap();
         assert!(pdf.starts_with(b"%PDF-"));
         let path = dir.path().join(format!("{place}.pdf"));
         std::fs::write(&path, pdf).unwrap();
@@ -149,14 +150,14 @@ fn an_empty_logbook_and_endless_words_make_sound_pages() {
 #[test]
 fn the_work_for_a_logbook_has_an_end_whatever_is_written_in_it() {
     for comment in ["🪂".repeat(1_000), "i".repeat(1_000), "x\u{301}\u{302}".repeat(333), "a\n".repeat(500)] {
-        let lines = super::page::wrapped(&comment, super::table::aside(), 185.0, 3);
+        let lines = super::page::wrapped(&Letters::default(), &comment, super::table::aside(), 185.0, 3);
         assert_eq!(lines.len(), 3);
         assert!(lines.iter().all(|line| line.chars().count() <= 81), "{lines:?}");
         assert!(lines[2].ends_with('…') && !lines[1].ends_with('…'), "{lines:?}");
     }
     let mut full = logbook(300, Language::English);
     full.time.iter_mut().for_each(|flight| flight.comment = "🪂".repeat(1_000));
-    let (pages, glyphs) = full.set().work();
+    let (pages, glyphs) = full.set(&Letters::default()).work();
     assert!(pages <= 60 && glyphs <= 120_000, "{pages} pages, {glyphs} glyphs");
 }
 
@@ -165,7 +166,7 @@ fn a_few_long_comments_are_whole() {
     let glyphs = |chars: usize| {
         let mut some = logbook(3, Language::English);
         some.time.iter_mut().for_each(|flight| flight.comment = "abcd ".repeat(chars / 5));
-        some.set().work().1
+        some.set(&Letters::default()).work().1
     };
     assert!(glyphs(1_000) - glyphs(0) >= 3 * 950, "{}", glyphs(1_000) - glyphs(0));
 }
@@ -175,10 +176,13 @@ fn a_few_long_comments_are_whole() {
 fn pages_to_look_at() {
     let Some(dir) = std::env::var_os("SHEETS").map(std::path::PathBuf::from) else { return };
     for language in Language::AT_KIOSK {
-        std::fs::write(dir.join(format!("logbook-{}.pdf", language.tag())), draw(&logbook(90, language)).unwrap())
-            .unwrap();
+        std::fs::write(
+            dir.join(format!("logbook-{}.pdf", language.tag())),
+            draw(&logbook(90, language), &Letters::default()).unwrap(),
+        )
+        .unwrap();
     }
-    std::fs::write(dir.join("logbook-empty.pdf"), draw(&empty()).unwrap()).unwrap();
+    std::fs::write(dir.join("logbook-empty.pdf"), draw(&empty(), &Letters::default()).unwrap()).unwrap();
 }
 
 #[test]
@@ -213,7 +217,10 @@ fn a_receipt_and_a_slip_are_one_page_whatever_the_names_are() {
             link: "https://tunnel.example.org/claim?code=abcd-efgh-jkmn".to_owned(),
             language: Language::German,
         };
-        for pdf in [receipt::draw(&receipt).unwrap(), account_slip::draw(&slip).unwrap()] {
+        for pdf in [
+            receipt::draw(&receipt, &Letters::default()).unwrap(),
+            account_slip::draw(&slip, &Letters::default()).unwrap(),
+        ] {
             assert!(pdf.starts_with(b"%PDF"));
             assert_eq!(pdf.windows(10).filter(|bytes| bytes == b"/Type/Page").count(), 2, "one page, and their list");
         }

@@ -55,7 +55,11 @@ fn the_same_progression_is_the_same_bytes_and_small() {
             let svg = picture(catalogue, "Jane", language);
             assert_eq!(svg, picture(catalogue, "Jane", language));
             assert!(svg.len() < 60_000, "{} bytes", svg.len());
-            assert!(catalogue.levels().all(|level| svg.contains(&format!("<title>{}", escape(names::say(language, &level.name))))));
+            assert!(
+                catalogue
+                    .levels()
+                    .all(|level| svg.contains(&format!("<title>{}", escape(names::say(language, &level.name)))))
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Printed slips with a code that opens an account: of a member whom the desk registered, or of an invited colleague.
 
+use crate::app::papers;
 use crate::documents::printout::account_slip::{self, AccountSlip};
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -45,5 +46,5 @@ pub(super) fn pdf(
         code,
         language,
     };
-    site.draw(move || account_slip::draw(&slip))?.map_err(|e| Failure::broken().because(e))
+    papers::draw(site, move |letters| account_slip::draw(&slip, letters))
 }

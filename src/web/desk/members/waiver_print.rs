@@ -1,6 +1,7 @@
 //! A signed waiver as a PDF.
 
 use super::waiver::{find_id, place_key, relation_key};
+use crate::app::papers;
 use crate::auth::{Clerk, count_document};
 use crate::documents::printout::waiver as printout;
 use crate::domain::local_time::TimeZone;
@@ -24,7 +25,7 @@ pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let number = query_text(call, "number").parse().map_err(|_| Failure::not_found())?;
     count_document(site, clerk.id(), clerk.role())?;
     let paper = site.store.read(|tx| read_paper(site, tx, member_id, number))?;
-    let pdf = site.draw(move || printout::draw(&paper))?.map_err(|e| Failure::broken().because(e))?;
+    let pdf = papers::draw(site, move |letters| printout::draw(&paper, letters))?;
     Ok(reply::file("application/pdf", "inline", &format!("waiver-{number}.pdf"), pdf))
 }
 

@@ -104,7 +104,7 @@ pub(crate) fn receipt(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
         Ok(receipt_of(home, line, words))
     })?;
-    let pdf = site.draw(move || receipt::draw(&receipt))?.map_err(|e| Failure::broken().because(e))?;
+    let pdf = app::papers::draw(site, move |letters| receipt::draw(&receipt, letters))?;
     Ok(reply::file("application/pdf", "inline", &format!("receipt-{entry_id}.pdf"), pdf))
 }
 
