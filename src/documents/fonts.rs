@@ -5,17 +5,14 @@
 use skrifa::{FontRef, MetadataProvider};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
 
 /// Where Linux has fonts.
 pub(crate) const SYSTEM_DIRS: [&str; 2] = ["/usr/share/fonts", "/usr/local/share/fonts"];
 /// The site's own fonts, in the data directory. They come first.
 pub(crate) const OWN_DIR: &str = "fonts";
-/// Of the clock of a file system.
-const TICK_MAX: Duration = Duration::from_secs(2);
 const DEPTH_MAX: usize = 6;
 const DIRS_MAX: usize = 500;
 const FILES_MAX: usize = 2_000;
@@ -54,24 +51,17 @@ const ODD_STYLES: [&str; 21] = [
 #[derive(Default)]
 pub(crate) struct Fonts(Mutex<Option<Arc<Index>>>);
 
-/// Which file has which characters, as it was when the directories had these dates.
-struct Index {
-    read_at: SystemTime,
-    dirs: Vec<(PathBuf, Option<SystemTime>)>,
+/// Which file has which characters, as it was when the directories had these stamps.
+pub(super) struct Index {
+    dirs: Vec<(PathBuf, Stamp)>,
     files: Vec<PathBuf>,
     /// The last character and the file of each run, by its first character.
     runs: BTreeMap<u32, (u32, u16)>,
 }
 
 impl Fonts {
-    /// The file of the first font that has the character, in the directories of [`dirs`].
-    pub(crate) fn find(&self, dirs: &[PathBuf], c: char) -> Option<PathBuf> {
-        let index = self.index(dirs);
-        Some(index.files[usize::from(index.file(c)?)].clone())
-    }
-
-    /// The list of characters, made anew where a directory has changed.
-    fn index(&self, dirs: &[PathBuf]) -> Arc<Index> {
+    /// The list of characters, made anew where a directory of [`dirs`] has changed.
+    pub(super) fn index(&self, dirs: &[PathBuf]) -> Arc<Index> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*kept {
             Some(index) if index.is_of(dirs) => index.clone(),
@@ -94,16 +84,12 @@ pub(super) fn read_file(path: &Path) -> Option<Vec<u8>> {
 impl Index {
     fn is_of(&self, dirs: &[PathBuf]) -> bool {
         self.dirs.iter().zip(dirs).all(|((known, _), dir)| known == dir)
-            && self.dirs.iter().all(|(dir, at)| {
-                // Within one tick of its clock a directory can change twice.
-                changed_at(dir) == *at && at.is_none_or(|at| at + TICK_MAX < self.read_at)
-            })
+            && self.dirs.iter().all(|(dir, stamp)| stamp_of(dir) == *stamp)
     }
 
     fn read(dirs: &[PathBuf]) -> Index {
-        let mut index =
-            Index { read_at: SystemTime::now(), dirs: Vec::new(), files: Vec::new(), runs: BTreeMap::new() };
-        index.dirs.extend(dirs.iter().map(|dir| (dir.clone(), changed_at(dir))));
+        let mut index = Index { dirs: Vec::new(), files: Vec::new(), runs: BTreeMap::new() };
+        index.dirs.extend(dirs.iter().map(|dir| (dir.clone(), stamp_of(dir))));
         let mut left = FILES_MAX;
         for dir in dirs {
             let mut files = Vec::new();
@@ -124,10 +110,10 @@ impl Index {
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())).take(FILES_MAX) {
             if path.is_dir() {
                 if depth > 0 && self.dirs.len() < DIRS_MAX {
-                    self.dirs.push((path.clone(), changed_at(&path)));
+                    self.dirs.push((path.clone(), stamp_of(&path)));
                     self.list(&path, depth - 1, files);
                 }
-            } else if files.len() < FILES_MAX && is_font(&path) {
+            } else if files.len() < FILES_MAX && is_font(&path) && path.is_file() {
                 files.push(path);
             }
         }
@@ -165,14 +151,20 @@ impl Index {
         self.runs.range(..=c).next_back().is_some_and(|(_, (last, _))| c <= *last)
     }
 
-    fn file(&self, c: char) -> Option<u16> {
+    /// The file of the first font that has the character.
+    pub(super) fn find(&self, c: char) -> Option<&Path> {
         let (_, (last, file)) = self.runs.range(..=u32::from(c)).next_back()?;
-        (u32::from(c) <= *last).then_some(*file)
+        (u32::from(c) <= *last).then(|| self.files[usize::from(*file)].as_path())
     }
 }
 
-fn changed_at(dir: &Path) -> Option<SystemTime> {
-    fs::metadata(dir).and_then(|about| about.modified()).ok()
+/// The last change of a directory in seconds and nanoseconds, and how many entries it has: within one tick of its clock a file
+/// system can change twice.
+type Stamp = Option<(i64, i64, usize)>;
+
+fn stamp_of(dir: &Path) -> Stamp {
+    let about = fs::metadata(dir).ok()?;
+    Some((about.mtime(), about.mtime_nsec(), fs::read_dir(dir).ok()?.take(FILES_MAX).count()))
 }
 
 fn name_of(path: &Path) -> String {

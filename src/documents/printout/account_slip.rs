@@ -2,6 +2,7 @@
 
 use super::page::{LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body, label};
+use crate::documents::PersonName;
 use crate::documents::paint::{BRONZE, INK};
 use crate::documents::typesetting::{Align, Letters, ROMAN, describe};
 use crate::i18n::language::Language;
@@ -18,7 +19,7 @@ pub(crate) struct AccountSlip {
     pub(crate) site_name: String,
     pub(crate) site_city: String,
     pub(crate) title: String,
-    pub(crate) name: String,
+    pub(crate) name: PersonName,
     pub(crate) number: String,
     /// The instructions: how to use the slip, and until when.
     pub(crate) lines: Vec<String>,
@@ -41,7 +42,7 @@ impl AccountSlip {
         let room = RIGHT - LEFT - QR_SIDE - 24.0;
         super::set_head(&mut pages, &super::place(&self.site_name, &self.site_city), &self.title);
         let name = TextStyle { typeface: &ROMAN, size: 30.0, tracking: 0.0, colour: INK };
-        pages.words(&self.name, name, Align::Left, LEFT - 1.0, 146.0, room);
+        pages.words(&letters.name(&self.name), name, Align::Left, LEFT - 1.0, 146.0, room);
         pages.words(&self.number, TextStyle { size: 12.5, ..aside() }, Align::Left, LEFT, 166.0, room);
         pages.code(&self.link, RIGHT - QR_SIDE, 122.0, QR_SIDE);
         pages.y = 192.0;

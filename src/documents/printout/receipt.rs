@@ -2,6 +2,7 @@
 
 use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle};
 use super::table::{aside, body};
+use crate::documents::PersonName;
 use crate::documents::paint::{BRONZE, INK, SOFT};
 use crate::documents::typesetting::{Align, Letters, ROMAN, describe};
 use crate::i18n::language::Language;
@@ -21,7 +22,7 @@ pub(crate) struct Receipt {
     pub(crate) at: String,
     pub(crate) amount: String,
     /// Words and facts, in their order.
-    pub(crate) facts: Vec<(String, String)>,
+    pub(crate) facts: Vec<(String, PersonName)>,
     /// The remark that the receipt counts no longer.
     pub(crate) void: Option<String>,
     pub(crate) language: Language,
@@ -56,7 +57,7 @@ impl Receipt {
             let (word_style, style) =
                 (TextStyle { size: 11.0, colour: SOFT, ..body() }, TextStyle { size: 12.0, ..body() });
             pages.words(word, word_style, Align::Left, LEFT, pages.y, FACTS - LEFT - 10.0);
-            pages.words(fact, style, Align::Left, FACTS, pages.y, RIGHT - FACTS);
+            pages.words(&letters.name(fact), style, Align::Left, FACTS, pages.y, RIGHT - FACTS);
         }
         if let Some(void) = &self.void {
             pages.y += 40.0;

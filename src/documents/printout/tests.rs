@@ -197,7 +197,7 @@ fn a_receipt_and_a_slip_are_one_page_whatever_the_names_are() {
             at: "28 May 2026, 18:27".to_owned(),
             amount: "30.00 CHF".to_owned(),
             facts: [("Received from", name), ("For", "Yearly membership"), ("Paid by", "Cash"), ("Taken by", name)]
-                .map(|(word, fact)| (word.to_owned(), fact.to_owned()))
+                .map(|(word, fact)| (word.to_owned(), PersonName::new(fact, "No. 17")))
                 .into(),
             void: Some("This payment was undone.".to_owned()),
             language: Language::English,
@@ -206,7 +206,7 @@ fn a_receipt_and_a_slip_are_one_page_whatever_the_names_are() {
             site_name: "Windwerk".to_owned(),
             site_city: "Winterthur".to_owned(),
             title: "Your account".to_owned(),
-            name: name.to_owned(),
+            name: PersonName::new(name, "No. 17"),
             number: "No. 17".to_owned(),
             lines: vec![
                 "Scan the picture, or open https://tunnel.example.org/claim and type the code. ".repeat(9),
@@ -217,12 +217,15 @@ fn a_receipt_and_a_slip_are_one_page_whatever_the_names_are() {
             link: "https://tunnel.example.org/claim?code=abcd-efgh-jkmn".to_owned(),
             language: Language::German,
         };
-        for pdf in [
-            receipt::draw(&receipt, &Letters::default()).unwrap(),
-            account_slip::draw(&slip, &Letters::default()).unwrap(),
+        // The number of the member stands for a name whose letters cannot be printed; other texts show what they lack.
+        let boxes = 3 * name.matches('飛').count();
+        for (pdf, boxes) in [
+            (receipt::draw(&receipt, &Letters::default()).unwrap(), 0),
+            (account_slip::draw(&slip, &Letters::default()).unwrap(), boxes),
         ] {
             assert!(pdf.starts_with(b"%PDF"));
             assert_eq!(pdf.windows(10).filter(|bytes| bytes == b"/Type/Page").count(), 2, "one page, and their list");
+            assert!(words(&pdf).is_none_or(|words| words.matches('□').count() == boxes && words.contains("No. 17")));
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use super::ROMAN;
 use crate::documents::PersonName;
-use crate::documents::fonts::{Fonts, read_file};
+use crate::documents::fonts::{Fonts, Index, read_file};
 use harfrust::ShaperData;
 use krilla::text::Font;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -51,6 +51,7 @@ impl Face {
 #[derive(Default)]
 pub(crate) struct Letters<'f> {
     fonts: Option<(&'f Fonts, &'f [PathBuf])>,
+    index: OnceCell<Arc<Index>>,
     faces: RefCell<HashMap<PathBuf, Option<Rc<Face>>>>,
     by_char: RefCell<HashMap<char, Option<Rc<Face>>>>,
 }
@@ -70,15 +71,16 @@ impl<'f> Letters<'f> {
         if self.by_char.borrow().len() >= CHARS_MAX {
             return None;
         }
-        let face = fonts.find(dirs, c).and_then(|path| self.load(path)).filter(|face| face.has(c));
+        let index = self.index.get_or_init(|| fonts.index(dirs));
+        let face = index.find(c).and_then(|path| self.load(path)).filter(|face| face.has(c));
         self.by_char.borrow_mut().insert(c, face.clone());
         face
     }
 
-    fn load(&self, path: PathBuf) -> Option<Rc<Face>> {
+    fn load(&self, path: &Path) -> Option<Rc<Face>> {
         let mut faces = self.faces.borrow_mut();
         let read: usize = faces.values().flatten().map(|face| face.bytes.len()).sum();
-        faces.entry(path).or_insert_with_key(|path| Face::read(path, BYTES_MAX - read).map(Rc::new)).clone()
+        faces.entry(path.to_owned()).or_insert_with_key(|path| Face::read(path, BYTES_MAX - read).map(Rc::new)).clone()
     }
 
     fn have_faces(&self) -> bool {
