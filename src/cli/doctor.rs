@@ -109,7 +109,8 @@ fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, C
 /// Every fact, that about the names on documents too.
 fn check_all(site: &Site) -> Vec<Fact> {
     let mut facts = check(site, Depth::Full);
-    facts.push(unprintable_names(site));
+    let place = facts.iter().position(|fact| fact.name == "version").unwrap_or(facts.len());
+    facts.insert(place, unprintable_names(site));
     facts
 }
 
