@@ -1,8 +1,10 @@
 //! The certificates of the levels that a member holds: the list, the document, and the code by which anyone can verify
 //! it.
 
+use crate::app::papers;
+use crate::documents::PersonName;
 use crate::documents::certificate::{self, Certificate};
-use crate::domain::catalogue::Level;
+use crate::domain::catalogue::{Level, names};
 use crate::domain::certificate::{self as rule, CODE_BYTES, Signed};
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -33,13 +35,15 @@ pub(crate) struct Row {
     tunnel_name: String,
     /// The real name of the signer of that skill, as on the certificate.
     pub(crate) signer_name: String,
+    #[serde(skip)]
+    signer_username: String,
 }
 
 /// The levels that a member holds, the latest first, and the name on the certificates.
 pub(crate) struct Earned {
     pub(crate) rows: Vec<(Row, Holding)>,
     /// The name that is printed: see [`rule::name_on_paper`].
-    holder: String,
+    holder: PersonName,
 }
 
 /// A certificate that is ready to be drawn.
@@ -58,7 +62,8 @@ pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earn
     let known = held.into_iter().filter_map(|held| Some((site.catalogue.find_level(held.key())?, held)));
     let rows = known.map(|(level, held)| (row(member_id, screen_name, level, &held, &signed), held)).collect();
     let holder = rule::name_on_paper(&profile.real_name, screen_name, &profile.username);
-    Ok(Earned { rows, holder: holder.to_owned() })
+    let number = format!("{} (№ {member_id})", profile.username);
+    Ok(Earned { rows, holder: PersonName::new(holder, number) })
 }
 
 fn row(member_id: i64, screen_name: &str, level: &Level, held: &Holding, signed: &[Signed]) -> Row {
@@ -74,6 +79,7 @@ fn row(member_id: i64, screen_name: &str, level: &Level, held: &Holding, signed:
         member_id,
         tunnel_name: last.map(|one| one.tunnel_name.clone()).unwrap_or_default(),
         signer_name: last.map(|one| one.signer_name.clone()).unwrap_or_default(),
+        signer_username: last.map(|one| one.signer_username.clone()).unwrap_or_default(),
     }
 }
 
@@ -89,19 +95,20 @@ pub(crate) fn prepare(
         let (row, held) = rows.into_iter().find(|(row, _)| is_wanted(row)).ok_or_else(Failure::not_found)?;
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
         let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
+        let say = |english: &str| names::say(language, english).to_owned();
         let code = code(site, member_id, &held);
         let levels = site.catalogue.find_programme(&row.cat_group).map_or(0, |programme| programme.levels.len());
-        let emblem = if levels > 1 { row.cat_id.to_string() } else { row.cat_group.chars().take(1).collect() };
+        let emblem = if levels > 1 { row.cat_id.to_string() } else { say(&row.cat_group).chars().take(1).collect() };
         let sheet = Certificate {
             site_name: home.name,
             site_city: home.city,
             holder,
-            cat_group: row.cat_group,
-            track: row.track,
-            level_name: row.name,
+            cat_group: say(&row.cat_group),
+            track: say(&row.track),
+            level_name: say(&row.name),
             emblem,
             day: when::day(language, &zone, row.entry_date),
-            signer_name: row.signer_name,
+            signer: PersonName::new(row.signer_name, row.signer_username),
             number: rule::number(&code),
             verify_url: verify_url(site, &code),
             language,
@@ -114,7 +121,7 @@ impl Paper {
     /// Draws the PDF.
     pub(crate) fn draw(&self, site: &Site) -> Result<Vec<u8>, Failure> {
         let sheet = self.sheet.clone();
-        site.draw(move || certificate::draw(&sheet))?.map_err(|e| Failure::broken().because(e))
+        papers::draw(site, move |letters| certificate::draw(&sheet, letters))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Accounts that the desk created, claimed by their owners: with a mailed or printed code, the owner chooses a username
 //! and a password.
 
-use super::{Change, RankedActor, change};
+use super::{Change, RankedActor, change, language_on_paper};
 use crate::auth::message_quota::{self, Cause};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::recovery_code;
@@ -82,8 +82,7 @@ pub(crate) fn print(cx: &Change, member_id: i64) -> Result<PrintedCode, Failure>
     account_claims::delete_printed(cx.tx, member_id)?;
     let (code, ends_at) = insert(cx, member_id, "", PRINTED_DAYS)?;
     cx.record("member.code_printed", &Subject::Member(member_id), &Detail::none())?;
-    let tag = members::find_language(cx.tx, member_id)?.unwrap_or_default();
-    Ok(PrintedCode { code, ends_at, language: Language::of_member(&tag).unwrap_or(cx.language) })
+    Ok(PrintedCode { code, ends_at, language: language_on_paper(cx.tx, member_id, cx.language)? })
 }
 
 /// The claim of a typed code, if the code is valid.

@@ -21,6 +21,7 @@ pub(crate) mod kiosks;
 pub(crate) mod logbook;
 pub(crate) mod messages;
 pub(crate) mod notice;
+pub(crate) mod papers;
 pub(crate) mod partners;
 pub(crate) mod payments;
 pub(crate) mod person;
@@ -40,12 +41,12 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::keys::Purpose;
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::queries::erasure;
 use crate::store::tables::audit;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::replays::{self, StoredReply};
 use crate::store::tables::signers;
+use crate::store::{Read, Write};
 use std::ops::Deref;
 
 /// An actor, and the rank that decides which accounts the actor may serve.
@@ -231,4 +232,24 @@ impl Deref for SubjectAccount {
     fn deref(&self) -> &Account {
         &self.0
     }
+}
+
+/// The language of a document for a member: the one in which the member signed in last, or chose at the desk; `otherwise`
+/// where neither is known.
+pub(crate) fn language_on_paper(tx: &Read, member_id: i64, otherwise: Language) -> Result<Language, Failure> {
+    let tag = members::find_language(tx, member_id)?;
+    Ok(tag.and_then(|tag| Language::of_member(&tag)).unwrap_or(otherwise))
+}
+
+/// The language of a document that a caller of the API reads: the one that the request asks for, else the member's.
+pub(crate) fn language_of_reader(site: &Site, call: &Call, member_id: i64) -> Result<Language, Failure> {
+    match call.member_language() {
+        Some(language) => Ok(language),
+        None => site.store.read(|tx| language_on_paper(tx, member_id, call.language())),
+    }
+}
+
+/// The language of a document that the desk prints for a member.
+pub(crate) fn language_at_desk(site: &Site, call: &Call, member_id: i64) -> Result<Language, Failure> {
+    site.store.read(|tx| language_on_paper(tx, member_id, call.language()))
 }

@@ -9,6 +9,7 @@ use super::progress::ProgressBar;
 use super::shell::{self, Shell};
 use super::streams::OutputFile;
 use super::{CommandError, CommandResult, Global, control, failed, refused, text};
+use crate::app::papers::unprintable_names;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Subject};
@@ -85,7 +86,7 @@ impl Doctor {
         if self.noted {
             note(site)?;
         }
-        text(report_of(&check(site, Depth::Full)).json())
+        text(report_of(&check_all(site)).json())
     }
 }
 
@@ -96,13 +97,21 @@ fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, C
         Ok((site, _)) => {
             let shell = Shell::new(&site, shell::shell_actor(), false);
             let done = if noted { note(&shell) } else { Ok(()) };
-            let facts = done.map(|()| check(&shell, Depth::Full));
+            let facts = done.map(|()| check_all(&shell));
             site.close();
             facts?
         }
         Err(why) => check_closed(data_dir.dir(), &why),
     };
     Ok(facts.into_iter().filter(|fact| fact.name != "leftovers").chain(left).collect())
+}
+
+/// Every fact, that about the names on documents too.
+fn check_all(site: &Site) -> Vec<Fact> {
+    let mut facts = check(site, Depth::Full);
+    let place = facts.iter().position(|fact| fact.name == "version").unwrap_or(facts.len());
+    facts.insert(place, unprintable_names(site));
+    facts
 }
 
 /// Ends the alarms of lost writes and of changes by another program, and records the actor in the audit log.

@@ -15,6 +15,7 @@ pub(crate) struct Signed {
     pub approval: i64,
     /// The name on the certificate: see [`name_on_paper`].
     pub signer_name: String,
+    pub signer_username: String,
     pub tunnel_name: String,
 }
 
@@ -105,6 +106,7 @@ mod tests {
         let signed = |skill: &str, approval, signer: &str| Signed {
             skill: skill.to_owned(),
             approval,
+            signer_username: String::new(),
             signer_name: signer.to_owned(),
             tunnel_name: String::new(),
         };

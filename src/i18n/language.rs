@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::sync::LazyLock;
 
 /// A language of the product. All but Italian cover the whole product; Italian covers what members read: the kiosk,
-/// mails and the pages that mails link to.
+/// mails, printed documents and the pages that mails link to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
     /// `en`; also the fallback where a language is unknown.
@@ -74,10 +74,11 @@ macro_rules! texts {
 }
 
 /// Italian texts: the kiosk's own part, texts of other parts that a kiosk shows, and texts that members read elsewhere.
-const ITALIAN: [&str; 4] = [
+const ITALIAN: [&str; 5] = [
     include_str!("../../assets/translations/it/kiosk.json"),
     include_str!("../../assets/translations/it/shared.json"),
     include_str!("../../assets/translations/it/member.json"),
+    include_str!("../../assets/translations/it/paper.json"),
     include_str!("../../assets/translations/it/waiver.json"),
 ];
 
@@ -305,7 +306,26 @@ mod tests {
     }
 
     /// Prefixes of keys in other parts whose texts a kiosk shows, or members read elsewhere.
-    const SAID_AT_KIOSKS: [&str; 69] = [
+    const SAID_AT_KIOSKS: [&str; 88] = [
+        "certificate.",
+        "printout.",
+        "till.receipt",
+        "till.receipt_from",
+        "till.receipt_for",
+        "till.membership",
+        "till.kind",
+        "till.cash",
+        "till.terminal",
+        "till.voucher",
+        "till.free",
+        "till.paid_until",
+        "till.reason",
+        "till.clerk",
+        "till.undone_long",
+        "desk.number",
+        "short_month.",
+        "short_date",
+        "short_date.",
         "mail.",
         "notice.",
         "headline.",

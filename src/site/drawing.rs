@@ -1,5 +1,5 @@
-//! Pictures are decoded and documents drawn on one thread at a lower priority, so that they neither delay a sign-in nor fill the
-//! memory: decoding a picture takes some 50 MB, and drawing a long logbook half a second.
+//! Pictures are decoded and documents drawn on threads of a lower priority, so that they do not delay a sign-in. Decoding a
+//! picture takes some 50 MB, so one is decoded at a time; a document takes little memory, and a long one some milliseconds.
 
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -13,24 +13,43 @@ use std::time::Duration;
 
 /// How long a request waits for its drawing, the queue included: the largest take a second or two.
 const DRAWING_WAIT_MAX: Duration = Duration::from_secs(30);
+/// Documents that are drawn at once.
+const DOCUMENT_THREADS: usize = 2;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The thread that draws, once a server has started it; without it each caller draws on its own thread.
+/// The threads that draw.
 #[derive(Default)]
 pub struct Drawer {
+    pictures: Queue,
+    documents: Queue,
+}
+
+/// Drawings that wait for their threads, once a server has started those; without them each caller draws on its own thread.
+#[derive(Default)]
+struct Queue {
     /// Each caller waits for its job, so there are never more jobs than threads that take such requests.
     jobs: OnceLock<Sender<Job>>,
 }
 
 impl Drawer {
-    /// Starts the thread; it ends when the site is dropped.
+    /// Starts the threads; they end when the site is dropped.
     pub(crate) fn start(&self) -> io::Result<()> {
+        self.pictures.start("pictures", 1)?;
+        self.documents.start("drawing", DOCUMENT_THREADS)
+    }
+}
+
+impl Queue {
+    fn start(&self, name: &str, threads: usize) -> io::Result<()> {
         let (jobs, taken) = unbounded();
-        std::thread::Builder::new().name("drawing".to_owned()).spawn(move || {
-            priority::lower();
-            draw_all(&taken);
-        })?;
+        for _ in 0..threads {
+            let taken = taken.clone();
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+                priority::lower();
+                draw_all(&taken);
+            })?;
+        }
         _ = self.jobs.set(jobs);
         Ok(())
     }
@@ -63,12 +82,26 @@ fn draw_all(jobs: &Receiver<Job>) {
 }
 
 impl Site {
-    /// Draws a picture or a document. Drawing takes time, so the caller's snapshot is released first. 503 after
-    /// [`DRAWING_WAIT_MAX`].
-    pub(crate) fn draw<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    /// Decodes a picture and draws it anew; see [`Site::draw_document`].
+    pub(crate) fn draw_picture<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.draw(&self.drawer.pictures, work)
+    }
+
+    /// Draws a document. Drawing takes time, so the caller's snapshot is released first. 503 after [`DRAWING_WAIT_MAX`].
+    pub(crate) fn draw_document<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.draw(&self.drawer.documents, work)
+    }
+
+    fn draw<T: Send + 'static>(&self, queue: &Queue, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
         write_scope::forbid("a drawing");
         self.store.release();
-        let drawn = self.drawer.run(DRAWING_WAIT_MAX, work);
+        let drawn = queue.run(DRAWING_WAIT_MAX, work);
         drawn.ok_or_else(|| Failure::overloaded().because(format_args!("not drawn within {DRAWING_WAIT_MAX:?}")))
     }
 }
@@ -87,9 +120,9 @@ mod tests {
 
     #[test]
     fn one_thread_draws_for_everybody_and_outlives_a_panic() {
-        let drawer = Drawer::default();
+        let drawer = Queue::default();
         assert_eq!(drawer.run(PATIENCE, name), Some(name()));
-        drawer.start().unwrap();
+        drawer.start("drawing", 1).unwrap();
         let fault = || drawer.run(PATIENCE, || -> () { panic!("a drawing with a fault") });
         assert!(catch_unwind(AssertUnwindSafe(fault)).is_err());
         assert_eq!(drawer.run(PATIENCE, name).flatten().as_deref(), Some("drawing"));
@@ -97,8 +130,8 @@ mod tests {
 
     #[test]
     fn a_request_behind_a_drawing_that_hangs_times_out_and_its_own_drawing_is_not_begun() {
-        let drawer = Drawer::default();
-        drawer.start().unwrap();
+        let drawer = Queue::default();
+        drawer.start("drawing", 1).unwrap();
         let (go_on, hangs) = bounded::<()>(0);
         let (begun, at_work) = bounded(0);
         let hang = move || {
@@ -116,9 +149,9 @@ mod tests {
     }
 
     #[test]
-    fn never_two_are_drawn_at_once() {
-        let (drawer, at_work, begun) = (Drawer::default(), Arc::new(AtomicUsize::new(0)), Barrier::new(4));
-        drawer.start().unwrap();
+    fn one_thread_never_draws_two_at_once() {
+        let (drawer, at_work, begun) = (Queue::default(), Arc::new(AtomicUsize::new(0)), Barrier::new(4));
+        drawer.start("drawing", 1).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 let at_work = at_work.clone();
@@ -132,5 +165,21 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn two_documents_are_drawn_at_once_and_one_picture() {
+        let drawer = Drawer::default();
+        drawer.start().unwrap();
+        for (queue, at_once) in [(&drawer.documents, 2), (&drawer.pictures, 1)] {
+            // Each drawing waits for its neighbours, which can only be met at once.
+            let meet = Arc::new(Barrier::new(at_once));
+            std::thread::scope(|scope| {
+                for _ in 0..2 {
+                    let meet = meet.clone();
+                    scope.spawn(move || assert!(queue.run(PATIENCE, move || meet.wait()).is_some()));
+                }
+            });
+        }
     }
 }

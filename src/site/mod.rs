@@ -44,7 +44,7 @@ pub struct Shared {
     pub stats: Arc<Stats>,
     /// Hashes passwords, a few at a time.
     pub hashers: Arc<Hashers>,
-    /// Draws pictures and documents, one at a time.
+    /// Draws pictures and documents.
     pub drawer: Drawer,
     /// The ports on which the server listens, once it does.
     ports: OnceLock<ListeningPorts>,

@@ -89,6 +89,7 @@ fn a_healthy_site_has_no_warning_with_and_without_a_server() {
         "partners",
         "passcodes",
         "audit",
+        "names",
         "version",
     ];
     assert_eq!(names, all);

@@ -63,9 +63,9 @@ const RULES: &[Rule] = &[
     // Documents and pictures are drawn in one place each.
     Rule {
         words: &["krilla::"],
-        only_in: &["documents/certificate/", "documents/printout/", "documents/paint.rs", "documents/typesetting.rs"],
+        only_in: &["documents/certificate/", "documents/printout/", "documents/paint.rs", "documents/typesetting/"],
     },
-    Rule { words: &["harfrust::"], only_in: &["documents/typesetting.rs"] },
+    Rule { words: &["harfrust::"], only_in: &["documents/typesetting/"] },
     Rule { words: &["qrcodegen::"], only_in: &["documents/qr.rs"] },
     Rule { words: &["image::"], only_in: &["documents/picture/mod.rs"] },
     Rule { words: &["argon2::"], only_in: &["domain/password.rs"] },

@@ -1,6 +1,7 @@
 //! A member's logbook as a PDF.
 
 use super::readable_member;
+use crate::app::language_of_reader;
 use crate::app::logbook::print;
 use crate::auth::{Bearer, count_document};
 use crate::domain::role::Role;
@@ -17,6 +18,6 @@ pub(crate) fn pdf(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
         Bearer::Member(member) => count_document(site, member.id(), member.role())?,
         Bearer::Booking { member_id, .. } => count_document(site, *member_id, Role::Member)?,
     }
-    let pdf = print::pdf(site, call.language(), member_id)?;
+    let pdf = print::pdf(site, language_of_reader(site, call, member_id)?, member_id)?;
     Ok(reply::file("application/pdf", "inline", &format!("logbook-{member_id}.pdf"), pdf))
 }

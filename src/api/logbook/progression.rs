@@ -1,6 +1,7 @@
 //! A member's progression as a picture.
 
 use super::readable_member;
+use crate::app::language_of_reader;
 use crate::app::logbook::progression;
 use crate::auth::Bearer;
 use crate::http::Answer;
@@ -12,5 +13,6 @@ use crate::site::Site;
 /// caller's language.
 pub(crate) fn svg(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = readable_member(site, call, bearer, 0)?;
-    Ok(reply::picture("image/svg+xml", progression::svg(site, member_id, call.language())?))
+    let language = language_of_reader(site, call, member_id)?;
+    Ok(reply::picture("image/svg+xml", progression::svg(site, member_id, language)?))
 }

@@ -31,7 +31,7 @@ pub(crate) fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
     }
     count_document(site, member.id(), member.role())?;
     let upload = call.body.clone();
-    let made = site.draw(move || picture::remake(&upload))?.map_err(|text| Failure::field("body", text))?;
+    let made = site.draw_picture(move || picture::remake(&upload))?.map_err(|text| Failure::field("body", text))?;
     app::change_once(site, call, member, |cx| {
         photos::set(cx, &cx.own()?, &made.jpeg)?;
         let message = call.say("done.media");

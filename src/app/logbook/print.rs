@@ -1,7 +1,9 @@
 //! A printout of a member's logbook.
 
+use crate::app::papers;
+use crate::documents::PersonName;
 use crate::documents::printout::{self, Flight, Logbook, Signed};
-use crate::domain::catalogue::{Level, PROGRAMMES};
+use crate::domain::catalogue::{Level, PROGRAMMES, names};
 use crate::domain::currency::{Currencies, Currency};
 use crate::domain::entry::{self, Kind, NOT_CURRENT};
 use crate::http::failure::Failure;
@@ -21,7 +23,7 @@ const SIGNED_MAX: i64 = 500;
 /// with their signers. 404 where there is no such member.
 pub(crate) fn pdf(site: &Site, language: Language, member_id: i64) -> Result<Vec<u8>, Failure> {
     let printout = site.store.read(|tx| gather(site, language, tx, member_id))?;
-    site.draw(move || printout::draw(&printout))?.map_err(|e| Failure::broken().because(e))
+    papers::draw(site, move |letters| printout::draw(&printout, letters))
 }
 
 fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<Logbook, Failure> {
@@ -33,24 +35,27 @@ fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<
     let lapsed = standing::lapsed(tx, member_id, now)?;
     let held = holdings::list_latest_first(tx, member_id)?;
     let since = |level: &Level| held.iter().find(|one| one.key() == level.key());
-    let levels = site.catalogue.levels().filter_map(|level| Some((level.name.clone(), since(level)?.since)));
+    let levels = site
+        .catalogue
+        .levels()
+        .filter_map(|level| Some((names::say(language, &level.name).to_owned(), since(level)?.since)));
     let time = logbook::list_record(tx, member_id, Kind::Time, now, FLIGHTS_MAX)?;
     let signed = |kind| Ok::<_, Failure>(logbook::list_record(tx, member_id, kind, now, SIGNED_MAX)?);
     let note = |line: &Line| note(language, line, &lapsed);
     Ok(Logbook {
         site_name: home.name,
         site_city: home.city,
-        holder: profile.screen_name,
+        holder: PersonName::new(profile.screen_name, profile.username),
         member_id,
         // The beginning of the day, so that the sheet keeps its bytes and its ETag until the day ends or the logbook changes.
         day: zone.day(now, 0).from,
         minutes,
         flights,
         levels: levels.collect(),
-        currencies: currencies(&flyer.currency, &held),
+        currencies: currencies(language, &flyer.currency, &held),
         time: time.into_iter().rev().map(flight).collect(),
-        skills: by_level(site, signed(Kind::Skill)?, note),
-        safety: by_logbook(site, signed(Kind::Safety)?, note),
+        skills: by_level(site, language, signed(Kind::Skill)?, note),
+        safety: by_logbook(site, language, signed(Kind::Safety)?, note),
         language,
         zone,
     })
@@ -61,9 +66,9 @@ fn flight(line: Line) -> Flight {
 }
 
 /// The currencies of the programmes that the member holds and that have a currency.
-fn currencies(currencies: &Currencies, held: &[Holding]) -> Vec<(String, Currency)> {
+fn currencies(language: Language, currencies: &Currencies, held: &[Holding]) -> Vec<(String, Currency)> {
     let held = |cat_group: &&str| held.iter().any(|level| level.cat_group == **cat_group);
-    let named = |cat_group: &str| Some((cat_group.to_owned(), currencies.find(cat_group)?));
+    let named = |cat_group: &str| Some((names::say(language, cat_group).to_owned(), currencies.find(cat_group)?));
     PROGRAMMES.into_iter().filter(held).filter_map(named).collect()
 }
 
@@ -78,32 +83,46 @@ fn note(language: Language, line: &Line, lapsed: &[&str]) -> String {
 
 /// Groups the signatures by level, in the catalogue's order. Levels and skills that were removed from the catalogue
 /// come last, by their numbers.
-fn by_level(site: &Site, lines: Vec<Line>, note: impl Fn(&Line) -> String) -> Vec<(String, Vec<Signed>)> {
+fn by_level(
+    site: &Site,
+    language: Language,
+    lines: Vec<Line>,
+    note: impl Fn(&Line) -> String,
+) -> Vec<(String, Vec<Signed>)> {
+    let say = |english: &str| names::say(language, english).to_owned();
     let mut groups: Vec<(String, Vec<Signed>)> =
-        site.catalogue.levels().map(|l| (l.name.clone(), Vec::new())).collect();
+        site.catalogue.levels().map(|level| (say(&level.name), Vec::new())).collect();
     let keys: Vec<_> = site.catalogue.levels().map(|level| level.key()).collect();
     for line in lines.into_iter().rev() {
         match site.catalogue.find_skill(&line.skill) {
             Some((level, skill)) => {
                 let place = keys.iter().position(|key| *key == level.key()).unwrap_or(0);
                 let note = note(&line);
-                groups[place].1.push(signed(line, skill.name.clone(), note));
+                groups[place].1.push(signed(line, say(&skill.name), note));
             }
-            None => add(&mut groups, format!("{} {}", line.cat_group, line.cat_id), signed_by_number(line, &note)),
+            None => {
+                add(&mut groups, format!("{} {}", say(&line.cat_group), line.cat_id), signed_by_number(line, &note))
+            }
         }
     }
     groups.retain(|(_, signed)| !signed.is_empty());
     groups
 }
 
-fn by_logbook(site: &Site, lines: Vec<Line>, note: impl Fn(&Line) -> String) -> Vec<(String, Vec<Signed>)> {
+fn by_logbook(
+    site: &Site,
+    language: Language,
+    lines: Vec<Line>,
+    note: impl Fn(&Line) -> String,
+) -> Vec<(String, Vec<Signed>)> {
+    let say = |english: &str| names::say(language, english).to_owned();
     let mut groups: Vec<(String, Vec<Signed>)> = Vec::new();
     for line in lines.into_iter().rev() {
-        let group = line.cat_group.clone();
+        let group = say(&line.cat_group);
         let one = match site.catalogue.find_safety(&line.skill) {
             Some((_, record)) => {
                 let note = note(&line);
-                signed(line, record.name.clone(), note)
+                signed(line, say(&record.name), note)
             }
             None => signed_by_number(line, &note),
         };
@@ -121,7 +140,9 @@ fn add(groups: &mut Vec<(String, Vec<Signed>)>, group: String, one: Signed) {
 
 fn signed(line: Line, name: String, note: String) -> Signed {
     let day = line.approval_date.unwrap_or(line.entry_date);
-    Signed { name, day, signer_name: line.instructor_name, tunnel_name: line.tunnel_name, note }
+    let number = line.instructor_id.map(|id| format!("№ {id}"));
+    let signer = PersonName::new(line.instructor_name, number.unwrap_or_default());
+    Signed { name, day, signer, tunnel_name: line.tunnel_name, note }
 }
 
 fn signed_by_number(line: Line, note: impl Fn(&Line) -> String) -> Signed {

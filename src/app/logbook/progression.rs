@@ -23,20 +23,15 @@ pub(crate) fn steps(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Step<'
 
 /// The levels held, open and next on every track of the catalogue, as SVG. 404 where there is no such member.
 pub(crate) fn svg(site: &Site, member_id: i64, language: Language) -> Result<String, Failure> {
-    Ok(draw(&find(site, member_id, language, false)?))
+    Ok(draw(&find(site, member_id, language)?))
 }
 
 /// Only the map, large enough to be read at arm's length: landscape, or `turned` for a portrait screen.
 pub(crate) fn map_svg(site: &Site, member_id: i64, language: Language, turned: bool) -> Result<String, Failure> {
-    Ok(draw_map(&find(site, member_id, language, true)?, turned))
+    Ok(draw_map(&find(site, member_id, language)?, turned))
 }
 
-fn find(
-    site: &Site,
-    member_id: i64,
-    language: Language,
-    names_translated: bool,
-) -> Result<Progression<'static>, Failure> {
+fn find(site: &Site, member_id: i64, language: Language) -> Result<Progression<'static>, Failure> {
     site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
@@ -46,7 +41,6 @@ fn find(
             day: tunnels::find_time_zone(tx, site.tunnel_id)?.noon_utc(site.now()),
             steps: steps(site, tx, member_id)?,
             language,
-            names_translated,
         })
     })
 }

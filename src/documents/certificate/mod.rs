@@ -6,6 +6,7 @@ mod streamlines;
 
 pub(crate) use page::draw;
 
+use crate::documents::PersonName;
 use crate::i18n::language::Language;
 
 /// The content of the certificate.
@@ -13,7 +14,7 @@ use crate::i18n::language::Language;
 pub(crate) struct Certificate {
     pub site_name: String,
     pub site_city: String,
-    pub holder: String,
+    pub holder: PersonName,
     /// The programme, `Flyer` for instance.
     pub cat_group: String,
     /// `Static`, `Dynamic` …, or empty.
@@ -25,7 +26,7 @@ pub(crate) struct Certificate {
     /// Since when it is held, in the sheet's language.
     pub day: String,
     /// Empty if there is no signer.
-    pub signer_name: String,
+    pub signer: PersonName,
     /// As it is printed.
     pub number: String,
     /// The address in the QR code.

@@ -3,7 +3,7 @@
 use super::Certificate;
 use super::streamlines::Streamlines;
 use crate::documents::paint::{BRONZE, INK, SOFT, colour, fill, qr_code, rectangle, straight, stroke};
-use crate::documents::typesetting::{Align, ITALIC, Line, ROMAN, Typeface, describe};
+use crate::documents::typesetting::{Align, ITALIC, Letters, Line, ROMAN, Typeface, describe};
 use crate::i18n::language::Text;
 use krilla::Document;
 use krilla::action::LinkAction;
@@ -33,9 +33,9 @@ const DEEP: [u8; 3] = [16, 42, 74];
 const AIR: [u8; 3] = [150, 198, 232];
 
 /// The certificate as a PDF.
-pub(crate) fn draw(certificate: &Certificate) -> Result<Vec<u8>, String> {
+pub(crate) fn draw(certificate: &Certificate, letters: &Letters) -> Result<Vec<u8>, String> {
     let mut document = Document::new();
-    let title = format!("{}, {}", certificate.holder, certificate.level_name);
+    let title = format!("{}, {}", certificate.holder.name, certificate.level_name);
     let about = describe(title, &certificate.site_name, certificate.language);
     document.set_metadata(about.document_id(certificate.number.clone()));
     let size = PageSettings::from_wh(WIDTH, HEIGHT).ok_or("a page of no size")?;
@@ -43,10 +43,10 @@ pub(crate) fn draw(certificate: &Certificate) -> Result<Vec<u8>, String> {
     page.add_annotation(link(certificate).ok_or("a link of no size")?);
     let mut surface = page.surface();
     draw_frame(&mut surface).ok_or("a frame of no size")?;
-    draw_panel(&mut surface, &certificate.emblem).ok_or("a panel of no size")?;
-    draw_holder(&mut surface, certificate);
-    draw_level(&mut surface, certificate);
-    draw_foot(&mut surface, certificate).ok_or("the address of this site is too long for a QR code")?;
+    draw_panel(&mut surface, letters, &certificate.emblem).ok_or("a panel of no size")?;
+    draw_holder(&mut surface, letters, certificate);
+    draw_level(&mut surface, letters, certificate);
+    draw_foot(&mut surface, letters, certificate).ok_or("the address of this site is too long for a QR code")?;
     surface.finish();
     page.finish();
     document.finish().map_err(|e| format!("{e:?}"))
@@ -68,7 +68,7 @@ fn draw_frame(surface: &mut Surface) -> Option<()> {
     Some(())
 }
 
-fn draw_panel(surface: &mut Surface, emblem: &str) -> Option<()> {
+fn draw_panel(surface: &mut Surface, letters: &Letters, emblem: &str) -> Option<()> {
     let [left, top, right, bottom] = PANEL;
     let panel = rectangle(left, top, right, bottom)?;
     fill(surface, DEEP);
@@ -91,26 +91,26 @@ fn draw_panel(surface: &mut Surface, emblem: &str) -> Option<()> {
         surface.draw_path(&circle(middle, EMBLEM_Y, radius)?);
     }
     fill(surface, [255, 255, 255]);
-    let numeral = ROMAN.line(emblem, 0.0);
+    let numeral = ROMAN.line(letters, emblem, 0.0);
     // The figure's middle is a third of its size above its foot.
     numeral.set(surface, Align::Centre, middle, EMBLEM_Y + 18.5, 56.0);
     Some(())
 }
 
-fn draw_holder(surface: &mut Surface, certificate: &Certificate) {
+fn draw_holder(surface: &mut Surface, letters: &Letters, certificate: &Certificate) {
     let say = |key: &'static str| certificate.language.say(&Text::new(key));
     let site = match certificate.site_city.as_str() {
         city if certificate.site_name.contains(city) => certificate.site_name.clone(),
         city => format!("{} · {city}", certificate.site_name),
     };
     fill(surface, SOFT);
-    fitted(&ROMAN, &site.to_uppercase(), 0.16).set(surface, 84.0, 10.5);
+    fitted(letters, &ROMAN, &site.to_uppercase(), 0.16).set(surface, 84.0, 10.5);
     fill(surface, BRONZE);
-    fitted(&ROMAN, &say("certificate.title").to_uppercase(), 0.24).set(surface, 146.0, 27.0);
+    fitted(letters, &ROMAN, &say("certificate.title").to_uppercase(), 0.24).set(surface, 146.0, 27.0);
     fill(surface, SOFT);
-    fitted(&ITALIC, &say("certificate.certifies"), 0.0).set(surface, 190.0, 16.0);
+    fitted(letters, &ITALIC, &say("certificate.certifies"), 0.0).set(surface, 190.0, 16.0);
     fill(surface, INK);
-    let lines = broken(&certificate.holder, RIGHT - LEFT, NAME_SIZE, NAME_SIZE_MIN);
+    let lines = broken(letters, &letters.name(&certificate.holder), RIGHT - LEFT, NAME_SIZE, NAME_SIZE_MIN);
     match lines.as_slice() {
         [one] => one.set(surface, Align::Left, LEFT - 1.0, 246.0, one.size_within(RIGHT - LEFT, NAME_SIZE)),
         many => {
@@ -133,8 +133,8 @@ const FOOT_SIZE_MIN: f32 = 10.0;
 
 /// A name in one line, or in two where one would be smaller than `size_min`: broken at the space nearest to its middle, and a single
 /// word of that length in its middle.
-fn broken(name: &str, room: f32, size: f32, size_min: f32) -> Vec<Line> {
-    let whole = ROMAN.line(name, 0.0);
+fn broken(letters: &Letters, name: &str, room: f32, size: f32, size_min: f32) -> Vec<Line> {
+    let whole = ROMAN.line(letters, name, 0.0);
     if whole.size_within(room, size) >= size_min {
         return vec![whole];
     }
@@ -144,31 +144,31 @@ fn broken(name: &str, room: f32, size: f32, size_min: f32) -> Vec<Line> {
     };
     let middle = nearest(char::is_whitespace).or_else(|| nearest(char::is_alphanumeric)).unwrap_or(name.len());
     let (first, second) = name.split_at(middle);
-    vec![ROMAN.line(first.trim(), 0.0), ROMAN.line(second.trim(), 0.0)]
+    vec![ROMAN.line(letters, first.trim(), 0.0), ROMAN.line(letters, second.trim(), 0.0)]
 }
 
-fn draw_level(surface: &mut Surface, certificate: &Certificate) {
+fn draw_level(surface: &mut Surface, letters: &Letters, certificate: &Certificate) {
     let key = if certificate.track.is_empty() { "certificate.programme" } else { "certificate.programme_track" };
     let programme = Text::new(key).with("programme", &certificate.cat_group).with("track", &certificate.track);
     fill(surface, SOFT);
     let reached = certificate.language.say(&Text::new("certificate.reached"));
-    fitted(&ITALIC, &reached, 0.0).set(surface, 302.0, 16.0);
+    fitted(letters, &ITALIC, &reached, 0.0).set(surface, 302.0, 16.0);
     fill(surface, INK);
-    fitted(&ROMAN, &certificate.level_name, 0.0).set(surface, 344.0, 34.0);
+    fitted(letters, &ROMAN, &certificate.level_name, 0.0).set(surface, 344.0, 34.0);
     fill(surface, SOFT);
-    fitted(&ROMAN, &certificate.language.say(&programme), 0.02).set(surface, 368.0, 13.0);
+    fitted(letters, &ROMAN, &certificate.language.say(&programme), 0.02).set(surface, 368.0, 13.0);
 }
 
 /// Date, signer, number and QR code.
-fn draw_foot(surface: &mut Surface, certificate: &Certificate) -> Option<()> {
+fn draw_foot(surface: &mut Surface, letters: &Letters, certificate: &Certificate) -> Option<()> {
     let say = |key: &'static str| certificate.language.say(&Text::new(key));
     let columns = [
         (LEFT, certificate.day.clone(), say("certificate.date")),
-        (LEFT + COLUMN + 24.0, certificate.signer_name.clone(), say("certificate.signer")),
+        (LEFT + COLUMN + 24.0, letters.name(&certificate.signer), say("certificate.signer")),
     ];
     for (left, value, label) in columns {
         fill(surface, INK);
-        let lines = broken(&value, COLUMN, FOOT_SIZE, FOOT_SIZE_MIN);
+        let lines = broken(letters, &value, COLUMN, FOOT_SIZE, FOOT_SIZE_MIN);
         let size = lines.iter().map(|line| line.size_within(COLUMN, FOOT_SIZE)).fold(FOOT_SIZE, f32::min);
         for (above, line) in lines.iter().rev().enumerate() {
             line.set(surface, Align::Left, left, 481.0 - above as f32 * size * 1.1, size);
@@ -176,21 +176,27 @@ fn draw_foot(surface: &mut Surface, certificate: &Certificate) -> Option<()> {
         stroke(surface, BRONZE, 0.5);
         surface.draw_path(&straight(left, 489.0, left + COLUMN)?);
         fill(surface, SOFT);
-        ROMAN.line(&label.to_uppercase(), 0.14).set(surface, Align::Left, left, 502.0, 8.0);
+        ROMAN.line(letters, &label.to_uppercase(), 0.14).set(surface, Align::Left, left, 502.0, 8.0);
     }
     fill(surface, INK);
     surface.draw_path(&qr_code(&certificate.verify_url, RIGHT - QR_SIDE, QR_TOP, QR_SIDE)?);
     fill(surface, SOFT);
-    ROMAN.line(&certificate.number, 0.08).set(surface, Align::Left, LEFT, 536.0, 9.0);
-    ITALIC.line(&say("certificate.check"), 0.0).set(surface, Align::Right, RIGHT, QR_TOP + QR_SIDE + 14.0, 10.0);
+    ROMAN.line(letters, &certificate.number, 0.08).set(surface, Align::Left, LEFT, 536.0, 9.0);
+    ITALIC.line(letters, &say("certificate.check"), 0.0).set(
+        surface,
+        Align::Right,
+        RIGHT,
+        QR_TOP + QR_SIDE + 14.0,
+        10.0,
+    );
     Some(())
 }
 
 /// A line at the left edge of the words, made smaller where it would pass the right one.
 struct Fitted(Line);
 
-fn fitted(typeface: &'static Typeface, text: &str, tracking: f32) -> Fitted {
-    Fitted(typeface.line(text, tracking))
+fn fitted(letters: &Letters, typeface: &'static Typeface, text: &str, tracking: f32) -> Fitted {
+    Fitted(typeface.line(letters, text, tracking))
 }
 
 impl Fitted {

@@ -2,8 +2,9 @@
 
 use super::page::{LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body, label};
+use crate::documents::PersonName;
 use crate::documents::paint::{BRONZE, INK};
-use crate::documents::typesetting::{Align, ROMAN, describe};
+use crate::documents::typesetting::{Align, Letters, ROMAN, describe};
 use crate::i18n::language::Language;
 
 /// Points.
@@ -18,7 +19,7 @@ pub(crate) struct AccountSlip {
     pub(crate) site_name: String,
     pub(crate) site_city: String,
     pub(crate) title: String,
-    pub(crate) name: String,
+    pub(crate) name: PersonName,
     pub(crate) number: String,
     /// The instructions: how to use the slip, and until when.
     pub(crate) lines: Vec<String>,
@@ -31,24 +32,24 @@ pub(crate) struct AccountSlip {
 }
 
 /// The slip as a PDF.
-pub(crate) fn draw(slip: &AccountSlip) -> Result<Vec<u8>, String> {
-    slip.set().pdf(describe(slip.title.clone(), &slip.site_name, slip.language), |_, _, _| ())
+pub(crate) fn draw(slip: &AccountSlip, letters: &Letters) -> Result<Vec<u8>, String> {
+    slip.set(letters).pdf(describe(slip.title.clone(), &slip.site_name, slip.language), |_, _, _| ())
 }
 
 impl AccountSlip {
-    fn set(&self) -> Pages {
-        let mut pages = Pages::new();
+    fn set<'l>(&self, letters: &'l Letters<'l>) -> Pages<'l> {
+        let mut pages = Pages::new(letters);
         let room = RIGHT - LEFT - QR_SIDE - 24.0;
         super::set_head(&mut pages, &super::place(&self.site_name, &self.site_city), &self.title);
         let name = TextStyle { typeface: &ROMAN, size: 30.0, tracking: 0.0, colour: INK };
         pages.y = 146.0;
-        pages.words_in_lines(&self.name, name, LEFT - 1.0, room);
+        pages.words_in_lines(&letters.name(&self.name), name, LEFT - 1.0, room);
         pages.y += 20.0;
         pages.words(&self.number, TextStyle { size: 12.5, ..aside() }, Align::Left, LEFT, pages.y, room);
         pages.code(&self.link, RIGHT - QR_SIDE, 122.0, QR_SIDE);
         pages.y += 26.0;
         let style = TextStyle { size: 12.0, ..body() };
-        for line in self.lines.iter().flat_map(|text| wrapped(text, style, room, LINES_MAX)) {
+        for line in self.lines.iter().flat_map(|text| wrapped(letters, text, style, room, LINES_MAX)) {
             pages.words(&line, style, Align::Left, LEFT, pages.y, room);
             pages.y += LEADING;
         }

@@ -4,10 +4,11 @@ use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{Cells, Column, SUM_HEIGHT, Table, aside, body, heading, label, plainly, shorten};
 use super::{Flight, Logbook, Signed};
 use crate::documents::paint::{BRONZE, INK, SOFT};
-use crate::documents::typesetting::{Align, ITALIC, ROMAN, describe};
+use crate::documents::typesetting::{Align, ITALIC, Letters, ROMAN, describe};
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::i18n::language::Text;
+use crate::i18n::number::grouped;
 
 const FOOT: f32 = HEIGHT - 44.0;
 const HALF: f32 = (LEFT + RIGHT) / 2.0;
@@ -16,17 +17,17 @@ const STAMP_HEIGHT: f32 = 120.0;
 const HOLDER_FOOT_ROOM: f32 = 170.0;
 
 /// The logbook as a PDF.
-pub(crate) fn draw(logbook: &Logbook) -> Result<Vec<u8>, String> {
-    let title = format!("{}: {}", logbook.say("printout.title"), logbook.holder);
+pub(crate) fn draw(logbook: &Logbook, letters: &Letters) -> Result<Vec<u8>, String> {
+    let title = format!("{}: {}", logbook.say("printout.title"), logbook.holder.name);
     let about = describe(title, &logbook.site_name, logbook.language);
     let about = about.document_id(format!("logbook-{}-{}", logbook.member_id, logbook.day));
-    logbook.set().pdf(about, |page, number, count| logbook.set_foot(page, number, count))
+    logbook.set(letters).pdf(about, |page, number, count| logbook.set_foot(page, number, count))
 }
 
 impl Logbook {
     /// Everything but what stands at the feet of the pages.
-    pub(crate) fn set(&self) -> Pages {
-        let mut pages = Pages::new();
+    pub(crate) fn set<'l>(&self, letters: &'l Letters<'l>) -> Pages<'l> {
+        let mut pages = Pages::new(letters);
         self.set_title(&mut pages);
         self.set_levels(&mut pages);
         self.set_time(&mut pages);
@@ -48,7 +49,8 @@ impl Logbook {
         super::set_head(pages, &super::place(&self.site_name, &self.site_city), &self.say("printout.title"));
         let name = TextStyle { typeface: &ROMAN, size: 34.0, tracking: 0.0, colour: INK };
         pages.y = 148.0;
-        pages.words_in_lines(&self.holder, name, LEFT - 1.0, RIGHT - LEFT);
+        let holder = pages.letters().name(&self.holder);
+        pages.words_in_lines(&holder, name, LEFT - 1.0, RIGHT - LEFT);
         let top = pages.y;
         let of = Text::new("printout.of").with("member", self.member_id).with("date", self.date(self.day));
         let italic = TextStyle { typeface: &ITALIC, size: 12.5, tracking: 0.0, colour: SOFT };
@@ -56,7 +58,7 @@ impl Logbook {
         let signed: usize = self.skills.iter().map(|(_, signed)| signed.len()).sum();
         let facts = [
             ("printout.flown", minutes::show(self.minutes)),
-            ("printout.flights", self.flights.to_string()),
+            ("printout.flights", grouped(self.language, self.flights)),
             ("printout.skills", signed.to_string()),
             ("printout.levels", self.levels.len().to_string()),
         ];
@@ -154,7 +156,7 @@ impl Logbook {
             table.cells([
                 (&name, body()),
                 (&self.date(one.day), body()),
-                (&one.signer_name, body()),
+                (&table.letters().name(&one.signer), body()),
                 (&one.tunnel_name, body()),
             ])
         };
@@ -181,7 +183,8 @@ impl Logbook {
     fn set_foot(&self, page: &mut Pages, number: usize, count: usize) {
         let style = TextStyle { typeface: &ROMAN, size: 8.5, tracking: 0.02, colour: SOFT };
         page.rule(LEFT, RIGHT, FOOT - 14.0, 0.4, BRONZE);
-        let holder = wrapped(&self.holder, style, HOLDER_FOOT_ROOM, 1).concat();
+        let holder = page.letters().name(&self.holder);
+        let holder = wrapped(page.letters(), &holder, style, HOLDER_FOOT_ROOM, 1).concat();
         let of = format!("{holder} · {} · {}", self.site_name, self.date(self.day));
         page.words(&of, style, Align::Left, LEFT, FOOT, RIGHT - LEFT - 90.0);
         let numbers = Text::new("printout.page").with("number", number).with("count", count);

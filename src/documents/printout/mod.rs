@@ -10,6 +10,7 @@ pub(crate) mod waiver;
 
 pub(crate) use logbook::draw;
 
+use crate::documents::PersonName;
 use crate::documents::paint::{BRONZE, SOFT};
 use crate::documents::typesetting::{Align, ROMAN};
 use crate::domain::currency::Currency;
@@ -22,7 +23,7 @@ use page::{LEFT, Pages, RIGHT, TextStyle};
 pub(crate) struct Logbook {
     pub site_name: String,
     pub site_city: String,
-    pub holder: String,
+    pub holder: PersonName,
     pub member_id: i64,
     /// The day whose state the pages show.
     pub day: i64,
@@ -57,7 +58,7 @@ pub(crate) struct Signed {
     pub name: String,
     pub day: i64,
     /// Empty if there is no signer.
-    pub signer_name: String,
+    pub signer: PersonName,
     pub tunnel_name: String,
     /// A remark on the entry, in the pages' language; empty for most.
     pub note: String,

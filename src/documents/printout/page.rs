@@ -1,7 +1,7 @@
 //! Pages that are filled from the top, and drawn once their number is known.
 
 use crate::documents::paint::{INK, fill, qr_code, straight, stroke, through};
-use crate::documents::typesetting::{Align, CUT, Line, Typeface};
+use crate::documents::typesetting::{Align, CUT, Letters, Line, Typeface};
 use krilla::metadata::Metadata;
 use krilla::page::PageSettings;
 use krilla::surface::Surface;
@@ -72,7 +72,8 @@ pub(crate) struct TextStyle {
     pub colour: [u8; 3],
 }
 
-pub(crate) struct Pages {
+pub(crate) struct Pages<'l> {
+    letters: &'l Letters<'l>,
     pages: Vec<Vec<Element>>,
     /// Shaped lines by their words: places, names and numbers come again and again.
     shaped: HashMap<String, Vec<Rc<Line>>>,
@@ -80,9 +81,9 @@ pub(crate) struct Pages {
     pub y: f32,
 }
 
-impl Pages {
-    pub(crate) fn new() -> Pages {
-        Pages { pages: vec![Vec::new()], shaped: HashMap::new(), y: TOP }
+impl<'l> Pages<'l> {
+    pub(crate) fn new(letters: &'l Letters<'l>) -> Pages<'l> {
+        Pages { letters, pages: vec![Vec::new()], shaped: HashMap::new(), y: TOP }
     }
 
     /// Whether this height is left on the page.
@@ -116,7 +117,7 @@ impl Pages {
         if self.shape(words, style).size_within(room, style.size) >= small.size {
             return self.words(words, style, Align::Left, x, self.y, room);
         }
-        for (place, line) in wrapped(words, small, room, WORDS_LINES_MAX).iter().enumerate() {
+        for (place, line) in wrapped(self.letters, words, small, room, WORDS_LINES_MAX).iter().enumerate() {
             if place > 0 {
                 self.y += small.size * LINE_SPACING;
             }
@@ -124,12 +125,16 @@ impl Pages {
         }
     }
 
+    pub(crate) fn letters(&self) -> &'l Letters<'l> {
+        self.letters
+    }
+
     fn shape(&mut self, words: &str, style: TextStyle) -> Rc<Line> {
         let known = self.shaped.get(words).into_iter().flatten();
         if let Some(line) = known.into_iter().find(|line| line.is_set_in(style.typeface, style.tracking)) {
             return line.clone();
         }
-        let line = Rc::new(style.typeface.line(words, style.tracking));
+        let line = Rc::new(style.typeface.line(self.letters, words, style.tracking));
         self.shaped.entry(words.to_owned()).or_default().push(line.clone());
         line
     }
@@ -172,7 +177,7 @@ impl Pages {
         let count = self.pages.len();
         for place in 0..count {
             let pages = vec![std::mem::take(&mut self.pages[place])];
-            let mut one = Pages { pages, shaped: std::mem::take(&mut self.shaped), y: 0.0 };
+            let mut one = Pages { letters: self.letters, pages, shaped: std::mem::take(&mut self.shaped), y: 0.0 };
             foot(&mut one, place + 1, count);
             self.shaped = std::mem::take(&mut one.shaped);
             let mut page = document.start_page_with(PageSettings::from_wh(WIDTH, HEIGHT)?);
@@ -215,8 +220,8 @@ impl Element {
 /// Text in lines of at most this width and [`WRAPPED_CHARS_MAX`] characters: broken between words, a line break of the
 /// writer's kept, and a word that is wider than a line broken where it must be. No more than `lines_max` of them; the last
 /// says where there were more. Widths are estimates: [`Pages::words`] makes each line fit.
-pub(super) fn wrapped(text: &str, style: TextStyle, room: f32, lines_max: usize) -> Vec<String> {
-    let (shown, advance) = (style.typeface.printable(), style.typeface.rough_advance());
+pub(super) fn wrapped(letters: &Letters, text: &str, style: TextStyle, room: f32, lines_max: usize) -> Vec<String> {
+    let (shown, advance) = (style.typeface.printable(letters), style.typeface.rough_advance());
     let advance = |c: char| (advance(c) + style.tracking) * style.size;
     let mut lines = Lines { done: Vec::new(), line: String::new(), width: 0.0, chars: 0, room };
     for paragraph in text.lines() {

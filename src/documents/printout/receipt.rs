@@ -2,8 +2,9 @@
 
 use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle};
 use super::table::{aside, body};
+use crate::documents::PersonName;
 use crate::documents::paint::{BRONZE, INK, SOFT};
-use crate::documents::typesetting::{Align, ROMAN, describe};
+use crate::documents::typesetting::{Align, Letters, ROMAN, describe};
 use crate::i18n::language::Language;
 
 /// Where the facts stand beside their words.
@@ -21,17 +22,17 @@ pub(crate) struct Receipt {
     pub(crate) at: String,
     pub(crate) amount: String,
     /// Words and facts, in their order.
-    pub(crate) facts: Vec<(String, String)>,
+    pub(crate) facts: Vec<(String, PersonName)>,
     /// The remark that the receipt counts no longer.
     pub(crate) void: Option<String>,
     pub(crate) language: Language,
 }
 
 /// The receipt as a PDF.
-pub(crate) fn draw(receipt: &Receipt) -> Result<Vec<u8>, String> {
+pub(crate) fn draw(receipt: &Receipt, letters: &Letters) -> Result<Vec<u8>, String> {
     let title = format!("{} {}", receipt.title, receipt.number);
     let about = describe(title, &receipt.site_name, receipt.language);
-    receipt.set().pdf(about.document_id(format!("receipt-{}", receipt.number)), |page, _, _| {
+    receipt.set(letters).pdf(about.document_id(format!("receipt-{}", receipt.number)), |page, _, _| {
         page.words(&receipt.place(), aside(), Align::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
     })
 }
@@ -41,8 +42,8 @@ impl Receipt {
         super::place(&self.site_name, &self.site_city)
     }
 
-    fn set(&self) -> Pages {
-        let mut pages = Pages::new();
+    fn set<'l>(&self, letters: &'l Letters<'l>) -> Pages<'l> {
+        let mut pages = Pages::new(letters);
         let room = RIGHT - LEFT;
         super::set_head(&mut pages, &self.place(), &self.title);
         let large = TextStyle { typeface: &ROMAN, size: 34.0, tracking: 0.0, colour: INK };
@@ -56,7 +57,7 @@ impl Receipt {
             let (word_style, style) =
                 (TextStyle { size: 11.0, colour: SOFT, ..body() }, TextStyle { size: 12.0, ..body() });
             pages.words(word, word_style, Align::Left, LEFT, pages.y, FACTS - LEFT - 10.0);
-            pages.words_in_lines(fact, style, FACTS, RIGHT - FACTS);
+            pages.words_in_lines(&letters.name(fact), style, FACTS, RIGHT - FACTS);
         }
         if let Some(void) = &self.void {
             pages.y += 40.0;

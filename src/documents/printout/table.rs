@@ -2,7 +2,7 @@
 
 use super::page::{LEFT, Pages, RIGHT, TextStyle, cut, wrapped};
 use crate::documents::paint::{BRONZE, INK, SOFT};
-use crate::documents::typesetting::{Align, ITALIC, ROMAN};
+use crate::documents::typesetting::{Align, ITALIC, Letters, ROMAN};
 
 const LEADING: f32 = 12.6;
 /// Between the foot of a row and the rule under it, and from there to the next row.
@@ -22,8 +22,8 @@ pub(super) struct Column {
     pub title: String,
 }
 
-pub(super) struct Table<'p> {
-    pages: &'p mut Pages,
+pub(super) struct Table<'p, 'l> {
+    pages: &'p mut Pages<'l>,
     columns: Vec<Column>,
 }
 
@@ -53,8 +53,8 @@ pub(super) fn heading(pages: &mut Pages, words: &str, followed_by: f32) {
     pages.y += 4.0;
 }
 
-impl<'p> Table<'p> {
-    pub(super) fn begin(pages: &'p mut Pages, columns: Vec<Column>) -> Table<'p> {
+impl<'p, 'l> Table<'p, 'l> {
+    pub(super) fn begin(pages: &'p mut Pages<'l>, columns: Vec<Column>) -> Table<'p, 'l> {
         let mut table = Table { pages, columns };
         table.head();
         table
@@ -71,10 +71,14 @@ impl<'p> Table<'p> {
         self.pages.rule(LEFT, RIGHT, self.pages.y, 0.4, SOFT);
     }
 
+    pub(super) fn letters(&self) -> &'l Letters<'l> {
+        self.pages.letters()
+    }
+
     /// Breaks the texts of a row into lines, one text a column.
     pub(super) fn cells(&self, texts: [(&str, TextStyle); 4]) -> Cells {
         let cell = |((text, style), column): ((&str, TextStyle), &Column)| {
-            (wrapped(text, style, column.right - column.left, ROW_LINES_MAX), style)
+            (wrapped(self.letters(), text, style, column.right - column.left, ROW_LINES_MAX), style)
         };
         texts.into_iter().zip(&self.columns).map(cell).collect()
     }

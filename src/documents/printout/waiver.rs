@@ -4,7 +4,7 @@
 use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle, wrapped};
 use super::table::{aside, body};
 use crate::documents::paint::{BRONZE, INK, SOFT};
-use crate::documents::typesetting::{Align, ITALIC, ROMAN, describe};
+use crate::documents::typesetting::{Align, ITALIC, Letters, ROMAN, describe};
 use crate::i18n::language::{Language, Text};
 
 /// Where the facts stand beside their words.
@@ -40,10 +40,10 @@ pub(crate) struct SignedWaiver {
 }
 
 /// The waiver as a PDF.
-pub(crate) fn draw(waiver: &SignedWaiver) -> Result<Vec<u8>, String> {
+pub(crate) fn draw(waiver: &SignedWaiver, letters: &Letters) -> Result<Vec<u8>, String> {
     let title = format!("{} {}", waiver.title, waiver.number);
     let about = describe(title, &waiver.site_name, waiver.language);
-    waiver.set().pdf(about.document_id(format!("waiver-{}", waiver.number)), |page, number, count| {
+    waiver.set(letters).pdf(about.document_id(format!("waiver-{}", waiver.number)), |page, number, count| {
         let foot = format!("{} · {} · {number}/{count}", waiver.place(), waiver.number);
         page.words(&foot, aside(), Align::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
     })
@@ -58,8 +58,8 @@ impl SignedWaiver {
         self.language.say(&Text::new(key))
     }
 
-    fn set(&self) -> Pages {
-        let mut pages = Pages::new();
+    fn set<'l>(&self, letters: &'l Letters<'l>) -> Pages<'l> {
+        let mut pages = Pages::new(letters);
         super::set_head(&mut pages, &self.place(), &self.title);
         pages.y = 132.0;
         for paragraph in self.body.split("\n\n") {
@@ -119,7 +119,7 @@ impl SignedWaiver {
 
 /// Text in lines, over as many pages as it takes.
 fn set_text(pages: &mut Pages, text: &str, style: TextStyle) {
-    for line in wrapped(text, style, RIGHT - LEFT, LINES_MAX) {
+    for line in wrapped(pages.letters(), text, style, RIGHT - LEFT, LINES_MAX) {
         pages.make_room(LEADING);
         pages.y += LEADING;
         pages.words(&line, style, Align::Left, LEFT, pages.y, RIGHT - LEFT);
@@ -145,10 +145,10 @@ mod tests {
             field_width: 600,
             language: Language::Italian,
         };
-        let pdf = draw(&waiver).unwrap();
-        assert!(pdf.starts_with(b"%PDF-") && pdf == draw(&waiver).unwrap());
-        assert!(waiver.set().work().0 > 10, "a long text has many pages");
+        let pdf = draw(&waiver, &Letters::default()).unwrap();
+        assert!(pdf.starts_with(b"%PDF-") && pdf == draw(&waiver, &Letters::default()).unwrap());
+        assert!(waiver.set(&Letters::default()).work().0 > 10, "a long text has many pages");
         let typed = SignedWaiver { strokes: Vec::new(), ..waiver.clone() };
-        assert_ne!(draw(&typed).unwrap(), pdf, "the strokes are on the waiver");
+        assert_ne!(draw(&typed, &Letters::default()).unwrap(), pdf, "the strokes are on the waiver");
     }
 }

@@ -136,7 +136,7 @@ impl Progression<'_> {
 
     /// A name of the catalogue.
     fn name(&self, english: &str) -> String {
-        if self.names_translated { names::say(self.language, english).to_owned() } else { english.to_owned() }
+        names::say(self.language, english).to_owned()
     }
 
     fn say(&self, key: &'static str) -> String {

@@ -19,8 +19,6 @@ pub(crate) struct Progression<'a> {
     /// Every level, in the catalogue's order.
     pub steps: Vec<Step<'a>>,
     pub language: Language,
-    /// Whether the catalogue's names are in that language too; else they are as the API has them.
-    pub names_translated: bool,
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The names of the catalogue's levels, skills and safety records in every language. Names of a site's own extension
+//! The names of the catalogue's programmes, tracks, levels, skills and safety records in every language. Names of a site's own extension
 //! are not translated.
 
 use super::Catalogue;
@@ -49,7 +49,9 @@ mod tests {
         let levels = catalogue.levels().map(|level| level.name.as_str());
         let skills = catalogue.skills().map(|(_, skill)| skill.name.as_str());
         let safety = catalogue.programmes().iter().flat_map(|one| one.safety.iter().map(|safety| safety.name.as_str()));
-        let mut all: Vec<&str> = levels.chain(skills).chain(safety).collect();
+        let programmes = catalogue.programmes().iter().map(|one| one.cat_group.as_str());
+        let tracks = catalogue.levels().map(|level| level.track.as_str()).filter(|track| !track.is_empty());
+        let mut all: Vec<&str> = levels.chain(skills).chain(safety).chain(programmes).chain(tracks).collect();
         all.sort_unstable();
         all.dedup();
         for name in &all {

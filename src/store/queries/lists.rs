@@ -44,7 +44,10 @@ pub(crate) fn each_member(tx: &Read, after: i64, rows: i64, mut take: impl FnMut
         " FROM members WHERE member_id > ?1 AND member_id NOT IN (SELECT member_id FROM erasures)
           ORDER BY member_id LIMIT ?2"
     );
-    tx.each(sql, (after, rows), |found| Continue(take(found)))
+    tx.each(sql, (after, rows), |found| {
+        take(found);
+        Continue(())
+    })
 }
 
 /// Adds a member. Refuses a username that is taken, and an address that another member has confirmed.
@@ -116,7 +119,10 @@ pub(crate) fn each_entry(tx: &Read, after: i64, rows: i64, mut take: impl FnMut(
                     LEFT JOIN members a ON a.member_id = e.author_id AND a.member_id NOT IN (SELECT member_id FROM erasures)
                     LEFT JOIN bookings b ON b.booking_id = e.booking_id LEFT JOIN partners p ON p.partner_id = b.partner_id
                WHERE e.entry_id > ?1 AND e.member_id NOT IN (SELECT member_id FROM erasures) ORDER BY e.entry_id LIMIT ?2");
-    tx.each(sql, (after, rows), |found| Continue(take(found)))
+    tx.each(sql, (after, rows), |found| {
+        take(found);
+        Continue(())
+    })
 }
 
 /// Parameters in the order of [`Entry`]. The unary plus keeps SQLite from an index on a column that is null in most
@@ -159,7 +165,10 @@ pub(crate) fn each_booking(
           WHERE b.booking_id > ?1 AND b.ended_as IS NOT 'cancelled'
             AND b.member_id NOT IN (SELECT member_id FROM erasures) ORDER BY b.booking_id LIMIT ?2"
     );
-    tx.each(sql, (after, rows), |found| Continue(take(found)))
+    tx.each(sql, (after, rows), |found| {
+        take(found);
+        Continue(())
+    })
 }
 
 /// The highest number of a member.

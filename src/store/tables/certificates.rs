@@ -16,8 +16,8 @@ pub(crate) struct Issued {
     pub valid: bool,
 }
 
-/// The name of the member `m` on the paper; `None` where the join found no member.
-struct PaperName(Option<String>);
+/// The name of the member `m` on the paper, and the username; `None` where the join found no member.
+struct PaperName(Option<(String, String)>);
 
 impl PaperName {
     const COLUMNS: &str = "m.real_name, m.screen_name, m.username";
@@ -31,7 +31,8 @@ impl FromRow for PaperName {
             return Ok(PaperName(None));
         };
         let screen_name: String = screen_name;
-        Ok(PaperName(Some(certificate::name_on_paper(&real_name, &screen_name, &username).to_owned())))
+        let name = certificate::name_on_paper(&real_name, &screen_name, &username).to_owned();
+        Ok(PaperName(Some((name, username))))
     }
 }
 
@@ -44,11 +45,9 @@ pub(crate) fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
          WHERE e.member_id = ?1 AND e.kind = 'skill' AND e.status = 'open' ORDER BY e.entry_id"
     );
     let signed: Vec<(String, i64, String, PaperName)> = tx.list(sql, [member_id])?;
-    let signed = signed.into_iter().map(|(skill, approval, tunnel_name, PaperName(signer_name))| Signed {
-        skill,
-        approval,
-        signer_name: signer_name.unwrap_or_default(),
-        tunnel_name,
+    let signed = signed.into_iter().map(|(skill, approval, tunnel_name, PaperName(signer))| {
+        let (signer_name, signer_username) = signer.unwrap_or_default();
+        Signed { skill, approval, signer_name, signer_username, tunnel_name }
     });
     Ok(signed.collect())
 }
@@ -73,5 +72,5 @@ pub(crate) fn find(tx: &Read, code: &str) -> Result<Option<Issued>> {
           WHERE c.code = ?1"
     );
     let found: Option<(Holding, bool, PaperName)> = tx.find(sql, [code])?;
-    Ok(found.map(|(held, valid, PaperName(holder))| Issued { held, holder, valid }))
+    Ok(found.map(|(held, valid, PaperName(holder))| Issued { held, holder: holder.map(|(name, _)| name), valid }))
 }

@@ -20,7 +20,7 @@ const BACK: &str = "/desk/texts?kind=brief";
 pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     check_waivers_required(site)?;
     let file = call.body.slice_ref(upload::file(call)?);
-    let made = site.draw(move || picture::remake(&file))?.map_err(|text| Failure::field("picture", text))?;
+    let made = site.draw_picture(move || picture::remake(&file))?.map_err(|text| Failure::field("picture", text))?;
     app::change(site, clerk, call.language(), |cx| brief::add_picture(cx, &made.jpeg))?;
     Ok(reply::see_other(&format!("{BACK}&done=picture")))
 }

@@ -21,7 +21,7 @@ pub(crate) fn get(site: &Site, call: &Call, _: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/photo`: a new photo, re-encoded like every upload.
 pub(crate) fn upload(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let file = call.body.slice_ref(upload::file(call)?);
-    let made = site.draw(move || picture::remake(&file))?.map_err(|text| Failure::field("photo", text))?;
+    let made = site.draw_picture(move || picture::remake(&file))?.map_err(|text| Failure::field("photo", text))?;
     let member_id = path_id(call, 0)?;
     app::change(site, clerk, call.language(), |cx| photos::set(cx, &cx.served(member_id)?, &made.jpeg))?;
     Ok(reply::see_other(&format!("/desk/members/{member_id}?done=photo")))

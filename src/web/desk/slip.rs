@@ -1,5 +1,7 @@
 //! Printed slips with a code that opens an account: of a member whom the desk registered, or of an invited colleague.
 
+use crate::app::papers;
+use crate::documents::PersonName;
 use crate::documents::printout::account_slip::{self, AccountSlip};
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -34,7 +36,7 @@ pub(super) fn pdf(
         site_name: home.name,
         site_city: home.city,
         title: say(Text::new(recipient.title)),
-        name: recipient.name,
+        name: PersonName::new(recipient.name, &*recipient.about),
         number: recipient.about,
         lines: vec![
             say(Text::new("claim.slip_how").with("site", &url)),
@@ -45,5 +47,5 @@ pub(super) fn pdf(
         code,
         language,
     };
-    site.draw(move || account_slip::draw(&slip))?.map_err(|e| Failure::broken().because(e))
+    papers::draw(site, move |letters| account_slip::draw(&slip, letters))
 }

@@ -43,7 +43,7 @@ pub(crate) fn get(site: &Site, _: &Call, guest: &Guest) -> Answer {
 /// `POST /kiosk/photo`: a new photo, re-encoded like every upload.
 pub(crate) fn upload(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let file = call.body.slice_ref(upload::file(call)?);
-    let made = match site.draw(move || picture::remake(&file))? {
+    let made = match site.draw_picture(move || picture::remake(&file))? {
         Ok(made) => made,
         Err(text) => {
             let failure = Failure::field("photo", text);

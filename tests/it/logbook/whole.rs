@@ -62,8 +62,10 @@ mod picture {
             text(&asking.header("accept-language", tag).send().ok())
         };
         let german = said("de");
-        assert!(german.contains("Flyer Level 1: erreicht") && german.contains("xml:lang=\"de\""));
-        for tag in ["en", "de", "fr", "es"] {
+        assert!(german.contains("Flieger Stufe 1: erreicht") && german.contains("xml:lang=\"de\""));
+        let italian = said("it");
+        assert!(italian.contains("Volatore Livello 1: raggiunto") && italian.contains("xml:lang=\"it\""));
+        for tag in ["en", "de", "fr", "es", "it"] {
             let svg = said(tag);
             assert!(
                 !svg.contains("<script") && svg.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; Söhne"),

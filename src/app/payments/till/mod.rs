@@ -1,7 +1,7 @@
 //! The till: taking and undoing a membership fee, the receipt, and closing the day.
 
 use super::membership;
-use crate::app::Change;
+use crate::app::{Change, language_on_paper};
 use crate::auth::message_quota::{self, Cause, LimitReached};
 use crate::auth::passcode;
 use crate::domain::audit::{Detail, Subject};
@@ -333,8 +333,7 @@ pub(crate) struct Receipt {
 
 /// Formats a receipt; `language` is used where the member's is not known.
 pub(crate) fn word_receipt(site: &Site, tx: &Read, line: &Line, language: Language) -> Result<Receipt, Failure> {
-    let tag = line.member_id.map(|member_id| members::find_language(tx, member_id)).transpose()?.flatten();
-    let language = tag.and_then(|tag| Language::of_member(&tag)).unwrap_or(language);
+    let language = line.member_id.map_or(Ok(language), |member_id| language_on_paper(tx, member_id, language))?;
     let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
     Ok(Receipt {
         language,

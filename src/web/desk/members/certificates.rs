@@ -3,6 +3,7 @@
 use super::PART;
 use super::heading::{self, Heading};
 use crate::app::certificates;
+use crate::app::language_at_desk;
 use crate::app::logbook::print;
 use crate::auth::Clerk;
 use crate::http::Answer;
@@ -27,7 +28,7 @@ struct Page {
 /// `GET /desk/members/{member_id}/logbook.pdf`: the whole logbook.
 pub(crate) fn logbook(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
-    let pdf = print::pdf(site, call.language(), member_id)?;
+    let pdf = print::pdf(site, language_at_desk(site, call, member_id)?, member_id)?;
     Ok(reply::file("application/pdf", "inline", &format!("logbook-{member_id}.pdf"), pdf))
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn certificate(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let is_chosen = |row: &certificates::Row| {
         (&row.r#type, row.cat_id, row.entry_date) == (&chosen.r#type, chosen.cat_id, chosen.entry_date)
     };
-    let paper = certificates::prepare(site, member_id, call.language(), is_chosen)?;
+    let paper = certificates::prepare(site, member_id, language_at_desk(site, call, member_id)?, is_chosen)?;
     let pdf = paper.draw(site)?;
     site.store.write(site.now(), |tx| certificates::publish(site, tx, member_id, &paper.held))?;
     Ok(reply::file("application/pdf", "inline", &format!("certificate-{member_id}.pdf"), pdf))

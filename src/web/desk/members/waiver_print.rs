@@ -1,10 +1,12 @@
 //! A signed waiver as a PDF.
 
 use super::waiver::{find_id, place_key, relation_key};
+use crate::app::papers;
 use crate::auth::{Clerk, count_document};
 use crate::documents::printout::waiver as printout;
 use crate::domain::local_time::TimeZone;
 use crate::domain::waiver;
+use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -23,7 +25,7 @@ pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let number = query_text(call, "number").parse().map_err(|_| Failure::not_found())?;
     count_document(site, clerk.id(), clerk.role())?;
     let paper = site.store.read(|tx| read_paper(site, tx, member_id, number))?;
-    let pdf = site.draw(move || printout::draw(&paper))?.map_err(|e| Failure::broken().because(e))?;
+    let pdf = papers::draw(site, move |letters| printout::draw(&paper, letters))?;
     Ok(reply::file("application/pdf", "inline", &format!("waiver-{number}.pdf"), pdf))
 }
 
@@ -38,7 +40,7 @@ fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Resu
     let facts = [
         ("waiver.number", format!("{signature_id} · {} {member_id}", home.name)),
         ("waiver.flyer", signed.flyer_name),
-        ("waiver.born", TimeZone::UTC.date(signed.born)),
+        ("waiver.born", when::day(language, &TimeZone::UTC, signed.born)),
         ("waiver.signer_name", format!("{} ({})", signed.signer_name, say(relation_key(signed.relation)))),
         (
             "waiver.signed_at",

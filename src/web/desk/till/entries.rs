@@ -4,6 +4,7 @@ use super::{PART, TEXT_CHARS_MAX, money};
 use crate::app;
 use crate::app::payments::till as effect;
 use crate::auth::{Clerk, count_document};
+use crate::documents::PersonName;
 use crate::documents::printout::receipt::{self, Receipt};
 use crate::domain::when;
 use crate::http::Answer;
@@ -104,23 +105,23 @@ pub(crate) fn receipt(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
         Ok(receipt_of(home, line, words))
     })?;
-    let pdf = site.draw(move || receipt::draw(&receipt))?.map_err(|e| Failure::broken().because(e))?;
+    let pdf = app::papers::draw(site, move |letters| receipt::draw(&receipt, letters))?;
     Ok(reply::file("application/pdf", "inline", &format!("receipt-{entry_id}.pdf"), pdf))
 }
 
 fn receipt_of(home: tunnels::Tunnel, line: Line, words: effect::Receipt) -> Receipt {
     let say = |key: &'static str| words.language.say(&Text::new(key));
-    let member = match line.member_id {
-        Some(member_id) => format!("{} ({} {member_id})", line.member, say("desk.number")),
-        None => String::new(),
-    };
+    let number = line.member_id.map(|member_id| format!("{} {member_id}", say("desk.number")));
+    let member = number
+        .map_or_else(PersonName::default, |number| PersonName::new(format!("{} ({number})", line.member), number));
+    let plain = |fact: String| PersonName::new(&*fact, &*fact);
     let facts = [
         ("till.receipt_from", member),
-        ("till.receipt_for", say("till.membership")),
-        ("till.kind", words.kind),
-        ("till.paid_until", words.until),
-        ("till.reason", line.reason),
-        ("till.clerk", line.clerk),
+        ("till.receipt_for", plain(say("till.membership"))),
+        ("till.kind", plain(words.kind)),
+        ("till.paid_until", plain(words.until)),
+        ("till.reason", plain(line.reason)),
+        ("till.clerk", plain(line.clerk)),
     ];
     Receipt {
         site_name: home.name,
@@ -130,7 +131,11 @@ fn receipt_of(home: tunnels::Tunnel, line: Line, words: effect::Receipt) -> Rece
         number_word: say("desk.number"),
         at: words.at,
         amount: words.amount,
-        facts: facts.into_iter().filter(|(_, fact)| !fact.is_empty()).map(|(key, fact)| (say(key), fact)).collect(),
+        facts: facts
+            .into_iter()
+            .filter(|(_, fact)| !fact.name.is_empty())
+            .map(|(key, fact)| (say(key), fact))
+            .collect(),
         void: line.undone_by.map(|_| say("till.undone_long")),
         language: words.language,
     }

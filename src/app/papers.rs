@@ -1,0 +1,107 @@
+//! Documents on paper: their drawing, and the names whose letters no font of this machine has.
+
+use crate::documents::fonts::{self, Fonts};
+use crate::documents::typesetting::{Letters, draw_with};
+use crate::domain::certificate::name_on_paper;
+use crate::domain::health::{Fact, State};
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::tables::members;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Members that are read at a time, and that the fact names.
+const PAGE_ROWS: i64 = 5_000;
+const NAMED_MAX: usize = 5;
+/// From here on most letters are Chinese, Japanese or Korean.
+const EAST_ASIAN: char = '\u{1100}';
+
+/// Draws a document with the letters of this machine.
+pub(crate) fn draw(
+    site: &Site,
+    draw: impl Fn(&Letters) -> Result<Vec<u8>, String> + Send + 'static,
+) -> Result<Vec<u8>, Failure> {
+    let (fonts, dirs) = (site.state::<Fonts>(), fonts::dirs(&site.config.data));
+    site.draw_document(move || draw_with(&fonts, &dirs, draw))?.map_err(|e| Failure::broken().because(e))
+}
+
+/// The members in whose names a letter cannot be printed, and which fonts to install.
+pub(crate) fn unprintable_names(site: &Site) -> Fact {
+    find_unprintable(site, &fonts::dirs(&site.config.data)).unwrap_or_else(|cause| {
+        let text = Text::new("health.unreadable").with("cause", cause);
+        Fact::judged("names", State::Alarm, text, Text::new("health.unreadable.next"))
+    })
+}
+
+fn find_unprintable(site: &Site, dirs: &[PathBuf]) -> Result<Fact, Failure> {
+    let fonts = site.state::<Fonts>();
+    let letters = Letters::of(&fonts, dirs);
+    let (mut count, mut who, mut packages) = (0, Vec::new(), BTreeSet::new());
+    for page in 0.. {
+        let profiles = site.store.read(|tx| Ok(members::list(tx, None, PAGE_ROWS, page * PAGE_ROWS)?))?;
+        for profile in &profiles {
+            let name = name_on_paper(&profile.real_name, &profile.screen_name, &profile.username);
+            if let Some(letter) = letters.missing(name) {
+                count += 1;
+                packages.insert(package(letter));
+                if who.len() < NAMED_MAX {
+                    who.push(format!("{name} ({})", profile.member_id));
+                }
+            }
+        }
+        if (profiles.len() as i64) < PAGE_ROWS {
+            break;
+        }
+    }
+    if count == 0 {
+        return Ok(Fact::ok("names", Text::new("health.names")));
+    }
+    if count > who.len() {
+        who.push("…".to_owned());
+    }
+    let packages: Vec<&str> = packages.into_iter().collect();
+    let text = Text::new("health.names.missing").with("count", count).with("who", who.join(", "));
+    let next = Text::new("health.names.next")
+        .with("packages", packages.join(" "))
+        .with("dir", site.config.data.join(fonts::OWN_DIR).display());
+    Ok(Fact::judged("names", State::Warning, text, next))
+}
+
+/// The Debian package whose fonts have the letter.
+fn package(letter: char) -> &'static str {
+    if letter >= EAST_ASIAN { "fonts-noto-cjk" } else { "fonts-noto-core" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::ops::tests::new_site;
+    use crate::store::engine::data_dir::DataDir;
+
+    #[test]
+    fn the_technician_learns_which_names_lack_letters_and_which_fonts_have_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        let site = new_site(&data_dir, Config { data: dir.path().to_owned(), ..Config::defaults() });
+        let none = [dir.path().join(fonts::OWN_DIR)];
+        let fact = || find_unprintable(&site, &none).unwrap();
+        let add = |username: &str, real_name: &str| {
+            let sql = "INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at) \
+                       VALUES (?1, ?1, ?2, '', 0, 0)";
+            site.store.write(site.now(), |tx| Ok(tx.run(sql, (username, real_name))?)).unwrap();
+        };
+        add("jane", "Jürgen Щёголева 🪂");
+        assert_eq!((fact().state, fact().next), (State::Ok, None));
+        add("wang", "王小明");
+        let found = fact();
+        assert_eq!(found.state, State::Warning);
+        assert!(found.text.in_english().contains("王小明 ("), "{}", found.text.in_english());
+        let next = found.next.unwrap().in_english();
+        assert!(next.contains("apt install fonts-noto-cjk)") && next.contains("/fonts"), "{next}");
+        (0..NAMED_MAX).for_each(|n| add(&format!("dev{n}"), "अर्जुन"));
+        assert!(fact().text.in_english().contains(", …."), "{}", fact().text.in_english());
+        assert!(fact().next.unwrap().in_english().contains("apt install fonts-noto-cjk fonts-noto-core"));
+    }
+}

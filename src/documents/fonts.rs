@@ -1,0 +1,209 @@
+//! The fonts of the machine, for letters that the built-in ones lack: Chinese, Japanese, Korean, Arabic, Hebrew, Thai and many
+//! more. Only a document that needs such a letter looks for them. Of each file the list of its characters is read; what is kept
+//! is which file has which characters. The files are anybody's: they are bounded, and what cannot be read is passed over.
+
+use skrifa::{FontRef, MetadataProvider};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where Linux has fonts.
+pub(crate) const SYSTEM_DIRS: [&str; 2] = ["/usr/share/fonts", "/usr/local/share/fonts"];
+/// The site's own fonts, in the data directory. They come first.
+pub(crate) const OWN_DIR: &str = "fonts";
+const DEPTH_MAX: usize = 6;
+const DIRS_MAX: usize = 500;
+const FILES_MAX: usize = 2_000;
+/// A font with every Chinese, Japanese and Korean character has 26 MB.
+const FILE_BYTES_MAX: u64 = 40 * 1024 * 1024;
+const CMAP_BYTES_MAX: u32 = 2 * 1024 * 1024;
+const CHARS_MAX: usize = 200_000;
+/// Runs of characters that are kept: twelve bytes each.
+const RUNS_MAX: usize = 20_000;
+/// Parts of the names of fonts that are set only where no other has the letter.
+const ODD_STYLES: [&str; 21] = [
+    "bold",
+    "italic",
+    "oblique",
+    "thin",
+    "light",
+    "black",
+    "medium",
+    "condensed",
+    "mono",
+    "emoji",
+    "display",
+    "kufi",
+    "nastaliq",
+    "looped",
+    "symbol",
+    "math",
+    "-vf",
+    "[",
+    "ui-",
+    "rashi",
+    "bitmap",
+];
+
+/// The fonts of a site's machine.
+#[derive(Default)]
+pub(crate) struct Fonts(Mutex<Option<Arc<Index>>>);
+
+/// Which file has which characters, as it was when the directories had these stamps.
+pub(super) struct Index {
+    dirs: Vec<(PathBuf, Stamp)>,
+    files: Vec<PathBuf>,
+    /// The last character and the file of each run, by its first character.
+    runs: BTreeMap<u32, (u32, u16)>,
+}
+
+impl Fonts {
+    /// The list of characters, made anew where a directory of [`dirs`] has changed.
+    pub(super) fn index(&self, dirs: &[PathBuf]) -> Arc<Index> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some(index) if index.is_of(dirs) => index.clone(),
+            _ => kept.insert(Arc::new(Index::read(dirs))).clone(),
+        }
+    }
+}
+
+/// The directories with fonts for the site with this data directory.
+pub(crate) fn dirs(data: &Path) -> Vec<PathBuf> {
+    std::iter::once(data.join(OWN_DIR)).chain(SYSTEM_DIRS.map(PathBuf::from)).collect()
+}
+
+/// A font file, whole. `None` where it cannot be read or is too large.
+pub(super) fn read_file(path: &Path) -> Option<Vec<u8>> {
+    let length = fs::metadata(path).ok()?.len();
+    if length > FILE_BYTES_MAX { None } else { fs::read(path).ok() }
+}
+
+impl Index {
+    fn is_of(&self, dirs: &[PathBuf]) -> bool {
+        self.dirs.iter().zip(dirs).all(|((known, _), dir)| known == dir)
+            && self.dirs.iter().all(|(dir, stamp)| stamp_of(dir) == *stamp)
+    }
+
+    fn read(dirs: &[PathBuf]) -> Index {
+        let mut index = Index { dirs: Vec::new(), files: Vec::new(), runs: BTreeMap::new() };
+        index.dirs.extend(dirs.iter().map(|dir| (dir.clone(), stamp_of(dir))));
+        let mut left = FILES_MAX;
+        for dir in dirs {
+            let mut files = Vec::new();
+            index.list(dir, DEPTH_MAX, &mut files);
+            files.sort_by_cached_key(|path| (oddity(path), path.clone()));
+            files.truncate(left);
+            left -= files.len();
+            for path in files {
+                index.add(path);
+            }
+        }
+        index
+    }
+
+    /// Lists the font files of a directory and of those in it.
+    fn list(&mut self, dir: &Path, depth: usize, files: &mut Vec<PathBuf>) {
+        let Ok(entries) = fs::read_dir(dir) else { return };
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())).take(FILES_MAX) {
+            if path.is_dir() {
+                if depth > 0 && self.dirs.len() < DIRS_MAX {
+                    self.dirs.push((path.clone(), stamp_of(&path)));
+                    self.list(&path, depth - 1, files);
+                }
+            } else if files.len() < FILES_MAX && is_font(&path) && path.is_file() {
+                files.push(path);
+            }
+        }
+    }
+
+    /// Adds the characters of a font that no font before it has.
+    fn add(&mut self, path: PathBuf) {
+        let Some(cmap) = File::open(&path).ok().and_then(|file| characters(&file)) else { return };
+        let Ok(font) = FontRef::new(&cmap) else { return };
+        let file = self.files.len() as u16;
+        let known = self.runs.len();
+        let mut run: Option<(u32, u32)> = None;
+        for (c, _) in font.charmap().mappings().take(CHARS_MAX) {
+            match &mut run {
+                Some((_, last)) if *last + 1 == c && !self.has(c) => *last = c,
+                _ if self.has(c) => {}
+                _ => {
+                    self.keep(run.replace((c, c)), file);
+                }
+            }
+        }
+        self.keep(run, file);
+        if self.runs.len() > known {
+            self.files.push(path);
+        }
+    }
+
+    fn keep(&mut self, run: Option<(u32, u32)>, file: u16) {
+        if let Some((first, last)) = run.filter(|_| self.runs.len() < RUNS_MAX) {
+            self.runs.insert(first, (last, file));
+        }
+    }
+
+    fn has(&self, c: u32) -> bool {
+        self.runs.range(..=c).next_back().is_some_and(|(_, (last, _))| c <= *last)
+    }
+
+    /// The file of the first font that has the character.
+    pub(super) fn find(&self, c: char) -> Option<&Path> {
+        let (_, (last, file)) = self.runs.range(..=u32::from(c)).next_back()?;
+        (u32::from(c) <= *last).then(|| self.files[usize::from(*file)].as_path())
+    }
+}
+
+/// The last change of a directory in seconds and nanoseconds, and how many entries it has: within one tick of its clock a file
+/// system can change twice.
+type Stamp = Option<(i64, i64, usize)>;
+
+fn stamp_of(dir: &Path) -> Stamp {
+    let about = fs::metadata(dir).ok()?;
+    Some((about.mtime(), about.mtime_nsec(), fs::read_dir(dir).ok()?.take(FILES_MAX).count()))
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+}
+
+fn is_font(path: &Path) -> bool {
+    let name = name_of(path);
+    [".ttf", ".otf", ".ttc", ".otc"].iter().any(|end| name.ends_with(end))
+}
+
+/// Regular letters with serifs go first, as the built-in ones are, then those without, then all other styles.
+fn oddity(path: &Path) -> u8 {
+    let name = name_of(path);
+    if ODD_STYLES.iter().any(|style| name.contains(style)) { 2 } else { u8::from(name.contains("sans")) }
+}
+
+/// A font with nothing but the list of characters of this one; of a collection, of its first. `None` where the file is no
+/// font with outlines.
+fn characters(file: &File) -> Option<Vec<u8>> {
+    let read = |at: u64, length: usize| {
+        let mut bytes = vec![0; length];
+        file.read_exact_at(&mut bytes, at).ok().map(|()| bytes)
+    };
+    let number = |bytes: &[u8], at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let head = read(0, 16)?;
+    let start = if head.starts_with(b"ttcf") { u64::from(number(&head, 12)?) } else { 0 };
+    let tables = usize::from(u16::from_be_bytes(read(start + 4, 2)?.try_into().ok()?));
+    let records = read(start + 12, tables * 16)?;
+    let find = |tag: &[u8]| records.chunks_exact(16).find(|record| record.starts_with(tag));
+    find(b"glyf").or_else(|| find(b"CFF "))?;
+    let record = find(b"cmap")?;
+    let (at, length) = (number(record, 8)?, number(record, 12)?);
+    if length > CMAP_BYTES_MAX {
+        return None;
+    }
+    // The directory of a font with one table: version, number of tables, three fields for a binary search, and the table.
+    let mut font = [&[0, 1, 0, 0, 0, 1, 0, 16, 0, 0, 0, 0], &b"cmap"[..], &[0; 4], &28_u32.to_be_bytes()].concat();
+    font.extend(length.to_be_bytes());
+    font.extend(read(u64::from(at), length as usize)?);
+    Some(font)
+}
