@@ -129,7 +129,11 @@ fn damaged(path: &Path, what: &str) -> String {
         return wal_match::refusal(path);
     }
     let what: String = what.chars().take(MESSAGE_CHARS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
-    format!("{} is damaged ({what}): put a backup in its place with `tunneldesk restore`", path.display())
+    format!(
+        "{} is damaged ({what}); `tunneldesk restore --dry-run` says how much a backup has of it: put a backup in its place \
+         with `tunneldesk restore`",
+        path.display()
+    )
 }
 
 fn means_damage(e: &rusqlite::Error) -> bool {
