@@ -4,12 +4,11 @@
 //! before the journal is emptied. After a crash, replaying the journal leads to the last tick that counted.
 
 use super::epoch::{Main, write};
-use super::lineage;
 use crate::keys::{hex, unhex};
 use crate::ops::backup::backup_store::make_dir;
 use crate::ops::replication::replay;
 use crate::ops::replication::tick::{PageSums, ReadTick};
-use crate::store::engine::data_dir;
+use crate::store::engine::{data_dir, lineage};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};

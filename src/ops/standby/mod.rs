@@ -9,7 +9,6 @@ mod chain;
 pub(crate) mod copy;
 pub(crate) mod epoch;
 pub(crate) mod feed;
-mod lineage;
 pub(crate) mod promote;
 pub(crate) mod protocol;
 

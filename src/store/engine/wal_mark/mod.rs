@@ -9,15 +9,15 @@
 use super::capture::{Appended, Position};
 use super::page_checksums::sum;
 use super::{data_dir, wal_match};
+use crate::clock::since_1970;
 use rusqlite::{Connection, ffi};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 /// The mark's format. A mark of another format is ignored.
 const MAGIC: &[u8; 8] = b"tdlogmk2";
@@ -120,12 +120,12 @@ pub(crate) fn find_loss(database: &Path) -> Option<String> {
 /// The second of the last commit (Unix seconds), as the mark's time has it. `None`: the machine was started since, and the
 /// mark may be older than the last commit after a power cut; or the clock was set back.
 pub(super) fn last_commit(database: &Path) -> Option<i64> {
-    let written = data_dir::wal_mark(database.parent().unwrap_or(database)).metadata().ok()?.modified().ok()?;
+    let written = data_dir::wal_mark(database.parent().unwrap_or(database)).metadata().ok()?.mtime();
     let mut up = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel fills in one struct of ours.
     let code = unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut up) };
-    written.elapsed().ok().filter(|ago| code == 0 && ago.as_secs().cast_signed() < up.tv_sec)?;
-    written.duration_since(UNIX_EPOCH).ok().map(|moment| moment.as_secs().cast_signed())
+    let ago = since_1970().as_secs().cast_signed() - written;
+    (code == 0 && (0..up.tv_sec).contains(&ago)).then_some(written)
 }
 
 /// Whether the WAL is the one that this program wrote last, with every commit up to the mark. `false` also where no mark

@@ -1,8 +1,8 @@
 //! Whether a base continues the copy that it would replace. The followed site may have been restored to an earlier state, or
 //! may have lost its log: then the copy is the only place with the writes since.
 
-use crate::store::engine::connection::open_immutable;
-use crate::store::engine::data_dir;
+use super::connection::open_immutable;
+use super::data_dir;
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ struct Reached {
 
 /// Whether the database `base` lacks writes of the copy in a directory. `moment`: the second of the copy's last commit.
 /// `false` also where one of the two cannot be read, as the copy after a damage of its disk.
-pub(super) fn lacks_writes(base: &Path, copy: &Path, moment: i64) -> bool {
+pub(crate) fn lacks_writes(base: &Path, copy: &Path, moment: i64) -> bool {
     let path = data_dir::database(copy);
     let reached = || {
         let sql = "SELECT audit_seq, audit_hash, (SELECT coalesce(max(seq), 0) FROM history) FROM site";
