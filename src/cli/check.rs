@@ -2,11 +2,14 @@
 //! not shown.
 
 use super::{CommandResult, Global, Row, Table, check_settings, done};
+use crate::config::{Config, OffSiteLocation};
+use crate::ops::backup::off_site::mount::is_same_disk;
 use serde_json::{Map, Value, json};
+use std::path::Path;
 
 pub(super) fn run(global: &Global) -> CommandResult {
-    let (effective, warnings) = (global.settings().effective(), global.settings().warnings());
-    check_settings(global.settings())?;
+    let (effective, mut warnings) = (global.settings().effective(), global.settings().warnings());
+    warnings.extend(off_site_on_same_disk(&check_settings(global.settings())?));
     let settings: Vec<_> = effective.into_iter().map(|(key, value, origin)| Setting { key, value, origin }).collect();
     let mut values: Map<_, _> = settings.iter().map(|setting| (setting.key.clone(), setting.value())).collect();
     let mut text = Table::new(settings).to_string();
@@ -17,6 +20,21 @@ pub(super) fn run(global: &Global) -> CommandResult {
         values.insert("warnings".to_owned(), json!(warnings));
     }
     done(text, Value::Object(values))
+}
+
+/// An off-site directory on the disk of the data directory.
+fn off_site_on_same_disk(config: &Config) -> Option<String> {
+    let Some(OffSiteLocation::Directory(dir)) = &config.backup.off_site else { return None };
+    // Where a directory is not made yet, the one above it says on which disk it will be.
+    let existing = |path: &Path| path.ancestors().find(|path| path.exists()).map(Path::to_owned);
+    let is_same = is_same_disk(&existing(&config.data)?, &existing(dir)?);
+    is_same.then(|| {
+        format!(
+            "backup.second_place = {}: the same disk as the site's ({}), and lost with it: name a directory on another disk",
+            dir.display(),
+            config.data.display()
+        )
+    })
 }
 
 struct Setting {

@@ -94,7 +94,7 @@ fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, C
     // Leftovers are looked for before the site is opened, which removes them.
     let left = leftovers(data_dir.dir());
     let facts = match Site::open(data_dir, config, Clock::machine(0), true) {
-        Ok((site, _)) => {
+        Ok(site) => {
             let shell = Shell::new(&site, shell::shell_actor(), false);
             let done = if noted { note(&shell) } else { Ok(()) };
             let facts = done.map(|()| check_all(&shell));

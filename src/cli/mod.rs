@@ -41,6 +41,7 @@ mod sync;
 mod table;
 mod tls;
 mod tunnel;
+mod upgrade;
 
 use crate::config::{Config, Settings};
 use crate::domain::local_time::TimeZone;
@@ -51,6 +52,7 @@ use output::{CommandError, CommandResult, Output, done, failed, nothing, refused
 use progress::ProgressBar;
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use table::{Part, Row, Table};
@@ -145,6 +147,8 @@ enum Command {
     Standby(standby::Standby),
     /// Take the place of the machine that this one follows: typed by a person, with the standby stopped
     Promote(standby::Promote),
+    /// Upgrade the database of an earlier version, after a backup; `serve` does it by itself at its start
+    Upgrade,
     /// Take back the last upgrade, for the version from before; the server must be stopped
     Rollback,
     /// Ask the server on this machine whether it is ready
@@ -162,8 +166,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let output = match Cli::try_parse_from(&args) {
         Ok(cli) => run(cli, &args),
         Err(e) => {
-            _ = e.print();
-            return ExitCode::from(u8::from(e.use_stderr()));
+            let printed = e.print().and_then(|()| std::io::stdout().flush());
+            return ExitCode::from(match output::ignoring_closed_pipe(printed) {
+                Err(cause) if !e.use_stderr() => output::unwritten(&cause),
+                _ => u8::from(e.use_stderr()),
+            });
         }
     };
     crate::log::flush();
@@ -185,6 +192,7 @@ fn run(cli: Cli, args: &[OsString]) -> Output {
         Command::Standby(standby) => standby.run(&global),
         Command::Promote(promote) => promote.run(&global),
         Command::Health => health::run(&global),
+        Command::Upgrade => upgrade::run(&global),
         Command::Rollback => rollback::run(&global),
         Command::Describe(describe) => describe.run(),
         Command::Doctor(doctor) => doctor.run(&global, args),

@@ -30,8 +30,7 @@ pub(super) fn run_on_site(global: &Global, command: &Command, args: &[OsString])
                 None => become_owner(&dir)?,
             }
             let mut progress = |step: &str, done, all| bar.set(step, done, all);
-            let opened = Site::open_with_progress(&data_dir, config, Clock::machine(0), true, &mut progress);
-            let (site, _) = opened.map_err(failed)?;
+            let site = Site::open(&data_dir, config, Clock::machine(0), true).map_err(failed)?;
             show_moments_of(&site);
             let mut streams = Streams {
                 progress: &mut progress,
@@ -126,6 +125,7 @@ fn perform(site: &Shell, command: &Command, secret: Option<&str>, streams: &mut 
         | Command::Restore(_)
         | Command::Standby(_)
         | Command::Promote(_)
+        | Command::Upgrade
         | Command::Rollback
         | Command::Health
         | Command::Demo(_)

@@ -120,6 +120,12 @@ pub(super) fn ignoring_closed_pipe(written: io::Result<()>) -> io::Result<()> {
     written.or_else(|e| if e.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(e) })
 }
 
+/// Reports that the result of a command could not be written to standard output. Returns the exit code.
+pub(super) fn unwritten(cause: &io::Error) -> u8 {
+    _ = writeln!(io::stderr(), "tunneldesk: the command was carried out, and its result cannot be written: {cause}");
+    FAILED
+}
+
 impl Output {
     /// The answer as it is printed: as JSON for machines, else in words.
     pub(crate) fn of(answered: CommandResult, json: bool) -> Output {
@@ -156,13 +162,7 @@ impl Output {
         let mut stdout = io::stdout();
         match ignoring_closed_pipe(writeln!(stdout, "{text}").and_then(|()| stdout.flush())) {
             Ok(()) => self.code,
-            Err(e) => {
-                _ = writeln!(
-                    io::stderr(),
-                    "tunneldesk: the command was carried out, and its result cannot be written: {e}"
-                );
-                FAILED
-            }
+            Err(e) => unwritten(&e),
         }
     }
 }

@@ -328,7 +328,8 @@ impl FoundBackups {
 
     fn none(&self, text: String) -> CommandError {
         let damaged = self.unreadable.iter().map(|(name, why)| format!("{name} cannot be read: {why}"));
-        let all = std::iter::once(text).chain(self.off_site_error.clone()).chain(damaged);
+        let unread = self.off_site_error.as_ref().map(|cause| format!("those off site cannot be read: {cause}"));
+        let all = std::iter::once(text).chain(unread).chain(damaged);
         refused(all.collect::<Vec<_>>().join("; "))
     }
 }

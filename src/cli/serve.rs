@@ -213,7 +213,7 @@ impl Serve {
                     told = now;
                 }
             };
-            let opened = Site::open_with_progress(data_dir, config, Clock::machine(0), !self.ungrouped, &mut tell);
+            let opened = Site::open_or_upgrade(data_dir, config, Clock::machine(0), !self.ungrouped, &mut tell);
             let (site, upgraded) = opened.map_err(failed)?;
             if let Some(Upgraded { from, backup }) = upgraded {
                 let backup = backup.at;

@@ -7,6 +7,7 @@ use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed, refused};
 use crate::jobs::standby::{follow, token_in};
 use crate::ops::backup::restore;
+use crate::ops::standby::copy::Trouble;
 use crate::ops::standby::epoch::Main;
 use crate::ops::standby::promote::{self, Promoted};
 use crate::store::engine::data_dir::{DataDir, LockError};
@@ -60,7 +61,9 @@ impl Standby {
             ca_file: self.ca_file.as_deref().map(absolute).transpose()?,
         };
         match follow(data_dir.dir(), &main) {
-            Err(cause) => Err(failed(cause)),
+            Err(Trouble::Failed(cause)) => Err(failed(cause)),
+            // The service manager does not start it again.
+            Err(Trouble::OlderSite(cause)) => Err(refused(cause)),
         }
     }
 }

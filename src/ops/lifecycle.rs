@@ -10,7 +10,8 @@ use crate::keys::{Keys, Purpose, hex, random};
 use crate::ops::erasure;
 use crate::site::Site;
 use crate::store::engine::data_dir::DataDir;
-use crate::store::engine::{integrity, migrate};
+use crate::store::engine::integrity;
+use crate::store::engine::migrate::{self, Older};
 use crate::store::tables::{audit, tunnels};
 use crate::store::{Condition, Store};
 
@@ -70,48 +71,48 @@ impl Site {
         Ok(Site::assemble(store, clock, config, keys, row))
     }
 
-    /// Opens the site of a locked data directory, and upgrades its database where needed.
-    pub fn open(
-        data_dir: &DataDir,
-        config: Config,
-        clock: Clock,
-        grouped: bool,
-    ) -> Result<(Site, Option<Upgraded>), String> {
-        Site::open_with_progress(data_dir, config, clock, grouped, &mut |_, _, _| ())
+    /// Opens the site of a locked data directory. The database of an earlier version is refused, and left as it is: a command
+    /// that is typed beside the point, after a rollback for example, must not upgrade it.
+    pub fn open(data_dir: &DataDir, config: Config, clock: Clock, grouped: bool) -> Result<Site, String> {
+        if let Some(older) = migrate::older_at_rest(data_dir) {
+            return Err(refusal(data_dir, &older));
+        }
+        match prepare(data_dir)? {
+            Some(older) => Err(refusal(data_dir, &older)),
+            None => Site::open_prepared(data_dir, config, clock, grouped, &mut |_, _, _| ()),
+        }
     }
 
-    /// [`Site::open`] with the progress of an upgrade.
-    pub(crate) fn open_with_progress(
+    /// [`Site::open`], which upgrades the database of an earlier version.
+    pub fn open_or_upgrade(
         data_dir: &DataDir,
         config: Config,
         clock: Clock,
         grouped: bool,
         progress: &mut Progress,
     ) -> Result<(Site, Option<Upgraded>), String> {
-        if let Some((why, next)) = data_dir.why_unwritable() {
-            return Err(format!(
-                "the disk under {} {why}: {next}; until then `tunneldesk serve` shows the site as it is",
-                data_dir.dir().display()
-            ));
-        }
-        restore::complete(data_dir).map_err(|e| format!("an interrupted restore cannot be completed: {e}"))?;
-        if !data_dir.database().exists() {
-            return Err(data_dir.without_database());
-        }
-        let keys = Keys::open(&data_dir.key())?;
-        integrity::recover(&data_dir.database())?;
-        let Some(older) = migrate::older(data_dir)? else {
-            let site = Site::open_current(data_dir, config, clock, keys, grouped)?;
-            site.erase_again(progress);
-            return Ok((site, None));
+        let Some(older) = prepare(data_dir)? else {
+            return Site::open_prepared(data_dir, config, clock, grouped, progress).map(|site| (site, None));
         };
-        let keys = rotation::fitting(data_dir, keys, &older.key_check)?;
+        let keys = rotation::fitting(data_dir, Keys::open(&data_dir.key())?, &older.key_check)?;
         clock.remember(older.clock_high_water);
         let upgraded = upgrade::run(data_dir, &older, &clock, progress)?;
         let site = Site::open_current(data_dir, config, clock, keys, grouped)?;
         rollback::record_late(&site, &upgraded)?;
         site.erase_again(progress);
         Ok((site, Some(upgraded)))
+    }
+
+    fn open_prepared(
+        data_dir: &DataDir,
+        config: Config,
+        clock: Clock,
+        grouped: bool,
+        progress: &mut Progress,
+    ) -> Result<Site, String> {
+        let site = Site::open_current(data_dir, config, clock, Keys::open(&data_dir.key())?, grouped)?;
+        site.erase_again(progress);
+        Ok(site)
     }
 
     /// Erases the members again whom a rollback brought back, before the site is served. A failure, on a full disk for example,
@@ -182,6 +183,35 @@ impl Site {
             tracing::warn!(cause = %e, "the write-ahead log was not emptied; the next start does that");
         }
     }
+}
+
+/// The error for the database of an earlier version, in one line.
+fn refusal(data_dir: &DataDir, older: &Older) -> String {
+    let version = if older.version.is_empty() { String::new() } else { format!(", tunneldesk {}", older.version) };
+    format!(
+        "{} is of an earlier version (schema {}{version}), and was left as it is: `tunneldesk upgrade` makes a backup and \
+         upgrades it, as the next `tunneldesk serve` does; to stay with the earlier version, run that one",
+        data_dir.database().display(),
+        older.schema
+    )
+}
+
+/// Makes a locked data directory ready to be opened: completes an interrupted restore, and moves the WAL that a crash left into
+/// the database. Returns the description of a database of an earlier version.
+fn prepare(data_dir: &DataDir) -> Result<Option<Older>, String> {
+    if let Some((why, next)) = data_dir.why_unwritable() {
+        return Err(format!(
+            "the disk under {} {why}: {next}; until then `tunneldesk serve` shows the site as it is",
+            data_dir.dir().display()
+        ));
+    }
+    restore::complete(data_dir).map_err(|e| format!("an interrupted restore cannot be completed: {e}"))?;
+    if !data_dir.database().exists() {
+        return Err(data_dir.without_database());
+    }
+    Keys::open(&data_dir.key())?;
+    integrity::recover(&data_dir.database())?;
+    migrate::older(data_dir)
 }
 
 /// Whether these keys belong to a database with this key check.

@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn open(data_dir: &DataDir) -> Result<Site, String> {
-        Site::open(data_dir, Config::defaults(), Clock::frozen(1_000_000), true).map(|(site, _)| site)
+        Site::open(data_dir, Config::defaults(), Clock::frozen(1_000_000), true)
     }
 
     /// Checks that everything opens with the present key, and that hashes are unchanged.

@@ -5,6 +5,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use serde_json::{Value, json};
 use std::fs::Permissions;
+use std::ops::Deref;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,15 +17,29 @@ fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64
 }
 
+/// A site whose off-site directory is on another disk.
+struct Sound {
+    desk: Desk,
+    _disk: tempfile::TempDir,
+}
+
+impl Deref for Sound {
+    type Target = Desk;
+
+    fn deref(&self) -> &Desk {
+        &self.desk
+    }
+}
+
 /// A site without findings: backups in the data directory and off site, and a restore drill.
-fn sound() -> Desk {
-    let desk = Desk::with_site();
-    std::fs::create_dir(desk.path().join("second")).unwrap();
+fn sound() -> Sound {
+    let (desk, disk) = (Desk::with_site(), tempfile::tempdir_in("/dev/shm").unwrap());
     let second = desk.path().join("second");
+    std::os::unix::fs::symlink(disk.path(), &second).unwrap();
     settings(&desk, &format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap()));
     desk.run(&["backup"]).done();
     desk.run(&["backup", "drill"]).done();
-    desk
+    Sound { desk, _disk: disk }
 }
 
 fn settings(desk: &Desk, text: &str) {
@@ -165,13 +180,20 @@ fn a_late_backup_is_noticed_locally_and_off_site() {
 }
 
 #[test]
-fn an_off_site_place_in_the_data_directory_is_a_warning() {
+fn an_off_site_place_on_the_disk_of_the_site_is_a_warning() {
     let desk = sound();
-    let inside = desk.data().join("second");
-    std::fs::create_dir(&inside).unwrap();
-    settings(&desk, &format!("[backup]\nsecond_place = {:?}\n", inside.to_str().unwrap()));
-    desk.run(&["backup"]).done();
-    finds(&desk, "second_place", "warning", &["same disk", "another disk"]);
+    assert!(!desk.run(&["check"]).done().contains("same disk"));
+    for dir in [desk.data().join("second"), desk.path().join("beside")] {
+        std::fs::create_dir(&dir).unwrap();
+        settings(&desk, &format!("[backup]\nsecond_place = {:?}\n", dir.to_str().unwrap()));
+        let said = desk.run(&["check"]).done();
+        assert!(
+            said.contains("Warning: backup.second_place") && said.contains("name a directory on another disk"),
+            "{said}"
+        );
+        desk.run(&["backup"]).done();
+        finds(&desk, "second_place", "warning", &["same disk", "another disk"]);
+    }
 }
 
 #[test]

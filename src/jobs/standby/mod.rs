@@ -4,7 +4,7 @@
 mod client;
 
 use crate::clock::Clock;
-use crate::ops::standby::copy::{Copy, Incoming, is_promoted};
+use crate::ops::standby::copy::{Copy, Incoming, Trouble, is_promoted};
 use crate::ops::standby::epoch::{self, Main};
 use crate::ops::standby::protocol::Reply;
 use crate::site::Site;
@@ -44,10 +44,11 @@ struct Follower<'f> {
     logged: (String, i64),
 }
 
-/// Follows a site into a locked data directory until the process ends. The error is one line.
-pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallible, String> {
+/// Follows a site into a locked data directory until the process ends, or until the followed site lacks writes that the copy
+/// has. The error is one line.
+pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallible, Trouble> {
     if is_promoted(&standby_copy(data)) {
-        return Err("a promotion was interrupted here: run `tunneldesk promote` again".to_owned());
+        return Err("a promotion was interrupted here: run `tunneldesk promote` again".to_owned().into());
     }
     let client = PrimaryClient::new(main)?;
     let copy = match Copy::open(&standby_copy(data)) {
@@ -61,29 +62,34 @@ pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallibl
     let mut follower = Follower { data, main, client, clock, copy, logged: (String::new(), 0) };
     tracing::info!(from = main.url, "following");
     loop {
-        if let Err(cause) = follower.round() {
-            follower.log_trouble(&cause);
-            std::thread::sleep(RETRY_PAUSE);
+        match follower.round() {
+            Ok(()) => {}
+            Err(refusal @ Trouble::OlderSite(_)) => return Err(refusal),
+            Err(Trouble::Failed(cause)) => {
+                follower.log_trouble(&cause);
+                std::thread::sleep(RETRY_PAUSE);
+            }
         }
     }
 }
 
 impl Follower<'_> {
     /// Fetches the next tick, or a base where no copy can be continued.
-    fn round(&mut self) -> Result<(), String> {
+    fn round(&mut self) -> Result<(), Trouble> {
         let known = self.copy.as_ref().map_or(0, Copy::epoch);
         let Some(copy) = &mut self.copy else { return self.fetch_base(known) };
         let (lineage, number) = (copy.lineage().to_owned(), copy.number());
         let response = self.client.tick(&lineage, number, 0, known)?;
         if response.epoch < known {
-            return Err(format!(
+            let cause = format!(
                 "{} is a replaced machine: epoch {known} is in force, and it has {}",
                 self.main.url, response.epoch
-            ));
+            );
+            return Err(cause.into());
         }
         copy.note_main(response.epoch, self.main).map_err(|e| format!("cannot write the standby's copy: {e}"))?;
         match response.reply {
-            Reply::Replaced => Err(format!("{} was replaced by another machine", self.main.url)),
+            Reply::Replaced => Err(format!("{} was replaced by another machine", self.main.url).into()),
             Reply::BaseNeeded | Reply::BaseInProgress => self.fetch_base(known),
             Reply::Nothing => {
                 self.log_progress();
@@ -125,7 +131,7 @@ impl Follower<'_> {
         Ok(bytes)
     }
 
-    fn fetch_base(&mut self, known: u64) -> Result<(), String> {
+    fn fetch_base(&mut self, known: u64) -> Result<(), Trouble> {
         let failed = |e: std::io::Error| format!("cannot write the standby's copy: {e}");
         let mut incoming: Option<(Incoming, u64)> = None;
         loop {
@@ -133,11 +139,14 @@ impl Follower<'_> {
             let response = self.client.base(lineage, offset, known)?;
             match response.reply {
                 Reply::BaseInProgress if incoming.is_none() => std::thread::sleep(BASE_PAUSE),
-                Reply::Replaced => return Err(format!("{} was replaced by another machine", self.main.url)),
+                Reply::Replaced => return Err(format!("{} was replaced by another machine", self.main.url).into()),
                 Reply::Part { bytes, total } if !bytes.is_empty() => {
                     let (mut base, offset) = match incoming.take() {
                         Some(begun) => begun,
-                        None => (Incoming::begin(&standby_copy(self.data)).map_err(failed)?, 0),
+                        None => {
+                            let moment = self.copy.as_ref().map(Copy::moment);
+                            (Incoming::begin(&standby_copy(self.data), moment).map_err(failed)?, 0)
+                        }
                     };
                     base.take(&bytes)?;
                     let offset = offset + bytes.len() as u64;
@@ -149,7 +158,7 @@ impl Follower<'_> {
                     }
                     incoming = Some((base, offset));
                 }
-                _ => return Err("the base was truncated".to_owned()),
+                _ => return Err("the base was truncated".to_owned().into()),
             }
         }
     }
@@ -265,7 +274,7 @@ mod tests {
             pages: sums.pages(),
             key: "ef".to_owned(),
         };
-        let mut base = Incoming::begin(&standby_copy(dir.path())).unwrap();
+        let mut base = Incoming::begin(&standby_copy(dir.path()), None).unwrap();
         base.take(&[meta.to_bytes(), vec![7; 4096]].concat()).unwrap();
         let copy = Some(base.finish(0, &main).unwrap());
         let client = PrimaryClient::new(&main).unwrap();

@@ -108,7 +108,9 @@ impl Backup {
                 (from, copied)
             };
             if copied != *digest {
-                return Err(format!("{from} is damaged: its digest is not the one in the manifest"));
+                return Err(format!(
+                    "{from} is damaged: its digest is not the one in the manifest; `tunneldesk backup list` shows other backups"
+                ));
             }
             file.sync_all().map_err(failed)?;
         }

@@ -134,7 +134,7 @@ pub(crate) fn restore(
     let (trial_dir, backup) = (trial_dir(data_dir), request.backup);
     let gone = erased_since(data_dir, backup, config)?;
     let (mut erased, mut replayed, mut zone) = (0, None, TimeZone::UTC);
-    restore_into(&trial_dir, request, config, progress, |site, outcome, progress| {
+    let tried = restore_into(&trial_dir, request, config, progress, |site, outcome, progress| {
         let moment = outcome.as_ref().map_or(backup.manifest.made_at, |outcome| outcome.moment);
         replayed = outcome;
         zone = site.time_zone().unwrap_or(TimeZone::UTC);
@@ -149,7 +149,8 @@ pub(crate) fn restore(
             skip_history_numbers(tx, moment)
         });
         written.map_err(|e| format!("the restored site takes no writes: {e}"))
-    })?;
+    });
+    remove_if_failed(&trial_dir, tried)?;
     // The trial made an empty backup store; the data directory has its own.
     _ = std::fs::remove_dir_all(trial_dir.join("backups"));
     if is_dry {
@@ -157,6 +158,11 @@ pub(crate) fn restore(
         return Ok(Restored { replaced: None, erased, replayed, zone });
     }
     Ok(Restored { replaced: swap_in(data_dir, &trial_dir)?, erased, replayed, zone })
+}
+
+/// Removes the directory of a trial restore that failed: it holds a part of a site, with its key.
+pub(super) fn remove_if_failed<T>(trial_dir: &Path, tried: Result<T, String>) -> Result<T, String> {
+    tried.inspect_err(|_| _ = std::fs::remove_dir_all(trial_dir))
 }
 
 /// The directory of a trial restore in a data directory.

@@ -15,7 +15,7 @@ use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate;
 use crate::store::tables::audit;
 use crate::store::{Store, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The outcome of [`run`].
 #[derive(Debug)]
@@ -87,7 +87,12 @@ fn put_back(
     progress: &mut Progress,
 ) -> Result<Option<PathBuf>, String> {
     let trial_dir = restore::trial_dir(data_dir);
-    let unpacked = restore::unpack(&trial_dir, backup, None, progress)?;
+    restore::remove_if_failed(&trial_dir, unpack(&trial_dir, backup, actor, progress))?;
+    restore::swap_in(data_dir, &trial_dir)
+}
+
+fn unpack(trial_dir: &Path, backup: &Backup, actor: &Actor, progress: &mut Progress) -> Result<(), String> {
+    let unpacked = restore::unpack(trial_dir, backup, None, progress)?;
     let sound = restore::check_unpacked(&unpacked, backup, CheckMemory::Much, progress)?;
     let keys = Keys::open(&unpacked.key())?;
     if !lifecycle::fits(&keys, &sound.key_check) {
@@ -97,7 +102,7 @@ fn put_back(
     if sound.audit.is_some() {
         record(&unpacked, &keys, backup, actor)?;
     }
-    restore::swap_in(data_dir, &trial_dir)
+    Ok(())
 }
 
 /// Writes the audit row into the unpacked database before the swap, so that neither comes without the other. The row is

@@ -75,9 +75,10 @@ pub(crate) fn lost_writes(site: &Site) -> Fact {
                 .with("cause", alarm.cause);
             let next = Text::new("health.lost_writes.next");
             let next = match OffSite::of(site) {
-                // The off-site copy began anew at that start, so the second before is the end of the copy from before.
+                // The off-site copy began anew at that start. Where the last write is not known, the second before is the
+                // end of the copy from before.
                 Some(_) => Text::new("health.lost_writes.off_site")
-                    .with("moment", zone_of(site).date_time_offset(alarm.since - 1))
+                    .with("moment", zone_of(site).date_time_offset(alarm.last_good.unwrap_or(alarm.since - 1)))
                     .followed_by([next]),
                 None => next,
             };

@@ -23,8 +23,6 @@ use crate::store::engine::alarm;
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::tls::Kind;
 use crate::store::tables::{failed_attempts, outbox};
-use std::io;
-use std::path::Path;
 
 const DAY_SECONDS: i64 = 86_400;
 
@@ -123,17 +121,11 @@ pub(crate) fn off_site_backup(site: &Site) -> Fact {
         (Some(_), None) => State::Alarm,
         (None, _) => State::Ok,
     };
-    if state == State::Ok && target.path().is_some_and(|dir| is_lost_with(&site.config.data, dir)) {
-        let (text, next) = (Text::new("health.second_place.none"), Text::new("health.second_place.next_first"));
-        return Fact::judged("second_place", State::Warning, text, next);
+    if state == State::Ok && target.path().is_some_and(|dir| is_same_disk(&site.config.data, dir)) {
+        let text = text.followed_by([Text::new("health.second_place.same_disk")]);
+        return Fact::judged("second_place", State::Warning, text, Text::new("health.second_place.next_first"));
     }
     Fact::judged("second_place", state, text, next)
-}
-
-/// Whether a directory lies in the data directory, and no other disk is mounted there.
-fn is_lost_with(data: &Path, dir: &Path) -> bool {
-    let is_inside = || Ok::<_, io::Error>(dir.canonicalize()?.starts_with(data.canonicalize()?));
-    is_inside().unwrap_or(false) && is_same_disk(data, dir)
 }
 
 /// How far the off-site copy is behind the last write.

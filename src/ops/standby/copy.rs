@@ -8,7 +8,7 @@ use crate::keys::{hex, unhex};
 use crate::ops::backup::backup_store::make_dir;
 use crate::ops::replication::replay;
 use crate::ops::replication::tick::{PageSums, ReadTick};
-use crate::store::engine::data_dir;
+use crate::store::engine::{data_dir, lineage};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -236,21 +236,40 @@ impl Copy {
     }
 }
 
+/// Why a base does not replace the copy, in one line.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Trouble {
+    /// The next attempt may succeed.
+    Failed(String),
+    /// The copy has writes that the followed site lacks. A person has to decide.
+    OlderSite(String),
+}
+
+impl From<String> for Trouble {
+    fn from(cause: String) -> Trouble {
+        Trouble::Failed(cause)
+    }
+}
+
 /// A base that is being received.
 pub(crate) struct Incoming {
     dir: PathBuf,
     /// The site of the copy that the base is to replace; `None`: there is no copy.
     known_site: Option<String>,
+    /// The second of the last commit in that copy (Unix seconds).
+    known_moment: i64,
     meta: Option<Meta>,
     database: File,
 }
 
 impl Incoming {
-    pub(crate) fn begin(dir: &Path) -> io::Result<Incoming> {
+    /// `moment`: the second of the last commit in the copy (Unix seconds), where one is open.
+    pub(crate) fn begin(dir: &Path, moment: Option<i64>) -> io::Result<Incoming> {
         make_dir(dir)?;
         // Completes an interrupted swap first: `next` may be the only copy.
         let state = std::fs::read(current_in(dir)?.join(STATE)).ok();
         let state: Option<State> = state.and_then(|state| serde_json::from_slice(&state).ok());
+        let known_moment = moment.or(state.as_ref().map(|state| state.moment)).unwrap_or(0);
         let known_site = state.map(|state| state.site_id);
         let next = dir.join(NEXT);
         match std::fs::remove_dir_all(&next) {
@@ -258,7 +277,7 @@ impl Incoming {
             _ => make_dir(&next)?,
         }
         let database = OpenOptions::new().write(true).create_new(true).mode(0o600).open(data_dir::database(&next))?;
-        Ok(Incoming { dir: dir.to_owned(), known_site, meta: None, database })
+        Ok(Incoming { dir: dir.to_owned(), known_site, known_moment, meta: None, database })
     }
 
     /// The lineage of the base, once its head is there.
@@ -285,15 +304,20 @@ impl Incoming {
         self.database.write_all(bytes.get(length..).unwrap_or_default()).map_err(failed)
     }
 
-    /// Compares the received base with its head, and makes it the current copy. The earlier one is removed.
-    pub(crate) fn finish(self, epoch: u64, main: &Main) -> Result<Copy, String> {
+    /// Compares the received base with its head, and makes it the current copy. The earlier one is removed, unless it has
+    /// writes that the base lacks.
+    pub(crate) fn finish(self, epoch: u64, main: &Main) -> Result<Copy, Trouble> {
         let failed = |e: io::Error| format!("cannot write the standby's copy: {e}");
         let next = self.dir.join(NEXT);
-        let meta = self.meta.ok_or("the base has no bytes")?;
+        let meta = self.meta.ok_or("the base has no bytes".to_owned())?;
         let sums = PageSums::of_file(&data_dir::database(&next)).map_err(failed)?;
-        let key = unhex(&meta.key).ok_or("the site key came damaged")?;
+        let key = unhex(&meta.key).ok_or("the site key came damaged".to_owned())?;
         if format!("{:016x}", sums.whole()) != meta.checksum || sums.pages() != meta.pages {
-            return Err("the base came damaged".to_owned());
+            return Err("the base came damaged".to_owned().into());
+        }
+        if lineage::lacks_writes(&data_dir::database(&next), &self.dir.join(CURRENT), self.known_moment) {
+            _ = std::fs::remove_dir_all(&next);
+            return Err(Trouble::OlderSite(refusal(&self.dir.join(CURRENT), &main.url)));
         }
         self.database.sync_all().map_err(failed)?;
         let keep = || {
@@ -314,6 +338,16 @@ impl Incoming {
             Ok(())
         };
         keep().map_err(failed)?;
-        Copy::open(&self.dir)?.ok_or_else(|| "the copy is gone".to_owned())
+        Copy::open(&self.dir)?.ok_or_else(|| "the copy is gone".to_owned().into())
     }
+}
+
+/// The error for a base that lacks writes of the copy.
+fn refusal(copy: &Path, url: &str) -> String {
+    let copy = copy.display();
+    format!(
+        "the site at {url} was taken back to an earlier state, and the copy in {copy} has writes that it lacks: the copy is \
+         kept, and follows no more. To go on with the copy, stop that site and type `tunneldesk promote` here; to follow that \
+         site as it is, move {copy} to another directory and start again"
+    )
 }

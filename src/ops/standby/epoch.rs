@@ -1,7 +1,7 @@
 //! The epoch of a site: a number that each promotion raises, so that of two machines with the same site the replaced one knows
 //! it. A site that was never promoted has epoch 0.
 
-use crate::keys::{hex, random};
+use crate::keys::{hex, random, unhex};
 use crate::ops::backup::backup_store;
 use crate::ops::replication::target::{Target, Written};
 use crate::site::Site;
@@ -18,6 +18,10 @@ const OWN: &str = "epoch.json";
 const FENCED: &str = "replaced.json";
 /// The highest valid epoch. No site is promoted so often, and a wrong number would take all lower ones with it.
 pub(crate) const EPOCH_MAX: i64 = 9_999;
+/// The random bytes in an epoch's file, which has them in hex.
+const CONTENT_BYTES: usize = 16;
+/// More is read of no epoch's file.
+const CONTENT_BYTES_MAX: u64 = 64;
 /// Epochs that one promotion tries to claim, at most.
 const CLAIMS_MAX: u64 = 100;
 
@@ -92,7 +96,7 @@ fn lock_own() -> MutexGuard<'static, ()> {
 
 /// Random content for an epoch's file, by which a machine knows its own: 16 bytes in hex.
 pub(super) fn content() -> String {
-    hex(&random::<16>())
+    hex(&random::<CONTENT_BYTES>())
 }
 
 /// Whether the machine of a data directory was replaced.
@@ -138,8 +142,20 @@ pub(crate) fn find_higher(target: &Target, site_id: &str, own: u64) -> io::Resul
     match target {
         Target::Directory(_) => Ok(Some(newest_in(&epochs)?).filter(|newest| *newest > own)),
         // One name is cheaper than a list, and no number is left out: see `claim`.
-        Target::S3(_) => Ok(epochs.bytes_of(&name_of(own + 1))?.map(|_| own + 1)),
+        Target::S3(_) => {
+            let name = name_of(own + 1);
+            let is_there = epochs.bytes_of(&name)?.is_some() && is_epoch(&epochs, &name)?;
+            Ok(Some(own + 1).filter(|_| is_there))
+        }
     }
+}
+
+/// Whether a file has the content of an epoch's file. A proxy, or another service at the store's address, may answer every
+/// request with success.
+fn is_epoch(epochs: &Target, name: &str) -> io::Result<bool> {
+    let mut text = String::new();
+    epochs.open(name)?.take(CONTENT_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(unhex(&text).is_some_and(|bytes| bytes.len() == CONTENT_BYTES))
 }
 
 /// The highest epoch; 0: there is none.

@@ -44,7 +44,7 @@ pub(crate) fn run(
     let data = data_dir.dir();
     progress("reading the copy", 0, 1);
     let Some((ready, state)) = copy::begin_promotion(&standby_copy(data))? else {
-        return promote_site(data_dir, config, actor, raises);
+        return promote_site(data_dir, config, actor, raises, progress);
     };
     let copy::State { site_id, moment, main, epoch: known, .. } = state;
     let held = DataDir::lock(&ready).map_err(|error| match error {
@@ -117,7 +117,13 @@ fn swap_in(data_dir: &DataDir, ready: &Path) -> Result<(), String> {
 }
 
 /// Promotes the site of a data directory: one that was replaced, or was restored on a second machine.
-fn promote_site(data_dir: &DataDir, config: &Config, actor: &Actor, raises: bool) -> Result<Promoted, String> {
+fn promote_site(
+    data_dir: &DataDir,
+    config: &Config,
+    actor: &Actor,
+    raises: bool,
+    progress: &mut Progress,
+) -> Result<Promoted, String> {
     let data = data_dir.dir();
     if !epoch::has_site(data) {
         return Err(format!(
@@ -125,7 +131,7 @@ fn promote_site(data_dir: &DataDir, config: &Config, actor: &Actor, raises: bool
             data.display()
         ));
     }
-    let (site, _) = Site::open(data_dir, config.clone(), Clock::machine(0), true)?;
+    let (site, _) = Site::open_or_upgrade(data_dir, config.clone(), Clock::machine(0), true, progress)?;
     let Raised { epoch: raised, unwritten, not_off_site } = raise(data_dir, config, &site.site_id, 0, raises);
     let written = site.store.write(site.now(), |tx| {
         let detail = Detail::none().number("epoch", raised.cast_signed());

@@ -30,6 +30,8 @@ pub(crate) struct Alarm {
     pub since: i64,
     /// The cause in one line.
     pub cause: String,
+    /// The second of the last write before the fault (Unix seconds), where it is known.
+    pub last_good: Option<i64>,
 }
 
 fn path(dir: &Path, kind: Kind) -> PathBuf {
@@ -44,9 +46,15 @@ fn path(dir: &Path, kind: Kind) -> PathBuf {
 
 /// Raises the alarm at `now` (Unix seconds). An active alarm keeps its first moment and gets the new cause.
 pub fn raise(dir: &Path, kind: Kind, now: i64, cause: &str) {
-    let since = find(dir, kind).map_or(now, |alarm| alarm.since);
+    raise_after(dir, kind, now, cause, None);
+}
+
+/// [`raise`] with the second of the last write before the fault. An active alarm keeps its own.
+pub(crate) fn raise_after(dir: &Path, kind: Kind, now: i64, cause: &str, last_good: Option<i64>) {
+    let (since, last_good) = find(dir, kind).map_or((now, last_good), |alarm| (alarm.since, alarm.last_good));
     let cause: String = cause.chars().take(CAUSE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let (path, text) = (path(dir, kind), format!("{since}\n{cause}\n"));
+    let last_good = last_good.map_or_else(String::new, |moment| moment.to_string());
+    let (path, text) = (path(dir, kind), format!("{since}\n{cause}\n{last_good}\n"));
     let beside = dir.join(".alarm.new");
     let kept = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &path));
     _ = kept.inspect_err(
@@ -65,7 +73,8 @@ pub(crate) fn find(dir: &Path, kind: Kind) -> Option<Alarm> {
     let mut lines = text.lines();
     // An alarm whose file is damaged is active too.
     let since = lines.next().and_then(|line| line.parse().ok()).unwrap_or(0);
-    Some(Alarm { since, cause: lines.next().unwrap_or_default().to_owned() })
+    let cause = lines.next().unwrap_or_default().to_owned();
+    Some(Alarm { since, cause, last_good: lines.next().and_then(|line| line.parse().ok()) })
 }
 
 #[cfg(test)]
@@ -80,6 +89,10 @@ mod tests {
         raise(dir.path(), Kind::Damage, 8, &"é".repeat(999));
         let alarm = find(dir.path(), Kind::Damage).unwrap();
         assert_eq!((alarm.since, alarm.cause), (7, "é".repeat(CAUSE_CHARS_MAX)));
+        raise_after(dir.path(), Kind::LostLog, 9, "the log is gone", Some(5));
+        raise_after(dir.path(), Kind::LostLog, 19, "the log is gone again", Some(15));
+        let alarm = find(dir.path(), Kind::LostLog).unwrap();
+        assert_eq!((alarm.since, alarm.last_good), (9, Some(5)));
         assert_eq!(find(dir.path(), Kind::Backup), None);
         assert!(clear(dir.path(), Kind::Damage) && !clear(dir.path(), Kind::Damage));
     }

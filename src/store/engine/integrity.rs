@@ -44,9 +44,10 @@ pub(crate) enum Verdict {
 /// one line that says what to do.
 pub(crate) fn recover(path: &Path) -> Result<(), String> {
     let dir = path.parent().unwrap_or(path);
+    wal_match::check_time(path)?;
     if let Some(loss) = wal_mark::find_loss(path) {
         tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
-        alarm::raise(dir, alarm::Kind::LostLog, Clock::machine(0).now(), &loss);
+        alarm::raise_after(dir, alarm::Kind::LostLog, Clock::machine(0).now(), &loss, wal_mark::last_commit(path));
     }
     let accept_change = |change: &str| {
         alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), change);
@@ -76,6 +77,7 @@ pub(crate) fn recover(path: &Path) -> Result<(), String> {
 
 /// Checks a database on a read-only file system.
 pub(crate) fn check_read_only(path: &Path) -> Result<(), String> {
+    wal_match::check_time(path)?;
     check_file(path, &Readers::of_read_only(path)?)
 }
 
@@ -127,7 +129,11 @@ fn damaged(path: &Path, what: &str) -> String {
         return wal_match::refusal(path);
     }
     let what: String = what.chars().take(MESSAGE_CHARS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
-    format!("{} is damaged ({what}): put a backup in its place with `tunneldesk restore`", path.display())
+    format!(
+        "{} is damaged ({what}); `tunneldesk restore --dry-run` says how much a backup has of it: put a backup in its place \
+         with `tunneldesk restore`",
+        path.display()
+    )
 }
 
 fn means_damage(e: &rusqlite::Error) -> bool {

@@ -14,6 +14,7 @@ pub(crate) mod connection;
 pub(crate) mod copy;
 pub mod data_dir;
 pub(crate) mod integrity;
+pub(crate) mod lineage;
 pub(crate) mod migrate;
 pub(crate) mod outbox_signal;
 pub(crate) mod page_checksums;

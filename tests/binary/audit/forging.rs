@@ -85,6 +85,7 @@ fn upgraded() -> (Desk, i64) {
     let plain: i64 = file.query_row("SELECT audit_seq FROM site", [], |row| row.get(0)).unwrap();
     drop(file);
     assert!(plain > 4);
+    desk.run(&["upgrade"]).done();
     desk.add_member("late", "member");
     let said = desk.run(&["audit", "verify"]).done();
     assert!(said.contains("is intact") && said.contains(&format!("{} rows", plain + 1)), "{said}");

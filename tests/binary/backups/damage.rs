@@ -116,15 +116,17 @@ fn writes_that_a_lost_wal_takes_along_come_back_from_the_off_site_copy_by_the_pr
     });
     server.kill();
     server.ended();
-    // The command names the second before the start, so the start is in a later second than the writes.
+    // The command names the second of the last write, and not one shortly before the start.
     let second = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let killed = second();
-    crate::off_site::until("a later second", || (second() > killed).then_some(()));
+    crate::off_site::until("a later second", || (second() > killed + 1).then_some(()));
     std::fs::write(desk.data().join("tunneldesk.sqlite-wal"), "").unwrap();
     let entries = || desk.run(&["export", "logbook"]).done().lines().count() - 1;
     assert_eq!((desk.fact("lost_writes").unwrap().0, entries()), ("alarm".to_owned(), 0));
     let said = desk.run(&["doctor"]).out;
     let at = said.split_once("restore --at \"").unwrap().1.split_once("\" --dry-run").unwrap().0;
+    let moment: jiff::Timestamp = at.parse().unwrap();
+    assert!((killed - 30..=killed).contains(&moment.as_second().cast_unsigned()), "{at} of {killed}");
     desk.run(&["restore", "--at", at, "--dry-run"]).done();
     assert_eq!(entries(), 0, "a dry run changes nothing");
     desk.run(&["restore", "--at", at]).done();

@@ -241,11 +241,12 @@ fn encrypted_copies_open_with_their_key_alone() {
     assert!(said.contains("is encrypted") && said.contains("--identity"), "{said}");
     let said = desk.run(&["restore", "--identity", other.to_str().unwrap()]).trouble(2);
     assert!(said.contains("nothing was changed") && said.contains("another key"), "{said}");
+    assert!(!desk.data().exists(), "a restore that failed leaves a part of a site behind");
     let whole = std::fs::read(copy.join("tunneldesk.sqlite.age")).unwrap();
     for cut in [whole.len() - 1, whole.len() / 2] {
         std::fs::write(copy.join("tunneldesk.sqlite.age"), &whole[..cut]).unwrap();
         let said = desk.run(&["restore", "--identity", identity.to_str().unwrap()]).trouble(2);
-        assert!(said.contains("nothing was changed"), "{said}");
+        assert!(said.contains("nothing was changed") && !desk.data().exists(), "{said}");
     }
     std::fs::write(copy.join("tunneldesk.sqlite.age"), &whole).unwrap();
     desk.run(&["restore", "--identity", identity.to_str().unwrap()]).done();

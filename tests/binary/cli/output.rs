@@ -18,6 +18,12 @@ fn a_result_that_cannot_be_written_is_a_failure_with_and_without_a_server() {
         &["export", "members"],
         &["partner", "add", "Skyline"],
         &["backup", "list", "--json"],
+        &["doctor"],
+        &["check"],
+        &["routes"],
+        &["--help"],
+        &["--version"],
+        &["member", "add", "--help"],
     ];
     let all_fail = || {
         for args in commands {

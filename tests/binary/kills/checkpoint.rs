@@ -228,12 +228,12 @@ fn a_kill_that_meets_the_checkpoint_of_an_upgrade_costs_nothing() {
         let copied = Command::new("cp").arg("-a").arg(&origin).arg(desk.data()).status().unwrap();
         assert!(copied.success());
         let most = if is_campaign { UPGRADE_WRITES_MAX } else { COMMAND_WRITES_MAX };
-        let mut command = struck(&desk, &["member", "list"], "SIGKILL", 1 + random.below(most));
+        let mut command = struck(&desk, &["upgrade"], "SIGKILL", 1 + random.below(most));
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         assert!(status.success() || status.signal() == Some(libc::SIGKILL), "{status}");
         struck_ += u64::from(!status.success());
         tried += 1;
-        desk.run(&["member", "list"]).done();
+        desk.run(&["upgrade"]).done();
         assert_eq!(content(&desk.database()), before);
         assert!(tried < 10 * wanted + 20, "the kills do not strike: {struck_} of {tried}");
     }

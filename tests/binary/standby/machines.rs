@@ -76,6 +76,11 @@ impl Follower {
         _ = self.child.wait();
     }
 
+    /// Waits until the standby ends by itself.
+    pub fn ended(&mut self) -> std::process::ExitStatus {
+        until("the end of the standby", || self.child.try_wait().unwrap())
+    }
+
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }

@@ -183,6 +183,41 @@ fn a_new_site_at_the_address_of_the_lost_one_does_not_replace_the_copy() {
 }
 
 #[test]
+fn a_site_that_was_restored_to_an_earlier_state_does_not_replace_the_newer_copy() {
+    let token = Token::new();
+    let main = main_machine(1, &token, "false");
+    main.run(&["backup"]).done();
+    let server = main.serve();
+    let second = Desk::empty();
+    let mut follower = Follower::start(&second, server.address, &token);
+    wait_until_in_step(&main);
+    main.add_member("late", "member");
+    wait_until_all_is_there(&server);
+    assert_eq!(server.stop().code, Some(0));
+    follower.kill();
+    main.run(&["restore"]).done();
+    let server = main.serve();
+    let mut follower = Follower::start(&second, server.address, &token);
+    assert_eq!(follower.ended().code(), Some(1), "a service manager starts it again");
+    let said = follower.log();
+    for part in ["taken back to an earlier state", "the copy is kept", "tunneldesk promote", "move "] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // The way that the refusal names: the older state is accepted once the copy is moved away.
+    let (copy, aside) = (second.data().join("standby/current"), second.path().join("aside"));
+    std::fs::rename(&copy, &aside).unwrap();
+    let mut follower = Follower::start(&second, server.address, &token);
+    wait_until_in_step(&main);
+    follower.kill();
+    // The other way: the copy becomes the site.
+    std::fs::remove_dir_all(&copy).unwrap();
+    std::fs::rename(&aside, &copy).unwrap();
+    drop(server);
+    second.run(&["promote"]).done();
+    assert!(second.run(&["member", "list"]).done().contains("late"));
+}
+
+#[test]
 fn no_command_proposes_a_new_site_beside_the_copy_of_a_standby() {
     let token = Token::new();
     let main = main_machine(1, &token, "false");

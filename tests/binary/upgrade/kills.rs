@@ -82,13 +82,13 @@ fn an_upgrade_killed_anywhere_leaves_the_old_database_or_the_new_one() {
     lay(&origin, 8);
     let old = content(&origin.join("tunneldesk.sqlite"), &[]);
     let reference = copy(&origin);
-    reference.run(&["member", "list"]).done();
+    reference.run(&["upgrade"]).done();
     let new = content(&reference.database(), &MOVING);
     let (mut left_old, mut left_new) = (0, 0);
     let kills = at_every_point(
         &CALLS,
         || copy(&origin),
-        &["member", "list"],
+        &["upgrade"],
         |desk, at| {
             if schema(&desk.database()) == 8 {
                 assert!(content(&desk.database(), &[]) == old, "{at}: neither old nor new");
@@ -98,7 +98,7 @@ fn an_upgrade_killed_anywhere_leaves_the_old_database_or_the_new_one() {
                 assert_eq!(ways_back(desk).len(), 1, "{at}: upgraded without a way back");
                 left_new += 1;
             }
-            desk.run(&["member", "list"]).done();
+            desk.run(&["upgrade"]).done();
             assert!(content(&desk.database(), &MOVING) == new, "{at}: the next start does not finish it");
             assert_eq!(ways_back(desk).len(), 1, "{at}");
         },
@@ -114,7 +114,7 @@ fn a_rollback_killed_anywhere_is_completed_by_the_next() {
     lay(&origin, 8);
     let old = content(&origin.join("tunneldesk.sqlite"), &[]);
     let upgraded = copy(&origin);
-    upgraded.run(&["member", "list"]).done();
+    upgraded.run(&["upgrade"]).done();
     let kills = at_every_point(
         &CALLS,
         || copy(&upgraded.data()),

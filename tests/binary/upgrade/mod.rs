@@ -67,7 +67,9 @@ fn deeds(database: &Path) -> Vec<String> {
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
+/// The usernames in a database, which is upgraded first.
 fn usernames(desk: &Desk) -> Vec<String> {
+    desk.run(&["upgrade"]).done();
     let said = desk.json(&["member", "list"]);
     said.as_array().unwrap().iter().map(|member| text(&member["username"]).to_owned()).collect()
 }
@@ -167,7 +169,7 @@ fn a_damaged_database_is_not_upgraded() {
     let middle = bytes.len() / 8192 * 4096;
     bytes[middle..middle + 4096].fill(0x5a);
     std::fs::write(desk.database(), &bytes).unwrap();
-    let said = desk.run(&["member", "list"]).trouble(2);
+    let said = desk.run(&["upgrade"]).trouble(2);
     assert!(said.contains("is damaged") && said.contains("tunneldesk restore"), "{said}");
     assert_eq!(schema(&desk.database()), 15);
     assert!(ways_back(&desk).is_empty());
@@ -180,7 +182,7 @@ fn without_room_for_the_backup_nothing_is_upgraded() {
     let file = std::fs::OpenOptions::new().write(true).open(desk.database()).unwrap();
     let true_length = file.metadata().unwrap().len();
     file.set_len(4 << 40).unwrap();
-    let said = desk.run(&["member", "list"]).trouble(2);
+    let said = desk.run(&["upgrade"]).trouble(2);
     assert!(said.contains("nothing was changed") && said.contains("no room") && said.contains("make room"), "{said}");
     file.set_len(true_length).unwrap();
     assert_eq!(schema(&desk.database()), 15);
@@ -192,7 +194,49 @@ fn without_room_for_the_backup_nothing_is_upgraded() {
 fn a_database_with_the_wrong_key_is_not_upgraded() {
     let desk = older_site(15);
     std::fs::write(desk.data().join("site.key"), format!("{}\n", "7".repeat(64))).unwrap();
-    let said = desk.run(&["member", "list"]).trouble(2);
+    let said = desk.run(&["upgrade"]).trouble(2);
     assert!(said.contains("is not the key of"), "{said}");
     assert_eq!(schema(&desk.database()), 15);
+}
+
+#[test]
+fn a_command_that_is_typed_beside_an_older_database_leaves_it_as_it_is_and_says_what_upgrades_it() {
+    let desk = older_site(15);
+    let everything = || {
+        let mut names: Vec<_> =
+            std::fs::read_dir(desk.data()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        (content(&desk.database(), &[]), names)
+    };
+    let unchanged = |before: &(Vec<String>, Vec<std::ffi::OsString>)| {
+        for args in [
+            &["member", "list"][..],
+            &["member", "erase", "jane", "--yes"],
+            &["export", "members"],
+            &["audit", "verify"],
+            &["backup"],
+            &["backup", "list"],
+            &["tls", "status"],
+            &["clock", "set-back"],
+            &["key", "rotate"],
+        ] {
+            let said = desk.run(args).trouble(2);
+            let helps =
+                said.contains("schema 15") && said.contains("tunneldesk upgrade") && said.contains("tunneldesk serve");
+            assert!(helps && !said.trim_end().contains('\n'), "{args:?}: {said}");
+            assert_eq!(schema(&desk.database()), 15, "{args:?}");
+        }
+        let doctor = desk.run(&["doctor"]);
+        assert!(doctor.out.contains("tunneldesk upgrade"), "{}", doctor.out);
+        assert!(everything() == *before, "{:?} beside {:?}", everything().1, before.1);
+        assert!(ways_back(&desk).len() < 2);
+    };
+    unchanged(&everything());
+    let said = desk.run(&["upgrade"]).done();
+    assert!(said.contains("was upgraded from schema 15") && said.contains("tunneldesk rollback"), "{said}");
+    assert!(desk.run(&["upgrade"]).done().contains("nothing was changed"));
+    desk.run(&["member", "list"]).done();
+    // After a rollback the older version is to have its file.
+    desk.run(&["rollback"]).done();
+    unchanged(&everything());
 }

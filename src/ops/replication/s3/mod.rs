@@ -34,6 +34,8 @@ const READ_TIME_MAX: Duration = Duration::from_secs(30);
 /// A list has a thousand names, each of 1 KiB at most.
 const ANSWER_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const CAUSE_LENGTH_MAX: usize = 200;
+/// A store refuses requests whose time is so far from its own.
+const SKEW_SECONDS: u64 = 900;
 /// The pause before the second try; twice as long before each further one.
 const PAUSE: Duration = Duration::from_millis(250);
 
@@ -208,7 +210,12 @@ impl S3Client {
         let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().unwrap_or_default();
         let said = Answer::parse(&String::from_utf8_lossy(&body));
         let word = |name: &str| said.as_ref().and_then(|said| said.text(name)).unwrap_or_default().to_owned();
-        Err(trouble(&self.settings.endpoint, status, &word("Code"), &word("Message")))
+        let code = match word("Code") {
+            // A response to HEAD has no body.
+            code if code.is_empty() && status == StatusCode::FORBIDDEN => forbidden(answer.headers()).to_owned(),
+            code => code,
+        };
+        Err(trouble(&self.settings.endpoint, status, &code, &word("Message")))
     }
 }
 
@@ -231,16 +238,26 @@ fn has_body(request: &S3Request) -> bool {
     matches!(request.method, "PUT" | "POST")
 }
 
+/// The likely code of a refusal without a body: the store's clock is in its response.
+fn forbidden(head: &HeaderMap) -> &'static str {
+    let date = head.get("date").and_then(|date| jiff::fmt::rfc2822::parse(date.to_str().ok()?).ok());
+    let now = crate::clock::since_1970().as_secs().cast_signed();
+    match date.map(|date| date.timestamp().as_second().abs_diff(now)) {
+        Some(seconds) if seconds >= SKEW_SECONDS => "RequestTimeTooSkewed",
+        _ => "AccessDenied",
+    }
+}
+
 /// The meaning of an error response.
 fn trouble(endpoint: &str, status: StatusCode, code: &str, message: &str) -> Trouble {
     let words: String = format!("{code} {message}").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let words: String = words.trim().chars().take(CAUSE_LENGTH_MAX).collect();
-    // A response to HEAD has no body.
-    let next = match if code.is_empty() && status == StatusCode::FORBIDDEN { "AccessDenied" } else { code } {
+    let next = match code {
         "RequestTimeTooSkewed" => "; the clock of this machine or of the store is wrong",
         "SignatureDoesNotMatch" => "; check the secret in replica.secret_file, and replica.region",
         "InvalidAccessKeyId" => "; check replica.key_id",
         "AccessDenied" => "; the key must be allowed to read, write, list and delete there",
+        _ if status.is_redirection() => "; check replica.endpoint and replica.region",
         _ => "",
     };
     let text = format!("{endpoint} answers {status}{}{words}{next}", if words.is_empty() { "" } else { ": " });
@@ -297,5 +314,21 @@ mod tests {
         }
         let Trouble::Refused(text) = judge(403, "RequestTimeTooSkewed") else { panic!() };
         assert!(text.contains("because  of it") && text.ends_with("is wrong"), "{text}");
+        let Trouble::Refused(text) = judge(301, "PermanentRedirect") else { panic!() };
+        assert!(text.ends_with("; check replica.endpoint and replica.region"), "{text}");
+    }
+
+    #[test]
+    fn a_refusal_without_a_body_is_laid_to_the_clock_where_that_is_wrong() {
+        let now = jiff::Timestamp::now();
+        let said = |moment: jiff::Timestamp| {
+            let date = moment.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+            forbidden(&HeaderMap::from_iter([(http::header::DATE, date.parse().unwrap())]))
+        };
+        assert_eq!(said(now), "AccessDenied");
+        for ahead in [-3_600, 3_600] {
+            assert_eq!(said(now + jiff::SignedDuration::from_secs(ahead)), "RequestTimeTooSkewed", "{ahead}");
+        }
+        assert_eq!(forbidden(&HeaderMap::new()), "AccessDenied");
     }
 }

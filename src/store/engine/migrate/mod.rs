@@ -71,6 +71,15 @@ pub(crate) fn older(data_dir: &DataDir) -> Result<Option<Older>, String> {
     described.map_err(broken)?.ok_or_else(|| data_dir.without_site()).map(Some)
 }
 
+/// [`older`] without a write: for a database that was closed, and is to stay as it is. `None`: it has this binary's schema or a
+/// newer one, has a WAL, or cannot be read; then [`older`] says more.
+pub(crate) fn older_at_rest(data_dir: &DataDir) -> Option<Older> {
+    let path = data_dir.database();
+    let conn = super::connection::open_immutable(&path).ok().filter(|_| super::wal_match::wal_is_empty(&path))?;
+    let found = version(&conn).ok().filter(|found| (1..latest()).contains(found))?;
+    describe(&conn, found).ok().flatten()
+}
+
 fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
     let kept = "SELECT count(*) FROM pragma_table_info('site') WHERE name = 'version'";
     let version = if conn.query_row(kept, [], |row| row.get::<_, i64>(0))? == 0 { "''" } else { "version" };

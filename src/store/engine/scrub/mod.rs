@@ -158,11 +158,23 @@ pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<Str
 /// Whether the database file, without its WAL, is the complete state in which this program last closed it: not written
 /// since, and each page matches its checksum. `conn` has it open.
 pub(super) fn is_as_closed(path: &Path, conn: &Connection) -> bool {
-    let Some(database) = Handle::of(conn, Part::Database).filter(|_| page_checksums::is_dated(path)) else {
-        return false;
-    };
+    page_checksums::is_dated(path) && Handle::of(conn, Part::Database).is_some_and(|database| is_unchanged(&database))
+}
+
+/// Whether each page of the database file, without its WAL, is as this program wrote it last. `false` also where it has no
+/// checksums.
+pub(super) fn is_as_written(path: &Path) -> rusqlite::Result<bool> {
+    if !page_checksums::beside(path).exists() {
+        return Ok(false);
+    }
+    let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(Handle::of(&conn, Part::Database).is_some_and(|database| is_unchanged(&database)))
+}
+
+fn is_unchanged(database: &Handle) -> bool {
     let mut page = [0; PAGE_BYTES];
-    (0..database.pages()).all(|index| change(&database, index, &mut page).is_none())
+    (0..database.pages()).all(|index| change(database, index, &mut page).is_none())
 }
 
 fn accept(checksums: &PageChecksums, changes: &[Change]) {

@@ -76,6 +76,23 @@ pub(crate) fn takes_back(path: &Path, with_wal: &Connection) -> rusqlite::Result
     }
 }
 
+/// Refuses the WAL of an earlier time that was put over the one of a killed process, where the database file is as this
+/// program wrote it, and sound alone. SQLite would write the WAL's older pages over newer ones. Otherwise the file may have
+/// been replaced together with its WAL: the start then goes on, and raises the alarm of lost writes. The error is one line.
+pub(crate) fn check_time(path: &Path) -> Result<(), String> {
+    let is_own = || scrub::is_as_written(path).unwrap_or(false);
+    if !wal_mark::is_of_another_time(path) || !is_own() || !is_sound_alone(path) {
+        return Ok(());
+    }
+    Err(format!(
+        "{wal} is not the log that was written last beside {file}, but an earlier one, or one of another file: put the right \
+         one back in its place; if there is none, move {wal} to another directory and start again: the file is sound without \
+         it, the last writes are missing, and `tunneldesk doctor` then says what to do about them",
+        wal = wal_of(path).display(),
+        file = path.display()
+    ))
+}
+
 /// Whether the database file is sound without its WAL. Reads all of it without a time limit, because the answer decides
 /// whether the WAL is refused.
 pub(crate) fn is_sound_alone(path: &Path) -> bool {

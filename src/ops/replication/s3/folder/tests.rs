@@ -100,3 +100,16 @@ fn a_store_that_refuses_is_not_asked_again_and_its_reason_is_told() {
     let (folder, heads, _dir) = answering(&[503, 200], "another");
     assert!(put(&folder).is_ok() && heads.lock().unwrap().len() == 2);
 }
+
+#[test]
+fn a_service_that_answers_every_request_with_success_replaces_no_machine() {
+    use crate::ops::replication::target::Target;
+    use crate::ops::standby::epoch::find_higher;
+    let find = |file| {
+        let (folder, _, _dir) = answering(&[200, 200], file);
+        find_higher(&Target::S3(folder), "ab", 0).unwrap()
+    };
+    assert_eq!(find("<html>Welcome to our guest network</html>"), None);
+    assert_eq!(find(""), None);
+    assert_eq!(find("00112233445566778899aabbccddeeff"), Some(1), "the file of a promotion");
+}

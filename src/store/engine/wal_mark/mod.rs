@@ -2,19 +2,21 @@
 //! SQLite itself treats a WAL that is missing, empty or damaged at its head as one that was never written.
 //!
 //! The mark is written after each commit is on the disk, and is not flushed: after a kill it is exact, and after a
-//! power cut it is at most older. Before the WAL is truncated, an empty mark is written and flushed. A WAL with another
-//! salt than the mark's is a later one, because a WAL restarts only when all of the last one is in the database.
+//! power cut it is at most older. Before the WAL is truncated, an empty mark is written and flushed. A WAL whose salt follows
+//! the mark's is a later one, because a WAL restarts only when all of the last one is in the database; with any other salt
+//! it is an earlier one, or one of another file.
 
 use super::capture::{Appended, Position};
 use super::page_checksums::sum;
 use super::{data_dir, wal_match};
+use crate::clock::since_1970;
 use rusqlite::{Connection, ffi};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The mark's format. A mark of another format is ignored.
@@ -24,6 +26,9 @@ pub(super) const HEADER_BYTES: usize = 32;
 pub(super) const FRAME_HEADER_BYTES: usize = 24;
 const WAL_MAGIC: u32 = 0x377f_0682;
 const PAGE_BYTES_MAX: usize = 65_536;
+/// Restarts of the WAL between a mark that a power cut left and the WAL itself, at most. The kernel writes the mark to the disk
+/// within a minute, and a restart takes a thousand pages.
+const RESTARTS_MAX: u32 = 1 << 20;
 
 thread_local! {
     /// Frames in the WAL after the last commit on this thread; 0: the commit wrote none.
@@ -83,7 +88,11 @@ fn open(database: &Path) -> io::Result<File> {
 pub(crate) fn clear(database: &Path) {
     let empty = Mark { salt: [0; 8], frames: 0, page: 0, sum: 0 };
     let written = open(database).and_then(|file| file.write_all_at(&empty.bytes(), 0).and_then(|()| file.sync_data()));
-    _ = written.inspect_err(|e| tracing::warn!(cause = %e, "the mark of the write-ahead log was not written"));
+    if let Err(cause) = written {
+        tracing::warn!(%cause, "the mark of the write-ahead log was not written, and is removed");
+        // The mark of an earlier WAL would accuse the next one.
+        _ = std::fs::remove_file(data_dir::wal_mark(database.parent().unwrap_or(database)));
+    }
 }
 
 /// Finds out whether the WAL lost frames since the last process ended, and says in one line what is missing. `None`: no
@@ -91,19 +100,32 @@ pub(crate) fn clear(database: &Path) {
 pub(crate) fn find_loss(database: &Path) -> Option<String> {
     let mark = read(database).ok().flatten().filter(|mark| mark.frames > 0)?;
     let wal = std::fs::read(data_dir::wal(database.parent().unwrap_or(database))).unwrap_or_default();
-    let left = match WalBytes::of(&wal) {
-        Some(wal) if wal.salt != mark.salt => return None,
-        Some(wal) => wal.committed_frames(),
-        None => 0,
+    let (left, is_earlier) = match WalBytes::of(&wal) {
+        Some(wal) if wal.salt == mark.salt => (wal.committed_frames(), false),
+        Some(wal) if is_restarted(wal.salt, mark.salt) => return None,
+        Some(_) => (0, true),
+        None => (0, false),
     };
     if left >= mark.frames || is_moved(database, &mark) {
         return None;
     }
     let state = match wal.len() {
         0 => "is missing or empty".to_owned(),
+        _ if is_earlier => "is of an earlier state, or of another file".to_owned(),
         _ => format!("ends after {left} of {} pages", mark.frames),
     };
     Some(format!("the write-ahead log {state}: the last writes before the last stop are lost"))
+}
+
+/// The second of the last commit (Unix seconds), as the mark's time has it. `None`: the machine was started since, and the
+/// mark may be older than the last commit after a power cut; or the clock was set back.
+pub(super) fn last_commit(database: &Path) -> Option<i64> {
+    let written = data_dir::wal_mark(database.parent().unwrap_or(database)).metadata().ok()?.mtime();
+    let mut up = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel fills in one struct of ours.
+    let code = unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut up) };
+    let ago = since_1970().as_secs().cast_signed() - written;
+    (code == 0 && (0..up.tv_sec).contains(&ago)).then_some(written)
 }
 
 /// Whether the WAL is the one that this program wrote last, with every commit up to the mark. `false` also where no mark
@@ -113,6 +135,22 @@ pub(super) fn is_own_and_whole(database: &Path) -> bool {
     let wal = std::fs::read(data_dir::wal(database.parent().unwrap_or(database))).unwrap_or_default();
     let matches = |wal: &WalBytes| wal.salt == mark.salt && wal.committed_frames() >= mark.frames;
     mark.frames > 0 && WalBytes::of(&wal).is_some_and(|wal| matches(&wal))
+}
+
+/// Whether the WAL has commits, and is neither the one that this program wrote last, nor a later one: a copy from an earlier
+/// time, or of another file. `false` also where no mark says so, and where the database has what the mark stands for.
+pub(super) fn is_of_another_time(database: &Path) -> bool {
+    let Ok(Some(mark)) = read(database) else { return false };
+    let wal = std::fs::read(data_dir::wal(database.parent().unwrap_or(database))).unwrap_or_default();
+    let is_other =
+        |wal: &WalBytes| wal.salt != mark.salt && !is_restarted(wal.salt, mark.salt) && wal.committed_frames() > 0;
+    mark.frames > 0 && WalBytes::of(&wal).is_some_and(|wal| is_other(&wal)) && !is_moved(database, &mark)
+}
+
+/// Whether a WAL with the salt `later` can be one with the salt `earlier` after it restarted: SQLite then adds 1 to the first
+/// half of the salt. A WAL that is created has a salt at random, but for that the mark is empty.
+fn is_restarted(later: [u8; 8], earlier: [u8; 8]) -> bool {
+    (1..=RESTARTS_MAX).contains(&word(&later, 0).wrapping_sub(word(&earlier, 0)))
 }
 
 /// Whether the last page of the WAL is in the database, because another program ran a checkpoint.
@@ -268,89 +306,4 @@ fn chain(before: (u32, u32), bytes: &[u8], big_endian: bool) -> (u32, u32) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::data_dir::DataDir;
-    use super::super::migrate;
-    use super::*;
-    use crate::store::Store;
-
-    /// The files of a site that was killed after `writes` writes and `also`.
-    fn killed(writes: i64, also: impl Fn(&Store)) -> (tempfile::TempDir, DataDir) {
-        let (dir, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let data_dir = DataDir::lock(dir.path()).unwrap();
-        migrate::create(&data_dir).unwrap();
-        let store = Store::open(&data_dir.database(), true).unwrap();
-        store.truncate_wal().unwrap();
-        for n in 0..writes {
-            store.write(n, |tx| Ok(tx.run("INSERT INTO misses (hour, misses) VALUES (?1, 1)", [n])?)).unwrap();
-        }
-        also(&store);
-        for name in ["tunneldesk.sqlite", "tunneldesk.sqlite-wal", "log-mark"] {
-            std::fs::copy(dir.path().join(name), left.path().join(name)).unwrap();
-        }
-        drop(store);
-        let data_dir = DataDir::lock(left.path()).unwrap();
-        (left, data_dir)
-    }
-
-    fn restart_wal(store: &Store) {
-        let sql = "PRAGMA wal_checkpoint(RESTART)";
-        store.writer().exclusive(|conn| conn.query_row(sql, [], |_| Ok(())).unwrap());
-    }
-
-    #[test]
-    fn a_complete_wal_is_no_loss() {
-        let also: [fn(&Store); 4] = [
-            |_| (),
-            |store| store.truncate_wal().unwrap(),
-            // All of the WAL is in the database, and the next write restarts it.
-            restart_wal,
-            |store| {
-                restart_wal(store);
-                store.write(9_999, |tx| Ok(tx.run("DELETE FROM misses", [])?)).unwrap();
-            },
-        ];
-        for also in also {
-            let (_dir, data_dir) = killed(40, also);
-            assert_eq!(find_loss(&data_dir.database()), None);
-        }
-        // A mark from before the WAL was restarted, as a power cut leaves it.
-        let (older, _) = killed(20, |_| ());
-        let (dir, data_dir) = killed(40, |_| ());
-        std::fs::copy(older.path().join("log-mark"), dir.path().join("log-mark")).unwrap();
-        assert_eq!(find_loss(&data_dir.database()), None);
-        std::fs::write(dir.path().join("log-mark"), [7; MARK_BYTES]).unwrap();
-        assert_eq!(find_loss(&data_dir.database()), None, "a damaged mark is ignored");
-    }
-
-    #[test]
-    fn a_wal_that_another_program_checkpointed_is_no_loss() {
-        let (dir, data_dir) = killed(40, |_| ());
-        drop(Connection::open(data_dir.database()).unwrap().execute_batch("SELECT count(*) FROM misses"));
-        std::fs::remove_file(dir.path().join("tunneldesk.sqlite-wal")).unwrap_or_default();
-        assert_eq!(find_loss(&data_dir.database()), None);
-    }
-
-    #[test]
-    fn a_wal_that_is_missing_empty_truncated_or_flipped_anywhere_is_a_loss() {
-        let (dir, data_dir) = killed(40, |_| ());
-        let wal = dir.path().join("tunneldesk.sqlite-wal");
-        let whole = std::fs::read(&wal).unwrap();
-        let lost = |bytes: &[u8]| {
-            std::fs::write(&wal, bytes).unwrap();
-            find_loss(&data_dir.database()).is_some()
-        };
-        assert!(!lost(&whole));
-        for short in [0, 16, HEADER_BYTES, whole.len() / 2, whole.len() - 1] {
-            assert!(lost(&whole[..short]), "{short} bytes");
-        }
-        for nth in 0..200 {
-            let bit = nth * 8 * whole.len() / 200 + nth % 8;
-            let mut flipped = whole.clone();
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(lost(&flipped), "bit {bit}");
-        }
-        std::fs::remove_file(&wal).unwrap();
-        assert!(find_loss(&data_dir.database()).unwrap().contains("missing"));
-    }
-}
+mod tests;

@@ -1,0 +1,145 @@
+//! Tests of losses that the WAL mark shows, and of states that are none.
+
+use super::super::alarm;
+use super::super::data_dir::DataDir;
+use super::super::integrity::recover;
+use super::super::migrate;
+use super::*;
+use crate::store::Store;
+
+/// The files of a site that was killed after `writes` writes and `also`.
+fn killed(writes: i64, also: impl Fn(&Store)) -> (tempfile::TempDir, DataDir) {
+    let (dir, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let data_dir = DataDir::lock(dir.path()).unwrap();
+    migrate::create(&data_dir).unwrap();
+    let store = Store::open(&data_dir.database(), true).unwrap();
+    store.truncate_wal().unwrap();
+    for n in 0..writes {
+        store.write(n, |tx| Ok(tx.run("INSERT INTO misses (hour, misses) VALUES (?1, 1)", [n])?)).unwrap();
+    }
+    also(&store);
+    for name in ["tunneldesk.sqlite", "tunneldesk.sqlite-sums", "tunneldesk.sqlite-wal", "log-mark"] {
+        std::fs::copy(dir.path().join(name), left.path().join(name)).unwrap();
+    }
+    drop(store);
+    let data_dir = DataDir::lock(left.path()).unwrap();
+    (left, data_dir)
+}
+
+fn restart_wal(store: &Store) {
+    let sql = "PRAGMA wal_checkpoint(RESTART)";
+    store.writer().exclusive(|conn| conn.query_row(sql, [], |_| Ok(())).unwrap());
+}
+
+#[test]
+fn a_complete_wal_is_no_loss() {
+    let also: [fn(&Store); 4] = [
+        |_| (),
+        |store| store.truncate_wal().unwrap(),
+        // All of the WAL is in the database, and the next write restarts it.
+        restart_wal,
+        |store| {
+            restart_wal(store);
+            store.write(9_999, |tx| Ok(tx.run("DELETE FROM misses", [])?)).unwrap();
+        },
+    ];
+    for also in also {
+        let (_dir, data_dir) = killed(40, also);
+        assert_eq!(find_loss(&data_dir.database()), None);
+    }
+    // A mark from before the WAL was restarted, as a power cut leaves it.
+    let older = tempfile::tempdir().unwrap();
+    let mark = older.path().join("log-mark");
+    let (dir, data_dir) = killed(40, |store| {
+        std::fs::copy(data_dir::wal_mark(store.path().parent().unwrap()), &mark).unwrap();
+        for hour in 0..3 {
+            restart_wal(store);
+            store.write(9_999, |tx| Ok(tx.run("DELETE FROM misses WHERE hour = ?1", [hour])?)).unwrap();
+        }
+    });
+    std::fs::copy(&mark, dir.path().join("log-mark")).unwrap();
+    assert_eq!(find_loss(&data_dir.database()), None);
+    recover(&data_dir.database()).unwrap();
+    std::fs::write(dir.path().join("log-mark"), [7; MARK_BYTES]).unwrap();
+    assert_eq!(find_loss(&data_dir.database()), None, "a damaged mark is ignored");
+}
+
+#[test]
+fn the_wal_of_an_earlier_time_over_the_one_of_a_kill_is_refused_until_it_is_moved_away() {
+    // WALs of the same process, of one before, and of another file.
+    let kept = tempfile::tempdir().unwrap();
+    let keep = |store: &Store, name: &str| {
+        std::fs::copy(data_dir::wal(store.path().parent().unwrap()), kept.path().join(name)).unwrap();
+    };
+    let (dir, data_dir) = killed(40, |store| {
+        for name in ["first", "second", "third"] {
+            keep(store, name);
+            restart_wal(store);
+            let sql = "UPDATE misses SET misses = misses + 1 WHERE hour < 9";
+            store.write(9_999, |tx| Ok(tx.run(sql, [])?)).unwrap();
+        }
+    });
+    let (stranger, _) = killed(60, |_| ());
+    let (wal, database) = (data_dir::wal(dir.path()), data_dir.database());
+    let sound =
+        [&wal, &database, &dir.path().join("log-mark")].map(|file| (file.clone(), std::fs::read(file).unwrap()));
+    let earlier = ["first", "second", "third"].map(|name| kept.path().join(name));
+    for other in earlier.iter().chain([&data_dir::wal(stranger.path())]) {
+        std::fs::copy(other, &wal).unwrap();
+        assert!(find_loss(&database).unwrap().contains("earlier state"), "{}", other.display());
+        let said = recover(&database).unwrap_err();
+        assert!(said.contains("move ") && said.contains("tunneldesk doctor") && !said.contains('\n'), "{said}");
+        assert!(std::fs::read(&database).unwrap() == sound[1].1, "{} went into the file", other.display());
+    }
+    // With the right log back in its place nothing is lost.
+    std::fs::write(&wal, &sound[0].1).unwrap();
+    recover(&database).unwrap();
+    assert_eq!(alarm::find(dir.path(), alarm::Kind::LostLog), None);
+    // Without any the site starts with the alarm.
+    sound.iter().for_each(|(file, bytes)| std::fs::write(file, bytes).unwrap());
+    std::fs::remove_file(&wal).unwrap();
+    recover(&database).unwrap();
+    assert!(alarm::find(dir.path(), alarm::Kind::LostLog).is_some());
+}
+
+#[test]
+fn a_wal_of_an_earlier_time_beside_a_file_that_is_not_sound_alone_is_an_alarm_and_no_refusal() {
+    let (earlier, _) = killed(20, |_| ());
+    let (dir, data_dir) = killed(40, |_| ());
+    std::fs::copy(data_dir::wal(earlier.path()), data_dir::wal(dir.path())).unwrap();
+    std::fs::write(data_dir.database(), vec![7; 4096]).unwrap();
+    assert!(is_of_another_time(&data_dir.database()));
+    super::super::wal_match::check_time(&data_dir.database()).unwrap();
+    assert!(find_loss(&data_dir.database()).is_some());
+}
+
+#[test]
+fn a_wal_that_another_program_checkpointed_is_no_loss() {
+    let (dir, data_dir) = killed(40, |_| ());
+    drop(Connection::open(data_dir.database()).unwrap().execute_batch("SELECT count(*) FROM misses"));
+    std::fs::remove_file(dir.path().join("tunneldesk.sqlite-wal")).unwrap_or_default();
+    assert_eq!(find_loss(&data_dir.database()), None);
+}
+
+#[test]
+fn a_wal_that_is_missing_empty_truncated_or_flipped_anywhere_is_a_loss() {
+    let (dir, data_dir) = killed(40, |_| ());
+    let wal = dir.path().join("tunneldesk.sqlite-wal");
+    let whole = std::fs::read(&wal).unwrap();
+    let lost = |bytes: &[u8]| {
+        std::fs::write(&wal, bytes).unwrap();
+        find_loss(&data_dir.database()).is_some()
+    };
+    assert!(!lost(&whole));
+    for short in [0, 16, HEADER_BYTES, whole.len() / 2, whole.len() - 1] {
+        assert!(lost(&whole[..short]), "{short} bytes");
+    }
+    for nth in 0..200 {
+        let bit = nth * 8 * whole.len() / 200 + nth % 8;
+        let mut flipped = whole.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert!(lost(&flipped), "bit {bit}");
+    }
+    std::fs::remove_file(&wal).unwrap();
+    assert!(find_loss(&data_dir.database()).unwrap().contains("missing"));
+}
