@@ -172,12 +172,12 @@ impl Table {
 impl super::Table for Table {
     const COLUMNS: &'static [Column] = Bookings::COLUMNS;
 
-    fn last(tx: &Read) -> rusqlite::Result<i64> {
-        lists::last_booking(tx)
+    fn last(tx: &Read) -> Result<i64, Failure> {
+        Ok(lists::last_booking(tx)?)
     }
 
-    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> rusqlite::Result<()> {
-        lists::each_booking(tx, after, ROWS_AT_ONCE, |(booking_id, client_id, username, booking)| {
+    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> Result<(), Failure> {
+        Ok(lists::each_booking(tx, after, ROWS_AT_ONCE, |(booking_id, client_id, username, booking)| {
             written.add(booking_id);
             let mut row = RowWriter::begin(text);
             row.text(&client_id);
@@ -191,6 +191,6 @@ impl super::Table for Table {
             row.plain(booking.tunnel_id);
             row.exact_moment(&self.0, booking.checkin_time);
             row.end();
-        })
+        })?)
     }
 }

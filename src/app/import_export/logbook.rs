@@ -362,14 +362,14 @@ impl Table {
 impl super::Table for Table {
     const COLUMNS: &'static [Column] = Logbook::COLUMNS;
 
-    fn last(tx: &Read) -> rusqlite::Result<i64> {
-        lists::last_entry(tx)
+    fn last(tx: &Read) -> Result<i64, Failure> {
+        Ok(lists::last_entry(tx)?)
     }
 
-    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> rusqlite::Result<()> {
-        lists::each_entry(tx, after, ROWS_AT_ONCE, |(entry, names)| {
+    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> Result<(), Failure> {
+        Ok(lists::each_entry(tx, after, ROWS_AT_ONCE, |(entry, names)| {
             written.add(names.entry_id);
             self.write_row(text, &entry, &names);
-        })
+        })?)
     }
 }

@@ -212,12 +212,12 @@ impl Table {
 impl super::Table for Table {
     const COLUMNS: &'static [Column] = Members::COLUMNS;
 
-    fn last(tx: &Read) -> rusqlite::Result<i64> {
-        lists::last_member(tx)
+    fn last(tx: &Read) -> Result<i64, Failure> {
+        Ok(lists::last_member(tx)?)
     }
 
-    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> rusqlite::Result<()> {
-        lists::each_member(tx, after, ROWS_AT_ONCE, |(member_id, member)| {
+    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> Result<(), Failure> {
+        Ok(lists::each_member(tx, after, ROWS_AT_ONCE, |(member_id, member)| {
             written.add(member_id);
             let mut row = RowWriter::begin(text);
             row.text(&member.username);
@@ -238,7 +238,7 @@ impl super::Table for Table {
             row.exact_moment(&self.0, member.join_date);
             row.text(&member.language);
             row.end();
-        })
+        })?)
     }
 }
 

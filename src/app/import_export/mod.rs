@@ -192,9 +192,9 @@ pub(crate) fn export(
 trait Table {
     const COLUMNS: &'static [Column];
     /// The greatest number of a row.
-    fn last(tx: &Read) -> rusqlite::Result<i64>;
+    fn last(tx: &Read) -> Result<i64, Failure>;
     /// Writes the rows after a number, [`ROWS_AT_ONCE`] at most, and adds the number of each to `written`.
-    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> rusqlite::Result<()>;
+    fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> Result<(), Failure>;
 }
 
 /// The rows written so far.
@@ -225,7 +225,7 @@ fn write_all<T: Table>(
         let before = written.count;
         let last = site.store.read(|tx| {
             table.write(tx, written.last, &mut text, &mut written)?;
-            Ok(T::last(tx)?)
+            T::last(tx)
         })?;
         site.store.release();
         part(&text).map_err(failed)?;

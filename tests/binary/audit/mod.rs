@@ -80,6 +80,7 @@ const ELSEWHERE: &[&str] = &[
     "demo",
     "restore",
     "rollback",
+    "upgrade",
     "standby",
     "promote",
     "clock set-back",

@@ -1,7 +1,7 @@
 //! Signing up at a kiosk and on a phone.
 
 use super::kiosk::paired;
-use super::kiosk_screens::{a_kiosk, judge};
+use super::kiosk_screens::{a_kiosk, judge, judge_step};
 use super::till::field;
 use super::{Clerk, demo};
 use crate::harness::{Reply, Site, senders};
@@ -291,7 +291,7 @@ fn brings_a_child(site: &Site, browser: &crate::harness::Browser) {
     browser.run("document.getElementById('signer_name').focus()", json!([]));
     touch(browser, "Ada");
     assert_eq!(browser.run("return document.getElementById('signer_name').value", json!([])), "Ada");
-    judge(browser, "kiosk-waiver");
+    judge_step(browser, "kiosk-waiver");
 }
 
 #[test]
@@ -315,13 +315,13 @@ fn a_new_member_signs_up_with_a_child_on_the_screen_keyboard() {
     next();
     touch(&browser, "ada@example.org");
     assert_eq!(value("email"), "ada@example.org");
-    judge(&browser, "kiosk-join-mail");
+    judge_step(&browser, "kiosk-join-mail");
     next();
     touch(&browser, "10121995");
     assert_eq!([value("day"), value("month"), value("year")], ["10", "12", "1995"], "a full field goes on to the next");
-    judge(&browser, "kiosk-join-born");
+    judge_step(&browser, "kiosk-join-born");
     next();
-    judge(&browser, "kiosk-join-terms");
+    judge_step(&browser, "kiosk-join-terms");
     browser.run(
         "document.querySelector('[name=terms]').click(); document.querySelector('.step .action').click()",
         json!([]),

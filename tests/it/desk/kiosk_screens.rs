@@ -66,9 +66,16 @@ fn type_keys(browser: &Browser, digits: &str) {
     }
 }
 
+/// Checks a page that was just opened: it does not move while it loads, and fits every screen as [`judge_step`] says.
 pub fn judge(browser: &Browser, name: &str) {
     let moved = browser.moved();
     assert!(moved < SHIFT_MAX, "{name} moves by {moved}");
+    judge_step(browser, name);
+}
+
+/// Checks a page after touches: usable by fingers, without faults, and no wider than any screen. A touch may move what is on
+/// the page, and a browser does not know the clicks of a script for touches.
+pub fn judge_step(browser: &Browser, name: &str) {
     for (screen, width, height) in SCREENS {
         for dark in [false, true] {
             browser.resize(width, height, dark);
