@@ -18,9 +18,9 @@ use tokio::time::Instant;
 
 /// Simultaneous streams: each has a connection and a task, and no thread.
 pub(super) const STREAMS_MAX: usize = 64;
-/// Simultaneous streams of one session; another ends the oldest. A browser opens six connections to a site at most, and the
-/// server notices late that a page was left.
-const STREAMS_PER_SESSION_MAX: usize = 8;
+/// Simultaneous streams of one session; another ends the oldest. The screens of a site may share a session, twenty of them in
+/// the load test, and the server notices late that a page was left.
+const STREAMS_PER_SESSION_MAX: usize = 24;
 /// A stream ends within this time after its session.
 const SESSION_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// A stream ends after this time, and the client must authenticate again.

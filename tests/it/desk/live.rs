@@ -14,7 +14,7 @@ use tunneldesk::http::failure::Failure;
 /// Far longer than an event takes, so that a busy machine does not fail the test.
 const HEARS_WITHIN: Duration = Duration::from_secs(30);
 
-const STREAMS_PER_SESSION_MAX: usize = 8;
+const STREAMS_PER_SESSION_MAX: usize = 24;
 
 /// Makes the page's timers run fifty times as fast.
 const HURRY: &str = "const later = window.setInterval; window.setInterval = (what, ms) => later(what, ms / 50);";
