@@ -40,6 +40,8 @@ fn find_unprintable(site: &Site, dirs: &[PathBuf]) -> Result<Fact, Failure> {
     let (mut count, mut who, mut packages) = (0, Vec::new(), BTreeSet::new());
     for page in 0.. {
         let profiles = site.store.read(|tx| Ok(members::list(tx, None, PAGE_ROWS, page * PAGE_ROWS)?))?;
+        // Each page has the time limit of one read, and no snapshot stays open between two.
+        site.store.release();
         for profile in &profiles {
             let name = name_on_paper(&profile.real_name, &profile.screen_name, &profile.username);
             if let Some(letter) = letters.missing(name) {

@@ -147,7 +147,7 @@ fn joiners_stay_between_letters_that_they_form() {
     assert_eq!(ROMAN.legible(&letters, "क्\u{200d}ष a\u{200d}b"), "क्\u{200d}ष ab");
 }
 
-/// Whatever lies in the directories, a document is drawn.
+/// A document is drawn also where the font directories have files that are no fonts.
 #[test]
 fn broken_font_files_are_passed_over() {
     let dir = tempfile::tempdir().unwrap();
