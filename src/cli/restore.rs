@@ -11,11 +11,10 @@ use crate::ops::backup::backup_store::{Backup, Listing};
 use crate::ops::backup::encrypted::Identities;
 use crate::ops::backup::manifest::ChainOrigin;
 use crate::ops::backup::off_site::OffSite;
-use crate::ops::backup::restore::{RestoreRequest, Restored};
+use crate::ops::backup::restore::{Purpose, RestoreRequest, Restored};
 use crate::ops::backup::{local_store, restore, undo};
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
-use crate::store::engine::copy::CheckMemory;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::erasure::zone_of;
 use clap::Args;
@@ -109,7 +108,7 @@ impl Restore {
             backup: &choice.backup,
             keys: keys.as_ref(),
             replay: choice.replay.as_ref(),
-            memory: CheckMemory::Much,
+            purpose: Purpose::Restore,
         };
         let mut bar = global.bar();
         let restored =

@@ -9,7 +9,6 @@ use crate::domain::audit::{Actor, Detail};
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::{Replay, Replayed};
 use crate::site::Site;
-use crate::store::engine::copy::CheckMemory;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -107,7 +106,8 @@ fn restore_newest(site: &Site, progress: &mut Progress) -> Result<Trial, String>
         .min_by_key(is_to_come)
         .ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
     let [trial_dir, _] = trial_dirs(&site.config.data);
-    let request = restore::RestoreRequest { backup: &backup, keys: None, replay: None, memory: CheckMemory::Little };
+    let request =
+        restore::RestoreRequest { backup: &backup, keys: None, replay: None, purpose: restore::Purpose::Drill };
     let tried = restore::restore_into(&trial_dir, &request, &site.config, progress, |_, _, _| Ok(()));
     let rows = tried.map(|()| backup.manifest.rows.values().sum());
     std::fs::remove_dir_all(&trial_dir).map_err(|e| write_error(site, &e))?;
@@ -136,8 +136,12 @@ fn restore_off_site(site: &Site, progress: &mut Progress) -> Result<Option<Trial
     let mut restoring = |done, all| progress("restoring what is off site", done, all);
     let tried = off_site.drill(&mut restoring, move |step| {
         let replay = Replay::of(&base, &base.at, Some(at))?.filter(|replay| !replay.is_encrypted());
-        let request =
-            restore::RestoreRequest { backup: &base, keys: None, replay: replay.as_ref(), memory: CheckMemory::Little };
+        let request = restore::RestoreRequest {
+            backup: &base,
+            keys: None,
+            replay: replay.as_ref(),
+            purpose: restore::Purpose::Drill,
+        };
         let (mut outcome, mut progress) = (None, |_: &str, done, all| step(done, all));
         let tried = restore::restore_into(&trial_dir, &request, &config, &mut progress, |_, replayed, _| {
             outcome = replayed;

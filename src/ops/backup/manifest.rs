@@ -18,7 +18,7 @@ pub(crate) const NAME: &str = "manifest.json";
 const UNSUMMED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// The fields of a manifest without a checksum.
 const FIELDS: [&str; 9] = ["version", "site_id", "schema", "made_at", "files", "encrypted", "rows", "upgrade", "audit"];
-const CHUNK_BYTES: usize = 1024 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Manifest {

@@ -28,7 +28,8 @@ use crate::ops::replication::tick::PageSums;
 use crate::site::Site;
 use crate::site::priority;
 use crate::store::engine::capture::FollowerKind;
-use crate::store::engine::copy::{self, CheckMemory};
+use crate::store::engine::copy::{self, CheckSpeed};
+use crate::store::engine::pace::Pace;
 use crate::store::engine::{alarm, data_dir};
 use crate::store::tables::audit;
 use crate::store::{Condition, Store};
@@ -57,6 +58,7 @@ struct Source<'s> {
     now: i64,
     /// For the base of a chain: how many bytes of the WAL may be unconfirmed.
     unconfirmed_bytes_max: Option<u64>,
+    speed: CheckSpeed,
 }
 
 /// The outcome of [`make`].
@@ -162,7 +164,13 @@ fn try_make(site: &Site, actor: &Actor, progress: &mut Progress) -> Result<Backu
     let (backup_store, made_at) = (local_store(&site.config.data), site.now());
     let lock = backup_store.lock_within(BUSY_TIME_MAX).map_err(BackupError::Busy)?;
     let unconfirmed_bytes_max = replication::unconfirmed_bytes_max(site);
-    let source = Source { store: &site.store, dir: &site.config.data, now: made_at, unconfirmed_bytes_max };
+    let source = Source {
+        store: &site.store,
+        dir: &site.config.data,
+        now: made_at,
+        unconfirmed_bytes_max,
+        speed: CheckSpeed::Gentle,
+    };
     check_space(source.bytes(), backup_store.dir())?;
     let (backup, start) = add(&source, &lock, &file_stamp(made_at), None, progress)?;
     let exceptions = prune_exceptions(&site.config.data, &site.clock);
@@ -228,7 +236,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
     // `ChainStart` stops following the WAL when it is dropped.
     let mut start = copied.followed.map(|followed| ChainStart::new(source.store, followed, PageSums::default()));
     progress("checking", 0, 1);
-    let sound = copy::check(&database, CheckMemory::Little).map_err(BackupError::Corrupt)?;
+    let sound = copy::check(&database, source.speed).map_err(BackupError::Corrupt)?;
     if sound.rows != copied.rows {
         let cause = "the copy has other rows than the database: the disk or the memory is failing";
         return Err(BackupError::Corrupt(cause.to_owned()));
@@ -238,8 +246,11 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
     for path in [database, key] {
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
         let all = std::fs::metadata(&path).map_err(failed)?.len();
-        let mut done = 0;
+        let (mut done, mut pace) = (0, Pace::begin());
         let mut hashed = |bytes| {
+            if source.speed == CheckSpeed::Gentle {
+                pace.pause_if_due();
+            }
             done += bytes;
             progress("hashing", done, all);
         };

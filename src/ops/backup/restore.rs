@@ -15,7 +15,7 @@ use crate::ops::replication::replay::{Replay, Replayed};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::engine::alarm;
-use crate::store::engine::copy::{self, CheckMemory, Sound};
+use crate::store::engine::copy::{self, CheckSpeed, Sound};
 use crate::store::engine::data_dir::{self, DataDir, LockError};
 use crate::store::queries::erasure::{Tombstone, list_of_file, site_of};
 use crate::store::tables::{audit, history};
@@ -39,11 +39,31 @@ pub(crate) struct RestoreRequest<'w> {
     pub keys: Option<&'w Identities>,
     /// The ticks behind the backup.
     pub replay: Option<&'w Replay>,
-    pub memory: CheckMemory,
+    pub purpose: Purpose,
 }
 
-/// Restores a backup into a new directory: compares its files with the manifest, replays the ticks behind it, checks it,
-/// opens it and upgrades it. `after` gets the open site and the outcome of the replay. The site stays in the directory.
+/// What a restore is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The site is to run again, and somebody waits for it. A backup was checked when it was made, and is the same bytes by its
+    /// digest: only what ticks changed is checked once more. For a gigabyte the check is two thirds of the whole restore.
+    Restore,
+    /// Beside requests, to prove that the backup is sound: everything is checked.
+    Drill,
+}
+
+impl Purpose {
+    fn check_speed(self) -> CheckSpeed {
+        match self {
+            Purpose::Restore => CheckSpeed::Full,
+            Purpose::Drill => CheckSpeed::Gentle,
+        }
+    }
+}
+
+/// Restores a backup into a new directory: compares its files with the manifest, replays the ticks behind it, checks the outcome
+/// as its [`Purpose`] says, opens it and upgrades it. `after` gets the open site and the outcome of the replay. The site stays in
+/// the directory.
 pub(crate) fn restore_into(
     dir: &Path,
     request: &RestoreRequest,
@@ -53,16 +73,16 @@ pub(crate) fn restore_into(
 ) -> Result<(), String> {
     let data_dir = unpack(dir, request.backup, request.keys, progress)?;
     let replayed = match request.replay {
-        None => {
-            check_unpacked(&data_dir, request.backup, request.memory, progress)?;
+        None if request.purpose == Purpose::Drill => {
+            check_unpacked(&data_dir, request.backup, request.purpose.check_speed(), progress)?;
             None
         }
-        // The backup itself is what its manifest says, by its digest: the check of the outcome is enough.
+        None => None,
         Some(replay) => {
             let replaying = &mut |done, all| progress("replaying ticks", done, all);
             let replayed = replay.run(&data_dir.database(), request.keys, replaying)?;
             progress("checking", 0, 1);
-            let sound = copy::check(&data_dir.database(), request.memory)?;
+            let sound = copy::check(&data_dir.database(), request.purpose.check_speed())?;
             Some(Replayed { rows: sound.rows.values().sum(), ..replayed })
         }
     };
@@ -97,11 +117,11 @@ pub(crate) fn unpack(
 pub(crate) fn check_unpacked(
     unpacked: &DataDir,
     backup: &Backup,
-    memory: CheckMemory,
+    speed: CheckSpeed,
     progress: &mut Progress,
 ) -> Result<Sound, String> {
     progress("checking", 0, 1);
-    let sound = copy::check(&unpacked.database(), memory)?;
+    let sound = copy::check(&unpacked.database(), speed)?;
     if (sound.rows != backup.manifest.rows) || (sound.site_id != backup.manifest.site_id) {
         return Err(format!("{} does not have the rows that its manifest lists", backup.at));
     }

@@ -10,7 +10,7 @@ use crate::http::failure::Failure;
 use crate::keys::Keys;
 use crate::ops::lifecycle;
 use crate::site::Site;
-use crate::store::engine::copy::CheckMemory;
+use crate::store::engine::copy::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate;
 use crate::store::tables::audit;
@@ -93,7 +93,7 @@ fn put_back(
 
 fn unpack(trial_dir: &Path, backup: &Backup, actor: &Actor, progress: &mut Progress) -> Result<(), String> {
     let unpacked = restore::unpack(trial_dir, backup, None, progress)?;
-    let sound = restore::check_unpacked(&unpacked, backup, CheckMemory::Much, progress)?;
+    let sound = restore::check_unpacked(&unpacked, backup, CheckSpeed::Full, progress)?;
     let keys = Keys::open(&unpacked.key())?;
     if !lifecycle::fits(&keys, &sound.key_check) {
         return Err(format!("the key in {} is not that of its file", backup.at));

@@ -6,7 +6,7 @@ use super::manifest::Upgrade;
 use super::{BackupError, Progress, Source, add, check_space, file_stamp, local_store, prune_exceptions};
 use crate::clock::Clock;
 use crate::store::Store;
-use crate::store::engine::copy;
+use crate::store::engine::copy::{self, CheckSpeed};
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate::{self, Older};
 
@@ -41,7 +41,8 @@ pub(crate) fn run(
 fn back_up(data_dir: &DataDir, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Backup, String> {
     let now = clock.now();
     let store = Store::open(&data_dir.database(), true)?;
-    let source = Source { store: &store, dir: data_dir.dir(), now, unconfirmed_bytes_max: None };
+    let source =
+        Source { store: &store, dir: data_dir.dir(), now, unconfirmed_bytes_max: None, speed: CheckSpeed::Full };
     progress("checking", 0, 1);
     copy::check_live(&store).map_err(|e| format!("{e}; `tunneldesk restore` brings back a backup"))?;
     let backup_store = local_store(data_dir.dir());

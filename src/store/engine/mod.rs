@@ -17,6 +17,7 @@ pub(crate) mod integrity;
 pub(crate) mod lineage;
 pub(crate) mod migrate;
 pub(crate) mod outbox_signal;
+pub(crate) mod pace;
 pub(crate) mod page_checksums;
 #[cfg(debug_assertions)]
 pub mod prepared;

@@ -5,6 +5,7 @@ mod moment;
 
 use crate::harness::{Desk, PASSWORD, Server, edit_manifest, text};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -262,6 +263,24 @@ fn the_drill_takes_the_later_of_two_backups_of_one_second() {
     }
     let drill = desk.json(&["backup", "drill"]);
     assert_eq!(drill["backup"], made[1]["name"], "{made:?}");
+}
+
+#[test]
+fn a_drill_checks_what_the_digest_of_a_backup_does_not_tell() {
+    let desk = Desk::with_site();
+    desk.json(&["backup"]);
+    let dir = backups(&desk).remove(0);
+    let database = dir.join("tunneldesk.sqlite");
+    let conn = rusqlite::Connection::open(&database).unwrap();
+    conn.execute_batch("PRAGMA foreign_keys = off; UPDATE site SET tunnel_id = 77").unwrap();
+    drop(conn);
+    let bytes = std::fs::read(&database).unwrap();
+    let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    edit_manifest(&dir, |manifest| {
+        manifest["files"]["tunneldesk.sqlite"] = json!({ "bytes": bytes.len(), "sha256": digest });
+    });
+    let said = desk.run(&["backup", "drill"]).trouble(2);
+    assert!(said.contains("is not sound"), "{said}");
 }
 
 #[test]
