@@ -111,14 +111,28 @@ pub(crate) fn log(made: &Result<BackupOutcome, String>) {
 /// Makes a backup now. A corrupt copy raises an alarm until a later one is intact. The database is then checked, and copied
 /// once more where the check repaired it.
 pub(crate) fn make(site: &Site, actor: &Actor, progress: &mut Progress) -> Result<BackupOutcome, String> {
+    make_at_speed(CheckSpeed::Gentle, site, actor, progress)
+}
+
+/// As [`make`], for a site whose writes are not copied off site until the backup is there.
+pub(crate) fn make_base(site: &Site) -> Result<BackupOutcome, String> {
+    make_at_speed(CheckSpeed::Prompt, site, &Actor::job("backup"), &mut |_, _, _| ())
+}
+
+fn make_at_speed(
+    speed: CheckSpeed,
+    site: &Site,
+    actor: &Actor,
+    progress: &mut Progress,
+) -> Result<BackupOutcome, String> {
     if site.store.writer().condition() == Condition::Replaced {
         // Backups of a replaced machine would pass for the newest at a restore.
         return Err("another machine has taken this one's place, and makes the backups".to_owned());
     }
     let dir = &site.config.data;
-    let made = match try_make(site, actor, progress) {
+    let made = match try_make(speed, site, actor, progress) {
         Err(BackupError::Corrupt(cause)) => match damage::check_database(site, &cause) {
-            damage::Outcome::Repaired => try_make(site, actor, progress),
+            damage::Outcome::Repaired => try_make(speed, site, actor, progress),
             damage::Outcome::Unrepaired => Err(BackupError::Corrupt(cause)),
         },
         made => made,
@@ -160,17 +174,16 @@ impl From<String> for BackupError {
 
 /// Copies, checks the copy, writes the manifest, flushes and renames; then prunes; then copies off site. The error is one
 /// line, and leaves every older backup as it was.
-fn try_make(site: &Site, actor: &Actor, progress: &mut Progress) -> Result<BackupOutcome, BackupError> {
+fn try_make(
+    speed: CheckSpeed,
+    site: &Site,
+    actor: &Actor,
+    progress: &mut Progress,
+) -> Result<BackupOutcome, BackupError> {
     let (backup_store, made_at) = (local_store(&site.config.data), site.now());
     let lock = backup_store.lock_within(BUSY_TIME_MAX).map_err(BackupError::Busy)?;
     let unconfirmed_bytes_max = replication::unconfirmed_bytes_max(site);
-    let source = Source {
-        store: &site.store,
-        dir: &site.config.data,
-        now: made_at,
-        unconfirmed_bytes_max,
-        speed: CheckSpeed::Gentle,
-    };
+    let source = Source { store: &site.store, dir: &site.config.data, now: made_at, unconfirmed_bytes_max, speed };
     check_space(source.bytes(), backup_store.dir())?;
     let (backup, start) = add(&source, &lock, &file_stamp(made_at), None, progress)?;
     let exceptions = prune_exceptions(&site.config.data, &site.clock);

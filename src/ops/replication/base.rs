@@ -1,7 +1,6 @@
 //! New bases of the off-site copy: when one is due, and how it is made. A round of the replicator is a second long.
 
 use super::{Replicator, TICK_TIME_MAX};
-use crate::domain::audit::Actor;
 use crate::ops::backup;
 use crate::ops::backup::off_site::mount;
 use crate::site::priority;
@@ -42,7 +41,7 @@ impl Replicator<'_> {
         let begun = std::thread::Builder::new().name("base".to_owned()).spawn(move || {
             priority::lower();
             let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                backup::log(&backup::make(&site, &Actor::job("backup"), &mut |_, _, _| ()));
+                backup::log(&backup::make_base(&site));
             }));
             is_making.store(false, Ordering::Release);
             if made.is_err() {

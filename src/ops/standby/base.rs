@@ -81,7 +81,7 @@ impl Base {
         let store = site.store.for_another_thread();
         // `Base` stops following the WAL when it is dropped.
         let mut base = Base { store, follower: followed.number, lineage, begin, sums, payload: None, dir: dir.clone() };
-        if copy::check(&database, CheckSpeed::Gentle)?.rows != copied.rows {
+        if copy::check(&database, CheckSpeed::Prompt)?.rows != copied.rows {
             return Err("the copy has other rows than the database".to_owned());
         }
         base.sums = PageSums::of_file(&database).map_err(failed)?;

@@ -153,8 +153,10 @@ fn failure(code: i32) -> rusqlite::Error {
 /// and 22 s with little.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CheckSpeed {
-    /// Beside requests: with little memory, and with pauses.
+    /// Beside requests: with little memory, and with pauses, by which it takes three times as long.
     Gentle,
+    /// Beside requests, where the newest writes are on one disk alone until it is done: with little memory.
+    Prompt,
     /// In a command that somebody waits for.
     Full,
 }
@@ -162,7 +164,7 @@ pub(crate) enum CheckSpeed {
 impl CheckSpeed {
     fn cache_kib(self) -> i64 {
         match self {
-            CheckSpeed::Gentle => CACHE_KIB,
+            CheckSpeed::Gentle | CheckSpeed::Prompt => CACHE_KIB,
             CheckSpeed::Full => 64 * 1024,
         }
     }
