@@ -33,9 +33,9 @@ enum Action {
 impl Command {
     pub(super) fn run(&self, site: &Shell, progress: &mut Progress) -> CommandResult {
         match self.action.unwrap_or(Action::Now) {
-            Action::Now => made(site, &backup::make(site, site.actor(), progress).map_err(failed)?),
+            Action::Now => made(site, &backup::make(site, site.actor(), site.check_speed(), progress).map_err(failed)?),
             Action::List => list(site),
-            Action::Drill => drilled(drill::run(site, site.actor(), progress).map_err(refused)?),
+            Action::Drill => drilled(drill::run(site, site.actor(), site.check_speed(), progress).map_err(refused)?),
         }
     }
 }

@@ -93,7 +93,7 @@ pub(super) fn run_request(site: &Site, actor: Actor, request: &control::Request,
         Err(e) => return Output::refused(e.to_string()),
     };
     show_moments_of(site);
-    let shell = Shell::new(site, actor, global.json);
+    let shell = Shell::in_server(site, actor, global.json);
     Output::of(perform(&shell, &command, request.secret.as_deref(), streams), global.json)
 }
 

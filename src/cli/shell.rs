@@ -6,6 +6,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::Write;
+use crate::store::engine::copy::CheckSpeed;
 use crate::store::tables::audit;
 use std::ops::Deref;
 
@@ -14,16 +15,28 @@ pub(super) struct Shell<'s> {
     site: &'s Site,
     actor: Actor,
     lists_all: bool,
+    check_speed: CheckSpeed,
 }
 
 impl<'s> Shell<'s> {
+    /// A site that this process has opened for the command.
     pub(super) fn new(site: &'s Site, actor: Actor, lists_all: bool) -> Shell<'s> {
-        Shell { site, actor, lists_all }
+        Shell { site, actor, lists_all, check_speed: CheckSpeed::Full }
+    }
+
+    /// The site of a running server.
+    pub(super) fn in_server(site: &'s Site, actor: Actor, lists_all: bool) -> Shell<'s> {
+        Shell { site, actor, lists_all, check_speed: CheckSpeed::Gentle }
     }
 
     /// Whether a list without `--limit` is complete, as with `--json`.
     pub(super) fn lists_all(&self) -> bool {
         self.lists_all
+    }
+
+    /// How fast a copy of the database is checked.
+    pub(super) fn check_speed(&self) -> CheckSpeed {
+        self.check_speed
     }
 
     pub(super) fn actor(&self) -> &Actor {

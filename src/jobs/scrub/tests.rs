@@ -4,6 +4,7 @@ use super::*;
 use crate::config::Config;
 use crate::domain::audit::Actor;
 use crate::ops::tests::new_site;
+use crate::store::engine::copy::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
 
 fn site(dir: &Path) -> Site {
@@ -25,7 +26,7 @@ fn any_bit_of_a_backup_that_flips_is_an_alarm_until_the_backup_is_gone() {
     let dir = tempfile::tempdir().unwrap();
     let site = site(dir.path());
     let actor = Actor::job("backup");
-    let backup = crate::ops::backup::make(&site, &actor, &mut |_, _, _| ()).unwrap().backup;
+    let backup = crate::ops::backup::make(&site, &actor, CheckSpeed::Full, &mut |_, _, _| ()).unwrap().backup;
     assert_eq!(walk(&site), None);
     let files: Vec<PathBuf> =
         std::fs::read_dir(backup.at.path().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -52,7 +53,8 @@ fn any_bit_of_a_backup_that_flips_is_an_alarm_until_the_backup_is_gone() {
 fn a_file_whose_sum_is_known_is_an_alarm_when_it_changes_and_none_when_it_is_whole_again() {
     let dir = tempfile::tempdir().unwrap();
     let site = site(dir.path());
-    let backup = crate::ops::backup::make(&site, &Actor::job("backup"), &mut |_, _, _| ()).unwrap().backup;
+    let backup =
+        crate::ops::backup::make(&site, &Actor::job("backup"), CheckSpeed::Full, &mut |_, _, _| ()).unwrap().backup;
     let mut backups = Backups::default();
     let mut walk = || {
         (0..3).for_each(|_| backups.read(&site, u64::from(u32::MAX)));

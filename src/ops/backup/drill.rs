@@ -9,6 +9,7 @@ use crate::domain::audit::{Actor, Detail};
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::{Replay, Replayed};
 use crate::site::Site;
+use crate::store::engine::copy::CheckSpeed;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,7 @@ pub(crate) fn is_due(site: &Site) -> bool {
 }
 
 pub(crate) fn run_and_log(site: &Site) {
-    match run(site, &Actor::job("drill"), &mut |_, _, _| ()) {
+    match run(site, &Actor::job("drill"), CheckSpeed::Gentle, &mut |_, _, _| ()) {
         Ok(drill) if drill.trouble.is_empty() => {
             tracing::info!(backup = drill.backup, rows = drill.rows, "restore drill: the backup opens and is whole");
         }
@@ -70,12 +71,12 @@ pub(crate) fn run_and_log(site: &Site) {
 
 /// Restores a backup, records the outcome, and removes what was restored. The error: there was no backup, or the outcome
 /// could not be written.
-pub(crate) fn run(site: &Site, actor: &Actor, progress: &mut Progress) -> Result<Drill, String> {
-    let off_site = restore_off_site(site, progress)?;
+pub(crate) fn run(site: &Site, actor: &Actor, speed: CheckSpeed, progress: &mut Progress) -> Result<Drill, String> {
+    let off_site = restore_off_site(site, speed, progress)?;
     let is_half = off_site.is_none() && site.config.backup.off_site.is_some() && !is_encrypted(site);
     let Trial { backup, moment, rows } = match off_site {
         Some(trial) => trial,
-        None => restore_newest(site, progress)?,
+        None => restore_newest(site, speed, progress)?,
     };
     let before = last(&site.config.data).map(|drill| drill.proven).unwrap_or_default();
     let drill = Drill {
@@ -95,7 +96,7 @@ pub(crate) fn run(site: &Site, actor: &Actor, progress: &mut Progress) -> Result
 }
 
 /// Restores the newest local backup.
-fn restore_newest(site: &Site, progress: &mut Progress) -> Result<Trial, String> {
+fn restore_newest(site: &Site, speed: CheckSpeed, progress: &mut Progress) -> Result<Trial, String> {
     let backup_store = local_store(&site.config.data);
     let _lock = backup_store.lock()?;
     // A restore passes over backups that a wrong clock dated into the future, unless there are no others.
@@ -107,7 +108,7 @@ fn restore_newest(site: &Site, progress: &mut Progress) -> Result<Trial, String>
         .ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
     let [trial_dir, _] = trial_dirs(&site.config.data);
     let request =
-        restore::RestoreRequest { backup: &backup, keys: None, replay: None, purpose: restore::Purpose::Drill };
+        restore::RestoreRequest { backup: &backup, keys: None, replay: None, purpose: restore::Purpose::Drill(speed) };
     let tried = restore::restore_into(&trial_dir, &request, &site.config, progress, |_, _, _| Ok(()));
     let rows = tried.map(|()| backup.manifest.rows.values().sum());
     std::fs::remove_dir_all(&trial_dir).map_err(|e| write_error(site, &e))?;
@@ -125,7 +126,7 @@ fn is_encrypted(site: &Site) -> bool {
 
 /// Restores the site at a random second of the last day, from the off-site target alone. `None`: the target does not answer, or
 /// has no ticks of that time that this machine can read. The error: another drill is in progress. Backups do not wait for it.
-fn restore_off_site(site: &Site, progress: &mut Progress) -> Result<Option<Trial>, String> {
+fn restore_off_site(site: &Site, speed: CheckSpeed, progress: &mut Progress) -> Result<Option<Trial>, String> {
     let Some(off_site) = OffSite::of(site).filter(|_| !is_encrypted(site)) else { return Ok(None) };
     let listed = off_site.list().inspect_err(|cause| tracing::warn!(cause, "no drill of the off-site copy"));
     let random = u64::from_be_bytes(crate::keys::random());
@@ -140,7 +141,7 @@ fn restore_off_site(site: &Site, progress: &mut Progress) -> Result<Option<Trial
             backup: &base,
             keys: None,
             replay: replay.as_ref(),
-            purpose: restore::Purpose::Drill,
+            purpose: restore::Purpose::Drill(speed),
         };
         let (mut outcome, mut progress) = (None, |_: &str, done, all| step(done, all));
         let tried = restore::restore_into(&trial_dir, &request, &config, &mut progress, |_, replayed, _| {

@@ -86,7 +86,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         let is_due = hours > 0 && !is_replaced && newest.is_none_or(|made| site.now() >= made + hours * 3_600);
         // The base of the off-site copy is a backup too, and a large file's takes minutes.
         if is_due && !backup_store.is_locked() {
-            log(&make(site, &Actor::job("backup"), &mut |_, _, _| ()));
+            log(&make(site, &Actor::job("backup"), CheckSpeed::Gentle, &mut |_, _, _| ()));
         }
         if drill::is_due(site) {
             drill::run_and_log(site);
@@ -110,19 +110,10 @@ pub(crate) fn log(made: &Result<BackupOutcome, String>) {
 
 /// Makes a backup now. A corrupt copy raises an alarm until a later one is intact. The database is then checked, and copied
 /// once more where the check repaired it.
-pub(crate) fn make(site: &Site, actor: &Actor, progress: &mut Progress) -> Result<BackupOutcome, String> {
-    make_at_speed(CheckSpeed::Gentle, site, actor, progress)
-}
-
-/// As [`make`], for a site whose writes are not copied off site until the backup is there.
-pub(crate) fn make_base(site: &Site) -> Result<BackupOutcome, String> {
-    make_at_speed(CheckSpeed::Prompt, site, &Actor::job("backup"), &mut |_, _, _| ())
-}
-
-fn make_at_speed(
-    speed: CheckSpeed,
+pub(crate) fn make(
     site: &Site,
     actor: &Actor,
+    speed: CheckSpeed,
     progress: &mut Progress,
 ) -> Result<BackupOutcome, String> {
     if site.store.writer().condition() == Condition::Replaced {
@@ -130,9 +121,9 @@ fn make_at_speed(
         return Err("another machine has taken this one's place, and makes the backups".to_owned());
     }
     let dir = &site.config.data;
-    let made = match try_make(speed, site, actor, progress) {
+    let made = match try_make(site, actor, speed, progress) {
         Err(BackupError::Corrupt(cause)) => match damage::check_database(site, &cause) {
-            damage::Outcome::Repaired => try_make(speed, site, actor, progress),
+            damage::Outcome::Repaired => try_make(site, actor, speed, progress),
             damage::Outcome::Unrepaired => Err(BackupError::Corrupt(cause)),
         },
         made => made,
@@ -175,9 +166,9 @@ impl From<String> for BackupError {
 /// Copies, checks the copy, writes the manifest, flushes and renames; then prunes; then copies off site. The error is one
 /// line, and leaves every older backup as it was.
 fn try_make(
-    speed: CheckSpeed,
     site: &Site,
     actor: &Actor,
+    speed: CheckSpeed,
     progress: &mut Progress,
 ) -> Result<BackupOutcome, BackupError> {
     let (backup_store, made_at) = (local_store(&site.config.data), site.now());

@@ -4,6 +4,7 @@ use super::{drill, make};
 use crate::domain::audit::Actor;
 use crate::ops::on_demand;
 use crate::site::Site;
+use crate::store::engine::copy::CheckSpeed;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
@@ -20,14 +21,14 @@ pub(crate) fn begin(site: &Site, work: Work, actor: &Actor) -> bool {
 fn run(site: &Site, work: Work, actor: &Actor) -> Result<String, String> {
     match work {
         Work::Backup => {
-            let made = make(site, actor, &mut |_, _, _| ())?;
+            let made = make(site, actor, CheckSpeed::Gentle, &mut |_, _, _| ())?;
             match made.off_site {
                 Some(Err(cause)) => Err(format!("{} has no off-site copy: {cause}", made.backup.name())),
                 _ => Ok(made.backup.name()),
             }
         }
         Work::Drill => {
-            let drill = drill::run(site, actor, &mut |_, _, _| ())?;
+            let drill = drill::run(site, actor, CheckSpeed::Gentle, &mut |_, _, _| ())?;
             if drill.trouble.is_empty() { Ok(drill.backup) } else { Err(drill.trouble) }
         }
     }

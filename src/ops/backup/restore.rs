@@ -48,15 +48,15 @@ pub(crate) enum Purpose {
     /// The site is to run again, and somebody waits for it. A backup was checked when it was made, and is the same bytes by its
     /// digest: only what ticks changed is checked once more. For a gigabyte the check is two thirds of the whole restore.
     Restore,
-    /// Beside requests, to prove that the backup is sound: everything is checked.
-    Drill,
+    /// To prove that the backup is sound: everything is checked.
+    Drill(CheckSpeed),
 }
 
 impl Purpose {
     fn check_speed(self) -> CheckSpeed {
         match self {
             Purpose::Restore => CheckSpeed::Full,
-            Purpose::Drill => CheckSpeed::Gentle,
+            Purpose::Drill(speed) => speed,
         }
     }
 }
@@ -73,11 +73,12 @@ pub(crate) fn restore_into(
 ) -> Result<(), String> {
     let data_dir = unpack(dir, request.backup, request.keys, progress)?;
     let replayed = match request.replay {
-        None if request.purpose == Purpose::Drill => {
-            check_unpacked(&data_dir, request.backup, request.purpose.check_speed(), progress)?;
+        None => {
+            if let Purpose::Drill(speed) = request.purpose {
+                check_unpacked(&data_dir, request.backup, speed, progress)?;
+            }
             None
         }
-        None => None,
         Some(replay) => {
             let replaying = &mut |done, all| progress("replaying ticks", done, all);
             let replayed = replay.run(&data_dir.database(), request.keys, replaying)?;

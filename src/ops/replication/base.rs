@@ -1,9 +1,11 @@
 //! New bases of the off-site copy: when one is due, and how it is made. A round of the replicator is a second long.
 
 use super::{Replicator, TICK_TIME_MAX};
+use crate::domain::audit::Actor;
 use crate::ops::backup;
 use crate::ops::backup::off_site::mount;
 use crate::site::priority;
+use crate::store::engine::copy::CheckSpeed;
 use crate::store::engine::data_dir;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -41,7 +43,9 @@ impl Replicator<'_> {
         let begun = std::thread::Builder::new().name("base".to_owned()).spawn(move || {
             priority::lower();
             let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                backup::log(&backup::make_base(&site));
+                // Until the base is there, the newest writes are on this machine alone.
+                let made = backup::make(&site, &Actor::job("backup"), CheckSpeed::Prompt, &mut |_, _, _| ());
+                backup::log(&made);
             }));
             is_making.store(false, Ordering::Release);
             if made.is_err() {

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::domain::audit::Actor;
 use crate::ops::backup;
 use crate::ops::tests::new_site;
+use crate::store::engine::copy::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
 
 #[test]
@@ -18,7 +19,7 @@ fn a_base_with_too_many_unconfirmed_bytes_behind_it_begins_no_chain_and_the_stat
     let site = new_site(&data_dir, config);
     site.state::<Replica>().is_on.store(true, Ordering::Release);
     lock(&site.state::<Replica>().report).chainless_since = Some(site.now());
-    backup::make(&site, &Actor::job("backup"), &mut |_, _, _| ()).unwrap().off_site.unwrap().unwrap();
+    backup::make(&site, &Actor::job("backup"), CheckSpeed::Full, &mut |_, _, _| ()).unwrap().off_site.unwrap().unwrap();
     let mut replicator = Replicator::new(&site, OffSite::of(&site).unwrap());
     replicator.take_over(lock(&site.state::<Replica>().next).take().unwrap());
     let status = status(&site).unwrap();

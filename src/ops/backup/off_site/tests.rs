@@ -5,6 +5,7 @@ use crate::config::OffSiteLocation;
 use crate::domain::audit::Actor;
 use crate::ops::backup::{drill, local_store, make};
 use crate::ops::tests::new_site;
+use crate::store::engine::copy::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
 use std::ffi::CString;
 use std::fs::OpenOptions;
@@ -33,7 +34,7 @@ fn local_backups_and_drills_go_on_while_the_off_site_target_hangs() {
     let limits = (Duration::from_millis(300), Duration::from_secs(3));
     let off_site = Arc::new(OffSite::with_limits(Target::Directory(target.clone()), limits.0, limits.1));
     site.set_state(OfSite(OnceLock::from(Some(off_site.clone()))));
-    let make = || make(&site, &Actor::job("backup"), &mut |_, _, _| ()).unwrap();
+    let make = || make(&site, &Actor::job("backup"), CheckSpeed::Full, &mut |_, _, _| ()).unwrap();
     for made in 1..=3 {
         let cause = make().off_site.unwrap().unwrap_err();
         assert!(cause.contains("does not answer"), "{cause}");
@@ -57,7 +58,7 @@ fn local_backups_and_drills_go_on_while_the_off_site_target_hangs() {
     }
     let cause = make().off_site.unwrap().unwrap_err();
     assert!(cause.contains("in progress"), "{cause}");
-    drill::run(&site, &Actor::job("drill"), &mut |_, _, _| ()).unwrap();
+    drill::run(&site, &Actor::job("drill"), CheckSpeed::Full, &mut |_, _, _| ()).unwrap();
     hang.send(()).unwrap();
     assert_eq!(hung.join().unwrap(), Ok(true));
     std::fs::rename(dir.path().join("aside"), &hanging).unwrap();
