@@ -22,7 +22,7 @@ impl Html {
 
     /// A path with marked parameters and a possible line break at each segment.
     pub(super) fn path(path: &str) -> Html {
-        Html(escape(path).replace('/', "/\u{200b}").replace('{', "<var>{").replace('}', "}</var>"))
+        Html(escape(path).replace('/', "/<wbr>").replace('{', "<var>{").replace('}', "}</var>"))
     }
 
     pub(super) fn is_empty(&self) -> bool {

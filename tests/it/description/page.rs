@@ -148,3 +148,18 @@ fn a_search_leaves_the_operations_that_say_all_of_its_words() {
     assert_eq!(browser.run(shown, json!([])).as_array().unwrap().len(), all, "Escape ends the search");
     assert_eq!(browser.complaints(), [""; 0]);
 }
+
+/// A path that is copied from the page works, and a search for it finds it: it has no characters that nobody sees.
+#[test]
+fn a_path_on_the_page_is_the_path_itself() {
+    let site = Site::open();
+    let browser = Browser::open();
+    browser.go(&format!("{}/docs#createPartnerUser", site.origin()));
+    let path = "const code = document.querySelector('#createPartnerUser').parentElement.querySelector('summary code');
+                getSelection().selectAllChildren(code); return [code.textContent, getSelection().toString()]";
+    let plain = "/api/external/partner-metrics/op";
+    assert_eq!(browser.run(path, json!([])), json!([plain, plain]));
+    browser.run("document.getElementById('search').focus()", json!([]));
+    browser.press(plain);
+    browser.wait("return document.getElementById('found').textContent.startsWith('6 of')");
+}
