@@ -126,14 +126,14 @@ fn no_receiver() -> CommandError {
 }
 
 fn carried(rows: u64, status: &Status) -> CommandResult {
-    let refused = match status.refused_rows {
+    let except = match status.refused_rows {
         0 => String::new(),
-        1 => " The receiver refuses 1 row: tunneldesk sync --status".to_owned(),
-        many => format!(" The receiver refuses {many} rows: tunneldesk sync --status"),
+        some => format!(", except {} that it refuses (tunneldesk sync --status)", count(some)),
     };
+    let position = format!("the receiver has everything up to row {}{except}.", status.cursor);
     let words = match rows {
-        0 => format!("Nothing waited: the receiver has everything up to row {}.{refused}", status.cursor),
-        _ => format!("Sent {}; the receiver has everything up to row {}.{refused}", count(rows as i64), status.cursor),
+        0 => format!("Nothing waited: {position}"),
+        _ => format!("Sent {}; {position}", count(rows as i64)),
     };
     done(words, json!({ "rows": rows, "status": status }))
 }

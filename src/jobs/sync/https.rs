@@ -5,10 +5,11 @@ use super::batch::Batch;
 use super::upstream::{Position, Trouble, Upstream, error_line};
 use crate::clock::Clock;
 use crate::config::Sync;
+use crate::http::{fields, json};
 use crate::keys::{hex, hmac_sha256};
 use crate::ops::agent::agent;
 use http::{HeaderMap, StatusCode, header};
-use serde::Deserialize;
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,13 +27,24 @@ pub(super) struct Https {
     clock: Arc<Clock>,
 }
 
-/// The body of a receiver's answer, for any status.
-#[derive(Default, Deserialize)]
+/// The body of a receiver's answer, for any status. A field of another type counts as absent and spoils no other.
 struct Said {
     last_seq: Option<i64>,
     last_at: Option<i64>,
     /// The reason of a refusal.
     message: Option<String>,
+}
+
+impl Said {
+    fn read(body: &[u8]) -> Said {
+        let body = json::parse(body).unwrap_or_default();
+        let number = |field| fields::whole(&body[field]).ok();
+        Said {
+            last_seq: number("last_seq").filter(|seq| *seq >= 0),
+            last_at: number("last_at"),
+            message: body["message"].as_str().map(str::to_owned),
+        }
+    }
 }
 
 impl Https {
@@ -61,8 +73,13 @@ impl Https {
             request = request.header("idempotency-key", key);
         }
         let mut answer = request.send(&batch.body[..]).map_err(|e| unreached(&e))?;
-        let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(|e| unreached(&e))?;
-        judged(answer.status(), answer.headers(), &text, self.clock.now())
+        // The page of a gateway may be long or cut off; the status counts all the same.
+        let mut body = Vec::new();
+        let read = answer.body_mut().as_reader().take(ANSWER_BYTES_MAX).read_to_end(&mut body);
+        if let (Err(error), true) = (read, answer.status().is_success()) {
+            return Err(unreached(&error.into()));
+        }
+        judged(answer.status(), answer.headers(), &body, self.clock.now())
     }
 }
 
@@ -105,11 +122,13 @@ pub(super) fn sign(secret: &[u8], stamp: Option<&str>, body: &[u8]) -> String {
 }
 
 fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: i64) -> Result<Position, Trouble> {
-    let said: Said = serde_json::from_slice(body).unwrap_or_default();
-    let held = said.last_seq.filter(|seq| *seq >= 0).map(|seq| Position { seq, at: said.last_at });
+    let said = Said::read(body);
+    let held = said.last_seq.map(|seq| Position { seq, at: said.last_at });
     let words = said.message.map(|message| format!(": {message}")).unwrap_or_default();
-    let error = error_line(format!("the receiver answered {status}{words}"));
     let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
+    let elsewhere = text(header::LOCATION).filter(|_| status.is_redirection());
+    let elsewhere = elsewhere.map(|url| format!(": batches go to sync.url alone, and it leads to {url}"));
+    let error = error_line(format!("the receiver answered {status}{}{words}", elsewhere.unwrap_or_default()));
     let wait = text(header::RETRY_AFTER).and_then(|value| backoff::retry_after(value, text(header::DATE), now));
     match (status, held) {
         (status, Some(held)) if status.is_success() => Ok(held),
@@ -151,9 +170,35 @@ mod tests {
     /// The page of an intermediate gateway acknowledges no rows.
     #[test]
     fn a_success_without_a_place_is_none() {
-        for body in ["", "<html>", "{}", r#"{"last_seq": "all"}"#, r#"{"last_seq": -1}"#] {
+        for body in ["", "<html>", "{}", "[7]", r#"{"last_seq": "all"}"#, r#"{"last_seq": -1}"#, r#"{"last_seq": 7.5}"#]
+        {
             assert!(matches!(judge(200, &[], body), Err(Trouble::Later { .. })), "{body}");
         }
+    }
+
+    /// Languages without whole numbers write 7 as 7.0, and some libraries write numbers as text.
+    #[test]
+    fn an_odd_field_of_an_answer_spoils_no_other() {
+        for body in [
+            "\u{feff}{\"last_seq\": 7, \"last_at\": 5}",
+            r#"{"last_seq": "7", "last_at": 5.0}"#,
+            r#"{"last_seq": 7.0, "last_at": "5", "message": {"text": "taken"}}"#,
+        ] {
+            assert_eq!(judge(200, &[], body), Ok(Position { seq: 7, at: Some(5) }), "{body}");
+        }
+        let odd = r#"{"last_seq": 7, "last_at": "now", "message": null}"#;
+        assert_eq!(judge(409, &[], odd), Err(Trouble::OutOfPosition(Position { seq: 7, at: None })));
+        let Err(Trouble::Refused(error)) = judge(422, &[], r#"{"message": "no", "last_seq": []}"#) else { panic!() };
+        assert!(error.ends_with(": no"), "{error}");
+    }
+
+    #[test]
+    fn a_redirect_is_not_followed_and_says_where_it_leads() {
+        let there = [("location", "https://upstream.example.org/in/")];
+        let Err(Trouble::Later { error, .. }) = judge(308, &there, "<html>") else { panic!() };
+        assert!(error.contains("308") && error.ends_with("leads to https://upstream.example.org/in/"), "{error}");
+        let Err(Trouble::Later { error, .. }) = judge(500, &there, "") else { panic!() };
+        assert!(!error.contains("upstream"), "{error}");
     }
 
     #[test]

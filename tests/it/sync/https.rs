@@ -103,6 +103,24 @@ fn retry_after_is_kept_and_other_waits_are_short_at_first() {
     assert_eq!((super::status(&site).misses, super::status(&site).trouble.as_str()), (0, ""));
 }
 
+/// The error page of a framework may be longer than any answer that is read.
+#[test]
+fn the_status_of_an_answer_counts_however_long_its_body_is() {
+    let Scene { receiver, site, secret: _secret } = scene();
+    let mut uploader = uploader(&site);
+    assert_eq!(uploader.step(), Step::Moved(10));
+    let page: &str = "<p>Exception at /metrics</p>".repeat(10_000).leak();
+    receiver.will(&[Fault::Say(413, "", page)]);
+    assert_eq!(uploader.step(), Step::Moved(0), "fewer rows are sent next");
+    receiver.will(&[Fault::Say(503, "retry-after: 600\r\n", page)]);
+    assert!(wait_of(uploader.step()) >= Duration::from_secs(600));
+    assert!(status(&site).trouble.contains("503"), "{}", status(&site).trouble);
+    receiver.will(&[Fault::Say(200, "", page)]);
+    wait_of(uploader.step());
+    drain(&mut uploader);
+    assert_whole(&receiver, 25);
+}
+
 #[test]
 fn a_success_without_a_position_is_a_failure() {
     let Scene { receiver, site, secret: _secret } = scene();
