@@ -225,7 +225,8 @@ fn check_first_use(
     };
     let away = now.abs_diff(timestamp);
     if away > TIMESTAMP_SECONDS as u64 {
-        return Err((Failure::bad_timestamp(), Text::new("refused.timestamp_away").with("seconds", away)));
+        let failure = Failure::bad_timestamp().saying(Text::new("bad_timestamp.away").with("seconds", away));
+        return Err((failure, Text::new("refused.timestamp_away").with("seconds", away)));
     }
     let first = site.store.write(now, |tx| Ok(partners::use_signature(tx, partner_id, digest)?));
     match first {

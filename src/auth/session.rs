@@ -4,6 +4,8 @@ use crate::domain::audit::Actor;
 use crate::domain::role::Role;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
+use crate::i18n::language::Text;
+use crate::keys::unhex;
 use crate::site::Site;
 use crate::store::tables::sessions::{self, BookingToken, TokenHash};
 use base64::Engine;
@@ -113,11 +115,13 @@ pub(crate) fn presented_session(call: &Call) -> Option<TokenHash> {
 
 /// The member whose session the request carries. A booking token is 403.
 fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
-    let hash = token_hash(token(call).ok_or_else(Failure::not_signed_in)?);
+    let token = token(call).ok_or_else(Failure::not_signed_in)?;
+    let hash = token_hash(token);
     let now = site.now();
     let Some(found) = site.store.read(|tx| Ok(sessions::find(tx, &hash, now)?))? else {
         return Err(match find_booking_token(site, &hash, now)? {
-            Some(_) => Failure::not_allowed(),
+            Some(_) => Failure::not_allowed().saying(Text::new("not_allowed.booking")),
+            None if is_signature(token) => Failure::not_signed_in().saying(Text::new("not_signed_in.signature")),
             None => Failure::not_signed_in(),
         });
     };
@@ -132,6 +136,11 @@ fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
     Ok(Member { id: found.member_id, role: found.role, session: hash, proven_at: found.proven_at, actor })
 }
 
+/// Whether a token has the form of a partner's signature, which partners take for the credential of the reports too.
+fn is_signature(token: &str) -> bool {
+    unhex(token).is_some_and(|digest| digest.len() == 32)
+}
+
 /// Records the session's use. On a full disk the session stays valid, and its use is recorded another time.
 pub(super) fn touch(site: &Site, hash: &TokenHash, now: i64) {
     let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, hash)?));
@@ -144,7 +153,10 @@ fn find_booking_token(site: &Site, hash: &TokenHash, now: i64) -> Result<Option<
 
 pub(crate) fn member(site: &Site, call: &Call) -> Result<Member, Failure> {
     let member = signed_in(site, call)?;
-    if member.role == Role::Sync { Err(Failure::not_allowed()) } else { Ok(member) }
+    if member.role == Role::Sync {
+        return Err(Failure::not_allowed().saying(Text::new("not_allowed.sync")));
+    }
+    Ok(member)
 }
 
 /// The member whose session a call to an open operation carries; `None` without one, and where the session has ended.

@@ -7,7 +7,7 @@ use crate::http::failure::Failure;
 use crate::http::field_types::{Count, Rows};
 use crate::http::fields::Fields;
 use crate::http::json;
-use crate::http::row::Row;
+use crate::http::row::{CallerKind, Row};
 use crate::i18n::language::{Language, Text};
 use bytes::Bytes;
 use http::header::{self, AsHeaderName};
@@ -239,12 +239,14 @@ impl Call {
         let has_type =
             self.headers.get(header::CONTENT_TYPE).is_some_and(|kind| !kind.as_bytes().trim_ascii().is_empty());
         if has_type && !self.header(header::CONTENT_TYPE).is_some_and(is_json) {
-            return Err(Failure::unsupported_type());
+            let takes_forms = self.row.caller_kind == CallerKind::Callback;
+            let text = Text::new(if takes_forms { "unsupported_type.callback" } else { "unsupported_type" });
+            return Err(Failure::unsupported_type().saying(text));
         }
         match json::parse(&self.body) {
             Ok(Value::Object(map)) => Ok(Fields::new(map)),
             Ok(_) => Err(Failure::field("body", Text::new("field.not_object"))),
-            Err(e) => Err(Failure::bad_json().because(format_args!("line {} column {}", e.line(), e.column()))),
+            Err(e) => Err(json::refusal(&self.body, &e)),
         }
     }
 
@@ -269,9 +271,14 @@ impl Call {
         if !self.header("content-type").is_some_and(is_form) {
             return Ok(None);
         }
-        let text = std::str::from_utf8(&self.body).map_err(|e| Failure::bad_json().because(e))?;
+        let text = std::str::from_utf8(&self.body).map_err(|e| json::not_utf8(&e))?;
         let pairs: Vec<_> = pairs(text).take(FORM_FIELDS_MAX + 1).collect();
-        if pairs.len() > FORM_FIELDS_MAX { Err(Failure::body_too_large()) } else { Ok(Some(pairs)) }
+        if pairs.len() > FORM_FIELDS_MAX {
+            return Err(
+                Failure::body_too_large().saying(Text::new("body_too_large.fields").with("max", FORM_FIELDS_MAX))
+            );
+        }
+        Ok(Some(pairs))
     }
 
     /// The fields of a body that is a form or JSON.

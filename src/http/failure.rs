@@ -210,6 +210,13 @@ impl Failure {
         }))
     }
 
+    /// 413 naming the limit.
+    pub(crate) fn larger_than(bytes_max: usize) -> Failure {
+        let kib = bytes_max / 1024;
+        let max = if kib.is_multiple_of(1024) { format!("{} MiB", kib / 1024) } else { format!("{kib} KiB") };
+        Failure::body_too_large().saying(Text::new("body_too_large").with("max", max))
+    }
+
     /// 422 naming every bad field.
     pub(crate) fn invalid(problems: Vec<Problem>) -> Failure {
         let mut failure = Failure::invalid_fields();

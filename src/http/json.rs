@@ -2,10 +2,13 @@
 //! every float. Such a part, and one that is nested too deeply, becomes a value that no field accepts, so that the request
 //! is refused only where the part is needed.
 
+use crate::http::failure::Failure;
+use crate::i18n::language::Text;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Error, Value};
 use std::fmt;
+use std::str::Utf8Error;
 
 /// More levels than any body of ours has. Each level is scanned once more, and needs some stack.
 const LEVELS_MAX: usize = 16;
@@ -21,6 +24,31 @@ pub(crate) fn parse(text: &[u8]) -> Result<Value, Error> {
 /// A text that is JSON, unparsed.
 pub(crate) fn raw(text: &[u8]) -> Result<&RawValue, Error> {
     serde_json::from_slice(without_mark(text))
+}
+
+/// The refusal of a body that is not JSON: it says where.
+pub(crate) fn refusal(body: &[u8], error: &Error) -> Failure {
+    match std::str::from_utf8(body) {
+        Ok(_) => refusal_at(Text::new("bad_json"), error),
+        Err(error) => not_utf8(&error),
+    }
+}
+
+/// The refusal of a field whose text is not JSON.
+pub(crate) fn refusal_of(field: &str, error: &Error) -> Failure {
+    refusal_at(Text::new("bad_json.field").with("field", field), error)
+}
+
+fn refusal_at(text: Text, error: &Error) -> Failure {
+    let (line, column) = (error.line(), error.column());
+    let text = text.with("line", line).with("column", column);
+    Failure::bad_json().saying(text).because(format_args!("line {line} column {column}"))
+}
+
+/// The refusal of a body that is not text.
+pub(crate) fn not_utf8(error: &Utf8Error) -> Failure {
+    let text = Text::new("bad_json.not_utf8").with("byte", error.valid_up_to() + 1);
+    Failure::bad_json().saying(text).because(error)
 }
 
 /// JSON without a byte order mark, which some programs write.

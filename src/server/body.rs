@@ -15,17 +15,18 @@ const REFUSED_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// The time for that: some clients wait for the answer before they send.
 const REFUSED_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// Reads a body. `part`: the room of a body that may be larger than [`SMALL_BYTES`].
+/// Refuses a body whose announced size is too large.
+pub(super) fn check_size(body: &impl Body, bytes_max: usize) -> Result<(), Failure> {
+    if body.size_hint().lower() > bytes_max as u64 { Err(Failure::larger_than(bytes_max)) } else { Ok(()) }
+}
+
+/// Reads a body whose size was checked. `part`: the room of a body that may be larger than [`SMALL_BYTES`].
 pub(super) async fn read<B>(mut body: B, bytes_max: usize, part: Option<&Part>) -> Result<Bytes, Failure>
 where
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
 {
     if body.is_end_stream() {
         return Ok(Bytes::new());
-    }
-    if body.size_hint().lower() > bytes_max as u64 {
-        discard(body).await;
-        return Err(Failure::body_too_large());
     }
     let given_up = async {
         match part {
@@ -52,7 +53,7 @@ where
         let Ok(data) = frame.into_data() else { continue };
         let length = all.len() + data.len();
         if length > bytes_max {
-            return Err(Failure::body_too_large());
+            return Err(Failure::larger_than(bytes_max));
         }
         if length > all.capacity() {
             let capacity = length.next_power_of_two().max(announced).min(bytes_max);
@@ -71,10 +72,15 @@ fn no_room() -> Failure {
     Failure::overloaded().because("large bodies take all the room there is for them")
 }
 
-/// Reads and discards a refused body.
-pub(super) async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B) {
+/// Reads and discards a refused body, because unread bytes would break the connection under the client's next request.
+/// `client_waits`: the client sends the body only once the reading begins. Then nothing is read, and the connection must end
+/// with the answer: `true`.
+pub(super) async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B, client_waits: bool) -> bool {
+    if client_waits {
+        return true;
+    }
     if body.size_hint().exact().is_some_and(|bytes| bytes > REFUSED_BYTES_MAX) {
-        return;
+        return false;
     }
     let mut left = REFUSED_BYTES_MAX;
     let to_the_end = async {
@@ -86,6 +92,7 @@ pub(super) async fn discard<B: Body<Data = Bytes> + Unpin>(mut body: B) {
     };
     // The answer is the same after a time-out.
     _ = tokio::time::timeout(REFUSED_TIME_MAX, to_the_end).await;
+    false
 }
 
 #[cfg(test)]
@@ -125,7 +132,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_refused_body_is_read_for_a_limited_time() {
         let start = Instant::now();
-        discard(Drip(interval(Duration::from_millis(100)))).await;
+        discard(Drip(interval(Duration::from_millis(100))), false).await;
         assert_eq!(start.elapsed(), REFUSED_TIME_MAX);
     }
 }

@@ -34,6 +34,7 @@ mod paths;
 mod profile;
 mod public;
 mod public_client;
+mod refusals;
 mod same_effect;
 mod sync;
 mod table;

@@ -49,7 +49,7 @@ impl Field for FromApp {
 /// a member may have.
 pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
     if call.body.len() > BODY_BYTES_MAX {
-        return Err(Failure::body_too_large());
+        return Err(Failure::larger_than(BODY_BYTES_MAX));
     }
     let Claim { intent_id, .. } = ParsedBody::read(call.fields_or_form()?).finish()?;
     app::change_once(site, call, member, |cx| {

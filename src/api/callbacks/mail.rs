@@ -53,7 +53,7 @@ pub(crate) fn receive(site: &Site, call: &Call, events: &MailEvents) -> Answer {
 /// The events of a batch. 400 where the text is not JSON; 422 where it is no list, or one of more than [`EVENTS_MAX`] events.
 fn parse(text: &str) -> Result<Vec<&RawValue>, Failure> {
     let refuse = |text: Text| Failure::field("mail_events", text);
-    match json::items(json::raw(text.as_bytes()).map_err(|e| Failure::bad_json().because(e))?) {
+    match json::items(json::raw(text.as_bytes()).map_err(|e| json::refusal_of("mail_events", &e))?) {
         Some(events) if events.len() <= EVENTS_MAX => Ok(events),
         Some(_) => Err(refuse(Text::new("field.too_many").with("max", EVENTS_MAX))),
         None => Err(refuse(Text::new("field.not_list"))),

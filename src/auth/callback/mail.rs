@@ -90,10 +90,10 @@ impl SignedEvents {
         if json::without_mark(body).iter().all(u8::is_ascii_whitespace) {
             return Err(missing());
         }
-        let members = json::members(json::raw(body).map_err(|e| Failure::bad_json().because(e))?).unwrap_or_default();
+        let members = json::members(json::raw(body).map_err(|e| json::refusal(body, &e))?).unwrap_or_default();
         let named = |field: &&str| members.iter().filter(|(name, _)| name == field).count();
-        if FIELDS.iter().any(|field| named(field) > 1) {
-            return Err(Failure::bad_json().because("the events are there twice"));
+        if let Some(field) = FIELDS.iter().find(|field| named(field) > 1) {
+            return Err(Failure::bad_json().saying(Text::new("bad_json.twice").with("field", field)));
         }
         let find = |field| members.iter().find(|(name, _)| name == field);
         let (field, raw) = FIELDS.iter().find_map(find).ok_or_else(missing)?;

@@ -5,6 +5,7 @@ use crate::auth::Member;
 use crate::auth::session;
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
+use crate::i18n::language::Text;
 use crate::keys::{hmac_sha256, unhex};
 use crate::site::Site;
 use subtle::ConstantTimeEq;
@@ -14,7 +15,7 @@ const HEADER_CHARS_MAX: usize = 4096;
 /// While the processor rolls a secret, there are two.
 const SIGNATURES_MAX: usize = 16;
 /// How far the signed time may be from ours.
-const TIME_SECONDS: i64 = 300;
+const TIME_SECONDS: u64 = 300;
 
 /// The sender of a payment callback.
 #[derive(Debug)]
@@ -60,8 +61,10 @@ fn processor(site: &Site, call: &Call, secret: &[u8]) -> Result<Processor, Failu
         return Err(Failure::clock_suspect());
     }
     let time: i64 = signed.time.parse().map_err(|_| Failure::bad_callback())?;
-    if (site.now() - time).abs() > TIME_SECONDS {
-        return Err(Failure::bad_callback().because("the signature is too old"));
+    let away = site.now().abs_diff(time);
+    if away > TIME_SECONDS {
+        let text = Text::new("bad_callback.time").with("seconds", away);
+        return Err(Failure::bad_callback().saying(text).because(format_args!("the signature is {away} seconds away")));
     }
     Ok(Processor(()))
 }

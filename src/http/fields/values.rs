@@ -110,9 +110,11 @@ fn decimal(text: &str) -> Option<(i64, &str)> {
 /// A whole number within bounds.
 pub(crate) fn whole_in(bounds: std::ops::RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, Text> {
     move |value| {
-        let number = whole(value)?;
-        let text = || Text::new("field.out_of_range").with("min", bounds.start()).with("max", bounds.end());
-        if bounds.contains(&number) { Ok(number) } else { Err(text()) }
+        let problem = || match *bounds.end() {
+            i64::MAX => Text::new("field.at_least").with("min", bounds.start()),
+            max => Text::new("field.out_of_range").with("min", bounds.start()).with("max", max),
+        };
+        whole(value).ok().filter(|number| bounds.contains(number)).ok_or_else(problem)
     }
 }
 
@@ -201,6 +203,15 @@ mod tests {
         }
         assert_eq!((whole(&json!("7.00")), whole(&json!("+7"))), (Ok(7), Ok(7)));
         assert!(whole(&json!("7.5")).is_err() && whole(&json!(7.5)).is_err());
+    }
+
+    #[test]
+    fn a_number_outside_its_bounds_is_refused_with_the_bounds() {
+        let text = |value, bounds| whole_in(bounds)(&value).unwrap_err().in_english();
+        for bad in [json!(0), json!(501), json!(1.5), json!("x"), json!(1e30), json!("99999999999999999999")] {
+            assert_eq!(text(bad, 1..=500), "Enter a whole number from 1 to 500.");
+        }
+        assert_eq!(text(json!(-1), 0..=i64::MAX), "Enter a whole number, 0 or more.");
     }
 
     #[test]

@@ -3,11 +3,17 @@
 use super::{HttpService, Peer};
 use crate::http::call;
 use crate::http::failure::Failure;
-use http::{HeaderMap, HeaderName, header};
+use crate::i18n::language::Text;
+use http::{HeaderMap, HeaderName, Version, header};
 use std::borrow::Cow;
 use std::net::IpAddr;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The refusal of a request that must name its host.
+pub(super) fn no_host() -> Failure {
+    Failure::bad_request().saying(Text::new("bad_request.target"))
+}
 
 impl HttpService {
     /// The peer of a connection.
@@ -17,18 +23,19 @@ impl HttpService {
     }
 
     /// Accepts only our names and bare addresses. A foreign page can point its own name at this server (DNS rebinding), but
-    /// cannot choose the `Host` that the browser sends.
-    pub(super) fn check_host(&self, headers: &HeaderMap) -> Result<(), Failure> {
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        let host = host.ok_or_else(|| Failure::bad_request().because("no Host"))?;
-        let name = call::host_name(host);
+    /// cannot choose the `Host` that the browser sends. HTTP/1.0, which no browser speaks and many health checks do, has none.
+    pub(super) fn check_host(&self, version: Version, headers: &HeaderMap) -> Result<(), Failure> {
+        let Some(host) = headers.get(header::HOST) else {
+            return if version < Version::HTTP_11 { Ok(()) } else { Err(no_host()) };
+        };
+        let name = call::host_name(host.to_str().map_err(|_| no_host())?);
         let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
         if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
     }
 
     /// The redirect to the same address over https.
     pub(super) fn redirect_to_https(&self, head: &http::request::Parts) -> Failure {
-        let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let Some(host) = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return no_host() };
         let port = match self.secure_port {
             443 => String::new(),
             port => format!(":{port}"),

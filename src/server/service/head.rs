@@ -1,6 +1,8 @@
 //! Checks of a request's head that hold for every operation.
 
+use super::addresses::no_host;
 use crate::http::failure::Failure;
+use crate::i18n::language::Text;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Version, header};
 
@@ -25,11 +27,11 @@ pub(super) fn check_form(head: &Parts) -> Result<(), Failure> {
     let is_name = head.uri.scheme().is_none() && head.uri.authority().is_some() && head.method != Method::CONNECT;
     let hosts = head.headers.get_all(header::HOST).iter().count();
     if is_name || hosts > 1 || (hosts == 0 && head.version == Version::HTTP_11) {
-        return Err(Failure::bad_request().because("a bare name for a target, two hosts, or none"));
+        return Err(no_host());
     }
     let is_chunked = |coding: &HeaderValue| coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
     if !head.headers.get_all(header::TRANSFER_ENCODING).iter().all(is_chunked) {
-        return Err(Failure::bad_request().because("a transfer coding beside chunked"));
+        return Err(Failure::bad_request().saying(Text::new("bad_request.coding")));
     }
     Ok(())
 }
@@ -42,6 +44,11 @@ pub(super) fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
     };
     let is_plain = headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain);
     if is_plain { Ok(()) } else { Err(Failure::unsupported_encoding()) }
+}
+
+/// Whether a client sends its body only after a word from the server.
+pub(super) fn waits_to_send(headers: &HeaderMap) -> bool {
+    headers.get(header::EXPECT).is_some_and(|expected| expected.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
 /// Replaces `Host` by the host of a target that has one, which outweighs the header (RFC 9112 §3.2.2).

@@ -26,6 +26,8 @@ pub(super) struct LogLine<'p> {
     pub(super) monitor_user: Option<String>,
     /// The room of a large body, given back with the answer.
     pub(super) body_part: Option<Part>,
+    /// Whether the client waits before it sends the body of a refused request, so that the connection ends.
+    pub(super) body_unsent: bool,
 }
 
 impl LogLine<'_> {

@@ -24,6 +24,7 @@ impl HttpService {
             language: Language::English,
             monitor_user: None,
             body_part: None,
+            body_unsent: false,
         };
         let failure = match status {
             StatusCode::URI_TOO_LONG => Failure::uri_too_long(),

@@ -158,13 +158,14 @@ impl HttpService {
             language: accept::language_of(request.uri().path(), request.headers()),
             monitor_user: None,
             body_part: None,
+            body_unsent: false,
         };
         let language = line.language;
         let page = web::refusal_for(request.method(), request.uri().path(), request.headers());
         let cors = self.origins.decide(&request);
         if kind == ListenerKind::Metrics && request.uri().path() == "/metrics" {
             progress.set(ConnectionState::Processing);
-            let reply = match self.check_host(request.headers()) {
+            let reply = match self.check_host(request.version(), request.headers()) {
                 // Metrics read the database, so another thread takes over the other connections meanwhile.
                 Ok(()) => {
                     tokio::task::block_in_place(|| gzip::finish_beside_table(metrics::write(self), request.headers()))
@@ -217,16 +218,20 @@ impl HttpService {
         line: &mut LogLine<'_>,
     ) -> Result<(&'static Access, Call), Failure> {
         let (mut head, incoming) = request.into_parts();
+        let client_waits = head::waits_to_send(&head.headers);
         let (row, params) = match self.find(&mut head, kind) {
             Ok(found) => found,
             Err(failure) => {
-                // Unread bytes would break the connection under the client's next request.
-                body::discard(incoming).await;
+                line.body_unsent = body::discard(incoming, client_waits).await;
                 return Err(failure);
             }
         };
         let route = TABLE[row];
         line.row = Some(row);
+        if let Err(failure) = body::check_size(&incoming, route.body_bytes_max) {
+            line.body_unsent = body::discard(incoming, client_waits).await;
+            return Err(failure);
+        }
         if route.body_bytes_max > SMALL_BYTES {
             line.body_part = Some(self.body_room.enter(line.caller.into()));
         }
@@ -256,7 +261,7 @@ impl HttpService {
         head::check_size(head)?;
         head::check_form(head)?;
         head::adopt_target_host(head);
-        self.check_host(&head.headers)?;
+        self.check_host(head.version, &head.headers)?;
         let found = self.find_row(head, kind)?;
         head::check_encoding(&head.headers)?;
         Ok(found)
@@ -305,6 +310,9 @@ impl HttpService {
             HeaderValue::try_from(line.request_id).expect("a request id is checked when it is taken"),
         );
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if line.body_unsent {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         if let Some(hsts) = self.hsts.as_ref().filter(|_| line.secure) {
             headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts.clone());
         }

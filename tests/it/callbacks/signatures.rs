@@ -91,7 +91,9 @@ fn the_published_payment_event_is_accepted_while_it_is_recent() {
     let now = site.now();
     for (away, taken) in [(-301, false), (301, false), (-300, true), (300, true)] {
         let header = senders::payment_signature(PAYMENT_SECRET, now + away, body);
-        assert_eq!(send(&header).status == 200, taken, "{away} seconds away");
+        let reply = send(&header);
+        assert_eq!(reply.status == 200, taken, "{away} seconds away");
+        assert_eq!(reply.json()["message"].as_str().unwrap().contains("301 seconds away"), !taken, "{reply}");
     }
     let right = senders::payment_signature(PAYMENT_SECRET, now, body);
     let digest = right.split_once("v1=").unwrap().1;

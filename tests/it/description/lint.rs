@@ -3,6 +3,7 @@
 use crate::harness::description::{DESCRIPTION, Operation};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use tunneldesk::i18n::language::Language;
 
 /// Calls `look` with the pointer of every value in the document and the value.
 fn walk(value: &Value, place: &str, look: &mut impl FnMut(&str, &Value)) {
@@ -145,6 +146,34 @@ fn every_refusal_is_the_envelope() {
 }
 
 /// Clients of the contract know no envelope for lists: the answer to a `GET` is the array itself.
+/// Texts of a code that are more exact than its own.
+const MORE_EXACT: [(&str, &str); 1] = [("email_not_confirmed", "phone.email_first")];
+
+#[test]
+fn the_messages_of_examples_are_those_that_the_server_sends() {
+    let texts = Language::English.texts();
+    let fits = |pattern: &str, message: &str| {
+        let mut rest = Some(message);
+        for part in pattern.split('{').map(|part| part.split_once('}').map_or(part, |(_, after)| after)) {
+            rest = rest.and_then(|rest| rest.split_once(part).map(|(_, after)| after));
+        }
+        rest.is_some()
+    };
+    let mut refusals = 0;
+    walk(&DESCRIPTION.document, "", &mut |place, value| {
+        let (Some(code), Some(message)) = (value["code"].as_str(), value["message"].as_str()) else { return };
+        if value["status"] != false {
+            return;
+        }
+        refusals += 1;
+        let exact = MORE_EXACT.iter().filter(|(of, _)| *of == code).map(|(_, key)| *key);
+        let known =
+            std::iter::once(code).chain(exact).any(|key| texts.get(key).is_some_and(|text| fits(text, message)));
+        assert!(known, "{place}: {message:?} is not the text of {code}");
+    });
+    assert!(refusals > 20, "the document was not read");
+}
+
 #[test]
 fn every_list_that_a_get_answers_is_a_bare_array_of_which_the_headers_say_the_rest() {
     let mut lists = 0;

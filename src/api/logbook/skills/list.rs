@@ -57,7 +57,7 @@ fn statuses(asked: &str) -> Result<Vec<&'static str>, Failure> {
     let one = |name: &str| STATUSES.into_iter().find(|known| *known == name);
     let unknown = || {
         let values = format!("all, {}", STATUSES.join(", "));
-        Failure::field("status", Text::new("field.one_of").with("values", values))
+        Failure::field("status", Text::new("field.several_of").with("values", values))
     };
     let mut wanted = Vec::new();
     for name in asked.split('-') {
