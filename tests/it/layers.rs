@@ -89,6 +89,7 @@ const RULES: &[Rule] = &[
             "clock.rs",
             "server/",
             "site/hashing.rs",
+            "store/engine/pace.rs",
             "store/engine/reader.rs",
             "store/engine/writer/mod.rs",
             "store/engine/integrity.rs",
