@@ -1,6 +1,6 @@
 //! Documents on paper: their drawing, and the names whose letters no font of this machine has.
 
-use crate::documents::fonts::{self, Fonts};
+use crate::documents::fonts::{self, Fonts, package};
 use crate::documents::typesetting::{Letters, draw_with};
 use crate::domain::certificate::name_on_paper;
 use crate::domain::health::{Fact, State};
@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// Members that are read at a time, and that the fact names.
 const PAGE_ROWS: i64 = 5_000;
 const NAMED_MAX: usize = 5;
-/// From here on most letters are Chinese, Japanese or Korean.
-const EAST_ASIAN: char = '\u{1100}';
+/// Letters that the hint to a writer names.
+const LETTERS_SHOWN_MAX: usize = 8;
 
 /// Draws a document with the letters of this machine.
 pub(crate) fn draw(
@@ -62,17 +62,40 @@ fn find_unprintable(site: &Site, dirs: &[PathBuf]) -> Result<Fact, Failure> {
     if count > who.len() {
         who.push("…".to_owned());
     }
-    let packages: Vec<&str> = packages.into_iter().collect();
     let text = Text::new("health.names.missing").with("count", count).with("who", who.join(", "));
-    let next = Text::new("health.names.next")
-        .with("packages", packages.join(" "))
-        .with("dir", site.config.data.join(fonts::OWN_DIR).display());
+    let next = what_to_install(site, &packages);
     Ok(Fact::judged("names", State::Warning, text, next))
 }
 
-/// The Debian package whose fonts have the letter.
-fn package(letter: char) -> &'static str {
-    if letter >= EAST_ASIAN { "fonts-noto-cjk" } else { "fonts-noto-core" }
+/// How the machine gets fonts.
+fn what_to_install(site: &Site, packages: &BTreeSet<&'static str>) -> Text {
+    let packages: Vec<&str> = packages.iter().copied().collect();
+    Text::new("health.names.next")
+        .with("packages", packages.join(" "))
+        .with("dir", site.config.data.join(fonts::OWN_DIR).display())
+}
+
+/// For the person who writes a text that stands on papers: the letters of it that no font of this machine has, and what to
+/// install. `None` where all can be printed.
+pub(crate) fn unprintable(site: &Site, text: &str) -> Option<[Text; 2]> {
+    find_missing(site, &fonts::dirs(&site.config.data), text)
+}
+
+fn find_missing(site: &Site, dirs: &[PathBuf], text: &str) -> Option<[Text; 2]> {
+    let fonts = site.state::<Fonts>();
+    let letters = Letters::of(&fonts, dirs);
+    let mut missing: Vec<char> = text.chars().filter(|c| c.is_alphanumeric() && !letters.can_print(*c)).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    if missing.is_empty() {
+        return None;
+    }
+    let packages = missing.iter().map(|c| package(*c)).collect();
+    let mut shown: Vec<String> = missing.iter().take(LETTERS_SHOWN_MAX).map(char::to_string).collect();
+    if missing.len() > LETTERS_SHOWN_MAX {
+        shown.push("…".to_owned());
+    }
+    Some([Text::new("papers.unprintable").with("letters", shown.join(" ")), what_to_install(site, &packages)])
 }
 
 #[cfg(test)]
@@ -105,5 +128,13 @@ mod tests {
         (0..NAMED_MAX).for_each(|n| add(&format!("dev{n}"), "अर्जुन"));
         assert!(fact().text.in_english().contains(", …."), "{}", fact().text.in_english());
         assert!(fact().next.unwrap().in_english().contains("apt install fonts-noto-cjk fonts-noto-core"));
+
+        let hint = |text: &str| {
+            let texts = find_missing(&site, &none, text)?;
+            Some(texts.map(|text| text.in_english()).join(" "))
+        };
+        assert_eq!(hint("I fly at my own risk. 🪂 Ich fliege auf eigenes Risiko, à mes risques."), None);
+        let said = hint("小明 flies with 王 and 王").unwrap();
+        assert!(said.contains(" 小 明 王") && said.contains("apt install fonts-noto-cjk)"), "{said}");
     }
 }

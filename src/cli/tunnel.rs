@@ -2,6 +2,7 @@
 
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row as Shown, Table, done, refused};
+use crate::app::papers;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::tunnel::{self, FIELDS, Listed};
 use crate::http::failure::Failure;
@@ -102,6 +103,7 @@ fn import(site: &Shell, text: &str) -> CommandResult {
         _ => from_csv(text),
     };
     let listed = judge(rows.map_err(refused)?).map_err(|mistakes| refused(mistake_list(&mistakes)))?;
+    let names: String = listed.iter().map(|one| format!("{} ", one.name)).collect();
     let (mut new, mut changed, mut same) = (0, 0, 0);
     site.store.write(site.now(), |tx| {
         for one in listed {
@@ -114,8 +116,13 @@ fn import(site: &Shell, text: &str) -> CommandResult {
         let detail = Detail::none().number("new", new).number("changed", changed).number("same", same);
         site.record(tx, "tunnels.imported", &Subject::Site, &detail)
     })?;
+    let hint = papers::unprintable(site, &names).map(|texts| texts.map(|text| text.in_english()).join(" "));
     done(
-        format!("{new} new, {changed} changed, {same} as they were"),
+        [Some(format!("{new} new, {changed} changed, {same} as they were")), hint]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("\n"),
         json!({ "new": new, "changed": changed, "same": same }),
     )
 }

@@ -5,6 +5,7 @@
 use skrifa::{FontRef, MetadataProvider};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::ops::RangeInclusive;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,6 +47,23 @@ const ODD_STYLES: [&str; 21] = [
     "rashi",
     "bitmap",
 ];
+
+/// The letters of Chinese, Japanese and Korean.
+const EAST_ASIAN: [RangeInclusive<char>; 8] = [
+    '\u{1100}'..='\u{11FF}',
+    '\u{2E80}'..='\u{9FFF}',
+    '\u{A960}'..='\u{A97F}',
+    '\u{AC00}'..='\u{D7FF}',
+    '\u{F900}'..='\u{FAFF}',
+    '\u{FF00}'..='\u{FFEF}',
+    '\u{1B000}'..='\u{1B16F}',
+    '\u{20000}'..='\u{3FFFF}',
+];
+
+/// The Debian package whose fonts have the letter.
+pub(crate) fn package(letter: char) -> &'static str {
+    if EAST_ASIAN.iter().any(|letters| letters.contains(&letter)) { "fonts-noto-cjk" } else { "fonts-noto-core" }
+}
 
 /// The fonts of a site's machine.
 #[derive(Default)]

@@ -33,7 +33,8 @@ pub(crate) struct AccountSlip {
 
 /// The slip as a PDF.
 pub(crate) fn draw(slip: &AccountSlip, letters: &Letters) -> Result<Vec<u8>, String> {
-    slip.set(letters).pdf(describe(slip.title.clone(), &slip.site_name, slip.language), |_, _, _| ())
+    let about = describe(slip.title.clone(), &slip.site_name, slip.language);
+    slip.set(letters).pdf(about, |page, _, _| super::set_lacking(page, slip.language))
 }
 
 impl AccountSlip {

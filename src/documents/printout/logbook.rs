@@ -189,6 +189,7 @@ impl Logbook {
         page.words(&of, style, Align::Left, LEFT, FOOT, RIGHT - LEFT - 90.0);
         let numbers = Text::new("printout.page").with("number", number).with("count", count);
         page.words(&self.language.say(&numbers), style, Align::Right, RIGHT, FOOT, 86.0);
+        super::set_lacking(page, self.language);
     }
 
     fn columns(&self, columns: [(f32, f32, bool, &'static str); 4]) -> Vec<Column> {

@@ -15,7 +15,7 @@ use crate::documents::paint::{BRONZE, SOFT};
 use crate::documents::typesetting::{Align, ROMAN};
 use crate::domain::currency::Currency;
 use crate::domain::local_time::TimeZone;
-use crate::i18n::language::Language;
+use crate::i18n::language::{Language, Text};
 use page::{LEFT, Pages, RIGHT, TextStyle};
 
 /// The content of the pages. Moments in Unix seconds, durations in minutes.
@@ -78,6 +78,16 @@ fn set_head(pages: &mut Pages, place: &str, title: &str) {
     pages.words(&place.to_uppercase(), small, Align::Left, LEFT, 70.0, RIGHT - LEFT);
     let large = TextStyle { typeface: &ROMAN, size: 20.0, tracking: 0.24, colour: BRONZE };
     pages.words(&title.to_uppercase(), large, Align::Left, LEFT, 104.0, RIGHT - LEFT);
+}
+
+/// Sets the remark on letters that stand as empty boxes, at the very foot of a page, and what to install; nothing where all
+/// letters are there.
+fn set_lacking(page: &mut Pages, language: Language) {
+    let packages = page.letters().lacking();
+    if !packages.is_empty() {
+        let text = language.say(&Text::new("printout.lacking").with("packages", packages));
+        page.words(&text, table::aside(), Align::Left, LEFT, page::HEIGHT - 28.0, RIGHT - LEFT);
+    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub(crate) fn draw(receipt: &Receipt, letters: &Letters) -> Result<Vec<u8>, Stri
     let about = describe(title, &receipt.site_name, receipt.language);
     receipt.set(letters).pdf(about.document_id(format!("receipt-{}", receipt.number)), |page, _, _| {
         page.words(&receipt.place(), aside(), Align::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
+        super::set_lacking(page, receipt.language);
     })
 }
 

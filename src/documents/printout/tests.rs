@@ -254,6 +254,25 @@ fn a_receipt_and_a_slip_are_one_page_whatever_the_names_are() {
 }
 
 #[test]
+fn a_printout_with_empty_boxes_says_which_fonts_are_lacking() {
+    let flight =
+        |comment: &str| Flight { comment: comment.to_owned(), ..logbook(1, Language::English).time[0].clone() };
+    let of = |comment: &str| Logbook { time: vec![flight(comment)], ..logbook(1, Language::English) };
+    let said = |pdf: Vec<u8>| words(&pdf).map(|words| words.split_whitespace().collect::<Vec<_>>().join(" "));
+    let letters = |text: &str| {
+        let mut paper = signed_waiver("Jane");
+        paper.body = text.to_owned();
+        [draw(&of(text), &Letters::default()), waiver::draw(&paper, &Letters::default())].map(|pdf| said(pdf.unwrap()))
+    };
+    for words in letters("with 王 and अर्जुन").into_iter().flatten() {
+        assert!(words.contains("(Debian package: fonts-noto-cjk fonts-noto-core)"), "{words}");
+    }
+    for words in letters("with Jürgen Щёголева 🪂").into_iter().flatten() {
+        assert!(!words.contains("Debian"), "{words}");
+    }
+}
+
+#[test]
 fn the_longest_name_is_legible_on_every_printout() {
     let letters = Letters::default();
     for name in [legibility::long_name(), "WOLFESCHL".repeat(11)] {

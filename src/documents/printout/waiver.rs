@@ -46,6 +46,7 @@ pub(crate) fn draw(waiver: &SignedWaiver, letters: &Letters) -> Result<Vec<u8>, 
     waiver.set(letters).pdf(about.document_id(format!("waiver-{}", waiver.number)), |page, number, count| {
         let foot = format!("{} · {} · {number}/{count}", waiver.place(), waiver.number);
         page.words(&foot, aside(), Align::Left, LEFT, HEIGHT - 44.0, RIGHT - LEFT);
+        super::set_lacking(page, waiver.language);
     })
 }
 

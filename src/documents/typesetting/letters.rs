@@ -3,13 +3,13 @@
 
 use super::ROMAN;
 use crate::documents::PersonName;
-use crate::documents::fonts::{Fonts, Index, read_file};
+use crate::documents::fonts::{Fonts, Index, package, read_file};
 use harfrust::ShaperData;
 use krilla::text::Font;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -54,6 +54,8 @@ pub(crate) struct Letters<'f> {
     index: OnceCell<Arc<Index>>,
     faces: RefCell<HashMap<PathBuf, Option<Rc<Face>>>>,
     by_char: RefCell<HashMap<char, Option<Rc<Face>>>>,
+    /// The packages whose fonts have the letters for which the document shows an empty box.
+    lacking: RefCell<BTreeSet<&'static str>>,
 }
 
 impl<'f> Letters<'f> {
@@ -100,7 +102,20 @@ impl<'f> Letters<'f> {
         name.chars().find(|c| c.is_alphanumeric() && !self.can_print(*c))
     }
 
-    pub(super) fn can_print(&self, c: char) -> bool {
+    /// Notes that the document shows an empty box for a character. Pictures such as 🪂 are no letters.
+    pub(super) fn note_box(&self, c: char) {
+        if c.is_alphanumeric() {
+            self.lacking.borrow_mut().insert(package(c));
+        }
+    }
+
+    /// The packages whose fonts have the letters that the document lacks; empty where it has all.
+    pub(crate) fn lacking(&self) -> String {
+        self.lacking.borrow().iter().copied().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether a font has the character.
+    pub(crate) fn can_print(&self, c: char) -> bool {
         ROMAN.has(c) || self.face(c).is_some()
     }
 }

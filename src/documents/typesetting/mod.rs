@@ -149,7 +149,10 @@ impl Typeface {
             _ if is_unseen(c) => None,
             c if c.is_whitespace() => Some(' '),
             c if advance(c).is_some() || letters.can_print(c) => Some(c),
-            _ => Some(BOX),
+            _ => {
+                letters.note_box(c);
+                Some(BOX)
+            }
         }
     }
 
