@@ -13,10 +13,14 @@ addEventListener('pageshow', () => document.querySelectorAll('form[data-sent]').
 
 // A page that was refused begins at its problem, however far down the form is.
 {
-    const problem = document.querySelector('main .problem[id]:not([hidden])');
+    const problem = document.querySelector('main .problem[role=alert]:not([hidden])');
     // At a kiosk a field that has the focus opens the keys over the page.
     const focuses = !document.documentElement.classList.contains('kiosk') && !document.querySelector('[autofocus]');
-    if (problem && focuses) document.querySelector(`[aria-describedby~="${problem.id}"]`)?.focus({ preventScroll: true });
+    // The field that names the problem, else the first field of the form below it in the same part of the page.
+    const after = form => problem.compareDocumentPosition(form) & (Node.DOCUMENT_POSITION_FOLLOWING | Node.DOCUMENT_POSITION_CONTAINS);
+    const first = () => [...problem.closest('section')?.querySelectorAll('form') ?? []].find(after)?.querySelector('input:not([type=hidden]):not([hidden]), select, textarea');
+    const named = () => problem.id && document.querySelector(`[aria-describedby~="${problem.id}"]`);
+    if (problem && focuses) (named() || first())?.focus({ preventScroll: true });
     problem?.scrollIntoView({ block: 'center', behavior: 'instant' });
 }
 
@@ -323,4 +327,38 @@ if (live().length) {
         times = 0;
         if (attended() && live().length) ask();
     }, interval);
+}
+
+// What was typed into a form whose session had ended is there again after the sign-in, in the same tab. Passwords, files and
+// hidden fields are not kept.
+{
+    const KEPT_MS = 30 * 60 * 1000;
+    const page = document.querySelector('main[tabindex]'), lost = document.querySelector('[data-kept]');
+    let kept = {};
+    try { kept = JSON.parse(sessionStorage.kept); } catch { /* Nothing is kept, or this browser keeps nothing. */ }
+    const keep = values => { try { sessionStorage.kept = JSON.stringify(Object.assign(kept, values)); } catch { /* See above. */ } };
+    const typed = form => [...form.elements].filter(one => one.name && !one.matches('button, [type=hidden], [type=password], [type=file]'));
+    const same = action => [...document.querySelectorAll('form')].filter(form => form.getAttribute('action') === action);
+    const fill = form => {
+        typed(form).forEach((one, at) => {
+            const [name, value, checked] = kept.fields[at] ?? [];
+            if (name === one.name && (value === one.value || !/radio|checkbox/.test(one.type))) [one.value, one.checked] = [value, checked];
+        });
+        for (let around = form; around = around.parentElement.closest('details');) around.open = true;
+        const said = Object.assign(document.createElement('p'), { className: 'note good', role: 'status', textContent: kept.said });
+        form.before(said);
+        said.scrollIntoView({ block: 'center', behavior: 'instant' });
+        form.querySelector('button:not([type])').focus({ preventScroll: true });
+    };
+    if (lost) keep({ said: lost.dataset.kept });
+    if (page) {
+        const form = kept.said && Date.now() - kept.at < KEPT_MS && kept.fields[0] && same(kept.action)[kept.place];
+        if (form) fill(form);
+        // A page that answers a form has no address; the page before it has.
+        keep({ said: '', fields: [], page: page.dataset.address ? kept.page : location.pathname + location.search });
+        addEventListener('submit', ({ target }) => {
+            const action = target.getAttribute('action');
+            if (target.method === 'post') keep({ at: Date.now(), action, place: same(action).indexOf(target), fields: typed(target).map(one => [one.name, one.value, one.checked]) });
+        });
+    } else if (kept.said) document.querySelectorAll('[name=to]').forEach(one => { one.value = kept.page; });
 }

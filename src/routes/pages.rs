@@ -59,6 +59,8 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/account/prove",                                 desk::account::prove).hashing(),
     desk    (POST,   "/desk/account/password",                              desk::account::password::change).hashing(),
     desk    (POST,   "/desk/account/recovery-codes",                        desk::account::renew_codes),
+    desk    (POST,   "/desk/account/authenticator",                         desk::account::factor::begin),
+    desk    (POST,   "/desk/account/authenticator/confirm",                 desk::account::factor::confirm),
     desk    (POST,   "/desk/account/pin",                                   desk::account::renew_pin),
     desk    (POST,   "/desk/account/sessions",                              desk::account::end_sessions),
     desk    (POST,   "/desk/account/passkeys/question",                     desk::account::passkeys::begin),

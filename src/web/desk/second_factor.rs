@@ -20,6 +20,8 @@ pub(crate) const SIGN_IN_AGAIN: &str = "/desk/sign-in?ended=1";
 #[template(path = "desk/second_factor.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
+    /// Who signs in: in another tab, another sign-in may have begun.
+    username: String,
     prompt: String,
     by: String,
     to: String,
@@ -27,18 +29,18 @@ struct Page {
 }
 
 impl Page {
-    fn new(site: &Site, call: &Call, by: String, to: String) -> Result<Page, Failure> {
+    fn new(site: &Site, call: &Call, username: String, by: String, to: String) -> Result<Page, Failure> {
         let key = match by.as_str() {
             "none" => "factor.unreachable",
             _ if site.clock.is_suspect() => "factor.clock_suspect",
             _ => "desk.code_by_app",
         };
         let frame = Frame::outside(site, call)?;
-        Ok(Page { prompt: frame.say(key), frame, by, to: safe_target(&to), problem: None })
+        Ok(Page { prompt: frame.say(key), frame, username, by, to: safe_target(&to), problem: None })
     }
 
-    fn refused(site: &Site, call: &Call, by: &str, to: &str, key: &'static str) -> Answer {
-        let mut page = Page::new(site, call, by.to_owned(), to.to_owned())?;
+    fn refused(site: &Site, call: &Call, sent: Sent, key: &'static str) -> Answer {
+        let mut page = Page::new(site, call, sent.username, sent.by, sent.to)?;
         page.problem = Some(call.say(key));
         Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
     }
@@ -47,25 +49,25 @@ impl Page {
 /// `GET /desk/sign-in/code`: the form; `by` is the source of the code.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let now = site.now();
-    let waits = match clerk::CHALLENGE.value(site, call) {
-        Some(token) => site.store.read(|tx| challenge::find(tx, token, Intent::Desk, now))?.is_some(),
-        None => false,
+    let account = match clerk::CHALLENGE.value(site, call) {
+        Some(token) => site.store.read(|tx| challenge::find(tx, token, Intent::Desk, now))?,
+        None => None,
     };
-    if !waits {
-        return Ok(reply::see_other(SIGN_IN_AGAIN));
-    }
+    let Some(account) = account else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     let (by, to) = Form(call.query()).read(|query| (query.line("by", 20), query.line("to", 200)))?;
-    let page = Page::new(site, call, by, to)?;
+    let page = Page::new(site, call, account.username, by, to)?;
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
 /// `POST /desk/sign-in/code`: judges a code. The challenge allows a few attempts.
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
-    let (code, by, to) =
-        read_form(call, |form| (form.line("code", CODE_CHARS_MAX), form.line("by", 20), form.line("to", 200)))?;
+    let (code, sent) = read_form(call, |form| {
+        let sent = Sent { username: form.line("username", 254), by: form.line("by", 20), to: form.line("to", 200) };
+        (form.line("code", CODE_CHARS_MAX), sent)
+    })?;
     let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     if code.is_empty() {
-        return Page::refused(site, call, &by, &to, "desk.code_missing");
+        return Page::refused(site, call, sent, "desk.code_missing");
     }
     let outcome = site.store.write(site.now(), |tx| {
         let Some(account) =
@@ -73,6 +75,10 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
         else {
             return Ok(Outcome::Ended);
         };
+        // In another tab of this browser another sign-in has begun: this code is not its account's.
+        if !sent.username.is_empty() && sent.username != account.username {
+            return Ok(Outcome::Ended);
+        }
         let prove = || second_factor::prove(site, call, tx, &account, &code);
         match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(passed) => {
@@ -85,9 +91,16 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     })?;
     match outcome {
         Outcome::Ended => Ok(reply::see_other(SIGN_IN_AGAIN)),
-        Outcome::Right(entry, username) => answer(site, call, entry, &username, &to),
-        Outcome::Wrong(key) => Page::refused(site, call, &by, &to, key),
+        Outcome::Right(entry, username) => answer(site, call, entry, &username, &sent.to),
+        Outcome::Wrong(key) => Page::refused(site, call, sent, key),
     }
+}
+
+/// What the form carries beside the code.
+struct Sent {
+    username: String,
+    by: String,
+    to: String,
 }
 
 /// The outcome of a code.

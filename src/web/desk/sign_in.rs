@@ -29,12 +29,21 @@ struct Page {
     /// Page to go to after sign-in.
     to: String,
     problem: Option<String>,
+    /// Whether a form was sent after its session had ended: what was typed waits in the browser.
+    lost: bool,
     demo: bool,
 }
 
 impl Page {
     fn new(site: &Site, call: &Call, username: String, to: String) -> Result<Page, Failure> {
-        Ok(Page { frame: Frame::outside(site, call)?, username, to, problem: None, demo: site.config.demo })
+        Ok(Page {
+            frame: Frame::outside(site, call)?,
+            username,
+            to,
+            problem: None,
+            lost: false,
+            demo: site.config.demo,
+        })
     }
 
     fn refused(site: &Site, call: &Call, username: &str, to: &str, key: &'static str) -> Answer {
@@ -54,6 +63,7 @@ pub(crate) fn show_or_pass(site: &Site, call: &Call) -> Answer {
         return Ok(reply::see_other(&safe_target(&to)));
     }
     let mut page = Page::new(site, call, String::new(), to)?;
+    page.lost = lost;
     page.problem = match (ended, lost) {
         (true, _) => Some(call.say("desk.step_ended")),
         (false, true) => Some(call.say("desk.sent_lost")),

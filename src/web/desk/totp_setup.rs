@@ -15,7 +15,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::members::Account;
 use crate::store::tables::second_factors;
-use crate::web::{CODE_CHARS_MAX, Frame, read_form, show};
+use crate::web::{CODE_CHARS_MAX, Frame, form_status, read_form, show};
 use askama::Template;
 use http::StatusCode;
 
@@ -28,6 +28,8 @@ struct Page {
     /// Base32, in groups.
     secret: String,
     problem: Option<String>,
+    /// Whether the clerk is signed in.
+    in_account: bool,
 }
 
 #[derive(Template)]
@@ -121,12 +123,34 @@ fn page(site: &Site, call: &Call, status: StatusCode, account: &Account, problem
         false => second_factor::find_pending(site, tx, account.member_id),
     })?;
     let Some(secret) = found else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
+    let page = secret_page(site, call, &account.username, &secret, problem)?;
+    Ok(show(status, call.language(), &page))
+}
+
+/// The page with a secret for the app of a clerk who is signed in.
+pub(super) fn show_in_account(
+    site: &Site,
+    call: &Call,
+    username: &str,
+    secret: &[u8],
+    problem: Option<&'static str>,
+) -> Answer {
+    let page = Page { in_account: true, ..secret_page(site, call, username, secret, problem)? };
+    Ok(show(form_status(problem.is_some()), call.language(), &page))
+}
+
+fn secret_page(
+    site: &Site,
+    call: &Call,
+    username: &str,
+    secret: &[u8],
+    problem: Option<&'static str>,
+) -> Result<Page, Failure> {
     let frame = Frame::outside(site, call)?;
-    let made = totp::setup(&secret, &frame.site_name, &account.username);
+    let made = totp::setup(secret, &frame.site_name, username);
     let qr = qr::svg(&made.otpauth_url)
         .ok_or_else(|| Failure::broken().because("the authenticator's URL is too long for a QR code"))?;
     let groups: Vec<String> =
         made.secret.as_bytes().chunks(4).map(|g| String::from_utf8_lossy(g).into_owned()).collect();
-    let page = Page { problem: problem.map(|key| frame.say(key)), frame, qr, secret: groups.join(" ") };
-    Ok(show(status, call.language(), &page))
+    Ok(Page { problem: problem.map(|key| frame.say(key)), frame, qr, secret: groups.join(" "), in_account: false })
 }

@@ -28,6 +28,26 @@ fn a_password_and_a_code_open_the_desk() {
 }
 
 #[test]
+fn a_code_of_one_tab_is_not_judged_for_the_account_of_another() {
+    let site = Site::open();
+    let (ann, ben) = (site.protect(&site.desk()), site.protect(&site.desk()));
+    let clerk = Clerk::outside(&site);
+    let begin = |name: &str| {
+        let reply = clerk.post(FORM, &[("username", name), ("password", PASSWORD)]);
+        clerk.get(reply.header("location").expect("the page for the code")).page()
+    };
+    let page = begin(&ann.member.name);
+    assert!(page.contains(&format!("<bdi>{}</bdi>", ann.member.name)), "who signs in: {page}");
+    begin(&ben.member.name);
+    let send = |one: &crate::harness::Protected| {
+        let code = one.authenticator.code(site.now());
+        clerk.post("/desk/sign-in/code", &[("code", &code), ("username", &one.member.name)])
+    };
+    assert_eq!(send(&ann).header("location"), Some("/desk/sign-in?ended=1"), "the page begins anew");
+    assert_eq!(send(&ben).header("location"), Some("/desk"), "and no code was counted as wrong");
+}
+
+#[test]
 fn a_clerk_without_a_second_factor_sets_one_up_at_sign_in() {
     let site = Site::open();
     let desk = site.desk();

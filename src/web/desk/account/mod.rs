@@ -1,5 +1,6 @@
 //! The clerk's own account: password, second factor, recovery codes, PIN, passkeys and sessions.
 
+pub(crate) mod factor;
 pub(crate) mod passkeys;
 pub(crate) mod password;
 
