@@ -56,6 +56,8 @@ pub(crate) struct FlyerRow {
     pub(crate) dob: Option<String>,
     /// Whether the form asks for the signer's relation to the flyer.
     pub(crate) asks_relation: bool,
+    /// Whether the flyer is known to be a minor, who does not sign alone.
+    pub(crate) is_minor: bool,
     pub(crate) relation: &'static str,
     pub(crate) questions: Vec<Question>,
 }
@@ -142,6 +144,7 @@ impl WaiverForm {
                 flies: sent.is_none() || known.is_some(),
                 dob: one.dob.is_none().then(|| typed.unwrap_or_default()),
                 asks_relation: one.asks_relation,
+                is_minor: one.asks_relation && one.dob.is_some(),
                 relation: known.map_or("self", |known| known.relation.name()),
                 questions: waiver::questions(&text.questions).enumerate().map(question).collect(),
             }

@@ -31,6 +31,9 @@ use crate::site::Site;
 use crate::store::tables::members;
 use askama::Template;
 
+/// Seconds without a touch after which a guest who has finished something is signed out; the last ten are counted down.
+const DONE_IDLE_SECONDS: i64 = 25;
+
 /// The frame around every page of a kiosk.
 pub(crate) struct Screen {
     frame: Frame,
@@ -74,6 +77,11 @@ impl Screen {
     /// Seconds without a touch after which the guest is signed out.
     pub(crate) fn idle_seconds(&self) -> i64 {
         IDLE_SECONDS
+    }
+
+    /// As [`Screen::idle_seconds`], where the guest has just finished: the next person may stand behind.
+    pub(crate) fn idle_seconds_when_done(&self) -> i64 {
+        DONE_IDLE_SECONDS
     }
 
     /// The text before and after the number of seconds that are left, which a script counts down.

@@ -61,6 +61,11 @@ fn an_app_reads_the_waiver_and_signs_it_for_oneself_and_ones_children() {
     assert_eq!(alone.bad_fields(), [format!("relation_{}", child.id)], "a child does not sign alone");
     assert_eq!(site.rows()["waiver_signatures"], 0, "all or nobody");
 
+    // Nor does the form at the desk offer that; it does for a flyer whose age is not known.
+    let form = |member: &Caller| admin.get(&format!("/desk/members/{}/waiver", member.id)).page();
+    assert!(form(&child).contains("<option value=\"parent\"") && !form(&child).contains("<option value=\"self\""));
+    assert!(form(&mark).contains("<option value=\"self\" selected"));
+
     let ask = || jane.ask(Method::POST, PATH).header("idempotency-key", "one");
     let signed = ask().json(&signature(&[(jane.id, false), (child.id, true)])).send().ok().json();
     assert_eq!((signed["signature_ids"].as_array().unwrap().len(), &signed["waits_for_staff"]), (2, &json!(true)));
