@@ -48,8 +48,8 @@ pub(crate) struct Ban {
     pub(crate) until: Option<i64>,
 }
 
-/// Bans an account as [`ban`] does, with a reason and an end. Replaces the reason and the end of an account that is
-/// banned already.
+/// Bans an account as [`ban`] does, with a reason and an end. 422 where the account is banned already for another reason or
+/// until another day: somebody else was first, and an admin lifts that ban.
 pub(crate) fn ban_with(cx: &Change, member_id: i64, terms: &Ban) -> Result<Outcome, Failure> {
     if terms.until.is_some_and(|until| until <= cx.now()) {
         return Err(Failure::field("until", Text::new("card.ban_past")));
@@ -59,7 +59,7 @@ pub(crate) fn ban_with(cx: &Change, member_id: i64, terms: &Ban) -> Result<Outco
         return Ok(Outcome::Unchanged);
     }
     if ban(cx, member_id)? == Outcome::Unchanged {
-        cx.record("member.banned", &Subject::Member(member_id), &Detail::none().flag("again", true))?;
+        return Err(Failure::field("reason", Text::new("card.banned_before")));
     }
     bans::set_terms(cx.tx, member_id, terms.until, &terms.reason)?;
     Ok(Outcome::Done)

@@ -1,5 +1,6 @@
 //! The desk's changes on a member's card: the note for colleagues, and the member's personal data.
 
+use super::seen::Seen;
 use super::{Change, Outcome};
 use crate::auth::{confirmation, security_event};
 use crate::domain::audit::{Detail, Subject};
@@ -35,12 +36,14 @@ pub(crate) enum Edited {
 }
 
 /// Stores a note about a member for colleagues; an empty text deletes the note. Audited without its text. 403 where the
-/// actor may not serve the account.
-pub(crate) fn set_note(cx: &Change, member_id: i64, text: &str) -> Result<Outcome, Failure> {
+/// actor may not serve the account; 422 where another note than `seen` is there.
+pub(crate) fn set_note(cx: &Change, member_id: i64, text: &str, seen: &Seen) -> Result<Outcome, Failure> {
     cx.served(member_id)?;
-    if members::find_staff_note(cx.tx, member_id)? == text {
+    let stored = members::find_staff_note(cx.tx, member_id)?;
+    if stored == text {
         return Ok(Outcome::Unchanged);
     }
+    seen.check(&[&stored], || stored.clone())?;
     members::set_staff_note(cx.tx, member_id, text)?;
     cx.record("member.note_set", &Subject::Member(member_id), &Detail::none().flag("empty", text.is_empty()))?;
     Ok(Outcome::Done)

@@ -28,6 +28,7 @@ pub(crate) mod person;
 pub(crate) mod photos;
 pub(crate) mod recovery;
 pub(crate) mod registration;
+pub(crate) mod seen;
 pub(crate) mod shift_note;
 pub(crate) mod signup;
 pub(crate) mod waivers;

@@ -1,6 +1,7 @@
 //! A partner's access: creating, changing and revoking it; and restoring records that a partner deleted.
 
 use super::bookings::DESK_CLIENT_ID;
+use super::seen::{self, Seen};
 use super::{Change, Outcome};
 use crate::auth::new_secret;
 use crate::domain::audit::{Detail, Subject};
@@ -101,17 +102,31 @@ pub(crate) fn create(
     Ok(IssuedCredentials { partner_id, client_id, secret: add_secret(cx, partner_id)? })
 }
 
-/// Sets a partner's networks, rate limit and strictness. Audited. Admins only.
-pub(crate) fn set_terms(cx: &Change, partner: &Partner, terms: &Terms) -> Result<Outcome, Failure> {
+/// The terms of a partner in words that need no translation: networks, requests per minute, and whether it is strict.
+fn values(partner: &Partner, networks: &[String]) -> [String; 3] {
+    let strict = if partner.strict { "strict" } else { "" };
+    [networks.join(" "), partner.requests_per_minute.unwrap_or(0).to_string(), strict.to_owned()]
+}
+
+/// The mark of a partner's terms, for the form that replaces them.
+pub(crate) fn mark(partner: &Partner, networks: &[String]) -> String {
+    seen::mark(&values(partner, networks).each_ref().map(String::as_str))
+}
+
+/// Sets a partner's networks, rate limit and strictness. Audited. Admins only. 422 where the terms are others than `seen`.
+pub(crate) fn set_terms(cx: &Change, partner: &Partner, terms: &Terms, seen: &Seen) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     terms.check()?;
     let mut networks: Vec<String> = terms.networks.iter().map(IpNet::to_string).collect();
     networks.sort_unstable();
     networks.dedup();
     let before = (partner.strict, partner.requests_per_minute);
-    if before == (terms.strict, terms.per_minute()) && partners::list_networks(cx.tx, partner.partner_id)? == networks {
+    let stored = partners::list_networks(cx.tx, partner.partner_id)?;
+    if before == (terms.strict, terms.per_minute()) && stored == networks {
         return Ok(Outcome::Unchanged);
     }
+    let values = values(partner, &stored);
+    seen.check(&values.each_ref().map(String::as_str), || values.join(" · "))?;
     partners::set_terms(cx.tx, partner.partner_id, terms.strict, terms.per_minute())?;
     partners::delete_networks(cx.tx, partner.partner_id)?;
     add_networks(cx, partner.partner_id, terms)?;

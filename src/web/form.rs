@@ -1,6 +1,7 @@
 //! Forms of the pages. [`read_form`] returns the values only where every field is valid.
 
 use super::read_form_number;
+use crate::app::seen::{self, Seen};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
@@ -62,6 +63,16 @@ impl Form {
     /// The idempotency number of the form, if it has one.
     pub(crate) fn number(&mut self) -> Option<i64> {
         self.optional("number", read_form_number)
+    }
+
+    /// The mark of the values that the page of the form showed.
+    pub(crate) fn seen(&mut self) -> Seen {
+        self.seen_in(seen::FIELD)
+    }
+
+    /// The mark in the field of this name, for a form that carries more than one.
+    pub(crate) fn seen_in(&mut self, name: &str) -> Seen {
+        Seen::of(self.optional(name, fields::line(64)))
     }
 
     /// Whether the field is there and not blank.

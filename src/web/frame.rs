@@ -8,7 +8,6 @@ use crate::i18n::language::{Language, Text};
 use crate::i18n::number::grouped;
 use crate::site::{CachedName, Site};
 use crate::store::tables::members;
-use crate::web::desk::shift_note::{self, NoteView};
 use crate::web::desk::sign_in::safe_target;
 
 /// A part of the desk: an item of the menu.
@@ -21,7 +20,7 @@ pub(crate) struct Part {
     pub admins: bool,
 }
 
-/// The part whose pages show the shift note.
+/// The first page of the desk.
 const TODAY: &str = "/desk";
 
 /// In the order of the menu.
@@ -52,8 +51,6 @@ pub(crate) struct Frame {
     /// Where the page answers a form: its own address, from which parts that refresh themselves are read; on an error
     /// page, the address of the page with the form. Empty where the page answers a GET.
     pub(crate) address: String,
-    /// The shift note, on the pages of *Today*.
-    pub(crate) shift_note: Option<NoteView>,
     /// Message about the action that was just done.
     pub done: Option<String>,
 }
@@ -80,7 +77,6 @@ impl Frame {
             admin: false,
             here: String::new(),
             address: String::new(),
-            shift_note: None,
             done: None,
         }
     }
@@ -114,9 +110,8 @@ impl Frame {
         let name = profile.map(|p| if p.screen_name.is_empty() { p.username } else { p.screen_name });
         let here = if call.reads() { call.path.clone() } else { part.to_owned() };
         let address = if call.reads() { String::new() } else { part.to_owned() };
-        let shift_note = if part == TODAY { shift_note::find(site, call.language())? } else { None };
         let admin = clerk.check_admin().is_ok();
-        Ok(Frame { part, clerk: name, admin, here, address, shift_note, ..Frame::outside(site, call)? })
+        Ok(Frame { part, clerk: name, admin, here, address, ..Frame::outside(site, call)? })
     }
 
     /// [`Frame::of`], with the message about the action that the query names as done.

@@ -122,7 +122,7 @@ pub(crate) fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
         check_edit(site, bearer, entry_id, (read.entry_date, read.tunnel_id), &mut fields)?;
     }
     let TimeEdit { entry_date, minutes, tunnel_id, comment, .. } = ParsedBody { read, fields }.finish()?;
-    let patch = Patch { entry_date, minutes, tunnel_id, comment };
+    let patch = Patch { entry_date, minutes, tunnel_id, comment, ..Patch::default() };
     app::change_once(site, call, actor(call, bearer), |cx| {
         time::edit(cx, bearer.into(), entry_id, &patch)?;
         Ok(reply::ok(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))

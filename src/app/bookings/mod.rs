@@ -5,6 +5,7 @@ mod record;
 
 pub(super) use record::record_and_audit;
 
+use super::seen::{self, Seen};
 use super::{Change, Outcome, family, flights};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::{self, Booking, Denial};
@@ -184,8 +185,15 @@ pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Fai
 /// Moves a booking of any partner to another time, or changes its minutes. Staff only. The flight time that the booking
 /// entered changes too. 422 at `flight_date` for a past day or a date before the member's birth; 409 where the booking
 /// has ended, and for another day while the member is checked in. The fields that the partner sent are kept: the same
-/// booking sent again does not move it back. Audited; the member is notified.
-pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i64) -> Result<Outcome, Failure> {
+/// booking sent again does not move it back. 409 where the booking has changed since `seen`. Audited; the member is
+/// notified.
+pub(crate) fn move_to(
+    cx: &Change,
+    booking_id: i64,
+    flight_date: i64,
+    minutes: i64,
+    seen: &Seen,
+) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
     check_in_force(cx, &known)?;
@@ -193,6 +201,7 @@ pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i
     if moved == known.booking {
         return Ok(Outcome::Unchanged);
     }
+    check_seen(cx, &known, seen)?;
     let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
     if flight_date != known.booking.flight_date && flight_date < zone.day(cx.now(), 0).from {
         return Err(Failure::field("flight_date", Text::new("desk.move_past")));
@@ -214,18 +223,19 @@ pub(crate) fn move_to(cx: &Change, booking_id: i64, flight_date: i64, minutes: i
 }
 
 /// Cancels a booking of any partner. Staff only. The flight time that the booking entered is removed. 409 while the
-/// member is checked in. Audited; the member is notified.
-pub(crate) fn cancel(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
-    end(cx, booking_id, Ending::Cancelled)
+/// member is checked in, or where the booking has changed since `seen`. Audited; the member is notified.
+pub(crate) fn cancel(cx: &Change, booking_id: i64, seen: &Seen) -> Result<Outcome, Failure> {
+    end(cx, booking_id, Ending::Cancelled, seen)
 }
 
 /// Marks a booking whose time has begun as a no-show. Staff only. The flight time that the booking entered is removed.
-/// 409 while the member is checked in, or where the flight is in the future. Audited; the member is notified.
-pub(crate) fn set_no_show(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+/// 409 while the member is checked in, where the flight is in the future, or where the booking has changed since `seen`.
+/// Audited; the member is notified.
+pub(crate) fn set_no_show(cx: &Change, booking_id: i64, seen: &Seen) -> Result<Outcome, Failure> {
     if find(cx, booking_id)?.booking.flight_date > cx.now() {
         return Err(Failure::booking_state().saying(Text::new("desk.no_show_early")));
     }
-    end(cx, booking_id, Ending::NoShow)
+    end(cx, booking_id, Ending::NoShow, seen)
 }
 
 /// Undoes a cancellation or a no-show. Staff only. The flight time that was removed returns to the logbook. Audited;
@@ -244,7 +254,7 @@ pub(crate) fn reinstate(cx: &Change, booking_id: i64) -> Result<Outcome, Failure
     Ok(Outcome::Done)
 }
 
-fn end(cx: &Change, booking_id: i64, ending: Ending) -> Result<Outcome, Failure> {
+fn end(cx: &Change, booking_id: i64, ending: Ending, seen: &Seen) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
     if known.ending == Some(ending) {
@@ -254,6 +264,7 @@ fn end(cx: &Change, booking_id: i64, ending: Ending) -> Result<Outcome, Failure>
     if known.arrived_at.is_some() {
         return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")));
     }
+    check_seen(cx, &known, seen)?;
     let time = entries::take_booked_time(cx.tx, booking_id)?;
     endings::set_ended(cx.tx, booking_id, ending, cx.member_id(), time.as_ref())?;
     let (action, subject) = match ending {
@@ -263,6 +274,24 @@ fn end(cx: &Change, booking_id: i64, ending: Ending) -> Result<Outcome, Failure>
     notices::insert(cx.tx, known.member_id, subject, &notice_detail(booking_id, &known.booking))?;
     audit(cx, action, known.member_id, booking_id)?;
     Ok(Outcome::Done)
+}
+
+/// The mark of a booking, for the forms that change or end it.
+pub(crate) fn mark(booking: &Booking) -> String {
+    seen::mark(&[&booking.flight_date.to_string(), &booking.minutes_booked.to_string()])
+}
+
+/// 409 where the booking is at another time or has other minutes than the page of the form showed.
+fn check_seen(cx: &Change, known: &BookingRow, seen: &Seen) -> Result<(), Failure> {
+    let Booking { flight_date, minutes_booked, .. } = known.booking;
+    if seen.is(&[&flight_date.to_string(), &minutes_booked.to_string()]) {
+        return Ok(());
+    }
+    let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
+    let text = Text::new("desk.booking_changed")
+        .with("when", when::moment(cx.language, &zone, flight_date))
+        .with("minutes", minutes_booked);
+    Err(Failure::booking_state().saying(text))
 }
 
 /// Finds a booking at this tunnel; 404 where there is none.

@@ -2,14 +2,17 @@
 
 use super::rules::{self, check_place};
 use super::{actor_id, no_change, reads_every_logbook, record_for_other};
+use crate::app::seen::{self, Seen};
 use crate::app::{Change, flights};
 use crate::auth::Bearer;
 use crate::domain::role::Rank;
+use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
 use crate::store::tables::members::Holder;
+use crate::store::tables::tunnels;
 
 /// The values that an edit replaces; `None` leaves a value as it is.
 #[derive(Debug, Default)]
@@ -19,6 +22,8 @@ pub(crate) struct Patch {
     pub minutes: Option<i64>,
     pub tunnel_id: Option<i64>,
     pub comment: Option<String>,
+    /// The entry as the form showed it.
+    pub seen: Seen,
 }
 
 /// The right by which a caller edits flight time.
@@ -55,8 +60,13 @@ pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, 
     Ok(entry_id)
 }
 
+/// The mark of flight time, for the form that corrects it.
+pub(crate) fn mark(entry: &TimeEntry) -> String {
+    seen::mark(&[&entry.minutes.to_string(), &entry.entry_date.to_string(), &entry.comment])
+}
+
 /// Edits flight time: by the holder, the desk or an admin; a booking token edits only the entry that the booking made.
-/// Audited, unless the logbook is the actor's own.
+/// Audited, unless the logbook is the actor's own. 422 where the entry is another than the patch has seen.
 pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) -> Result<(), Failure> {
     let known = entries::find_time(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     if !may_edit(editor, &known) {
@@ -78,6 +88,7 @@ pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) ->
         tunnel_id: patch.tunnel_id.unwrap_or(known.tunnel_id),
         comment: patch.comment.clone().unwrap_or_else(|| known.comment.clone()),
     };
+    check_seen(cx, &known, &time, &patch.seen)?;
     check(cx, known.member_id, &time, Some(known.entry_date))?;
     let before = NewTime {
         entry_date: known.entry_date,
@@ -92,6 +103,19 @@ pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) ->
     })?;
     entries::update_time(cx.tx, entry_id, &time)?;
     record_for_other(cx, "entry.edited", known.member_id, entry_id)
+}
+
+fn check_seen(cx: &Change, known: &TimeEntry, time: &NewTime, seen: &Seen) -> Result<(), Failure> {
+    if (known.minutes, known.entry_date, &known.comment) == (time.minutes, time.entry_date, &time.comment) {
+        return Ok(());
+    }
+    let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
+    let (minutes, date) = (known.minutes.to_string(), known.entry_date.to_string());
+    seen.check(&[&minutes, &date, &known.comment], || {
+        let day = when::day(cx.language, &zone, known.entry_date);
+        let words = [format!("{minutes} min"), day, known.comment.clone()];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" · ")
+    })
 }
 
 /// Whether the editor may change the entry.

@@ -1,6 +1,7 @@
 //! Consents, in an append-only register of who answered what to which text and when; and emergency contacts.
 
 use super::{Signing, find_right};
+use crate::app::seen::{self, Seen};
 use crate::app::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::waiver::SigningPlace;
@@ -69,13 +70,21 @@ pub(crate) fn withdraw(cx: &Change, member_id: i64, kind: Kind) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
-/// Stores the emergency contact of a member; an empty name and number delete it. Audited without the contact.
-pub(crate) fn set_emergency(cx: &Change, member_id: i64, contact: &Emergency) -> Result<Outcome, Failure> {
+/// The mark of an emergency contact, for the form that replaces it.
+pub(crate) fn mark(contact: &Emergency) -> String {
+    seen::mark(&[&contact.name, &contact.phone])
+}
+
+/// Stores the emergency contact of a member; an empty name and number delete it. Audited without the contact. 422 where
+/// another contact than `seen` is there.
+pub(crate) fn set_emergency(cx: &Change, member_id: i64, contact: &Emergency, seen: &Seen) -> Result<Outcome, Failure> {
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     find_right(cx, &profile)?;
-    if emergency_contacts::find(cx.tx, member_id)?.unwrap_or_default() == *contact {
+    let stored = emergency_contacts::find(cx.tx, member_id)?.unwrap_or_default();
+    if stored == *contact {
         return Ok(Outcome::Unchanged);
     }
+    seen.check(&[&stored.name, &stored.phone], || format!("{} {}", stored.name, stored.phone))?;
     let is_empty = contact.name.is_empty() && contact.phone.is_empty();
     match is_empty {
         true => emergency_contacts::delete(cx.tx, member_id)?,
@@ -92,7 +101,7 @@ pub(super) fn keep(cx: &Change, signing: &Signing) -> Result<(), Failure> {
             _ = say(cx, flyer.member_id, said, signing.place)?;
         }
         if !signing.emergency.name.is_empty() || !signing.emergency.phone.is_empty() {
-            _ = set_emergency(cx, flyer.member_id, &signing.emergency)?;
+            _ = set_emergency(cx, flyer.member_id, &signing.emergency, &Seen::default())?;
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ pub(crate) mod links;
 pub(crate) mod texts;
 
 use super::person::AGE_SECONDS_MAX;
+use super::seen::{self, Seen};
 use super::{Change, family, flights};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::waiver::{self, Reason, Relation, SigningPlace};
@@ -19,7 +20,7 @@ use crate::store::tables::emergency_contacts::Emergency;
 use crate::store::tables::guardianships::{self, Guardianship};
 use crate::store::tables::members::{self, Profile};
 use crate::store::tables::site_texts::{self, Kind, SiteText};
-use crate::store::tables::waivers::{self, Signature, Undecided};
+use crate::store::tables::waivers::{self, Decision, Signature, Undecided};
 use crate::store::tables::{notices, tunnels};
 use serde_json::json;
 use std::time::Duration;
@@ -272,10 +273,16 @@ fn check_other(cx: &Change, member_id: i64) -> Result<(), Failure> {
     }
 }
 
+/// The mark of the decisions on a waiver, for the form of the next.
+pub(crate) fn mark(decided: &[Decision]) -> String {
+    let last = decided.first().map(|last| [last.may_fly.to_string(), last.word.clone(), last.decided_at.to_string()]);
+    seen::mark(&last.iter().flatten().map(String::as_str).collect::<Vec<_>>())
+}
+
 /// Decides on a waiver in which a question was answered with yes, with a comment. By staff other than the flyer. A
-/// later decision replaces an earlier one. 409 where nothing awaits a decision. Audited without the comment; the flyer
-/// is notified.
-pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) -> Result<i64, Failure> {
+/// later decision replaces an earlier one, if the clerk has `seen` it. 409 where nothing awaits a decision. Audited
+/// without the comment; the flyer is notified.
+pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str, seen: &Seen) -> Result<i64, Failure> {
     cx.check_staff()?;
     let known = waivers::find(cx.tx, signature_id)?.ok_or_else(Failure::not_found)?;
     check_other(cx, known.member_id)?;
@@ -284,6 +291,17 @@ pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str) 
     }
     if !known.answers.contains('y') {
         return Err(Failure::entry_state());
+    }
+    let decided = waivers::list_decisions(cx.tx, signature_id)?;
+    if let Some(last) = decided.first() {
+        if last.may_fly == may_fly && last.word == word && last.decided_by == cx.member_id() {
+            return Ok(known.member_id);
+        }
+        if !seen.is_mark(&mark(&decided)) {
+            let by = members::find_clerk_name(cx.tx, last.decided_by)?;
+            let key = if last.may_fly { "papers.decided_meanwhile_yes" } else { "papers.decided_meanwhile_no" };
+            return Err(Failure::field(seen::FIELD, Text::new(key).with("by", by).with("word", &last.word)));
+        }
     }
     waivers::insert_decision(cx.tx, signature_id, may_fly, word, cx.member_id())?;
     let subject = if may_fly { "notice.waiver_cleared" } else { "notice.waiver_refused" };

@@ -5,8 +5,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A change of any row of these tables counts.
-const WATCHED: [&str; 7] =
-    ["bookings", "entries", "members", "tunnels", "waiver_signatures", "waiver_decisions", "waiver_overrides"];
+const WATCHED: [&str; 8] = [
+    "bookings",
+    "entries",
+    "members",
+    "shift_note",
+    "tunnels",
+    "waiver_signatures",
+    "waiver_decisions",
+    "waiver_overrides",
+];
 
 /// A subscriber, called with the new count; `false` ends the subscription.
 type Listener = Box<dyn Fn(u64) -> bool + Send>;

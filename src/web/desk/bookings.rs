@@ -1,6 +1,7 @@
 //! One booking: move, cancel, mark as a no-show, reinstate.
 
 use super::members::lookup::name_of;
+use crate::app::seen::Seen;
 use crate::app::{self, Change, Outcome, bookings};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
@@ -15,7 +16,7 @@ use crate::site::Site;
 use crate::store::tables::bookings::{BookingRow, Ending, find};
 use crate::store::tables::{members, partners};
 use crate::web::badge::Badge;
-use crate::web::{Frame, field_error_text, path_id, query_text, read_form, show as shown};
+use crate::web::{Form, Frame, field_error_text, path_id, query_text, read_form, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -83,6 +84,8 @@ struct Page {
     may_check_in: bool,
     /// Whether the time of the flight has come.
     is_due: bool,
+    /// The mark of the booking as the page shows it.
+    seen: String,
     /// Why an action was refused.
     problem: Option<String>,
     back: String,
@@ -96,6 +99,8 @@ struct MoveForm {
     clock: String,
     minutes: String,
     problem: Option<String>,
+    /// Whether the problem is about the minutes, and not about day and time.
+    is_about_minutes: bool,
 }
 
 /// `GET /desk/bookings/{booking_id}`: the booking, and what can be done with it.
@@ -137,6 +142,7 @@ fn page(
         clock: zone.clock(at),
         minutes: row.booking.minutes_booked.to_string(),
         problem: None,
+        is_about_minutes: false,
     });
     let page = Page {
         booking_id,
@@ -151,6 +157,7 @@ fn page(
         is_today: day == today,
         may_check_in: day == today && row.arrived_at.is_none() && !banned,
         is_due: at <= now,
+        seen: bookings::mark(&row.booking),
         problem,
         back: if day == today { "/desk".to_owned() } else { format!("/desk?day={day}") },
         back_text: match day == today {
@@ -177,27 +184,38 @@ fn state_badge(frame: &Frame, row: &BookingRow) -> Badge {
 /// `POST /desk/bookings/{booking_id}/move`: another day, time or length.
 pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = path_id(call, 0)?;
-    let sent = read_form(call, |form| MoveForm {
-        day: form.line("day", 254),
-        clock: form.line("clock", 254),
-        minutes: form.line("minutes", 254),
-        problem: None,
+    let (sent, seen) = read_form(call, |form| {
+        let sent = MoveForm {
+            day: form.line("day", 254),
+            clock: form.line("clock", 254),
+            minutes: form.line("minutes", 254),
+            problem: None,
+            is_about_minutes: false,
+        };
+        (sent, form.seen())
     })?;
     let zone = site.time_zone()?;
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
     let at = zone.start_of_date(&sent.day).and_then(|day| zone.at_clock(day, &sent.clock));
-    let again = |problem: String| {
-        let form = MoveForm { problem: Some(problem), ..sent };
-        page(site, call, clerk, StatusCode::UNPROCESSABLE_ENTITY, None, Some(form))
-    };
     let (Some(at), Some(length)) = (at, length) else {
-        return again(call.say(if at.is_none() { "desk.move_when" } else { "desk.walk_in_minutes" }));
+        let is_about_minutes = at.is_some();
+        let problem = call.say(if is_about_minutes { "desk.walk_in_minutes" } else { "desk.move_when" });
+        return again(site, call, clerk, MoveForm { is_about_minutes, ..sent }, problem);
     };
-    match app::change(site, clerk, call.language(), |cx| bookings::move_to(cx, booking_id, at, length)) {
+    match app::change(site, clerk, call.language(), |cx| bookings::move_to(cx, booking_id, at, length, &seen)) {
         Ok(_) => Ok(reply::see_other(&to_day(site, &zone, booking_id, "moved")?)),
-        Err(failure) if failure.problems().is_empty() => refuse(site, call, clerk, failure),
-        Err(failure) => again(field_error_text(failure, call.language())?),
+        // What was typed stays, also beside a booking that changed meanwhile.
+        Err(failure) if failure.status() == StatusCode::CONFLICT => {
+            page(site, call, clerk, StatusCode::CONFLICT, Some(call.language().say(failure.text())), Some(sent))
+        }
+        Err(failure) => again(site, call, clerk, sent, field_error_text(failure, call.language())?),
     }
+}
+
+/// The page with the form that was refused.
+fn again(site: &Site, call: &Call, clerk: &Clerk, sent: MoveForm, problem: String) -> Answer {
+    let form = MoveForm { problem: Some(problem), ..sent };
+    page(site, call, clerk, StatusCode::UNPROCESSABLE_ENTITY, None, Some(form))
 }
 
 /// `POST /desk/bookings/{booking_id}/cancel`.
@@ -212,18 +230,19 @@ pub(crate) fn set_no_show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/bookings/{booking_id}/reinstate`: undoes a cancellation or a no-show.
 pub(crate) fn reinstate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    change(site, call, clerk, bookings::reinstate, "reinstated")
+    change(site, call, clerk, |cx, booking_id, _| bookings::reinstate(cx, booking_id), "reinstated")
 }
 
 fn change(
     site: &Site,
     call: &Call,
     clerk: &Clerk,
-    effect: fn(&Change, i64) -> Result<Outcome, Failure>,
+    effect: fn(&Change, i64, &Seen) -> Result<Outcome, Failure>,
     word: &str,
 ) -> Answer {
     let booking_id = path_id(call, 0)?;
-    if let Err(failure) = app::change(site, clerk, call.language(), |cx| effect(cx, booking_id)) {
+    let seen = read_form(call, Form::seen)?;
+    if let Err(failure) = app::change(site, clerk, call.language(), |cx| effect(cx, booking_id, &seen)) {
         return refuse(site, call, clerk, failure);
     }
     Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, word)?))

@@ -1,6 +1,7 @@
 //! The operator's texts, which admins write and publish: waiver, safety brief, consents.
 
 use crate::app;
+use crate::app::papers;
 use crate::app::waivers::texts;
 use crate::auth::Clerk;
 use crate::domain::waiver::{self, BODY_CHARS_MAX, QUESTION_CHARS_MAX, QUESTIONS_MAX, TITLE_CHARS_MAX};
@@ -47,6 +48,8 @@ struct ListPage {
     has_drafts: bool,
     /// Text that names the languages without a draft; empty where each has one.
     missing: String,
+    /// The mark of the drafts.
+    seen_drafts: String,
     /// The version in force when the page was made; 0 for none.
     seen: i64,
     is_waiver: bool,
@@ -82,6 +85,12 @@ struct EditPage {
     name: String,
     language: Language,
     draft: Draft,
+    /// The mark of the stored text.
+    seen: String,
+    /// The stored text.
+    preview_title: String,
+    /// The letters of the stored text that cannot be printed.
+    unprintable: Option<String>,
     paragraphs: Vec<String>,
     questions: Vec<String>,
     is_waiver: bool,
@@ -133,13 +142,13 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<String>) -> Answer {
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let (zone, language) = (site.time_zone()?, call.language());
-    let (drafts, written_in, versions) = site.store.read(|tx| {
-        let written: Vec<String> = site_texts::list_drafts(tx, kind)?.into_iter().map(|draft| draft.language).collect();
-        Ok((texts::list_changed(tx, kind)?, written, site_texts::list_versions(tx, kind, VERSIONS_MAX)?))
+    let (drafts, all_drafts, versions) = site.store.read(|tx| {
+        let all = site_texts::list_drafts(tx, kind)?;
+        Ok((texts::list_changed(tx, kind)?, all, site_texts::list_versions(tx, kind, VERSIONS_MAX)?))
     })?;
     let missing: Vec<&str> = Language::AT_KIOSK
         .into_iter()
-        .filter(|one| !written_in.iter().any(|tag| tag == one.tag()))
+        .filter(|one| !all_drafts.iter().any(|draft| draft.language == one.tag()))
         .map(Language::name)
         .collect();
     let missing = match missing.is_empty() {
@@ -171,6 +180,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
         versions: versions.into_iter().map(version).collect(),
         has_drafts: !drafts.is_empty(),
         missing,
+        seen_drafts: texts::mark(&all_drafts),
         seen,
         is_waiver: kind == Kind::Waiver,
         pictures,
@@ -184,21 +194,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
 pub(crate) fn edit(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let kind = find_kind(site, &query_text(call, "kind"))?;
     let language = find_language(&query_text(call, "language"))?;
-    let draft = site.store.read(|tx| {
-        if let Some(draft) = site_texts::find_draft(tx, kind, language.tag())? {
-            return Ok(Some(draft));
-        }
-        let Some(in_force) = site_texts::find_in_force(tx, kind)? else { return Ok(None) };
-        let text = site_texts::find(tx, kind, in_force.version, language.tag())?;
-        Ok(text.map(|text| Draft {
-            language: text.language,
-            title: text.title,
-            body: text.body,
-            questions: text.questions,
-        }))
-    })?;
-    let draft = draft.unwrap_or_else(|| first_draft(kind, language));
-    edit_page(site, call, clerk, (kind, language), draft, None)
+    edit_page(site, call, clerk, (kind, language), None)
 }
 
 /// The first draft of a text: its title, and for a waiver the usual questions.
@@ -210,7 +206,7 @@ fn first_draft(kind: Kind, language: Language) -> Draft {
 
 /// `POST /desk/texts/edit`: saves the draft and shows a preview.
 pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (kind, draft) = read_form(call, |form| {
+    let (kind, draft, seen) = read_form(call, |form| {
         let kind = form.required("kind", fields::line(20));
         let draft = Draft {
             language: form.required("language", fields::line(5)),
@@ -218,17 +214,17 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             body: form.lines("body", FORM_CHARS_MAX),
             questions: form.lines("questions", FORM_CHARS_MAX),
         };
-        (kind, draft)
+        (kind, draft, form.seen())
     })?;
     let (kind, language) = (find_kind(site, &kind)?, find_language(&draft.language)?);
-    match app::change(site, clerk, call.language(), |cx| texts::save(cx, kind, &draft)) {
+    match app::change(site, clerk, call.language(), |cx| texts::save(cx, kind, &draft, &seen)) {
         Ok(()) => {
             let (kind, tag) = (kind.name(), language.tag());
             Ok(reply::see_other(&format!("/desk/texts/edit?kind={kind}&language={tag}&done=saved")))
         }
         Err(failure) => {
             let problem = field_error_text(failure, call.language())?;
-            edit_page(site, call, clerk, (kind, language), draft, Some(problem))
+            edit_page(site, call, clerk, (kind, language), Some((draft, problem)))
         }
     }
 }
@@ -238,17 +234,29 @@ fn edit_page(
     call: &Call,
     clerk: &Clerk,
     (kind, language): (Kind, Language),
-    draft: Draft,
-    problem: Option<String>,
+    refused: Option<(Draft, String)>,
 ) -> Answer {
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
-    let status = form_status(problem.is_some());
+    let status = form_status(refused.is_some());
+    let stored = site.store.read(|tx| texts::find(tx, kind, language.tag()))?;
+    let seen = texts::mark(&stored);
+    // Beside a text that was refused stands the stored one, which somebody else may have saved meanwhile.
+    let shown_draft = stored.unwrap_or_else(|| first_draft(kind, language));
+    let (draft, problem) = match refused {
+        Some((draft, problem)) => (draft, Some(problem)),
+        None => (shown_draft.clone(), None),
+    };
+    let on_paper = format!("{} {} {}", shown_draft.title, shown_draft.body, shown_draft.questions);
     let page = EditPage {
+        unprintable: papers::unprintable(site, &on_paper)
+            .map(|texts| texts.map(|text| call.language().say(&text)).join(" ")),
+        seen,
         kind: kind.name(),
         name: call.say(name_key(kind)),
         language,
-        paragraphs: paragraphs(&draft.body),
-        questions: waiver::questions(&draft.questions).map(str::to_owned).collect(),
+        preview_title: shown_draft.title,
+        paragraphs: paragraphs(&shown_draft.body),
+        questions: waiver::questions(&shown_draft.questions).map(str::to_owned).collect(),
         draft,
         is_waiver: kind == Kind::Waiver,
         title_max: TITLE_CHARS_MAX,
@@ -261,15 +269,16 @@ fn edit_page(
 
 /// `POST /desk/texts/publish`: publishes the drafts of a kind as its next version.
 pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (kind, again, seen) = read_form(call, |form| {
+    let (kind, again, seen, seen_drafts) = read_form(call, |form| {
         (
             form.required("kind", fields::line(20)),
             form.line("asks_again", 5) == "on",
             form.optional("seen", fields::whole_in(0..=i64::MAX)),
+            form.seen_in("drafts"),
         )
     })?;
     let kind = find_kind(site, &kind)?;
-    match app::change(site, clerk, call.language(), |cx| texts::publish(cx, kind, again, seen)) {
+    match app::change(site, clerk, call.language(), |cx| texts::publish(cx, kind, again, seen, &seen_drafts)) {
         Ok(_) => Ok(reply::see_other(&format!("/desk/texts?kind={}&done=published", kind.name()))),
         Err(failure) => page(site, call, clerk, kind, Some(field_error_text(failure, call.language())?)),
     }
@@ -277,9 +286,12 @@ pub(crate) fn publish(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/texts/discard`: deletes the drafts of a kind.
 pub(crate) fn discard(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let kind = find_kind(site, &read_form(call, |form| form.required("kind", fields::line(20)))?)?;
-    _ = app::change(site, clerk, call.language(), |cx| texts::discard(cx, kind))?;
-    Ok(reply::see_other(&format!("/desk/texts?kind={}&done=discarded", kind.name())))
+    let (kind, seen) = read_form(call, |form| (form.required("kind", fields::line(20)), form.seen_in("drafts")))?;
+    let kind = find_kind(site, &kind)?;
+    match app::change(site, clerk, call.language(), |cx| texts::discard(cx, kind, &seen)) {
+        Ok(_) => Ok(reply::see_other(&format!("/desk/texts?kind={}&done=discarded", kind.name()))),
+        Err(failure) => page(site, call, clerk, kind, Some(field_error_text(failure, call.language())?)),
+    }
 }
 
 /// `GET /desk/texts/version`: a published version.

@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod audit;
+mod authenticator;
 mod booking;
 mod card;
 mod clerk;
@@ -10,7 +11,9 @@ mod clicks;
 mod colleagues;
 mod error_pages;
 mod flights_today;
+mod focus;
 mod invitations;
+mod kept;
 mod keyboard;
 pub mod kiosk;
 mod kiosk_camera;
@@ -39,6 +42,7 @@ pub mod table;
 mod takeover;
 pub mod till;
 mod timeline;
+mod two_clerks;
 mod zones;
 
 pub use clerk::Clerk;

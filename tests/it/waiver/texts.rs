@@ -18,6 +18,20 @@ fn a_text_with_the_title_of_its_page_is_not_headed_twice() {
 }
 
 #[test]
+fn who_writes_a_text_learns_which_letters_cannot_be_printed() {
+    let site = Site::open_with(on);
+    let admin = demand(&site);
+    // No font has the letters of Linear A.
+    for (body, hint) in [("I fly at my own risk. 🪂", false), ("I fly \u{10600}.", true)] {
+        let form = [("kind", "waiver"), ("language", "en"), ("title", "Waiver"), ("body", body), ("questions", "")];
+        assert_eq!(admin.post("/desk/texts/edit", &form).status, 303);
+        let page = admin.get("/desk/texts/edit?kind=waiver&language=en").page();
+        assert_eq!(page.contains("No font here has these letters: \u{10600}. On paper"), hint, "{page}");
+        assert_eq!(page.contains("apt install fonts-noto-core)"), hint, "{page}");
+    }
+}
+
+#[test]
 fn consents_are_recorded_and_staff_sees_the_emergency_contact() {
     let site = Site::open_with(on);
     let (admin, jane) = (demand(&site), site.flyer("jane"));

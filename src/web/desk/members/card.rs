@@ -7,6 +7,7 @@ use super::status::{self, Status};
 use super::time::TimeForm;
 use super::timeline;
 use super::years::{self, Year};
+use crate::app::seen;
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
@@ -86,6 +87,9 @@ struct Page {
     time: TimeForm,
     flights_today: FlightsToday,
     ban: BanForm,
+    note: NoteForm,
+    /// The mark of the stored note.
+    seen_note: String,
     today: String,
     tomorrow: String,
     /// Label of the links that correct a line.
@@ -100,10 +104,17 @@ pub(super) struct BanForm {
     pub problem: Option<String>,
 }
 
+/// The note for colleagues as it is edited.
+pub(super) struct NoteForm {
+    pub text: String,
+    pub problem: Option<String>,
+}
+
 /// A form of the card that was refused.
 pub(super) enum Refused {
     Time(TimeForm),
     Ban(BanForm),
+    Note(NoteForm),
 }
 
 struct Tab {
@@ -190,10 +201,11 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
     let status = form_status(refused.is_some());
     let (today, tomorrow) = (zone.date(now), zone.date_days_later(now, 1));
-    let (time, ban) = match refused {
-        Some(Refused::Time(time)) => (Some(time), None),
-        Some(Refused::Ban(ban)) => (None, Some(ban)),
-        None => (None, None),
+    let (time, ban, note) = match refused {
+        Some(Refused::Time(time)) => (Some(time), None, None),
+        Some(Refused::Ban(ban)) => (None, Some(ban), None),
+        Some(Refused::Note(note)) => (None, None, Some(note)),
+        None => (None, None, None),
     };
     let time = time.unwrap_or_else(|| TimeForm {
         date: today.clone(),
@@ -202,6 +214,8 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     });
     let waiver = super::waiver::find_badge(site, member_id, language)?;
     let page = Page {
+        note: note.unwrap_or_else(|| NoteForm { text: standing.note.clone(), problem: None }),
+        seen_note: seen::mark(&[&standing.note]),
         standing,
         years,
         counted,

@@ -2,7 +2,7 @@
 //! changes their own account here.
 
 use super::PART;
-use super::card::{self as card_page, BanForm, Refused};
+use super::card::{self as card_page, BanForm, NoteForm, Refused};
 use crate::app::accounts::Ban;
 use crate::app::card::NOTE_CHARS_MAX;
 use crate::app::{self, Change, accounts, card, cards, credentials};
@@ -97,9 +97,20 @@ pub(crate) fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/members/{member_id}/note`: replaces the staff note; an empty text removes it.
 pub(crate) fn set_note(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let text = read_form(call, |form| form.lines("text", NOTE_CHARS_MAX))?;
-    _ = change(site, call, clerk, |cx, member_id| card::set_note(cx, member_id, &text))?;
-    Ok(reply::see_other(&format!("{PART}/{}?done=note", call.param(0))))
+    let (text, seen) = read_form(call, |form| (form.lines("text", NOTE_CHARS_MAX), form.seen()))?;
+    match change(site, call, clerk, |cx, member_id| card::set_note(cx, member_id, &text, &seen)) {
+        Ok(_) => Ok(reply::see_other(&format!("{PART}/{}?done=note", call.param(0)))),
+        Err(failure) => {
+            let problem = field_error_text(failure, call.language())?;
+            card_page::page(
+                site,
+                call,
+                clerk,
+                path_id(call, 0)?,
+                Some(Refused::Note(NoteForm { text, problem: Some(problem) })),
+            )
+        }
+    }
 }
 
 /// `POST /desk/members/{member_id}/card`: assigns a card or wristband to the member.

@@ -59,26 +59,61 @@ pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// A field of the form. Where the clerk left it as the page had shown it (`seen_…`), the stored value stays: somebody else
-/// may have changed it since.
-fn typed(form: &mut Form, name: &str, chars_max: usize, stored: &str) -> String {
+/// may have changed it since. A field that both changed is added to `changed`.
+fn typed(form: &mut Form, name: &'static str, chars_max: usize, stored: &str, changed: &mut Changed) -> String {
     let typed = form.line(name, chars_max);
-    let seen = format!("seen_{name}");
-    if form.has(SEEN) && form.line(&seen, chars_max) == typed { stored.to_owned() } else { typed }
+    if !form.has(SEEN) {
+        return typed;
+    }
+    let seen = form.line(&format!("seen_{name}"), chars_max);
+    if seen == typed {
+        return stored.to_owned();
+    }
+    if seen != stored && typed != stored {
+        changed.push((name, stored.to_owned()));
+    }
+    typed
+}
+
+/// The fields that somebody else changed since the page was made, with what they are now.
+type Changed = Vec<(&'static str, String)>;
+
+/// Keys of the labels of the fields.
+const LABELS: [(&str, &str); 5] = [
+    ("real_name", "card.real_name"),
+    ("screen_name", "desk.fact_screen_name"),
+    ("email", "desk.fact_email"),
+    ("phone", "desk.fact_phone"),
+    ("dob", "desk.fact_born"),
+];
+
+/// What the changed fields are now, each after its label.
+fn changed_text(call: &Call, changed: &Changed) -> String {
+    let labelled = |(name, now): &(&'static str, String)| {
+        let label = LABELS.iter().find(|(one, _)| one == name).map_or("", |(_, key)| *key);
+        call.language().labelled(&call.say(label), now)
+    };
+    let now: Vec<String> = changed.iter().map(labelled).collect();
+    call.language().say(&Text::new("desk.changed_meanwhile").with("now", now.join(" · ")))
 }
 
 /// `POST /desk/members/{member_id}/edit`: a new e-mail address takes effect once its owner has confirmed it.
 pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
     let stored = site.store.read(|tx| members::find(tx, member_id)?.ok_or_else(Failure::not_found))?;
-    let stored = EditInput::of(stored);
+    let (stored, mut changed) = (EditInput::of(stored), Changed::new());
     let sent = read_form(call, |form| EditInput {
-        real_name: typed(form, "real_name", REAL_NAME_CHARS_MAX, &stored.real_name),
-        screen_name: typed(form, "screen_name", SCREEN_NAME_CHARS_MAX, &stored.screen_name),
-        email: typed(form, "email", 254, &stored.email),
+        real_name: typed(form, "real_name", REAL_NAME_CHARS_MAX, &stored.real_name, &mut changed),
+        screen_name: typed(form, "screen_name", SCREEN_NAME_CHARS_MAX, &stored.screen_name, &mut changed),
+        email: typed(form, "email", 254, &stored.email, &mut changed),
         withdraws_address: form.has("withdraw_address"),
-        phone: typed(form, "phone", PHONE_CHARS_MAX, &stored.phone),
-        dob: typed(form, "dob", 40, &stored.dob),
+        phone: typed(form, "phone", PHONE_CHARS_MAX, &stored.phone, &mut changed),
+        dob: typed(form, "dob", 40, &stored.dob, &mut changed),
     })?;
+    if !changed.is_empty() {
+        let problem = changed_text(call, &changed);
+        return page(site, call, clerk, Some((sent, problem)));
+    }
     let person = match judge(site, member_id, &sent)? {
         Ok(person) => person,
         Err(text) => return page(site, call, clerk, Some((sent, call.language().say(&text)))),

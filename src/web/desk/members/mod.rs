@@ -15,6 +15,7 @@ mod status;
 pub(crate) mod time;
 mod timeline;
 pub(crate) mod waiver;
+mod waiver_papers;
 pub(crate) mod waiver_phone;
 pub(crate) mod waiver_print;
 mod years;

@@ -6,6 +6,7 @@ use super::heading::{self, Heading};
 use crate::app;
 use crate::app::logbook::time::{self, Editor, Patch};
 use crate::app::logbook::{self, COMMENT_CHARS_MAX};
+use crate::app::papers;
 use crate::auth::Clerk;
 use crate::domain::minutes;
 use crate::http::Answer;
@@ -29,6 +30,10 @@ struct Page {
     comment: String,
     tunnel: String,
     today: String,
+    /// The letters of the comment that cannot be printed.
+    unprintable: Option<String>,
+    /// The mark of the stored entry.
+    seen: String,
 }
 
 /// The values of the form, as typed.
@@ -74,10 +79,10 @@ pub(crate) fn show_entry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/members/{member_id}/time/{entry_id}`: corrects minutes, day or comment. Missing fields stay unchanged.
 pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (typed, date, comment) = read_form(call, |form| {
+    let (typed, date, comment, seen) = read_form(call, |form| {
         let (typed, date) = (form.line("minutes", 254), form.optional("date", fields::line(254)));
         let comment = form.0.optional_even_empty("comment", fields::lines(COMMENT_CHARS_MAX));
-        (typed, date, comment.into_option().flatten())
+        (typed, date, comment.into_option().flatten(), form.seen())
     })?;
     let known = site.store.read(|tx| find(tx, call))?;
     let zone = site.time_zone()?;
@@ -97,6 +102,7 @@ pub(crate) fn correct(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         minutes: Some(length),
         tunnel_id: None,
         comment: comment.clone(),
+        seen,
     };
     let editor = Editor::Account(clerk.rank());
     match app::change(site, clerk, call.language(), |cx| time::edit(cx, editor, known.entry_id, &patch)) {
@@ -138,11 +144,24 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Option<(TimeForm, String)
         Ok((entry, heading))
     })?;
     let status = form_status(sent.is_some());
+    let seen = time::mark(&entry);
+    let unprintable = papers::unprintable(site, &entry.comment);
+    let unprintable = unprintable.map(|texts| texts.map(|text| frame.tell(&text)).join(" "));
     let (form, comment) = sent.unwrap_or_else(|| {
         let (minutes, date) = (entry.minutes.to_string(), zone.date(entry.entry_date));
         (TimeForm { minutes, date, problem: None }, entry.comment)
     });
     let today = zone.date(site.now().max(entry.entry_date));
-    let page = Page { frame, heading, entry_id: entry.entry_id, form, comment, tunnel: entry.tunnel_name, today };
+    let page = Page {
+        frame,
+        heading,
+        entry_id: entry.entry_id,
+        form,
+        comment,
+        tunnel: entry.tunnel_name,
+        today,
+        unprintable,
+        seen,
+    };
     Ok(show(status, call.language(), &page))
 }

@@ -3,12 +3,13 @@
 use super::PART;
 use super::heading::{self, Heading};
 use super::status::{self, NextBooking};
+use super::waiver_papers::{self, ConsentRow, Paper, relation_key};
 use crate::app::waivers::consents as app_consents;
 use crate::app::waivers::{self as app_waivers, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
-use crate::domain::waiver::{self, Reason, Relation, SigningPlace};
+use crate::domain::waiver::{Reason, Relation, SigningPlace};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -20,8 +21,8 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::emergency_contacts::{self, Emergency};
 use crate::store::tables::guardianships::{self, Guardianship};
-use crate::store::tables::site_texts::{self, Kind};
-use crate::store::tables::{briefs, consents, members, tunnels, waivers};
+use crate::store::tables::site_texts::Kind;
+use crate::store::tables::{briefs, members, tunnels, waivers};
 use crate::web::badge::Badge;
 use crate::web::waiver_form::{self, WaiverForm};
 use crate::web::{
@@ -29,8 +30,6 @@ use crate::web::{
 };
 use askama::Template;
 
-/// Signed waivers and consents that the page lists; older ones are in the member's data export.
-const PAPERS_MAX: i64 = 20;
 const DONE: [(&str, &str); 8] = [
     ("before", "desk.done_before"),
     ("signed", "papers.done_signed"),
@@ -61,22 +60,12 @@ struct Page {
     guardians: Vec<(i64, String, String)>,
     wards: Vec<(i64, String, String)>,
     emergency: Emergency,
+    /// The mark of the stored contact.
+    seen_emergency: String,
     /// When the member last read the safety brief, in words.
     brief: Option<String>,
     consents: Vec<ConsentRow>,
     problem: Option<String>,
-}
-
-/// A waiver that was signed.
-struct Paper {
-    signature_id: i64,
-    signed: String,
-    about: String,
-    /// Questions answered with yes.
-    yes: Vec<String>,
-    decisions: Vec<String>,
-    /// Whether a decision of the staff is pending.
-    is_open: bool,
 }
 
 /// `GET /desk/members/{member_id}/waiver`
@@ -93,7 +82,7 @@ pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(_) => back(member_id, "signed"),
         Err(failure) => {
             let problem = client_error_text(failure, call.language())?;
-            page(site, call, clerk, Some((Some(signing), problem)))
+            page(site, call, clerk, Some((Sent { signing: Some(signing), ..Sent::default() }, problem)))
         }
     }
 }
@@ -101,21 +90,26 @@ pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/waiver/decide`: decides whether a member who answered a question with yes may fly.
 pub(crate) fn decide(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let (signature_id, may_fly, word) = read_form(call, |form| {
+    let (signature_id, may_fly, word, seen) = read_form(call, |form| {
         (
             form.required("signature", fields::id),
             form.required("may_fly", fields::line(5)) == "yes",
             form.line("word", WORD_CHARS_MAX),
+            form.seen(),
         )
     })?;
     let signed = site.store.read(|tx| Ok(waivers::find(tx, signature_id)?))?;
     if signed.is_none_or(|signed| signed.member_id != member_id) {
         return Err(Failure::not_found());
     }
-    match app::change(site, clerk, call.language(), |cx| app_waivers::decide(cx, signature_id, may_fly, &word)) {
+    match app::change(site, clerk, call.language(), |cx| app_waivers::decide(cx, signature_id, may_fly, &word, &seen)) {
         Ok(_) => back(member_id, "decided"),
         Err(failure) if !failure.problems().is_empty() => {
-            page(site, call, clerk, Some((None, call.say("papers.word_missing"))))
+            let problem = match word.is_empty() {
+                true => call.say("papers.word_missing"),
+                false => field_error_text(failure, call.language())?,
+            };
+            page(site, call, clerk, Some((Sent { decision: Some((signature_id, word)), ..Sent::default() }, problem)))
         }
         Err(failure) => Err(failure),
     }
@@ -128,7 +122,7 @@ pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer 
     match app::change(site, clerk, call.language(), |cx| app_waivers::override_today(cx, member_id, &reason)) {
         Ok(()) => back(member_id, "overridden"),
         Err(failure) if !failure.problems().is_empty() => {
-            page(site, call, clerk, Some((None, call.say("papers.reason_missing"))))
+            page(site, call, clerk, Some((Sent::default(), call.say("papers.reason_missing"))))
         }
         Err(failure) => Err(failure),
     }
@@ -145,7 +139,7 @@ pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     match app::change(site, clerk, call.language(), |cx| family::add(cx, member_id, guardian_id, relation, &permission))
     {
         Ok(_) => back(member_id, "guardian"),
-        Err(failure) => page(site, call, clerk, Some((None, field_error_text(failure, call.language())?))),
+        Err(failure) => page(site, call, clerk, Some((Sent::default(), field_error_text(failure, call.language())?))),
     }
 }
 
@@ -160,9 +154,14 @@ pub(crate) fn end_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/emergency`: sets the emergency contact; an empty one removes it.
 pub(crate) fn set_emergency(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let contact = read_form(call, waiver_form::read_emergency)?;
-    _ = app::change(site, clerk, call.language(), |cx| app_consents::set_emergency(cx, member_id, &contact))?;
-    back(member_id, "emergency")
+    let (contact, seen) = read_form(call, |form| (waiver_form::read_emergency(form), form.seen()))?;
+    match app::change(site, clerk, call.language(), |cx| app_consents::set_emergency(cx, member_id, &contact, &seen)) {
+        Ok(_) => back(member_id, "emergency"),
+        Err(failure) => {
+            let problem = field_error_text(failure, call.language())?;
+            page(site, call, clerk, Some((Sent { contact: Some(contact), ..Sent::default() }, problem)))
+        }
+    }
 }
 
 /// `POST /desk/members/{member_id}/consents/withdraw`: records that the member withdrew a consent.
@@ -189,12 +188,21 @@ pub(super) fn back(member_id: i64, word: &str) -> Answer {
     Ok(reply::see_other(&format!("{}?done={word}", path(member_id))))
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing>, String)>) -> Answer {
+/// A form of the page that was refused, as typed.
+#[derive(Default)]
+struct Sent {
+    signing: Option<Signing>,
+    contact: Option<Emergency>,
+    /// The waiver that is decided on, and the word.
+    decision: Option<(i64, String)>,
+}
+
+fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>) -> Answer {
+    let (sent, problem) = refused.map_or_else(Default::default, |(sent, problem)| (sent, Some(problem)));
     let member_id = find_id(site, call)?;
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let language = call.language();
-    let status = form_status(refused.is_some());
-    let (sent, problem) = refused.map_or((None, None), |(sent, problem)| (sent, Some(problem)));
+    let status = form_status(problem.is_some());
     let page = site.store.read(|tx| {
         let heading = heading::read(site, tx, call, member_id)?;
         let due = app_waivers::find_due(site, tx, member_id)?;
@@ -202,11 +210,16 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
         let (is_published, state) = (found.is_some(), state(found, language));
         let may_override = is_published && due.reason.is_some() && clerk.id() != member_id;
         let sheet = match is_published {
-            true => Some(WaiverForm::read(tx, &[due], language, true, sent.as_ref())?),
+            true => Some(WaiverForm::read(tx, &[due], language, true, sent.signing.as_ref())?),
             false => None,
         };
         let allowed = allowed(site, tx, member_id, language)?;
-        let papers = papers(site, tx, member_id, language)?;
+        let mut papers = waiver_papers::list(site, tx, member_id, language)?;
+        if let Some((signature_id, word)) = sent.decision
+            && let Some(paper) = papers.iter_mut().find(|paper| paper.signature_id == signature_id)
+        {
+            (paper.word, paper.is_open) = (word, true);
+        }
         let years = site.config.waiver.keep_years;
         let kept = match years {
             0 => Text::new("papers.kept_as_account"),
@@ -227,10 +240,12 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Option<Signing
                 Text::new("papers.brief_read").with("version", version).with("day", when::moment(language, &zone, at));
             language.say(&text)
         });
+        let emergency = emergency_contacts::find(tx, member_id)?.unwrap_or_default();
         Ok(Page {
-            emergency: emergency_contacts::find(tx, member_id)?.unwrap_or_default(),
+            seen_emergency: app_consents::mark(&emergency),
+            emergency: sent.contact.unwrap_or(emergency),
             brief,
-            consents: list_consents(tx, member_id, &zone, language)?,
+            consents: waiver_papers::list_consents(tx, member_id, &zone, language)?,
             guardians,
             wards,
             frame,
@@ -295,77 +310,4 @@ fn allowed(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result
     let Some(known) = waivers::find_override(tx, member_id, site.now())? else { return Ok(None) };
     let by = members::find_clerk_name(tx, known.made_by)?;
     Ok(Some(language.say(&Text::new("papers.allowed").with("by", by).with("reason", known.reason))))
-}
-
-fn papers(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Vec<Paper>, Failure> {
-    let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
-    let mut papers = Vec::new();
-    for (signature_id, paper) in waivers::list(tx, member_id, PAPERS_MAX)? {
-        let text = site_texts::find(tx, Kind::Waiver, paper.version, &paper.language)?;
-        let questions = text.map(|text| text.questions).unwrap_or_default();
-        let yes = waiver::questions(&questions).zip(paper.answers.chars()).filter(|(_, answer)| *answer == 'y');
-        let yes: Vec<String> = yes.map(|(question, _)| question.to_owned()).collect();
-        let mut decisions = Vec::new();
-        for decision in waivers::list_decisions(tx, signature_id)? {
-            let key = if decision.may_fly { "papers.decided_yes" } else { "papers.decided_no" };
-            let text = Text::new(key)
-                .with("by", members::find_clerk_name(tx, decision.decided_by)?)
-                .with("day", when::moment(language, &zone, decision.decided_at))
-                .with("word", decision.word);
-            decisions.push(language.say(&text));
-        }
-        let about = Text::new("papers.signed_by")
-            .with("name", &paper.signer_name)
-            .with("relation", language.say(&Text::new(relation_key(paper.relation))))
-            .with("place", language.say(&Text::new(place_key(paper.place))))
-            .with("version", paper.version)
-            .with("language", &paper.language);
-        papers.push(Paper {
-            signature_id,
-            signed: when::moment(language, &zone, paper.signed_at),
-            about: language.say(&about),
-            is_open: !yes.is_empty() && decisions.is_empty(),
-            yes,
-            decisions,
-        });
-    }
-    Ok(papers)
-}
-
-/// A row of the list of consents.
-struct ConsentRow {
-    kind: &'static str,
-    text: String,
-    /// Whether the consent is in force.
-    in_force: bool,
-}
-
-/// A member's answers to consents, the newest first.
-fn list_consents(tx: &Read, member_id: i64, zone: &TimeZone, language: Language) -> Result<Vec<ConsentRow>, Failure> {
-    let mut seen = Vec::new();
-    let mut rows = Vec::new();
-    for one in consents::list(tx, member_id, PAPERS_MAX)? {
-        let (name, given) = match one.kind {
-            Kind::Newsletter => ("waiver.newsletter", one.given),
-            _ => ("waiver.photos", one.given),
-        };
-        let text = Text::new(if given { "papers.consent_given" } else { "papers.consent_refused" })
-            .with("what", language.say(&Text::new(name)))
-            .with("version", one.version)
-            .with("day", when::moment(language, zone, one.said_at))
-            .with("place", language.say(&Text::new(place_key(one.place))));
-        let is_last = !seen.contains(&one.kind);
-        seen.push(one.kind);
-        rows.push(ConsentRow { kind: one.kind.name(), text: language.say(&text), in_force: is_last && given });
-    }
-    Ok(rows)
-}
-
-pub(super) fn relation_key(relation: Relation) -> &'static str {
-    ["waiver.relation_self", "waiver.relation_parent", "waiver.relation_guardian", "waiver.relation_permission"]
-        [relation as usize]
-}
-
-pub(super) fn place_key(place: SigningPlace) -> &'static str {
-    ["papers.at_kiosk", "papers.at_phone", "papers.at_desk", "papers.at_app"][place as usize]
 }

@@ -1,6 +1,7 @@
 //! A signed waiver as a PDF.
 
-use super::waiver::{find_id, place_key, relation_key};
+use super::waiver::find_id;
+use super::waiver_papers::{place_key, relation_key};
 use crate::app::papers;
 use crate::auth::{Clerk, count_document};
 use crate::documents::printout::waiver as printout;

@@ -20,7 +20,7 @@ use crate::store::tables::history;
 use crate::store::tables::partner_users::{self, Deleted};
 use crate::store::tables::partners::{self, Partner};
 use crate::web::badge::Badge;
-use crate::web::{Frame, form_status, path_id, read_form, show as shown, skipped};
+use crate::web::{Frame, field_error_text, form_status, path_id, read_form, show as shown, skipped};
 use askama::Template;
 
 const DELETED_SHOWN: i64 = 50;
@@ -45,6 +45,8 @@ struct Page {
     /// In words, the newest first.
     secrets: Vec<String>,
     sent: TermsInput,
+    /// The mark of the stored terms.
+    seen: String,
     /// Problems of the forms that rotate and revoke.
     rotate_problem: Option<&'static str>,
     revoke_problem: Option<&'static str>,
@@ -126,6 +128,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
             from: if networks.is_empty() { call.say("partners.anywhere") } else { networks.join(", ") },
             rotate_problem,
             revoke_problem,
+            seen: access::mark(&partner, &networks),
             sent: terms.unwrap_or_else(|| TermsInput {
                 networks: networks.join("\n"),
                 per_minute: partner.requests_per_minute.unwrap_or(0).to_string(),
@@ -187,15 +190,19 @@ fn events(tx: &Read, call: &Call, zone: &TimeZone, partner_id: i64) -> Result<Ve
 
 /// `POST /desk/partners/{partner_id}/terms`: sets allowed networks, rate limit and strict mode.
 pub(crate) fn set_terms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let sent = read_form(call, TermsInput::read)?;
+    let (sent, seen) = read_form(call, |form| (TermsInput::read(form), form.seen()))?;
     let terms = match sent.terms(call) {
         Ok(terms) => terms,
         Err(problem) => return page(site, call, clerk, Some(Refused::Terms(sent.refused(problem)))),
     };
-    app::change(site, clerk, call.language(), |cx| {
+    let set = app::change(site, clerk, call.language(), |cx| {
         let partner = find(cx.tx, call)?;
-        _ = access::set_terms(cx, &partner, &terms)?;
+        _ = access::set_terms(cx, &partner, &terms, &seen)?;
         Ok(reply::see_other(&format!("{PART}/{}?done=changed", partner.partner_id)))
+    });
+    set.or_else(|failure| {
+        let problem = field_error_text(failure, call.language())?;
+        page(site, call, clerk, Some(Refused::Terms(sent.refused(problem))))
     })
 }
 

@@ -44,6 +44,8 @@ struct Page {
     /// `None` where the site's currency is unknown.
     closing: Option<Form>,
     problem: Option<String>,
+    /// Name of the field that the problem is about; empty without one.
+    wrong: &'static str,
 }
 
 /// An entry as a line of a list.
@@ -116,6 +118,12 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
         waiting,
         closing: day.currency.as_ref().map(|currency| closing_form(language, &day, currency, typed)),
         problem: problem.map(|key| call.say(key)),
+        wrong: match problem {
+            None => "",
+            Some("till.note_missing") => "note",
+            Some("till.left_too_much") => "left",
+            Some(_) => "counted",
+        },
         frame,
     };
     Ok(shown(status, language, &page))

@@ -10,6 +10,7 @@ mod to_do;
 pub(crate) use booking_form::BookingInput;
 
 use super::bookings as changes;
+use super::shift_note::{self, NoteView, RefusedNote};
 use crate::auth::Clerk;
 use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::when;
@@ -58,6 +59,13 @@ struct Page {
     undo: Option<i64>,
     chart: Option<Arc<Chart>>,
     tasks: Vec<Task>,
+    shift: NoteView,
+}
+
+/// A form of the page that was refused.
+enum Refused {
+    Booking(BookingInput),
+    Note(RefusedNote),
 }
 
 /// Dates for the day picker, as `2026-11-24`.
@@ -114,7 +122,18 @@ pub(crate) fn listen(_: &Site, _: &Call, clerk: &Clerk) -> Answer {
 /// The page with a booking form that was refused.
 pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, sent: BookingInput) -> Answer {
     let typed = if sent.is_unclear() { sent.member.clone() } else { String::new() };
-    page(site, call, clerk, PageQuery { day: sent.day.clone(), typed, ..PageQuery::default() }, Some(sent))
+    page(
+        site,
+        call,
+        clerk,
+        PageQuery { day: sent.day.clone(), typed, ..PageQuery::default() },
+        Some(Refused::Booking(sent)),
+    )
+}
+
+/// The page with a shift note that was refused.
+pub(super) fn refuse_note(site: &Site, call: &Call, clerk: &Clerk, refused: RefusedNote) -> Answer {
+    page(site, call, clerk, PageQuery::default(), Some(Refused::Note(refused)))
 }
 
 /// The day that a date names, else today; and the query prefix that names the day, empty for today.
@@ -125,7 +144,7 @@ fn day_of(zone: &TimeZone, now: i64, named: &str) -> (Day, String) {
     }
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused: Option<BookingInput>) -> Answer {
+fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused: Option<Refused>) -> Answer {
     let mut frame = Frame::of(site, call, clerk, "/desk")?;
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let (day, query) = day_of(&zone, now, &page_query.day);
@@ -142,6 +161,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused:
         false => Some(search_results::search(site, &zone, day, query, &page_query.typed, language)?),
     };
     let status = form_status(refused.is_some());
+    let (sent, note) = match refused {
+        Some(Refused::Booking(sent)) => (Some(sent), RefusedNote::default()),
+        Some(Refused::Note(note)) => (None, note),
+        None => Default::default(),
+    };
     let weekday = call.say(WEEKDAYS[zone.weekday(day.from)]);
     // The reply to a change must show that change.
     let count = if call.reads() { call.changes_before } else { site.store.change_feed().count() };
@@ -160,10 +184,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused:
         typed: page_query.typed,
         arrivals,
         found,
-        book: booking_form::build(site, call, (&zone, day, is_today), page_query.book, refused)?,
+        book: booking_form::build(site, call, (&zone, day, is_today), page_query.book, sent)?,
         undo,
         chart,
         tasks: to_do::list(site, language)?,
+        shift: shift_note::read(site, language, note)?,
         frame,
     };
     Ok::<Reply, Failure>(shown(status, language, &page))

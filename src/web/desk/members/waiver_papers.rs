@@ -1,0 +1,113 @@
+//! What the waiver page of a member lists: signed waivers with the staff's decisions, and answers to consents.
+
+use crate::app::waivers as app_waivers;
+use crate::domain::local_time::TimeZone;
+use crate::domain::waiver::{self, Relation, SigningPlace};
+use crate::domain::when;
+use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::site_texts::{self, Kind};
+use crate::store::tables::{consents, members, tunnels, waivers};
+
+/// Signed waivers and consents that the page lists; older ones are in the member's data export.
+const PAPERS_MAX: i64 = 20;
+
+/// A waiver that was signed.
+pub(super) struct Paper {
+    pub(super) signature_id: i64,
+    pub(super) signed: String,
+    pub(super) about: String,
+    /// Questions answered with yes.
+    pub(super) yes: Vec<String>,
+    pub(super) decisions: Vec<String>,
+    /// The mark of the decisions, and the word that was typed into a form that was refused.
+    pub(super) seen: String,
+    pub(super) word: String,
+    /// Whether a decision of the staff is pending.
+    pub(super) is_open: bool,
+}
+
+/// The signed waivers of a member, the latest first.
+pub(super) fn list(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Vec<Paper>, Failure> {
+    let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
+    let mut papers = Vec::new();
+    for (signature_id, paper) in waivers::list(tx, member_id, PAPERS_MAX)? {
+        let text = site_texts::find(tx, Kind::Waiver, paper.version, &paper.language)?;
+        let questions = text.map(|text| text.questions).unwrap_or_default();
+        let yes = waiver::questions(&questions).zip(paper.answers.chars()).filter(|(_, answer)| *answer == 'y');
+        let yes: Vec<String> = yes.map(|(question, _)| question.to_owned()).collect();
+        let mut decisions = Vec::new();
+        let decided = waivers::list_decisions(tx, signature_id)?;
+        let seen = app_waivers::mark(&decided);
+        for decision in decided {
+            let key = if decision.may_fly { "papers.decided_yes" } else { "papers.decided_no" };
+            let text = Text::new(key)
+                .with("by", members::find_clerk_name(tx, decision.decided_by)?)
+                .with("day", when::moment(language, &zone, decision.decided_at))
+                .with("word", decision.word);
+            decisions.push(language.say(&text));
+        }
+        let about = Text::new("papers.signed_by")
+            .with("name", &paper.signer_name)
+            .with("relation", language.say(&Text::new(relation_key(paper.relation))))
+            .with("place", language.say(&Text::new(place_key(paper.place))))
+            .with("version", paper.version)
+            .with("language", &paper.language);
+        papers.push(Paper {
+            signature_id,
+            signed: when::moment(language, &zone, paper.signed_at),
+            about: language.say(&about),
+            seen,
+            word: String::new(),
+            is_open: !yes.is_empty() && decisions.is_empty(),
+            yes,
+            decisions,
+        });
+    }
+    Ok(papers)
+}
+
+/// A row of the list of consents.
+pub(super) struct ConsentRow {
+    pub(super) kind: &'static str,
+    pub(super) text: String,
+    /// Whether the consent is in force.
+    pub(super) in_force: bool,
+}
+
+/// A member's answers to consents, the newest first.
+pub(super) fn list_consents(
+    tx: &Read,
+    member_id: i64,
+    zone: &TimeZone,
+    language: Language,
+) -> Result<Vec<ConsentRow>, Failure> {
+    let mut seen = Vec::new();
+    let mut rows = Vec::new();
+    for one in consents::list(tx, member_id, PAPERS_MAX)? {
+        let (name, given) = match one.kind {
+            Kind::Newsletter => ("waiver.newsletter", one.given),
+            _ => ("waiver.photos", one.given),
+        };
+        let text = Text::new(if given { "papers.consent_given" } else { "papers.consent_refused" })
+            .with("what", language.say(&Text::new(name)))
+            .with("version", one.version)
+            .with("day", when::moment(language, zone, one.said_at))
+            .with("place", language.say(&Text::new(place_key(one.place))));
+        let is_last = !seen.contains(&one.kind);
+        seen.push(one.kind);
+        rows.push(ConsentRow { kind: one.kind.name(), text: language.say(&text), in_force: is_last && given });
+    }
+    Ok(rows)
+}
+
+pub(super) fn relation_key(relation: Relation) -> &'static str {
+    ["waiver.relation_self", "waiver.relation_parent", "waiver.relation_guardian", "waiver.relation_permission"]
+        [relation as usize]
+}
+
+pub(super) fn place_key(place: SigningPlace) -> &'static str {
+    ["papers.at_kiosk", "papers.at_phone", "papers.at_desk", "papers.at_app"][place as usize]
+}
