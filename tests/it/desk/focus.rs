@@ -51,6 +51,9 @@ fn a_refused_form_has_the_focus_at_the_wrong_field_and_both_are_in_sight() {
     refuse(&browser, ".newcomer", &[("real_name", "Ada"), ("dob", "2090-01-01")], "dob");
     go("/desk/new-member");
     refuse(&browser, ".newcomer", &[("real_name", "Ada")], "terms");
+    go(&format!("/desk/members/{}", jane.id));
+    refuse(&browser, "form[action$='/card']", &[("card", "?!")], "card");
+    assert_eq!(browser.run("return document.getElementById('card').value", json!([])), "?!", "what was typed stays");
     go("/desk/account");
     refuse(&browser, "form[action$='/password']", &[("current", "x"), ("password", "y"), ("again", "z")], "current");
     go("/desk/till");

@@ -88,6 +88,7 @@ struct Page {
     flights_today: FlightsToday,
     ban: BanForm,
     note: NoteForm,
+    card: CardForm,
     /// The mark of the stored note.
     seen_note: String,
     today: String,
@@ -110,11 +111,40 @@ pub(super) struct NoteForm {
     pub problem: Option<String>,
 }
 
+/// The number of a card or wristband, as typed.
+#[derive(Default)]
+pub(super) struct CardForm {
+    pub number: String,
+    pub problem: Option<String>,
+}
+
 /// A form of the card that was refused.
 pub(super) enum Refused {
     Time(TimeForm),
     Ban(BanForm),
     Note(NoteForm),
+    Card(CardForm),
+}
+
+/// The forms that the card shows as they were sent.
+#[derive(Default)]
+struct Forms {
+    time: Option<TimeForm>,
+    ban: BanForm,
+    note: Option<NoteForm>,
+    card: CardForm,
+}
+
+impl Forms {
+    fn of(refused: Option<Refused>) -> Forms {
+        match refused {
+            Some(Refused::Time(time)) => Forms { time: Some(time), ..Forms::default() },
+            Some(Refused::Ban(ban)) => Forms { ban, ..Forms::default() },
+            Some(Refused::Note(note)) => Forms { note: Some(note), ..Forms::default() },
+            Some(Refused::Card(card)) => Forms { card, ..Forms::default() },
+            None => Forms::default(),
+        }
+    }
 }
 
 struct Tab {
@@ -201,12 +231,7 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
     let status = form_status(refused.is_some());
     let (today, tomorrow) = (zone.date(now), zone.date_days_later(now, 1));
-    let (time, ban, note) = match refused {
-        Some(Refused::Time(time)) => (Some(time), None, None),
-        Some(Refused::Ban(ban)) => (None, Some(ban), None),
-        Some(Refused::Note(note)) => (None, None, Some(note)),
-        None => (None, None, None),
-    };
+    let Forms { time, ban, note, card } = Forms::of(refused);
     let time = time.unwrap_or_else(|| TimeForm {
         date: today.clone(),
         minutes: flights_today.proposed.map(|minutes| minutes.to_string()).unwrap_or_default(),
@@ -215,6 +240,7 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     let waiver = super::waiver::find_badge(site, member_id, language)?;
     let page = Page {
         note: note.unwrap_or_else(|| NoteForm { text: standing.note.clone(), problem: None }),
+        card,
         seen_note: seen::mark(&[&standing.note]),
         standing,
         years,
@@ -231,7 +257,7 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
         security,
         time,
         flights_today,
-        ban: ban.unwrap_or_default(),
+        ban,
         today,
         tomorrow,
         correct: call.say("card.correct"),

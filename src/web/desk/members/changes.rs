@@ -2,7 +2,7 @@
 //! changes their own account here.
 
 use super::PART;
-use super::card::{self as card_page, BanForm, NoteForm, Refused};
+use super::card::{self as card_page, BanForm, CardForm, NoteForm, Refused};
 use crate::app::accounts::Ban;
 use crate::app::card::NOTE_CHARS_MAX;
 use crate::app::{self, Change, accounts, card, cards, credentials};
@@ -116,8 +116,14 @@ pub(crate) fn set_note(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/card`: assigns a card or wristband to the member.
 pub(crate) fn tie_card(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let typed = read_card(call)?;
-    _ = change(site, call, clerk, |cx, member_id| cards::tie(cx, member_id, &typed))?;
-    Ok(reply::see_other(&format!("{PART}/{}?done=card", call.param(0))))
+    match change(site, call, clerk, |cx, member_id| cards::tie(cx, member_id, &typed)) {
+        Ok(_) => Ok(reply::see_other(&format!("{PART}/{}?done=card", call.param(0)))),
+        Err(failure) => {
+            let problem = field_error_text(failure, call.language())?;
+            let refused = Refused::Card(CardForm { number: typed, problem: Some(problem) });
+            card_page::page(site, call, clerk, path_id(call, 0)?, Some(refused))
+        }
+    }
 }
 
 /// `POST /desk/members/{member_id}/card/untie`: removes a card or wristband from the member.
