@@ -108,13 +108,13 @@ impl Sequence<'_> {
         // The change needs a session whose proof is fresh.
         let caller = self.site.again(&self.people[who].caller);
         let address = format!("{}-{}@example.com", caller.name, self.passwords);
-        let (banned, room) = (self.people[who].banned, self.has_room(address.clone()) && self.has_share(OWN, who));
+        let (banned, room) = (self.people[who].banned, self.has_share(OWN, &who.to_string()));
         let reply = self.send(&caller, SEND, &json!({ "email": address }), None);
         match (banned, room) {
             (true, _) => return self.expect(reply.status == 401, "banned"),
-            (_, false) => return self.expect(reply.status == 429, "too many to this address"),
+            (_, false) => return self.expect(reply.status == 429, "too many by this member"),
             _ => {
-                self.count_send(format!("{OWN} {who}"));
+                self.count_send(format!("{} {who}", OWN.0));
                 self.arrives(who, address.clone(), "passcode_verify_email")
             }
         }
