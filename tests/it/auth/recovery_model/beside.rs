@@ -54,7 +54,9 @@ impl Sequence<'_> {
         let person = &self.people[who];
         let current = if right { person.password.clone() } else { "not the password".to_owned() };
         let body = json!({ "password": wanted, "current_password": current, "password_confirm": wanted });
-        let (closed, banned) = (person.is_delayed(&person.caller.name, now), person.banned);
+        // Failed attempts of a session count by themselves.
+        let session = person.caller.token().to_owned();
+        let (closed, banned) = (person.is_delayed(&session, now), person.banned);
         let due = (right && !closed && !banned).then_some(who);
         let opened = due.map(|who| self.open(who));
         let caller = self.people[who].caller.clone();
@@ -67,8 +69,7 @@ impl Sequence<'_> {
         };
         self.expect(reply.status == status, &format!("{status}"));
         if status == 422 {
-            let name = self.people[who].caller.name.clone();
-            self.people[who].miss(&name, now);
+            self.people[who].miss(&session, now);
         }
         if let Some(opened) = opened {
             for token in [&opened.session, &opened.booking] {
