@@ -212,8 +212,8 @@ fn a_report_too_long_to_be_kept_binds_its_key_and_is_read_anew() {
 
 #[test]
 fn a_stranger_cannot_fill_the_disk_with_keys() {
-    // Of these the second has an effect, with which its answer is stored.
-    for path in ["/auth/signup/check-username", "/auth/login/bio-web-option"] {
+    // Of these the first has an effect, with which its answer is stored.
+    for path in ["/auth/login/bio-web-option", "/auth/signup/check-username"] {
         let site = Site::open_with(|config| config.limits.passkey_questions_per_minute_per_address = 1_000);
         let check = |key: usize| {
             let asking = site.stranger();
