@@ -79,7 +79,7 @@ pub(crate) fn find_time_zone(tx: &Read, tunnel_id: i64) -> Result<TimeZone> {
 
 /// The time zone of the site; UTC where no time zone is named.
 pub(crate) fn find_zone_of_site(tx: &Read) -> Result<TimeZone> {
-    let sql = sql!("SELECT t.time_zone FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id");
+    let sql = sql!("SELECT t.time_zone FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id WHERE s.only = 1");
     Ok(TimeZone::named(&tx.find::<String>(sql, [])?.unwrap_or_default()))
 }
 
