@@ -2,6 +2,7 @@
 
 use super::seen::Seen;
 use super::{Change, Outcome};
+use crate::auth::message_quota::Cause;
 use crate::auth::{confirmation, security_event};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::email;
@@ -92,7 +93,8 @@ pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Resul
         }
         if !person.email.is_empty() {
             let language = cx.language_of(member_id)?;
-            confirmation::send_for(cx.site, tx, member_id, &person.email, before.email_verified, language)?;
+            let takes_over = before.email_verified;
+            confirmation::send_for(cx.site, tx, Cause::Authenticated, member_id, &person.email, takes_over, language)?;
         }
     }
     cx.record("member.edited", &Subject::Member(member_id), &Detail::none().fields(&changed))?;

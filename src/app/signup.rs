@@ -6,7 +6,7 @@ use super::person::{self, Person};
 use super::{Change, RankedActor, claims, credentials};
 use crate::auth::message_quota::Cause;
 use crate::auth::{RateLimit, RateLimitKey, RateLimiter, confirmation, count_message_request, kiosk};
-use crate::domain::audit::{ActorId, Detail, Subject};
+use crate::domain::audit::{ActorId, Detail, Origin, Subject};
 use crate::domain::role::Role;
 use crate::domain::{password, screen_name, username};
 use crate::http::body::{Flattened, ParsedBody};
@@ -57,12 +57,15 @@ pub(crate) fn create(
     let reads = language.unwrap_or(cx.language);
     // A clerk sees the person who names the address; a person who signs up alone has proved nothing about it.
     let is_seen = cx.rank.is_staff();
+    let cause = match cx.actor.origin {
+        Origin::Address(address) if !is_seen => Cause::SignUp(address.into()),
+        _ => Cause::Authenticated,
+    };
     let is_foreign = !is_seen && !email.is_empty() && members::find_by_confirmed_email(cx.tx, email)?.is_some();
     if owned || is_foreign {
-        confirmation::send(cx.site, cx.tx, member_id, email, reads)?;
+        confirmation::send(cx.site, cx.tx, cause, member_id, email, reads)?;
     } else if !email.is_empty() && cx.site.delivers(Channel::Email) {
         // No code is mailed where the site delivers no mail.
-        let cause = if is_seen { Cause::Authenticated } else { Cause::Anonymous };
         claims::mail(cx, member_id, email, reads, cause)?;
     }
     Ok(member_id)

@@ -32,22 +32,30 @@ pub(crate) fn check_rate(site: &Site, call: &Call) -> Result<(), Failure> {
 }
 
 /// Queues the mail with a new token, which replaces the member's older ones. An address that another member has confirmed
-/// gets a warning instead, and the caller learns nothing of it. Where a message limit is reached, nothing is sent, and the
-/// caller is not told: who signs up with an address has proven nothing about it.
-pub(crate) fn send(site: &Site, tx: &Write, member_id: i64, email: &str, language: Language) -> Result<(), Failure> {
-    send_for(site, tx, member_id, email, false, language)
+/// gets a warning instead, and the caller learns nothing of it. Where a message limit of the `cause` is reached, nothing is
+/// sent, and the caller is not told: who signs up with an address has proven nothing about it.
+pub(crate) fn send(
+    site: &Site,
+    tx: &Write,
+    cause: Cause,
+    member_id: i64,
+    email: &str,
+    language: Language,
+) -> Result<(), Failure> {
+    send_for(site, tx, cause, member_id, email, false, language)
 }
 
 /// As [`send`]; with `takes_over` the new address replaces the confirmed one as soon as it is confirmed.
 pub(crate) fn send_for(
     site: &Site,
     tx: &Write,
+    cause: Cause,
     member_id: i64,
     email: &str,
     takes_over: bool,
     language: Language,
 ) -> Result<(), Failure> {
-    if message_quota::take(site, tx, Cause::Anonymous, member_id, Channel::Email, email)?.is_err() {
+    if message_quota::take(site, tx, cause, member_id, Channel::Email, email)?.is_err() {
         return Ok(());
     }
     let owner = members::find_by_confirmed_email(tx, email)?;
@@ -100,5 +108,5 @@ pub(crate) fn resend(site: &Site, tx: &Write, token: &str, language: Language) -
     if profile.email_verified || profile.email.is_empty() {
         return Ok(());
     }
-    send(site, tx, found.member_id, &profile.email, language)
+    send(site, tx, Cause::NewLink, found.member_id, &profile.email, language)
 }

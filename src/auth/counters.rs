@@ -1,7 +1,7 @@
 //! Counters of failed attempts slow guessing down. The counters that an attempt concerns depend on where it comes from:
 //!
-//! - From a device on which the member signed in before: the typed name on that device alone. Failed attempts elsewhere
-//!   do not delay that device, so guessing at an account cannot keep its owner out.
+//! - From a device on which the member signed in before, or by a session of the member's: the typed name on that device
+//!   alone. Failed attempts elsewhere do not delay that device, so guessing at an account cannot keep its owner out.
 //! - From a device on which another member signed in (a kiosk, say): the typed name on that device, the account from
 //!   anywhere, and all devices that were introduced by the same member. An attacker who signs in to an own account again
 //!   and again gains no further attempts, and a kiosk stays usable while someone guesses from the same address.

@@ -1,12 +1,14 @@
 //! Devices: a client at which a member signed in is recognised by a token that it sends along (OWASP calls it a device
-//! cookie). The token opens nothing. It decides which failed attempts delay an attempt, see [`super::counters`].
+//! cookie). The token opens nothing. It decides which failed attempts delay an attempt, see [`super::counters`]. A client that
+//! keeps no such token is a device for as long as it sends its session along.
 
-use super::session::{new_token, token_hash};
+use super::session::{new_token, presented_session, token_hash};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::site::Site;
 use crate::store::tables::devices::{self, DeviceHash, KEPT_SECONDS};
+use crate::store::tables::sessions;
 use crate::store::{Read, Write};
 use http::{HeaderName, HeaderValue, header};
 
@@ -28,8 +30,17 @@ pub(crate) struct Device {
     pub voucher_id: i64,
 }
 
-/// The device that a call comes from; `None` for an unknown one.
+/// The device that a call comes from, or its session; `None` for an unknown client.
 pub(crate) fn find(call: &Call, tx: &Read, member_id: i64, now: i64) -> Result<Option<Device>, Failure> {
+    if let Some(device) = find_by_token(call, tx, member_id, now)? {
+        return Ok(Some(device));
+    }
+    let Some(hash) = presented_session(call) else { return Ok(None) };
+    let session = sessions::find(tx, &hash, now)?;
+    Ok(session.map(|session| Device { hash, by_member: session.member_id == member_id, voucher_id: session.member_id }))
+}
+
+fn find_by_token(call: &Call, tx: &Read, member_id: i64, now: i64) -> Result<Option<Device>, Failure> {
     let Some(hash) = token(call).map(token_hash) else { return Ok(None) };
     let seen = devices::find(tx, &hash, member_id, now)?;
     Ok(seen.map(|seen| Device { hash, by_member: seen.by_member, voucher_id: seen.voucher_id }))
@@ -44,7 +55,7 @@ fn token(call: &Call) -> Option<&str> {
 /// Records that the member signed in at the device of the call, and returns the device's token. A known device keeps its
 /// token, so that a kiosk has one token for all its members.
 pub(crate) fn remember(call: &Call, tx: &Write, member_id: i64) -> Result<String, Failure> {
-    let known = find(call, tx, member_id, tx.now())?.zip(token(call));
+    let known = find_by_token(call, tx, member_id, tx.now())?.zip(token(call));
     let (token, hash) = known.map_or_else(new_token, |(device, token)| (token.to_owned(), device.hash));
     devices::set_used(tx, &hash, member_id)?;
     Ok(token)

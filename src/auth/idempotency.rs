@@ -8,6 +8,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::keys::Purpose;
+use crate::log;
 use crate::site::Site;
 use crate::store::tables::replays::{self, StoredReply};
 use crate::store::tables::sessions;
@@ -34,17 +35,23 @@ pub(crate) fn run(site: &Site, call: &Call, caller: PrincipalId, operation: impl
     if let Some(answer) = site.store.read(|tx| find_stored(site, tx, &request))? {
         return Ok(answer);
     }
+    let is_stranger = caller == PrincipalId::Anyone;
+    if is_stranger && !may_store(site, call) {
+        return operation();
+    }
     let request = call.idempotency.get_or_init(|| request);
     let reply = operation()?;
-    let is_delayed = call.outcome.get() == AuthOutcome::Delayed;
-    let is_limited = caller == PrincipalId::Anyone || is_delayed;
-    if request.is_stored.get() || reply.rest.is_some() || (is_limited && !may_store(site, call)) {
+    let is_delayed = call.outcome.get() == AuthOutcome::Delayed && !is_stranger;
+    if request.is_stored.get() || reply.rest.is_some() || (is_delayed && !may_store(site, call)) {
         return Ok(reply);
     }
     request.keeps_answer.set(reply.body.len() <= READ_ANSWER_BYTES_MAX);
     match site.once(call, |_| Ok(reply.again())) {
         Err(failure) if failure.status().is_server_error() => {
-            tracing::warn!(cause = failure.cause(), "the answer to a request with an idempotency key was not stored");
+            let cause = failure.cause();
+            if let Some(left_out) = log::due(("answer not stored", cause)) {
+                tracing::warn!(cause, left_out, "the answer to a request with an idempotency key was not stored");
+            }
             Ok(reply)
         }
         answer => answer,

@@ -1,12 +1,14 @@
 //! Limits on the messages that requests cause: to one member, to one address or number, and by the whole site. Each message
 //! costs money or a recipient's patience, and anyone can request one.
 //!
-//! Messages to anonymous requests are counted apart from those to authenticated ones. Passcodes for signing in are counted
-//! apart from all other messages, also to the same address: only the password causes them, so that neither requests for
-//! recoveries nor another member who names the address can keep a member from signing in. Of the site's messages in a day
-//! at most half go to anonymous requests, from however many addresses these come.
+//! Each [`Cause`] has counters of its own, so that what others do in a member's name does not keep the member out: sign-ups
+//! with the address leave its recoveries, recoveries leave the passcodes for signing in, and recoveries from elsewhere leave
+//! those at the member's own device. Within the causes of strangers, one network gets less than all, so that something is
+//! left for the owner elsewhere. Of the site's messages in a day at most half go to anonymous requests, from however many
+//! addresses these come.
 
 use crate::domain::email;
+use crate::http::call::Network;
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -14,11 +16,15 @@ use crate::store::tables::members::Profile;
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::passcodes;
 use crate::store::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr};
 
 const HOUR_SECONDS: i64 = 3600;
 const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
 const PER_HOUR_MAX: i64 = 5;
 const PER_DAY_MAX: i64 = 10;
+/// The messages of these that strangers in one network cause.
+const PER_HOUR_OF_NETWORK_MAX: i64 = 4;
+const PER_DAY_OF_NETWORK_MAX: i64 = 8;
 /// Mails about changed credentials to one member; of short messages about them there are as many as of passcodes.
 const EVENTS_PER_DAY_MAX: i64 = 30;
 /// Mails that forward the contact form's messages to the site's own address.
@@ -29,9 +35,15 @@ const ANONYMOUS_SHARE_DIVISOR: i64 = 2;
 /// The kind of request that causes a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// Without credentials: a sign-up, a recovery, a new link for an old one.
-    Anonymous,
-    /// A member who has a session. The address may be anybody's.
+    /// A sign-up from this network. The address may be anybody's.
+    SignUp(Network),
+    /// A new confirmation link for an old one, which only the mailbox's owner has.
+    NewLink,
+    /// A recovery from this network. The name may be anybody's.
+    Recovery(Network),
+    /// A recovery at a device on which the member signed in before.
+    RecoveryAtOwnDevice,
+    /// A member who has a session, or the desk. The address may be anybody's.
     Authenticated,
     /// A member who knew the password, and whose confirmed address gets the passcode.
     SignIn,
@@ -40,15 +52,43 @@ pub(crate) enum Cause {
 }
 
 impl Cause {
-    const ALL: [Cause; 4] = [Cause::Anonymous, Cause::Authenticated, Cause::SignIn, Cause::SecurityEvent];
+    /// Every cause; those of strangers in no particular network.
+    fn all() -> [Cause; 7] {
+        let network = Network::from(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        [
+            Cause::SignUp(network),
+            Cause::NewLink,
+            Cause::Recovery(network),
+            Cause::RecoveryAtOwnDevice,
+            Cause::Authenticated,
+            Cause::SignIn,
+            Cause::SecurityEvent,
+        ]
+    }
 
     fn name(self) -> &'static [u8] {
         match self {
-            Cause::Anonymous => b"stranger",
+            Cause::SignUp(_) => b"sign-up",
+            Cause::NewLink => b"new link",
+            Cause::Recovery(_) => b"recovery",
+            Cause::RecoveryAtOwnDevice => b"recovery at own device",
             Cause::Authenticated => b"proven",
             Cause::SignIn => b"sign-in",
             Cause::SecurityEvent => b"event",
         }
+    }
+
+    /// The network of a stranger.
+    fn network(self) -> Option<Network> {
+        match self {
+            Cause::SignUp(network) | Cause::Recovery(network) => Some(network),
+            _ => None,
+        }
+    }
+
+    /// Whether the request counts under the anonymous share of the site's messages.
+    fn is_anonymous(self) -> bool {
+        matches!(self, Cause::SignUp(_) | Cause::NewLink | Cause::Recovery(_))
     }
 }
 
@@ -74,11 +114,12 @@ pub enum DailyQuota {
     UsedUp,
 }
 
-/// The messages that one counter allows within some seconds.
-struct Limit {
-    key: [u8; 32],
-    messages: i64,
-    seconds: i64,
+/// The messages that one counter allows.
+struct Counter {
+    key: Vec<u8>,
+    /// `None`: as many as in a day.
+    per_hour: Option<i64>,
+    per_day: i64,
 }
 
 /// Counts one message. `Err`: a limit is reached, nothing was counted, and the message must not be sent.
@@ -90,46 +131,68 @@ pub(crate) fn take(
     channel: Channel,
     recipient: &str,
 ) -> Result<Result<(), LimitReached>, Failure> {
-    let member = member_key(site, cause, member_id, channel);
-    let (of_recipient, of_address) = (recipient_key(site, cause, recipient), address_key(site, cause, recipient));
-    let of_site = of_site(site, cause, channel);
-    let per_day =
-        if (cause, channel) == (Cause::SecurityEvent, Channel::Email) { EVENTS_PER_DAY_MAX } else { PER_DAY_MAX };
-    let per_hour = if cause == Cause::SecurityEvent { per_day } else { PER_HOUR_MAX };
-    let room = |limits: &[Limit]| full_until(tx, tx.now(), limits);
-    if let Some(until) = room(&[hourly(member, per_hour), daily(member, per_day)])? {
+    let of_member = match cause {
+        Cause::Authenticated | Cause::SignIn | Cause::SecurityEvent => {
+            counters(site, cause, channel, &member_key(site, cause, member_id, channel))
+        }
+        // One address or number alone: a member has no other, and a stranger's requests by mail leave those by telephone.
+        Cause::SignUp(_) | Cause::NewLink | Cause::Recovery(_) | Cause::RecoveryAtOwnDevice => Vec::new(),
+    };
+    let of_address = counters(site, cause, channel, &address_key(site, cause, recipient));
+    let share = cause.is_anonymous().then(|| anonymous_share(site, channel));
+    let of_site: Vec<Counter> = std::iter::once(whole_site(site, channel)).chain(share).collect();
+    if let Some(until) = full_until(tx, tx.now(), &of_member)? {
         return Ok(Err(LimitReached::Member(until)));
     }
-    if room(&[hourly(of_address, per_hour), daily(of_recipient, per_day)])?.is_some() {
+    if full_until(tx, tx.now(), &of_address)?.is_some() {
         return Ok(Err(LimitReached::Recipient));
     }
-    if let Some(until) = room(&of_site)? {
+    if let Some(until) = full_until(tx, tx.now(), &of_site)? {
         return Ok(Err(LimitReached::Site(until)));
     }
-    for key in [member, of_recipient, of_address].into_iter().chain(of_site.iter().map(|limit| limit.key)) {
-        passcodes::insert_send(tx, &key)?;
+    for counter in of_member.iter().chain(&of_address).chain(&of_site) {
+        passcodes::insert_send(tx, &counter.key)?;
     }
     Ok(Ok(()))
+}
+
+/// The counters of a member or an address: of all messages of the cause, and of those from a stranger's network.
+fn counters(site: &Site, cause: Cause, channel: Channel, key: &[u8]) -> Vec<Counter> {
+    let (per_hour, per_day) = match (cause, channel) {
+        (Cause::SecurityEvent, Channel::Email) => (None, EVENTS_PER_DAY_MAX),
+        (Cause::SecurityEvent, Channel::Sms) => (None, PER_DAY_MAX),
+        _ => (Some(PER_HOUR_MAX), PER_DAY_MAX),
+    };
+    let all = Counter { key: key.to_vec(), per_hour, per_day };
+    let of_network = cause.network().map(|network| Counter {
+        key: passcodes::part_key(key, &network_key(site, network)),
+        per_hour: Some(PER_HOUR_OF_NETWORK_MAX),
+        per_day: PER_DAY_OF_NETWORK_MAX,
+    });
+    std::iter::once(all).chain(of_network).collect()
 }
 
 /// Counts one mail that an anonymous request causes to an address of the site itself. `false`: a limit is reached, and
 /// nothing was counted.
 pub fn take_for_site_address(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
-    let of_address = site.keys.hash(Purpose::PasscodeAddress, &[b"house", email::canonical(recipient).as_bytes()]);
-    let mut limits = of_site(site, Cause::Anonymous, Channel::Email);
-    limits.push(daily(of_address, TO_SITE_ADDRESS_PER_DAY_MAX));
-    if full_until(tx, tx.now(), &limits)?.is_some() {
+    let to_site = Counter {
+        key: hash(site, &[b"house", email::canonical(recipient).as_bytes()]).to_vec(),
+        per_hour: None,
+        per_day: TO_SITE_ADDRESS_PER_DAY_MAX,
+    };
+    let counters = [whole_site(site, Channel::Email), anonymous_share(site, Channel::Email), to_site];
+    if full_until(tx, tx.now(), &counters)?.is_some() {
         return Ok(false);
     }
-    for limit in limits {
-        passcodes::insert_send(tx, &limit.key)?;
+    for counter in counters {
+        passcodes::insert_send(tx, &counter.key)?;
     }
     Ok(true)
 }
 
 /// The state of the daily quota of a channel.
 pub fn daily_quota(site: &Site, tx: &Read, channel: Channel) -> Result<DailyQuota, Failure> {
-    let is_full = |limit: Limit| full_until(tx, site.now(), &[limit]).map(|until| until.is_some());
+    let is_full = |counter: Counter| full_until(tx, site.now(), &[counter]).map(|until| until.is_some());
     if is_full(whole_site(site, channel))? {
         return Ok(DailyQuota::UsedUp);
     }
@@ -139,49 +202,42 @@ pub fn daily_quota(site: &Site, tx: &Read, channel: Channel) -> Result<DailyQuot
 /// Clears the counters of a member's messages. Returns whether a limit was reached.
 pub(crate) fn forget(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
     let mut used_up = false;
-    for cause in Cause::ALL {
+    for cause in Cause::all() {
         let members = [Channel::Email, Channel::Sms].map(|channel| member_key(site, cause, profile.member_id, channel));
-        let recipients = [&profile.email, &profile.phone].map(|address| recipient_key(site, cause, address));
         let addresses = [&profile.email, &profile.phone].map(|address| address_key(site, cause, address));
-        for key in members.into_iter().chain(recipients).chain(addresses) {
-            used_up |= full_until(tx, tx.now(), &[hourly(key, PER_HOUR_MAX), daily(key, PER_DAY_MAX)])?.is_some();
+        for key in members.into_iter().chain(addresses) {
+            let all = Counter { key: key.to_vec(), per_hour: Some(PER_HOUR_MAX), per_day: PER_DAY_MAX };
+            used_up |= full_until(tx, tx.now(), &[all])?.is_some()
+                || passcodes::is_part_full(tx, &key, PER_HOUR_OF_NETWORK_MAX, HOUR_SECONDS)?
+                || passcodes::is_part_full(tx, &key, PER_DAY_OF_NETWORK_MAX, DAY_SECONDS)?;
             passcodes::forget_sends(tx, &key)?;
         }
     }
     Ok(used_up)
 }
 
-/// The moment at which all of these limits have room again; `None`: they have.
-fn full_until(tx: &Read, now: i64, limits: &[Limit]) -> Result<Option<i64>, Failure> {
+/// The moment at which all of these counters have room again; `None`: they have.
+fn full_until(tx: &Read, now: i64, counters: &[Counter]) -> Result<Option<i64>, Failure> {
     let mut latest = None;
-    for limit in limits {
-        let until = passcodes::full_until(tx, &limit.key, limit.messages, limit.seconds, now)?;
-        latest = latest.max(until);
+    for counter in counters {
+        let hour = counter.per_hour.map(|messages| (messages, HOUR_SECONDS));
+        for (messages, seconds) in hour.into_iter().chain([(counter.per_day, DAY_SECONDS)]) {
+            latest = latest.max(passcodes::full_until(tx, &counter.key, messages, seconds, now)?);
+        }
     }
     Ok(latest)
 }
 
-fn hourly(key: [u8; 32], messages: i64) -> Limit {
-    Limit { key, messages, seconds: HOUR_SECONDS }
+fn whole_site(site: &Site, channel: Channel) -> Counter {
+    of_site(site, b"site", channel, site_limit(site, channel))
 }
 
-fn daily(key: [u8; 32], messages: i64) -> Limit {
-    Limit { key, messages, seconds: DAY_SECONDS }
+fn anonymous_share(site: &Site, channel: Channel) -> Counter {
+    of_site(site, b"strangers at the site", channel, site_limit(site, channel) / ANONYMOUS_SHARE_DIVISOR)
 }
 
-/// The limits of the whole site that a message counts under.
-fn of_site(site: &Site, cause: Cause, channel: Channel) -> Vec<Limit> {
-    let part = (cause == Cause::Anonymous).then(|| anonymous_share(site, channel));
-    std::iter::once(whole_site(site, channel)).chain(part).collect()
-}
-
-fn whole_site(site: &Site, channel: Channel) -> Limit {
-    daily(site_key(site, b"site", channel), site_limit(site, channel))
-}
-
-fn anonymous_share(site: &Site, channel: Channel) -> Limit {
-    let messages = site_limit(site, channel) / ANONYMOUS_SHARE_DIVISOR;
-    daily(site_key(site, b"strangers at the site", channel), messages)
+fn of_site(site: &Site, whose: &[u8], channel: Channel, per_day: i64) -> Counter {
+    Counter { key: hash(site, &[whose, channel.name().as_bytes()]).to_vec(), per_hour: None, per_day }
 }
 
 fn site_limit(site: &Site, channel: Channel) -> i64 {
@@ -191,29 +247,21 @@ fn site_limit(site: &Site, channel: Channel) -> i64 {
     }
 }
 
-/// Security events are counted apart from passcodes.
+/// Security events by mail and by short message are counted apart.
 fn member_key(site: &Site, cause: Cause, member_id: i64, channel: Channel) -> [u8; 32] {
     let channel = if cause == Cause::SecurityEvent { channel.name() } else { "" };
-    let parts = [b"member", cause.name(), &member_id.to_be_bytes(), channel.as_bytes()];
-    site.keys.hash(Purpose::PasscodeAddress, &parts)
+    hash(site, &[b"member", cause.name(), &member_id.to_be_bytes(), channel.as_bytes()])
 }
 
-/// The hourly counter of an address or number: one for passcodes for signing in, one for security events, and one for all
-/// other messages.
 fn address_key(site: &Site, cause: Cause, recipient: &str) -> [u8; 32] {
-    let kind: &[u8] = match cause {
-        Cause::SignIn => b"sign-ins to",
-        Cause::SecurityEvent => b"events to",
-        Cause::Anonymous | Cause::Authenticated => b"messages to",
-    };
-    site.keys.hash(Purpose::PasscodeAddress, &[kind, email::canonical(recipient).as_bytes()])
+    hash(site, &[b"recipient", cause.name(), email::canonical(recipient).as_bytes()])
 }
 
-/// The daily counter of an address or number, one for each cause.
-fn recipient_key(site: &Site, cause: Cause, recipient: &str) -> [u8; 32] {
-    site.keys.hash(Purpose::PasscodeAddress, &[b"recipient", cause.name(), email::canonical(recipient).as_bytes()])
+/// The place of the callers in a network, for a counter of its own.
+pub(crate) fn network_key(site: &Site, network: Network) -> [u8; 32] {
+    hash(site, &[b"network", network.to_string().as_bytes()])
 }
 
-fn site_key(site: &Site, whose: &[u8], channel: Channel) -> [u8; 32] {
-    site.keys.hash(Purpose::PasscodeAddress, &[whose, channel.name().as_bytes()])
+fn hash(site: &Site, parts: &[&[u8]]) -> [u8; 32] {
+    site.keys.hash(Purpose::PasscodeAddress, parts)
 }

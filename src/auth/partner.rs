@@ -8,6 +8,7 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
 use crate::keys::{Keys, Purpose, hex, hmac_sha256, random, unhex};
+use crate::log;
 use crate::site::Site;
 use crate::store::tables::partners::{self, Secret};
 use http::HeaderName;
@@ -193,7 +194,10 @@ fn digest_of(key: &[u8], timestamp: Option<&str>, body: &[u8]) -> [u8; 32] {
 /// Compares in constant time. Of an empty body the digest of zero bytes and of `{}` are right: both are in use.
 fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bool {
     let Some(key) = site.keys.unseal_partner_secret(&secret.sealed) else {
-        tracing::error!(partner = secret.partner.partner_id, "a secret of this partner is damaged; rotate it");
+        let partner = secret.partner.partner_id;
+        if let Some(left_out) = log::due(("damaged secret", partner)) {
+            tracing::error!(partner, left_out, "a secret of this partner is damaged; rotate it");
+        }
         return false;
     };
     let timestamp = call.header(TIMESTAMP).filter(|_| secret.partner.strict);

@@ -1,7 +1,9 @@
 //! Passcodes: six digits to an address of the member's, good for ten minutes, five tries and one use.
 
+use super::device;
 use super::message_quota::{self, Cause, LimitReached};
 use crate::domain::email;
+use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::keys::{Purpose, random};
@@ -20,7 +22,7 @@ const TRIES_MAX: i64 = 5;
 /// A number that no member has.
 const NO_MEMBER: i64 = 0;
 const HOUR_SECONDS: i64 = 3600;
-/// Requests for recovery passcodes under one name.
+/// Requests for recovery passcodes under one name from one place.
 const SENDS_PER_HOUR_MAX: i64 = 5;
 
 /// The purpose of a passcode; one of each purpose is live at a time, and none serves for another.
@@ -44,14 +46,6 @@ impl Use {
             Use::VerifyPhone => "passcode_verify_phone",
         }
     }
-
-    fn cause(self) -> Cause {
-        match self {
-            Use::RecoverPassword | Use::RecoverUsername => Cause::Anonymous,
-            Use::SignIn => Cause::SignIn,
-            Use::VerifyEmail | Use::VerifyPhone => Cause::Authenticated,
-        }
-    }
 }
 
 /// The recipient of a passcode.
@@ -62,12 +56,32 @@ pub(crate) struct Target<'a> {
     /// An e-mail address, or a telephone number in E.164.
     pub address: &'a str,
     pub language: Language,
+    pub cause: Cause,
+}
+
+/// The caller who asks for a recovery passcode.
+pub(crate) struct Asker {
+    /// The device, if any member signed in on it before, else the network.
+    place: [u8; 32],
+    pub cause: Cause,
+}
+
+impl Asker {
+    /// `member_id`: the member whose passcode the call asks for, or a number of nobody, at the same cost.
+    pub(crate) fn of(site: &Site, call: &Call, tx: &Write, member_id: i64) -> Result<Asker, Failure> {
+        let cause = Cause::Recovery(call.network());
+        Ok(match device::find(call, tx, member_id, tx.now())? {
+            Some(device) if device.by_member => Asker { place: device.hash, cause: Cause::RecoveryAtOwnDevice },
+            Some(device) => Asker { place: device.hash, cause },
+            None => Asker { place: message_quota::network_key(site, call.network()), cause },
+        })
+    }
 }
 
 /// Queues a new passcode for sending, which replaces the older one of the same use. `Err`: a limit is reached, and the older
 /// passcode stays valid.
 pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Result<(), LimitReached>, Failure> {
-    let taken = message_quota::take(site, tx, usage.cause(), target.member_id, target.channel, target.address)?;
+    let taken = message_quota::take(site, tx, target.cause, target.member_id, target.channel, target.address)?;
     if let Err(over) = taken {
         return Ok(Err(over));
     }
@@ -79,7 +93,7 @@ pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Resu
 /// one was, while the server is busy. `target`: any member, who is not concerned.
 pub(crate) fn imitate_send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
     tx.undone(|| {
-        _ = message_quota::take(site, tx, usage.cause(), NO_MEMBER, target.channel, target.address)?;
+        _ = message_quota::take(site, tx, target.cause, NO_MEMBER, target.channel, target.address)?;
         queue(site, tx, usage, target)
     })
 }
@@ -117,14 +131,15 @@ pub(crate) fn refused(tx: &Write, over: LimitReached) -> Failure {
     }
 }
 
-/// Counts a request for a passcode under the typed name, in whatever spelling, known or not: 429 above as many an hour as
-/// an address gets, so that an unknown name is refused exactly when a known one is.
-pub(crate) fn count_request(site: &Site, tx: &Write, name: &str) -> Result<(), Failure> {
-    let name_hash = name_hash(site, name);
-    if let Some(until) = passcodes::full_until(tx, &name_hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())? {
+/// Counts a request for a passcode under the typed name, in whatever spelling, known or not: 429 above as many an hour from
+/// one place as an address gets, so that an unknown name is refused exactly when a known one is. Requests from elsewhere do
+/// not count: whoever knows the name could keep its owner from asking.
+pub(crate) fn count_request(site: &Site, tx: &Write, name: &str, asker: &Asker) -> Result<(), Failure> {
+    let key = passcodes::part_key(&name_hash(site, name), &asker.place);
+    if let Some(until) = passcodes::full_until(tx, &key, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())? {
         return Err(too_many(tx, until));
     }
-    passcodes::insert_send(tx, &name_hash)?;
+    passcodes::insert_send(tx, &key)?;
     Ok(())
 }
 
@@ -138,7 +153,7 @@ fn too_many(tx: &Write, until: i64) -> Failure {
 pub(crate) fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
     let mut used_up = message_quota::forget(site, tx, profile)?;
     for hash in [&profile.username, &profile.email].map(|name| name_hash(site, name)) {
-        used_up |= passcodes::full_until(tx, &hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())?.is_some();
+        used_up |= passcodes::is_part_full(tx, &hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS)?;
         passcodes::forget_sends(tx, &hash)?;
     }
     Ok(used_up)

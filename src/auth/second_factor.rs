@@ -3,6 +3,7 @@
 //! Every decision is made on the rows of one transaction. Only this file makes a [`SecondFactorPassed`], without which no
 //! session opens.
 
+use super::message_quota::Cause;
 use super::passcode::{self, Target, Use};
 use super::security_event::{self, Event};
 use crate::domain::audit::{Actor, Detail, Subject};
@@ -142,7 +143,7 @@ pub(crate) fn send_within_limit(
 }
 
 fn target<'a>(call: &Call, member_id: i64, (channel, address): &'a (Channel, String)) -> Target<'a> {
-    Target { member_id, channel: *channel, address, language: call.mail_language() }
+    Target { member_id, channel: *channel, address, language: call.mail_language(), cause: Cause::SignIn }
 }
 
 /// Checks a code against the factor that is on: a code of the authenticator, a passcode that was sent, or a recovery code.

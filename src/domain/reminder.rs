@@ -97,6 +97,7 @@ mod tests {
     use super::*;
     use crate::domain::catalogue::LevelKey;
     use crate::domain::currency::{self, Standing};
+    use crate::domain::local_time::TimeZone;
 
     const DAY: i64 = DAY_SECONDS;
 
@@ -107,7 +108,7 @@ mod tests {
     /// The reminders due at `now` to a member with these levels, flights and trainings.
     fn due_at(held: &[&str], flown: Option<i64>, trained: &[(&str, i64)], now: i64) -> Vec<Reminder> {
         let held: Vec<LevelKey> = held.iter().map(|one| key(one)).collect();
-        due(&currency::of(&Standing { held: &held, last_flight: flown, trained }, now), now)
+        due(&currency::of(&Standing { held: &held, last_flight: flown, trained, zone: &TimeZone::UTC }, now), now)
     }
 
     #[test]
@@ -133,7 +134,7 @@ mod tests {
     fn a_training_s_end_is_announced_a_month_and_a_week_before() {
         for (programme, logbook) in [("Instructor", "Instructor"), ("Trainer", "Trainer"), ("Military", "Military")] {
             let trained = [(logbook, 10 * DAY)];
-            let renewal = currency::training_ends(logbook, 10 * DAY).unwrap();
+            let renewal = currency::training_ends(logbook, 10 * DAY, &TimeZone::UTC).unwrap();
             let kinds = |now| due_at(&[programme], None, &trained, now).iter().map(|one| one.kind).collect::<Vec<_>>();
             for (now, due) in [
                 (renewal - 30 * DAY - 1, None),
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn one_training_is_spoken_of_once() {
         let trained = [("Trainer", 0)];
-        let now = currency::training_ends("Trainer", 0).unwrap() - DAY;
+        let now = currency::training_ends("Trainer", 0, &TimeZone::UTC).unwrap() - DAY;
         let due = due_at(&["Trainer", "Examiner"], None, &trained, now);
         assert_eq!(due.iter().map(|one| one.programme).collect::<Vec<_>>(), ["Examiner"]);
     }

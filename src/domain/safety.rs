@@ -2,6 +2,7 @@
 
 use super::currency;
 use super::entry::Status;
+use super::local_time::TimeZone;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Validity {
@@ -12,8 +13,8 @@ pub(crate) struct Validity {
 
 /// The validity of a record in this logbook whose training was at `held_at`. Only an `open` record is in force, and not
 /// before its day.
-pub(crate) fn validity(logbook: &str, status: Status, held_at: i64, now: i64) -> Validity {
-    let until = currency::training_ends(logbook, held_at);
+pub(crate) fn validity(logbook: &str, status: Status, held_at: i64, now: i64, zone: &TimeZone) -> Validity {
+    let until = currency::training_ends(logbook, held_at, zone);
     let in_force = status == Status::Open && held_at <= now && until.is_none_or(|until| now < until);
     Validity { until, in_force }
 }
@@ -24,6 +25,7 @@ mod tests {
 
     #[test]
     fn a_training_holds_as_long_as_it_keeps_the_programme_current() {
+        let validity = |logbook, status, held_at, now| validity(logbook, status, held_at, now, &TimeZone::UTC);
         let (march, april) = (1_772_323_200, 1_775_001_600);
         for (logbook, until) in [
             ("Flyer", None),

@@ -5,6 +5,9 @@
 //! blocked (a full pipe), up to 512 KiB of lines wait, and further lines are dropped and counted.
 
 mod json;
+mod repeats;
+
+pub(crate) use repeats::due;
 
 use crate::config::{Log, LogFormat};
 use std::io::{IsTerminal, Write};

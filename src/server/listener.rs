@@ -5,6 +5,7 @@ use super::connection;
 use super::limiter::{ConnectionState, Progress, Slot};
 use super::service::{HttpService, ListenerKind};
 use super::tls::{Acceptor, TlsConnection};
+use crate::log;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::pin::pin;
@@ -45,7 +46,9 @@ pub(super) async fn accept(
         match accepted {
             Ok((stream, peer)) => listener.start(stream, peer.ip()),
             Err(e) => {
-                tracing::warn!(cause = %e, "a connection could not be accepted");
+                if let Some(left_out) = log::due(("connection not accepted", e.kind())) {
+                    tracing::warn!(cause = %e, left_out, "a connection could not be accepted");
+                }
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }

@@ -2,6 +2,7 @@
 //! idle time: each thread costs memory, and most sites never need all of them. The thread that became idle last gets the
 //! next job, so that the others can end.
 
+use crate::log;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -117,7 +118,9 @@ impl<J: Send + 'static> Queue<J> {
             (state.threads, state.starting) = (state.threads + 1, state.starting + 1);
             drop(state);
             if let Err(e) = shared.spawn(work) {
-                tracing::warn!(cause = %e, "no more threads for requests can be started");
+                if let Some(left_out) = log::due(("no more threads", e.kind())) {
+                    tracing::warn!(cause = %e, left_out, "no more threads for requests can be started");
+                }
                 let mut state = shared.lock();
                 state.starting -= 1;
                 shared.count_ended(&mut state);

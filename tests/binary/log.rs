@@ -136,6 +136,25 @@ fn a_failed_sign_in_is_recognised_in_the_log_whichever_way_it_failed() {
 }
 
 #[test]
+fn requests_that_the_server_cannot_serve_are_one_error_a_minute_for_each_cause() {
+    let (_desk, server) = Desk::with_site().serve_kept();
+    let mut http = server.client();
+    let routes = ["/payment-webhook", "/social-data-deletion", "/mail-webhook"];
+    for _ in 0..20 {
+        for route in routes {
+            http.post(&Caller::Anyone, &format!("/api{route}"), &json!({"type": "x"})).refused(503);
+        }
+    }
+    let log = server.stop().log;
+    let lines: Vec<Value> = log.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for route in routes {
+        let levels: Vec<&str> =
+            lines.iter().filter(|line| line["route"] == route).map(|line| text(&line["level"])).collect();
+        assert_eq!(levels, [&["ERROR"][..], &["INFO"; 19]].concat(), "{route}");
+    }
+}
+
+#[test]
 fn a_request_id_is_the_same_in_the_answer_and_the_log() {
     let (_desk, server) = Desk::with_site().serve_kept();
     let answer =

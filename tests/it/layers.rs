@@ -94,6 +94,7 @@ const RULES: &[Rule] = &[
             "store/engine/writer/mod.rs",
             "store/engine/integrity.rs",
             "auth/rate_limits.rs",
+            "log/repeats.rs",
             "cli/control.rs",
             "cli/demo.rs",
             "cli/acquire.rs",
@@ -125,7 +126,7 @@ const RULES: &[Rule] = &[
 #[rustfmt::skip]
 const MATRIX: &[(&str, &[&str])] = &[
     ("cli",       &["server", "routes", "web", "jobs", "demo", "app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
-    ("server",    &["routes", "web", "jobs", "ops", "auth", "http", "site", "store", "i18n", "config", "stats", "keys"]),
+    ("server",    &["routes", "web", "jobs", "ops", "auth", "http", "site", "store", "i18n", "config", "log", "stats", "keys"]),
     ("routes",    &["web", "api", "auth", "http", "site"]),
     ("web",       &["jobs", "app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("api",       &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
@@ -133,7 +134,7 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("demo",      &["app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "keys", "clock"]),
     ("app",       &["ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("ops",       &["auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
-    ("auth",      &["http", "site", "store", "domain", "i18n", "config", "keys"]),
+    ("auth",      &["http", "site", "store", "domain", "i18n", "config", "log", "keys"]),
     ("documents", &["store", "domain", "i18n"]),
     ("site",      &["http", "store", "domain", "config", "stats", "keys", "clock"]),
     ("store",     &["http", "domain", "keys", "clock"]),

@@ -3,12 +3,14 @@
 
 use super::readable_member;
 use crate::auth::Bearer;
+use crate::domain::local_time::TimeZone;
 use crate::domain::safety;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply::Rows;
 use crate::site::Site;
 use crate::store::queries::logbook::{self, Line};
+use crate::store::tables::tunnels;
 use serde::Serialize;
 
 /// A safety brief or training, in the contract's types for logbook entries.
@@ -72,14 +74,15 @@ fn list(site: &Site, call: &Call, bearer: &Bearer, logbook: &str) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
         let mut rows = Rows::begin();
-        let take = |line| rows.push(&row(site, member_id, line));
+        let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
+        let take = |line| rows.push(&row(site, &zone, member_id, line));
         logbook::each_safety(tx, member_id, logbook, (page.limit, page.offset), take)?;
         Ok(rows.finish(call, page, logbook::count_safety(tx, member_id, logbook)?))
     })
 }
 
-fn row(site: &Site, member_id: i64, line: Line) -> SafetyReply {
-    let validity = safety::validity(&line.cat_group, line.status, line.entry_date, site.now());
+fn row(site: &Site, zone: &TimeZone, member_id: i64, line: Line) -> SafetyReply {
+    let validity = safety::validity(&line.cat_group, line.status, line.entry_date, site.now(), zone);
     let record = site.catalogue.find_safety(&line.skill).map(|(_, record)| record);
     SafetyReply {
         id: line.entry_id,

@@ -1,5 +1,6 @@
 //! Changing the e-mail address or telephone number, by a passcode that is sent to the new one.
 
+use crate::auth::message_quota::Cause;
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::security_event;
 use crate::auth::{Member, count_message_request};
@@ -108,6 +109,7 @@ pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
             channel: place.channel,
             address: &place.address,
             language: call.mail_language(),
+            cause: Cause::Authenticated,
         };
         passcode::send_or_refuse(site, tx, place.usage, &target)?;
         Ok(reply::done(call.say("passcode.sent")))

@@ -38,7 +38,8 @@ fn find(site: &Site, member_id: i64, language: Language) -> Result<Progression<'
         Ok(Progression {
             site_name: home.name,
             holder: profile.screen_name,
-            day: tunnels::find_time_zone(tx, site.tunnel_id)?.noon_utc(site.now()),
+            at: site.now(),
+            zone: tunnels::find_time_zone(tx, site.tunnel_id)?,
             steps: steps(site, tx, member_id)?,
             language,
         })

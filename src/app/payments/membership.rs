@@ -7,7 +7,7 @@ use crate::domain::payment::{Decision, Fee, Issue, Price, Status, a_year_after, 
 use crate::http::failure::Failure;
 use crate::store::Write;
 use crate::store::tables::payments::{self, Account, Grant};
-use crate::store::tables::{members, notices};
+use crate::store::tables::{members, notices, tunnels};
 
 /// Stores the payment and its consequences. The desk's decision on the payer outranks the processor's, which outranks a
 /// claim of an app. A year that was granted stays when the fee is raised later.
@@ -18,11 +18,11 @@ pub(super) fn apply(cx: &Change, account: &mut Account) -> Result<(), Failure> {
     let stands = account.report.status == Status::Succeeded && account.decision != Some(Decision::Void);
     let owner = account.member_id.filter(|_| stands);
     if let Some(grant) = account.grant.take_if(|grant| Some(grant.member_id) != owner) {
-        withdraw_year(tx, account, &grant)?;
+        withdraw_year(cx, account, &grant)?;
     }
     let counts = account.decision == Some(Decision::Counts) || doubt(account, fee).is_none();
     if let Some(member_id) = owner.filter(|_| account.grant.is_none() && counts) {
-        account.grant = grant_year(tx, account, member_id)?;
+        account.grant = grant_year(cx, account, member_id)?;
     }
     let before = account.question;
     account.question = question(account, fee);
@@ -71,9 +71,11 @@ fn doubt(account: &Account, fee: &Fee) -> Option<Issue> {
 }
 
 /// Grants a year, from the end of the membership or from now, whichever is later.
-fn grant_year(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Grant>, Failure> {
+fn grant_year(cx: &Change, account: &Account, member_id: i64) -> Result<Option<Grant>, Failure> {
+    let tx = cx.tx;
     let Some(paid_before) = members::find_paid_until(tx, member_id)? else { return Ok(None) };
-    let until = a_year_after(paid_before.unwrap_or(i64::MIN).max(tx.now()));
+    let zone = tunnels::find_time_zone(tx, cx.site.tunnel_id)?;
+    let until = a_year_after(&zone, paid_before.unwrap_or(i64::MIN).max(tx.now()));
     members::set_paid_until(tx, member_id, Some(until))?;
     // A year free of charge is not announced as a received payment.
     let is_free = account.report.price.value.as_ref().is_some_and(|price| price.cents == 0);
@@ -83,9 +85,11 @@ fn grant_year(tx: &Write, account: &Account, member_id: i64) -> Result<Option<Gr
 }
 
 /// Withdraws the year that a payment granted.
-fn withdraw_year(tx: &Write, account: &Account, grant: &Grant) -> Result<(), Failure> {
+fn withdraw_year(cx: &Change, account: &Account, grant: &Grant) -> Result<(), Failure> {
+    let tx = cx.tx;
     let paid_until = members::find_paid_until(tx, grant.member_id)?.flatten();
-    let left = without_year(paid_until, grant.until, grant.paid_before);
+    let zone = tunnels::find_time_zone(tx, cx.site.tunnel_id)?;
+    let left = without_year(&zone, paid_until, grant.until, grant.paid_before);
     members::set_paid_until(tx, grant.member_id, left)?;
     let is_free = account.report.price.value.as_ref().is_some_and(|price| price.cents == 0);
     let subject = if is_free { "notice.membership_free_ended" } else { "notice.payment_taken_back" };

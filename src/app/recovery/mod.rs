@@ -9,7 +9,8 @@ pub(crate) use request::AccountAccess;
 use super::RankedActor;
 use super::credentials::{self, KeptCredentials};
 use crate::auth::RateLimiter;
-use crate::auth::passcode::{self, Target, Use};
+use crate::auth::message_quota::Cause;
+use crate::auth::passcode::{self, Asker, Target, Use};
 use crate::auth::sign_in::{self, Attempt};
 use crate::auth::{RateLimit, RateLimitKey, count_message_request};
 use crate::domain::email;
@@ -143,12 +144,13 @@ pub(crate) fn send_passcode(
 ) -> Answer {
     count_message_request(site, call)?;
     site.once(call, |tx| {
-        passcode::count_request(site, tx, name)?;
+        let asker = Asker::of(site, call, tx, account.map_or(NO_MEMBER_ID, |account| account.member_id))?;
+        passcode::count_request(site, tx, name, &asker)?;
         let account = account.filter(|account| !account.banned && may_recover(site, account, channel));
         let member_id = account.map_or(NO_MEMBER_ID, |account| account.member_id);
-        if !send_to(site, tx, call, member_id, channel, usage)? {
+        if !send_to(site, tx, call, asker.cause, member_id, channel, usage)? {
             let any = members::find_first(tx)?.unwrap_or(NO_MEMBER_ID);
-            imitate_send(site, tx, call, any, channel, usage)?;
+            imitate_send(site, tx, call, asker.cause, any, channel, usage)?;
         }
         sent()
     })
@@ -166,13 +168,14 @@ fn send_to(
     site: &Site,
     tx: &Write,
     call: &Call,
+    cause: Cause,
     member_id: i64,
     channel: Channel,
     usage: Use,
 ) -> Result<bool, Failure> {
     let Some(profile) = members::find(tx, member_id)? else { return Ok(false) };
     let Some(address) = confirmed_address(&profile, channel) else { return Ok(false) };
-    let target = Target { member_id, channel, address, language: call.mail_language() };
+    let target = Target { member_id, channel, address, language: call.mail_language(), cause };
     Ok(passcode::send(site, tx, usage, &target)?.is_ok())
 }
 
@@ -180,12 +183,13 @@ fn imitate_send(
     site: &Site,
     tx: &Write,
     call: &Call,
+    cause: Cause,
     member_id: i64,
     channel: Channel,
     usage: Use,
 ) -> Result<(), Failure> {
     let Some(_) = members::find(tx, member_id)? else { return Ok(()) };
-    let target = Target { member_id, channel, address: "nobody@example.com", language: call.mail_language() };
+    let target = Target { member_id, channel, address: "nobody@example.com", language: call.mail_language(), cause };
     passcode::imitate_send(site, tx, usage, &target)
 }
 

@@ -7,6 +7,7 @@ mod token;
 use crate::config::TokenIssuer;
 use crate::http::field_types::Named;
 use crate::http::json;
+use crate::log;
 use crate::site::Site;
 use keys::KeySet;
 
@@ -101,7 +102,10 @@ pub(crate) fn check(site: &Site, network: Network, params: &str) -> Result<Perso
 fn by_token(network: Network, issuer: Option<&TokenIssuer>, params: &str, now: i64) -> Result<Person, Refusal> {
     let issuer = issuer.ok_or(Refusal::NotConfigured)?;
     let keys = KeySet::read(&issuer.keys_file).map_err(|cause| {
-        tracing::error!(%cause, file = %issuer.keys_file.display(), "the keys of {} cannot be used", network.name());
+        if let Some(left_out) = log::due(("social keys", network.name())) {
+            let file = issuer.keys_file.display();
+            tracing::error!(%cause, %file, left_out, "the keys of {} cannot be used", network.name());
+        }
         Refusal::Broken
     })?;
     let token = field(params, network.fields()).ok_or(Refusal::Wrong)?;

@@ -12,6 +12,7 @@ use crate::domain::{email, password, signoff};
 use crate::store::Read;
 use crate::store::engine::migrate;
 use crate::store::queries::standing;
+use crate::store::tables::tunnels;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -230,6 +231,7 @@ type Signer = (Vec<(LevelKey<'static>, i64)>, Vec<(String, i64)>);
 #[test]
 fn whoever_signed_might_at_that_moment() {
     ask(|tx| {
+        let zone = tunnels::find_zone_of_site(tx).unwrap();
         let mut known: BTreeMap<i64, Signer> = BTreeMap::new();
         let sql = "SELECT member_id, skill, coalesce(approval_date, entry_date), instructor_id FROM entries WHERE kind <> 'time'";
         let rows: Vec<(i64, String, i64, Option<i64>)> = tx.list(sql, []).unwrap();
@@ -251,7 +253,7 @@ fn whoever_signed_might_at_that_moment() {
                 "Examiner" => ("Trainer", *day),
                 own => (own, *day),
             }));
-            let standing = Standing { held: &held, last_flight: Some(at), trained: &trained };
+            let standing = Standing { held: &held, last_flight: Some(at), trained: &trained, zone: &zone };
             let listed: Vec<String> = appointed.iter().map(|(cat_group, ..)| cat_group.clone()).collect();
             let one = signoff::Signer {
                 member_id: signer,

@@ -7,10 +7,8 @@ use crate::documents::markup::escape;
 use crate::domain::catalogue::Level;
 use crate::domain::catalogue::names;
 use crate::domain::progression::{State, Step};
-use crate::i18n::date::in_words as date_in_words;
+use crate::domain::when;
 use crate::i18n::language::Text;
-use jiff::Timestamp;
-use jiff::tz::Offset;
 use std::fmt::Write;
 
 const MARGIN: i32 = 40;
@@ -58,7 +56,7 @@ pub(crate) fn draw(progression: &Progression) -> String {
     let foot = format!(
         "{} · {}",
         clipped(&progression.site_name, SITE_CHARS_MAX),
-        date_in_words(progression.language, progression.day)
+        when::day(progression.language, &progression.zone, progression.at)
     );
     text(&mut svg, MARGIN, height - 18, 13, SOFT, "", &foot);
     svg.push_str("</svg>\n");
@@ -221,7 +219,7 @@ impl Progression<'_> {
     /// Since when it is held, or how much of it is signed.
     fn detail(&self, step: &Step) -> String {
         match step.state {
-            State::Held(since) | State::Lapsed(since) => day(since),
+            State::Held(since) | State::Lapsed(since) => self.zone.date(since),
             State::Open => {
                 let text =
                     Text::new("progression.signed").with("signed", step.signed()).with("required", step.required());
@@ -383,9 +381,4 @@ fn clipped(words: &str, chars_max: usize) -> String {
         return words.to_owned();
     }
     words.chars().take(chars_max - 1).chain(['…']).collect()
-}
-
-/// A day in digits, in UTC, short in every language.
-fn day(moment: i64) -> String {
-    Timestamp::from_second(moment).map_or_else(|_| String::new(), |at| Offset::UTC.to_datetime(at).date().to_string())
 }

@@ -6,6 +6,7 @@ mod map;
 
 pub(crate) use draw::{draw, draw_map};
 
+use crate::domain::local_time::TimeZone;
 use crate::domain::progression::Step;
 use crate::i18n::language::Language;
 
@@ -14,8 +15,10 @@ use crate::i18n::language::Language;
 pub(crate) struct Progression<'a> {
     pub site_name: String,
     pub holder: String,
-    /// The day whose state the picture shows: a moment of it in UTC, in Unix seconds.
-    pub day: i64,
+    /// The moment whose state the picture shows, in Unix seconds.
+    pub at: i64,
+    /// The time zone of the site, for the days.
+    pub zone: TimeZone,
     /// Every level, in the catalogue's order.
     pub steps: Vec<Step<'a>>,
     pub language: Language,

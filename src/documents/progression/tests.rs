@@ -23,7 +23,8 @@ fn progression_of<'a>(catalogue: &'a Catalogue, holder: &str, language: Language
     Progression {
         site_name: "Windwerk & Söhne".to_owned(),
         holder: holder.to_owned(),
-        day: 1_780_000_000,
+        at: 1_780_000_000,
+        zone: TimeZone::UTC,
         steps: progression::of(catalogue, &HELD, &SIGNED, &currency),
         language,
     }
@@ -44,6 +45,16 @@ fn the_map_alone_is_large_enough_for_the_screens_of_a_site() {
             "the style sheet leaves room for {ratio}, not {width} by {height}"
         );
         assert!(svg.contains("Statico Livello 3") && !svg.contains("Static Level"), "names are translated");
+    }
+}
+
+#[test]
+fn days_are_those_of_the_clock_of_the_site() {
+    let own = progression_of(Catalogue::built_in(), "Jane", Language::English);
+    for (zone, held, drawn) in [("UTC", "2025-02-19", "28 May 2026"), ("Pacific/Auckland", "2025-02-20", "29 May 2026")]
+    {
+        let svg = draw(&Progression { zone: TimeZone::named(zone), ..own.clone() });
+        assert!(svg.contains(&format!(">{held}<")) && svg.contains(drawn), "{zone}");
     }
 }
 

@@ -96,7 +96,7 @@ proptest! {
         let held: Vec<LevelKey> =
             levels.iter().map(|(cat_group, cat_id, track)| LevelKey { cat_group, cat_id, track }).collect();
         let last_flight = flights.iter().copied().filter(|at| *at <= now).max();
-        let standing = Standing { held: &held, last_flight, trained: &trainings };
+        let standing = Standing { held: &held, last_flight, trained: &trainings, zone: &TimeZone::UTC };
         let currencies = of(&standing, now);
         for (cat_group, _) in PROGRAMMES {
             let one = currencies.find(cat_group).unwrap();

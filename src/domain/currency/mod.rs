@@ -1,10 +1,11 @@
 //! Currency: which programmes a member has practised recently enough. Currency is computed from the given moments on
-//! each call, so no job can miss a lapse. Without clock and database; moments are Unix seconds in UTC.
+//! each call, so no job can miss a lapse. Without clock and database; moments are Unix seconds. Days, months and cycles begin
+//! by the site's clock.
 
 use super::catalogue::LevelKey;
+use super::local_time::TimeZone;
+use jiff::ToSpan;
 use jiff::civil::{self, Date};
-use jiff::tz::Offset;
-use jiff::{Timestamp, ToSpan};
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 /// A flyer is current for this many days after a flight.
@@ -21,13 +22,15 @@ const CYCLE_DAY: i8 = 16;
 const RANKS: [&str; 7] = ["Examiner", "Trainer", "Instructor", "Coach", "AFC", "Military", "Flyer"];
 
 /// The parts of a member's logbook that decide about currency.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Standing<'a> {
     pub held: &'a [LevelKey<'a>],
     /// The last flight in the past.
     pub last_flight: Option<i64>,
     /// Safety briefs and trainings with the `cat_group` of their safety logbook: all, or the last of each.
     pub trained: &'a [(&'a str, i64)],
+    /// The time zone of the site.
+    pub zone: &'a TimeZone,
 }
 
 /// The currency of a member in one programme.
@@ -77,16 +80,20 @@ pub(crate) fn of(standing: &Standing, now: i64) -> Currencies {
 /// The first moment at which a safety brief or training in this logbook is no longer valid. `None` for the flyers'
 /// logbook (only flying keeps a flyer current, so their briefs do not expire), an unknown logbook, or a moment outside
 /// the calendar.
-pub fn training_ends(logbook: &str, trained: i64) -> Option<i64> {
+pub fn training_ends(logbook: &str, trained: i64, zone: &TimeZone) -> Option<i64> {
     match logbook {
-        "Coach" | "Instructor" => cycle_start(cycle(trained)? + 2),
+        "Coach" | "Instructor" => zone.moment(cycle_start(cycle(zone.find_calendar(trained)?.date()) + 2)?),
         "Trainer" | "Examiner" | "Military" => {
-            let from = date_time(trained)?;
+            let from = zone.find_calendar(trained)?;
             let until = from.checked_add(TRAINING_MONTHS.months()).ok()?;
             // A training of 29 February is valid to the end of the 28th, so that it does not end before a training of
             // the day before.
             let cut_short = until.day() < from.day();
-            moment(if cut_short { until.date().tomorrow().ok()?.to_datetime(civil::Time::midnight()) } else { until })
+            zone.moment(if cut_short {
+                until.date().tomorrow().ok()?.to_datetime(civil::Time::midnight())
+            } else {
+                until
+            })
         }
         _ => None,
     }
@@ -134,7 +141,7 @@ impl Standing<'_> {
     fn training_ends(&self, cat_group: &str, logbook: &str, now: i64) -> Option<i64> {
         let held = self.held.iter().any(|level| level.cat_group == cat_group);
         let done = self.trained.iter().filter(|(one, at)| held && *one == logbook && *at <= now);
-        training_ends(logbook, done.map(|(_, at)| *at).max()?)
+        training_ends(logbook, done.map(|(_, at)| *at).max()?, self.zone)
     }
 }
 
@@ -146,29 +153,20 @@ fn days_after(at: i64, days: i64) -> i64 {
     at.saturating_add(days * DAY_SECONDS)
 }
 
-/// The number of the half-year cycle that contains the moment: even from January on, odd from July on, one more each
+/// The number of the half-year cycle that contains the day: even from January on, odd from July on, one more each
 /// half-year.
-fn cycle(at: i64) -> Option<i16> {
-    let date = date_time(at)?.date();
+fn cycle(date: Date) -> i16 {
     let half = match (date.month(), date.day()) {
         (month, day) if (month, day) < (1, CYCLE_DAY) => -1,
         (month, day) if (month, day) < (7, CYCLE_DAY) => 0,
         _ => 1,
     };
-    Some(date.year() * 2 + half)
+    date.year() * 2 + half
 }
 
-fn cycle_start(cycle: i16) -> Option<i64> {
+fn cycle_start(cycle: i16) -> Option<civil::DateTime> {
     let month = if cycle.rem_euclid(2) == 0 { 1 } else { 7 };
-    moment(Date::new(cycle.div_euclid(2), month, CYCLE_DAY).ok()?.to_datetime(civil::Time::midnight()))
-}
-
-fn date_time(at: i64) -> Option<civil::DateTime> {
-    Some(Offset::UTC.to_datetime(Timestamp::from_second(at).ok()?))
-}
-
-fn moment(date_time: civil::DateTime) -> Option<i64> {
-    Some(Offset::UTC.to_timestamp(date_time).ok()?.as_second())
+    Some(Date::new(cycle.div_euclid(2), month, CYCLE_DAY).ok()?.to_datetime(civil::Time::midnight()))
 }
 
 #[cfg(test)]
@@ -178,6 +176,7 @@ mod history_tests;
 mod tests {
     use super::*;
     use crate::domain::catalogue::{Catalogue, PROGRAMMES};
+    use jiff::Timestamp;
     use proptest::prelude::*;
     use std::sync::LazyLock;
 
@@ -198,8 +197,11 @@ mod tests {
     fn holds_from_until(cat_group: &str, logbook: &str, trained: &str, end: &str) {
         let (from, end) = (at(trained), at(end));
         let trained = [(logbook, from)];
-        let one =
-            |now| of(&Standing { held: &ALL, last_flight: None, trained: &trained }, now).find(cat_group).unwrap();
+        let one = |now| {
+            of(&Standing { held: &ALL, last_flight: None, trained: &trained, zone: &TimeZone::UTC }, now)
+                .find(cat_group)
+                .unwrap()
+        };
         assert_eq!(one(from - 1), Currency::default(), "{cat_group}, before {from}");
         for (now, current) in [(from, true), (end - 1, true), (end, false), (end + 1, false)] {
             assert_eq!(one(now), Currency { current, renewal: Some(end) }, "{cat_group}, {from} to {end}, at {now}");
@@ -209,7 +211,7 @@ mod tests {
     #[test]
     fn a_flyer_is_current_for_180_days_after_a_flight() {
         let flown = at("2025-03-01T10:00:00");
-        let standing = Standing { held: &ALL, last_flight: Some(flown), trained: &[] };
+        let standing = Standing { held: &ALL, last_flight: Some(flown), trained: &[], zone: &TimeZone::UTC };
         let renewal = Some(flown + 180 * DAY);
         for (now, current) in
             [(flown, true), (flown + 180 * DAY - 1, true), (flown + 180 * DAY, false), (i64::MAX, false)]
@@ -240,6 +242,30 @@ mod tests {
     }
 
     #[test]
+    fn cycles_and_months_turn_by_the_clock_of_the_site() {
+        // Fourteen hours ahead of UTC and eleven behind; Auckland's summer time begins and ends between the two days.
+        for (zone, trained, end) in [
+            ("Pacific/Kiritimati", "2025-01-15T09:59:59", "2025-07-15T10:00:00"),
+            ("Pacific/Kiritimati", "2025-01-15T10:00:00", "2026-01-15T10:00:00"),
+            ("Pacific/Pago_Pago", "2025-07-16T10:59:59", "2026-01-16T11:00:00"),
+            ("Pacific/Pago_Pago", "2025-07-16T11:00:00", "2026-07-16T11:00:00"),
+            ("Pacific/Auckland", "2025-03-01T00:00:00", "2026-01-15T11:00:00"),
+            ("Pacific/Auckland", "2025-08-01T00:00:00", "2026-07-15T12:00:00"),
+        ] {
+            assert_eq!(training_ends("Coach", at(trained), &TimeZone::named(zone)), Some(at(end)), "{zone}: {trained}");
+        }
+        for (zone, trained, end) in [
+            // The clock of the site shows 29 February from ten to ten: valid to the end of the 28th there.
+            ("Pacific/Kiritimati", "2024-02-28T10:00:00", "2025-02-28T10:00:00"),
+            ("Pacific/Kiritimati", "2024-02-29T10:00:00", "2025-02-28T10:00:00"),
+            ("Pacific/Pago_Pago", "2024-03-01T10:59:59", "2025-03-01T11:00:00"),
+        ] {
+            let ends = training_ends("Trainer", at(trained), &TimeZone::named(zone));
+            assert_eq!(ends, Some(at(end)), "{zone}: {trained}");
+        }
+    }
+
+    #[test]
     fn trainers_examiners_and_military_are_current_for_twelve_months() {
         for (programme, logbook) in [("Trainer", "Trainer"), ("Examiner", "Trainer"), ("Military", "Military")] {
             for (trained, end) in [
@@ -258,11 +284,15 @@ mod tests {
     fn only_the_latest_training_of_a_held_programme_counts() {
         let trained = [("Trainer", 5 * DAY), ("Trainer", 9 * DAY), ("Trainer", 99 * DAY), ("Coach", DAY)];
         let held = [key("Trainer"), key("Instructor")];
-        let all = of(&Standing { held: &held, last_flight: Some(0), trained: &trained }, 10 * DAY);
+        let all =
+            of(&Standing { held: &held, last_flight: Some(0), trained: &trained, zone: &TimeZone::UTC }, 10 * DAY);
         let trainer = Currency { current: true, renewal: Some((365 + 9) * DAY) };
         assert_eq!(all, Currencies { trainer, ..Currencies::default() });
         let beyond = [("Trainer", i64::MIN), ("Instructor", i64::MIN)];
-        assert_eq!(of(&Standing { held: &held, last_flight: None, trained: &beyond }, 0), Currencies::default());
+        assert_eq!(
+            of(&Standing { held: &held, last_flight: None, trained: &beyond, zone: &TimeZone::UTC }, 0),
+            Currencies::default()
+        );
     }
 
     #[test]
@@ -271,7 +301,8 @@ mod tests {
             PROGRAMMES.map(|name| (name, &*Catalogue::built_in().find_programme(name).unwrap().safety_logbook));
         for (cat_group, logbook) in logbooks {
             let trained = [(logbook, 0)];
-            let currency = of(&Standing { held: &ALL, last_flight: None, trained: &trained }, 0).find(cat_group);
+            let currency = of(&Standing { held: &ALL, last_flight: None, trained: &trained, zone: &TimeZone::UTC }, 0)
+                .find(cat_group);
             assert_eq!(currency.is_some_and(|one| one.current), !["Flyer", "AFC"].contains(&cat_group), "{cat_group}");
         }
     }
@@ -317,7 +348,7 @@ mod tests {
         fn cycles_are_what_a_walk_by_days_finds(trained in 0_i64..4_102_444_800, later in 0_i64..99_999_999) {
             let number = |moment| TURNS.iter().filter(|turn| **turn <= moment).count();
             let (now, trainings) = (trained + later, [("Coach", trained)]);
-            let coach = of(&Standing { held: &ALL, last_flight: None, trained: &trainings }, now).coach;
+            let coach = of(&Standing { held: &ALL, last_flight: None, trained: &trainings, zone: &TimeZone::UTC }, now).coach;
             prop_assert_eq!(coach.current, number(now) - number(trained) <= 1);
             prop_assert_eq!(coach.renewal, Some(TURNS[number(trained) + 1]));
         }

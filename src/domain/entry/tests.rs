@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::currency::{self, Currency, Standing};
+use crate::domain::local_time::TimeZone;
 use crate::domain::signoff::{self, Signer};
 use proptest::prelude::*;
 
@@ -68,7 +69,7 @@ fn only_what_is_held_can_lapse() {
     assert_eq!(lapsed(&flyer, &Currencies::default()), ["Flyer"]);
     assert!(lapsed(&coming, &Currencies::default()).is_empty() && lapsed(&[], &Currencies::default()).is_empty());
     let all = [key("Flyer", "1", ""), key("AFC", "1", ""), key("Instructor", "1", ""), key("Military", "1", "")];
-    let standing = Standing { held: &all, last_flight: Some(0), trained: &[("Military", 0)] };
+    let standing = Standing { held: &all, last_flight: Some(0), trained: &[("Military", 0)], zone: &TimeZone::UTC };
     assert_eq!(lapsed(&all, &currency::of(&standing, 1)), ["Instructor"]);
 }
 
@@ -215,7 +216,7 @@ proptest! {
             let person = &people[who];
             let held: Vec<LevelKey> = person.held.iter().map(|n| catalogue.levels().nth(*n).unwrap().key()).collect();
             let trained: Vec<(&str, i64)> = person.trained.iter().map(|logbook| (*logbook, NOW - 1)).collect();
-            let standing = Standing { held: &held, last_flight: person.flown.then_some(NOW - 1), trained: &trained };
+            let standing = Standing { held: &held, last_flight: person.flown.then_some(NOW - 1), trained: &trained, zone: &TimeZone::UTC };
             let signer = Signer {
                 member_id: who as i64, held: &held, currency: currency::of(&standing, NOW),
                 listed: &person.listed, in_good_standing: person.good,

@@ -111,6 +111,16 @@ impl TimeZone {
         self.zoned(moment).datetime()
     }
 
+    /// As [`TimeZone::calendar`]; `None` beyond the calendar.
+    pub(crate) fn find_calendar(&self, moment: i64) -> Option<DateTime> {
+        Some(self.0.to_datetime(Timestamp::from_second(moment).ok()?))
+    }
+
+    /// The moment at which the site's clock shows this, chosen as by [`TimeZone::parse_moment`]. `None` beyond the calendar.
+    pub(crate) fn moment(&self, at: DateTime) -> Option<i64> {
+        at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
+    }
+
     /// The day of a moment, or the day so many days before.
     pub(crate) fn day(&self, moment: i64, days_before: i64) -> Day {
         let day = self.zoned(moment).date().checked_sub(days_before.days()).unwrap_or_default();
@@ -209,7 +219,7 @@ impl TimeZone {
         match MomentInput::parse(text)? {
             MomentInput::Exact(at) => Some(at),
             MomentInput::Day(date) => self.first_moment(date),
-            MomentInput::Local(at) => at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second()),
+            MomentInput::Local(at) => self.moment(at),
         }
     }
 

@@ -4,6 +4,7 @@ use super::super::body_room::Part;
 use super::super::pool::FinishedCall;
 use crate::http::row::CallerKind;
 use crate::i18n::language::Language;
+use crate::log;
 use crate::routes::TABLE;
 use http::{Method, StatusCode};
 use std::borrow::Cow;
@@ -31,7 +32,8 @@ pub(super) struct LogLine<'p> {
 }
 
 impl LogLine<'_> {
-    /// Writes the line, which has no value that a person typed.
+    /// Writes the line, which has no value that a person typed. The line of a fault is an error once in a minute for each
+    /// route and cause, with the number of those that were left out, and else a line like any other.
     pub(super) fn log(&self, finished: &FinishedCall, status: StatusCode, micros: u64) {
         let route = self.row.map_or("-", |row| TABLE[row].path);
         let (id, method, who, status) =
@@ -39,7 +41,17 @@ impl LogLine<'_> {
         let (code, cause, tag) = (finished.code, finished.cause.as_deref(), self.monitor_user.as_deref());
         let (outcome, address) = (finished.outcome.word(status), self.log_address.as_deref());
         if status >= 500 {
-            tracing::error!(id, method, route, who, address, status, outcome, micros, code, cause, tag, "request");
+            // Anybody can call what the server cannot do: a callback without its key, say.
+            match log::due((route, code, cause)) {
+                Some(left_out) => tracing::error!(
+                    id, method, route, who, address, status, outcome, micros, code, cause, tag, left_out, "request"
+                ),
+                None => {
+                    tracing::info!(
+                        id, method, route, who, address, status, outcome, micros, code, cause, tag, "request"
+                    );
+                }
+            }
         } else if self.row.is_some_and(|row| TABLE[row].caller_kind == CallerKind::Standby) && status == 200 {
             // The standby sends a request for each group of commits.
             tracing::debug!(id, method, route, who, address, status, outcome, micros, code, tag, "request");

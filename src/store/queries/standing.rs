@@ -4,8 +4,10 @@ use super::holdings::{self, Holding};
 use crate::domain::catalogue::LevelKey;
 use crate::domain::currency::{self, Currencies, Standing};
 use crate::domain::entry;
+use crate::domain::local_time::TimeZone;
 use crate::store::Read;
 use crate::store::tables::entries::{self, Flown};
+use crate::store::tables::tunnels;
 use rusqlite::Result;
 
 pub(crate) struct Flyer {
@@ -28,12 +30,16 @@ pub(crate) fn read_with(tx: &Read, member_id: i64, holdings: &[Holding], now: i6
     let Flown { last_flight, minutes_ahead } = entries::find_flown(tx, member_id, now)?;
     // A member who holds levels of the Flyer programme alone, as most do, needs no training.
     let only_flies = held.iter().all(|level| level.cat_group == "Flyer");
-    let trained = if only_flies { Vec::new() } else { holdings::list_trained(tx, member_id, now)? };
+    let (trained, zone) = if only_flies {
+        (Vec::new(), TimeZone::UTC)
+    } else {
+        (holdings::list_trained(tx, member_id, now)?, tunnels::find_zone_of_site(tx)?)
+    };
     let trained: Vec<(&str, i64)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
     Ok(Flyer {
         last_flight,
         minutes_ahead,
-        currency: currency::of(&Standing { held: &held, last_flight, trained: &trained }, now),
+        currency: currency::of(&Standing { held: &held, last_flight, trained: &trained, zone: &zone }, now),
         role_name: currency::role_name(&held),
         holds_flyer_1: held.iter().any(|level| level.cat_group == "Flyer" && level.cat_id == "1"),
     })

@@ -49,9 +49,19 @@ pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM passcodes WHERE member_id = ?1"), [member_id])
 }
 
+/// The key of a part of the messages that another key counts: [`is_part_full`] and [`forget_sends`] find the parts of a key.
+pub(crate) fn part_key(key: &[u8], part: &[u8; 32]) -> Vec<u8> {
+    [key, part].concat()
+}
+
+/// A key beyond those of all parts of a key.
+fn end_of_parts(key: &[u8]) -> Vec<u8> {
+    [key, &[0xff; 33]].concat()
+}
+
 /// When the next message to a key may be sent, where at most `sends_max` are allowed within so many seconds; `None`:
 /// now.
-pub(crate) fn full_until(tx: &Read, key: &[u8; 32], sends_max: i64, seconds: i64, now: i64) -> Result<Option<i64>> {
+pub(crate) fn full_until(tx: &Read, key: &[u8], sends_max: i64, seconds: i64, now: i64) -> Result<Option<i64>> {
     if sends_max == 0 {
         return Ok(Some(now + seconds));
     }
@@ -59,17 +69,26 @@ pub(crate) fn full_until(tx: &Read, key: &[u8; 32], sends_max: i64, seconds: i64
         "SELECT sent_at FROM passcode_sends WHERE address_hash = ?1 AND sent_at > ?2
                ORDER BY sent_at DESC LIMIT 1 OFFSET ?3"
     );
-    let within = (&key[..], now - seconds, sends_max - 1);
+    let within = (key, now - seconds, sends_max - 1);
     Ok(tx.find::<i64>(sql, within)?.map(|sent_at| sent_at + seconds))
 }
 
-pub(crate) fn insert_send(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
-    insert!(tx.run, "INSERT INTO passcode_sends" { address_hash: &address_hash[..], sent_at: tx.now() })
+/// Whether one of the [parts](part_key) of a key has so many messages within so many seconds.
+pub(crate) fn is_part_full(tx: &Write, key: &[u8], sends_max: i64, seconds: i64) -> Result<bool> {
+    let sql = sql!(
+        "SELECT count(*) FROM passcode_sends WHERE ?1 < address_hash AND address_hash < ?2 AND sent_at > ?3
+               GROUP BY address_hash HAVING count(*) >= ?4 LIMIT 1"
+    );
+    Ok(tx.find::<i64>(sql, (key, end_of_parts(key), tx.now() - seconds, sends_max))?.is_some())
 }
 
-/// Resets the count of an address; returns the count.
-pub(crate) fn forget_sends(tx: &Write, address_hash: &[u8; 32]) -> Result<usize> {
-    tx.run(sql!("DELETE FROM passcode_sends WHERE address_hash = ?1"), [&address_hash[..]])
+pub(crate) fn insert_send(tx: &Write, key: &[u8]) -> Result<usize> {
+    insert!(tx.run, "INSERT INTO passcode_sends" { address_hash: key, sent_at: tx.now() })
+}
+
+/// Resets the counts of a key and of its [parts](part_key).
+pub(crate) fn forget_sends(tx: &Write, key: &[u8]) -> Result<usize> {
+    tx.run(sql!("DELETE FROM passcode_sends WHERE ?1 <= address_hash AND address_hash < ?2"), (key, end_of_parts(key)))
 }
 
 /// Deletes expired passcodes and old sends.

@@ -1,6 +1,6 @@
 //! The signers whom each tunnel appointed, and the authority that a signer has at a given moment.
 
-use super::entries;
+use super::{entries, tunnels};
 use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
 use crate::domain::signoff::{self, Authority, Denial};
@@ -182,7 +182,9 @@ fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i
     let keys: Vec<LevelKey> = held.iter().map(Holding::key).collect();
     let trained: Vec<(&str, i64)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
     let last_flight = entries::find_flown(tx, member_id, now)?.last_flight;
-    let currency = currency::of(&currency::Standing { held: &keys, last_flight, trained: &trained }, now);
+    let zone = tunnels::find_zone_of_site(tx)?;
+    let standing = currency::Standing { held: &keys, last_flight, trained: &trained, zone: &zone };
+    let currency = currency::of(&standing, now);
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM members WHERE member_id = ?1 AND banned_at IS NULL AND email_confirmed_at IS NOT NULL)"
     );

@@ -77,6 +77,12 @@ pub(crate) fn find_time_zone(tx: &Read, tunnel_id: i64) -> Result<TimeZone> {
     Ok(TimeZone::named(&zone.unwrap_or_default()))
 }
 
+/// The time zone of the site; UTC where no time zone is named.
+pub(crate) fn find_zone_of_site(tx: &Read) -> Result<TimeZone> {
+    let sql = sql!("SELECT t.time_zone FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id WHERE s.only = 1");
+    Ok(TimeZone::named(&tx.find::<String>(sql, [])?.unwrap_or_default()))
+}
+
 /// The time zone of the site, in a database of any version; `None` in one of a version without time zones.
 pub(crate) fn find_own_time_zone(tx: &Read) -> Result<Option<TimeZone>> {
     let has_zones = sql!("SELECT count(*) > 0 FROM pragma_table_info('tunnels') WHERE name = 'time_zone'");

@@ -86,6 +86,27 @@ fn guesses_from_elsewhere_do_not_delay_a_known_device() {
     assert!(elsewhere.lets_in("jane"), "a minute at the most");
 }
 
+/// An app that knows the contract alone keeps no device token.
+#[test]
+fn guesses_from_elsewhere_do_not_delay_the_password_of_a_signed_in_member() {
+    let site = hall();
+    let jane = site.member("jane");
+    for n in 0..25 {
+        Device::new(&site).at(&format!("198.51.100.{n}")).miss("jane");
+    }
+    let prove = |from: &str, password: &str| {
+        let asking = jane.ask(Method::POST, "/account/profile/reauthenticate").header("x-forwarded-for", from);
+        asking.json(&json!({ "password": password })).send()
+    };
+    assert!(!Device::new(&site).at("203.0.113.8").lets_in("jane"), "the account is closed to strangers");
+    prove("203.0.113.8", PASSWORD).ok();
+    // The failed attempts of one session count together, wherever they come from.
+    for n in 0..5 {
+        prove(&format!("203.0.113.{n}"), "not the password").refused(422);
+    }
+    prove("203.0.113.9", PASSWORD).refused(429);
+}
+
 #[test]
 fn failed_attempts_on_a_known_device_delay_that_device_alone() {
     let mut site = hall();

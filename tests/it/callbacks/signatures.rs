@@ -51,7 +51,8 @@ fn a_mail_provider_s_test_passes_before_a_key_is_configured() {
         [("mandrill_events", "wIr6EOO9dispcyy7qAKa/4zkYuA="), ("mail_events", "z+91p8y/BOM/93DcI4WA28OmbH0=")]
     {
         let send = |kind: &str, body: &[u8], signature: &str| {
-            site.stranger().send(&post("/mail-webhook", kind, body).header("x-mandrill-signature", signature))
+            let post = post("/mail-webhook", kind, body).header("idempotency-key", field);
+            site.stranger().send(&post.header("x-mandrill-signature", signature))
         };
         send(FORM, &form(&[(field, "[]")]), signature).ok();
         send("application/json", format!("{{\"{field}\": []}}").as_bytes(), signature).ok();
@@ -63,6 +64,7 @@ fn a_mail_provider_s_test_passes_before_a_key_is_configured() {
         send(FORM, &body, &senders::mail_signature("test-webhook", MAIL_URL, &body)).refused(503);
     }
     assert_eq!(kept(&site), [0; 4]);
+    assert_eq!(site.rows()["replays"], 0, "not even the key of a request is stored");
 }
 
 #[test]

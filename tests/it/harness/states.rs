@@ -255,7 +255,7 @@ impl Site {
         values["passcode"].as_str().map(str::to_owned)
     }
 
-    /// A passcode that begins with a zero, as one in ten does. Repeats the request until one comes, eight times a day.
+    /// A passcode that begins with a zero, as one in ten does. Repeats the request until one comes, six times a day.
     pub fn passcode_from_zero(&self, member: &Caller, ask: impl Fn()) -> String {
         loop {
             ask();
@@ -263,7 +263,7 @@ impl Site {
             if passcode.starts_with('0') {
                 return passcode;
             }
-            self.advance(Duration::from_secs(3 * 3600));
+            self.advance(Duration::from_secs(4 * 3600));
         }
     }
 

@@ -4,6 +4,7 @@ mod messages;
 mod partners;
 mod recovery;
 mod rows;
+mod strangers;
 
 use crate::harness::{Reply, Site};
 use serde_json::json;

@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tunneldesk::domain::currency;
+use tunneldesk::domain::local_time::TimeZone;
 use tunneldesk::jobs::reminders::{self, Reminded};
 use tunneldesk::store::tables::entries::{self, NewTime};
 
@@ -96,6 +97,30 @@ fn a_booked_flight_is_not_flown_and_a_deleted_one_was_not() {
 }
 
 #[test]
+fn a_half_year_turns_at_midnight_by_the_clock_of_the_site() {
+    let site = Site::open();
+    site.change(|tx| Ok(tx.run("UPDATE tunnels SET time_zone = 'Pacific/Auckland'", [])?));
+    let ines = holder(&site, "ines", &["Instructor"]);
+    train(&site, &ines, "Instructor", site.now());
+    // Midnight of 16 January 2027 in Auckland: eleven in the morning of the day before in UTC.
+    let turn = 1_800_010_800;
+    pass(&site, turn - 1 - site.now());
+    let current_and_valid = || {
+        let ines = site.again(&ines);
+        let profile = ines.get("/account/profile/user").ok().json();
+        let trained = ines.get(&format!("/account/logbook/instructor-safety/{}", ines.id)).ok().json();
+        assert_eq!(
+            (&profile["currency_renewal_date_instructor"], &trained[0]["valid_until"]),
+            (&json!(turn), &json!(turn))
+        );
+        (profile["currency_instructor"].clone(), trained[0]["in_force"].clone())
+    };
+    assert_eq!(current_and_valid(), (json!(1), json!(true)));
+    pass(&site, 1);
+    assert_eq!(current_and_valid(), (json!(0), json!(false)));
+}
+
+#[test]
 fn trainings_are_announced_a_month_and_a_week_before_they_run_out() {
     let site = Site::open();
     let half_year = [("Coach", "Coach"), ("Instructor", "Instructor")];
@@ -103,7 +128,7 @@ fn trainings_are_announced_a_month_and_a_week_before_they_run_out() {
     for (programme, logbook) in half_year.into_iter().chain(year) {
         let member = holder(&site, &programme.to_lowercase(), &[programme]);
         train(&site, &member, logbook, site.now());
-        let renewal = currency::training_ends(logbook, site.now()).unwrap();
+        let renewal = currency::training_ends(logbook, site.now(), &TimeZone::UTC).unwrap();
         // Another training in the same cycle, or on the same day, ends at the same time: one reminder.
         train(&site, &member, logbook, site.now());
         let start = site.now();
@@ -277,8 +302,8 @@ impl Life {
             let last = self.flights.values().filter(|at| **at <= now).max();
             (last.map(|at| at + 180 * DAY), [30, 8], "flyer")
         } else {
-            let ends =
-                self.trainings.iter().filter(|at| **at <= now).max().map(|at| currency::training_ends(logbook, *at));
+            let last = self.trainings.iter().filter(|at| **at <= now).max();
+            let ends = last.map(|at| currency::training_ends(logbook, *at, &TimeZone::UTC));
             (ends.flatten(), [30, 7], "training")
         };
         let Some(end) = end.filter(|end| end - days[0] * DAY <= now && now < *end) else { return };

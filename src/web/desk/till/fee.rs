@@ -82,7 +82,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
         paid: profile.paid_until.map(|until| when::day(language, &zone, until)),
         lapsed: profile.paid_until.is_some_and(|until| until <= now),
         fee: fee.currency.as_ref().filter(|_| fee.cents > 0).map(|currency| money(language, fee.cents, currency)),
-        next: when::day(language, &zone, a_year_after(profile.paid_until.unwrap_or(i64::MIN).max(now))),
+        next: when::day(language, &zone, a_year_after(&zone, profile.paid_until.unwrap_or(i64::MIN).max(now))),
         obstacle: obstacle.map(|key| call.say(key)),
         // Where the membership changed since the page was made, the page is a new form.
         number: typed

@@ -220,7 +220,7 @@ fn badges(
     if signatures.find_denial(found.member_id, found.dob, at, query.zone.noon_utc(at)).is_some() {
         badges.push(say("bad", Text::new("papers.mark")));
     }
-    for key in lapsed(tx, found, at)? {
+    for key in lapsed(tx, query.zone, found, at)? {
         let programme = query.language.say(&Text::new(key));
         badges.push(say("bad", Text::new("desk.mark_lapsed").with("programme", programme)));
     }
@@ -239,7 +239,7 @@ fn badges(
 }
 
 /// Keys of the names of the programmes that have lapsed.
-fn lapsed(tx: &Read, found: &Arrival, at: i64) -> Result<Vec<&'static str>, Failure> {
+fn lapsed(tx: &Read, zone: &TimeZone, found: &Arrival, at: i64) -> Result<Vec<&'static str>, Failure> {
     if found.holds_more {
         // The currency of an instructor depends on trainings too; few members are instructors.
         let flyer = standing::read(tx, found.member_id, at)?;
@@ -254,7 +254,7 @@ fn lapsed(tx: &Read, found: &Arrival, at: i64) -> Result<Vec<&'static str>, Fail
         return Ok(Vec::new());
     }
     let held = [LevelKey { cat_group: "Flyer", cat_id: "1", track: "" }];
-    let standing = currency::Standing { held: &held, last_flight: found.last_flight, trained: &[] };
+    let standing = currency::Standing { held: &held, last_flight: found.last_flight, trained: &[], zone };
     let current = currency::of(&standing, at).flyer.current;
     Ok(if current { Vec::new() } else { vec!["programme.flyer"] })
 }

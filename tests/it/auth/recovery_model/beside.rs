@@ -54,7 +54,9 @@ impl Sequence<'_> {
         let person = &self.people[who];
         let current = if right { person.password.clone() } else { "not the password".to_owned() };
         let body = json!({ "password": wanted, "current_password": current, "password_confirm": wanted });
-        let (closed, banned) = (person.is_delayed(&person.caller.name, now), person.banned);
+        // Failed attempts of a session count by themselves.
+        let session = person.caller.token().to_owned();
+        let (closed, banned) = (person.is_delayed(&session, now), person.banned);
         let due = (right && !closed && !banned).then_some(who);
         let opened = due.map(|who| self.open(who));
         let caller = self.people[who].caller.clone();
@@ -67,8 +69,7 @@ impl Sequence<'_> {
         };
         self.expect(reply.status == status, &format!("{status}"));
         if status == 422 {
-            let name = self.people[who].caller.name.clone();
-            self.people[who].miss(&name, now);
+            self.people[who].miss(&session, now);
         }
         if let Some(opened) = opened {
             for token in [&opened.session, &opened.booking] {
@@ -108,13 +109,13 @@ impl Sequence<'_> {
         // The change needs a session whose proof is fresh.
         let caller = self.site.again(&self.people[who].caller);
         let address = format!("{}-{}@example.com", caller.name, self.passwords);
-        let (banned, room) = (self.people[who].banned, self.has_room(address.clone()) && self.has_share(OWN, who));
+        let (banned, room) = (self.people[who].banned, self.has_share(OWN, &who.to_string()));
         let reply = self.send(&caller, SEND, &json!({ "email": address }), None);
         match (banned, room) {
             (true, _) => return self.expect(reply.status == 401, "banned"),
-            (_, false) => return self.expect(reply.status == 429, "too many to this address"),
+            (_, false) => return self.expect(reply.status == 429, "too many by this member"),
             _ => {
-                self.count_send(format!("{OWN} {who}"));
+                self.count_send(format!("{} {who}", OWN.0));
                 self.arrives(who, address.clone(), "passcode_verify_email")
             }
         }

@@ -18,11 +18,11 @@ use tunneldesk::store::tables::bans;
 const SEQUENCES: u64 = 1_000;
 const THREADS: u64 = 4;
 const PASSCODE_SECONDS: i64 = 600;
-const SENDS_AN_HOUR: usize = 5;
-const SENDS_A_DAY: usize = 10;
-/// The causes of passcodes; each has its own message quota.
-const RECOVERY: &str = "recoveries of";
-const OWN: &str = "asked for by";
+const REQUESTS_AN_HOUR: usize = 5;
+/// The causes of passcodes, each with its own message quota in an hour and in a day. All sequences ask for recoveries from
+/// one network.
+const RECOVERY: (&str, usize, usize) = ("recoveries by", 4, 8);
+const OWN: (&str, usize, usize) = ("asked for by", 5, 10);
 
 const RECOVER: &str = "/auth/account-access/recover-password";
 const CHANGE: &str = "/account/profile/change-password";
@@ -137,18 +137,15 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    fn has_room(&mut self, key: String) -> bool {
+    fn count_within(&mut self, key: String, seconds: i64) -> usize {
         let now = self.now();
-        let sends = self.sends.entry(key.to_lowercase()).or_default();
-        sends.iter().filter(|at| now - **at < 3600).count() < SENDS_AN_HOUR
+        self.sends.entry(key.to_lowercase()).or_default().iter().filter(|at| now - **at < seconds).count()
     }
 
-    /// Whether the member's quota allows another message: five an hour and ten a day for each cause, over all
-    /// addresses.
-    fn has_share(&mut self, cause: &str, who: usize) -> bool {
-        let (now, key) = (self.now(), format!("{cause} {who}"));
-        let today = self.sends.entry(key.clone()).or_default().iter().filter(|at| now - **at < 86_400).count();
-        today < SENDS_A_DAY && self.has_room(key)
+    /// Whether the quota of a member, over all addresses, or of an address allows another message of a cause.
+    fn has_share(&mut self, (cause, an_hour, a_day): (&str, usize, usize), whose: &str) -> bool {
+        let key = || format!("{cause} {whose}");
+        self.count_within(key(), 3600) < an_hour && self.count_within(key(), 86_400) < a_day
     }
 
     fn count_send(&mut self, key: String) {
@@ -189,17 +186,15 @@ impl<'a> Sequence<'a> {
         to: Option<String>,
         purpose: &'static str,
     ) {
-        if !self.has_room(format!("name {name}")) {
+        if self.count_within(format!("name {name}"), 3600) >= REQUESTS_AN_HOUR {
             self.expect(reply.status == 429, "too many under this name");
             return self.nothing_goes(who);
         }
         self.count_send(format!("name {name}"));
         self.expect(reply.ok_json()["status"] == true, "the same for everybody");
         match (who, to) {
-            (Some(who), Some(to))
-                if !self.people[who].banned && self.has_room(to.clone()) && self.has_share(RECOVERY, who) =>
-            {
-                self.count_send(format!("{RECOVERY} {who}"));
+            (Some(who), Some(to)) if !self.people[who].banned && self.has_share(RECOVERY, &to) => {
+                self.count_send(format!("{} {to}", RECOVERY.0));
                 self.arrives(who, to, purpose)
             }
             _ => self.nothing_goes(who),
@@ -207,7 +202,6 @@ impl<'a> Sequence<'a> {
     }
 
     fn arrives(&mut self, who: usize, to: String, purpose: &'static str) {
-        self.count_send(to.clone());
         let until = self.now() + PASSCODE_SECONDS;
         let Some(got) = self.new_message(who) else { return self.expect(false, "a passcode goes out") };
         self.expect((&got.recipient, got.template.as_str()) == (&to, purpose), &format!("to {to}: {got:?}"));

@@ -1,0 +1,132 @@
+//! Tests of the state of a payment, of years of membership, and of fees.
+
+use super::*;
+use proptest::prelude::*;
+
+fn event(key: usize, status: Status) -> Event {
+    Event { key: format!("evt_{key}"), at: 0, status, price: None, member_id: None }
+}
+
+fn after(statuses: &[Status]) -> Status {
+    let mut report = ProcessorReport::empty();
+    statuses.iter().enumerate().for_each(|(key, status)| report.apply(&event(key, *status)));
+    report.status
+}
+
+#[test]
+fn a_payment_goes_forward_and_a_late_event_never_takes_it_back() {
+    use Status::*;
+    assert_eq!(after(&[]), Claimed);
+    assert_eq!(after(&[Created, Processing, Succeeded]), Succeeded);
+    for (events, status) in [
+        (&[Succeeded, Created][..], Succeeded),
+        (&[Succeeded, Processing, Failed, Canceled], Succeeded),
+        (&[Failed, Processing], Failed),
+        (&[Canceled, Created, Failed], Canceled),
+        (&[Failed, Processing, Succeeded], Succeeded),
+        (&[Refunded, Succeeded], Refunded),
+        (&[Refunded], Refunded),
+    ] {
+        assert_eq!(after(events), status, "{events:?}");
+    }
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let price = proptest::option::of((0..5_i64).prop_map(|cents| Price { cents, currency: "CHF".to_owned() }));
+    let one = (1..Status::ALL.len(), 0..3_i64, price, proptest::option::of(1..4_i64));
+    proptest::collection::vec(one, 0..8).prop_map(|all| {
+        let event = |(key, (status, at, price, member_id)): (usize, (usize, i64, Option<Price>, Option<i64>))| Event {
+            key: format!("evt_{key}"),
+            at,
+            status: Status::ALL[status],
+            price,
+            member_id,
+        };
+        all.into_iter().enumerate().map(event).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_order_and_repetition_of_the_same_events_ends_in_the_same_payment(
+        (events, order) in events().prop_flat_map(|events| {
+            let places = events.len().max(1);
+            (Just(events), proptest::collection::vec(0..places, 0..40))
+        })
+    ) {
+        let mut straight = ProcessorReport::empty();
+        events.iter().for_each(|event| straight.apply(event));
+        let mut shuffled = ProcessorReport::empty();
+        // Some events repeatedly in any order, then each event in reverse order, so that none is missing.
+        order.iter().filter_map(|place| events.get(*place)).for_each(|event| shuffled.apply(event));
+        events.iter().rev().for_each(|event| shuffled.apply(event));
+        prop_assert_eq!(straight, shuffled);
+    }
+}
+
+#[test]
+fn a_year_is_a_year_of_the_calendar() {
+    let (new_year, leap_day) = (1_767_225_600, 1_835_395_200);
+    let a_year_after = |moment| a_year_after(&TimeZone::UTC, moment);
+    assert_eq!(a_year_after(new_year) - new_year, 365 * 86_400);
+    assert_eq!(a_year_after(leap_day) - leap_day, 365 * 86_400, "28 February 2029");
+    assert_eq!(a_year_after(i64::MAX), i64::MAX);
+}
+
+#[test]
+fn a_year_ends_on_the_same_day_of_the_clock_of_the_site() {
+    let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_second();
+    for (zone, from, until) in [
+        // 1 March there, and 29 February in UTC.
+        ("Pacific/Kiritimati", "2028-02-29T10:00:00Z", "2029-02-28T10:00:00Z"),
+        // 29 February there, and 1 March in UTC.
+        ("Pacific/Pago_Pago", "2028-03-01T05:00:00Z", "2029-03-01T05:00:00Z"),
+        // Half past midnight there, in summer time, and a year later before it.
+        ("America/New_York", "2026-03-09T04:30:00Z", "2027-03-09T05:30:00Z"),
+    ] {
+        assert_eq!(a_year_after(&TimeZone::named(zone), at(from)), at(until), "{zone}: from {from}");
+    }
+}
+
+#[test]
+fn what_is_taken_back_is_what_was_given() {
+    let a_year_after = |moment| a_year_after(&TimeZone::UTC, moment);
+    let without_year = |until, granted, before| without_year(&TimeZone::UTC, until, granted, before);
+    let (may_2027, may_2028) = (a_year_after(1_780_000_000), a_year_after(a_year_after(1_780_000_000)));
+    assert_eq!(without_year(Some(may_2027), may_2027, None), None);
+    assert_eq!(without_year(Some(may_2027), may_2027, Some(5)), Some(5));
+    assert_eq!(without_year(Some(may_2028), may_2027, None), Some(may_2027), "another year came after it and stays");
+    assert_eq!(without_year(None, may_2027, Some(5)), None, "the desk took it off already");
+}
+
+#[test]
+fn a_fee_is_paid_by_enough_of_its_own_currency() {
+    let fee = |currency: Option<&str>| Fee { cents: 3000, currency: currency.map(str::to_owned) };
+    let price = |cents, currency: &str| Some(Price { cents, currency: currency.to_owned() });
+    let paid = |fee: Fee, price: Option<Price>| fee.paid_by(price.as_ref());
+    for enough in [3000, 3001] {
+        assert_eq!(paid(fee(Some("CHF")), price(enough, "CHF")), Ok(()));
+    }
+    assert_eq!(paid(fee(Some("CHF")), price(2999, "CHF")), Err(Issue::Underpaid));
+    assert_eq!(paid(fee(Some("CHF")), price(3000, "JPY")), Err(Issue::OtherCurrency));
+    assert_eq!(paid(fee(None), price(3000, "CHF")), Err(Issue::FeeUnknown));
+    assert_eq!(paid(fee(Some("CHF")), None), Err(Issue::Unpriced));
+    assert_eq!(paid(Fee { cents: 0, currency: None }, None), Ok(()));
+    assert_eq!(Issue::ALL.map(|one| Issue::parse(one.name())), Issue::ALL.map(Some));
+}
+
+#[test]
+fn a_country_has_one_currency_or_says_nothing() {
+    for (country, currency) in
+        [("CH", "CHF"), ("DE", "EUR"), ("HR", "EUR"), ("US", "USD"), ("AE", "AED"), ("BG", "EUR")]
+    {
+        assert_eq!(currency_of(country).as_deref(), Some(currency), "{country}");
+    }
+    assert_eq!((currency_of("PA"), currency_of("XX"), currency_of("")), (None, None, None));
+}
+
+#[test]
+fn a_price_is_written_as_people_write_it() {
+    let shown = |cents, currency: &str| Price { cents, currency: currency.to_owned() }.to_string();
+    assert_eq!((shown(3005, "CHF"), shown(500, "JPY")), ("30.05 CHF".to_owned(), "500 JPY".to_owned()));
+}
