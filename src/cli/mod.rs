@@ -14,6 +14,7 @@ mod describe;
 mod doctor;
 mod export;
 mod health;
+mod holder;
 mod import;
 mod init;
 mod key;

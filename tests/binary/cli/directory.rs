@@ -1,10 +1,13 @@
 //! The data directory: one site, one key, one process.
 
-use crate::harness::{Caller, Desk, Ran};
+use crate::faults::injected::tracer;
+use crate::faults::or_skip;
+use crate::harness::{BINARY, Caller, Desk, Ran};
 use rusqlite::Connection;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const FREE: &str = "127.0.0.1:0";
 
@@ -87,8 +90,40 @@ fn a_second_server_on_the_same_directory_is_refused() {
     let said = serve(&desk, FREE).trouble(1);
     assert!(said.contains("is running on") && said.contains("--data"), "{said}");
     let said = desk.run(&["init", "--name", "T", "--country", "CH"]).trouble(1);
-    assert!(said.contains("using"), "{said}");
+    assert!(said.contains(&format!("a tunneldesk (process {}) is running on", first.process_id())), "{said}");
     assert_eq!(first.get(&Caller::Anyone, "/readyz").status, 200);
+}
+
+#[test]
+fn a_command_that_works_on_the_directory_is_named_with_what_to_do() {
+    if or_skip(tracer()).is_none() {
+        return;
+    }
+    let desk = Desk::with_site();
+    let mut working = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_enter=60000000:when=1"])
+        .args([BINARY, "backup"])
+        .current_dir(desk.path())
+        .env_clear()
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let unfinished = || std::fs::read_dir(desk.data().join("backups")).is_ok_and(|mut found| found.next().is_some());
+    while !unfinished() {
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+    let said = desk.run(&["restore"]).trouble(1);
+    let named = said.split_once("`tunneldesk backup` (process ").and_then(|(_, rest)| rest.split_once(')'));
+    let (pid, rest) = named.unwrap_or_else(|| panic!("{said}"));
+    assert!(rest.contains("wait until it has ended") && rest.contains(&format!("kill {pid}")), "{said}");
+    assert!(serve(&desk, FREE).trouble(1).contains("`tunneldesk backup`"));
+    let pid: i32 = pid.parse().unwrap();
+    // SAFETY: the process is a child of our own.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    working.wait().unwrap();
+    // As it says, after the kill everything goes on.
+    desk.run(&["backup"]).done();
+    desk.run(&["restore"]).done();
 }
 
 #[test]
