@@ -88,17 +88,19 @@ fn a_disk_that_does_not_answer_is_an_alarm_while_reads_go_on() {
         return;
     }
     let desk = Desk::with_site();
-    desk.add_member("jane", "member");
+    let jane = desk.add_member("jane", "member");
     let server = desk.serve();
     let session = server.sign_in("jane", PASSWORD);
     assert_eq!(server.stop().code, Some(0));
 
     let wal = desk.data().join("tunneldesk.sqlite-wal");
-    let server = serve_with(&desk, &wal, "delay_enter=30000000");
-    let mut client = server.client();
+    // One flush hangs, and after it the disk answers again.
+    let server = serve_with(&desk, &wal, "delay_enter=40000000:when=1");
     let entry = json!({"entry_date": 1_700_000_000, "time": 5});
+    let since = Instant::now();
     std::thread::scope(|scope| {
-        scope.spawn(move || client.call(&session, "POST", "/api/account/logbook/time/", None, &entry));
+        let write = || server.client().call(&session, "POST", "/api/account/logbook/time/", None, &entry);
+        let waiting = [(); 3].map(|()| scope.spawn(write));
         // A verbose answer repeats facts of a few seconds ago.
         until("an alarm", || {
             let ready = server.get(&Caller::Anyone, "/readyz?verbose");
@@ -107,7 +109,17 @@ fn a_disk_that_does_not_answer_is_an_alarm_while_reads_go_on() {
         assert_eq!(server.get(&Caller::Anyone, "/api/public/countries").status, 200);
         let (state, said) = desk.fact("store").unwrap();
         assert!(state == "alarm" && said.contains("does not answer"), "{said}");
-        server.kill();
+        // Neither those who wait nor those who come now wait for as long as the disk.
+        write().unwrap().refused(503);
+        for waits in waiting {
+            assert_eq!(waits.join().unwrap().unwrap().refused(503)["code"], "disk_hangs");
+        }
+        assert_eq!(write().unwrap().refused(503)["code"], "disk_hangs");
+        assert!(since.elapsed() < Duration::from_secs(30), "{:?}", since.elapsed());
+        until("the disk to answer", || (server.get(&Caller::Anyone, "/readyz").status == 200).then_some(()));
+        write().unwrap().ok();
+        let entries = server.get(&session, &format!("/api/account/logbook/time/{jane}")).ok();
+        assert!(entries.as_array().unwrap().len() >= 2, "the write that waited is there all the same: {entries}");
     });
-    server.ended();
+    assert_eq!(server.stop().code, Some(0));
 }

@@ -132,6 +132,10 @@ impl Writer {
         change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
         before_flush: impl FnOnce(),
     ) -> Result<(T, Arc<Group>), Failure> {
+        // Without this each writer would wait for as long as the disk does not answer.
+        if self.hangs_for().is_some() {
+            return Err(Failure::disk_hangs().because("a write before this one waits for the disk"));
+        }
         let mut state = self.lock_state();
         if let Some(refusal) = self.monitor.refusal().or_else(|| self.capture.refusal()) {
             state.fail_group(&refusal);
