@@ -90,7 +90,7 @@ impl Writer {
         Writer {
             change_feed: ChangeFeed::of(&mut conn),
             state: Mutex::new(State {
-                wal_mark: WalMark::of(&conn),
+                wal_mark: WalMark::of(readers.path()),
                 conn: WithStatements::of(conn),
                 group: None,
                 stored_moment: 0,
@@ -192,7 +192,7 @@ impl Writer {
         let _scope = WriteScope::enter();
         let value = work(&state.conn);
         self.change_feed.publish();
-        self.capture.note(state.wal_mark.follow(&state.conn), state.moment);
+        self.capture.note(state.wal_mark.follow(&state.conn, state.moment), state.moment);
         self.checkpoint(&state.conn);
         value
     }
@@ -244,7 +244,7 @@ impl Writer {
         let change = self.readers.change();
         let outcome = match conn.run(&COMMIT, []) {
             Ok(_) => {
-                let commit = self.capture.note(state.wal_mark.follow(conn), state.moment);
+                let commit = self.capture.note(state.wal_mark.follow(conn, state.moment), state.moment);
                 self.change_feed.publish();
                 GroupOutcome::Committed(commit)
             }
