@@ -207,9 +207,9 @@ fn copy_to(
     }
     let local_store = backup.at.path().and_then(Path::parent);
     local_store.map_or(Ok(()), |local_store| mount::check(local_store, dir))?;
-    check_space(backup.manifest.bytes(), dir)?;
     let backup_store = BackupStore::new(dir.to_owned());
     let lock = backup_store.lock()?;
+    check_space(backup.manifest.bytes(), dir)?;
     let unfinished = lock.start(&backup.name()).map_err(failed)?;
     let manifest = match recipient {
         Some(recipient) => backup.encrypt_to(&unfinished, recipient, progress).map_err(failed)?,
