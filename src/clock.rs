@@ -25,8 +25,15 @@ pub struct Clock {
     high_water: AtomicI64,
     /// The latest moment of the machine's clock or the database, and the value of [`Clock::running`] at it, in seconds.
     anchor: Mutex<(i64, u64)>,
-    /// The moment that the clock last jumped ahead to, and the value of [`Clock::running`] at the jump.
-    jump: Mutex<Option<(i64, Duration)>>,
+    /// The last jump ahead, and the value of [`Clock::running`] at it.
+    jump: Mutex<Option<(Jump, Duration)>>,
+}
+
+/// A jump of the machine's clock ahead, from one moment to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Jump {
+    pub from: i64,
+    pub to: i64,
 }
 
 enum Source {
@@ -105,8 +112,40 @@ impl Clock {
     fn look_for_jump(&self, mark: i64, reading: i64, anchored: u64) {
         let ran = self.running().as_secs().saturating_sub(anchored);
         if mark > 0 && reading - mark - ran as i64 > JUMP_SECONDS {
-            *self.jump.lock().unwrap_or_else(PoisonError::into_inner) = Some((reading, self.running()));
+            // Of two jumps within a day both are doubted.
+            let from = self.without_jump().unwrap_or(mark + ran as i64);
+            self.doubt(Jump { from, to: reading });
         }
+    }
+
+    /// The last jump ahead and the value of [`Clock::running`] at it, for a day of running time.
+    fn recent_jump(&self) -> Option<(Jump, Duration)> {
+        let jump = *self.jump.lock().unwrap_or_else(PoisonError::into_inner);
+        jump.filter(|(_, since)| self.running() < *since + JUMP_DOUBT)
+    }
+
+    /// The time of day as it would be without a jump that is doubted.
+    fn without_jump(&self) -> Option<i64> {
+        self.recent_jump().map(|(jump, since)| jump.from + self.running().saturating_sub(since).as_secs() as i64)
+    }
+
+    /// The last jump ahead, for a day of running time. A machine that was off for more than a day looks the same.
+    pub(crate) fn doubted_jump(&self) -> Option<Jump> {
+        self.now();
+        self.recent_jump().map(|(jump, _)| jump)
+    }
+
+    /// Doubts a jump from now on, also one that an earlier process saw.
+    pub(crate) fn doubt(&self, jump: Jump) {
+        *self.jump.lock().unwrap_or_else(PoisonError::into_inner) = Some((jump, self.running()));
+    }
+
+    /// The earliest moment (Unix seconds) that it can be: the time of day without a doubted jump, and the machine's clock
+    /// while it is behind. By it expires what cannot be brought back.
+    pub(crate) fn earliest(&self) -> i64 {
+        let now = self.now();
+        let shown = if self.is_suspect() { self.reading() } else { now };
+        self.without_jump().map_or(shown, |moment| moment.min(shown))
     }
 
     /// The moment (Unix seconds) before which nothing may be deleted for its age, because the clock may be wrong: it jumped
@@ -116,10 +155,7 @@ impl Clock {
         if self.is_suspect() {
             return self.reading();
         }
-        match *self.jump.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some((to, since)) if self.running() < since + JUMP_DOUBT => to.min(now),
-            _ => i64::MIN,
-        }
+        self.recent_jump().map_or(i64::MIN, |(jump, _)| jump.to.min(now))
     }
 
     /// Whether the machine's clock is behind the high-water mark.
@@ -209,16 +245,23 @@ mod tests {
         assert_eq!(clock.judged_from(), i64::MIN, "an hour's pause is no jump");
         clock.advance(40 * DAY);
         assert_eq!(clock.judged_from(), i64::MIN, "time that ran is no jump");
+        assert_eq!(clock.earliest(), clock.now());
         let ahead = clock.now() + 40 * 86_400;
         clock.set(ahead);
-        assert_eq!(clock.judged_from(), ahead);
+        assert_eq!((clock.judged_from(), clock.earliest()), (ahead, ahead - 40 * 86_400));
         clock.advance(DAY / 2);
-        assert_eq!(clock.judged_from(), ahead);
+        assert_eq!((clock.judged_from(), clock.earliest()), (ahead, ahead - 40 * 86_400 + 43_200));
+        clock.set(ahead + 10 * 86_400);
+        let from = ahead - 40 * 86_400 + 43_200;
+        assert_eq!((clock.judged_from(), clock.earliest()), (ahead + 10 * 86_400, from), "two jumps within a day");
         clock.set(ahead - 40 * 86_400);
-        assert_eq!(clock.judged_from(), ahead - 40 * 86_400, "behind what was seen");
-        clock.set(ahead + 86_400);
+        let behind = ahead - 40 * 86_400;
+        assert_eq!((clock.judged_from(), clock.earliest()), (behind, behind), "behind what was seen");
+        clock.set(ahead + 9 * 86_400);
+        assert_eq!((clock.judged_from(), clock.earliest()), (ahead + 9 * 86_400, from), "a part of the way back");
+        clock.set(ahead + 10 * 86_400);
         clock.advance(DAY);
-        assert_eq!(clock.judged_from(), i64::MIN);
+        assert_eq!((clock.judged_from(), clock.earliest()), (i64::MIN, clock.now()));
 
         let started = Clock::frozen(2_000_000_000);
         started.remember(2_000_000_000 - 40 * 86_400);

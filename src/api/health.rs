@@ -51,7 +51,7 @@ fn readiness(site: &Site) -> Result<&'static str, Failure> {
         Condition::ReadOnly => return Err(Failure::read_only().because("the file system takes no writes")),
     }
     if site.store.writer().hangs_for().is_some() {
-        return Err(Failure::overloaded().because("the disk does not answer, and a write waits for it"));
+        return Err(Failure::disk_hangs().because("a write waits for the disk"));
     }
     site.store.read(|tx| Ok(crate::store::tables::tunnels::find_site(tx)?))?;
     Ok(match site.clock.is_suspect() {

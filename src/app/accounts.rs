@@ -67,8 +67,7 @@ pub(crate) fn ban_with(cx: &Change, member_id: i64, terms: &Ban) -> Result<Outco
 
 /// Lifts every ban whose end has passed. Audited. Returns the number of lifted bans.
 pub(crate) fn lift_ended_bans(site: &Site) -> Result<usize, Failure> {
-    let now = site.now();
-    let ended = site.store.read(|tx| Ok(bans::list_ended(tx, now)?))?;
+    let ended = site.store.read(|tx| Ok(bans::list_ended(tx, site.clock.earliest())?))?;
     if ended.is_empty() {
         return Ok(0);
     }

@@ -5,7 +5,7 @@
 
 use super::owner::become_owner;
 use super::socket::{self, ConnectError};
-use super::{CommandError, Global, refused};
+use super::{CommandError, Global, holder, refused};
 use crate::config::Config;
 use crate::store::engine::data_dir::{DataDir, LockError, database, standby_copy};
 use std::os::unix::net::UnixStream;
@@ -59,7 +59,7 @@ pub(super) fn offline(
     let config = global.checked()?;
     become_owner(&config.data)?;
     let data_dir = lock(&config.data, lock_dir).map_err(|error| match error {
-        LockError::InUse => refused(format!("a tunneldesk is running on {}: stop it first", config.data.display())),
+        LockError::InUse => refused(holder::in_use(&config.data)),
         LockError::Unusable(text) => refused(text),
     })?;
     Ok((config, data_dir))
@@ -93,7 +93,7 @@ fn describe(connect_error: &ConnectError, dir: &Path, connect_timeout: Duration)
             dir.display()
         ),
         ConnectError::NoServer => {
-            format!("{} is used by another process that takes no commands; wait for it or stop it", dir.display())
+            format!("{}; it takes no commands", holder::in_use(dir))
         }
         ConnectError::TimedOut => format!(
             "the server of {} takes no more commands and did not within {} s, so nothing was done: look at its log, and \
@@ -133,7 +133,7 @@ mod tests {
         let other = DataDir::lock(dir.path()).unwrap();
         assert!(
             held(lock_or_connect_within(BRIEF, dir.path(), DataDir::lock, LONG))
-                .contains("takes no commands; wait for it")
+                .ends_with("stop it first; it takes no commands")
         );
         let works = std::thread::spawn(move || {
             std::thread::sleep(2 * BRIEF);

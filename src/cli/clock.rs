@@ -6,6 +6,7 @@ use super::{CommandResult, Global, done, failed, refused, show_moments_of, shown
 use crate::clock;
 use crate::domain::audit::{Detail, Subject};
 use crate::site::Site;
+use crate::store::engine::alarm;
 use crate::store::engine::clock as mark;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::tables::audit;
@@ -44,6 +45,7 @@ impl Clock {
         });
         site.close();
         let ended = ended?;
+        alarm::clear(data_dir.dir(), alarm::Kind::ClockAhead);
         let words = format!(
             "The site goes on at {}; it had come to {}. {ended} sessions, tokens and codes from then have ended.\n\
              What was written meanwhile keeps its date.",

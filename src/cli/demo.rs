@@ -1,6 +1,6 @@
 //! `tunneldesk demo`: a site full of invented people, as large as wanted.
 
-use super::{CommandResult, Global, acquire, failed, refused};
+use super::{CommandResult, Global, acquire, failed, holder, refused};
 use crate::clock::Clock;
 use crate::demo::{self, Made, Plan};
 use crate::store::engine::data_dir::{DataDir, LockError};
@@ -30,9 +30,7 @@ impl Demo {
         let config = super::check_settings(settings)?;
         let dir = config.data.clone();
         let data_dir = acquire::lock(&dir, DataDir::create).map_err(|error| match error {
-            LockError::InUse => {
-                refused(format!("a tunneldesk is running on {}: stop it, or give another --data", dir.display()))
-            }
+            LockError::InUse => refused(format!("{}, or give another --data", holder::in_use(&dir))),
             LockError::Unusable(text) => failed(text),
         })?;
         if data_dir.database().exists() {

@@ -28,7 +28,7 @@ use std::os::unix::net::UnixStream;
 #[derive(Args)]
 #[command(after_help = "Exit codes: 0 OK; 1 a warning; 2 something critical. Works with and without a running server.")]
 pub(super) struct Doctor {
-    /// Writes that the last stop lost, or changes by another program, are noted: the alarm about them is over
+    /// Writes that the last stop lost, changes by another program, or corrected bits are noted: the alarm about them is over
     #[arg(long)]
     noted: bool,
 }
@@ -114,10 +114,10 @@ fn check_all(site: &Site) -> Vec<Fact> {
     facts
 }
 
-/// Ends the alarms of lost writes and of changes by another program, and records the actor in the audit log.
+/// Ends the alarms of lost writes, of changes by another program and of corrected bits, and records the actor in the audit log.
 fn note(site: &Shell) -> Result<(), CommandError> {
     let stands = |kind: &alarm::Kind| alarm::find(&site.config.data, *kind).is_some();
-    for kind in [alarm::Kind::LostLog, alarm::Kind::Changed].into_iter().filter(stands) {
+    for kind in [alarm::Kind::LostLog, alarm::Kind::Changed, alarm::Kind::Corrected].into_iter().filter(stands) {
         site.store.write(site.now(), |tx| site.record(tx, "alarm.noted", &Subject::Site, &Detail::none()))?;
         alarm::clear(&site.config.data, kind);
         site.forget_health();

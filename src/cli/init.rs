@@ -1,9 +1,8 @@
 //! `tunneldesk init`: makes a new site.
 
-use super::acquire;
 use super::owner::become_owner;
 use super::shell::shell_actor;
-use super::{CommandError, CommandResult, Global, done, failed, refused};
+use super::{CommandError, CommandResult, Global, acquire, done, failed, holder, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Subject};
@@ -103,7 +102,7 @@ impl Init {
         let actor = shell_actor();
         become_owner(&dir)?;
         let data_dir = acquire::lock(&dir, DataDir::create).map_err(|error| match error {
-            LockError::InUse => refused(format!("a tunneldesk is using {} already", dir.display())),
+            LockError::InUse => refused(holder::in_use(&dir)),
             LockError::Unusable(text) => failed(text),
         })?;
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };

@@ -14,6 +14,7 @@ mod describe;
 mod doctor;
 mod export;
 mod health;
+mod holder;
 mod import;
 mod init;
 mod key;
@@ -74,7 +75,7 @@ struct Global {
     config: Option<PathBuf>,
     /// The data directory [default: `data` of the settings]
     #[arg(long, global = true, value_name = "DIR")]
-    data: Option<PathBuf>,
+    data: Option<String>,
     /// Print JSON, for machines
     #[arg(long, global = true)]
     json: bool,
@@ -223,7 +224,7 @@ impl Global {
     fn settings(&self) -> Settings {
         let mut settings = Settings::gather(self.config.clone().or_else(Settings::usual_file).as_deref());
         if let Some(data) = &self.data {
-            settings.set("data", data.to_string_lossy().into_owned(), "--data");
+            settings.set("data", data.clone(), "--data");
         }
         settings
     }

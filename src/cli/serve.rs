@@ -3,7 +3,7 @@
 use super::output::FAILED;
 use super::owner::become_owner;
 use super::socket::SocketFile;
-use super::{CommandError, CommandResult, Global, acquire, check_settings, control, failed, nothing, refused};
+use super::{CommandError, CommandResult, Global, acquire, check_settings, control, failed, holder, nothing, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::demo;
@@ -170,10 +170,7 @@ impl Serve {
     fn lock(&self, config: &Config) -> Result<DataDir, CommandError> {
         let lock = if self.demo { DataDir::create } else { DataDir::lock };
         acquire::lock(&config.data, lock).map_err(|error| match error {
-            LockError::InUse => refused(format!(
-                "a tunneldesk is running on {} already: stop it, or give this one another --data",
-                config.data.display()
-            )),
+            LockError::InUse => refused(format!("{}, or give this one another --data", holder::in_use(&config.data))),
             LockError::Unusable(text) if self.demo || config.data.exists() => failed(text),
             LockError::Unusable(text) => refused(format!(
                 "{text}; make a site with `tunneldesk init`, or look at one with `tunneldesk serve --demo`"

@@ -4,7 +4,7 @@
 use super::acquire::{self, offline};
 use super::owner::become_owner;
 use super::shell::shell_actor;
-use super::{CommandResult, Global, done, failed, refused};
+use super::{CommandResult, Global, done, failed, holder, refused};
 use crate::jobs::standby::{follow, token_in};
 use crate::ops::backup::restore;
 use crate::ops::standby::copy::Trouble;
@@ -44,7 +44,7 @@ impl Standby {
         crate::log::start(&config.log);
         become_owner(&config.data)?;
         let data_dir = acquire::lock(&config.data, DataDir::create).map_err(|error| match error {
-            LockError::InUse => refused(format!("another tunneldesk runs on {} already", config.data.display())),
+            LockError::InUse => refused(holder::in_use(&config.data)),
             LockError::Unusable(why) => failed(why),
         })?;
         if data_dir.database().exists() {

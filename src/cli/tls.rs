@@ -44,7 +44,7 @@ impl Tls {
             Tls::Status => status(site),
             Tls::Renew => {
                 authority(site)?;
-                let made = tls::renew(site, site.actor())?;
+                let made = tls::renew(site, site.actor(), site.now())?;
                 let words = format!("The site shows a new certificate, good until {}.", shown_moment(made.ends_at));
                 done(words, facts(&made))
             }

@@ -5,10 +5,14 @@
 use skrifa::{FontRef, MetadataProvider};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::Read;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 /// Where Linux has fonts.
 pub(crate) const SYSTEM_DIRS: [&str; 2] = ["/usr/share/fonts", "/usr/local/share/fonts"];
@@ -23,6 +27,10 @@ const CMAP_BYTES_MAX: u32 = 2 * 1024 * 1024;
 const CHARS_MAX: usize = 200_000;
 /// Runs of characters that are kept: twelve bytes each.
 const RUNS_MAX: usize = 20_000;
+/// Bytes of a font that are read in one step.
+const STEP_BYTES: u64 = 1024 * 1024;
+/// How long a document waits for one step of a read: a directory on a share whose server is gone never answers.
+const STEP_TIME_MAX: Duration = Duration::from_secs(2);
 /// Parts of the names of fonts that are set only where no other has the letter.
 const ODD_STYLES: [&str; 21] = [
     "bold",
@@ -67,9 +75,14 @@ pub(crate) fn package(letter: char) -> &'static str {
 
 /// The fonts of a site's machine.
 #[derive(Default)]
-pub(crate) struct Fonts(Mutex<Option<Arc<Index>>>);
+pub(crate) struct Fonts {
+    index: Arc<Mutex<Option<Arc<Index>>>>,
+    /// The steps of a read that its document gave up, while that read hangs.
+    hung: Mutex<Weak<AtomicU64>>,
+}
 
 /// Which file has which characters, as it was when the directories had these stamps.
+#[derive(Default)]
 pub(super) struct Index {
     dirs: Vec<(PathBuf, Stamp)>,
     files: Vec<PathBuf>,
@@ -78,14 +91,58 @@ pub(super) struct Index {
 }
 
 impl Fonts {
-    /// The list of characters, made anew where a directory of [`dirs`] has changed.
+    /// The list of characters, made anew where a directory of [`dirs`] has changed. Empty while the directories do not answer.
     pub(super) fn index(&self, dirs: &[PathBuf]) -> Arc<Index> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*kept {
-            Some(index) if index.is_of(dirs) => index.clone(),
-            _ => kept.insert(Arc::new(Index::read(dirs))).clone(),
+        let (kept, dirs) = (self.index.clone(), dirs.to_vec());
+        let index = self.read_within(STEP_TIME_MAX, move |steps| {
+            let known = lock(&kept).clone();
+            let index = known.filter(|index| index.is_of(&dirs)).unwrap_or_else(|| Arc::new(Index::read(&dirs, steps)));
+            lock(&kept).insert(index).clone()
+        });
+        index.unwrap_or_default()
+    }
+
+    /// A font file, whole. `None` where it cannot be read, is too large, or does not answer.
+    pub(super) fn read_file(&self, path: &Path) -> Option<Vec<u8>> {
+        let path = path.to_owned();
+        self.read_within(STEP_TIME_MAX, move |steps| read_file(&path, steps)).flatten()
+    }
+
+    /// Reads on a thread of its own, which counts its steps. `None`: a step took longer than `step_max`, or an earlier read
+    /// still hangs.
+    fn read_within<T: Send + 'static>(
+        &self,
+        step_max: Duration,
+        read: impl FnOnce(&AtomicU64) -> T + Send + 'static,
+    ) -> Option<T> {
+        if lock(&self.hung).strong_count() > 0 {
+            return None;
+        }
+        let (steps, (done, result)) = (Arc::new(AtomicU64::new(0)), mpsc::channel());
+        let counted = steps.clone();
+        let begun = std::thread::Builder::new().name("fonts".to_owned()).spawn(move || done.send(read(&counted)));
+        begun.inspect_err(|e| tracing::warn!(cause = %e, "the fonts of the machine cannot be read")).ok()?;
+        let mut seen = 0;
+        loop {
+            match result.recv_timeout(step_max) {
+                Ok(read) => return Some(read),
+                Err(RecvTimeoutError::Timeout) if steps.load(Ordering::Relaxed) != seen => {
+                    seen = steps.load(Ordering::Relaxed);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    tracing::warn!("the fonts of the machine do not answer: documents have the built-in letters alone");
+                    *lock(&self.hung) = Arc::downgrade(&steps);
+                    return None;
+                }
+                // A panic, which is in the log.
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The directories with fonts for the site with this data directory.
@@ -93,10 +150,13 @@ pub(crate) fn dirs(data: &Path) -> Vec<PathBuf> {
     std::iter::once(data.join(OWN_DIR)).chain(SYSTEM_DIRS.map(PathBuf::from)).collect()
 }
 
-/// A font file, whole. `None` where it cannot be read or is too large.
-pub(super) fn read_file(path: &Path) -> Option<Vec<u8>> {
-    let length = fs::metadata(path).ok()?.len();
-    if length > FILE_BYTES_MAX { None } else { fs::read(path).ok() }
+fn read_file(path: &Path, steps: &AtomicU64) -> Option<Vec<u8>> {
+    let length = fs::metadata(path).ok().filter(|file| file.len() <= FILE_BYTES_MAX)?.len();
+    let (mut file, mut bytes) = (File::open(path).ok()?, Vec::with_capacity(length as usize));
+    while file.by_ref().take(STEP_BYTES).read_to_end(&mut bytes).ok()? > 0 && bytes.len() as u64 <= FILE_BYTES_MAX {
+        steps.fetch_add(1, Ordering::Relaxed);
+    }
+    Some(bytes)
 }
 
 impl Index {
@@ -105,31 +165,33 @@ impl Index {
             && self.dirs.iter().all(|(dir, stamp)| stamp_of(dir) == *stamp)
     }
 
-    fn read(dirs: &[PathBuf]) -> Index {
-        let mut index = Index { dirs: Vec::new(), files: Vec::new(), runs: BTreeMap::new() };
+    fn read(dirs: &[PathBuf], steps: &AtomicU64) -> Index {
+        let mut index = Index::default();
         index.dirs.extend(dirs.iter().map(|dir| (dir.clone(), stamp_of(dir))));
         let mut left = FILES_MAX;
         for dir in dirs {
             let mut files = Vec::new();
-            index.list(dir, DEPTH_MAX, &mut files);
+            index.list(dir, DEPTH_MAX, &mut files, steps);
             files.sort_by_cached_key(|path| (oddity(path), path.clone()));
             files.truncate(left);
             left -= files.len();
             for path in files {
                 index.add(path);
+                steps.fetch_add(1, Ordering::Relaxed);
             }
         }
         index
     }
 
     /// Lists the font files of a directory and of those in it.
-    fn list(&mut self, dir: &Path, depth: usize, files: &mut Vec<PathBuf>) {
+    fn list(&mut self, dir: &Path, depth: usize, files: &mut Vec<PathBuf>, steps: &AtomicU64) {
         let Ok(entries) = fs::read_dir(dir) else { return };
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())).take(FILES_MAX) {
+            steps.fetch_add(1, Ordering::Relaxed);
             if path.is_dir() {
                 if depth > 0 && self.dirs.len() < DIRS_MAX {
                     self.dirs.push((path.clone(), stamp_of(&path)));
-                    self.list(&path, depth - 1, files);
+                    self.list(&path, depth - 1, files, steps);
                 }
             } else if files.len() < FILES_MAX && is_font(&path) && path.is_file() {
                 files.push(path);
@@ -224,4 +286,39 @@ fn characters(file: &File) -> Option<Vec<u8>> {
     font.extend(length.to_be_bytes());
     font.extend(read(u64::from(at), length as usize)?);
     Some(font)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BRIEF: Duration = Duration::from_millis(50);
+
+    #[test]
+    fn a_directory_that_does_not_answer_is_given_up_and_read_again_once_it_does() {
+        let fonts = Fonts::default();
+        let (answer, hangs) = mpsc::channel::<()>();
+        assert_eq!(fonts.read_within(BRIEF, move |_| hangs.recv().is_ok()), None);
+        // Later documents do not wait for it.
+        assert_eq!(fonts.read_within(Duration::from_secs(60), |_| unreachable!()), None::<()>);
+        answer.send(()).unwrap();
+        while lock(&fonts.hung).strong_count() > 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(fonts.read_within(Duration::from_secs(60), |_| 7), Some(7));
+    }
+
+    #[test]
+    fn a_slow_directory_is_waited_for_as_long_as_it_goes_on() {
+        let fonts = Fonts::default();
+        let slow = |steps: &AtomicU64| {
+            for _ in 0..20 {
+                steps.fetch_add(1, Ordering::Relaxed);
+                std::thread::sleep(BRIEF);
+            }
+        };
+        assert_eq!(fonts.read_within(10 * BRIEF, slow), Some(()));
+        assert_eq!(fonts.read_within(BRIEF, |_| -> () { panic!("a faulty font") }), None);
+        assert_eq!(fonts.read_within(BRIEF, |_| 7), Some(7));
+    }
 }

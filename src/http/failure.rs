@@ -190,6 +190,8 @@ impl Failure {
         replaced = SERVICE_UNAVAILABLE;
         /// The standby does not confirm writes, which `replica.wait` requires.
         standby_away = SERVICE_UNAVAILABLE;
+        /// The disk does not answer. The write may be made all the same.
+        disk_hangs = SERVICE_UNAVAILABLE;
         /// The file system accepts no writes; reads go on.
         read_only = SERVICE_UNAVAILABLE;
         /// The disk is full: reads and sign-in go on.

@@ -12,6 +12,7 @@ use crate::auth::kiosk;
 use crate::auth::passcode::LIFE_SECONDS;
 use crate::domain::mail_event;
 use crate::http::failure::Failure;
+use crate::ops::lifecycle;
 use crate::site::Site;
 use crate::site::priority;
 use crate::store::engine::integrity::{self, Verdict};
@@ -77,6 +78,7 @@ fn panics(site: &Site, work: impl FnOnce()) -> bool {
 /// Removes expired rows and renews the certificate, every minute until the sender of `stop` is dropped.
 pub(crate) fn purge_until_stopped(site: &Site, stop: &Receiver<()>) {
     while stop.recv_timeout(PURGE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        lifecycle::follow_jump(site);
         if let Err(failure) = purge_all_expired(site) {
             tracing::warn!(cause = %failure, "expired rows were not removed; the next minute tries again");
         }
@@ -110,9 +112,9 @@ pub fn purge_all_expired(site: &Site) -> Result<usize, Failure> {
     Ok(removed)
 }
 
-/// One round: removes expired rows of each table.
+/// One round: removes expired rows of each table. What a clock that may be wrong counts as expired is kept.
 pub fn purge_expired(site: &Site) -> Result<usize, Failure> {
-    site.store.write(site.now(), |tx| {
+    site.store.write(site.clock.earliest(), |tx| {
         let mut removed = sessions::purge_expired(tx, PURGE_ROWS_MAX)?;
         removed += replays::purge_expired(tx, PURGE_ROWS_MAX)?;
         removed += partners::purge_signatures(tx, tx.now() - SIGNATURE_KEPT_SECONDS, PURGE_ROWS_MAX)?;
@@ -174,6 +176,37 @@ mod tests {
         drop(stop);
         restart_on_panic(&site, &stopped, FAULT_PAUSE, job);
         assert_eq!(begun.get(), 1);
+    }
+
+    #[test]
+    fn a_clock_that_jumps_a_year_ahead_and_back_removes_nothing_and_lifts_no_ban() {
+        const DAY: i64 = 86_400;
+        let dir = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        let site = new_site(&data_dir, Config { data: dir.path().to_owned(), ..Config::defaults() });
+        let began = site.now();
+        let rows = [
+            "INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at, banned_at, banned_until)
+             VALUES ('jane', 'jane', '', '', ?1, ?1, ?1, ?1 + 864000)",
+            "INSERT INTO replays (replay_key, body_digest, answer, answered_at) VALUES (x'01', x'02', x'', ?1)",
+        ];
+        site.store.write(began, |tx| Ok(rows.iter().try_for_each(|row| tx.run(*row, [began]).map(drop))?)).unwrap();
+        let left = || {
+            let count = "SELECT (SELECT count(*) FROM replays) + (SELECT count(*) FROM members WHERE banned_at > 0)";
+            let left = site.store.read(|tx| Ok(tx.get::<i64>(count, [])?)).unwrap();
+            site.store.release();
+            left
+        };
+        for moment in [began + 365 * DAY, began + 365 * DAY - DAY, began + 100, began + 365 * DAY, began + 200] {
+            site.clock.set(moment);
+            lifecycle::follow_jump(&site);
+            purge_all_expired(&site).unwrap();
+            assert_eq!(left(), 2, "at {moment}");
+        }
+        // Time that ran counts, also by a clock that is behind.
+        site.clock.advance(Duration::from_secs(11 * DAY as u64));
+        purge_all_expired(&site).unwrap();
+        assert_eq!(left(), 0);
     }
 
     #[test]

@@ -3,12 +3,13 @@
 use super::backup::upgrade::{self, Upgraded};
 use super::backup::{Progress, restore, rollback};
 use super::{levels, rotation};
-use crate::clock::Clock;
+use crate::clock::{Clock, Jump};
 use crate::config::Config;
 use crate::domain::audit::Head;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::ops::erasure;
 use crate::site::Site;
+use crate::store::engine::alarm;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::integrity;
 use crate::store::engine::migrate::{self, Older};
@@ -17,6 +18,9 @@ use crate::store::{Condition, Store};
 
 /// The text that is sealed in every database, to check that the key file belongs to it.
 const KEY_CHECK: &[u8] = b"this is the key";
+
+/// A lost log covers less time than this.
+const LOST_SECONDS_MAX: i64 = 86_400;
 
 /// The identity of a new site.
 pub struct Identity {
@@ -149,11 +153,16 @@ impl Site {
         };
         store.set_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
-        clock.remember(row.clock_high_water);
+        clock.remember(latest_moment(data_dir, row.clock_high_water));
         levels::follow(&store, clock.now(), config.catalogue);
         record_version(&store, clock.now());
         store.release();
-        Ok(Site::assemble(store, clock, config, keys, row))
+        let site = Site::assemble(store, clock, config, keys, row);
+        if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::ClockAhead) {
+            site.clock.doubt(Jump { from: alarm.last_good.unwrap_or(alarm.since), to: alarm.since });
+        }
+        follow_jump(&site);
+        Ok(site)
     }
 
     /// Opens the site of a locked data directory read-only, on a read-only file system for example, so that people can still look
@@ -209,9 +218,33 @@ fn prepare(data_dir: &DataDir) -> Result<Option<Older>, String> {
     if !data_dir.database().exists() {
         return Err(data_dir.without_database());
     }
+    data_dir.check_access()?;
     Keys::open(&data_dir.key())?;
     integrity::recover(&data_dir.database())?;
     migrate::older(data_dir)
+}
+
+/// The latest moment that the site has seen: the database's, or that of the last write in a log that was lost. The off-site copy
+/// begins anew then, and must be later than the one that has those writes.
+fn latest_moment(data_dir: &DataDir, high_water: i64) -> i64 {
+    let lost = alarm::find(data_dir.dir(), alarm::Kind::LostLog).and_then(|alarm| alarm.last_good);
+    // A later one is of a clock that was set back since.
+    lost.filter(|lost| (0..LOST_SECONDS_MAX).contains(&(lost - high_water))).map_or(high_water, |lost| lost + 1)
+}
+
+/// Keeps a jump of the clock ahead in the data directory for as long as it is doubted, for the next process.
+pub(crate) fn follow_jump(site: &Site) {
+    let dir = &site.config.data;
+    let (kept, jump) = (alarm::find(dir, alarm::Kind::ClockAhead), site.clock.doubted_jump());
+    match jump {
+        Some(jump) if kept.as_ref().is_none_or(|kept| kept.since != jump.to) => {
+            alarm::clear(dir, alarm::Kind::ClockAhead);
+            let cause = "the clock went ahead at once";
+            alarm::raise_after(dir, alarm::Kind::ClockAhead, jump.to, cause, Some(jump.from));
+        }
+        None if kept.is_some() => _ = alarm::clear(dir, alarm::Kind::ClockAhead),
+        _ => {}
+    }
 }
 
 /// Whether these keys belong to a database with this key check.

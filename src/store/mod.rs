@@ -141,6 +141,11 @@ impl Store {
         &self.writer
     }
 
+    /// The writer, for a thread without a store of its own.
+    pub(crate) fn shared_writer(&self) -> Arc<Writer> {
+        self.writer.clone()
+    }
+
     /// The feed that counts the commits that changed what the desk's pages show.
     pub(crate) fn change_feed(&self) -> Arc<ChangeFeed> {
         self.writer.change_feed.clone()

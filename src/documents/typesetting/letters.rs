@@ -3,7 +3,7 @@
 
 use super::ROMAN;
 use crate::documents::PersonName;
-use crate::documents::fonts::{Fonts, Index, package, read_file};
+use crate::documents::fonts::{Fonts, Index, package};
 use harfrust::ShaperData;
 use krilla::text::Font;
 use skrifa::instance::{LocationRef, Size};
@@ -29,8 +29,8 @@ pub(super) struct Face {
 }
 
 impl Face {
-    fn read(path: &Path, bytes_max: usize) -> Option<Face> {
-        let bytes = Arc::new(read_file(path).filter(|bytes| bytes.len() <= bytes_max)?);
+    fn read(fonts: &Fonts, path: &Path, bytes_max: usize) -> Option<Face> {
+        let bytes = Arc::new(fonts.read_file(path).filter(|bytes| bytes.len() <= bytes_max)?);
         let font = Font::new(bytes.clone().into(), 0)?;
         let shapes = FontRef::from_index(&bytes, 0).ok()?;
         let units_per_em = f32::from(shapes.metrics(Size::unscaled(), LocationRef::default()).units_per_em);
@@ -74,15 +74,16 @@ impl<'f> Letters<'f> {
             return None;
         }
         let index = self.index.get_or_init(|| fonts.index(dirs));
-        let face = index.find(c).and_then(|path| self.load(path)).filter(|face| face.has(c));
+        let face = index.find(c).and_then(|path| self.load(fonts, path)).filter(|face| face.has(c));
         self.by_char.borrow_mut().insert(c, face.clone());
         face
     }
 
-    fn load(&self, path: &Path) -> Option<Rc<Face>> {
+    fn load(&self, fonts: &Fonts, path: &Path) -> Option<Rc<Face>> {
         let mut faces = self.faces.borrow_mut();
         let read: usize = faces.values().flatten().map(|face| face.bytes.len()).sum();
-        faces.entry(path.to_owned()).or_insert_with_key(|path| Face::read(path, BYTES_MAX - read).map(Rc::new)).clone()
+        let face = |path: &PathBuf| Face::read(fonts, path, BYTES_MAX - read).map(Rc::new);
+        faces.entry(path.to_owned()).or_insert_with_key(face).clone()
     }
 
     fn have_faces(&self) -> bool {

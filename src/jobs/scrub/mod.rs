@@ -12,7 +12,7 @@ use crate::ops::replication::target::Target;
 use crate::site::Site;
 use crate::site::priority;
 use crate::store::Condition;
-use crate::store::engine::scrub::{Scrub, Step};
+use crate::store::engine::scrub::{Scrub, Step, flips};
 use crate::store::engine::{alarm, data_dir};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -61,9 +61,13 @@ fn read_pages(site: &Site, scrub: &mut Option<Scrub>, bytes: u64) {
     }
     let Some(walk) = scrub else { return };
     let mut step = || walk.step((bytes / PAGE_BYTES) as usize);
-    // A failed read is repeated once.
+    // A failed read is repeated once, and once more where flipped bits were corrected.
     if let Step::Bad(_) = step()
-        && let Step::Bad(cause) = step()
+        && let Step::Bad(_) = step()
+        && let Step::Bad(cause) = {
+            flips::correct_served(&site.store);
+            step()
+        }
     {
         damage::check_after_bad_page(site, &cause);
         *scrub = None;

@@ -204,7 +204,8 @@ impl BackupStore {
         self.list().into_iter().filter(|backup| backup.manifest.upgrade.is_some()).collect()
     }
 
-    /// Locks the directory, which is made where it is missing. The error: another process or thread has the lock.
+    /// Locks the directory, which is made where it is missing, and removes what a killed backup left: otherwise there might be
+    /// no room for another. The error: another process or thread has the lock.
     pub(crate) fn lock(&self) -> Result<BackupStoreLock<'_>, String> {
         let failed = |e: io::Error| format!("cannot write to {}: {e}", self.dir.display());
         make_dir(&self.dir).map_err(failed)?;
@@ -213,7 +214,17 @@ impl BackupStore {
         if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
             return Err(format!("a backup to {} is in progress: wait for it", self.dir.display()));
         }
+        self.remove_unfinished();
         Ok(BackupStoreLock { backup_store: self, file })
+    }
+
+    fn remove_unfinished(&self) {
+        for entry in std::fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                let removed = std::fs::remove_dir_all(entry.path());
+                _ = removed.inspect_err(|e| tracing::warn!(cause = %e, "an unfinished backup is not removed"));
+            }
+        }
     }
 
     /// Whether a backup or a drill has the lock now.
@@ -243,13 +254,9 @@ impl BackupStoreLock<'_> {
         self.backup_store
     }
 
-    /// An empty directory for a new backup. Unfinished ones are removed.
+    /// An empty directory for a new backup. Other unfinished ones are removed.
     pub(crate) fn start(&self, name: &str) -> io::Result<PathBuf> {
-        for entry in std::fs::read_dir(&self.backup_store.dir)?.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
-                std::fs::remove_dir_all(entry.path())?;
-            }
-        }
+        self.backup_store.remove_unfinished();
         let dir = self.backup_store.dir.join(format!("{UNFINISHED}{name}"));
         make_dir(&dir).map(|()| dir)
     }
@@ -322,6 +329,17 @@ mod tests {
         lay(&backup_store, "earlier-30", 99);
         let names: Vec<String> = backup_store.list().iter().map(Backup::name).collect();
         assert_eq!(names, ["day-10", "day-2", "day", "earlier-30"]);
+    }
+
+    #[test]
+    fn what_a_killed_backup_left_takes_no_room_from_the_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let backup_store = BackupStore::new(dir.path().to_owned());
+        let left = backup_store.lock().unwrap().start("day").unwrap();
+        lay(&backup_store, "earlier", 99);
+        drop(backup_store.lock().unwrap());
+        assert!(!left.exists());
+        assert_eq!(backup_store.list().len(), 1);
     }
 
     #[test]

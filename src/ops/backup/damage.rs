@@ -5,6 +5,7 @@ use crate::domain::audit::{Actor, Detail, Subject};
 use crate::site::Site;
 use crate::store::engine::alarm;
 use crate::store::engine::repair::{self, Finding};
+use crate::store::engine::scrub::flips;
 use crate::store::tables::audit;
 use std::collections::BTreeSet;
 
@@ -19,7 +20,9 @@ pub(crate) enum Outcome {
 /// Checks the live database because a copy of it was corrupt (`cause`).
 pub(crate) fn check_database(site: &Site, cause: &str) -> Outcome {
     let dir = &site.config.data;
+    let is_corrected = flips::correct_served(&site.store);
     match repair::find_damage(&site.store) {
+        Ok(Finding::Sound) if is_corrected => Outcome::Repaired,
         // The copy was damaged on its way.
         Ok(Finding::Sound) => {
             tracing::error!(

@@ -45,6 +45,12 @@ pub(crate) fn integrity(site: &Site, depth: Depth) -> Fact {
             Text::new("health.integrity.changed").with("at", moment_text(site, alarm.since)).with("what", alarm.cause);
         return Fact::judged("integrity", State::Alarm, text, Text::new("health.integrity.changed_next"));
     }
+    if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::Corrected) {
+        let text = Text::new("health.integrity.corrected")
+            .with("at", moment_text(site, alarm.since))
+            .with("what", alarm.cause);
+        return Fact::judged("integrity", State::Warning, text, Text::new("health.integrity.corrected_next"));
+    }
     let newest = backup::local_store(&site.config.data).list().into_iter().next();
     let by_backup = || match &newest {
         Some(backup) => Text::new("health.integrity.copy").with("at", moment_text(site, backup.manifest.made_at)),

@@ -16,6 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How long a quick check is reused, because `/readyz` is open to everyone.
 const QUICK_KEPT_SECONDS: i64 = 5;
 
+/// A jump of the clock by less is not told of: a machine is often off for a few days.
+const JUMP_TOLD_SECONDS: i64 = 7 * 86_400;
+
 /// How much is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
@@ -112,12 +115,19 @@ fn unreadable(name: &'static str, cause: &dyn std::fmt::Display) -> Fact {
 }
 
 fn clock(site: &Site) -> Fact {
-    let state = if site.clock.is_suspect() { State::Alarm } else { State::Ok };
-    let text = match state {
-        State::Ok => Text::new("health.clock"),
-        _ => Text::new("health.clock.suspect").with("at", moment_text(site, site.now())),
-    };
-    Fact::judged("clock", state, text, Text::new("health.clock.next"))
+    if site.clock.is_suspect() {
+        let text = Text::new("health.clock.suspect").with("at", moment_text(site, site.now()));
+        return Fact::judged("clock", State::Alarm, text, Text::new("health.clock.next"));
+    }
+    match site.clock.doubted_jump().filter(|jump| jump.to - jump.from >= JUMP_TOLD_SECONDS) {
+        None => Fact::ok("clock", Text::new("health.clock")),
+        Some(jump) => {
+            let text = Text::new("health.clock.ahead")
+                .with("from", moment_text(site, jump.from))
+                .with("to", moment_text(site, jump.to));
+            Fact::judged("clock", State::Warning, text, Text::new("health.clock.ahead_next"))
+        }
+    }
 }
 
 fn version() -> Fact {
@@ -149,10 +159,13 @@ fn shown_bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
     use crate::config::Config;
     use crate::i18n::language::Language;
     use crate::ops::tests::{NOW, new_site};
+    use crate::store::engine::alarm;
     use crate::store::engine::data_dir::DataDir;
+    use std::time::Duration;
 
     #[test]
     fn every_fact_has_its_title_and_texts_in_every_language() {
@@ -170,6 +183,31 @@ mod tests {
             }
             assert_eq!(fact.next.is_some(), fact.state != State::Ok, "{fact:?}");
         }
+    }
+
+    #[test]
+    fn a_jump_of_the_clock_is_told_of_for_a_day_also_by_the_next_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        let config = Config { data: dir.path().to_owned(), ..Config::defaults() };
+        let site = new_site(&data_dir, config.clone());
+        let clock =
+            |site: &Site| check(site, Depth::Quick).into_iter().find(|fact| fact.name == "clock").unwrap().state;
+        site.clock.set(NOW + 4 * 86_400);
+        assert_eq!(clock(&site), State::Ok);
+        let ahead = NOW + 365 * 86_400;
+        site.clock.set(ahead);
+        assert_eq!(clock(&site), State::Warning);
+        crate::ops::lifecycle::follow_jump(&site);
+        site.store.write(site.now(), |_| Ok(())).unwrap();
+        site.close();
+        drop(site);
+        let site = Site::open(&data_dir, config, Clock::frozen(ahead), true).unwrap();
+        assert_eq!((clock(&site), site.clock.earliest()), (State::Warning, NOW));
+        site.clock.advance(Duration::from_secs(86_400));
+        crate::ops::lifecycle::follow_jump(&site);
+        assert_eq!((clock(&site), site.clock.earliest()), (State::Ok, site.now()));
+        assert_eq!(alarm::find(dir.path(), alarm::Kind::ClockAhead), None);
     }
 
     #[test]

@@ -44,7 +44,10 @@ pub(crate) fn run(
     let data = data_dir.dir();
     progress("reading the copy", 0, 1);
     let Some((ready, state)) = copy::begin_promotion(&standby_copy(data))? else {
-        return promote_site(data_dir, config, actor, raises, progress);
+        let promoted = promote_site(data_dir, config, actor, raises, progress)?;
+        // A promotion that was killed when the copy was in the site's place has left the rest of it.
+        _ = std::fs::remove_dir_all(standby_copy(data));
+        return Ok(promoted);
     };
     let copy::State { site_id, moment, main, epoch: known, .. } = state;
     let held = DataDir::lock(&ready).map_err(|error| match error {

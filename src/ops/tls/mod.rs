@@ -117,9 +117,13 @@ pub(crate) fn refresh(site: &Site) -> Result<(), String> {
         return Ok(());
     }
     let server = find(site, Kind::Server).map_err(|e| format!("cannot read the certificate: {e}"))?;
+    // By a clock that ran ahead the new certificate would not be valid yet on any device.
+    let now = site.clock.earliest();
     let half_life = |made: &Certificate| made.created_at + (made.ends_at - made.created_at) / 2;
-    if server.is_some_and(|made| site.now() >= half_life(&made)) {
-        let made = renew(site, &Actor::job("tls")).map_err(|e| format!("cannot renew the certificate: {e}"))?;
+    // One from the future is of a time when the clock ran ahead.
+    let is_to_come = |made: &Certificate| made.created_at > now && now == site.now();
+    if server.is_some_and(|made| now >= half_life(&made) || is_to_come(&made)) {
+        let made = renew(site, &Actor::job("tls"), now).map_err(|e| format!("cannot renew the certificate: {e}"))?;
         tracing::info!(ends_at = made.ends_at, "the certificate was renewed");
     }
     Ok(())
@@ -133,9 +137,10 @@ pub(crate) fn find(site: &Site, kind: Kind) -> Result<Option<Certificate>, Failu
 
 /// Makes the authority and the server's certificate, and replaces earlier ones.
 pub fn init(site: &Site, subject: &str, names: &[String], actor: &Actor) -> Result<Certificate, Failure> {
-    let made = authority::make(subject, names, site.now()).map_err(|e| Failure::broken().because(e))?;
-    let authority = row(site, subject, names, made);
-    let server = signed_by(site, &authority)?;
+    let now = site.now();
+    let made = authority::make(subject, names, now).map_err(|e| Failure::broken().because(e))?;
+    let authority = row(site, subject, names, made, now);
+    let server = signed_by(site, &authority, now)?;
     site.store.write(site.now(), |tx| {
         record(tx, actor, "tls.made", names)?;
         tls::replace(tx, Kind::Authority, &authority)?;
@@ -145,10 +150,10 @@ pub fn init(site: &Site, subject: &str, names: &[String], actor: &Actor) -> Resu
     Ok(server)
 }
 
-/// Makes and loads a new certificate of the present authority.
-pub(crate) fn renew(site: &Site, actor: &Actor) -> Result<Certificate, Failure> {
+/// Makes and loads a new certificate of the present authority, valid from `now` on (Unix seconds).
+pub(crate) fn renew(site: &Site, actor: &Actor, now: i64) -> Result<Certificate, Failure> {
     let authority = find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
-    let server = signed_by(site, &authority)?;
+    let server = signed_by(site, &authority, now)?;
     site.store.write(site.now(), |tx| {
         record(tx, actor, "tls.renewed", &server.names)?;
         Ok(tls::replace(tx, Kind::Server, &server)?)
@@ -164,24 +169,23 @@ fn record(tx: &Write, actor: &Actor, action: &'static str, names: &[String]) -> 
 }
 
 /// Makes a certificate for the server with the names of the authority.
-fn signed_by(site: &Site, authority: &Certificate) -> Result<Certificate, Failure> {
+fn signed_by(site: &Site, authority: &Certificate, now: i64) -> Result<Certificate, Failure> {
     let names = &authority.names;
     let key = site
         .keys
         .unseal(Purpose::TlsKey, &authority.sealed_key)
         .ok_or_else(|| Failure::broken().because("the authority's key is damaged"))?;
-    let made =
-        authority::sign(&authority.subject, &key, names, site.now()).map_err(|e| Failure::broken().because(e))?;
-    Ok(row(site, names.first().map_or("", String::as_str), names, made))
+    let made = authority::sign(&authority.subject, &key, names, now).map_err(|e| Failure::broken().because(e))?;
+    Ok(row(site, names.first().map_or("", String::as_str), names, made, now))
 }
 
-fn row(site: &Site, subject: &str, names: &[String], made: authority::IssuedCertificate) -> Certificate {
+fn row(site: &Site, subject: &str, names: &[String], made: authority::IssuedCertificate, now: i64) -> Certificate {
     Certificate {
         names: Names(names.to_vec()),
         subject: subject.to_owned(),
         certificate: made.certificate,
         sealed_key: site.keys.seal(Purpose::TlsKey, &made.key),
-        created_at: site.now(),
+        created_at: now,
         ends_at: made.ends_at,
     }
 }
@@ -196,6 +200,7 @@ pub(crate) fn fingerprint(certificate: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
     use crate::config::Config;
     use crate::ops::tests;
     use crate::store::engine::data_dir::DataDir;
@@ -228,6 +233,35 @@ mod tests {
         assert_ne!(served_certificate(&site), first);
         let authority = find(&site, Kind::Authority).unwrap().unwrap();
         assert_eq!(authority.created_at, made.created_at, "devices need trust nothing new");
+    }
+
+    #[test]
+    fn a_clock_that_runs_ahead_renews_no_certificate_and_one_from_then_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let site = new_site(dir.path(), Config::defaults());
+        init(&site, "Here", &["tunnel.example.org".to_owned()], &Actor::job("test")).unwrap();
+        let (first, began) = (served_certificate(&site), site.now());
+        let year = 365 * 86_400;
+        for moment in [began + year, began + year - 86_400, began + 60] {
+            site.clock.set(moment);
+            refresh(&site).unwrap();
+            assert_eq!(served_certificate(&site), first, "at {moment}");
+        }
+        // By a certificate of the year ahead nobody gets in once the clock is right.
+        site.clock.set(began + year + 1);
+        renew(&site, &Actor::job("test"), site.now()).unwrap();
+        let ahead = served_certificate(&site);
+        site.clock.set(began + 120);
+        refresh(&site).unwrap();
+        assert_eq!(served_certificate(&site), ahead, "a machine that starts in 1970 is behind too");
+        site.store.write(began + 180, |tx| Ok(crate::store::engine::clock::set_back(tx)?)).unwrap();
+        drop(site);
+        let data_dir = DataDir::lock(&dir.path().join("data")).unwrap();
+        let site = Site::open(&data_dir, Config::defaults(), Clock::frozen(began + 180), true).unwrap();
+        refresh(&site).unwrap();
+        assert_ne!(served_certificate(&site), ahead);
+        let renewed = find(&site, Kind::Server).unwrap().unwrap();
+        assert_eq!(renewed.created_at, began + 180);
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::http::reply::{self, Reply};
 use crate::http::row::CallerKind;
 use crate::site::Site;
 use crate::site::hashing::Hashers;
+use crate::store::Writer;
 use crate::store::engine::change_feed::ChangeFeed;
 use crate::web::{self, Frame};
 use std::cell::OnceCell;
@@ -29,6 +30,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{Semaphore, oneshot};
 
 /// How long a request may wait for a thread before it is refused. Hashing is slow by design.
@@ -48,7 +50,11 @@ const HASHING_QUEUE_PER_CORE: usize = 256;
 /// threads, because the writing ones may all wait for the standby.
 const STANDBY_THREADS: usize = 2;
 const STANDBY_QUEUE_MAX: usize = 16;
+/// How often a call that may write looks whether the disk answers.
+const HANG_CHECK_INTERVAL: Duration = Duration::from_secs(5);
+
 pub(super) struct Pool {
+    writer: Arc<Writer>,
     hashers: Arc<Hashers>,
     changes: Arc<ChangeFeed>,
     reading: Queue<Job>,
@@ -127,14 +133,18 @@ impl Pool {
             drawing: start(site, drawing, DRAWING_QUEUE_WAIT_MAX)?,
             standby: has_standby.then(|| start(site, standby, QUEUE_WAIT_MAX)).transpose()?,
             long_answers: Arc::new(Semaphore::new(LONG_ANSWERS_MAX)),
+            writer: site.store.shared_writer(),
             hashers: site.hashers.clone(),
             changes: site.store.change_feed(),
         })
     }
 
-    /// Runs a call on its queue. A full queue refuses the call at once.
+    /// Runs a call on its queue. A full queue refuses the call at once. A call that may write is given up while the disk does
+    /// not answer.
     pub(super) async fn run(&self, fallback: &Fallback<'_>, access: &'static Access, mut call: Call) -> FinishedCall {
         let queued = Instant::now();
+        let may_write = !call.reads();
+        let page = (may_write && call.row.is_page()).then(|| call.path.clone());
         call.changes_before = self.changes.count();
         let queue = match call.row {
             route if route.hashes => &self.hashing,
@@ -155,7 +165,15 @@ impl Pool {
             let failure = Failure::overloaded().because("the queue is full");
             return refused(&job.call, failure, || Frame::named(fallback.site_name.get(), fallback.language));
         }
-        match answer.await {
+        let answer = match may_write {
+            true => self.await_while_disk_answers(answer).await,
+            false => Some(answer.await),
+        };
+        let Some(answer) = answer else {
+            let failure = Failure::disk_hangs().because("the disk does not answer");
+            return refused_without_call(fallback, page.as_deref(), failure);
+        };
+        match answer {
             Ok((finished, call)) if finished.reply.rest.is_some() => {
                 self.attach_remaining_chunks(fallback, finished, &call)
             }
@@ -167,6 +185,17 @@ impl Pool {
                     PrincipalId::Anyone,
                     Some(failure),
                 )
+            }
+        }
+    }
+
+    /// `None`: the disk does not answer.
+    async fn await_while_disk_answers<T>(&self, mut answer: oneshot::Receiver<T>) -> Option<Result<T, RecvError>> {
+        loop {
+            match tokio::time::timeout(HANG_CHECK_INTERVAL, &mut answer).await {
+                Ok(answer) => return Some(answer),
+                Err(_) if self.writer.hangs_for().is_some() => return None,
+                Err(_) => {}
             }
         }
     }
@@ -296,6 +325,18 @@ fn refused(call: &Call, failure: Failure, frame: impl FnOnce() -> Frame) -> Fini
         false => reply::refusal(&failure, call.language(), &call.request_id),
     };
     finished(reply, call.principal.get(), Some(failure))
+}
+
+/// The refusal of a call that a thread still has; `page`: the path, where the answer is a page.
+fn refused_without_call(fallback: &Fallback, page: Option<&str>, failure: Failure) -> FinishedCall {
+    let reply = match page {
+        Some(path) => {
+            let frame = Frame::named(fallback.site_name.get(), fallback.language);
+            web::refusal_of(path).unwrap_or(web::refusal)(&failure, frame, fallback.request_id)
+        }
+        None => reply::refusal(&failure, fallback.language, fallback.request_id),
+    };
+    finished(reply, PrincipalId::Anyone, Some(failure))
 }
 
 pub(super) fn finished(reply: Reply, principal: PrincipalId, failure: Option<Failure>) -> FinishedCall {

@@ -17,6 +17,12 @@ pub enum Kind {
     /// Another program changed the database while the site was stopped. Ends when the operator has acknowledged it
     /// (`doctor --noted`), or restored a backup.
     Changed,
+    /// Flipped bits in the database or its WAL were corrected: the memory or the disk fails. Ends when the operator has
+    /// acknowledged it (`doctor --noted`).
+    Corrected,
+    /// The machine's clock jumped ahead to the moment of the alarm, from `last_good`. Ends when the jump is no longer doubted,
+    /// or by `clock set-back`.
+    ClockAhead,
     /// The last backup failed. Ends with the next one that succeeds.
     Backup,
     /// A local backup is damaged; the cause is its name. Ends when the backup is gone.
@@ -39,6 +45,8 @@ fn path(dir: &Path, kind: Kind) -> PathBuf {
         Kind::Damage => "alarm-damage",
         Kind::LostLog => "alarm-log",
         Kind::Changed => "alarm-changed",
+        Kind::Corrected => "alarm-corrected",
+        Kind::ClockAhead => "alarm-clock",
         Kind::Backup => "alarm-backup",
         Kind::SpoiltBackup => "alarm-spoilt-backup",
     })

@@ -1,7 +1,7 @@
 //! An SQLite VFS over the system's own that verifies the checksum of each page as it is read, and records that of each
 //! page as it is written ([`PageChecksums`]). Everything else is forwarded.
 
-use super::page_checksums::{PAGE_BYTES, PageChecksums, Part};
+use super::page_checksums::{PAGE_BYTES, PageChecksums, Part, flipped_bit, place_of, sum};
 use super::wal_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain};
 use rusqlite::{Connection, ffi};
 use std::ffi::{CStr, OsStr, c_int, c_void};
@@ -348,25 +348,52 @@ impl<'c> Handle<'c> {
 
     /// Reads a page (from 0) and verifies it. The error is SQLite's code.
     pub(super) fn read(&self, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
-        let offset = match part {
-            Part::Database => index * PAGE_BYTES,
-            Part::Wal => HEADER_BYTES + index * FRAME_BYTES + FRAME_HEADER_BYTES,
-        };
         // SAFETY: the file is one that `open` made, is open as long as its connection, and the page has so many bytes.
-        match unsafe { read(self.file, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset as i64) } {
+        match unsafe { read(self.file, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset_of(part, index)) } {
             ffi::SQLITE_OK => Ok(()),
             code => Err(code),
         }
     }
 
-    /// Reads a page of the database without verifying it.
-    pub(super) fn read_unchecked(&self, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
+    /// Reads a page without verifying it. The error is SQLite's code.
+    pub(super) fn read_unchecked(&self, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
         let file = self.file;
-        let offset = (index * PAGE_BYTES) as i64;
         // SAFETY: the file is one that `open` made, is open as long as its connection, and the page has so many bytes.
-        match unsafe { system!(file, xRead, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset) } {
+        match unsafe { system!(file, xRead, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset_of(part, index)) } {
             ffi::SQLITE_OK => Ok(()),
             code => Err(code),
         }
     }
+
+    /// Flips the bit back because of which a page does not match its checksum, and flushes the file. Returns `false`, and
+    /// changes nothing, where no single bit explains it. The error is SQLite's code.
+    pub(super) fn flip_back(&self, part: Part, index: usize) -> Result<bool, c_int> {
+        let (checksums, file, mut page) = (self.checksums(), self.file, [0; PAGE_BYTES]);
+        let _writing = checksums.lock_writes(part);
+        self.read_unchecked(part, index, &mut page)?;
+        let bit = checksums.known(part, index).and_then(|known| flipped_bit(known, sum(&page)));
+        let Some((at, mask)) = bit.map(place_of) else { return Ok(false) };
+        let (byte, offset) = (page[at] ^ mask, offset_of(part, index) + at as i64);
+        // SAFETY: the file is one that `open` made, and is open as long as its connection; one byte is written.
+        let codes = unsafe {
+            let code = system!(file, xWrite, (&raw const byte).cast(), 1, offset);
+            [code, system!(file, xSync, ffi::SQLITE_SYNC_NORMAL)]
+        };
+        match codes.into_iter().find(|code| *code != ffi::SQLITE_OK) {
+            Some(code) => Err(code),
+            None => {
+                checksums.note_good(part, index);
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// The offset of a page in its file.
+fn offset_of(part: Part, index: usize) -> i64 {
+    let offset = match part {
+        Part::Database => index * PAGE_BYTES,
+        Part::Wal => HEADER_BYTES + index * FRAME_BYTES + FRAME_HEADER_BYTES,
+    };
+    offset as i64
 }

@@ -23,17 +23,58 @@ const BEGUN_AHEAD: [&str; 15] = [
     "kiosk_codes WHERE ends_at > :now",
 ];
 
-/// Sets back every moment that is later than the transaction's: rows that began then are deleted, messages that wait
-/// for such a moment are due now, and codes of authenticator apps count from now. Other rows keep their dates. Returns
-/// how many rows were deleted.
+/// Tables of rows that people still need, with the column of their begin: they begin now, and last as long as they were to.
+const BEGIN_NOW: [(&str, &str); 3] =
+    [("undos", "made_at"), ("invitations", "created_at"), ("signing_links", "created_at")];
+
+/// Sets back every moment that is later than the transaction's: rows that began then are deleted or begin now, messages that
+/// wait for such a moment are due now, PINs are no longer paused, and codes of authenticator apps count from now. Other rows
+/// keep their dates. Returns how many rows were deleted.
 pub(crate) fn set_back(tx: &Write) -> Result<usize> {
     let now = &[(":now", &tx.now())];
     let mut ended = 0;
     for begun in BEGUN_AHEAD {
         ended += tx.run(&format!("DELETE FROM {begun}"), now)?;
     }
-    tx.run(sql!("UPDATE second_factors SET last_step = min(last_step, :now / 30 - 1)"), now)?;
+    for (table, begun) in BEGIN_NOW {
+        let sql = format!("UPDATE {table} SET ends_at = ends_at - {begun} + :now, {begun} = :now WHERE {begun} > :now");
+        tx.run(&sql, now)?;
+    }
+    tx.run(sql!("UPDATE members SET pin_paused_until = 0 WHERE pin_paused_until > :now"), now)?;
+    let factors = "last_step = min(last_step, :now / 30 - 1), pending_until = min(pending_until, :now)";
+    tx.run(&format!("UPDATE second_factors SET {factors}"), now)?;
     tx.run(sql!("UPDATE outbox SET next_try_at = :now WHERE state = 'waiting' AND next_try_at > :now"), now)?;
     tx.run(sql!("UPDATE site SET clock_high_water = :now"), now)?;
     Ok(ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+    use crate::store::engine::data_dir::DataDir;
+    use crate::store::engine::migrate;
+
+    #[test]
+    fn what_a_clock_a_year_ahead_paused_or_began_lasts_no_longer_than_it_was_to() {
+        const NOW: i64 = 1_800_000_000;
+        let dir = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::lock(dir.path()).unwrap();
+        migrate::create(&data_dir).unwrap();
+        let store = Store::open(&data_dir.database(), true).unwrap();
+        let rows = "INSERT INTO members (member_id, username, screen_name, real_name, email, join_date, updated_at, pin_misses, pin_paused_until)
+                    VALUES (1, 'jane', 'jane', '', '', 0, 0, 9, 1831536900);
+                    INSERT INTO invitations (code_hash, form_number, name, email, role, language, invited_by, created_at, ends_at)
+                    VALUES (x'01', 1, '', '', 'desk', 'en', 1, 1831536000, 1831536000 + 604800), (x'02', 2, '', '', 'desk', 'en', 1, 1799999000, 1800000100);
+                    INSERT INTO second_factors (member_id, pending_until) VALUES (1, 1831536600)";
+        store.writer().exclusive(|conn| conn.execute_batch(rows)).unwrap();
+        store.write(NOW, |tx| Ok(set_back(tx)?)).unwrap();
+        let pin = "SELECT pin_misses, pin_paused_until FROM members";
+        assert_eq!(store.read(|tx| Ok(tx.get::<(i64, i64)>(pin, [])?)).unwrap(), (9, 0));
+        let invitations = "SELECT created_at - 1800000000, ends_at - 1800000000 FROM invitations ORDER BY code_hash";
+        let invitations = store.read(|tx| Ok(tx.list::<(i64, i64)>(invitations, [])?)).unwrap();
+        assert_eq!(invitations, [(0, 604_800), (-1_000, 100)]);
+        let pending = store.read(|tx| Ok(tx.get::<i64>("SELECT pending_until FROM second_factors", [])?)).unwrap();
+        assert_eq!(pending, NOW);
+    }
 }

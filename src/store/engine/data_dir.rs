@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// File systems on which locks and shared memory are not reliable, so that SQLite corrupts its database there.
@@ -21,6 +21,8 @@ const UNSOUND: [(i64, &str); 7] = [
 const INDEX_PART_BYTES: u64 = 32 * 1024;
 /// The bytes of the WAL that one part of the index covers.
 const WAL_BYTES_PER_INDEX_PART: u64 = 4062 * 4096;
+
+const ACT_AS_OWNER: &str = "; run this as the user who owns the directory, or as root";
 
 /// A data directory that this process has locked, until the value is dropped.
 pub struct DataDir {
@@ -41,8 +43,10 @@ impl DataDir {
     /// Locks an existing directory.
     pub fn lock(dir: &Path) -> Result<DataDir, LockError> {
         let shown = dir.display();
-        let lock_file =
-            File::open(dir).map_err(|e| LockError::Unusable(format!("cannot open the data directory {shown}: {e}")))?;
+        let lock_file = File::open(dir).map_err(|e| {
+            let next = if e.kind() == std::io::ErrorKind::PermissionDenied { ACT_AS_OWNER } else { "" };
+            LockError::Unusable(format!("cannot open the data directory {shown}: {e}{next}"))
+        })?;
         if !dir.is_dir() {
             return Err(LockError::Unusable(format!("the data directory {shown} is not a directory")));
         }
@@ -140,6 +144,29 @@ impl DataDir {
             false => "run `tunneldesk init` again",
         };
         format!("{} was not finished by `tunneldesk init`: {next}", database.display())
+    }
+
+    /// The error for a file of the site that this process may not read or write, such as one that root copied there.
+    pub(crate) fn check_access(&self) -> Result<(), String> {
+        let (read, write) = (libc::R_OK, libc::R_OK | libc::W_OK);
+        let files =
+            [(self.database(), write), (wal(&self.dir), write), (wal_index(&self.dir), write), (self.key(), read)];
+        let denied = files.iter().find(|(path, access)| is_denied(path, *access));
+        denied.map_or(Ok(()), |(path, _)| Err(self.describe_denied(path)))
+    }
+
+    fn describe_denied(&self, path: &Path) -> String {
+        let owner = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.uid());
+        // SAFETY: takes nothing and cannot fail.
+        let (own, of_file, of_dir) = (unsafe { libc::geteuid() }, owner(path), owner(&self.dir));
+        let (path, dir) = (path.display(), self.dir.display());
+        match of_file {
+            _ if of_file == own => format!("{path} is closed to its own user: chmod u+rw {path}"),
+            _ if of_dir == own => format!(
+                "{path} belongs to user {of_file}, and the data directory to user {own}: as root, chown --reference={dir} {path}"
+            ),
+            _ => format!("{path} is closed to user {own}{ACT_AS_OWNER}"),
+        }
     }
 
     /// Whether the file system takes writes. A full one counts as taking them. The error: the test itself failed.
@@ -261,6 +288,14 @@ fn file_system(dir: &Path) -> Result<i64, String> {
         0 => Ok(unsafe { answer.assume_init() }.f_type),
         _ => Err(format!("cannot look at the data directory {}: {}", dir.display(), std::io::Error::last_os_error())),
     }
+}
+
+/// Whether this process lacks these rights to a file that exists. Opens nothing: to close the database drops SQLite's locks.
+fn is_denied(path: &Path, access: libc::c_int) -> bool {
+    let Ok(path) = std::ffi::CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: the path ends in a zero byte.
+    let code = unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), access, libc::AT_EACCESS) };
+    code != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EACCES)
 }
 
 fn unsound(magic: i64) -> Option<&'static str> {

@@ -44,11 +44,9 @@ pub(crate) enum Verdict {
 /// one line that says what to do.
 pub(crate) fn recover(path: &Path) -> Result<(), String> {
     let dir = path.parent().unwrap_or(path);
+    wal_mark::flips::correct(path);
     wal_match::check_time(path)?;
-    if let Some(loss) = wal_mark::find_loss(path) {
-        tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
-        alarm::raise_after(dir, alarm::Kind::LostLog, Clock::machine(0).now(), &loss, wal_mark::last_commit(path));
-    }
+    wal_mark::report_loss(path);
     let accept_change = |change: &str| {
         alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), change);
         _ = std::fs::write(data_dir::damage_marker(dir), "");
@@ -56,10 +54,15 @@ pub(crate) fn recover(path: &Path) -> Result<(), String> {
         tracing::error!(cause = change, "the file is not what this program left; the doctor says what to do");
         Ok(())
     };
+    let check = || check_file(path, &Readers::of(path));
+    let check_corrected = |refusal: String| match scrub::flips::correct_closed(path) {
+        Ok(true) => check(),
+        _ => Err(refusal),
+    };
     // Where the database cannot be read, `check_file` reports it.
     match scrub::take_change(path) {
         Ok(Some(change)) => accept_change(&change)?,
-        _ => check_file(path, &Readers::of(path)).or_else(|refusal| match scrub::take_change_beside_log(path) {
+        _ => check().or_else(check_corrected).or_else(|refusal| match scrub::take_change_beside_log(path) {
             Ok(Some(change)) => accept_change(&change),
             _ => Err(refusal),
         })?,
@@ -159,7 +162,10 @@ pub(crate) fn remember(store: &Store) {
 pub(crate) fn check_store(store: &Store, stopped: impl Fn() -> bool) -> Result<Verdict, Failure> {
     let first = check_once(store, &stopped);
     let outcome = match &first {
-        Ok(Verdict::Damaged(_)) => check_once(store, &stopped),
+        Ok(Verdict::Damaged(_)) => {
+            scrub::flips::correct_served(store);
+            check_once(store, &stopped)
+        }
         _ => first,
     };
     match &outcome {
@@ -183,6 +189,7 @@ fn is_of_indexes(store: &Store) -> bool {
 /// Checks the database after a bad page was read, and then marks it as healthy or damaged. A disk that fails may fail
 /// only some reads, so a check that cannot read is repeated.
 pub(crate) fn recheck(store: &Store) {
+    scrub::flips::correct_served(store);
     let mut cause = None;
     for pause in RECHECK_PAUSES {
         std::thread::sleep(pause);
@@ -343,7 +350,8 @@ mod tests {
         let pages = sound.len() / PAGE_BYTES as usize;
         for page in [pages / 3, pages / 2, pages - 2] {
             let mut flipped = sound.clone();
-            flipped[page * PAGE_BYTES as usize + 2_000] ^= 0x10;
+            // Two bits, because one is corrected.
+            flipped[page * PAGE_BYTES as usize] ^= 0x11;
             std::fs::write(killed.database(), &flipped).unwrap();
             let said = recover(&killed.database()).unwrap_err();
             assert!(said.contains("tunneldesk restore") && !said.contains("does not belong"), "page {page}: {said}");

@@ -1,10 +1,14 @@
 //! The data directory: one site, one key, one process.
 
-use crate::harness::{Caller, Desk, Ran};
+use crate::faults::injected::tracer;
+use crate::faults::or_skip;
+use crate::harness::{BINARY, Caller, Desk, Ran};
 use rusqlite::Connection;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const FREE: &str = "127.0.0.1:0";
 
@@ -87,8 +91,40 @@ fn a_second_server_on_the_same_directory_is_refused() {
     let said = serve(&desk, FREE).trouble(1);
     assert!(said.contains("is running on") && said.contains("--data"), "{said}");
     let said = desk.run(&["init", "--name", "T", "--country", "CH"]).trouble(1);
-    assert!(said.contains("using"), "{said}");
+    assert!(said.contains(&format!("a tunneldesk (process {}) is running on", first.process_id())), "{said}");
     assert_eq!(first.get(&Caller::Anyone, "/readyz").status, 200);
+}
+
+#[test]
+fn a_command_that_works_on_the_directory_is_named_with_what_to_do() {
+    if or_skip(tracer()).is_none() {
+        return;
+    }
+    let desk = Desk::with_site();
+    let mut working = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_enter=20000000:when=1"])
+        .args([BINARY, "backup"])
+        .current_dir(desk.path())
+        .env_clear()
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let unfinished = || std::fs::read_dir(desk.data().join("backups")).is_ok_and(|mut found| found.next().is_some());
+    while !unfinished() {
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+    let said = desk.run(&["restore"]).trouble(1);
+    let named = said.split_once("`tunneldesk backup` (process ").and_then(|(_, rest)| rest.split_once(')'));
+    let (pid, rest) = named.unwrap_or_else(|| panic!("{said}"));
+    assert!(rest.contains("wait until it has ended") && rest.contains(&format!("kill {pid}")), "{said}");
+    assert!(serve(&desk, FREE).trouble(1).contains("`tunneldesk backup`"));
+    let pid: i32 = pid.parse().unwrap();
+    // SAFETY: the process is a child of our own.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    working.wait().unwrap();
+    // As it says, after the kill everything goes on.
+    desk.run(&["backup"]).done();
+    desk.run(&["restore"]).done();
 }
 
 #[test]
@@ -184,4 +220,41 @@ fn a_stopped_site_is_two_files_that_can_be_copied() {
         std::fs::copy(desk.data().join(name), copy.data().join(name)).unwrap();
     }
     copy.serve().sign_in("jane", crate::harness::PASSWORD);
+}
+
+#[test]
+fn a_file_that_root_copied_into_the_directory_is_named_with_what_to_do_and_side_files_are_no_reason_to_refuse() {
+    const SERVICE: Option<u32> = Some(65_534);
+    let desk = Desk::with_site();
+    let kept = |name: &str| desk.data().join(name);
+    let give = |owner: Option<u32>, path: &Path| std::os::unix::fs::chown(path, owner, owner);
+    let all = || std::fs::read_dir(desk.data()).unwrap().map(|entry| entry.unwrap().path());
+    if give(SERVICE, &desk.data()).is_err() {
+        println!("skipped: only root may give files to another user");
+        return;
+    }
+    let give_all = || all().for_each(|path| give(SERVICE, &path).unwrap());
+    give_all();
+    desk.run(&["member", "list"]).done();
+    for name in ["tunneldesk.sqlite-sums", "log-mark"] {
+        give(Some(0), &kept(name)).unwrap();
+        desk.run(&["member", "list"]).done();
+        assert_eq!(std::fs::metadata(kept(name)).unwrap().uid(), 65_534, "{name} is the service's again");
+    }
+    give(Some(0), &kept("tunneldesk.sqlite")).unwrap();
+    for said in [serve(&desk, FREE).trouble(2), desk.run(&["member", "list"]).trouble(2)] {
+        assert!(said.contains("tunneldesk.sqlite belongs to user 0") && said.contains("chown --reference="), "{said}");
+    }
+    give_all();
+    std::fs::set_permissions(kept("tunneldesk.sqlite"), std::fs::Permissions::from_mode(0o400)).unwrap();
+    assert!(serve(&desk, FREE).trouble(2).contains("chmod u+rw"));
+    let stranger = Command::new("setpriv")
+        .args(["--reuid", "65533", "--regid", "65533", "--clear-groups", BINARY, "member", "list", "--data"])
+        .arg(desk.data())
+        .env_clear()
+        .current_dir("/")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&stranger.stderr).into_owned();
+    assert!(said.contains("run this as the user who owns the directory"), "{said}");
 }

@@ -164,7 +164,7 @@ fn alarm_in_time(server: &Server) -> Option<String> {
     }
 }
 
-/// Whether a standing alarm ends because an index was rebuilt.
+/// Whether a standing alarm ends because the damage was mended.
 fn ends_in_time(server: &Server) -> bool {
     let since = Instant::now();
     while since.elapsed() < ALARM_TIME_MAX {
@@ -176,9 +176,10 @@ fn ends_in_time(server: &Server) -> bool {
     false
 }
 
-/// Whether an index was rebuilt, which ends the alarm.
+/// Whether the bit was flipped back or an index was rebuilt, which ends the alarm.
 fn was_put_right(server: &Server) -> bool {
-    server.log.so_far().iter().any(|line| line.contains("the indexes are rebuilt and the database is intact"))
+    let words = ["damage was corrected", "the indexes are rebuilt and the database is intact"];
+    server.log.so_far().iter().any(|line| words.iter().any(|words| line.contains(words)))
 }
 
 /// Flips a random bit of a file. Returns the offset of its byte and a description.
@@ -203,7 +204,7 @@ fn newest_backup(data: &Path) -> PathBuf {
 enum Outcome {
     Refused,
     Told,
-    /// An index was rebuilt, and the log says so.
+    /// The bit was flipped back, or an index was rebuilt, and the log says so.
     PutRight,
     /// All answers were correct, and no alarm was raised.
     Harmless,

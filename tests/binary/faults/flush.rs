@@ -95,10 +95,11 @@ fn a_disk_that_does_not_answer_is_an_alarm_while_reads_go_on() {
 
     let wal = desk.data().join("tunneldesk.sqlite-wal");
     let server = serve_with(&desk, &wal, "delay_enter=30000000");
-    let mut client = server.client();
     let entry = json!({"entry_date": 1_700_000_000, "time": 5});
+    let since = Instant::now();
     std::thread::scope(|scope| {
-        scope.spawn(move || client.call(&session, "POST", "/api/account/logbook/time/", None, &entry));
+        let write = || server.client().call(&session, "POST", "/api/account/logbook/time/", None, &entry);
+        let waiting = [(); 3].map(|()| scope.spawn(write));
         // A verbose answer repeats facts of a few seconds ago.
         until("an alarm", || {
             let ready = server.get(&Caller::Anyone, "/readyz?verbose");
@@ -107,6 +108,13 @@ fn a_disk_that_does_not_answer_is_an_alarm_while_reads_go_on() {
         assert_eq!(server.get(&Caller::Anyone, "/api/public/countries").status, 200);
         let (state, said) = desk.fact("store").unwrap();
         assert!(state == "alarm" && said.contains("does not answer"), "{said}");
+        // Neither those who wait nor those who come now wait for as long as the disk.
+        write().unwrap().refused(503);
+        for waits in waiting {
+            assert_eq!(waits.join().unwrap().unwrap().refused(503)["code"], "disk_hangs");
+        }
+        assert_eq!(write().unwrap().refused(503)["code"], "disk_hangs");
+        assert!(since.elapsed() < Duration::from_secs(30), "{:?}", since.elapsed());
         server.kill();
     });
     server.ended();

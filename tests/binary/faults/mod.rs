@@ -10,7 +10,7 @@ mod descriptors;
 mod flips;
 mod flush;
 mod full_disk;
-mod injected;
+pub mod injected;
 mod machine;
 mod memory;
 mod power_cuts;

@@ -9,6 +9,7 @@ mod partitions;
 use crate::harness::{Caller, Desk, Ran, Server};
 use crate::off_site::oracle::{Oracle, restored};
 use crate::off_site::{campaign, until};
+use crate::upgrade::kills::{at_every_point, copy};
 use machines::{Follower, Relay, Token, main_machine, standby_fact, wait_until_in_step};
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -68,6 +69,39 @@ fn every_acknowledged_write_is_on_the_standby_when_the_main_machine_is_killed() 
 }
 
 /// Proves the audit above: it must fail where answers do not wait for the standby.
+#[test]
+fn a_promotion_killed_anywhere_is_completed_by_the_next() {
+    let token = Token::new();
+    let main = main_machine(1, &token, "true");
+    let server = main.serve();
+    let second = Desk::empty();
+    let mut follower = Follower::start(&second, server.address, &token);
+    wait_until_in_step(&main);
+    server.kill();
+    follower.kill();
+    let (mut unfinished, mut whole) = (0, 0);
+    let kills = at_every_point(
+        &["fsync", "rename", "unlink"],
+        || copy(&second.data()),
+        &["promote"],
+        |desk, at| {
+            let listed = desk.run(&["member", "list"]);
+            if listed.code == Some(0) {
+                whole += 1;
+            } else {
+                assert!(listed.err.contains("`tunneldesk promote`"), "{at}: {}", listed.err);
+                unfinished += 1;
+            }
+            let epoch = desk.json(&["promote"])["epoch"].as_u64().unwrap();
+            assert!((1..=2).contains(&epoch), "{at}: epoch {epoch}");
+            assert!(desk.run(&["member", "list"]).done().contains("flyer-0"), "{at}");
+            assert!(!desk.data().join("standby").exists(), "{at}: the copy was left");
+        },
+    );
+    println!("{kills} kills of a promotion: {unfinished} left the copy, {whole} the site");
+    assert!(unfinished > 3 && whole > 0, "{unfinished} unfinished, {whole} whole");
+}
+
 #[test]
 fn without_waiting_the_last_writes_are_lost_with_the_main_machine() {
     let lost =

@@ -207,9 +207,9 @@ fn copy_to(
     }
     let local_store = backup.at.path().and_then(Path::parent);
     local_store.map_or(Ok(()), |local_store| mount::check(local_store, dir))?;
-    check_space(backup.manifest.bytes(), dir)?;
     let backup_store = BackupStore::new(dir.to_owned());
     let lock = backup_store.lock()?;
+    check_space(backup.manifest.bytes(), dir)?;
     let unfinished = lock.start(&backup.name()).map_err(failed)?;
     let manifest = match recipient {
         Some(recipient) => backup.encrypt_to(&unfinished, recipient, progress).map_err(failed)?,
@@ -223,16 +223,26 @@ fn copy_to(
     lock.prune(backup.manifest.made_at, exceptions).map_err(failed)?;
     let is_ours = |other: &Backup| other.manifest.site_id == backup.manifest.site_id;
     let ours: Vec<Backup> = backup_store.list().into_iter().filter(is_ours).collect();
-    prune_ticks(&ours, backup.manifest.made_at).map_err(failed)?;
+    prune_ticks(&ours, backup.manifest.made_at, exceptions).map_err(failed)?;
     local_store.into_iter().for_each(|local_store| mount::note(local_store, dir));
     Ok(Backup { at: Target::Directory(copied), manifest })
 }
 
-/// Removes the ticks of chains that ended more than a day ago; their bases stay. `backups`: those of one site, newest first.
-fn prune_ticks(backups: &[Backup], now: i64) -> io::Result<()> {
-    let ended = backups.windows(2).filter(|pair| pair[0].manifest.made_at < now - TICKS_KEPT_SECONDS);
-    let ticks = ended.map(|pair| ticks_of(&pair[1].at));
+/// Removes the ticks of the [`ended_chains`]; their bases stay.
+fn prune_ticks(backups: &[Backup], now: i64, exceptions: &PruneExceptions) -> io::Result<()> {
+    let ticks = ended_chains(backups, now, exceptions).map(|base| ticks_of(&base.at));
     ticks.filter_map(|ticks| ticks.path().filter(|dir| dir.exists()).map(std::fs::remove_dir_all)).collect()
+}
+
+/// The bases of chains that ended more than a day ago, by a clock that is not doubted. `backups`: those of one site, newest
+/// first.
+pub(crate) fn ended_chains<'b>(
+    backups: &'b [Backup],
+    now: i64,
+    exceptions: &PruneExceptions,
+) -> impl Iterator<Item = &'b Backup> {
+    let ended = exceptions.made_before..now - TICKS_KEPT_SECONDS;
+    backups.windows(2).filter(move |pair| ended.contains(&pair[0].manifest.made_at)).map(|pair| &pair[1])
 }
 
 /// A service may write only where its systemd unit allows, which is not where people look first.

@@ -8,8 +8,9 @@ use crate::keys::{hex, random};
 use crate::ops::backup::backup_store::{Backup, Listing, PruneExceptions, outlived};
 use crate::ops::backup::encrypted::SUFFIX;
 use crate::ops::backup::manifest::{self, FileDigest, Manifest};
+use crate::ops::backup::off_site::ended_chains;
 use crate::ops::backup::{file_stamp, tombstones};
-use crate::ops::replication::chain::{TICKS, TICKS_KEPT_SECONDS};
+use crate::ops::replication::chain::TICKS;
 use crate::ops::replication::target::Target;
 use crate::store::queries::erasure::Tombstone;
 use std::io;
@@ -147,11 +148,11 @@ impl Folder {
         for name in bases.unfinished.iter().filter(|name| is_stamp(name) && **name < forgotten) {
             self.client.remove_all(&self.within(name).key_of(""), step).map_err(failed)?;
         }
-        let is_ours = |backup: &&Backup| backup.manifest.site_id == newest.site_id;
-        let kept = bases.listing.backups.iter().filter(|backup| old.iter().all(|old| old.name() != backup.name()));
-        let ours: Vec<&Backup> = kept.filter(is_ours).collect();
-        for pair in ours.windows(2).filter(|pair| pair[0].manifest.made_at < now - TICKS_KEPT_SECONDS) {
-            let ticks = self.within(&pair[1].name()).within(TICKS);
+        let is_ours = |backup: &Backup| backup.manifest.site_id == newest.site_id;
+        let kept = bases.listing.backups.into_iter().filter(|backup| old.iter().all(|old| old.name() != backup.name()));
+        let ours: Vec<Backup> = kept.filter(is_ours).collect();
+        for base in ended_chains(&ours, now, exceptions) {
+            let ticks = self.within(&base.name()).within(TICKS);
             self.client.remove_all(&ticks.key_of(""), step).map_err(failed)?;
         }
         self.client.abort_uploads(&self.key_of(""), &forgotten, step).map_err(failed)

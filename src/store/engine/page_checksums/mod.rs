@@ -12,7 +12,7 @@ mod table;
 mod tests;
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -89,22 +89,46 @@ pub(super) fn sum(page: &[u8]) -> u32 {
     crc32fast::hash(page).max(1)
 }
 
-/// Whether two pages with these checksums may differ in a single bit. Other pages match by chance in one case in
-/// 130,000.
-pub(super) fn is_one_bit(a: u32, b: u32) -> bool {
+/// The bit in which two pages with these checksums differ, if they may differ in a single one. Pages that differ in two or
+/// three bits never have such checksums; other pages by chance in one case in 130,000.
+pub(super) fn flipped_bit(a: u32, b: u32) -> Option<usize> {
     // By CRC-32's linearity one flipped bit changes the checksum in a way that does not depend on the other bits.
-    static BITS: LazyLock<HashSet<u32>> = LazyLock::new(|| {
+    static BITS: LazyLock<HashMap<u32, u16>> = LazyLock::new(|| {
         let mut page = [0; PAGE_BYTES];
         let zeros = crc32fast::hash(&page);
-        let difference = |bit: usize| {
-            page[bit / 8] = 1 << (bit % 8);
+        let difference = |bit: u16| {
+            let (at, mask) = place_of(usize::from(bit));
+            page[at] = mask;
             let difference = crc32fast::hash(&page) ^ zeros;
-            page[bit / 8] = 0;
-            difference
+            page[at] = 0;
+            (difference, bit)
         };
-        (0..PAGE_BYTES * 8).map(difference).collect()
+        (0..(PAGE_BYTES * 8) as u16).map(difference).collect()
     });
-    BITS.contains(&(a ^ b))
+    BITS.get(&(a ^ b)).map(|bit| usize::from(*bit))
+}
+
+/// The byte of a bit, and the bit's mask there.
+pub(super) fn place_of(bit: usize) -> (usize, u8) {
+    (bit / 8, 1 << (bit % 8))
+}
+
+/// Opens the checksum file, or makes it, and reads it. One that cannot be written, such as a copy that root made, is replaced.
+/// Without a file on a read-only file system, where the database cannot change either.
+fn open(path: &Path) -> io::Result<(Option<File>, Vec<u8>)> {
+    let create = || File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    let known = std::fs::read(path).unwrap_or_default();
+    match create() {
+        Ok(file) => Ok((Some(file), known)),
+        Err(e) if e.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok((None, known)),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+            std::fs::remove_file(path).map_err(|_| e)?;
+            let file = create()?;
+            file.write_all_at(&known, 0)?;
+            Ok((Some(file), known))
+        }
+        Err(e) => Err(e),
+    }
 }
 
 impl PageChecksums {
@@ -139,12 +163,10 @@ impl PageChecksums {
 
     fn load(database: &Path, pages: usize) -> PageChecksums {
         let path = beside(database);
-        let open = |writes| File::options().read(true).write(writes).create(writes).mode(0o600).open(&path);
-        let file = open(true).or_else(|e| if path.exists() { open(false) } else { Err(e) });
-        let file = file
-            .inspect_err(|e| tracing::warn!(cause = %e, path = %path.display(), "the page checksums are not kept"))
-            .ok();
-        let bytes = if file.is_some() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
+        let (file, bytes) = open(&path).unwrap_or_else(|e| {
+            tracing::warn!(cause = %e, path = %path.display(), "the page checksums are not kept");
+            (None, Vec::new())
+        });
         let entries = bytes.chunks_exact(ENTRY_BYTES).map(|entry| {
             let half = |at: usize| u32::from_be_bytes(entry[at..at + 4].try_into().expect("four bytes"));
             // A damaged entry counts as unknown.
@@ -222,9 +244,9 @@ impl PageChecksums {
         self.is_settled.load(Ordering::Acquire)
     }
 
-    /// The checksum of a page of the database, where it is known.
-    pub(super) fn known(&self, index: usize) -> Option<u32> {
-        lock(&self.database.table).checksums.get(index).copied().filter(|sum| *sum != UNKNOWN)
+    /// The checksum of a page, where it is known.
+    pub(super) fn known(&self, part: Part, index: usize) -> Option<u32> {
+        lock(&self.table(part).table).checksums.get(index).copied().filter(|sum| *sum != UNKNOWN)
     }
 
     /// Records that a page failed its checksum twice.

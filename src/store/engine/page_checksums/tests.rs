@@ -28,8 +28,8 @@ fn checksums_are_saved_and_a_damaged_entry_counts_as_unknown() {
         flipped[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(&path, flipped).unwrap();
         let checksums = PageChecksums::load(&database, 700);
-        assert_eq!(checksums.known(0), None, "bit {bit}");
-        assert!(checksums.known(1).is_some());
+        assert_eq!(checksums.known(Part::Database, 0), None, "bit {bit}");
+        assert!(checksums.known(Part::Database, 1).is_some());
     }
     assert_eq!(
         PageChecksums::load(&database, 9).count(Part::Database),
@@ -59,7 +59,7 @@ fn older_checksums_never_overwrite_newer_ones_in_the_file() {
             checksums.write_changed().unwrap();
             // The checksum file that a process leaves when it is killed at this moment.
             let file = PageChecksums::load(&database, BLOCK_SUMS);
-            (0..BLOCK_SUMS).any(|index| file.known(index) != Some(*round))
+            (0..BLOCK_SUMS).any(|index| file.known(Part::Database, index) != Some(*round))
         });
         is_over.store(true, Ordering::Relaxed);
         assert_eq!(wrong, None);
@@ -87,7 +87,7 @@ fn a_single_flipped_bit_is_told_from_another_page() {
         let mut flipped = was.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         assert_ne!(sum(&flipped), sum(&was), "bit {bit}");
-        assert!(is_one_bit(sum(&flipped), sum(&was)));
+        assert_eq!(flipped_bit(sum(&flipped), sum(&was)), Some(bit));
     }
-    assert!(!is_one_bit(sum(&page(8)), sum(&was)) && !is_one_bit(sum(&was), sum(&was)));
+    assert_eq!([&page(8), &was].map(|other| flipped_bit(sum(other), sum(&was))), [None; 2]);
 }

@@ -72,10 +72,7 @@ fn save(checksums: &PageChecksums) {
 
 /// Describes the fault of a page; `None`: the page matches its checksum.
 fn fault(handle: &Handle, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<String> {
-    let named = match part {
-        Part::Database => format!("page {} of the file", index + 1),
-        Part::Wal => format!("page {} of the write-ahead log", index + 1),
-    };
+    let named = flips::named(part, index);
     match handle.read(part, index, page) {
         // The file was truncated meanwhile.
         Ok(()) | Err(ffi::SQLITE_IOERR_SHORT_READ) => None,
@@ -95,6 +92,14 @@ pub(super) fn find_bad(store: &Store) -> Option<String> {
     bad.into_iter().find_map(|(part, index)| fault(&Handle::of(&conn, part)?, part, index, &mut page))
 }
 
+/// Opens a database without reading of it.
+fn open_unread(path: &Path) -> rusqlite::Result<Connection> {
+    let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // The option is set by the C interface: a statement or a pragma would read the first page.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(conn)
+}
+
 /// Accepts what changed in a database while this program did not have it open, and returns one line for the operator
 /// where the change is suspicious.
 ///
@@ -108,9 +113,7 @@ pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
     if !page_checksums::beside(path).exists() || !wal_match::wal_is_empty(path) || page_checksums::is_dated(path) {
         return Ok(None);
     }
-    let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // The option is set by the C interface: a statement or a pragma would read the first page.
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let conn = open_unread(path)?;
     let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
     let checksums = database.checksums();
     let mut page = [0; PAGE_BYTES];
@@ -139,8 +142,7 @@ pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<Str
     if !page_checksums::beside(path).exists() || wal_match::wal_is_empty(path) {
         return Ok(None);
     }
-    let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let conn = open_unread(path)?;
     let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
     let (checksums, in_wal) = (database.checksums(), wal_mark::pages_in_wal(path));
     let mut page = [0; PAGE_BYTES];
@@ -167,8 +169,7 @@ pub(super) fn is_as_written(path: &Path) -> rusqlite::Result<bool> {
     if !page_checksums::beside(path).exists() {
         return Ok(false);
     }
-    let conn = open_checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let conn = open_unread(path)?;
     Ok(Handle::of(&conn, Part::Database).is_some_and(|database| is_unchanged(&database)))
 }
 
@@ -195,9 +196,10 @@ fn is_damage_by_disk(path: &Path, changes: &[Change]) -> bool {
 
 /// The change of a page of the database; `None`: the page matches its checksum, or has none.
 fn change(database: &Handle, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<Change> {
-    database.read_unchecked(index, page).ok()?;
-    let (known, found) = (database.checksums().known(index)?, page_checksums::sum(page));
-    (known != found).then_some(Change { index, found, is_one_bit: page_checksums::is_one_bit(known, found) })
+    database.read_unchecked(Part::Database, index, page).ok()?;
+    let (known, found) = (database.checksums().known(Part::Database, index)?, page_checksums::sum(page));
+    let is_one_bit = page_checksums::flipped_bit(known, found).is_some();
+    (known != found).then_some(Change { index, found, is_one_bit })
 }
 
 /// A page of the database that does not match its checksum.
@@ -207,5 +209,6 @@ struct Change {
     is_one_bit: bool,
 }
 
+pub(crate) mod flips;
 #[cfg(test)]
 mod tests;

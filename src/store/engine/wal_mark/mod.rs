@@ -8,8 +8,8 @@
 
 use super::capture::{Appended, Position};
 use super::page_checksums::sum;
-use super::{data_dir, wal_match};
-use crate::clock::since_1970;
+use super::{alarm, data_dir, wal_match};
+use crate::clock::{Clock, since_1970};
 use rusqlite::{Connection, ffi};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -21,7 +21,9 @@ use std::path::Path;
 
 /// The mark's format. A mark of another format is ignored.
 const MAGIC: &[u8; 8] = b"tdlogmk2";
+/// The mark with its own checksum. The moment of the commit and its complement follow, which earlier versions do not write.
 const MARK_BYTES: usize = 32;
+const MOMENT_BYTES: usize = 16;
 pub(super) const HEADER_BYTES: usize = 32;
 pub(super) const FRAME_HEADER_BYTES: usize = 24;
 const WAL_MAGIC: u32 = 0x377f_0682;
@@ -57,23 +59,21 @@ pub(crate) fn note(frames: i32) {
 }
 
 impl WalMark {
-    /// The mark of the connection's database. Does nothing where the database is in no file, or the mark cannot be
-    /// opened.
-    pub(crate) fn of(conn: &Connection) -> WalMark {
-        let path = conn.path().filter(|path| !path.is_empty());
-        WalMark(path.and_then(|path| open(Path::new(path)).ok()))
+    /// The mark of a database. Does nothing where the mark cannot be opened.
+    pub(crate) fn of(database: &Path) -> WalMark {
+        WalMark(open(database).ok())
     }
 
-    /// Writes the mark after a commit on this thread, and returns what the commit appended to the WAL. To be called
-    /// before the commit is acknowledged.
-    pub(crate) fn follow(&self, conn: &Connection) -> Appended {
+    /// Writes the mark after a commit on this thread at a moment (Unix seconds), and returns what the commit appended to the
+    /// WAL. To be called before the commit is acknowledged.
+    pub(crate) fn follow(&self, conn: &Connection, moment: i64) -> Appended {
         let frames = COMMITTED.take();
         if frames == 0 {
             return Appended::Nothing;
         }
         let Some(mark) = Mark::of_wal(conn, frames) else { return Appended::Unreadable };
         if let Some(file) = &self.0 {
-            _ = file.write_all_at(&mark.bytes(), 0);
+            _ = file.write_all_at(&[&mark.bytes()[..], &moment_bytes(moment)].concat(), 0);
         }
         Appended::To(Position { salt: mark.salt, frames: mark.frames })
     }
@@ -117,15 +117,40 @@ pub(crate) fn find_loss(database: &Path) -> Option<String> {
     Some(format!("the write-ahead log {state}: the last writes before the last stop are lost"))
 }
 
-/// The second of the last commit (Unix seconds), as the mark's time has it. `None`: the machine was started since, and the
-/// mark may be older than the last commit after a power cut; or the clock was set back.
-pub(super) fn last_commit(database: &Path) -> Option<i64> {
-    let written = data_dir::wal_mark(database.parent().unwrap_or(database)).metadata().ok()?.mtime();
+/// Raises the alarm where [`find_loss`] finds one.
+pub(super) fn report_loss(database: &Path) {
+    let Some(loss) = find_loss(database) else { return };
+    tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
+    let last_commit = last_commit(database);
+    // A machine without a battery may have started in 1970.
+    let now = Clock::machine(last_commit.unwrap_or(0)).now();
+    // After a power cut the mark may be older than the last commit, which is earlier than this start.
+    let last_commit = last_commit.map(|at| if is_of_this_boot(database) { at } else { at.max(now - 1) });
+    alarm::raise_after(database.parent().unwrap_or(database), alarm::Kind::LostLog, now, &loss, last_commit);
+}
+
+/// The moment of the last commit of which the mark knows (Unix seconds, by the site's clock). `None` in a mark of an earlier
+/// version.
+fn last_commit(database: &Path) -> Option<i64> {
+    let mut bytes = [0; MARK_BYTES + MOMENT_BYTES];
+    File::open(data_dir::wal_mark(database.parent().unwrap_or(database))).ok()?.read_exact(&mut bytes).ok()?;
+    let half = |at: usize| i64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+    (half(MARK_BYTES) == !half(MARK_BYTES + 8)).then(|| half(MARK_BYTES))
+}
+
+fn moment_bytes(moment: i64) -> [u8; MOMENT_BYTES] {
+    (u128::from(moment.cast_unsigned()) << 64 | u128::from(!moment.cast_unsigned())).to_be_bytes()
+}
+
+/// Whether the mark was written since the machine was started. Otherwise it may be older than the last commit, after a power
+/// cut.
+fn is_of_this_boot(database: &Path) -> bool {
+    let written = std::fs::metadata(data_dir::wal_mark(database.parent().unwrap_or(database)));
     let mut up = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel fills in one struct of ours.
     let code = unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut up) };
-    let ago = since_1970().as_secs().cast_signed() - written;
-    (code == 0 && (0..up.tv_sec).contains(&ago)).then_some(written)
+    let ago = written.map(|mark| since_1970().as_secs().cast_signed() - mark.mtime());
+    code == 0 && ago.is_ok_and(|ago| (0..up.tv_sec).contains(&ago))
 }
 
 /// Whether the WAL is the one that this program wrote last, with every commit up to the mark. `false` also where no mark
@@ -251,6 +276,11 @@ impl WalBytes<'_> {
 
     /// Frames up to the end of the last commit that SQLite would accept.
     fn committed_frames(&self) -> u32 {
+        self.frames().1
+    }
+
+    /// Frames before the first that does not match its checksum, and those up to the end of the last commit among them.
+    fn frames(&self) -> (u32, u32) {
         let mut sums = (word(self.bytes, 24), word(self.bytes, 28));
         let (mut frames, mut committed) = (0, 0);
         for frame in self.bytes[HEADER_BYTES..].chunks_exact(FRAME_HEADER_BYTES + self.page_bytes) {
@@ -264,7 +294,7 @@ impl WalBytes<'_> {
                 committed = frames;
             }
         }
-        committed
+        (frames, committed)
     }
 }
 
@@ -305,5 +335,6 @@ fn chain(before: (u32, u32), bytes: &[u8], big_endian: bool) -> (u32, u32) {
     })
 }
 
+pub(super) mod flips;
 #[cfg(test)]
 mod tests;

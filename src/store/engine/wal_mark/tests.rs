@@ -143,3 +143,84 @@ fn a_wal_that_is_missing_empty_truncated_or_flipped_anywhere_is_a_loss() {
     std::fs::remove_file(&wal).unwrap();
     assert!(find_loss(&data_dir.database()).unwrap().contains("missing"));
 }
+
+/// Flips these bits of the WAL of a killed site, and returns what `find_loss` says after the correction.
+fn loss_after_flips(dir: &Path, whole: &[u8], bits: &[usize]) -> Option<String> {
+    let mut wal = whole.to_vec();
+    bits.iter().for_each(|bit| wal[bit / 8] ^= 1 << (bit % 8));
+    std::fs::write(data_dir::wal(dir), &wal).unwrap();
+    let database = data_dir::database(dir);
+    assert!(find_loss(&database).is_some(), "{bits:?}");
+    flips::correct(&database);
+    let loss = find_loss(&database);
+    let after = std::fs::read(data_dir::wal(dir)).unwrap();
+    assert!(after == if loss.is_none() { whole } else { &wal }, "{bits:?}: neither corrected nor left as it was");
+    loss
+}
+
+#[test]
+fn a_flipped_bit_in_the_wal_of_a_kill_costs_nothing() {
+    let (dir, data_dir) = killed(40, |_| ());
+    let whole = std::fs::read(data_dir::wal(dir.path())).unwrap();
+    let frame = HEADER_BYTES + 9 * (FRAME_HEADER_BYTES + 4096);
+    let bit = |byte: usize| vec![byte * 8 + 3];
+    let header = [0, 9, 14, 20, 30].map(bit);
+    // The page number, the size after a commit, the salt, the checksum, and the page, of one frame and of the last.
+    let heads = [1, 6, 11, 17].map(|byte| bit(frame + byte));
+    let pages = [frame + 24, frame + 2_000, whole.len() - 4].map(bit);
+    let of_two_frames = [frame + 30, frame + 3 * 4120].map(bit).concat();
+    for bits in header.iter().chain(&heads).chain(&pages).chain([&of_two_frames]) {
+        assert_eq!(loss_after_flips(dir.path(), &whole, bits), None, "{bits:?}");
+        let told = alarm::find(dir.path(), alarm::Kind::Corrected).expect("it is told");
+        assert!(told.cause.contains("of the write-ahead log"), "{}", told.cause);
+        alarm::clear(dir.path(), alarm::Kind::Corrected);
+    }
+    recover(&data_dir.database()).unwrap();
+    let store = Store::open(&data_dir.database(), true).unwrap();
+    let rows = store.read(|tx| Ok(tx.get::<i64>("SELECT count(*) FROM misses", [])?)).unwrap();
+    assert_eq!((rows, alarm::find(dir.path(), alarm::Kind::LostLog)), (40, None));
+}
+
+#[test]
+fn other_damage_of_a_wal_is_left_as_it_is() {
+    let (dir, data_dir) = killed(40, |_| ());
+    let whole = std::fs::read(data_dir::wal(dir.path())).unwrap();
+    let at = (HEADER_BYTES + 2_500) * 8;
+    assert!(loss_after_flips(dir.path(), &whole, &[at, at + 77]).is_some(), "two bits of a frame");
+    assert!(loss_after_flips(dir.path(), &whole, &[3, at, at + 77]).is_some(), "and one of the header");
+    let many: Vec<usize> = (0..12).map(|nth| at + nth * 4120 * 8).collect();
+    assert!(loss_after_flips(dir.path(), &whole, &many).is_some(), "a bit in each of twelve frames");
+    let upper = HEADER_BYTES + FRAME_HEADER_BYTES + 2_003;
+    assert!(loss_after_flips(dir.path(), &whole, &[upper * 8 + 7]).is_some(), "the uppermost bit of a word");
+    std::fs::write(data_dir::wal(dir.path()), &whole[..whole.len() - 1]).unwrap();
+    flips::correct(&data_dir.database());
+    assert!(find_loss(&data_dir.database()).is_some());
+    assert_eq!(alarm::find(dir.path(), alarm::Kind::Corrected), None);
+}
+
+#[test]
+fn the_moment_of_the_last_commit_is_that_of_the_site_also_where_the_machine_starts_in_1970() {
+    let in_2040 = 2_209_000_000;
+    let (dir, data_dir) = killed(40, |store| {
+        store.write(in_2040, |tx| Ok(tx.run("DELETE FROM misses WHERE hour = 1", [])?)).unwrap();
+    });
+    let lose = || {
+        std::fs::remove_file(data_dir::wal(dir.path())).unwrap();
+        recover(&data_dir.database()).unwrap();
+        let told = alarm::find(dir.path(), alarm::Kind::LostLog).unwrap();
+        (told.since, told.last_good)
+    };
+    // The machine's clock is behind the site's.
+    assert_eq!(lose(), (in_2040, Some(in_2040)));
+}
+
+#[test]
+fn a_mark_of_an_earlier_version_has_no_moment() {
+    let (dir, data_dir) = killed(3, |_| ());
+    let mark = data_dir::wal_mark(dir.path());
+    assert_eq!(last_commit(&data_dir.database()), Some(2));
+    let bytes = std::fs::read(&mark).unwrap();
+    std::fs::write(&mark, &bytes[..MARK_BYTES]).unwrap();
+    assert_eq!(last_commit(&data_dir.database()), None);
+    assert!(is_own_and_whole(&data_dir.database()));
+}

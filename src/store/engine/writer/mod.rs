@@ -90,7 +90,7 @@ impl Writer {
         Writer {
             change_feed: ChangeFeed::of(&mut conn),
             state: Mutex::new(State {
-                wal_mark: WalMark::of(&conn),
+                wal_mark: WalMark::of(readers.path()),
                 conn: WithStatements::of(conn),
                 group: None,
                 stored_moment: 0,
@@ -132,6 +132,10 @@ impl Writer {
         change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
         before_flush: impl FnOnce(),
     ) -> Result<(T, Arc<Group>), Failure> {
+        // Without this each writer would wait for as long as the disk does not answer.
+        if self.hangs_for().is_some() {
+            return Err(Failure::disk_hangs().because("a write before this one waits for the disk"));
+        }
         let mut state = self.lock_state();
         if let Some(refusal) = self.monitor.refusal().or_else(|| self.capture.refusal()) {
             state.fail_group(&refusal);
@@ -188,7 +192,7 @@ impl Writer {
         let _scope = WriteScope::enter();
         let value = work(&state.conn);
         self.change_feed.publish();
-        self.capture.note(state.wal_mark.follow(&state.conn), state.moment);
+        self.capture.note(state.wal_mark.follow(&state.conn, state.moment), state.moment);
         self.checkpoint(&state.conn);
         value
     }
@@ -240,7 +244,7 @@ impl Writer {
         let change = self.readers.change();
         let outcome = match conn.run(&COMMIT, []) {
             Ok(_) => {
-                let commit = self.capture.note(state.wal_mark.follow(conn), state.moment);
+                let commit = self.capture.note(state.wal_mark.follow(conn, state.moment), state.moment);
                 self.change_feed.publish();
                 GroupOutcome::Committed(commit)
             }
