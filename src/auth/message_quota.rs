@@ -3,9 +3,9 @@
 //!
 //! Each [`Cause`] has counters of its own, so that what others do in a member's name does not keep the member out: sign-ups
 //! with the address leave its recoveries, recoveries leave the passcodes for signing in, and recoveries from elsewhere leave
-//! those at the member's own device. Within the causes of strangers, one network gets less than all, so that something is
-//! left for the owner elsewhere. Of the site's messages in a day at most half go to anonymous requests, from however many
-//! addresses these come.
+//! those at the member's own device. Of a day's messages of strangers one network gets less than all, so that something is left
+//! for the owner elsewhere. Passcodes that anybody can ask for share one counter of an hour for each address. Of the site's
+//! messages in a day at most half go to anonymous requests, from however many addresses these come.
 
 use crate::domain::email;
 use crate::http::call::Network;
@@ -22,8 +22,7 @@ const HOUR_SECONDS: i64 = 3600;
 const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
 const PER_HOUR_MAX: i64 = 5;
 const PER_DAY_MAX: i64 = 10;
-/// The messages of these that strangers in one network cause.
-const PER_HOUR_OF_NETWORK_MAX: i64 = 4;
+/// The messages of a day that strangers in one network cause.
 const PER_DAY_OF_NETWORK_MAX: i64 = 8;
 /// Mails about changed credentials to one member; of short messages about them there are as many as of passcodes.
 const EVENTS_PER_DAY_MAX: i64 = 30;
@@ -138,7 +137,10 @@ pub(crate) fn take(
         // One address or number alone: a member has no other, and a stranger's requests by mail leave those by telephone.
         Cause::SignUp(_) | Cause::NewLink | Cause::Recovery(_) | Cause::RecoveryAtOwnDevice => Vec::new(),
     };
-    let of_address = counters(site, cause, channel, &address_key(site, cause, recipient));
+    let mut of_address = counters(site, cause, channel, &address_key(site, cause, recipient));
+    if matches!(cause, Cause::Recovery(_) | Cause::Authenticated) {
+        of_address.push(passcodes_of_anybody(site, recipient));
+    }
     let share = cause.is_anonymous().then(|| anonymous_share(site, channel));
     let of_site: Vec<Counter> = std::iter::once(whole_site(site, channel)).chain(share).collect();
     if let Some(until) = full_until(tx, tx.now(), &of_member)? {
@@ -166,10 +168,17 @@ fn counters(site: &Site, cause: Cause, channel: Channel, key: &[u8]) -> Vec<Coun
     let all = Counter { key: key.to_vec(), per_hour, per_day };
     let of_network = cause.network().map(|network| Counter {
         key: passcodes::part_key(key, &network_key(site, network)),
-        per_hour: Some(PER_HOUR_OF_NETWORK_MAX),
+        per_hour: None,
         per_day: PER_DAY_OF_NETWORK_MAX,
     });
     std::iter::once(all).chain(of_network).collect()
+}
+
+/// The passcodes to an address for which neither a password nor a device of the member is needed: recoveries, and those that any
+/// member asks for.
+fn passcodes_of_anybody(site: &Site, recipient: &str) -> Counter {
+    let key = hash(site, &[b"passcodes of anybody", email::canonical(recipient).as_bytes()]).to_vec();
+    Counter { key, per_hour: Some(PER_HOUR_MAX), per_day: 2 * PER_DAY_MAX }
 }
 
 /// Counts one mail that an anonymous request causes to an address of the site itself. `false`: a limit is reached, and
@@ -208,10 +217,14 @@ pub(crate) fn forget(site: &Site, tx: &Write, profile: &Profile) -> Result<bool,
         for key in members.into_iter().chain(addresses) {
             let all = Counter { key: key.to_vec(), per_hour: Some(PER_HOUR_MAX), per_day: PER_DAY_MAX };
             used_up |= full_until(tx, tx.now(), &[all])?.is_some()
-                || passcodes::is_part_full(tx, &key, PER_HOUR_OF_NETWORK_MAX, HOUR_SECONDS)?
                 || passcodes::is_part_full(tx, &key, PER_DAY_OF_NETWORK_MAX, DAY_SECONDS)?;
             passcodes::forget_sends(tx, &key)?;
         }
+    }
+    for address in [&profile.email, &profile.phone] {
+        let counter = passcodes_of_anybody(site, address);
+        used_up |= full_until(tx, tx.now(), std::slice::from_ref(&counter))?.is_some();
+        passcodes::forget_sends(tx, &counter.key)?;
     }
     Ok(used_up)
 }

@@ -293,6 +293,7 @@ mod tests {
     use super::*;
 
     const BRIEF: Duration = Duration::from_millis(50);
+    const LONG: Duration = Duration::from_secs(60);
 
     #[test]
     fn a_directory_that_does_not_answer_is_given_up_and_read_again_once_it_does() {
@@ -300,25 +301,26 @@ mod tests {
         let (answer, hangs) = mpsc::channel::<()>();
         assert_eq!(fonts.read_within(BRIEF, move |_| hangs.recv().is_ok()), None);
         // Later documents do not wait for it.
-        assert_eq!(fonts.read_within(Duration::from_secs(60), |_| unreachable!()), None::<()>);
+        assert_eq!(fonts.read_within(LONG, |_| unreachable!()), None::<()>);
         answer.send(()).unwrap();
         while lock(&fonts.hung).strong_count() > 0 {
             std::thread::yield_now();
         }
-        assert_eq!(fonts.read_within(Duration::from_secs(60), |_| 7), Some(7));
+        assert_eq!(fonts.read_within(LONG, |_| 7), Some(7));
     }
 
     #[test]
     fn a_slow_directory_is_waited_for_as_long_as_it_goes_on() {
         let fonts = Fonts::default();
         let slow = |steps: &AtomicU64| {
-            for _ in 0..20 {
+            for _ in 0..60 {
                 steps.fetch_add(1, Ordering::Relaxed);
                 std::thread::sleep(BRIEF);
             }
         };
-        assert_eq!(fonts.read_within(10 * BRIEF, slow), Some(()));
-        assert_eq!(fonts.read_within(BRIEF, |_| -> () { panic!("a faulty font") }), None);
-        assert_eq!(fonts.read_within(BRIEF, |_| 7), Some(7));
+        // The whole takes three seconds, and a step a fraction of the two that it may.
+        assert_eq!(fonts.read_within(40 * BRIEF, slow), Some(()));
+        assert_eq!(fonts.read_within(LONG, |_| -> () { panic!("a faulty font") }), None);
+        assert_eq!(fonts.read_within(LONG, |_| 7), Some(7));
     }
 }

@@ -109,13 +109,15 @@ impl Sequence<'_> {
         // The change needs a session whose proof is fresh.
         let caller = self.site.again(&self.people[who].caller);
         let address = format!("{}-{}@example.com", caller.name, self.passwords);
-        let (banned, room) = (self.people[who].banned, self.has_share(OWN, &who.to_string()));
+        let room = self.has_room(&address) && self.has_share(OWN, &who.to_string());
+        let banned = self.people[who].banned;
         let reply = self.send(&caller, SEND, &json!({ "email": address }), None);
         match (banned, room) {
             (true, _) => return self.expect(reply.status == 401, "banned"),
-            (_, false) => return self.expect(reply.status == 429, "too many by this member"),
+            (_, false) => return self.expect(reply.status == 429, "too many by this member, or to this address"),
             _ => {
                 self.count_send(format!("{} {who}", OWN.0));
+                self.count_send(format!("to {address}"));
                 self.arrives(who, address.clone(), "passcode_verify_email")
             }
         }

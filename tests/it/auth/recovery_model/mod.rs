@@ -19,9 +19,10 @@ const SEQUENCES: u64 = 1_000;
 const THREADS: u64 = 4;
 const PASSCODE_SECONDS: i64 = 600;
 const REQUESTS_AN_HOUR: usize = 5;
+const PASSCODES_AN_HOUR: usize = 5;
 /// The causes of passcodes, each with its own message quota in an hour and in a day. All sequences ask for recoveries from
 /// one network.
-const RECOVERY: (&str, usize, usize) = ("recoveries by", 4, 8);
+const RECOVERY: (&str, usize, usize) = ("recoveries by", 5, 8);
 const OWN: (&str, usize, usize) = ("asked for by", 5, 10);
 
 const RECOVER: &str = "/auth/account-access/recover-password";
@@ -148,6 +149,11 @@ impl<'a> Sequence<'a> {
         self.count_within(key(), 3600) < an_hour && self.count_within(key(), 86_400) < a_day
     }
 
+    /// Whether an address has room for another passcode that anybody can ask for.
+    fn has_room(&mut self, address: &str) -> bool {
+        self.count_within(format!("to {address}"), 3600) < PASSCODES_AN_HOUR
+    }
+
     fn count_send(&mut self, key: String) {
         let now = self.now();
         self.sends.entry(key.to_lowercase()).or_default().push(now);
@@ -193,8 +199,11 @@ impl<'a> Sequence<'a> {
         self.count_send(format!("name {name}"));
         self.expect(reply.ok_json()["status"] == true, "the same for everybody");
         match (who, to) {
-            (Some(who), Some(to)) if !self.people[who].banned && self.has_share(RECOVERY, &to) => {
+            (Some(who), Some(to))
+                if !self.people[who].banned && self.has_room(&to) && self.has_share(RECOVERY, &to) =>
+            {
                 self.count_send(format!("{} {to}", RECOVERY.0));
+                self.count_send(format!("to {to}"));
                 self.arrives(who, to, purpose)
             }
             _ => self.nothing_goes(who),
