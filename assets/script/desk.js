@@ -203,14 +203,25 @@ if (find && arrivals) {
     const fold = text => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
     const rows = () => [...document.querySelectorAll('#coming li, #found li')].filter(row => row.checkVisibility());
     const nameOf = row => row?.querySelector('[href*=members]');
-    const press = row => row?.querySelector('button:not([formaction$=undo]), .button') ?? nameOf(row);
+    const toDo = row => row.querySelector('button:not([formaction$=undo]), .button');
+    const press = row => toDo(row) ?? nameOf(row);
     const fits = (row, words) => {
         const who = nameOf(row), name = fold(who.textContent), number = who.pathname.split('/').pop();
         const parts = name.split(/[\s\-.]+/);
         return words.every(word => number === word || parts.some(part => part.startsWith(word)) || (word.length > 2 && name.includes(word)));
     };
-    let folded = null;
-    narrow = () => {
+    // The query that the listed members match. Members of an earlier query are never first.
+    let answered = field.value.trim();
+    // The first arrival who can be checked in stands before those who are here already or did not come.
+    const choose = () => {
+        const all = rows().filter(row => arrivals.contains(row) || field.value.trim() === answered);
+        return all.find(row => arrivals.contains(row) && toDo(row)) ?? all[0];
+    };
+    // The same line after the arrivals were renewed.
+    const sameRow = row => row.isConnected ? row : rows().find(one => nameOf(one).id && nameOf(one).id === nameOf(row).id);
+    let folded = null, first = null;
+    // Enter acts on the line that the clerk saw marked: only typing marks another one.
+    narrow = (typing = false) => {
         const words = fold(field.value).replace('#', '').split(/\s+/).filter(Boolean), earlier = arrivals.querySelector('.earlier');
         if (earlier && words.length) {
             folded ??= !earlier.open;
@@ -224,11 +235,13 @@ if (find && arrivals) {
             hour.hidden = hour.previousElementSibling.hidden = ![...hour.children].some(row => !row.hidden);
         });
         arrivals.classList.toggle('none', words.length > 0 && ![...arrivals.querySelectorAll('ul')].some(hour => !hour.hidden));
-        document.querySelectorAll('.first').forEach(row => row.classList.remove('first'));
-        if (words.length) rows()[0]?.classList.add('first');
+        document.querySelectorAll('.list-of-day .first').forEach(row => row.classList.remove('first'));
+        first = words.length ? (first && !typing ? sameRow(first) : choose()) : null;
+        first?.classList.add('first');
     };
-    const { soon, stop } = liveSearch('/desk?part=found&', html => {
+    const { soon, stop } = liveSearch('/desk?part=found&', (html, query) => {
         if (!field.value.trim()) return;
+        answered = new URLSearchParams(query).get('q').trim();
         found.innerHTML = html;
         found.hidden = false;
         narrow();
@@ -240,13 +253,17 @@ if (find && arrivals) {
             found.hidden = true;
             found.replaceChildren();
         }
-        narrow();
+        narrow(true);
     });
+    const isInSight = row => {
+        const { top, bottom } = row.getBoundingClientRect();
+        return top >= find.getBoundingClientRect().bottom && bottom <= innerHeight;
+    };
     find.addEventListener('submit', event => {
-        const first = document.querySelector('.first');
         if (!first) return;
         event.preventDefault();
-        press(first).click();
+        // A line below the screen is brought to sight, and pressed by the next Enter.
+        if (isInSight(first)) press(first).click(); else press(first).focus();
     });
     const step = (row, by) => {
         const all = rows(), next = all[row ? all.indexOf(row) + by : 0];

@@ -20,9 +20,9 @@ def to_card(one, member):
 
 
 def checks_in_one_of_300(one, site):
-    rows = names(one, NOT_HERE)
-    words = [row[1].split() for row in rows]
-    member = next(row for row, name in zip(rows, words) if sum(other[-1] == name[-1] for other in words) == 1)
+    # Among those who can be checked in, a surname that no other name contains. Others of that name may be here already.
+    waiting = [row[1] for row in names(one, ROW + ".filter(row => row.querySelector('button:not([formaction$=undo])'))")]
+    member = next(row for row in names(one, NOT_HERE) if sum(row[1].split()[-1].lower() in name.lower() for name in waiting) == 1)
     one.type("/")
     one.fields += 1
     # Types letter by letter until the name is first.

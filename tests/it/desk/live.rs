@@ -16,6 +16,8 @@ const HEARS_WITHIN: Duration = Duration::from_secs(30);
 
 const STREAMS_PER_SESSION_MAX: usize = 24;
 
+const ENTER: &str = "\u{E007}";
+
 /// Makes the page's timers run fifty times as fast.
 const HURRY: &str = "const later = window.setInterval; window.setInterval = (what, ms) => later(what, ms / 50);";
 
@@ -40,6 +42,64 @@ fn signed_in(site: &Site, clerk: &Caller) -> Browser {
 fn open(site: &Site, browser: &Browser, path: &str) {
     browser.go(&format!("{}{path}", site.origin()));
     browser.run("window.marked = true", json!([]));
+}
+
+#[test]
+fn enter_checks_in_whom_the_clerk_saw_first_and_passes_over_those_who_are_done() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let [early, absent, late] = [0, 60, 120].map(|in_seconds| book(&site, &jane, in_seconds));
+    let last = book(&site, &site.flyer("janet"), 180);
+    let browser = a_clerk(&site);
+    let other = Clerk::at(&site, &site.desk());
+    let post = |booking: i64, action: &str| {
+        assert_eq!(other.post(&format!("/desk/bookings/{booking}/{action}"), &[]).status, 303);
+    };
+    post(early, "check-in");
+    site.change(|tx| Ok(tx.run("UPDATE bookings SET ended_as = 'no_show' WHERE booking_id = ?1", [absent])?));
+    let first = "return document.querySelector('#coming .first a[id]')?.id === arguments[0]";
+    let marked = |booking: i64| browser.run(first, json!([format!("b{booking}")])) == true;
+
+    open(&site, &browser, "/desk");
+    browser.press("/jan");
+    assert!(marked(late), "the booking that can be checked in stands before one that is here and a no-show");
+    browser.press(ENTER);
+    browser.wait("return document.querySelector('[role=status].done')?.innerText.startsWith('Checked in: jane')");
+    assert!(browser.run("return location.search", json!([])).as_str().unwrap().contains(&format!("booking={late}")));
+
+    // A colleague checks in whom the clerk is about to: the mark stays, and Enter checks in nobody else.
+    post(late, "check-in/undo");
+    open(&site, &browser, "/desk");
+    browser.press("/jan");
+    assert!(marked(late));
+    post(late, "check-in");
+    browser.wait(&format!("return !!document.querySelector('#b{late} ~ [formaction$=undo]')"));
+    assert!(marked(late), "the mark moved under the clerk's hands");
+    browser.press(ENTER);
+    browser.wait(&format!("return location.pathname === '/desk/members/{}'", jane.id));
+    let arrived_at: Option<i64> =
+        site.change(|tx| Ok(tx.get("SELECT arrived_at FROM bookings WHERE booking_id = ?1", [last])?));
+    assert_eq!(arrived_at, None, "the next member was checked in");
+}
+
+#[test]
+fn enter_never_acts_on_a_member_whom_an_earlier_query_found() {
+    let site = demo();
+    let (nora, omar) = (site.flyer("nora"), site.flyer("omar"));
+    let browser = a_clerk(&site);
+    open(&site, &browser, "/desk");
+    let shown = |name: &str| {
+        browser.wait(&format!("return document.querySelector('#found .first [href*=members]')?.innerText === '{name}'"))
+    };
+    browser.press("/nora");
+    shown("nora");
+    // The number and Enter come at once, as from a card reader, before the server has answered.
+    let type_at_once = "const field = document.getElementById('q'); field.value = arguments[0];
+        field.dispatchEvent(new Event('input')); field.form.requestSubmit()";
+    browser.run(type_at_once, json!([omar.id.to_string()]));
+    browser.wait("return location.search.includes('q=') || location.search.includes('book=')");
+    shown("omar");
+    assert!(!browser.run("return location.search", json!([])).as_str().unwrap().contains(&format!("book={}", nora.id)));
 }
 
 #[test]
