@@ -1,13 +1,14 @@
 //! `tunneldesk routes`: prints the table of operations.
 
 use super::{CommandResult, Row, Table};
-use crate::routes::{PAGES, ROUTES, Route, TABLE};
+use crate::routes::{ROUTES, Route, TABLE};
 use serde_json::{Value, json};
 
 pub(super) fn run() -> CommandResult {
     let ours = ROUTES.iter().filter(|route| route.ours).count();
     let contract = ROUTES.len() - ours;
-    let total = format!("{contract} operations of the contract, {ours} of ours, {} rows of pages", PAGES.len());
+    let pages = TABLE.len() - ROUTES.len();
+    let total = format!("{contract} operations of the contract, {ours} of ours, {pages} rows of pages");
     Ok(Box::new(Table::new(TABLE.iter().copied().collect()).total(total)))
 }
 

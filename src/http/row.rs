@@ -90,6 +90,8 @@ pub struct Row {
     pub live: bool,
     /// The JSON body that it reads.
     pub body: Option<BodySchema>,
+    /// The path of the page that has this form, where that is not the nearest page above.
+    pub form_page: Option<&'static str>,
 }
 
 /// The rows of the table in its order, for the modules below the table. Empty before a server starts.
@@ -128,6 +130,7 @@ impl Row {
             compressed: false,
             live: false,
             body: None,
+            form_page: None,
         }
     }
 

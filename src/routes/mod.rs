@@ -4,6 +4,7 @@
 mod pages;
 mod row;
 
+use pages::FORM_ADDRESSES;
 pub use pages::PAGES;
 pub use row::Route;
 
@@ -143,5 +144,6 @@ pub static ROUTES: &[Route] = &[
     open    (GET,    "/public/skills",                                      compatibility::skills::list).ours(),
 ];
 
-/// Every row: the operations, then the pages. Metrics and log lines name a row by its index here.
-pub(crate) static TABLE: LazyLock<Vec<&'static Route>> = LazyLock::new(|| ROUTES.iter().chain(PAGES).collect());
+/// Every row: the operations, the pages, and the addresses of forms. Metrics and log lines name a row by its index here.
+pub(crate) static TABLE: LazyLock<Vec<&'static Route>> =
+    LazyLock::new(|| ROUTES.iter().chain(PAGES).chain(FORM_ADDRESSES.iter()).collect());

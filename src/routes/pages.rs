@@ -3,6 +3,12 @@
 use super::row::{PASTED_BYTES_MAX, PICTURE_BYTES_MAX, Route, desk, guest, kiosk, page};
 use super::{GET, POST};
 use crate::web::{self, desk, kiosk};
+use std::iter::successors;
+use std::sync::LazyLock;
+
+const SECURITY: &str = "/desk/members/{member_id}?tab=security";
+const WAIVER: &str = "/desk/members/{member_id}/waiver";
+const BRIEF: &str = "/desk/texts?kind=brief";
 
 /// The rows of the pages and their forms, which the API description does not show.
 #[rustfmt::skip] // One row a page or a form of it.
@@ -72,7 +78,7 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/members/{member_id}",                           desk::members::card::show),
     desk    (GET,    "/desk/members/{member_id}/photo",                     desk::photo::get),
     desk    (POST,   "/desk/members/{member_id}/photo",                     desk::photo::upload).drawing().taking(PICTURE_BYTES_MAX),
-    desk    (POST,   "/desk/members/{member_id}/photo/remove",              desk::photo::remove),
+    desk    (POST,   "/desk/members/{member_id}/photo/remove",              desk::photo::remove).on("/desk/members/{member_id}"),
     desk    (POST,   "/desk/members/{member_id}/time",                      desk::members::time::add),
     desk    (GET,    "/desk/members/{member_id}/time/{entry_id}",           desk::members::time::show_entry),
     desk    (POST,   "/desk/members/{member_id}/time/{entry_id}",           desk::members::time::correct),
@@ -81,10 +87,10 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/members/{member_id}/record",                    desk::members::record_skills::record).hashing(),
     desk    (GET,    "/desk/members/{member_id}/opening",                   desk::members::opening_balance::show_form),
     desk    (POST,   "/desk/members/{member_id}/opening",                   desk::members::opening_balance::enter),
-    desk    (POST,   "/desk/members/{member_id}/pin",                       desk::members::changes::reset_pin),
-    desk    (POST,   "/desk/members/{member_id}/sessions",                  desk::members::changes::end_sessions),
-    desk    (POST,   "/desk/members/{member_id}/second-factor",             desk::members::changes::reset_second_factor),
-    desk    (POST,   "/desk/members/{member_id}/email",                     desk::members::changes::confirm_email),
+    desk    (POST,   "/desk/members/{member_id}/pin",                       desk::members::changes::reset_pin).on(SECURITY),
+    desk    (POST,   "/desk/members/{member_id}/sessions",                  desk::members::changes::end_sessions).on(SECURITY),
+    desk    (POST,   "/desk/members/{member_id}/second-factor",             desk::members::changes::reset_second_factor).on(SECURITY),
+    desk    (POST,   "/desk/members/{member_id}/email",                     desk::members::changes::confirm_email).on(SECURITY),
     desk    (POST,   "/desk/members/{member_id}/note",                      desk::members::changes::set_note),
     desk    (POST,   "/desk/members/{member_id}/card",                      desk::members::changes::tie_card),
     desk    (POST,   "/desk/members/{member_id}/card/untie",                desk::members::changes::untie_card),
@@ -98,13 +104,13 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/members/{member_id}/waiver",                    desk::members::waiver::sign),
     desk    (POST,   "/desk/members/{member_id}/waiver/phone",              desk::members::waiver_phone::make),
     desk    (POST,   "/desk/members/{member_id}/waiver/decide",             desk::members::waiver::decide),
-    desk    (POST,   "/desk/members/{member_id}/emergency",                 desk::members::waiver::set_emergency),
-    desk    (POST,   "/desk/members/{member_id}/consents/withdraw",         desk::members::waiver::withdraw),
-    desk    (POST,   "/desk/members/{member_id}/guardians",                 desk::members::waiver::add_guardian),
-    desk    (POST,   "/desk/members/{member_id}/guardians/end",             desk::members::waiver::end_guardian),
+    desk    (POST,   "/desk/members/{member_id}/emergency",                 desk::members::waiver::set_emergency).on(WAIVER),
+    desk    (POST,   "/desk/members/{member_id}/consents/withdraw",         desk::members::waiver::withdraw).on(WAIVER),
+    desk    (POST,   "/desk/members/{member_id}/guardians",                 desk::members::waiver::add_guardian).on(WAIVER),
+    desk    (POST,   "/desk/members/{member_id}/guardians/end",             desk::members::waiver::end_guardian).on(WAIVER),
     desk    (POST,   "/desk/members/{member_id}/waiver/override",           desk::members::waiver::override_today),
-    desk    (POST,   "/desk/members/{member_id}/ban",                       desk::members::changes::ban),
-    desk    (POST,   "/desk/members/{member_id}/ban/lift",                  desk::members::changes::lift_ban),
+    desk    (POST,   "/desk/members/{member_id}/ban",                       desk::members::changes::ban).on(SECURITY),
+    desk    (POST,   "/desk/members/{member_id}/ban/lift",                  desk::members::changes::lift_ban).on(SECURITY),
 
     // Sign-offs
     desk    (GET,    "/desk/sign-offs",                                     desk::sign_offs::list),
@@ -149,7 +155,7 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/new-member",                                    desk::new_member::show),
     desk    (POST,   "/desk/new-member",                                    desk::new_member::register),
     desk    (GET,    "/desk/members/{member_id}/welcome",                   desk::new_member::welcome::show),
-    desk    (POST,   "/desk/members/{member_id}/slip",                      desk::new_member::welcome::print).drawing(),
+    desk    (POST,   "/desk/members/{member_id}/slip",                      desk::new_member::welcome::print).drawing().on("/desk/members/{member_id}/welcome"),
 
     // Till
     desk    (GET,    "/desk/members/{member_id}/payment",                   desk::till::fee::show),
@@ -184,8 +190,8 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/site/audit",                                    desk::site::audit::verify).for_admins(),
     desk    (GET,    "/desk/site/users",                                    desk::site::staff::list).for_admins(),
     desk    (POST,   "/desk/site/users",                                    desk::site::staff::set_role).for_admins(),
-    desk    (POST,   "/desk/site/invitations",                              desk::site::invitations::invite).for_admins().drawing(),
-    desk    (POST,   "/desk/site/invitations/{invitation_id}/withdraw",     desk::site::invitations::withdraw).for_admins(),
+    desk    (POST,   "/desk/site/invitations",                              desk::site::invitations::invite).for_admins().drawing().on("/desk/site/users"),
+    desk    (POST,   "/desk/site/invitations/{invitation_id}/withdraw",     desk::site::invitations::withdraw).for_admins().on("/desk/site/users"),
 
     desk    (GET,    "/desk/waivers",                                       desk::waivers::list),
 
@@ -196,8 +202,8 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/texts/publish",                                 desk::texts::publish).for_admins(),
     desk    (POST,   "/desk/texts/discard",                                 desk::texts::discard).for_admins(),
     desk    (GET,    "/desk/texts/picture.jpg",                             desk::brief_pictures::get).for_admins(),
-    desk    (POST,   "/desk/texts/picture",                                 desk::brief_pictures::add).drawing().taking(PICTURE_BYTES_MAX).for_admins(),
-    desk    (POST,   "/desk/texts/picture/remove",                          desk::brief_pictures::remove).for_admins(),
+    desk    (POST,   "/desk/texts/picture",                                 desk::brief_pictures::add).drawing().taking(PICTURE_BYTES_MAX).for_admins().on(BRIEF),
+    desk    (POST,   "/desk/texts/picture/remove",                          desk::brief_pictures::remove).for_admins().on(BRIEF),
     desk    (GET,    "/desk/texts/version",                                 desk::texts::show).for_admins(),
 
     // Kiosks, at the desk
@@ -256,3 +262,18 @@ pub static PAGES: &[Route] = &[
     guest   (GET,    "/kiosk/certificates",                                 kiosk::certificates::list),
     guest   (POST,   "/kiosk/certificates",                                 kiosk::certificates::show_one),
 ];
+
+/// For each address that only takes a form, a row that leads a browser to the page with the form: somebody loads the page
+/// of a refusal again, or opens it from the history.
+pub(super) static FORM_ADDRESSES: LazyLock<Vec<Route>> =
+    LazyLock::new(|| PAGES.iter().filter_map(lead_to_form).collect());
+
+fn lead_to_form(form: &Route) -> Option<Route> {
+    let is_page = |path: &str| PAGES.iter().any(|one| one.method == GET && one.path == path);
+    if form.method != POST || is_page(form.path) {
+        return None;
+    }
+    let mut above = successors(Some(form.path), |path| path.rsplit_once('/').map(|(above, _)| above));
+    let form_page = form.form_page.or_else(|| above.find(|path| is_page(path)))?;
+    Some(page(GET, form.path, web::to_form_page).on(form_page))
+}

@@ -116,6 +116,12 @@ impl Route {
         self
     }
 
+    /// For a form that is on another page than the nearest above: the path of that page.
+    pub(super) const fn on(mut self, form_page: &'static str) -> Route {
+        self.row.form_page = Some(form_page);
+        self
+    }
+
     pub(super) const fn at_root(mut self) -> Route {
         self.row.base = "";
         self

@@ -42,6 +42,15 @@ pub(crate) fn home(_: &Site, _: &Call) -> Answer {
     Ok(reply::see_other("/desk"))
 }
 
+/// `GET` of an address that only takes a form: redirects to the page with the form, about the same objects.
+pub(crate) fn to_form_page(_: &Site, call: &Call) -> Answer {
+    let form_page = call.row.form_page.ok_or_else(Failure::not_found)?;
+    let (path, query) = form_page.split_at(form_page.find('?').unwrap_or(form_page.len()));
+    let filled = path.split('/').zip(call.path.split('/'));
+    let filled: Vec<&str> = filled.map(|(part, sent)| if part.starts_with('{') { sent } else { part }).collect();
+    Ok(reply::see_other(&format!("{}{query}", filled.join("/"))))
+}
+
 /// Longest value that is read from a query; no page of this site sends a longer one.
 const QUERY_CHARS_MAX: usize = 100;
 /// Longest answer of a passkey, as JSON.

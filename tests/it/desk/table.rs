@@ -1,7 +1,7 @@
 //! Tests of every page, generated from the route table.
 
 use super::{Clerk, demo};
-use crate::harness::Site;
+use crate::harness::{Reply, Site};
 use http::Method;
 use tunneldesk::routes::{PAGES, ROUTES};
 
@@ -80,6 +80,69 @@ fn only_a_kiosk_and_its_guest_see_pages_of_the_kiosk() {
         }
     }
     assert_eq!(site.rows(), rows, "nothing was written");
+}
+
+/// The paths that only take a form, of the desk and of the kiosk.
+fn form_addresses() -> Vec<&'static str> {
+    let has_page = |path: &str| PAGES.iter().any(|one| one.method == Method::GET && one.path == path);
+    let forms = PAGES.iter().filter(|one| one.method == Method::POST && !has_page(one.path)).map(|one| one.path);
+    forms.filter(|path| path.starts_with("/desk") || path.starts_with("/kiosk")).collect()
+}
+
+/// What a browser finds at an address, after redirects.
+fn led_to(clerk: &Clerk, path: &str) -> (String, Reply) {
+    let (mut address, mut reply) = (path.to_owned(), clerk.get(path));
+    for _ in 0..3 {
+        let Some(next) = reply.header("location").map(str::to_owned) else { break };
+        assert_eq!(reply.status, 303, "{address}: {reply}");
+        (address, reply) = (next.clone(), clerk.get(&next));
+    }
+    (address, reply)
+}
+
+#[test]
+fn the_address_of_a_form_leads_to_the_page_that_has_the_form() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.waiver.required = true;
+    });
+    super::day(&site);
+    super::behind_the_counter(&site);
+    let admin = Clerk::at(&site, &site.admin());
+    let kiosk = super::kiosk::paired(&site);
+    super::kiosk::enter(&site, &kiosk, &site.flyer("kim"));
+    let request: i64 = site.change(|tx| Ok(tx.get("SELECT max(entry_id) FROM entries WHERE kind = 'skill'", [])?));
+    let request = format!("/sign-offs/{request}/");
+    let rows = site.rows();
+    let all = form_addresses();
+    assert!(all.len() > 60, "{all:?}");
+    for path in all.iter().copied() {
+        let concrete = self::path(path).replace("/partners/1/", "/partners/5/").replace("/sign-offs/1/", &request);
+        let browser = if path.starts_with("/kiosk") { &kiosk } else { &admin };
+        let (address, reply) = led_to(browser, &concrete);
+        // Nobody has paid on this site.
+        let status = if path.starts_with("/desk/till/entries/") { 404 } else { 200 };
+        assert_eq!(reply.status, status, "{path} leads to {address}: {reply}");
+        assert!(reply.page().starts_with("<!doctype html>"), "{path} leads to {address}");
+    }
+    // Pages that are not directly above their forms.
+    for (path, there) in [
+        ("/desk/members/1/guardians/end", "/desk/members/1/waiver"),
+        ("/desk/members/1/photo/remove", "/desk/members/1"),
+        ("/desk/members/1/ban/lift", "/desk/members/1?tab=security"),
+        ("/desk/members/1/slip", "/desk/members/1/welcome"),
+        ("/desk/site/invitations/1/withdraw", "/desk/site/users"),
+        ("/desk/texts/picture/remove", "/desk/texts?kind=brief"),
+    ] {
+        assert_eq!(admin.get(path).header("location"), Some(there), "{path}");
+        assert_eq!(admin.head(path).header("location"), Some(there), "HEAD {path}");
+    }
+    // Who is not there is not found.
+    for path in all.iter().filter(|path| path.starts_with("/desk/members/{") || path.starts_with("/desk/bookings/{")) {
+        let unknown = path.replace("{member_id}", "99999").replace("{booking_id}", "99999").replace("{entry_id}", "1");
+        assert_eq!(led_to(&admin, &unknown).1.status, 404, "{unknown}");
+    }
+    assert_eq!(site.rows(), rows, "an address that is opened sends no form");
 }
 
 #[test]
