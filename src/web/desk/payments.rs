@@ -37,6 +37,13 @@ struct Page {
     problem: Option<(i64, String)>,
 }
 
+/// A decision that was refused: the payment, the member as typed, and why.
+struct Refused {
+    payment_id: i64,
+    member: Option<String>,
+    problem: String,
+}
+
 struct Row {
     payment_id: i64,
     amount: String,
@@ -49,7 +56,7 @@ struct Row {
     people: Vec<(i64, String)>,
     /// Whether a year was granted for it, which voiding takes back.
     given: bool,
-    /// Value of the member field: the member where that is certain.
+    /// Value of the member field: as typed, else the member where that is certain.
     member: String,
 }
 
@@ -65,7 +72,7 @@ fn page(
     clerk: &Clerk,
     status: StatusCode,
     done: Option<String>,
-    problem: Option<(i64, String)>,
+    refused: Option<Refused>,
 ) -> Answer {
     let mut frame = Frame::of(site, call, clerk, PART)?;
     frame.done = done;
@@ -75,10 +82,16 @@ fn page(
         let waiting = payments::list_questions(tx, ROWS_MAX, skip)?.into_iter();
         let row =
             |(payment_id, at, account)| row(tx, call, payment_id, when::moment(call.language(), &zone, at), account);
-        let rows = waiting.map(row).collect::<Result<Vec<_>, Failure>>()?;
+        let mut rows = waiting.map(row).collect::<Result<Vec<_>, Failure>>()?;
+        if let Some(Refused { payment_id, member: Some(typed), .. }) = &refused
+            && let Some(row) = rows.iter_mut().find(|row| row.payment_id == *payment_id)
+        {
+            row.member.clone_from(typed);
+        }
         Ok((rows, payments::count_questions(tx)?))
     })?;
     let skip_to = skip.saturating_add(rows.len() as i64);
+    let problem = refused.map(|refused| (refused.payment_id, refused.problem));
     Ok(shown(status, call.language(), &Page { frame, rows, more: total - skip_to, skip_to, problem }))
 }
 
@@ -142,6 +155,8 @@ fn decide(site: &Site, call: &Call, clerk: &Clerk, decision: Decision) -> Answer
     })?;
     match refusal {
         None => Ok(reply::see_other(&format!("{PART}?done={}", decision.name()))),
-        Some((status, key)) => page(site, call, clerk, status, None, Some((payment_id, call.say(key)))),
+        Some((status, key)) => {
+            page(site, call, clerk, status, None, Some(Refused { payment_id, member, problem: call.say(key) }))
+        }
     }
 }

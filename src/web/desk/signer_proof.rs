@@ -70,6 +70,11 @@ impl ProofForm {
         Ok(ProofForm { username, step: None, by_app: false, problem: None, path, bound, known })
     }
 
+    /// The form with the username as it was sent, where the rest of the page is refused before the proof is judged.
+    pub(crate) fn sent(self, call: &Call) -> Result<ProofForm, Failure> {
+        Ok(ProofForm { username: read_form(call, |form| form.line("username", NAME_CHARS_MAX))?, ..self })
+    }
+
     /// The form with a problem; 422.
     pub(crate) fn refused(mut self, problem: String) -> Outcome {
         self.problem = Some(problem);

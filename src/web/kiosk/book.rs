@@ -17,8 +17,8 @@ use askama::Template;
 #[template(path = "kiosk/book.html", config = "assets/templates/askama.toml")]
 struct Page {
     screen: Screen,
-    /// IDs and names; the guest first.
-    flyers: Vec<(i64, String)>,
+    /// IDs, names and whether they are ticked; the guest first.
+    flyers: Vec<(i64, String, bool)>,
     minutes: Vec<i64>,
     number: i64,
     problem: Option<String>,
@@ -29,17 +29,22 @@ pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
     page(site, call, guest, new_form_number(), None)
 }
 
+/// Flyers who are ticked, and why the form was refused.
+type Refused = (Vec<i64>, String);
+
 fn list_flyers(site: &Site, guest: &Guest) -> Result<Vec<(i64, String)>, Failure> {
     let due = site.store.read(|tx| waivers::list_due(site, tx, guest.member_id()))?;
     Ok(due.into_iter().map(|one| (one.member_id, one.name)).collect())
 }
 
-fn page(site: &Site, call: &Call, guest: &Guest, number: i64, problem: Option<String>) -> Answer {
+fn page(site: &Site, call: &Call, guest: &Guest, number: i64, refused: Option<Refused>) -> Answer {
     let minutes = site.config.kiosk_minutes.clone();
     if minutes.is_empty() {
         return Err(Failure::not_found());
     }
-    let flyers = list_flyers(site, guest)?;
+    let (ticked, problem) = refused.unzip();
+    let is_ticked = |id| ticked.as_ref().is_none_or(|ticked| ticked.contains(&id));
+    let flyers = list_flyers(site, guest)?.into_iter().map(|(id, name)| (id, name, is_ticked(id))).collect();
     let page = Page { screen: Screen::of(site, call, guest)?, flyers, minutes, number, problem };
     Ok(show(form_status(page.problem.is_some()), call.language(), &page))
 }
@@ -56,14 +61,17 @@ pub(crate) fn book(site: &Site, call: &Call, guest: &Guest) -> Answer {
     }
     form.finish()?;
     if flyers.is_empty() {
-        return page(site, call, guest, number, Some(call.say("waiver.nobody_flies")));
+        return page(site, call, guest, number, Some((flyers, call.say("waiver.nobody_flies"))));
     }
     let actor = super::actor(call, guest);
     let booked = app::change(site, actor, call.language(), |cx| kiosks::book(cx, &flyers, minutes, number));
     match booked {
         Ok(true) => Ok(reply::see_other("/kiosk/home?done=booked")),
         Ok(false) => Ok(reply::see_other("/kiosk/waiver")),
-        Err(failure) => page(site, call, guest, number, Some(client_error_text(failure, call.language())?)),
+        Err(failure) => {
+            let problem = client_error_text(failure, call.language())?;
+            page(site, call, guest, number, Some((flyers, problem)))
+        }
     }
 }
 

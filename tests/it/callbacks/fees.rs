@@ -185,6 +185,8 @@ fn the_desk_decides_once_and_the_log_says_who() {
     for (member, said) in [("", "Say whose"), ("nobody", "no member"), ("999999", "no member")] {
         let refused = clerk.post("/desk/payments/1/count", &[underpaid, ("member", member)]);
         assert!(refused.status == 422 && refused.page().contains(said), "{refused}");
+        let typed = if member.is_empty() { "1" } else { member };
+        assert!(refused.page().contains(&format!("name=\"member\" value=\"{typed}\"")), "{typed} is lost: {refused}");
     }
     let stale = clerk.post("/desk/payments/1/count", &[("question", "unmatched"), ("member", "jane")]);
     assert!(stale.status == 409 && stale.page().contains("changed since"), "{stale}");

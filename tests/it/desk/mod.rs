@@ -43,6 +43,7 @@ mod takeover;
 pub mod till;
 mod timeline;
 mod two_clerks;
+mod typed_text;
 mod zones;
 
 pub use clerk::Clerk;

@@ -104,6 +104,9 @@ fn an_adult_signs_children_up_at_the_kiosk_signs_books_and_checks_all_in() {
         kiosk.post("/kiosk/book", &form)
     };
     assert_eq!(book("5", "1").status, 422, "minutes that the site does not offer");
+    let one = [(flies[1].0.as_str(), "on"), ("minutes", "5"), ("number", "1")];
+    let refused = kiosk.post("/kiosk/book", &one);
+    assert!(refused.status == 422 && refused.page().matches(" checked>").count() == 1, "who stays out: {refused}");
     assert_eq!(book("10", "1").header("location"), Some("/kiosk/waiver"));
     assert_eq!(book("10", "1").header("location"), Some("/kiosk/waiver"), "sent again it is the same");
     let count = |sql: &str| site.change(|tx| Ok(tx.get::<i64>(sql, [])?));

@@ -78,7 +78,7 @@ pub(crate) fn record(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Some(_) => None,
     };
     if let Some(key) = problem {
-        let Outcome::Again(status, proof) = blank(site, member_id)?.refused(call.say(key)) else {
+        let Outcome::Again(status, proof) = blank(site, member_id)?.sent(call)?.refused(call.say(key)) else {
             return Err(Failure::broken());
         };
         return page(site, call, clerk, status, sent, Some(*proof));

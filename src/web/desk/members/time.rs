@@ -65,6 +65,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let new = NewTime { entry_date, minutes: length, tunnel_id: site.tunnel_id, comment: String::new() };
     match app::change(site, clerk, call.language(), |cx| time::enter(cx, member_id, &new)) {
         Ok(_) => Ok(reply::see_other(&format!("/desk/members/{member_id}?done=time"))),
+        Err(failure) if failure.problems().is_empty() => again(form_error_text(failure, call.language())?),
         Err(failure) => {
             let problem = field_error_text(failure, call.language())?;
             again(call.language().labelled(&call.say("desk.time_day"), &problem))

@@ -65,6 +65,9 @@ struct Page {
     /// When the member last read the safety brief, in words.
     brief: Option<String>,
     consents: Vec<ConsentRow>,
+    /// The form that adds a guardian, and whether it was refused.
+    added: GuardianForm,
+    is_add_refused: bool,
     problem: Option<String>,
 }
 
@@ -131,15 +134,22 @@ pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer 
 /// `POST /desk/members/{member_id}/guardians`: adds a guardian.
 pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let (guardian, relation, permission) = read_form(call, |form| {
-        (form.line("guardian", 20), form.line("relation", 20), form.line("permission", family::PERMISSION_CHARS_MAX))
+    let sent = read_form(call, |form| GuardianForm {
+        guardian: form.line("guardian", 20),
+        relation: form.line("relation", 20),
+        permission: form.line("permission", family::PERMISSION_CHARS_MAX),
     })?;
-    let guardian_id = guardian.parse().unwrap_or(0);
-    let relation = Relation::parse(&relation).unwrap_or(Relation::Own);
-    match app::change(site, clerk, call.language(), |cx| family::add(cx, member_id, guardian_id, relation, &permission))
-    {
+    let guardian_id = sent.guardian.parse().unwrap_or(0);
+    let relation = Relation::parse(&sent.relation).unwrap_or(Relation::Own);
+    let added = app::change(site, clerk, call.language(), |cx| {
+        family::add(cx, member_id, guardian_id, relation, &sent.permission)
+    });
+    match added {
         Ok(_) => back(member_id, "guardian"),
-        Err(failure) => page(site, call, clerk, Some((Sent::default(), field_error_text(failure, call.language())?))),
+        Err(failure) => {
+            let problem = field_error_text(failure, call.language())?;
+            page(site, call, clerk, Some((Sent { guardian: Some(sent), ..Sent::default() }, problem)))
+        }
     }
 }
 
@@ -195,6 +205,16 @@ struct Sent {
     contact: Option<Emergency>,
     /// The waiver that is decided on, and the word.
     decision: Option<(i64, String)>,
+    guardian: Option<GuardianForm>,
+}
+
+/// The form that adds a guardian, as typed.
+#[derive(Default)]
+struct GuardianForm {
+    /// Member number.
+    guardian: String,
+    relation: String,
+    permission: String,
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>) -> Answer {
@@ -244,6 +264,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>
         Ok(Page {
             seen_emergency: app_consents::mark(&emergency),
             emergency: sent.contact.unwrap_or(emergency),
+            is_add_refused: sent.guardian.is_some(),
+            added: sent.guardian.unwrap_or_default(),
             brief,
             consents: waiver_papers::list_consents(tx, member_id, &zone, language)?,
             guardians,

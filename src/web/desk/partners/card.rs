@@ -50,6 +50,8 @@ struct Page {
     /// Problems of the forms that rotate and revoke.
     rotate_problem: Option<&'static str>,
     revoke_problem: Option<&'static str>,
+    /// The name that was typed to confirm, where it is another.
+    typed_name: String,
     from: String,
     keep_days: i64,
     bookings: i64,
@@ -70,9 +72,10 @@ struct DeletedUser {
 /// The form of the page that was refused.
 enum Refused {
     Terms(TermsInput),
-    /// Keys of the problems.
-    Rotate(&'static str),
-    Revoke(&'static str),
+    /// Two secrets are in force; the days as typed.
+    Rotate(i64),
+    /// The name does not confirm; as typed.
+    Revoke(String),
 }
 
 /// The outcome of the form that makes a new secret.
@@ -107,11 +110,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
         frame.address = format!("{PART}/{}", path_id(call, 0)?);
     }
     let (status, skip) = (form_status(refused.is_some()), skipped(call));
-    let (terms, rotate_problem, revoke_problem) = match refused {
+    let (terms, days, name) = match refused {
         None => (None, None, None),
         Some(Refused::Terms(sent)) => (Some(sent), None, None),
-        Some(Refused::Rotate(key)) => (None, Some(key), None),
-        Some(Refused::Revoke(key)) => (None, None, Some(key)),
+        Some(Refused::Rotate(days)) => (None, Some(days), None),
+        Some(Refused::Revoke(name)) => (None, None, Some(name)),
     };
     let page = site.store.read(|tx| {
         let partner = find(tx, call)?;
@@ -126,8 +129,9 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
             badge: state_badge(call, &partner, spans.len()),
             secrets: spans.iter().map(|span| span_in_words(call, &zone, span)).collect(),
             from: if networks.is_empty() { call.say("partners.anywhere") } else { networks.join(", ") },
-            rotate_problem,
-            revoke_problem,
+            rotate_problem: days.map(|_| "partners.rotate_confirm"),
+            revoke_problem: name.as_ref().map(|_| "partners.revoke_name"),
+            typed_name: name.unwrap_or_default(),
             seen: access::mark(&partner, &networks),
             sent: terms.unwrap_or_else(|| TermsInput {
                 networks: networks.join("\n"),
@@ -135,7 +139,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
                 strict: partner.strict,
                 ..TermsInput::default()
             }),
-            keep_days: KEEP_DAYS,
+            keep_days: days.unwrap_or(KEEP_DAYS),
             bookings: partners::count_bookings(tx, Some(partner.partner_id))?,
             users: partner_users::count(tx, partner.partner_id)?,
             refusals: refusals.into_iter().map(|one| Line::of(&zone, call, None, one)).collect(),
@@ -227,7 +231,7 @@ pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     match rotated {
         Rotated::Done(name, handed) => show_secret(site, call, clerk, name, handed),
         Rotated::Before => Ok(reply::see_other(&format!("{PART}/{}?done=before", path_id(call, 0)?))),
-        Rotated::Unconfirmed => page(site, call, clerk, Some(Refused::Rotate("partners.rotate_confirm"))),
+        Rotated::Unconfirmed => page(site, call, clerk, Some(Refused::Rotate(keep_days))),
     }
 }
 
@@ -244,6 +248,6 @@ pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })?;
     match is_right {
         true => Ok(reply::see_other(&format!("{PART}/{}?done=revoked", path_id(call, 0)?))),
-        false => page(site, call, clerk, Some(Refused::Revoke("partners.revoke_name"))),
+        false => page(site, call, clerk, Some(Refused::Revoke(typed))),
     }
 }

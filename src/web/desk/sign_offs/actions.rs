@@ -62,7 +62,13 @@ pub(crate) fn deny(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })?;
     let Some(reason) = reason else {
         let denial_problem = Some(call.say("desk.deny_missing"));
-        return entry::page(site, call, clerk, Some(SignForm { denial_problem, version, ..SignForm::default() }));
+        let denial = Some(ProofForm::new(site, call.path.clone(), DENIAL_BOUND, String::new())?.sent(call)?);
+        return entry::page(
+            site,
+            call,
+            clerk,
+            Some(SignForm { denial_problem, denial, version, ..SignForm::default() }),
+        );
     };
     let shown = SeenEntry::version(version);
     let outcome = signer_proof::carry_out(site, call, clerk, DENIAL_BOUND, &String::new, |cx| {

@@ -26,7 +26,8 @@ const DONE: [(&str, &str); 3] =
 struct Page {
     frame: Frame,
     staff: Vec<User>,
-    roles: Vec<(&'static str, String)>,
+    /// Name, word, and whether it is chosen.
+    roles: Vec<(&'static str, String, bool)>,
     typed: String,
     problem: Option<String>,
     invitations: Vec<Open>,
@@ -54,19 +55,19 @@ pub(crate) fn role_key(role: Role) -> &'static str {
 
 /// `GET /desk/site/users`
 pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    page(site, call, clerk, String::new(), None, InvitationInput::blank(call.language()))
+    page(site, call, clerk, (String::new(), Role::Desk), None, InvitationInput::blank(call.language()))
 }
 
 /// The page with an invitation that was refused.
 pub(super) fn page_with_invitation(site: &Site, call: &Call, clerk: &Clerk, invite: InvitationInput) -> Answer {
-    page(site, call, clerk, String::new(), None, invite)
+    page(site, call, clerk, (String::new(), Role::Desk), None, invite)
 }
 
 fn page(
     site: &Site,
     call: &Call,
     clerk: &Clerk,
-    typed: String,
+    (typed, chosen): (String, Role),
     problem: Option<&'static str>,
     invite: InvitationInput,
 ) -> Answer {
@@ -87,7 +88,7 @@ fn page(
     let page = Page {
         frame,
         staff: found.into_iter().map(user).collect(),
-        roles: Role::ALL.iter().map(|role| (role.name(), call.say(role_key(*role)))).collect(),
+        roles: Role::ALL.iter().map(|role| (role.name(), call.say(role_key(*role)), *role == chosen)).collect(),
         typed,
         problem: problem.map(|key| call.say(key)),
         invitations: open,
@@ -121,6 +122,9 @@ pub(crate) fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })?;
     match outcome {
         None => Ok(reply::see_other(&format!("{PART}/users?done=role"))),
-        Some(key) => page(site, call, clerk, typed, Some(key), InvitationInput::blank(call.language())),
+        Some(key) => {
+            let sent = (typed, role.unwrap_or(Role::Desk));
+            page(site, call, clerk, sent, Some(key), InvitationInput::blank(call.language()))
+        }
     }
 }
