@@ -83,6 +83,23 @@ fn enter_checks_in_whom_the_clerk_saw_first_and_passes_over_those_who_are_done()
 }
 
 #[test]
+fn enter_brings_a_line_below_the_screen_to_sight_before_it_checks_in() {
+    let site = demo();
+    (0..12).for_each(|number| _ = book(&site, &site.flyer(&format!("ann{number}")), 60 * number));
+    site.change(|tx| Ok(tx.run("UPDATE bookings SET arrived_at = ?1 WHERE booking_id < 12", [tx.now()])?));
+    let browser = a_clerk(&site);
+    browser.resize(1280, 400, false);
+    open(&site, &browser, "/desk");
+    browser.press("/ann");
+    assert_eq!(browser.run("return document.querySelector('.first a[id]').id", json!([])), "b12");
+    browser.press(ENTER);
+    browser.wait("return document.activeElement.getBoundingClientRect().bottom <= innerHeight");
+    assert_eq!(browser.focused(), "Check in: ann11", "the clerk has not seen the line yet");
+    browser.press(ENTER);
+    browser.wait("return document.querySelector('[role=status].done')?.innerText.startsWith('Checked in: ann11')");
+}
+
+#[test]
 fn enter_never_acts_on_a_member_whom_an_earlier_query_found() {
     let site = demo();
     let (nora, omar) = (site.flyer("nora"), site.flyer("omar"));
