@@ -365,7 +365,7 @@ if (live().length) {
         const said = Object.assign(document.createElement('p'), { className: 'note good', role: 'status', textContent: kept.said });
         form.before(said);
         said.scrollIntoView({ block: 'center', behavior: 'instant' });
-        form.querySelector('button:not([type])').focus({ preventScroll: true });
+        form.querySelector('button:not([type])')?.focus({ preventScroll: true });
     };
     if (lost) keep({ said: lost.dataset.kept });
     if (page) {

@@ -254,9 +254,8 @@ impl BackupStoreLock<'_> {
         self.backup_store
     }
 
-    /// An empty directory for a new backup. Other unfinished ones are removed.
+    /// An empty directory for a new backup.
     pub(crate) fn start(&self, name: &str) -> io::Result<PathBuf> {
-        self.backup_store.remove_unfinished();
         let dir = self.backup_store.dir.join(format!("{UNFINISHED}{name}"));
         make_dir(&dir).map(|()| dir)
     }
