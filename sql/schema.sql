@@ -1162,10 +1162,6 @@ CREATE INDEX waiver_signatures_by_yes ON waiver_signatures (signed_at, signature
 
 CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id, ends_at);
 
-CREATE INDEX entries_by_member ON entries
-    (member_id, kind, entry_date, entry_id, status, minutes, cat_group, skill, tunnel_id, author_id, booking_id,
-     opening, created_at, comment);
-
 CREATE INDEX bookings_by_member ON bookings
     (member_id, flight_date, booking_id, partner_id, registration_id, purchase_id, purchase_date, minutes_booked, product_id,
      tunnel_id, checkin_time, created_at, updated_at, sent_flight_date, sent_minutes, arrived_at, ended_as, time_waits);
@@ -1173,3 +1169,8 @@ CREATE INDEX bookings_by_member ON bookings
 CREATE UNIQUE INDEX bookings_by_purchase ON bookings
     (partner_id, purchase_id, coalesce(sent_flight_date, flight_date), member_id)
     WHERE registration_id IS NULL AND purchase_id IS NOT NULL;
+
+CREATE INDEX entries_by_member ON entries
+    (member_id, kind, entry_date, entry_id, status, minutes, cat_group, skill, tunnel_id, author_id, booking_id,
+     opening, created_at, comment, cat_id, instructor_id, approval_date, version, asked_version, comments_instructor,
+     comment_denial);

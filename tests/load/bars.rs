@@ -47,6 +47,8 @@ pub struct Figures {
     pub idle_kib: Vec<u64>,
     pub idle_again_kib: u64,
     pub loaded_kib: u64,
+    /// The peak before the sign-ins of each round. Each hash of a password takes 19 MiB while it is computed.
+    pub unhashed_kib: u64,
     pub guessed_kib: u64,
     /// The peak memory of the server with an off-site copy.
     pub copied_kib: u64,
@@ -168,6 +170,12 @@ impl Figures {
                 "resident memory when idle",
                 median(self.idle_kib.iter().map(|kib| *kib as f64)) / 1024.0,
                 12.0,
+                "MB",
+            ),
+            below(
+                "resident memory at the most, while no password is hashed",
+                self.unhashed_kib as f64 / 1024.0,
+                48.0,
                 "MB",
             ),
             below("resident memory at the most, under every load", self.loaded_kib as f64 / 1024.0, 48.0, "MB"),

@@ -171,7 +171,6 @@ fn measure(plan: &Plan) -> Result<bool, String> {
                 run_backups(plan, &backed, &requests, &mut figures)?;
                 run_copied(plan, &copied, &requests, &mut figures)
             })?;
-            figures.loaded_kib = servers.grouped.memory_kib("VmHWM");
             figures.idle_again_kib = servers.grouped.memory_kib("VmRSS");
             figures.copied_kib = copied.finish()?;
             servers.stop()?;
@@ -257,15 +256,18 @@ fn run_round(
         (TimeSlow, &requests.time, &servers.slow),
         (TimeSlowUngrouped, &requests.time, &servers.slow_ungrouped),
     ];
+    servers.grouped.forget_peak()?;
     for (what, load, server) in loads {
         run_one(what, load, server, plan.time, figures)?;
     }
+    figures.unhashed_kib = figures.unhashed_kib.max(servers.grouped.memory_kib("VmHWM"));
     // Hashes are measured before and after the sign-ins that they are compared with: 64 sign-ins at a time take a
     // second each.
     let before = machine::hashes_per_second(plan.time);
     run_one(Login, &requests.login, &servers.grouped, plan.time * 2, figures)?;
     note(figures, Argon2, alone((before + machine::hashes_per_second(plan.time)) / 2.0));
     run_mix(plan, servers, requests, figures)?;
+    figures.loaded_kib = figures.loaded_kib.max(servers.grouped.memory_kib("VmHWM"));
     run_guesses(plan, servers, requests, figures)?;
     note(figures, Flush, alone(machine::flushes_per_second(room, plan.time.min(Duration::from_secs(1)))?));
     Ok(())

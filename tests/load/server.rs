@@ -103,6 +103,11 @@ impl Server {
         line.and_then(|value| value.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
     }
 
+    /// Starts the peak of the memory anew at its present size.
+    pub fn forget_peak(&self) -> Result<(), String> {
+        std::fs::write(format!("/proc/{}/clear_refs", self.process.id()), "5").map_err(|e| format!("clear_refs: {e}"))
+    }
+
     /// The processor time of all threads so far, including those that have ended. Steadier than the rate of answers
     /// where other programs use the processors too.
     pub fn cpu(&self) -> Duration {

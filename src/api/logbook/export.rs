@@ -8,7 +8,6 @@ use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
 use crate::http::body::ParsedBody;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
 use crate::http::field_types::Count;
 use crate::http::reply;
 use crate::site::Site;
@@ -16,6 +15,7 @@ use crate::store::queries::logbook::{self, Line};
 use crate::store::queries::standing;
 use crate::store::tables::tunnels;
 use http::{HeaderValue, header};
+use std::ops::ControlFlow;
 
 /// One answer ends after this many rows, or with the row that reaches [`BYTES_MAX`]; its `Link` then leads to the next page.
 const ROWS_MAX: i64 = 5_000;
@@ -59,16 +59,18 @@ pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let (table, rest) = site.store.read(|tx| {
         let (lapsed, zone) =
             (standing::lapsed(tx, member_id, site.now())?, tunnels::find_time_zone(tx, site.tunnel_id)?);
-        let ids = logbook::list_ids(tx, member_id, ROWS_MAX + 1, offset)?;
         let mut table = COLUMNS.join(",") + "\r\n";
-        for (written, entry_id) in (0..).zip(ids) {
+        let (mut written, mut rest) = (0, None);
+        logbook::each(tx, member_id, offset, |line| {
             if written == ROWS_MAX || table.len() >= BYTES_MAX {
-                return Ok((table, Some(offset + written)));
+                rest = Some(offset + written);
+                return ControlFlow::Break(());
             }
-            let line = logbook::find(tx, entry_id)?.ok_or_else(Failure::broken)?;
             cell::write_row(&mut table, &cells(site, &zone, &line, &lapsed));
-        }
-        Ok((table, None))
+            written += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok((table, rest))
     })?;
     let reply = reply::file("text/csv; charset=utf-8", "attachment", &format!("logbook-{member_id}.csv"), table);
     Ok(match rest {

@@ -4,7 +4,6 @@ use crate::domain::entry::{Kind, Status};
 use crate::store::Read;
 use crate::store::engine::columns::{Columns, FromRow};
 use rusqlite::{Result, named_params};
-use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 row! {
@@ -34,11 +33,9 @@ row! {
     }
 }
 
-const LINE: &str = joined!(
-    "SELECT ",
-    Line::COLUMNS,
-    " FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id LEFT JOIN members s ON s.member_id = e.instructor_id"
-);
+const LINE: &str = joined!("SELECT ", Line::COLUMNS, BESIDE);
+/// An entry with its tunnel and its signer.
+const BESIDE: &str = " FROM entries e CROSS JOIN tunnels t ON t.tunnel_id = e.tunnel_id LEFT JOIN members s ON s.member_id = e.instructor_id";
 
 /// An entry of any kind as lists show it. Moments in Unix seconds.
 #[derive(Debug)]
@@ -72,10 +69,24 @@ row! {
 
 const LISTED: &str = joined!(
     "SELECT e.entry_id, e.kind, e.status, e.entry_date, e.minutes, e.opening IS NOT NULL, e.comment, t.name, ",
-    Signable::COLUMNS
+    Signable::COLUMNS,
+    BESIDE
 );
-const LISTED_BESIDE: &str =
-    " JOIN tunnels t ON t.tunnel_id = e.tunnel_id LEFT JOIN members s ON s.member_id = e.instructor_id";
+
+/// A statement that reads the entries of every kind of a member (`?1`), newest first, at most `?2` of them after `?3` newer
+/// ones. The index has each kind in this order, so that SQLite merges the three and reads no more than that.
+macro_rules! sql_of_every_kind {
+    ($select:ident) => {
+        sql!(
+            $select,
+            " WHERE e.member_id = ?1 AND e.kind = 'time' UNION ALL ",
+            $select,
+            " WHERE e.member_id = ?1 AND e.kind = 'skill' UNION ALL ",
+            $select,
+            " WHERE e.member_id = ?1 AND e.kind = 'safety' ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT ?2 OFFSET ?3"
+        )
+    };
+}
 
 impl FromRow for Listed {
     fn read(columns: &mut Columns) -> Result<Listed> {
@@ -102,36 +113,17 @@ impl FromRow for Listed {
 
 /// The entries of every kind, newest first, after `offset` newer ones.
 pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Listed>> {
-    let sql = sql!(
-        LISTED,
-        " FROM (SELECT entry_id AS listed_id, entry_date FROM entries WHERE member_id = :id AND kind = 'time'
-                UNION ALL SELECT entry_id, entry_date FROM entries WHERE member_id = :id AND kind = 'skill'
-                UNION ALL SELECT entry_id, entry_date FROM entries WHERE member_id = :id AND kind = 'safety'
-                ORDER BY entry_date DESC, listed_id DESC LIMIT :limit OFFSET :offset)
-          CROSS JOIN entries e ON e.entry_id = listed_id",
-        LISTED_BESIDE
-    );
-    let mut found: Vec<Listed> = tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset})?;
-    // The inner query has this order already; an outer ORDER BY would make SQLite sort whole rows.
-    found.sort_by_key(|one| Reverse((one.entry_date, one.entry_id)));
-    Ok(found)
+    tx.list(sql_of_every_kind!(LISTED), (member_id, limit, offset))
 }
 
 pub(crate) fn find_listed(tx: &Read, entry_id: i64) -> Result<Option<Listed>> {
-    tx.find(sql!(LISTED, " FROM entries e", LISTED_BESIDE, " WHERE e.entry_id = ?1"), [entry_id])
+    tx.find(sql!(LISTED, " WHERE e.entry_id = ?1"), [entry_id])
 }
 
-/// The numbers of the entries of every kind, newest first, for reading a whole logbook entry by entry.
-pub(crate) fn list_ids(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<i64>> {
-    // The index has each kind in this order, so SQLite merges the three and reads no more than the limit.
-    let sql = sql!(
-        "SELECT entry_id, entry_date FROM entries WHERE member_id = ?1 AND kind = 'time'
-         UNION ALL SELECT entry_id, entry_date FROM entries WHERE member_id = ?1 AND kind = 'skill'
-         UNION ALL SELECT entry_id, entry_date FROM entries WHERE member_id = ?1 AND kind = 'safety'
-         ORDER BY entry_date DESC, entry_id DESC LIMIT ?2 OFFSET ?3"
-    );
-    let found: Vec<(i64, i64)> = tx.list(sql, (member_id, limit, offset))?;
-    Ok(found.into_iter().map(|(entry_id, _)| entry_id).collect())
+/// Calls `take` with the entries of every kind, newest first, after `offset` newer ones, until it breaks. One entry at a
+/// time is in memory.
+pub(crate) fn each(tx: &Read, member_id: i64, offset: i64, take: impl FnMut(Line) -> ControlFlow<()>) -> Result<()> {
+    tx.each(sql_of_every_kind!(LINE), (member_id, i64::MAX, offset), take)
 }
 
 pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
