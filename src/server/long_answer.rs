@@ -2,7 +2,7 @@
 //! client, so that a slow client keeps no thread and no database connection busy.
 
 use super::limiter::{ConnectionState, Progress};
-use super::pool::Job;
+use super::pool::{DRAWN_ANSWER_TIME_MAX, Job};
 use super::queue::Queue;
 use crate::http::chunks::Chunks;
 use crate::http::failure::Failure;
@@ -13,6 +13,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::time::{Timeout, timeout};
 
 /// Simultaneous long answers of the server, a limit on memory: each has a chunk or two there.
 pub(super) const LONG_ANSWERS_MAX: usize = 16;
@@ -33,7 +34,7 @@ pub(super) struct RemainingChunks {
 
 enum State {
     Waiting(Chunks),
-    Making(oneshot::Receiver<NextChunk>),
+    Making(Pin<Box<Timeout<oneshot::Receiver<NextChunk>>>>),
     Ended,
 }
 
@@ -77,7 +78,7 @@ impl RemainingChunks {
     }
 
     /// Polls for the next chunk: the first poll queues the job that makes the chunk. `None` after the last chunk and after an
-    /// error. Fails if the server stops, or if making the chunk fails.
+    /// error. Fails if the server stops, if making the chunk fails, or takes too long.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Aborted>>> {
         let mut waiting = match std::mem::replace(&mut self.state, State::Ended) {
             State::Ended => return Poll::Ready(None),
@@ -88,21 +89,22 @@ impl RemainingChunks {
                 if self.queue.push_continuation(Job::Chunk { chunks, done }).is_err() {
                     return Poll::Ready(Some(self.abort("the server stops")));
                 }
-                made
+                Box::pin(timeout(DRAWN_ANSWER_TIME_MAX, made))
             }
         };
-        let Poll::Ready(made) = Pin::new(&mut waiting).poll(cx) else {
+        let Poll::Ready(made) = waiting.as_mut().poll(cx) else {
             self.state = State::Making(waiting);
             return Poll::Pending;
         };
         self.set_state(ConnectionState::Sending);
         Poll::Ready(Some(match made {
-            Ok(Ok((piece, rest))) => {
+            Ok(Ok(Ok((piece, rest)))) => {
                 self.state = rest.map_or(State::Ended, State::Waiting);
                 Ok(piece)
             }
-            Ok(Err(failure)) => self.abort(failure.cause().unwrap_or(failure.code())),
-            Err(_) => self.abort("a thread for requests ended early"),
+            Ok(Ok(Err(failure))) => self.abort(failure.cause().unwrap_or(failure.code())),
+            Ok(Err(_)) => self.abort("a thread for requests ended early"),
+            Err(_) => self.abort("the disk does not answer"),
         }))
     }
 
@@ -179,6 +181,15 @@ mod tests {
         let (mut stopped, _places) = self::rest(3, 3);
         stopped.queue.close();
         assert!(next(&mut stopped).await.unwrap().is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_chunk_that_never_comes_aborts_the_answer() {
+        let (mut rest, _places) = rest(3, 3);
+        let limits = Limits { name: "test", threads_max: 1, jobs_max: 0 };
+        rest.queue = Queue::start(limits, || -> Work<Job> { Box::new(std::mem::forget) }).unwrap();
+        let never = timeout(2 * DRAWN_ANSWER_TIME_MAX, next(&mut rest)).await.unwrap();
+        assert!(never.unwrap().is_err() && next(&mut rest).await.is_none());
     }
 
     #[tokio::test]

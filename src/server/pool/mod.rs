@@ -52,6 +52,10 @@ const STANDBY_THREADS: usize = 2;
 const STANDBY_QUEUE_MAX: usize = 16;
 /// How often a call that may write looks whether the disk answers.
 const HANG_CHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// After this time a read is given up: much longer than it may wait for a thread and a connection, and may run.
+const READ_ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
+/// The same for what is drawn, and for each chunk of a long answer.
+pub(super) const DRAWN_ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
 pub(super) struct Pool {
     writer: Arc<Writer>,
@@ -108,6 +112,28 @@ pub(super) struct FinishedCall {
     pub cause: Option<String>,
 }
 
+/// How long the answer of a call is awaited.
+#[derive(Clone, Copy)]
+enum Patience {
+    /// Until the disk does not answer a write.
+    WhileWritesEnd,
+    /// A read that hangs has no other sign than its time.
+    For(Duration),
+    /// The standby awaits news.
+    Endless,
+}
+
+impl Patience {
+    fn of(call: &Call) -> Patience {
+        match call.row {
+            route if route.caller_kind == CallerKind::Standby => Patience::Endless,
+            _ if !call.reads() => Patience::WhileWritesEnd,
+            route if route.draws || route.hashes => Patience::For(DRAWN_ANSWER_TIME_MAX),
+            _ => Patience::For(READ_ANSWER_TIME_MAX),
+        }
+    }
+}
+
 impl Pool {
     pub(super) fn start(site: &Site) -> Result<Pool, String> {
         let limits = &site.config.limits;
@@ -139,12 +165,11 @@ impl Pool {
         })
     }
 
-    /// Runs a call on its queue. A full queue refuses the call at once. A call that may write is given up while the disk does
-    /// not answer.
+    /// Runs a call on its queue. A full queue refuses the call at once. A call is given up while the disk does not answer.
     pub(super) async fn run(&self, fallback: &Fallback<'_>, access: &'static Access, mut call: Call) -> FinishedCall {
         let queued = Instant::now();
-        let may_write = !call.reads();
-        let page = (may_write && call.row.is_page()).then(|| call.path.clone());
+        let patience = Patience::of(&call);
+        let page = call.row.is_page().then(|| call.path.clone());
         call.changes_before = self.changes.count();
         let queue = match call.row {
             route if route.hashes => &self.hashing,
@@ -165,11 +190,7 @@ impl Pool {
             let failure = Failure::overloaded().because("the queue is full");
             return refused(&job.call, failure, || Frame::named(fallback.site_name.get(), fallback.language));
         }
-        let answer = match may_write {
-            true => self.await_while_disk_answers(answer).await,
-            false => Some(answer.await),
-        };
-        let Some(answer) = answer else {
+        let Some(answer) = self.await_while_disk_answers(answer, patience).await else {
             let failure = Failure::disk_hangs().because("the disk does not answer");
             return refused_without_call(fallback, page.as_deref(), failure);
         };
@@ -190,12 +211,21 @@ impl Pool {
     }
 
     /// `None`: the disk does not answer.
-    async fn await_while_disk_answers<T>(&self, mut answer: oneshot::Receiver<T>) -> Option<Result<T, RecvError>> {
+    async fn await_while_disk_answers<T>(
+        &self,
+        mut answer: oneshot::Receiver<T>,
+        patience: Patience,
+    ) -> Option<Result<T, RecvError>> {
         loop {
-            match tokio::time::timeout(HANG_CHECK_INTERVAL, &mut answer).await {
+            let time = match patience {
+                Patience::WhileWritesEnd => HANG_CHECK_INTERVAL,
+                Patience::For(time) => time,
+                Patience::Endless => return Some(answer.await),
+            };
+            match tokio::time::timeout(time, &mut answer).await {
                 Ok(answer) => return Some(answer),
-                Err(_) if self.writer.hangs_for().is_some() => return None,
-                Err(_) => {}
+                Err(_) if matches!(patience, Patience::WhileWritesEnd) && self.writer.hangs_for().is_none() => {}
+                Err(_) => return None,
             }
         }
     }
@@ -220,7 +250,7 @@ impl Pool {
         }
     }
 
-    /// Asks on a reading thread; `None` where none is free for that.
+    /// Asks on a reading thread; `None` where none is free for that, or the disk does not answer.
     pub(super) async fn ask<T: Send + 'static>(&self, question: impl FnOnce(&Site) -> T + Send + 'static) -> Option<T> {
         let (done, answer) = oneshot::channel();
         let question = move |site: &Site| {
@@ -228,7 +258,7 @@ impl Pool {
             site.store.release();
         };
         self.reading.push(Job::Question(Box::new(question))).ok()?;
-        answer.await.ok()
+        tokio::time::timeout(READ_ANSWER_TIME_MAX, answer).await.ok()?.ok()
     }
 
     /// The requests that wait for hashing, and all other waiting requests.
