@@ -202,9 +202,15 @@ impl Serve {
             let made = demo::create(data_dir, config, &|| Clock::machine(0), &demo::USUAL, &mut |_, _, _| ());
             made.map_err(failed)?.0
         } else {
-            let mut told = None;
+            let mut told = (String::new(), 0);
             let mut tell = |step: &str, done: u64, total: u64| {
-                let now = Some((step.to_owned(), done.saturating_mul(100) / total.max(1)));
+                let now = (step.to_owned(), done.saturating_mul(100) / total.max(1));
+                if told.0 != now.0 {
+                    tracing::info!(
+                        step,
+                        "upgrading the file; the site answers once that is done, on a large one after minutes"
+                    );
+                }
                 if told != now {
                     service.notify_progress(step, done, total);
                     told = now;

@@ -93,6 +93,12 @@ fn a_site_of_each_released_schema_is_upgraded_with_all_that_is_in_it_and_goes_ba
         let audited = records.then(|| deeds(&desk.database()));
         let server = desk.serve();
         assert!(server.log.wait_for("the file was upgraded; `tunneldesk rollback` brings it back as it was").is_some());
+        let lines =
+            server.log.so_far().into_iter().map(|line| serde_json::from_str::<serde_json::Value>(&line).unwrap());
+        let telling = lines.filter(|line| text(&line["message"]).starts_with("upgrading the file"));
+        let steps: Vec<String> = telling.map(|line| text(&line["step"]).to_owned()).collect();
+        let ends = steps.first().zip(steps.last()).map(|(first, last)| (&**first, &**last));
+        assert_eq!(ends, Some(("checking", "upgrading")), "{steps:?}");
         server.sign_in("jane", PASSWORD);
         let said = desk.run(&["rollback"]).trouble(1);
         assert!(said.contains("is running on") && said.contains("stop it first"), "{said}");
