@@ -4,6 +4,7 @@
 use super::till::field;
 use super::{Clerk, book, demo};
 use crate::harness::Site;
+use std::sync::Barrier;
 use tunneldesk::store::tables::partners;
 
 type Fields<'a> = &'a [(&'a str, &'a str)];
@@ -198,4 +199,32 @@ fn a_decision_on_a_waiver_is_not_turned_round_and_a_ban_not_reworded_unseen() {
     assert!(refused.status == 422 && page.contains("banned this member while the page was open"), "{page}");
     assert!(page.contains("<bdi>pushed a child</bdi>"), "{page}");
     assert_eq!(ann.post(&ban, &[("reason", "pushed a child")]).status, 303, "the same again changes nothing");
+}
+
+#[test]
+fn of_eight_clerks_who_change_the_same_field_at_once_one_saves_and_the_others_are_told() {
+    let site = demo();
+    let jane = site.member("jane");
+    let clerks: Vec<Clerk> = (0..8).map(|_| Clerk::at(&site, &site.desk())).collect();
+    let path = format!("/desk/members/{}/edit", jane.id);
+    let page = clerks[0].get(&path).page();
+    let [name, screen_name, email] =
+        ["real_name", "screen_name", "email"].map(|name| field(&page, &format!("seen_{name}")));
+    let together = Barrier::new(clerks.len());
+    let save = |number: usize, clerk: Clerk| {
+        let typed = format!("Jane {number}");
+        let seen =
+            [("seen", "1"), ("seen_real_name", &name), ("seen_screen_name", &screen_name), ("seen_email", &email)];
+        let fields = [("real_name", &*typed), ("screen_name", &screen_name), ("email", &email)];
+        together.wait();
+        clerk.post(&path, &[&seen[..], &fields].concat()).status
+    };
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let save = &save;
+        let begin = |(number, clerk)| scope.spawn(move || save(number, clerk));
+        let saving: Vec<_> = clerks.into_iter().enumerate().map(begin).collect();
+        saving.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let count = |status: u16| statuses.iter().filter(|one| **one == status).count();
+    assert_eq!((count(303), count(422)), (1, 7), "{statuses:?}");
 }

@@ -42,7 +42,7 @@ struct Page {
 }
 
 /// The values of the form, as typed.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 struct EditInput {
     real_name: String,
     screen_name: String,
@@ -118,10 +118,16 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(person) => person,
         Err(text) => return page(site, call, clerk, Some((sent, call.language().say(&text)))),
     };
-    match app::change(site, clerk, call.language(), |cx| card::edit_person(cx, member_id, &person)) {
-        Ok(Edited::AddressToConfirm) => Ok(reply::see_other(&format!("{PART}/{member_id}?done=address"))),
-        Ok(_) => Ok(reply::see_other(&format!("{PART}/{member_id}?done=edited"))),
-        Err(failure) => {
+    let saved = app::change(site, clerk, call.language(), |cx| {
+        let now = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+        if EditInput::of(now) == stored { card::edit_person(cx, member_id, &person).map(Some) } else { Ok(None) }
+    });
+    match saved.transpose() {
+        // Somebody else saved between the look at the stored values and the change.
+        None => save(site, call, clerk),
+        Some(Ok(Edited::AddressToConfirm)) => Ok(reply::see_other(&format!("{PART}/{member_id}?done=address"))),
+        Some(Ok(_)) => Ok(reply::see_other(&format!("{PART}/{member_id}?done=edited"))),
+        Some(Err(failure)) => {
             let problem = form_error_text(failure, call.language())?;
             page(site, call, clerk, Some((sent, problem)))
         }
