@@ -160,8 +160,15 @@ impl Change<'_> {
     /// answer is shown once, such as a new secret, is not repeated where a browser loads the answer again. A form without
     /// a number is always new.
     pub(crate) fn is_first_sending(&self, form_number: Option<i64>) -> Result<bool, Failure> {
+        self.is_first_sending_of(form_number, "")
+    }
+
+    /// As [`Change::is_first_sending`], for a form to which a person may go back to send it with other values: with another
+    /// `content` it is another form.
+    pub(crate) fn is_first_sending_of(&self, form_number: Option<i64>, content: &str) -> Result<bool, Failure> {
         let Some(number) = form_number else { return Ok(true) };
-        let replay_key = self.site.keys.hash(Purpose::Replay, &[b"form", &number.to_be_bytes()]);
+        let parts: [&[u8]; 3] = [b"form", &number.to_be_bytes(), content.as_bytes()];
+        let replay_key = self.site.keys.hash(Purpose::Replay, &parts);
         if replays::find(self.tx, &replay_key, self.now())?.is_some() {
             return Ok(false);
         }

@@ -14,7 +14,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::bookings;
 use crate::store::tables::entries::NewTime;
-use crate::web::{client_error_text, form, form_status};
+use crate::web::{client_error_text, form, form_status, new_form_number};
 use askama::Template;
 
 /// Usual durations in minutes, one button each.
@@ -24,6 +24,7 @@ const USUAL: [i64; 6] = [2, 5, 10, 12, 15, 30];
 #[template(path = "kiosk/time.html", config = "assets/templates/askama.toml")]
 struct Page {
     screen: Screen,
+    number: i64,
     usual: [i64; 6],
     minutes: String,
     /// Texts about flight time that today's bookings have logged.
@@ -39,7 +40,8 @@ pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
 fn page(site: &Site, call: &Call, guest: &Guest, minutes: String, problem: Option<String>) -> Answer {
     let status = form_status(problem.is_some());
     let logged = list_logged(site, call, guest)?;
-    let page = Page { screen: Screen::of(site, call, guest)?, usual: USUAL, minutes, logged, problem };
+    let (screen, number) = (Screen::of(site, call, guest)?, new_form_number());
+    let page = Page { screen, number, usual: USUAL, minutes, logged, problem };
     Ok(show(status, call.language(), &page))
 }
 
@@ -56,16 +58,23 @@ fn list_logged(site: &Site, call: &Call, guest: &Guest) -> Result<Vec<String>, F
     Ok(own.into_iter().filter_map(say).collect())
 }
 
-/// `POST /kiosk/time`: enters the minutes in the logbook.
+/// `POST /kiosk/time`: enters the minutes in the logbook; once, where a browser sends the form again.
 pub(crate) fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let typed = form(call)?.line("minutes", 5);
+    let mut form = form(call)?;
+    let (typed, number) = (form.line("minutes", 5), form.number());
     let Some(flown) = minutes::parse(&typed).filter(|minutes| minutes::MINUTES.contains(minutes)) else {
         return page(site, call, guest, typed, Some(call.say("kiosk.time_wrong")));
     };
     let new = NewTime { entry_date: site.now(), minutes: flown, tunnel_id: site.tunnel_id, comment: String::new() };
     let actor = super::actor(call, guest);
-    match app::change(site, actor, call.language(), |cx| time::enter(cx, guest.member_id(), &new)) {
-        Ok(_) => Ok(reply::see_other("/kiosk/home?done=logged")),
+    let entered = app::change(site, actor, call.language(), |cx| {
+        if cx.is_first_sending_of(number, &format!("{} {flown}", guest.member_id()))? {
+            time::enter(cx, guest.member_id(), &new)?;
+        }
+        Ok(())
+    });
+    match entered {
+        Ok(()) => Ok(reply::see_other("/kiosk/home?done=logged")),
         Err(failure) if failure.code() == Failure::waiver_missing().code() => Ok(reply::see_other("/kiosk/waiver")),
         Err(failure) => page(site, call, guest, typed, Some(client_error_text(failure, call.language())?)),
     }

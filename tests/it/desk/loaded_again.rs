@@ -1,5 +1,6 @@
-//! Pages that show a secret once: a browser that loads such a page again sends its form again, and makes no new secret.
+//! A browser that loads a page again sends its form again: no secret is made anew, and flight time is not entered twice.
 
+use super::kiosk::{enter, paired};
 use super::till::field;
 use super::{Clerk, demo};
 use crate::harness::{Caller, Site};
@@ -76,5 +77,31 @@ fn pins_and_codes_that_were_read_out_stay_in_force() {
     {
         let number = field(&clerk.get(page).page(), "number");
         send_twice(&clerk, path, &[("number", &number), more]);
+    }
+}
+
+#[test]
+fn flight_time_that_is_sent_again_is_entered_once_and_other_minutes_are_more_flight_time() {
+    let site = demo();
+    let (jane, clerk, kiosk) = (site.flyer("jane"), Clerk::at(&site, &site.desk()), paired(&site));
+    let signer = site.signer("ines", &[("Instructor", "4")]).id.to_string();
+    enter(&site, &kiosk, &jane);
+    let card = format!("/desk/members/{}", jane.id);
+    let (time, opening) = (format!("{card}/time"), format!("{card}/opening"));
+    let count = || -> i64 {
+        site.change(|tx| Ok(tx.get("SELECT count(*) FROM entries WHERE member_id = ?1 AND minutes > 0", [jane.id])?))
+    };
+    for (browser, page, path, field_name) in [
+        (&clerk, &*card, &*time, "minutes"),
+        (&kiosk, "/kiosk/time", "/kiosk/time", "minutes"),
+        (&clerk, &*opening, &*opening, "time"),
+    ] {
+        let (number, before) = (field(&browser.get(page).page(), "number"), count());
+        for (typed, entered) in [("10", 1), ("10", 1), ("15", 2), ("15", 2)] {
+            let reply = browser.post(path, &[(field_name, typed), ("signer", &signer), ("number", &number)]);
+            assert_eq!((reply.status, count() - before), (303, entered), "{path}, {typed} min.: {reply}");
+        }
+        let reply = browser.post(path, &[(field_name, "601000"), ("number", &number)]);
+        assert_eq!((reply.status, count() - before), (422, 2), "{path}: {reply}");
     }
 }

@@ -43,7 +43,7 @@ struct Level {
 }
 
 /// The values of the form, as typed.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct OpeningInput {
     time: String,
     date: String,
@@ -65,18 +65,21 @@ pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// `POST /desk/members/{member_id}/opening`: enters the balance, which waits for the chosen instructor's signature, and leads
-/// to the page that takes it.
+/// to the page that takes it. Where a browser sends the form again, nothing is entered, and the member's card shows what is.
 pub(crate) fn enter(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
     let (zone, now) = (site.time_zone()?, site.now());
     let (levels, skills) = (signer_proof::values(call, "level")?, signer_proof::values(call, "skill")?);
-    let sent = read_form(call, |form| OpeningInput {
-        time: form.line("time", 20),
-        date: form.optional("date", fields::line(40)).unwrap_or_else(|| zone.date(now)),
-        comment: form.lines("comment", COMMENT_CHARS_MAX),
-        signer: form.optional("signer", fields::id),
-        levels,
-        skills,
+    let (sent, number) = read_form(call, |form| {
+        let sent = OpeningInput {
+            time: form.line("time", 20),
+            date: form.optional("date", fields::line(40)).unwrap_or_else(|| zone.date(now)),
+            comment: form.lines("comment", COMMENT_CHARS_MAX),
+            signer: form.optional("signer", fields::id),
+            levels,
+            skills,
+        };
+        (sent, form.number())
     })?;
     let length = if sent.time.is_empty() { Some(0) } else { minutes::parse(&sent.time) };
     let length = length.filter(|length| (0..=MINUTES_MAX).contains(length));
@@ -89,8 +92,14 @@ pub(crate) fn enter(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let skills = site.store.read(|tx| all_skills(site, tx, member_id, &sent))?;
     let comment = sent.comment.clone();
     let balance = Balance { instructor_id, entry_date, tunnel_id: site.tunnel_id, comment, minutes: length, skills };
-    match app::change(site, clerk, call.language(), |cx| opening::enter(cx, member_id, &balance)) {
-        Ok(entry_id) => Ok(reply::see_other(&format!("/desk/sign-offs/{entry_id}"))),
+    let content = format!("{member_id} {sent:?}");
+    let entered = app::change(site, clerk, call.language(), |cx| match cx.is_first_sending_of(number, &content)? {
+        true => opening::enter(cx, member_id, &balance).map(Some),
+        false => Ok(None),
+    });
+    match entered {
+        Ok(None) => Ok(reply::see_other(&format!("/desk/members/{member_id}"))),
+        Ok(Some(entry_id)) => Ok(reply::see_other(&format!("/desk/sign-offs/{entry_id}"))),
         Err(failure) => {
             let problem = form_error_text(failure, call.language())?;
             page(site, call, clerk, sent, Some(problem))

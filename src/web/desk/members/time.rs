@@ -45,15 +45,16 @@ pub(crate) struct TimeForm {
     pub problem: Option<String>,
 }
 
-/// `POST /desk/members/{member_id}/time`: enters minutes for a day, by default today.
+/// `POST /desk/members/{member_id}/time`: enters minutes for a day, by default today; once, where a browser sends the form
+/// again.
 pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
     let (zone, now) = (site.time_zone()?, site.now());
-    let sent = read_form(call, |form| TimeForm {
-        minutes: form.line("minutes", 254),
-        date: form.optional("date", fields::line(254)).unwrap_or_else(|| zone.date(now)),
-        problem: None,
+    let (sent, number) = read_form(call, |form| {
+        let date = form.optional("date", fields::line(254)).unwrap_or_else(|| zone.date(now));
+        (TimeForm { minutes: form.line("minutes", 254), date, problem: None }, form.number())
     })?;
+    let content = format!("{member_id} {} {}", sent.minutes, sent.date);
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
     let entry_date = zone.entry_moment(now, &sent.date);
     let again = |problem: String| {
@@ -63,8 +64,14 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let Some(length) = length else { return again(call.say("desk.walk_in_minutes")) };
     let Some(entry_date) = entry_date else { return again(call.say("desk.time_date")) };
     let new = NewTime { entry_date, minutes: length, tunnel_id: site.tunnel_id, comment: String::new() };
-    match app::change(site, clerk, call.language(), |cx| time::enter(cx, member_id, &new)) {
-        Ok(_) => Ok(reply::see_other(&format!("/desk/members/{member_id}?done=time"))),
+    let entered = app::change(site, clerk, call.language(), |cx| {
+        if cx.is_first_sending_of(number, &content)? {
+            time::enter(cx, member_id, &new)?;
+        }
+        Ok(())
+    });
+    match entered {
+        Ok(()) => Ok(reply::see_other(&format!("/desk/members/{member_id}?done=time"))),
         Err(failure) if failure.problems().is_empty() => again(form_error_text(failure, call.language())?),
         Err(failure) => {
             let problem = field_error_text(failure, call.language())?;
