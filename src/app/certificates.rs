@@ -39,6 +39,13 @@ pub(crate) struct Row {
     signer_username: String,
 }
 
+impl Row {
+    /// What a form names the row by: a place in the list would be another level's once a newer one is signed.
+    pub(crate) fn key(&self) -> String {
+        format!("{} {} {}", self.entry_date, self.cat_id, self.r#type)
+    }
+}
+
 /// The levels that a member holds, the latest first, and the name on the certificates.
 pub(crate) struct Earned {
     pub(crate) rows: Vec<(Row, Holding)>,

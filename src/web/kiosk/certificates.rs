@@ -8,7 +8,6 @@ use crate::domain::catalogue::names;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::site::Site;
 use crate::web::certified::{self, Certified};
 use crate::web::read_form;
@@ -41,13 +40,13 @@ pub(crate) fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
-/// `POST /kiosk/certificates`: the QR code of one certificate, by its index in the list. A POST, so that no URL of the kiosk
+/// `POST /kiosk/certificates`: the QR code of the certificate of one level. A POST, so that no URL of the kiosk
 /// identifies the member.
 pub(crate) fn show_one(site: &Site, call: &Call, guest: &Guest) -> Answer {
-    let place = read_form(call, |form| form.required("place", fields::whole_in(0..=1_000)))? as usize;
+    let level = read_form(call, |form| form.required("level", certified::key))?;
     let (name, url) = site.store.write(site.now(), |tx| {
         let mut rows = certificates::read_earned(site, tx, guest.member_id())?.rows.into_iter();
-        let (row, held) = rows.nth(place).ok_or_else(Failure::not_found)?;
+        let (row, held) = rows.find(|(row, _)| row.key() == level).ok_or_else(Failure::not_found)?;
         Ok((
             names::say(call.language(), &row.name).to_owned(),
             certificates::publish(site, tx, guest.member_id(), &held)?,

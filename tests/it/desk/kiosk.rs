@@ -1,6 +1,6 @@
 //! The kiosk: pairing, revoking, sign-in, and the actions of a member there.
 
-use super::{Clerk, HOSTILE, book, demo};
+use super::{Clerk, HOSTILE, book, demo, level_in};
 use crate::harness::{Caller, Site, pictures};
 use http::Method;
 use std::time::Duration;
@@ -187,12 +187,14 @@ fn a_member_checks_in_logs_time_and_asks_for_a_signature() {
     let picture = kiosk.get("/kiosk/progression.svg");
     assert_eq!(picture.header("content-type"), Some("image/svg+xml"));
     assert_eq!(picture.header("cache-control"), Some("no-store"));
-    assert!(kiosk.get("/kiosk/certificates").page().contains("name=\"place\" value=\"0\""));
-    let one = kiosk.post("/kiosk/certificates", &[("place", "0")]).page();
+    let level = level_in(&kiosk.get("/kiosk/certificates").page());
+    site.hold(&jane, "Flyer", "2", "Static", site.now() + 1);
+    let one = kiosk.post("/kiosk/certificates", &[("level", &level)]).page();
+    assert!(!one.contains("Static Level 2"), "a newer level does not take its place: {one}");
     let code = one.split("/verify/").nth(1).expect("where it is checked").split('<').next().unwrap();
     let shown = site.stranger().ask_at_root(Method::GET, &format!("/verify/{code}")).send();
     assert_eq!(shown.status, 200, "{shown}");
-    assert_eq!(kiosk.post("/kiosk/certificates", &[("place", "99")]).status, 404);
+    assert_eq!(kiosk.post("/kiosk/certificates", &[("level", "0 99 Flyer Static")]).status, 404);
 }
 
 #[test]

@@ -64,6 +64,11 @@ pub fn demo() -> Site {
     Site::open_with(|config| config.demo = true)
 }
 
+/// The first level for which a page offers a certificate.
+fn level_in(page: &str) -> String {
+    page.split("name=\"level\" value=\"").nth(1).expect(page).split('"').next().unwrap().to_owned()
+}
+
 /// A booking of the member, this many seconds from now.
 pub fn book(site: &Site, member: &Caller, in_seconds: i64) -> i64 {
     let partner = site.partner().client_id().to_owned();

@@ -8,8 +8,6 @@ use crate::app::logbook::print;
 use crate::auth::Clerk;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::web::certified::{self, Certified};
@@ -46,19 +44,13 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(show(StatusCode::OK, call.language(), &page))
 }
 
-/// `POST /desk/members/{member_id}/certificates`: one certificate as a PDF, by its index in the list. From now on its code can
+/// `POST /desk/members/{member_id}/certificates`: the certificate of one level as a PDF. From now on its code can
 /// be verified.
 pub(crate) fn certificate(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
-    let place = read_form(call, |form| form.required("place", fields::whole_in(0..=1_000)))? as usize;
-    let chosen = site.store.read(|tx| {
-        let mut rows = certificates::read_earned(site, tx, member_id)?.rows.into_iter();
-        rows.nth(place).map(|(row, _)| row).ok_or_else(Failure::not_found)
-    })?;
-    let is_chosen = |row: &certificates::Row| {
-        (&row.r#type, row.cat_id, row.entry_date) == (&chosen.r#type, chosen.cat_id, chosen.entry_date)
-    };
-    let paper = certificates::prepare(site, member_id, language_at_desk(site, call, member_id)?, is_chosen)?;
+    let level = read_form(call, |form| form.required("level", certified::key))?;
+    let language = language_at_desk(site, call, member_id)?;
+    let paper = certificates::prepare(site, member_id, language, |row| row.key() == level)?;
     let pdf = paper.draw(site)?;
     site.store.write(site.now(), |tx| certificates::publish(site, tx, member_id, &paper.held))?;
     Ok(reply::file("application/pdf", "inline", &format!("certificate-{member_id}.pdf"), pdf))
