@@ -152,7 +152,7 @@ impl Keys {
     pub(crate) fn open(path: &Path) -> Result<Keys, String> {
         let shown = path.display();
         let unreadable = |e: std::io::Error| format!("cannot read the site key {shown}: {e}");
-        let mut file = std::fs::File::open(path).map_err(|e| match e.kind() {
+        let mut file = crate::files::open(path).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => format!("the site key {shown} is missing: {}", replacement(path)),
             _ => unreadable(e),
         })?;

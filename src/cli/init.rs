@@ -170,8 +170,8 @@ fn make_site(
     if has_key {
         // An error names this file, not the copy.
         Keys::open(&data_dir.key())?;
-        std::fs::copy(data_dir.key(), beside.key()).map_err(failed)?;
-        std::fs::File::open(beside.key()).and_then(|key| key.sync_all()).map_err(failed)?;
+        crate::files::copy(&data_dir.key(), &beside.key()).map_err(failed)?;
+        crate::files::open(&beside.key()).and_then(|key| key.sync_all()).map_err(failed)?;
     }
     let site = Site::create(&beside, Config { data: dir.clone(), ..config }, Clock::machine(0), identity)?;
     site.store.write(site.now(), record).map_err(|e| format!("the site takes no writes: {e}"))?;

@@ -8,6 +8,7 @@ use super::streams::{OutputFile, Streams};
 use super::{Cli, Command, Global, control, show_moments_of};
 use crate::clock::Clock;
 use crate::domain::audit::Actor;
+use crate::files;
 use crate::site::Site;
 use clap::Parser;
 use std::ffi::OsString;
@@ -73,7 +74,7 @@ pub(super) fn with_next_step(error: &str, dir: &Path) -> String {
 fn attached(command: &Command) -> Result<Option<(std::fs::File, u64)>, CommandError> {
     let Command::Import(import) = command else { return Ok(None) };
     let unreadable = |e: std::io::Error| refused(format!("{} cannot be read: {e}", import.file().display()));
-    let file = std::fs::File::open(import.file()).map_err(unreadable)?;
+    let file = files::open_given(import.file()).map_err(unreadable)?;
     let bytes = file.metadata().map_err(unreadable)?.len();
     Ok(Some((file, bytes)))
 }

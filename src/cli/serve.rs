@@ -241,7 +241,11 @@ impl Serve {
 /// Replaces an error that damage may have caused by a report of the damage, which says what to do.
 fn blame(data_dir: &DataDir, trouble: CommandError) -> CommandError {
     match &trouble {
-        CommandError::Failed(text) if !text.contains("tunneldesk restore") && data_dir.database().exists() => {
+        CommandError::Failed(text)
+            if !text.contains("tunneldesk restore")
+                && data_dir.database().exists()
+                && data_dir.check_kinds().is_ok() =>
+        {
             integrity::find_damage(&data_dir.database()).map_or(trouble, CommandError::Failed)
         }
         _ => trouble,

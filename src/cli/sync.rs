@@ -110,8 +110,9 @@ impl Sync {
     }
 
     fn reports(&self) -> Result<Reports, CommandError> {
-        let file =
-            |path: &PathBuf| std::fs::read(path).map_err(|e| refused(format!("cannot read {}: {e}", path.display())));
+        let file = |path: &PathBuf| {
+            crate::files::read_given(path).map_err(|e| refused(format!("cannot read {}: {e}", path.display())))
+        };
         let token = self.token_file.as_ref().map(file).transpose()?.unwrap_or_default();
         let token = String::from_utf8_lossy(&token).trim().to_owned();
         let authority = self.site_ca.as_ref().map(file).transpose()?;

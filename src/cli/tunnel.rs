@@ -47,7 +47,7 @@ impl Tunnel {
     pub(super) fn read_file(&self) -> Result<Option<String>, CommandError> {
         let Tunnel::Import { file } = self else { return Ok(None) };
         let unreadable = |e: std::io::Error| refused(format!("{} cannot be read: {e}", file.display()));
-        let text = std::fs::read_to_string(file).map_err(unreadable)?;
+        let text = crate::files::read_given_text(file).map_err(unreadable)?;
         if text.len() > FILE_BYTES_MAX {
             return Err(refused(format!("{} is larger than {} KiB", file.display(), FILE_BYTES_MAX / 1024)));
         }

@@ -12,7 +12,7 @@ impl Settings {
             if !path.exists() {
                 continue;
             }
-            match std::fs::read_to_string(&path) {
+            match crate::files::read_given_text(&path) {
                 Ok(text) => self.set(key, text.trim_end_matches(['\r', '\n']), &format!("credential: {key}")),
                 Err(e) => self.mistakes.push(format!("{}: cannot be read: {e}", path.display())),
             }

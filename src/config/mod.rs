@@ -143,7 +143,7 @@ impl Settings {
     pub(crate) fn gather(file: Option<&Path>) -> Settings {
         let mut settings = Settings::new();
         if let Some(path) = file {
-            match std::fs::read_to_string(path) {
+            match crate::files::read_given_text(path) {
                 Ok(text) => settings.add_file(&text, &path.display().to_string()),
                 Err(e) => settings.mistakes.push(format!("{}: cannot be read: {e}", path.display())),
             }
@@ -288,7 +288,7 @@ impl Settings {
         let Some(path) = self.text("catalogue", |s| Ok(s.to_owned())).filter(|path| !path.is_empty()) else {
             return base;
         };
-        let read = std::fs::read_to_string(&path).map_err(|e| format!("cannot be read: {e}"));
+        let read = crate::files::read_given_text(Path::new(&path)).map_err(|e| format!("cannot be read: {e}"));
         match read.and_then(|json| base.extended(&json)) {
             // Used by every thread until the process ends.
             Ok(catalogue) => Box::leak(Box::new(catalogue)),

@@ -113,7 +113,7 @@ impl Settings {
                 None
             }
             (typed, None) => typed.map(Secret),
-            (None, Some(file)) => match std::fs::read_to_string(file) {
+            (None, Some(file)) => match crate::files::read_given_text(Path::new(&file)) {
                 // With an empty key any request could be signed.
                 Ok(text) if text.trim().is_empty() => {
                     self.mistake(file_key, "is an empty file");
@@ -162,7 +162,7 @@ fn authority(text: &str) -> Result<Option<Vec<u8>>, &'static str> {
         return Ok(None);
     }
     let path: PathBuf = text.into();
-    let pem = std::fs::read(Path::new(&path)).map_err(|_| "cannot be read")?;
+    let pem = crate::files::read_given(Path::new(&path)).map_err(|_| "cannot be read")?;
     let sound = String::from_utf8_lossy(&pem).contains("-----BEGIN CERTIFICATE-----");
     if sound { Ok(Some(pem)) } else { Err("holds no PEM certificate") }
 }

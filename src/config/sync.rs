@@ -99,7 +99,7 @@ impl Settings {
     /// The path of a file with a secret. The content may change later, so it is only checked here.
     pub(super) fn readable(&mut self, key: &str) -> Option<PathBuf> {
         let path = self.text(key, |text| Ok(text.to_owned())).filter(|text| !text.is_empty()).map(PathBuf::from)?;
-        match std::fs::read_to_string(&path) {
+        match crate::files::read_given_text(&path) {
             Ok(text) if text.trim().is_empty() => self.mistake(key, "is an empty file"),
             Ok(_) => {}
             Err(e) => self.mistake(key, &format!("cannot be read: {e}")),
@@ -108,7 +108,7 @@ impl Settings {
     }
 
     pub(super) fn pem(&mut self, key: &str, path: &std::path::Path) -> Option<Vec<u8>> {
-        match std::fs::read(path) {
+        match crate::files::read_given(path) {
             Ok(pem) if String::from_utf8_lossy(&pem).contains("-----BEGIN CERTIFICATE-----") => return Some(pem),
             Ok(_) => self.mistake(key, "holds no PEM certificate"),
             Err(e) => self.mistake(key, &format!("cannot be read: {e}")),

@@ -62,7 +62,7 @@ impl Facts {
     /// Refuses a site that is no demo.
     pub(crate) fn gather(site: &Site) -> Result<Facts, String> {
         let dir = site.store.path().parent().unwrap_or(Path::new("."));
-        let stored = std::fs::read(dir.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let stored = crate::files::read(&dir.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let facts = gather(site, stored.unwrap_or_default());
         site.store.release();
         facts.map_err(|e| format!("the facts of the demo cannot be gathered: {e}"))?.ok_or_else(|| {

@@ -37,6 +37,7 @@ pub struct Identity {
 impl Site {
     /// Creates a site in a locked data directory: key, schema, identity. The error: the directory has a site.
     pub fn create(data_dir: &DataDir, config: Config, clock: Clock, identity: &Identity) -> Result<Site, String> {
+        data_dir.check_kinds()?;
         if data_dir.database().exists() {
             return Err(format!(
                 "there is a site in {} already: start it with `tunneldesk serve`",
@@ -168,6 +169,7 @@ impl Site {
     /// Opens the site of a locked data directory read-only, on a read-only file system for example, so that people can still look
     /// things up.
     pub(crate) fn open_read_only(data_dir: &DataDir, config: Config, clock: Clock) -> Result<Site, String> {
+        data_dir.check_kinds()?;
         integrity::check_read_only(&data_dir.database())?;
         let keys = Keys::open(&data_dir.key())?;
         let store = Store::open_read_only(&data_dir.database())?;
@@ -215,6 +217,7 @@ fn prepare(data_dir: &DataDir) -> Result<Option<Older>, String> {
         ));
     }
     restore::complete(data_dir).map_err(|e| format!("an interrupted restore cannot be completed: {e}"))?;
+    data_dir.check_kinds()?;
     if !data_dir.database().exists() {
         return Err(data_dir.without_database());
     }

@@ -27,7 +27,8 @@ pub(super) fn write(service: &HttpService) -> Reply {
 fn gauges(text: &mut String, service: &HttpService, site: &Site) {
     let (stats, writer) = (&service.stats, site.store.writer());
     let (waiting_hashing, waiting) = service.pool.waiting();
-    let wal_bytes = std::fs::metadata(site.store.path().with_extension("sqlite-wal")).map_or(0, |file| file.len());
+    let wal_bytes =
+        std::fs::metadata(crate::store::engine::data_dir::wal(&site.config.data)).map_or(0, |file| file.len());
     let (messages, sync) = (message_counts(site), sync_counts(site));
     let condition = writer.condition();
     let is = |what: Condition| u64::from(condition == what);

@@ -125,27 +125,28 @@ const RULES: &[Rule] = &[
 /// describes the rooms.
 #[rustfmt::skip]
 const MATRIX: &[(&str, &[&str])] = &[
-    ("cli",       &["server", "routes", "web", "jobs", "demo", "app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
+    ("cli",       &["server", "routes", "web", "jobs", "demo", "app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock", "files"]),
     ("server",    &["routes", "web", "jobs", "ops", "auth", "http", "site", "store", "i18n", "config", "log", "stats", "keys"]),
     ("routes",    &["web", "api", "auth", "http", "site"]),
     ("web",       &["jobs", "app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("api",       &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
-    ("jobs",      &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "config", "keys", "clock"]),
-    ("demo",      &["app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "keys", "clock"]),
+    ("jobs",      &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "config", "keys", "clock", "files"]),
+    ("demo",      &["app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "keys", "clock", "files"]),
     ("app",       &["ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
-    ("ops",       &["auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock"]),
-    ("auth",      &["http", "site", "store", "domain", "i18n", "config", "log", "keys"]),
+    ("ops",       &["auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock", "files"]),
+    ("auth",      &["http", "site", "store", "domain", "i18n", "config", "log", "keys", "files"]),
     ("documents", &["store", "domain", "i18n"]),
     ("site",      &["http", "store", "domain", "config", "stats", "keys", "clock"]),
-    ("store",     &["http", "domain", "keys", "clock"]),
+    ("store",     &["http", "domain", "keys", "clock", "files"]),
     ("stats",     &["http"]),
     ("http",      &["domain", "i18n", "keys"]),
     ("log",       &["config", "clock"]),
-    ("config",    &["domain"]),
+    ("config",    &["domain", "files"]),
     ("domain",    &["i18n", "keys"]),
     ("i18n",      &[]),
-    ("keys",      &[]),
+    ("keys",      &["files"]),
     ("clock",     &[]),
+    ("files",     &[]),
 ];
 
 /// Parts of the standard library that rooms may not use.

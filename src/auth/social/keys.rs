@@ -34,7 +34,7 @@ impl KeySet {
     /// Reads the file.
     pub(super) fn read(path: &Path) -> Result<KeySet, String> {
         let mut text = String::new();
-        let read = std::fs::File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
+        let read = crate::files::open_given(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
         read.map_err(|e| e.to_string())?;
         KeySet::parse(&text)
     }

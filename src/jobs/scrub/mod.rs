@@ -139,7 +139,7 @@ impl Backups {
                 None => return self.note(path, false),
             },
         };
-        match File::open(path) {
+        match crate::files::open(path) {
             Ok(file) => {
                 self.open = Some(OpenFile { path: path.to_owned(), file, sum: crc32fast::Hasher::new(), expected });
             }

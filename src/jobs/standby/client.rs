@@ -32,7 +32,7 @@ pub(super) struct Response {
 /// Reads a token from a file. The error: other users can read the file, or the file has no token.
 pub(crate) fn token_in(file: &Path) -> Result<String, String> {
     let shown = file.display();
-    let text = std::fs::read_to_string(file).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    let text = crate::files::read_given_text(file).map_err(|e| format!("cannot read {shown}: {e}"))?;
     if is_open_to_others(&file.to_string_lossy()) {
         return Err(format!("{shown} can be read by others: chmod 600 {shown}"));
     }
@@ -47,7 +47,7 @@ impl PrimaryClient {
         let authority = main
             .ca_file
             .as_ref()
-            .map(|path| std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display())));
+            .map(|path| crate::files::read_given(path).map_err(|e| format!("cannot read {}: {e}", path.display())));
         let agent = agent(authority.transpose()?.as_deref(), "--ca-file", ANSWER_TIME_MAX)?;
         Ok(PrimaryClient { agent, url: format!("{}{PATH}", main.url), token: token_in(&main.token_file)? })
     }

@@ -107,7 +107,7 @@ fn unreached(error: &ureq::Error) -> Trouble {
 
 /// Reads the secret from its file, which may have been replaced since the last batch.
 pub(super) fn secret(file: &std::path::Path) -> Result<String, Trouble> {
-    let read = std::fs::read_to_string(file);
+    let read = crate::files::read_given_text(file);
     let text = read.map_err(|e| Trouble::later(format!("cannot read {}: {e}", file.display())))?;
     match text.trim() {
         "" => Err(Trouble::later(format!("{} is empty: it must hold the receiver's secret", file.display()))),

@@ -197,13 +197,13 @@ fn with_suffix(file: &Path, end: &str) -> PathBuf {
 fn lock(file: &Path) -> Result<File, String> {
     let path = with_suffix(file, ".lock");
     let failed = |e: std::io::Error| format!("cannot open {}: {e}", path.display());
-    let lock = File::options().create(true).append(true).open(&path).map_err(failed)?;
+    let lock = crate::files::open_with(File::options().create(true).append(true), &path).map_err(failed)?;
     lock.try_lock().map_err(|_| format!("another sync works with {}: wait for it or stop it", file.display()))?;
     Ok(lock)
 }
 
 fn read(file: &Path) -> Result<FileState, String> {
-    match std::fs::read(file) {
+    match crate::files::read(file) {
         Ok(json) => serde_json::from_slice(&json).map_err(|e| {
             format!("{} is damaged: {e}; remove it, and the receiver says where to go on", file.display())
         }),

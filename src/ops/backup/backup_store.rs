@@ -209,7 +209,7 @@ impl BackupStore {
     pub(crate) fn lock(&self) -> Result<BackupStoreLock<'_>, String> {
         let failed = |e: io::Error| format!("cannot write to {}: {e}", self.dir.display());
         make_dir(&self.dir).map_err(failed)?;
-        let file = File::open(&self.dir).map_err(failed)?;
+        let file = crate::files::open_dir(&self.dir).map_err(failed)?;
         // SAFETY: the descriptor is open for as long as `file` lives.
         if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
             return Err(format!("a backup to {} is in progress: wait for it", self.dir.display()));
@@ -231,7 +231,7 @@ impl BackupStore {
     pub(crate) fn is_locked(&self) -> bool {
         // SAFETY: the descriptor is open for as long as `dir` lives, and releases the lock with it.
         let is_locked = |dir: File| unsafe { libc::flock(dir.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
-        File::open(&self.dir).is_ok_and(is_locked)
+        crate::files::open_dir(&self.dir).is_ok_and(is_locked)
     }
 
     /// [`BackupStore::lock`], tried again for so long.

@@ -49,7 +49,7 @@ struct Trial {
 }
 
 pub(crate) fn last(site_dir: &Path) -> Option<Drill> {
-    serde_json::from_slice(&std::fs::read(record(site_dir)).ok()?).ok()
+    serde_json::from_slice(&crate::files::read(&record(site_dir)).ok()?).ok()
 }
 
 pub(crate) fn is_due(site: &Site) -> bool {
@@ -187,7 +187,7 @@ fn record(site_dir: &Path) -> PathBuf {
 /// Replaces a file at once.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let new = path.with_extension("json.new");
-    std::fs::write(&new, bytes)?;
+    crate::files::write(&new, bytes)?;
     std::fs::rename(new, path)
 }
 

@@ -71,7 +71,7 @@ impl Identities {
         if bytes > IDENTITY_FILE_BYTES_MAX {
             return Err(format!("{} is too large to be a key", path.display()));
         }
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = crate::files::read_given_text(path).map_err(unreadable)?;
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let keys: Result<Vec<x25519::Identity>, _> = lines.map(str::parse).collect();
         match keys {

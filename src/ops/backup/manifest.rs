@@ -173,7 +173,7 @@ fn checksum_of(text: &str) -> String {
 impl FileDigest {
     /// The digest of a file. `progress` gets the bytes of each chunk.
     pub(crate) fn of(path: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<FileDigest> {
-        FileDigest::of_reader(&mut File::open(path)?, &mut io::sink(), progress)
+        FileDigest::of_reader(&mut crate::files::open(path)?, &mut io::sink(), progress)
     }
 
     /// Copies `from` to `to`, and returns the digest of the bytes.

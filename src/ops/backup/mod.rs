@@ -245,7 +245,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
         let cause = "the copy has other rows than the database: the disk or the memory is failing";
         return Err(BackupError::Corrupt(cause.to_owned()));
     }
-    std::fs::copy(data_dir::key(source.dir), &key).map_err(failed)?;
+    crate::files::copy(&data_dir::key(source.dir), &key).map_err(failed)?;
     let mut files = std::collections::BTreeMap::new();
     for path in [database, key] {
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;

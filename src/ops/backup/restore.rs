@@ -261,10 +261,8 @@ pub(crate) fn complete(data_dir: &DataDir) -> io::Result<Option<PathBuf>> {
     }
     let old = ready.join("old");
     make_dir(&old)?;
-    let database_files: [&dyn Fn(&Path) -> PathBuf; 5] =
-        [&data_dir::database, &data_dir::wal, &data_dir::wal_index, &data_dir::wal_mark, &data_dir::page_checksums];
-    swap(&ready, data_dir.dir(), &old, &database_files)?;
-    swap(&ready, data_dir.dir(), &old, &[&data_dir::key])?;
+    swap(&ready, data_dir.dir(), &old, &data_dir::DATABASE_FILES)?;
+    swap(&ready, data_dir.dir(), &old, &[data_dir::KEY])?;
     let replaced = if std::fs::read_dir(&old)?.next().is_some() {
         let free = |number: u32| data_dir.dir().join(format!("replaced-{number}"));
         let replaced = (1..).map(free).find(|dir| !dir.exists()).expect("some name is free");
@@ -283,15 +281,22 @@ pub(crate) fn complete(data_dir: &DataDir) -> io::Result<Option<PathBuf>> {
 }
 
 /// Moves all files of `names` from `dir` to `old`, then the first of them from `ready` to `dir`, if it is still in `ready`.
-fn swap(ready: &Path, dir: &Path, old: &Path, names: &[&dyn Fn(&Path) -> PathBuf]) -> io::Result<()> {
-    let new = names[0](ready);
+fn swap(ready: &Path, dir: &Path, old: &Path, names: &[&str]) -> io::Result<()> {
+    let new = ready.join(names[0]);
     if !new.exists() {
         return Ok(());
     }
-    for name in names.iter().rev().filter(|name| name(dir).exists()) {
-        std::fs::rename(name(dir), name(old))?;
+    for name in names.iter().rev().filter(|name| dir.join(name).exists()) {
+        let (from, to) = (dir.join(name), old.join(name));
+        if from.is_symlink() {
+            // The link leads on to the replaced database and its log, which stay where they are.
+            _ = std::os::unix::fs::symlink(from.canonicalize()?, to);
+            std::fs::remove_file(from)?;
+        } else {
+            std::fs::rename(from, to)?;
+        }
     }
-    std::fs::rename(new, names[0](dir))
+    std::fs::rename(new, dir.join(names[0]))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) fn list(backup_store: &Path, site_id: &str) -> Result<BTreeSet<Tombst
 
 fn read(backup_store: &Path) -> Result<String, String> {
     let path = backup_store.join(NAME);
-    match std::fs::read(&path) {
+    match crate::files::read(&path) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(e) => Err(format!(
@@ -51,7 +51,7 @@ pub(crate) fn parse(text: &str, site_id: &str) -> BTreeSet<Tombstone> {
 pub(crate) fn add(backup_store: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
     let path = backup_store.join(NAME);
     let Some(text) = missing(&read(backup_store).map_err(io::Error::other)?, site_id, all) else { return Ok(()) };
-    let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
+    let mut file = crate::files::open_with(OpenOptions::new().create(true).append(true).mode(0o600), &path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::File::open(backup_store)?.sync_all()

@@ -83,7 +83,7 @@ impl Target {
 
     pub(crate) fn open(&self, name: &str) -> io::Result<Box<dyn Read>> {
         match self {
-            Target::Directory(dir) => Ok(Box::new(BufReader::new(File::open(dir.join(name))?))),
+            Target::Directory(dir) => Ok(Box::new(BufReader::new(crate::files::open(&dir.join(name))?))),
             Target::S3(folder) => folder.open(name),
         }
     }
@@ -126,7 +126,7 @@ impl Target {
                 }
                 check_space(bytes, dir)?;
                 let path = dir.join(PROBE);
-                let written = std::fs::write(&path, [0; PROBE_BYTES]);
+                let written = crate::files::write(&path, [0; PROBE_BYTES]);
                 let removed = std::fs::remove_file(&path);
                 written.and(removed).map_err(|e| format!("cannot write to {}: {e}", dir.display()))
             }
@@ -181,7 +181,8 @@ fn put_in_directory(
         dir.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())?;
     }
     let beside = dir.join(UNFINISHED);
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    let file =
+        crate::files::open_with(OpenOptions::new().write(true).create(true).truncate(true).mode(0o600), &beside)?;
     let mut to = BufWriter::with_capacity(BUFFER_BYTES, &file);
     write(&mut to)?;
     to.flush()?;

@@ -9,7 +9,6 @@ use crate::store::engine::capture::{End, Position};
 use crate::store::engine::wal_read::{Changes, PAGE_BYTES, WalReader};
 use crc::{CRC_64_GO_ISO, Crc, Table};
 use sha2::{Digest, Sha256};
-use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
@@ -39,7 +38,7 @@ pub(crate) struct PageSums {
 impl PageSums {
     /// Of a database without writers.
     pub(crate) fn of_file(path: &Path) -> io::Result<PageSums> {
-        let (file, mut sums) = (File::open(path)?, PageSums::default());
+        let (file, mut sums) = (crate::files::open(path)?, PageSums::default());
         let pages = file.metadata()?.len() / PAGE_BYTES as u64;
         let (mut file, mut page) = (BufReader::with_capacity(64 * PAGE_BYTES, file), vec![0; PAGE_BYTES]);
         for number in 1..=pages as u32 {

@@ -92,9 +92,9 @@ impl Base {
             moment,
             checksum: format!("{:016x}", base.sums.whole()),
             pages: base.sums.pages(),
-            key: hex(&std::fs::read(data_dir::key(data)).map_err(failed)?),
+            key: hex(&crate::files::read(&data_dir::key(data)).map_err(failed)?),
         };
-        let file = File::open(&database).map_err(failed)?;
+        let file = crate::files::open(&database).map_err(failed)?;
         let head = meta.to_bytes();
         let bytes = head.len() as u64 + file.metadata().map_err(failed)?.len();
         base.payload = Some(Payload { head, file: Some(file), bytes });

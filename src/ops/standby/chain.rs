@@ -102,7 +102,7 @@ impl StandbyChain {
             return Ok(Payload { bytes: head.len() as u64, head, file: None });
         }
         let path = site.config.data.join(SPOOL);
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+        let file = crate::files::open_with(File::options().read(true).write(true).create(true).truncate(true), &path)?;
         std::fs::remove_file(&path)?;
         let mut to = std::io::BufWriter::with_capacity(256 * 1024, &file);
         tick.write(&self.wal, &mut to)?;

@@ -105,7 +105,7 @@ pub(crate) fn begin_promotion(dir: &Path) -> Result<Option<(PathBuf, State)>, St
         std::fs::rename(dir.join(CURRENT), &ready).map_err(failed)?;
         File::open(dir).and_then(|names| names.sync_all()).map_err(failed)?;
     }
-    let state = std::fs::read(ready.join(STATE)).map_err(failed)?;
+    let state = crate::files::read(&ready.join(STATE)).map_err(failed)?;
     serde_json::from_slice(&state).map(|state| Some((ready, state))).map_err(|e| failed(e.into()))
 }
 
@@ -119,12 +119,13 @@ impl Copy {
     pub(crate) fn open(dir: &Path) -> Result<Option<Copy>, String> {
         let failed = |e: io::Error| format!("cannot read the standby's copy in {}: {e}", dir.display());
         let current = current_in(dir).map_err(failed)?;
-        let state = match std::fs::read(current.join(STATE)) {
+        let state = match crate::files::read(&current.join(STATE)) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             read => read.map_err(failed)?,
         };
         let state: State = serde_json::from_slice(&state).map_err(|e| failed(e.into()))?;
-        let database = File::options().read(true).write(true).open(data_dir::database(&current)).map_err(failed)?;
+        let database = crate::files::open_with(File::options().read(true).write(true), &data_dir::database(&current))
+            .map_err(failed)?;
         let journal = OpenOptions::new()
             .read(true)
             .append(true)
@@ -267,7 +268,7 @@ impl Incoming {
     pub(crate) fn begin(dir: &Path, moment: Option<i64>) -> io::Result<Incoming> {
         make_dir(dir)?;
         // Completes an interrupted swap first: `next` may be the only copy.
-        let state = std::fs::read(current_in(dir)?.join(STATE)).ok();
+        let state = crate::files::read(&current_in(dir)?.join(STATE)).ok();
         let state: Option<State> = state.and_then(|state| serde_json::from_slice(&state).ok());
         let known_moment = moment.or(state.as_ref().map(|state| state.moment)).unwrap_or(0);
         let known_site = state.map(|state| state.site_id);

@@ -238,13 +238,14 @@ fn put_in_directory(dir: &Path, name: &str, content: &str) -> io::Result<()> {
 }
 
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    serde_json::from_slice(&crate::files::read(path).ok()?).ok()
 }
 
 /// Replaces a file at once, flushed.
 pub(super) fn write(dir: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
     let unfinished = dir.join(format!(".{name}.unfinished"));
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+    let mut file =
+        crate::files::open_with(OpenOptions::new().write(true).create(true).truncate(true).mode(0o600), &unfinished)?;
     file.write_all(&serde_json::to_vec_pretty(value)?)?;
     file.sync_all()?;
     std::fs::rename(unfinished, dir.join(name))?;

@@ -78,7 +78,9 @@ pub(crate) fn load(site: &Site) -> Result<(), String> {
 }
 
 fn load_files(site: &Site, files: &CertificateFiles) -> Result<(), String> {
-    let read = |path: &std::path::Path| std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()));
+    let read = |path: &std::path::Path| {
+        crate::files::read_given(path).map_err(|e| format!("cannot read {}: {e}", path.display()))
+    };
     let modified = modified(&files.certificate);
     let key = PrivateKeyDer::from_pem_slice(&read(&files.key)?)
         .map_err(|e| format!("{} holds no private key in PEM: {e}", files.key.display()))?;

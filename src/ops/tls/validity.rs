@@ -7,7 +7,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// In Unix seconds. `None`: the file has no certificate.
 pub(crate) fn ends_at_of_file(path: &Path) -> Option<i64> {
-    ends_at(&std::fs::read(path).ok()?)
+    ends_at(&crate::files::read_given(path).ok()?)
 }
 
 fn ends_at(pem: &[u8]) -> Option<i64> {

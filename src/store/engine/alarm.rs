@@ -64,7 +64,7 @@ pub(crate) fn raise_after(dir: &Path, kind: Kind, now: i64, cause: &str, last_go
     let last_good = last_good.map_or_else(String::new, |moment| moment.to_string());
     let (path, text) = (path(dir, kind), format!("{since}\n{cause}\n{last_good}\n"));
     let beside = dir.join(".alarm.new");
-    let kept = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &path));
+    let kept = crate::files::write(&beside, text).and_then(|()| std::fs::rename(&beside, &path));
     _ = kept.inspect_err(
         |e| tracing::error!(%cause, e = %e, "an alarm may be forgotten: {} cannot be written", path.display()),
     );
@@ -76,7 +76,7 @@ pub fn clear(dir: &Path, kind: Kind) -> bool {
 }
 
 pub(crate) fn find(dir: &Path, kind: Kind) -> Option<Alarm> {
-    let bytes = std::fs::read(path(dir, kind)).ok()?;
+    let bytes = crate::files::read(&path(dir, kind)).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
     // An alarm whose file is damaged is active too.

@@ -56,6 +56,10 @@ const READ_ONLY: OpenFlags =
 /// Opens a file that no process writes, without its WAL and without page checksums: a manifest or an integrity check
 /// says whether the file is sound.
 pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    // SQLite itself would wait for the other end of a pipe.
+    if crate::files::obstacle(path).is_some() {
+        return Err(rusqlite::Error::InvalidPath(path.to_owned()));
+    }
     Connection::open_with_flags(uri(path, "immutable=1"), READ_ONLY)
 }
 

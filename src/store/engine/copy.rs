@@ -12,7 +12,6 @@ use crate::store::tables::{audit, tunnels};
 use crate::store::{Read, Store, Writer};
 use rusqlite::{Connection, ffi};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 /// Pages copied in one step, during which writers wait: less than a tenth of a millisecond.
@@ -65,7 +64,7 @@ pub(crate) fn copy(
     let failed = |e: rusqlite::Error| format!("cannot copy the file to {}: {e}", target.display());
     let counter = store.readers.open().map_err(failed)?;
     let mut copying = Copying::begin(store.writer(), target, following).map_err(failed)?;
-    let file = File::open(target).map_err(|e| format!("cannot read {}: {e}", target.display()))?;
+    let file = crate::files::open(target).map_err(|e| format!("cannot read {}: {e}", target.display()))?;
     while !copying.step(&counter, progress).map_err(failed)? {
         data_dir::begin_to_flush(&file);
         std::thread::sleep(PAUSE);

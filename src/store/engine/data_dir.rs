@@ -1,6 +1,8 @@
 //! The data directory: one database and the site key, locked by one process at a time.
 
+use crate::files;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -43,17 +45,21 @@ impl DataDir {
     /// Locks an existing directory.
     pub fn lock(dir: &Path) -> Result<DataDir, LockError> {
         let shown = dir.display();
-        let lock_file = File::open(dir).map_err(|e| {
-            let next = if e.kind() == std::io::ErrorKind::PermissionDenied { ACT_AS_OWNER } else { "" };
-            LockError::Unusable(format!("cannot open the data directory {shown}: {e}{next}"))
+        let lock_file = files::open_dir(dir).map_err(|e| {
+            LockError::Unusable(match e.kind() {
+                ErrorKind::NotADirectory => format!("the data directory {shown} is not a directory"),
+                ErrorKind::PermissionDenied => format!("cannot open the data directory {shown}: {e}{ACT_AS_OWNER}"),
+                _ => format!("cannot open the data directory {shown}: {e}"),
+            })
         })?;
-        if !dir.is_dir() {
-            return Err(LockError::Unusable(format!("the data directory {shown} is not a directory")));
-        }
-        if let Some(name) = unsound(file_system(dir).map_err(LockError::Unusable)?) {
-            return Err(LockError::Unusable(format!(
-                "{shown} is on {name}, which corrupts databases: put the data directory on a local disk"
-            )));
+        // The database may be a link to another disk.
+        for path in [Some(dir.to_owned()), Some(database(dir)).filter(|path| path.exists())].into_iter().flatten() {
+            if let Some(name) = unsound(file_system(&path).map_err(LockError::Unusable)?) {
+                return Err(LockError::Unusable(format!(
+                    "{} is on {name}, which corrupts databases: put the data directory on a local disk",
+                    path.display()
+                )));
+            }
         }
         // SAFETY: the descriptor is open for as long as `lock_file` lives.
         if unsafe { libc::flock(lock_file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
@@ -146,6 +152,16 @@ impl DataDir {
         format!("{} was not finished by `tunneldesk init`: {next}", database.display())
     }
 
+    /// The error for something else than a file in the place of one, such as a pipe or a directory.
+    pub(crate) fn check_kinds(&self) -> Result<(), String> {
+        let sqlite = [database, wal, wal_index, page_checksums].map(|path| path(&self.dir));
+        let ours = [wal_mark, damage_marker, reserve, key].map(|path| path(&self.dir));
+        let mut all = sqlite.into_iter().chain(ours).chain([self.next_key()]);
+        let obstacle =
+            all.find_map(|path| Some(format!("{} cannot be used: {}", path.display(), files::obstacle(&path)?)));
+        obstacle.map_or(Ok(()), Err)
+    }
+
     /// The error for a file of the site that this process may not read or write, such as one that root copied there.
     pub(crate) fn check_access(&self) -> Result<(), String> {
         let (read, write) = (libc::R_OK, libc::R_OK | libc::W_OK);
@@ -172,7 +188,7 @@ impl DataDir {
     /// Whether the file system takes writes. A full one counts as taking them. The error: the test itself failed.
     fn takes_writes(&self) -> std::io::Result<bool> {
         let probe = self.dir.join(".writable");
-        let written = std::fs::write(&probe, b"1");
+        let written = files::write(&probe, b"1");
         // On a full disk the file may be created while its byte cannot be written.
         let removed = if probe.exists() { std::fs::remove_file(&probe) } else { Ok(()) };
         match written.and(removed).map_err(|e| (e.kind(), e)) {
@@ -198,7 +214,7 @@ impl DataDir {
         let wal_bytes = std::fs::metadata(wal(&self.dir)).map_or(0, |wal| wal.len());
         let bytes = (wal_bytes / WAL_BYTES_PER_INDEX_PART + 2) * INDEX_PART_BYTES;
         let probe = self.dir.join(".room");
-        let code = match File::create(&probe) {
+        let code = match files::open_with(File::options().write(true).create(true).truncate(true), &probe) {
             // SAFETY: the descriptor is open.
             Ok(file) => unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes.cast_signed()) },
             Err(e) => e.raw_os_error().unwrap_or(0),
@@ -213,18 +229,33 @@ impl DataDir {
     }
 }
 
+/// The names of the database and of the files that belong to it, in the directory itself.
+pub(crate) const DATABASE_FILES: [&str; 5] =
+    ["tunneldesk.sqlite", "tunneldesk.sqlite-wal", "tunneldesk.sqlite-shm", "log-mark", "tunneldesk.sqlite-sums"];
+/// The name of the key file.
+pub(crate) const KEY: &str = "site.key";
+
 pub(crate) fn database(dir: &Path) -> PathBuf {
-    dir.join("tunneldesk.sqlite")
+    dir.join(DATABASE_FILES[0])
+}
+
+/// A file beside the database whose name only adds to the database's. Where the database is a link, SQLite has its WAL beside
+/// the file that the link leads to.
+pub(crate) fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let target = if database.is_symlink() { database.canonicalize().ok() } else { None };
+    let mut name = target.unwrap_or_else(|| database.to_owned()).into_os_string();
+    name.push(suffix);
+    name.into()
 }
 
 /// SQLite's write-ahead log (WAL).
 pub(crate) fn wal(dir: &Path) -> PathBuf {
-    dir.join("tunneldesk.sqlite-wal")
+    beside(&database(dir), "-wal")
 }
 
 /// SQLite's index of the WAL.
 pub(crate) fn wal_index(dir: &Path) -> PathBuf {
-    dir.join("tunneldesk.sqlite-shm")
+    beside(&database(dir), "-shm")
 }
 
 /// The WAL mark: see [`super::wal_mark`].
@@ -243,7 +274,7 @@ pub(crate) fn standby_copy(dir: &Path) -> PathBuf {
 }
 
 pub(crate) fn key(dir: &Path) -> PathBuf {
-    dir.join("site.key")
+    dir.join(KEY)
 }
 
 /// The socket by which commands reach the running server. A killed server leaves the file behind.

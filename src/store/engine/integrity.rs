@@ -49,7 +49,7 @@ pub(crate) fn recover(path: &Path) -> Result<(), String> {
     wal_mark::report_loss(path);
     let accept_change = |change: &str| {
         alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), change);
-        _ = std::fs::write(data_dir::damage_marker(dir), "");
+        _ = crate::files::write(&data_dir::damage_marker(dir), "");
         check_file(path, &Readers::of(path))?;
         tracing::error!(cause = change, "the file is not what this program left; the doctor says what to do");
         Ok(())
@@ -151,7 +151,7 @@ fn message(e: &rusqlite::Error) -> String {
 pub(crate) fn remember(store: &Store) {
     if store.writer().condition() == Condition::Damaged {
         let damage_marker = data_dir::damage_marker(store.path().parent().unwrap_or(store.path()));
-        _ = std::fs::write(damage_marker, "")
+        _ = crate::files::write(&damage_marker, "")
             .inspect_err(|e| tracing::warn!(cause = %e, "the damage may be forgotten"));
     }
 }

@@ -7,11 +7,14 @@
 //! no idle snapshot pins the WAL.
 
 use super::connection::{open_checked, open_without_index, open_without_wal, prepare_connection};
+use super::data_dir;
 use super::statements::{Sql, WithStatements};
+use crate::files;
 use crate::http::failure::Failure;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::cell::Cell;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -89,10 +92,11 @@ impl Readers {
 
     /// The pool of a database on a read-only file system. The error is one line.
     pub(crate) fn of_read_only(path: &Path) -> Result<Readers, String> {
-        let wal_bytes = std::fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |wal| wal.len());
+        let wal_bytes = std::fs::metadata(data_dir::beside(path, "-wal")).map_or(0, |wal| wal.len());
         // On a disk that is full and not read-only, an index can be created and stays empty.
-        let index = std::fs::OpenOptions::new().append(true).create(true).open(path.with_extension("sqlite-shm"));
-        match (wal_bytes, index.is_ok() || path.with_extension("sqlite-shm").exists()) {
+        let index = data_dir::beside(path, "-shm");
+        let made = files::open_with(OpenOptions::new().append(true).create(true), &index);
+        match (wal_bytes, made.is_ok() || index.exists()) {
             (0, _) => Ok(Readers::from(path, Source::Immutable)),
             (_, true) => Ok(Readers::from(path, Source::ReadOnly)),
             (_, false) => Err(format!(

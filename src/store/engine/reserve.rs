@@ -66,7 +66,8 @@ impl Reserve {
 
     fn make(&self) -> io::Result<()> {
         let path = data_dir::reserve(&self.dir);
-        let made = File::create(&path).and_then(|file| allocate(&file));
+        let made = crate::files::open_with(File::options().write(true).create(true).truncate(true), &path)
+            .and_then(|file| allocate(&file));
         made.inspect_err(|_| _ = std::fs::remove_file(&path))
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Changes {
 impl WalReader {
     /// Opens the WAL of the database in a data directory.
     pub(crate) fn open(dir: &Path) -> io::Result<WalReader> {
-        File::open(data_dir::wal(dir)).map(WalReader)
+        crate::files::open(&data_dir::wal(dir)).map(WalReader)
     }
 
     /// The pages that the frames after `from` up to `to` changed. Each frame with the last version of a page is

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod directory;
+mod kinds;
 mod output;
 mod public;
 mod settings;

@@ -106,7 +106,7 @@ impl Wire {
         let mut hello = json!({ "verbose": false, "pedantic": false, "tls_required": server.tls, "lang": "rust",
             "version": crate::VERSION, "name": "tunneldesk", "protocol": 1, "headers": true, "no_responders": true });
         let credentials = match &server.credentials_file {
-            Some(file) => std::fs::read_to_string(file)
+            Some(file) => crate::files::read_given_text(file)
                 .map_err(|e| Trouble::later(format!("cannot read {}: {e}", file.display())))?,
             None => String::new(),
         };

@@ -12,7 +12,7 @@ const RECORD: &str = "off-site-mount";
 /// Refuses an off-site directory on the disk of the local backup store that was on another disk before.
 pub(crate) fn check(local_store: &Path, dir: &Path) -> Result<(), String> {
     let record = local_store.join(RECORD);
-    let was_elsewhere = std::fs::read(&record).is_ok_and(|known| known == dir.as_os_str().as_bytes());
+    let was_elsewhere = crate::files::read(&record).is_ok_and(|known| known == dir.as_os_str().as_bytes());
     match was_elsewhere && is_same_disk(local_store, dir) {
         true => Err(format!(
             "{} is on the site's own disk now, and was on another before: is it mounted? If it is meant to be there, remove {}",
@@ -26,10 +26,10 @@ pub(crate) fn check(local_store: &Path, dir: &Path) -> Result<(), String> {
 /// Remembers an off-site directory that is on another disk than the local backup store.
 pub(super) fn note(local_store: &Path, dir: &Path) {
     let (record, path) = (local_store.join(RECORD), dir.as_os_str().as_bytes());
-    if is_same_disk(local_store, dir) || std::fs::read(&record).is_ok_and(|known| known == path) {
+    if is_same_disk(local_store, dir) || crate::files::read(&record).is_ok_and(|known| known == path) {
         return;
     }
-    _ = std::fs::write(&record, path)
+    _ = crate::files::write(&record, path)
         .inspect_err(|e| tracing::warn!(cause = %e, "a share that is not mounted may not be noticed"));
 }
 

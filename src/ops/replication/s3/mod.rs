@@ -170,7 +170,7 @@ impl S3Client {
     /// The request with address, headers and signature.
     fn signed(&self, request: &S3Request, payload: &Payload) -> Result<http::request::Builder, Trouble> {
         let file = &self.settings.secret_file;
-        let secret = std::fs::read_to_string(file)
+        let secret = crate::files::read_given_text(file)
             .map_err(|e| Trouble::Refused(format!("cannot read {}: {e}", file.display())))?;
         let moment = i64::try_from(crate::clock::since_1970().as_secs()).unwrap_or_default();
         let moment = jiff::Timestamp::from_second(moment).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();

@@ -11,6 +11,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use super::data_dir;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
@@ -66,9 +67,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The path of a database's checksum file.
 pub(super) fn beside(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push("-sums");
-    name.into()
+    data_dir::beside(database, "-sums")
 }
 
 /// Whether the database was not written since this program closed it, by its modification time: see
@@ -79,9 +78,7 @@ pub(super) fn is_dated(database: &Path) -> bool {
 }
 
 fn wal_bytes(database: &Path) -> u64 {
-    let mut name = database.as_os_str().to_owned();
-    name.push("-wal");
-    std::fs::metadata(name).map_or(0, |wal| wal.len())
+    std::fs::metadata(data_dir::beside(database, "-wal")).map_or(0, |wal| wal.len())
 }
 
 /// The checksum of a page (CRC-32), never 0.
@@ -116,8 +113,10 @@ pub(super) fn place_of(bit: usize) -> (usize, u8) {
 /// Opens the checksum file, or makes it, and reads it. One that cannot be written, such as a copy that root made, is replaced.
 /// Without a file on a read-only file system, where the database cannot change either.
 fn open(path: &Path) -> io::Result<(Option<File>, Vec<u8>)> {
-    let create = || File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
-    let known = std::fs::read(path).unwrap_or_default();
+    let create = || {
+        crate::files::open_with(File::options().read(true).write(true).create(true).truncate(false).mode(0o600), path)
+    };
+    let known = crate::files::read(path).unwrap_or_default();
     match create() {
         Ok(file) => Ok((Some(file), known)),
         Err(e) if e.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok((None, known)),

@@ -20,11 +20,11 @@ const BITS_MAX: usize = 4;
 pub(in crate::store::engine) fn correct(database: &Path) {
     let path = wal_match::wal_of(database);
     let Ok(Some(mark)) = read(database) else { return };
-    let Ok(mut wal) = std::fs::read(&path) else { return };
+    let Ok(mut wal) = crate::files::read(&path) else { return };
     let places = find(&mut wal, &mark).unwrap_or_default();
     let Some(first) = places.first() else { return };
     let write = || -> io::Result<()> {
-        let file = File::options().write(true).open(&path)?;
+        let file = crate::files::open_with(File::options().write(true), &path)?;
         places.iter().try_for_each(|at| file.write_all_at(&wal[*at..=*at], *at as u64))?;
         file.sync_all()
     };

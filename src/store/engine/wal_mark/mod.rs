@@ -10,6 +10,7 @@ use super::capture::{Appended, Position};
 use super::page_checksums::sum;
 use super::{alarm, data_dir, wal_match};
 use crate::clock::{Clock, since_1970};
+use crate::files;
 use rusqlite::{Connection, ffi};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -81,7 +82,7 @@ impl WalMark {
 
 fn open(database: &Path) -> io::Result<File> {
     let path = data_dir::wal_mark(database.parent().unwrap_or(database));
-    File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+    files::open_with(File::options().read(true).write(true).create(true).truncate(false).mode(0o600), &path)
 }
 
 /// Writes an empty mark. To be called before the WAL is truncated.
@@ -99,7 +100,7 @@ pub(crate) fn clear(database: &Path) {
 /// loss can be seen. Only for a database that no process has open.
 pub(crate) fn find_loss(database: &Path) -> Option<String> {
     let mark = read(database).ok().flatten().filter(|mark| mark.frames > 0)?;
-    let wal = std::fs::read(data_dir::wal(database.parent().unwrap_or(database))).unwrap_or_default();
+    let wal = files::read(&wal_match::wal_of(database)).unwrap_or_default();
     let (left, is_earlier) = match WalBytes::of(&wal) {
         Some(wal) if wal.salt == mark.salt => (wal.committed_frames(), false),
         Some(wal) if is_restarted(wal.salt, mark.salt) => return None,
@@ -133,7 +134,7 @@ pub(super) fn report_loss(database: &Path) {
 /// version.
 fn last_commit(database: &Path) -> Option<i64> {
     let mut bytes = [0; MARK_BYTES + MOMENT_BYTES];
-    File::open(data_dir::wal_mark(database.parent().unwrap_or(database))).ok()?.read_exact(&mut bytes).ok()?;
+    files::open(&data_dir::wal_mark(database.parent().unwrap_or(database))).ok()?.read_exact(&mut bytes).ok()?;
     let half = |at: usize| i64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
     (half(MARK_BYTES) == !half(MARK_BYTES + 8)).then(|| half(MARK_BYTES))
 }
@@ -157,7 +158,7 @@ fn is_of_this_boot(database: &Path) -> bool {
 /// says so, as after some power cuts.
 pub(super) fn is_own_and_whole(database: &Path) -> bool {
     let Ok(Some(mark)) = read(database) else { return false };
-    let wal = std::fs::read(data_dir::wal(database.parent().unwrap_or(database))).unwrap_or_default();
+    let wal = files::read(&wal_match::wal_of(database)).unwrap_or_default();
     let matches = |wal: &WalBytes| wal.salt == mark.salt && wal.committed_frames() >= mark.frames;
     mark.frames > 0 && WalBytes::of(&wal).is_some_and(|wal| matches(&wal))
 }
@@ -166,7 +167,7 @@ pub(super) fn is_own_and_whole(database: &Path) -> bool {
 /// time, or of another file. `false` also where no mark says so, and where the database has what the mark stands for.
 pub(super) fn is_of_another_time(database: &Path) -> bool {
     let Ok(Some(mark)) = read(database) else { return false };
-    let wal = std::fs::read(data_dir::wal(database.parent().unwrap_or(database))).unwrap_or_default();
+    let wal = files::read(&wal_match::wal_of(database)).unwrap_or_default();
     let is_other =
         |wal: &WalBytes| wal.salt != mark.salt && !is_restarted(wal.salt, mark.salt) && wal.committed_frames() > 0;
     mark.frames > 0 && WalBytes::of(&wal).is_some_and(|wal| is_other(&wal)) && !is_moved(database, &mark)
@@ -181,7 +182,7 @@ fn is_restarted(later: [u8; 8], earlier: [u8; 8]) -> bool {
 /// Whether the last page of the WAL is in the database, because another program ran a checkpoint.
 fn is_moved(database: &Path, mark: &Mark) -> bool {
     let page = || -> io::Result<Vec<u8>> {
-        let file = File::open(database)?;
+        let file = files::open(database)?;
         let mut head = [0; 18];
         file.read_exact_at(&mut head, 0)?;
         let bytes = match u16::from_be_bytes([head[16], head[17]]) {
@@ -197,7 +198,7 @@ fn is_moved(database: &Path, mark: &Mark) -> bool {
 
 fn read(database: &Path) -> io::Result<Option<Mark>> {
     let mut bytes = [0; MARK_BYTES];
-    File::open(data_dir::wal_mark(database.parent().unwrap_or(database)))?.read_exact(&mut bytes)?;
+    files::open(&data_dir::wal_mark(database.parent().unwrap_or(database)))?.read_exact(&mut bytes)?;
     Ok(Mark::from_bytes(&bytes))
 }
 
@@ -301,7 +302,7 @@ impl WalBytes<'_> {
 /// The pages (from 0) that are or may be in a WAL, by the headers of its frames. The content of the frames is not
 /// verified. A read error ends the list.
 pub(super) fn pages_in_wal(database: &Path) -> BTreeSet<usize> {
-    let Ok(wal) = File::open(wal_match::wal_of(database)) else { return BTreeSet::new() };
+    let Ok(wal) = files::open(&wal_match::wal_of(database)) else { return BTreeSet::new() };
     let (mut header, mut head) = ([0; HEADER_BYTES], [0; FRAME_HEADER_BYTES]);
     if wal.read_exact_at(&mut header, 0).is_err() {
         return BTreeSet::new();

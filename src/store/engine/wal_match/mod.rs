@@ -46,7 +46,7 @@ impl Progress {
 
 /// The WAL of a database.
 pub(crate) fn wal_of(path: &Path) -> PathBuf {
-    data_dir::wal(path.parent().unwrap_or(path))
+    data_dir::beside(path, "-wal")
 }
 
 /// Whether the WAL is empty, as after a clean stop.
