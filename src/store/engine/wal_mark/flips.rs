@@ -2,7 +2,7 @@
 //! match its checksum: without the correction one bit costs every write after it.
 
 use super::super::scrub::flips::report;
-use super::{FRAME_HEADER_BYTES, HEADER_BYTES, Mark, WalBytes, is_in_chain, read, wal_match, word};
+use super::{FRAME_HEADER_BYTES, HEADER_BYTES, Mark, WalBytes, is_in_chain, pages_sum, read, wal_match, word};
 use crate::store::engine::page_checksums::{place_of, sum};
 use std::fs::File;
 use std::io;
@@ -15,13 +15,19 @@ const FLIPS_MAX: usize = 8;
 /// Bits of a frame of which one is chosen by the frame after it.
 const BITS_MAX: usize = 4;
 
-/// Flips the bits back that keep the WAL from reaching its mark. Changes nothing where they do not explain all that is missing.
+/// Flips the bits back that keep the WAL from reaching its mark. Changes nothing where they do not explain all that is missing,
+/// or where a page is not the one that was written.
 /// Only for a database that no process has open.
 pub(in crate::store::engine) fn correct(database: &Path) {
     let path = wal_match::wal_of(database);
     let Ok(Some(mark)) = read(database) else { return };
     let Ok(mut wal) = crate::files::read(&path) else { return };
     let places = find(&mut wal, &mark).unwrap_or_default();
+    // SQLite's checksums alone would let a wrong page pass.
+    let is_right = || WalBytes::of(&wal).map(|wal| wal.pages_sum(mark.frames)) == pages_sum(database);
+    if !is_right() {
+        return;
+    }
     let Some(first) = places.first() else { return };
     let write = || -> io::Result<()> {
         let file = crate::files::open_with(File::options().write(true), &path)?;

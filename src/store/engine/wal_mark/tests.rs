@@ -182,6 +182,22 @@ fn a_flipped_bit_in_the_wal_of_a_kill_costs_nothing() {
 }
 
 #[test]
+fn two_bits_in_neighbouring_words_are_never_taken_for_one_in_the_word_before() {
+    let (dir, _data_dir) = killed(40, |_| ());
+    let whole = std::fs::read(data_dir::wal(dir.path())).unwrap();
+    let is_set = |bit: usize| whole[bit / 8] & 1 << (bit % 8) != 0;
+    let looks_like_one = |bit: &usize| is_set(bit - 32) && !is_set(*bit) && !is_set(bit + 32);
+    let page = |frame: usize| HEADER_BYTES + frame * (FRAME_HEADER_BYTES + 4096) + FRAME_HEADER_BYTES;
+    let in_page = |frame| ((page(frame) + 4) * 8..(page(frame) + 4092) * 8).find(looks_like_one);
+    let bits: Vec<usize> = (0..30).filter_map(in_page).take(8).collect();
+    assert_eq!(bits.len(), 8);
+    for bit in bits {
+        assert!(loss_after_flips(dir.path(), &whole, &[bit, bit + 32]).is_some(), "bit {bit}");
+    }
+    assert_eq!(alarm::find(dir.path(), alarm::Kind::Corrected), None);
+}
+
+#[test]
 fn other_damage_of_a_wal_is_left_as_it_is() {
     let (dir, data_dir) = killed(40, |_| ());
     let whole = std::fs::read(data_dir::wal(dir.path())).unwrap();
