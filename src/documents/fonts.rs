@@ -310,6 +310,49 @@ mod tests {
     }
 
     #[test]
+    fn fonts_have_limits() {
+        let dir = tempfile::tempdir().unwrap();
+        let steps = AtomicU64::new(0);
+        let huge = dir.path().join("huge.ttf");
+        let file = File::create(&huge).unwrap();
+        file.set_len(FILE_BYTES_MAX).unwrap();
+        assert!(read_file(&huge, &steps).is_some());
+        file.set_len(FILE_BYTES_MAX + 1).unwrap();
+        assert!(read_file(&huge, &steps).is_none());
+        let list = |dir: &Path| {
+            let (mut index, mut files) = (Index::default(), Vec::new());
+            index.list(dir, DEPTH_MAX, &mut files, &steps);
+            (index.dirs.len(), files.len())
+        };
+        let link = |name: &str| std::os::unix::fs::symlink(dir.path(), dir.path().join(name)).unwrap();
+        link("loop");
+        assert_eq!(list(dir.path()), (DEPTH_MAX, DEPTH_MAX + 1));
+        ["second", "third"].into_iter().for_each(link);
+        assert_eq!(list(dir.path()).0, DIRS_MAX);
+        let many = dir.path().join("many");
+        fs::create_dir(&many).unwrap();
+        (0..=FILES_MAX).for_each(|n| _ = File::create(many.join(format!("{n}.otf"))).unwrap());
+        assert_eq!(list(&many).1, FILES_MAX);
+        let mut index = Index::default();
+        (0..=RUNS_MAX as u32).for_each(|n| index.keep(Some((n * 2, n * 2)), 0));
+        assert_eq!(index.runs.len(), RUNS_MAX);
+    }
+
+    #[test]
+    fn a_list_of_characters_that_is_too_long_is_not_read() {
+        // A font with two tables, of which one is the list of characters.
+        let font = |bytes: u32| {
+            let head = [&[0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0], &b"cmap"[..], &[0; 4], &64_u32.to_be_bytes()].concat();
+            [head, bytes.to_be_bytes().to_vec(), b"glyf".to_vec(), vec![0; 12 + CMAP_BYTES_MAX as usize + 64]].concat()
+        };
+        let file = tempfile::tempfile().unwrap();
+        for (bytes, is_read) in [(CMAP_BYTES_MAX, true), (CMAP_BYTES_MAX + 1, false)] {
+            file.write_all_at(&font(bytes), 0).unwrap();
+            assert_eq!(characters(&file).is_some(), is_read, "{bytes}");
+        }
+    }
+
+    #[test]
     fn a_slow_directory_is_waited_for_as_long_as_it_goes_on() {
         let fonts = Fonts::default();
         let slow = |steps: &AtomicU64| {

@@ -283,6 +283,12 @@ impl Store {
         })
     }
 
+    /// Whether this thread reads from a snapshot, which keeps the WAL from being truncated.
+    #[cfg(test)]
+    pub(crate) fn has_snapshot(&self) -> bool {
+        self.reader.borrow().is_some()
+    }
+
     /// Ends the snapshot and returns its connection to the pool.
     pub fn release(&self) {
         if let Some(reader) = self.reader.take() {

@@ -289,3 +289,23 @@ pub(crate) fn sign_ins(site: &Site) -> Fact {
     });
     or_unreadable("sign_ins", fact)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, OffSiteLocation};
+    use crate::ops::tests::new_site;
+    use crate::store::engine::data_dir::DataDir;
+
+    #[test]
+    fn nobody_waits_for_the_off_site_target_with_a_snapshot() {
+        let (dir, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut config = Config { data: dir.path().to_owned(), ..Config::defaults() };
+        config.backup.off_site = Some(OffSiteLocation::Directory(second.path().to_owned()));
+        let site = new_site(&DataDir::lock(dir.path()).unwrap(), config);
+        assert_eq!(sign_ins(&site).state, State::Ok);
+        assert!(site.store.has_snapshot());
+        assert_eq!(off_site_backup(&site).name, "second_place");
+        assert!(!site.store.has_snapshot());
+    }
+}
