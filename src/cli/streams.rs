@@ -73,7 +73,7 @@ impl OutputFile {
     /// Gives the file its name once the command is done.
     pub(crate) fn finish(mut self, output: Output) -> Result<Output, CommandError> {
         let (Some(to), Some(beside)) = (self.to.clone(), self.beside()) else {
-            return match self.trouble {
+            return match self.trouble.take() {
                 Some(e) if output.code == 0 => Err(failed(format!("the result cannot be written: {e}"))),
                 _ => Ok(output),
             };
@@ -99,5 +99,32 @@ impl OutputFile {
             Err(e) if output.code == 0 => Err(failed(format!("cannot write {}: {e}", to.display()))),
             _ => Ok(output),
         }
+    }
+}
+
+/// What a command that failed has written does not stay: it is people's data.
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        if self.unfinished.take().is_some()
+            && let Some(beside) = self.beside().filter(|_| !self.is_device)
+        {
+            _ = self.root_access.as_root(|| std::fs::remove_file(beside));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_without_an_end_leaves_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut file = OutputFile::new(Some(dir.path().join("members.csv")));
+        file.write("jane");
+        let files = || std::fs::read_dir(dir.path()).unwrap().count();
+        assert_eq!(files(), 1);
+        drop(file);
+        assert_eq!(files(), 0);
     }
 }

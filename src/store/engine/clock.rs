@@ -66,15 +66,18 @@ mod tests {
                     VALUES (1, 'jane', 'jane', '', '', 0, 0, 9, 1831536900);
                     INSERT INTO invitations (code_hash, form_number, name, email, role, language, invited_by, created_at, ends_at)
                     VALUES (x'01', 1, '', '', 'desk', 'en', 1, 1831536000, 1831536000 + 604800), (x'02', 2, '', '', 'desk', 'en', 1, 1799999000, 1800000100);
-                    INSERT INTO second_factors (member_id, pending_until) VALUES (1, 1831536600)";
+                    INSERT INTO second_factors (member_id, pending_until) VALUES (1, 1831536600);
+                    INSERT INTO throttles (throttle_key, misses, missed_at, closed_until) VALUES (x'01', 9, 1831536000, 1831536900), (x'02', 1, 1799999000, 0);
+                    INSERT INTO outbox (channel, recipient, language, template, next_try_at, created_at) VALUES ('email', '', 'en', '', 1831536600, 1831536000)";
         store.writer().exclusive(|conn| conn.execute_batch(rows)).unwrap();
-        store.write(NOW, |tx| Ok(set_back(tx)?)).unwrap();
+        assert_eq!(store.write(NOW, |tx| Ok(set_back(tx)?)).unwrap(), 1, "a counter of failed attempts is deleted");
         let pin = "SELECT pin_misses, pin_paused_until FROM members";
         assert_eq!(store.read(|tx| Ok(tx.get::<(i64, i64)>(pin, [])?)).unwrap(), (9, 0));
         let invitations = "SELECT created_at - 1800000000, ends_at - 1800000000 FROM invitations ORDER BY code_hash";
         let invitations = store.read(|tx| Ok(tx.list::<(i64, i64)>(invitations, [])?)).unwrap();
         assert_eq!(invitations, [(0, 604_800), (-1_000, 100)]);
         let pending = store.read(|tx| Ok(tx.get::<i64>("SELECT pending_until FROM second_factors", [])?)).unwrap();
-        assert_eq!(pending, NOW);
+        let next_try = store.read(|tx| Ok(tx.get::<i64>("SELECT next_try_at FROM outbox", [])?)).unwrap();
+        assert_eq!((pending, next_try), (NOW, NOW));
     }
 }

@@ -143,3 +143,24 @@ fn a_change_of_many_rows_begins_a_group_and_fails_alone() {
     many([3, 4]).unwrap();
     assert_eq!(rows(&writer), [1, 3, 4]);
 }
+
+#[test]
+fn while_a_commit_waits_for_the_disk_other_writers_are_refused_and_wait_for_nothing() {
+    let (_dir, writer) = numbers();
+    // The commit has the connection for as long as the disk does not answer.
+    let state = writer.lock_state();
+    writer.note_commit(Instant::now().checked_sub(DISK_WAIT_MAX + Duration::from_millis(1)));
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| insert(&writer, 1));
+        let since = Instant::now();
+        while !other.is_finished() && since.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let is_refused = other.is_finished();
+        drop(state);
+        assert!(is_refused && other.join().unwrap().is_err());
+    });
+    writer.note_commit(None);
+    insert(&writer, 2).unwrap();
+    assert_eq!(rows(&writer), [2]);
+}
