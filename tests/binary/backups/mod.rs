@@ -3,11 +3,10 @@
 mod damage;
 mod moment;
 
-use crate::harness::{Desk, PASSWORD, Server, edit_manifest, text};
+use crate::harness::{Desk, PASSWORD, Server, edit_manifest, make_hanging, text};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -85,9 +84,8 @@ fn restores_and_erasures_work_while_the_off_site_target_does_not_answer() {
     std::fs::create_dir_all(second.join("hanging")).unwrap();
     desk.run(&["backup"]).done();
     desk.add_member("late", "member");
-    // A reader of these FIFOs waits until a writer opens them, as with a network share whose server is gone.
     for name in ["hanging/manifest.json", "erased.jsonl"] {
-        assert!(Command::new("mkfifo").arg(second.join(name)).status().unwrap().success());
+        assert!(make_hanging(&second.join(name)));
     }
     let said = desk.run(&["member", "erase", "late", "--yes"]).trouble(2);
     assert!(said.contains("second does not answer") && said.contains("each minute"), "{said}");
@@ -321,7 +319,7 @@ fn a_backup_whose_off_site_target_hangs_does_not_block_other_commands() {
     std::fs::create_dir_all(second.join("hanging")).unwrap();
     let _server = desk.serve();
     desk.run(&["backup"]).done();
-    assert!(Command::new("mkfifo").arg(second.join("hanging/manifest.json")).status().unwrap().success());
+    assert!(make_hanging(&second.join("hanging/manifest.json")));
     std::thread::scope(|scope| {
         let began = Instant::now();
         let hung = scope.spawn(|| desk.run(&["backup"]).trouble(2));

@@ -13,6 +13,7 @@ use crate::deadline::Deadline;
 use serde_json::Value;
 use std::io::Write;
 use std::ops::Deref;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -195,6 +196,16 @@ impl From<std::process::Output> for Ran {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
+}
+
+/// Makes a file that whoever opens it waits for, as on a network share whose server is gone: a named pipe, of which the sticky
+/// bit tells the executable that it is no mistake. Returns whether there was no file of that name.
+pub fn make_hanging(path: &Path) -> bool {
+    let made = Command::new("mkfifo").arg(path).stderr(Stdio::null()).status().unwrap().success();
+    if made {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o1600)).unwrap();
+    }
+    made
 }
 
 /// A value that must be text.

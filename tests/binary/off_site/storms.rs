@@ -2,7 +2,7 @@
 
 use super::oracle::{Oracle, restored};
 use super::{LOST_TIME_MAX, fact, is_base, second, site, ticks, until, wait_for_chain, wait_until_caught_up};
-use crate::harness::{Desk, Server};
+use crate::harness::{Desk, Server, make_hanging};
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -53,13 +53,7 @@ fn a_hanging_off_site_target_is_an_alarm_slows_no_request_and_is_caught_up_with(
     let hanging = ticks(&desk)[0].with_file_name(".unfinished");
     until("a pipe in the way of the next tick", || {
         _ = std::fs::remove_file(&hanging);
-        Command::new("mkfifo")
-            .arg(&hanging)
-            .stderr(std::process::Stdio::null())
-            .status()
-            .unwrap()
-            .success()
-            .then_some(())
+        make_hanging(&hanging).then_some(())
     });
     let said = wait_for("alarm", &desk, &server, &mut oracle);
     assert!(said.contains("does not answer") || said.contains("behind the last write"), "{said}");

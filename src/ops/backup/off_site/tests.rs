@@ -10,7 +10,7 @@ use crate::store::engine::copy::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
 use std::ffi::CString;
 use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::sync::mpsc;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -39,6 +39,7 @@ fn local_backups_and_drills_go_on_while_the_off_site_target_hangs() {
     let name = CString::new(manifest.to_str().unwrap()).unwrap();
     // SAFETY: reads one string that ends in a zero.
     assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    std::fs::set_permissions(&manifest, std::fs::Permissions::from_mode(0o1600)).unwrap();
     let data_dir = DataDir::create(&data).unwrap();
     let mut config = Config::defaults();
     config.data = data;
