@@ -118,11 +118,11 @@ async fn a_panic_is_a_500_with_the_request_id_and_every_thread_lives() {
     pool.stop(Duration::from_secs(60));
 }
 
-/// The latch for which [`hangs`] waits, as a read waits for a page of a disk that does not answer.
-static LATCH: std::sync::Mutex<()> = std::sync::Mutex::new(());
+/// Where [`hangs`] waits for the test, as a read waits for a page of a disk that does not answer.
+static BARRIER: std::sync::Barrier = std::sync::Barrier::new(2);
 
 fn hangs(_: &Site, _: &Call) -> Answer {
-    drop(LATCH.lock());
+    BARRIER.wait();
     Ok(reply::text(StatusCode::OK, "late"))
 }
 
@@ -136,12 +136,11 @@ async fn a_read_that_hangs_is_given_up_also_one_that_waits_behind_it() {
     let pool = Pool::start(&site).unwrap();
     let site_name = &site.state();
     let fallback = Fallback { stats: &site.stats, site_name, language: Language::English, request_id: "request-1" };
-    let latch = LATCH.lock().unwrap();
     let both = async { tokio::join!(pool.run(&fallback, &HANGS, call()), pool.run(&fallback, &WORKS, call())) };
     let (hung, behind) = tokio::time::timeout(2 * READ_ANSWER_TIME_MAX, both).await.unwrap();
     for given_up in [hung, behind] {
         assert_eq!((given_up.reply.status, given_up.code), (StatusCode::SERVICE_UNAVAILABLE, Some("disk_hangs")));
     }
-    drop(latch);
+    BARRIER.wait();
     pool.stop(Duration::from_secs(60));
 }

@@ -23,12 +23,11 @@ pub(in crate::store::engine) fn correct(database: &Path) {
     let Ok(Some(mark)) = read(database) else { return };
     let Ok(mut wal) = crate::files::read(&path) else { return };
     let places = find(&mut wal, &mark).unwrap_or_default();
+    let Some(first) = places.first() else { return };
     // SQLite's checksums alone would let a wrong page pass.
-    let is_right = || WalBytes::of(&wal).map(|wal| wal.pages_sum(mark.frames)) == pages_sum(database);
-    if !is_right() {
+    if WalBytes::of(&wal).map(|wal| wal.pages_sum(mark.frames)) != pages_sum(database) {
         return;
     }
-    let Some(first) = places.first() else { return };
     let write = || -> io::Result<()> {
         let file = crate::files::open_with(File::options().write(true), &path)?;
         places.iter().try_for_each(|at| file.write_all_at(&wal[*at..=*at], *at as u64))?;
