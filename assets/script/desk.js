@@ -150,14 +150,19 @@ if (register && window.PublicKeyCredential?.parseCreationOptionsFromJSON) {
     register.addEventListener('submit', async event => {
         event.preventDefault();
         const problem = register.querySelector('.problem');
+        let refused;
         try {
             const body = new URLSearchParams({ name: register.elements.name.value });
-            const asked = await (await fetch('/desk/account/passkeys/question', { method: 'POST', body })).json();
+            const reply = await fetch('/desk/account/passkeys/question', { method: 'POST', body });
+            // The session has ended: the form leads to the sign-in.
+            if (reply.redirected) return register.submit();
+            if (!reply.ok) refused = new DOMParser().parseFromString(await reply.text(), 'text/html').querySelector('[data-said]')?.dataset.said;
+            const asked = await reply.json();
             const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(asked.publicKey);
             register.elements.credential.value = JSON.stringify((await navigator.credentials.create({ publicKey })).toJSON());
             register.submit();
         } catch {
-            problem.textContent = register.dataset.failed;
+            problem.textContent = refused ?? register.dataset.failed;
             problem.hidden = false;
         }
     });
@@ -259,15 +264,20 @@ if (find && arrivals) {
         const { top, bottom } = row.getBoundingClientRect();
         return top >= find.getBoundingClientRect().bottom && bottom <= innerHeight;
     };
+    // At once: a smooth scroll stays behind an arrow key that is held down.
+    const focus = row => {
+        press(row).focus({ preventScroll: true });
+        if (!isInSight(row)) row.scrollIntoView({ block: 'center', behavior: 'instant' });
+    };
     find.addEventListener('submit', event => {
         if (!first) return;
         event.preventDefault();
         // A line below the screen is brought to sight, and pressed by the next Enter.
-        if (isInSight(first)) press(first).click(); else press(first).focus();
+        if (isInSight(first)) press(first).click(); else focus(first);
     });
     const step = (row, by) => {
         const all = rows(), next = all[row ? all.indexOf(row) + by : 0];
-        if (next) press(next).focus();
+        if (next) focus(next);
         else if (by < 0) field.focus();
     };
     addEventListener('keydown', event => {
@@ -346,36 +356,50 @@ if (live().length) {
     }, interval);
 }
 
-// What was typed into a form whose session had ended is there again after the sign-in, in the same tab. Passwords, files and
-// hidden fields are not kept.
+// What was typed into a form is there again after the sign-in where the session had ended, and where the form was refused for
+// a reason without a field, with that reason beside it: in the same tab, for the same clerk. Passwords, codes, files and hidden
+// fields are not kept. Everything is forgotten on the next page, and when the clerk signs out.
 {
     const KEPT_MS = 30 * 60 * 1000;
-    const page = document.querySelector('main[tabindex]'), lost = document.querySelector('[data-kept]');
+    const page = document.querySelector('main[data-clerk]'), clerk = page?.dataset.clerk;
+    // The sign-in after an ended session, or the error page of a form, which names the page of the form.
+    const lost = document.querySelector('[data-said]'), formPage = lost?.dataset.form;
     let kept = {};
     try { kept = JSON.parse(sessionStorage.kept); } catch { /* Nothing is kept, or this browser keeps nothing. */ }
     const keep = values => { try { sessionStorage.kept = JSON.stringify(Object.assign(kept, values)); } catch { /* See above. */ } };
-    const typed = form => [...form.elements].filter(one => one.name && !one.matches('button, [type=hidden], [type=password], [type=file]'));
+    const typed = form => [...form.elements].filter(one => one.name && !one.matches('button, [type=hidden], [type=password], [type=file], [autocomplete=one-time-code]'));
     const same = action => [...document.querySelectorAll('form')].filter(form => form.getAttribute('action') === action);
+    // The text beside the form, or first on the page where the form is gone.
+    const say = form => {
+        const said = Object.assign(document.createElement('p'), { className: kept.tone, textContent: kept.said });
+        said.setAttribute('role', kept.tone === 'problem' ? 'alert' : 'status');
+        if (form?.checkVisibility()) form.before(said); else page.prepend(said);
+        said.scrollIntoView({ block: 'center', behavior: 'instant' });
+    };
     const fill = form => {
         typed(form).forEach((one, at) => {
             const [name, value, checked] = kept.fields[at] ?? [];
             if (name === one.name && (value === one.value || !/radio|checkbox/.test(one.type))) [one.value, one.checked] = [value, checked];
         });
         for (let around = form; around = around.parentElement.closest('details');) around.open = true;
-        const said = Object.assign(document.createElement('p'), { className: 'note good', role: 'status', textContent: kept.said });
-        form.before(said);
-        said.scrollIntoView({ block: 'center', behavior: 'instant' });
         form.querySelector('button:not([type])')?.focus({ preventScroll: true });
     };
-    if (lost) keep({ said: lost.dataset.kept });
+    if (lost) keep({ said: lost.dataset.said, tone: lost.dataset.tone });
     if (page) {
-        const form = kept.said && Date.now() - kept.at < KEPT_MS && kept.fields[0] && same(kept.action)[kept.place];
-        if (form) fill(form);
+        const isOwn = kept.said && kept.clerk === clerk && Date.now() - kept.at < KEPT_MS;
+        const form = isOwn && same(kept.action)[kept.place], isRefused = kept.tone === 'problem';
+        if (form && (isRefused || kept.fields[0])) fill(form);
+        if (isOwn && (isRefused || (form && kept.fields[0]))) say(form);
         // A page that answers a form has no address; the page before it has.
-        keep({ said: '', fields: [], page: page.dataset.address ? kept.page : location.pathname + location.search });
-        addEventListener('submit', ({ target }) => {
+        keep({ clerk, said: '', fields: [], page: page.dataset.address ? kept.page : location.pathname + location.search });
+        addEventListener('submit', ({ target, submitter }) => {
             const action = target.getAttribute('action');
-            if (target.method === 'post') keep({ at: Date.now(), action, place: same(action).indexOf(target), fields: typed(target).map(one => [one.name, one.value, one.checked]) });
+            if (target.method !== 'post') return;
+            if (action === '/desk/sign-out') kept = {};
+            if (action === '/desk/sign-out') return keep({});
+            const fields = typed(target).map(one => [one.name, one.value, one.checked]);
+            keep({ at: Date.now(), action, to: submitter?.getAttribute('formaction') ?? action, place: same(action).indexOf(target), fields });
         });
-    } else if (kept.said) document.querySelectorAll('[name=to]').forEach(one => { one.value = kept.page; });
+    } else if (formPage && location.pathname === kept.to) location.replace(formPage);
+    else if (kept.said) document.querySelectorAll('[name=to]').forEach(one => { one.value = kept.page; });
 }
