@@ -1,4 +1,4 @@
-// Progressive enhancement of the pages. Everything but passkeys works without this script.
+// Progressive enhancement of the pages, which work without this script.
 'use strict';
 document.documentElement.classList.add('scripted');
 
@@ -23,81 +23,6 @@ addEventListener('pageshow', () => document.querySelectorAll('form[data-sent]').
     if (problem && focuses) (named() || first())?.focus({ preventScroll: true });
     problem?.scrollIntoView({ block: 'center', behavior: 'instant' });
 }
-
-// Sign-in by passkey: the server sends a challenge, and the authenticator's answer is submitted in a form.
-const passkey = document.getElementById('passkey');
-if (passkey && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
-    const say = text => {
-        const problem = passkey.querySelector('.problem');
-        problem.textContent = text;
-        problem.hidden = !text;
-    };
-    passkey.addEventListener('submit', async event => {
-        event.preventDefault();
-        say('');
-        const username = document.getElementById('username');
-        if (!username.value.trim()) {
-            say(passkey.dataset.noName);
-            return username.focus();
-        }
-        try {
-            const reply = await fetch('/api/auth/login/bio-web-option', {
-                method: 'POST',
-                headers: { 'content-type': 'application/json' },
-                body: JSON.stringify({ username: username.value, purpose: passkey.dataset.purpose, entry_id: passkey.dataset.entry }),
-            });
-            const asked = await reply.json();
-            if (!asked.publicKey) return say(asked.message);
-            const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.publicKey);
-            const credential = await navigator.credentials.get({ publicKey });
-            for (const name of ['username', 'comment']) {
-                if (passkey.elements[name]) passkey.elements[name].value = document.getElementById(name).value;
-            }
-            passkey.elements.credential.value = JSON.stringify(credential.toJSON());
-            passkey.submit();
-        } catch {
-            say(passkey.dataset.failed);
-        }
-    });
-} else if (passkey) {
-    passkey.remove();
-}
-
-// A signer's passkey signs the text of the form. The server builds the same text from the submitted fields.
-document.querySelectorAll('button[data-passkey]').forEach(button => {
-    if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) return button.remove();
-    const form = button.form, problem = form.querySelector('.problem.late');
-    const say = text => {
-        problem.textContent = text;
-        problem.hidden = !text;
-    };
-    button.addEventListener('click', async () => {
-        say('');
-        const username = form.elements.username;
-        if (!username.value.trim()) {
-            say(button.dataset.noName);
-            return username.focus();
-        }
-        if ([...form.elements].some(field => field.type !== 'password' && !field.reportValidity())) return;
-        const bound = button.dataset.bound.split(' ');
-        const said = [...new FormData(form)].filter(([name]) => bound.includes(name)).map(([name, value]) => `${name}=${value}`);
-        try {
-            const reply = await fetch('/api/auth/login/bio-web-option', {
-                method: 'POST',
-                headers: { 'content-type': 'application/json' },
-                body: JSON.stringify({ username: username.value, purpose: 'sign_paper', paper: `${button.dataset.paper}?${said.join('&')}` }),
-            });
-            const asked = await reply.json();
-            if (!asked.publicKey) return say(asked.message);
-            const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.publicKey);
-            form.elements.credential.value = JSON.stringify((await navigator.credentials.get({ publicKey })).toJSON());
-            form.elements.password.value = '';
-            form.submit();
-        } catch {
-            say(button.dataset.failed);
-        }
-    });
-});
 
 // Buttons that print the page or copy a list, for secrets that are shown once.
 document.querySelectorAll('[data-print]').forEach(button => button.addEventListener('click', () => print()));
@@ -143,32 +68,6 @@ changing?.addEventListener('click', async event => {
         over.showModal();
     } catch { leave(); }
 });
-
-// Adds a passkey to the clerk's account.
-const register = document.getElementById('register');
-if (register && window.PublicKeyCredential?.parseCreationOptionsFromJSON) {
-    register.addEventListener('submit', async event => {
-        event.preventDefault();
-        const problem = register.querySelector('.problem');
-        let refused;
-        try {
-            const body = new URLSearchParams({ name: register.elements.name.value });
-            const reply = await fetch('/desk/account/passkeys/question', { method: 'POST', body });
-            // The session has ended: the form leads to the sign-in.
-            if (reply.redirected) return register.submit();
-            if (!reply.ok) refused = new DOMParser().parseFromString(await reply.text(), 'text/html').querySelector('[data-said]')?.dataset.said;
-            const asked = await reply.json();
-            const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(asked.publicKey);
-            register.elements.credential.value = JSON.stringify((await navigator.credentials.create({ publicKey })).toJSON());
-            register.submit();
-        } catch {
-            problem.textContent = refused ?? register.dataset.failed;
-            problem.hidden = false;
-        }
-    });
-} else if (register) {
-    register.remove();
-}
 
 // Searches while the clerk types; a later query aborts an earlier one. `failed` runs where the server does not answer.
 const liveSearch = (path, found, failed) => {
