@@ -210,6 +210,31 @@ enum Sent {
     Override,
 }
 
+/// The form that was refused, as typed and with the reason; all others are empty.
+#[derive(Default)]
+struct Refused {
+    signing: Option<(Signing, String)>,
+    decision: Option<(i64, String, String)>,
+    contact: Option<(Emergency, String)>,
+    guardian: Option<(GuardianForm, String)>,
+    override_problem: Option<String>,
+}
+
+impl Refused {
+    fn of(refused: Option<(Sent, String)>) -> Refused {
+        let mut all = Refused::default();
+        match refused {
+            Some((Sent::Signing(sent), problem)) => all.signing = Some((sent, problem)),
+            Some((Sent::Decision(signature_id, word), problem)) => all.decision = Some((signature_id, word, problem)),
+            Some((Sent::Emergency(sent), problem)) => all.contact = Some((sent, problem)),
+            Some((Sent::Guardian(sent), problem)) => all.guardian = Some((sent, problem)),
+            Some((Sent::Override, problem)) => all.override_problem = Some(problem),
+            None => {}
+        }
+        all
+    }
+}
+
 /// The form that adds a guardian, as typed.
 #[derive(Default)]
 struct GuardianForm {
@@ -221,15 +246,7 @@ struct GuardianForm {
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>) -> Answer {
     let status = form_status(refused.is_some());
-    let (mut signing, mut decision, mut contact, mut guardian, mut override_problem) = (None, None, None, None, None);
-    match refused {
-        Some((Sent::Signing(sent), problem)) => signing = Some((sent, problem)),
-        Some((Sent::Decision(signature_id, word), problem)) => decision = Some((signature_id, word, problem)),
-        Some((Sent::Emergency(sent), problem)) => contact = Some((sent, problem)),
-        Some((Sent::Guardian(sent), problem)) => guardian = Some((sent, problem)),
-        Some((Sent::Override, problem)) => override_problem = Some(problem),
-        None => {}
-    }
+    let Refused { signing, decision, contact, guardian, override_problem } = Refused::of(refused);
     let (contact, emergency_problem) = contact.unzip();
     let (added, guardian_problem) = guardian.unzip();
     let member_id = find_id(site, call)?;
